@@ -1,5 +1,6 @@
 """The recipe of datasets for classification and labelling: examples become wordpieces."""
 
+import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
@@ -12,25 +13,34 @@ from ...corpora.datasets import input_files
 from ...corpora.examples import Example
 from ...corpora.own_files import log_unread
 from ...data.folder_names import AS_TOKENISED, EXAMPLES, LABELS, SCORES
-from ...data.manifest import Manifest
+from ...data.manifest import TEXT, Manifest, load_vocabulary
 from ...data.rows import Rows
 from ...files import write_text
-from ...pretrained.directory import resolve_directory
+from ...pretrained.directory import VOCABULARY, resolve_directory
 from ...pretrained.tokenizer import read_tokenizer_settings
 from ...pretrained.tokenizer_sources import read_vocabulary
+from ...pretrained.vocabulary import Vocabulary
 from ...syntax.layers import Annotation
 from ...text.annotators import load_annotator
 from ...text.lowered import LoweredAnnotator
 from ...text.pieces import PieceTokenizer
 from ...text.text_encoder import TextEncoder
 from ...text.word_similarity import WordSimilarity
+from ...text.word_vocabulary import (
+    SPECIALS,
+    count_words,
+    is_of_words,
+    vocabulary_of,
+    word_settings,
+)
 from .. import engine
 from ..chunks import Chunk, json_line, read_rows
 from ..engine import ChunkInput
 from ..split_writer import SplitWriter
 from .examples import ExampleRecipe, check_sizes, count_misaligned, encoded_chunk
-from .text_options import TextOptions
+from .text_options import TRAIN, TextOptions
 from .text_scan import (
+    TextScan,
     decide_labels,
     headline,
     labels_of,
@@ -39,6 +49,8 @@ from .text_scan import (
     scan_files,
     with_labels,
 )
+
+logger = logging.getLogger(__name__)
 
 CHUNK_EXAMPLES = 1000
 
@@ -77,6 +89,25 @@ class TextRecipe(ExampleRecipe):
             sentences=1,
             submission={split: dict(form) for split, form in source.submission.items()},
         )
+
+    def vocabulary_files(self) -> Iterable[Path]:
+        """Return nothing more where the words are those of the training file."""
+        source = self.options.words_from
+        if not source:
+            return super().vocabulary_files()
+        return [] if source == TRAIN else [Path(source) / VOCABULARY]
+
+    def load_vocabulary(self) -> None:
+        """Take the vocabulary of an encoder, or make one of words."""
+        source = self.options.words_from
+        if not source:
+            super().load_vocabulary()
+        elif source == TRAIN:
+            self.directory = self.files.get(TRAIN)
+            self.settings, self.vocabulary = own_words(self.options, self.directory)
+        else:
+            self.directory = Path(source)
+            self.settings, self.vocabulary = words_of(self.directory)
 
     def scan(self, manifest: Manifest) -> None:
         """Read all examples; decide which labels there are."""
@@ -120,6 +151,41 @@ class TextRecipe(ExampleRecipe):
         """Add what was passed over."""
         writer.notes.update(self.scans[split].dropped)
         return super().summarize(split, writer)
+
+
+def own_words(options: TextOptions, path: Path | None) -> tuple[dict[str, Any], Vocabulary]:
+    """Return the tokeniser's settings and the words of the training examples.
+
+    Raises:
+        ValueError: there is no training file, no word, or bad input, with file and line.
+    """
+    if path is None:
+        raise ValueError(
+            "--words-from train: there is no training file; give the folder that the model was "
+            "trained on in place of 'train'"
+        )
+    characters = options.tokenize == "characters"
+    settings = word_settings(lowercase=options.lowercase, characters=characters)
+    examples = (example for example, _ in read_examples(options, TRAIN, TextScan(path)))
+    vocabulary = vocabulary_of(count_words(examples, settings), options.min_count)
+    logger.info("%s: a vocabulary of %d words", path, len(vocabulary) - len(SPECIALS))
+    return settings, vocabulary
+
+
+def words_of(folder: Path) -> tuple[dict[str, Any], Vocabulary]:
+    """Return the tokeniser's settings and the words of a prepared folder, or of a bundle.
+
+    Raises:
+        FileNotFoundError, ValueError: it is no such folder, or has no words of its own.
+    """
+    manifest = Manifest.load(folder, TEXT)
+    vocabulary = load_vocabulary(folder, manifest)
+    if not is_of_words(vocabulary):
+        raise ValueError(
+            f"--words-from {folder}: it was not prepared with --words-from; give --pretrained "
+            "with the encoder that it was prepared for"
+        )
+    return dict(manifest.tokenizer), vocabulary
 
 
 def choose_annotator(options: TextOptions, files: dict[str, Path]) -> Any:

@@ -1,0 +1,151 @@
+"""A model that matches the two sentences of a pair, from scratch and in plain torch.
+
+`models.matching` registers it with fairseq, `bundles` load it without. The mathematics lives in
+`nn`; here options become its parts.
+"""
+
+import hashlib
+import logging
+from collections.abc import Callable, Sequence
+from typing import Any, Optional
+
+from torch import Tensor, nn
+
+from ..checkpoints.records import read_list
+from ..nn.esim import Esim
+from ..nn.heads import LabelHead
+from ..nn.infusion import FeatureInfusion
+from ..nn.matching import Pair
+from ..nn.packing import BatchLayout
+from ..nn.word_inputs import WordInputs
+from ..pretrained.vocabulary import Vocabulary
+from ..syntax.layers import Layer
+from .matching_options import ESIM, MatchingOptions, needs_of
+
+logger = logging.getLogger(__name__)
+
+LONGEST = 2**17  # tokens of a row, more than prepared folders have
+TARGETS = ("classes", "score")
+
+
+class PairModel(nn.Module):
+    """Words, what matches them, and the head of one task.
+
+    Args:
+        args: resolved options.
+        vocabulary: of the data folder.
+        layers: those of the folder, with its inventories.
+
+    Attributes:
+        needs: what it reads.
+
+    Raises:
+        ValueError: options or a vocabulary that do not fit together.
+    """
+
+    def __init__(
+        self, args: MatchingOptions, vocabulary: Vocabulary, layers: Sequence[Layer]
+    ) -> None:
+        super().__init__()
+        _check(args, vocabulary)
+        self.needs, self.padding = needs_of(args), vocabulary.pad
+        features = _infusion(args, self.needs.features, layers)
+        self.words = WordInputs(len(vocabulary), args.embedding_size, vocabulary.pad, features)
+        self.matcher = MAKERS[args.matcher](args)
+        classes = max(1, len(read_list(args.labels, "labels")))
+        self.head = LabelHead(self.matcher.outputs, classes, args.dropout)
+
+    def max_positions(self) -> int:
+        """Longest input in tokens, specials included."""
+        return LONGEST
+
+    def parameter_counts(self) -> dict[str, int]:
+        """Count parameters: word embeddings, features, matcher, head, all, trainable ones."""
+        features = _size(self.words.features)
+        return {
+            "words": _size(self.words) - features,
+            "features": features,
+            "matcher": _size(self.matcher),
+            "head": _size(self.head),
+            "model": _size(self),
+            "trainable": sum(p.numel() for p in self.parameters() if p.requires_grad),
+        }
+
+    def log_parameters(self) -> None:
+        """Log features and parameter counts."""
+        counts = ", ".join(f"{name} {count:,}" for name, count in self.parameter_counts().items())
+        logger.info("features: %s; parameters: %s", ",".join(self.needs.features) or "none", counts)
+
+    def forward(
+        self,
+        src_tokens: Tensor,
+        src_lengths: Optional[Tensor] = None,
+        segments: Optional[Tensor] = None,
+        token_positions: Optional[Tensor] = None,
+        src_factors: Optional[Tensor] = None,
+        need_weights: bool = False,
+        **unread: Optional[Tensor],
+    ) -> tuple[Tensor, dict[str, Any]]:
+        """Score pairs.
+
+        Args:
+            src_tokens: (B, S).
+            src_lengths: (B,); not needed.
+            segments, token_positions: see `BertEncoder.forward`.
+            src_factors: feature ids (B, S, F).
+            need_weights: refused: there is no self-attention to show.
+            unread: what models of an ensemble read beside.
+
+        Returns:
+            Logits (B, C), and ``losses``: none.
+
+        Raises:
+            ValueError: the batch has no pairs, or weights are asked for.
+        """
+        if need_weights:
+            raise ValueError("models that match pairs from scratch have no self-attention to show")
+        layout = BatchLayout.of(src_tokens.eq(self.padding), token_positions)
+        pair = Pair.of(layout, segments)
+        factors = None if src_factors is None else layout.pack(src_factors)[pair.rows]
+        words = self.words(layout.pack(src_tokens)[pair.rows], factors)  # (n + m, E)
+        return self.head(self.matcher(words, pair)), {"losses": {}}
+
+
+def _esim(args: MatchingOptions) -> nn.Module:
+    return Esim(args.embedding_size, args.hidden_size, args.dropout)
+
+
+MAKERS: dict[str, Callable[[MatchingOptions], nn.Module]] = {ESIM: _esim}
+
+
+def _check(args: MatchingOptions, vocabulary: Vocabulary) -> None:
+    """Refuse targets that are not those of pairs, and another vocabulary than the model's."""
+    if args.target not in (None, *TARGETS):
+        raise ValueError(
+            f"models that match pairs learn {' or '.join(TARGETS)}, and the data folder has "
+            f"{args.target}: take another architecture"
+        )
+    if args.vocabulary and hashlib.sha256(vocabulary.content).hexdigest() != args.vocabulary:
+        raise ValueError(
+            "the model was trained with another vocabulary than the data folder has: prepare it "
+            "with --words-from and the folder that the model was trained on"
+        )
+
+
+def _infusion(
+    args: MatchingOptions, features: tuple[str, ...], layers: Sequence[Layer]
+) -> Optional[FeatureInfusion]:
+    if not features:
+        return None
+    held = {layer.name: layer for layer in layers}
+    return FeatureInfusion(
+        args.embedding_size,
+        {name: len(held[name].inventory) for name in features},
+        merge=args.feature_merge,
+        dim=args.feature_embed_dim,
+        init=args.feature_init,
+    )
+
+
+def _size(part: Optional[nn.Module]) -> int:
+    return 0 if part is None else sum(p.numel() for p in part.parameters())

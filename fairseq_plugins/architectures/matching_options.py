@@ -1,0 +1,76 @@
+"""Options of the models that match pairs from scratch, and the architectures as values of them.
+
+An architecture is a matcher with the sizes of its paper, e.g. ``esim``, or small ones
+(``esim_tiny``). Presets are `Optional` with default None, as in `bert_options`.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Optional
+
+from ..nn.infusion import INITS, MERGES
+from ..option_flags import choice, option
+from ..syntax.needs import Needs
+from .options import NONE, Options, architecture, preset, read_features, write, written
+
+FAMILY = "esim"  # the registered model whose values all others are
+ESIM = "esim"
+MATCHERS = (ESIM,)
+
+KINDS: dict[str, dict[str, Any]] = {
+    "esim": {
+        "matcher": ESIM,
+        "embedding_size": 300,
+        "hidden_size": 300,
+        "dropout": 0.5,
+    },
+}
+SMALL: dict[str, dict[str, Any]] = {
+    "esim": {"embedding_size": 32, "hidden_size": 32, "dropout": 0.1},
+}
+COMMON: dict[str, Any] = {"features": NONE}
+ARCHITECTURES: dict[str, dict[str, Any]] = {
+    kind + size: {**COMMON, **values, **(SMALL[kind] if size else {})}
+    for kind, values in KINDS.items()
+    for size in ("", "_tiny")
+}
+BEFORE: dict[str, Any] = {}  # see `bert_options.BEFORE`
+OPENED = ("word_vectors",)  # options that name files
+
+
+@dataclass
+class MatchingOptions(Options):
+    """Options of models that match the two sentences of a pair."""
+
+    matcher: Optional[choice(MATCHERS)] = preset("how sentences are matched")
+    embedding_size: Optional[int] = preset("width of the word embeddings", least=1)
+    hidden_size: Optional[int] = preset("width of each direction of the LSTMs", least=1)
+    dropout: Optional[float] = preset("dropout on embeddings and before every map")
+    features: Optional[str] = preset("features that join the word embedding: pos,case or none")
+    feature_merge: choice(MERGES) = option(
+        "how features meet the word embedding: added to it, or set beside it and "
+        "mapped back to its width (affine)",
+        "add",
+    )
+    feature_embed_dim: int = option("width of the features with --feature-merge affine", 20)
+    feature_init: choice(INITS) = option("start of the features: N(0, 0.02), or zero", "normal")
+    # Written by the task: what the model was trained for.
+    target: Optional[str] = written()
+    labels: Optional[str] = written(longest=10_000_000)
+    annotator: Optional[str] = written()
+    inventories: Optional[str] = written(longest=100_000)  # see `syntax.layers.digests`
+    vocabulary: Optional[str] = written()  # SHA-256 of the data folder's
+
+
+def resolve(cfg: Any) -> None:
+    """Fill every preset option that is None as the architecture of ``cfg`` says, in place."""
+    presets = ARCHITECTURES.get(architecture(cfg), ARCHITECTURES[FAMILY])
+    write(cfg, **{key: value for key, value in presets.items() if getattr(cfg, key, None) is None})
+
+
+def needs_of(args: MatchingOptions) -> Needs:
+    """Return what a model of resolved options reads.
+
+    Raises:
+        ValueError: features that do not fit.
+    """
+    return Needs(read_features(args.features), pairs=True)
