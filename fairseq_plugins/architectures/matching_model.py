@@ -71,6 +71,11 @@ class PairModel(nn.Module):
             "trainable": sum(p.numel() for p in self.parameters() if p.requires_grad),
         }
 
+    @property
+    def word_table(self) -> nn.Embedding:
+        """The word embeddings."""
+        return self.words.table
+
     def log_parameters(self) -> None:
         """Log features and parameter counts."""
         counts = ", ".join(f"{name} {count:,}" for name, count in self.parameter_counts().items())

@@ -53,6 +53,12 @@ class MatchingOptions(Options):
     )
     feature_embed_dim: int = option("width of the features with --feature-merge affine", 20)
     feature_init: choice(INITS) = option("start of the features: N(0, 0.02), or zero", "normal")
+    word_vectors: Optional[str] = option(
+        "text file of word vectors to start from (of word2vec, GloVe or fastText; words that it "
+        "lacks start at random)",
+        None,
+    )
+    freeze_words: bool = option("keep the word embeddings as they start", False)
     # Written by the task: what the model was trained for.
     target: Optional[str] = written()
     labels: Optional[str] = written(longest=10_000_000)

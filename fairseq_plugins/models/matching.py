@@ -5,10 +5,13 @@ other vocabulary of a prepared folder. The mathematics lives in `nn`; see `archi
 """
 
 import json
+import logging
 from collections.abc import Sequence
 from typing import Any
 
+import torch
 from fairseq.models import BaseFairseqModel, register_model, register_model_architecture
+from torch import nn
 
 from ..architectures.matching_model import PairModel
 from ..architectures.matching_options import (
@@ -20,9 +23,14 @@ from ..architectures.matching_options import (
     resolve,
 )
 from ..architectures.options import merged, write
+from ..nn.factors import clear_padding
+from ..pretrained.vocabulary import Vocabulary
+from ..pretrained.word_vectors import read_word_vectors
 from ..syntax.layers import Layer, digests
 from ..syntax.needs import Needs
 from ._matching_config import MatchingConfig
+
+logger = logging.getLogger(__name__)
 
 
 @register_model(FAMILY, dataclass=MatchingConfig)
@@ -71,13 +79,35 @@ class MatchingModel(PairModel, BaseFairseqModel):
         """Build the model.
 
         Raises:
-            ValueError: options or vocabulary that do not fit together.
+            FileNotFoundError: no such file of word vectors.
+            ValueError: options, vocabulary or vectors that do not fit together.
         """
         resolve(cfg)
         args = merged(cfg, MatchingConfig)
         model = cls(args, task.source_dictionary.vocabulary, task.layers)
+        if args.word_vectors:
+            model.load_vectors(args.word_vectors, task.source_dictionary.vocabulary)
+        model.word_table.weight.requires_grad = not args.freeze_words
         model.log_parameters()
         return model
+
+    def load_vectors(self, path: str, vocabulary: Vocabulary) -> None:
+        """Put given vectors in the place of word embeddings; see `read_word_vectors`.
+
+        A word that is not there takes the vector of its lower case, or is drawn as they are spread.
+        """
+        table, special = self.word_table, {*vars(vocabulary.family.specials).values()}
+        pieces = {word: i for i, word in enumerate(vocabulary.pieces) if word not in special}
+        wanted = {*pieces, *map(str.lower, pieces)}
+        found = read_word_vectors(path, wanted, table.embedding_dim)
+        places = {word: row for row, word in enumerate(found.words)}
+        known = {i: places.get(word, places.get(word.lower())) for word, i in pieces.items()}
+        known = {i: row for i, row in known.items() if row is not None}
+        with torch.no_grad():
+            nn.init.normal_(table.weight, std=float(found.vectors.std(correction=0)))
+            clear_padding(table)
+            table.weight[[*known]] = found.vectors[[*known.values()]].to(table.weight)
+        logger.info("%s has %d of the %d words", path, len(known), len(pieces))
 
 
 for _arch in ARCHITECTURES:

@@ -2,7 +2,7 @@
 
     x = e + f   or   x = [e ; f] A + b     (features as in `infusion`)
 
-Words that have no given vector start at N(0, 0.1).
+Words that have no given vector start at N(0, 1).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from .factors import clear_padding
 
-INIT_STD = 0.1
+INIT_STD = 1.0
 
 
 class WordInputs(nn.Module):
