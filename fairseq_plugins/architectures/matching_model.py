@@ -12,19 +12,20 @@ from typing import Any, Optional
 from torch import Tensor, nn
 
 from ..checkpoints.records import read_list
+from ..nn.bert import BertShape
 from ..nn.esim import Esim
 from ..nn.heads import LabelHead
 from ..nn.infusion import FeatureInfusion
-from ..nn.matching import Pair
 from ..nn.packing import BatchLayout
-from ..nn.word_inputs import WordInputs
+from ..nn.pair_transformer import PairTransformer
+from ..nn.word_inputs import WordInputs, WordMatcher
 from ..pretrained.vocabulary import Vocabulary
 from ..syntax.layers import Layer
-from .matching_options import ESIM, MatchingOptions, needs_of
+from .matching_options import ESIM, TRANSFORMER, MatchingOptions, needs_of
 
 logger = logging.getLogger(__name__)
 
-LONGEST = 2**17  # tokens of a row, more than prepared folders have
+Features = Optional[FeatureInfusion]
 TARGETS = ("classes", "score")
 
 
@@ -50,22 +51,21 @@ class PairModel(nn.Module):
         _check(args, vocabulary)
         self.needs, self.padding = needs_of(args), vocabulary.pad
         features = _infusion(args, self.needs.features, layers)
-        self.words = WordInputs(len(vocabulary), args.embedding_size, vocabulary.pad, features)
-        self.matcher = MAKERS[args.matcher](args)
+        self.body = MAKERS[args.matcher](args, vocabulary, features)
         classes = max(1, len(read_list(args.labels, "labels")))
-        self.head = LabelHead(self.matcher.outputs, classes, args.dropout)
+        self.head = LabelHead(self.body.outputs, classes, args.dropout)
 
     def max_positions(self) -> int:
         """Longest input in tokens, specials included."""
-        return LONGEST
+        return self.body.longest
 
     def parameter_counts(self) -> dict[str, int]:
         """Count parameters: word embeddings, features, matcher, head, all, trainable ones."""
-        features = _size(self.words.features)
+        features, words = _size(self.body.features), self.word_table.weight.numel()
         return {
-            "words": _size(self.words) - features,
+            "words": words,
             "features": features,
-            "matcher": _size(self.matcher),
+            "matcher": _size(self.body) - features - words,
             "head": _size(self.head),
             "model": _size(self),
             "trainable": sum(p.numel() for p in self.parameters() if p.requires_grad),
@@ -74,7 +74,7 @@ class PairModel(nn.Module):
     @property
     def word_table(self) -> nn.Embedding:
         """The word embeddings."""
-        return self.words.table
+        return self.body.table
 
     def log_parameters(self) -> None:
         """Log features and parameter counts."""
@@ -110,17 +110,34 @@ class PairModel(nn.Module):
         if need_weights:
             raise ValueError("models that match pairs from scratch have no self-attention to show")
         layout = BatchLayout.of(src_tokens.eq(self.padding), token_positions)
-        pair = Pair.of(layout, segments)
-        factors = None if src_factors is None else layout.pack(src_factors)[pair.rows]
-        words = self.words(layout.pack(src_tokens)[pair.rows], factors)  # (n + m, E)
-        return self.head(self.matcher(words, pair)), {"losses": {}}
+        return self.head(self.body(src_tokens, segments, layout, src_factors)), {"losses": {}}
 
 
-def _esim(args: MatchingOptions) -> nn.Module:
-    return Esim(args.embedding_size, args.hidden_size, args.dropout)
+def _esim(args: MatchingOptions, vocabulary: Vocabulary, features: Features) -> nn.Module:
+    words = WordInputs(len(vocabulary), args.embedding_size, vocabulary.pad, features)
+    return WordMatcher(words, Esim(words.width, args.hidden_size, args.dropout))
 
 
-MAKERS: dict[str, Callable[[MatchingOptions], nn.Module]] = {ESIM: _esim}
+def _transformer(args: MatchingOptions, vocabulary: Vocabulary, features: Features) -> nn.Module:
+    shape = BertShape(
+        len(vocabulary),
+        args.hidden_size,
+        args.num_hidden_layers,
+        args.num_attention_heads,
+        args.intermediate_size,
+        positions=args.max_position_embeddings,
+        dropout=args.dropout,
+        attention_dropout=args.dropout,
+        padding=vocabulary.pad,
+        embedding=None if args.embedding_size == args.hidden_size else args.embedding_size,
+    )
+    return PairTransformer(shape, args.pair_encoding, features)
+
+
+MAKERS: dict[str, Callable[[MatchingOptions, Vocabulary, Features], nn.Module]] = {
+    ESIM: _esim,
+    TRANSFORMER: _transformer,
+}
 
 
 def _check(args: MatchingOptions, vocabulary: Vocabulary) -> None:
@@ -139,7 +156,7 @@ def _check(args: MatchingOptions, vocabulary: Vocabulary) -> None:
 
 def _infusion(
     args: MatchingOptions, features: tuple[str, ...], layers: Sequence[Layer]
-) -> Optional[FeatureInfusion]:
+) -> Features:
     if not features:
         return None
     held = {layer.name: layer for layer in layers}

@@ -8,13 +8,15 @@ from dataclasses import dataclass
 from typing import Any, Optional
 
 from ..nn.infusion import INITS, MERGES
+from ..nn.pair_transformer import ENCODINGS, JOINT
 from ..option_flags import choice, option
 from ..syntax.needs import Needs
 from .options import NONE, Options, architecture, preset, read_features, write, written
 
 FAMILY = "esim"  # the registered model whose values all others are
 ESIM = "esim"
-MATCHERS = (ESIM,)
+TRANSFORMER = "transformer"
+MATCHERS = (ESIM, TRANSFORMER)
 
 KINDS: dict[str, dict[str, Any]] = {
     "esim": {
@@ -23,9 +25,25 @@ KINDS: dict[str, dict[str, Any]] = {
         "hidden_size": 300,
         "dropout": 0.5,
     },
+    "pair_transformer": {
+        "matcher": TRANSFORMER,
+        "embedding_size": 300,
+        "hidden_size": 256,
+        "num_hidden_layers": 4,
+        "num_attention_heads": 4,
+        "intermediate_size": 1024,
+        "dropout": 0.1,
+    },
 }
 SMALL: dict[str, dict[str, Any]] = {
     "esim": {"embedding_size": 32, "hidden_size": 32, "dropout": 0.1},
+    "pair_transformer": {
+        "embedding_size": 32,
+        "hidden_size": 32,
+        "num_hidden_layers": 2,
+        "num_attention_heads": 2,
+        "intermediate_size": 64,
+    },
 }
 COMMON: dict[str, Any] = {"features": NONE}
 ARCHITECTURES: dict[str, dict[str, Any]] = {
@@ -43,7 +61,19 @@ class MatchingOptions(Options):
 
     matcher: Optional[choice(MATCHERS)] = preset("how sentences are matched")
     embedding_size: Optional[int] = preset("width of the word embeddings", least=1)
-    hidden_size: Optional[int] = preset("width of each direction of the LSTMs", least=1)
+    hidden_size: Optional[int] = preset(
+        "width of each direction of the LSTMs, or of the transformer", least=1
+    )
+    num_hidden_layers: Optional[int] = preset("layers of the transformer", least=1)
+    num_attention_heads: Optional[int] = preset("attention heads of such a layer", least=1)
+    intermediate_size: Optional[int] = preset("width of its feed-forward layers", least=1)
+    max_position_embeddings: int = option(
+        "its position embeddings, and so the longest row in tokens", 512, least=1
+    )
+    pair_encoding: choice(ENCODINGS) = option(
+        "the transformer reads a pair as one row (joint), or each sentence by itself (siamese)",
+        JOINT,
+    )
     dropout: Optional[float] = preset("dropout on embeddings and before every map")
     features: Optional[str] = preset("features that join the word embedding: pos,case or none")
     feature_merge: choice(MERGES) = option(

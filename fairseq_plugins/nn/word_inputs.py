@@ -1,4 +1,4 @@
-"""Words as models from scratch read them: one table, with features joined to its rows.
+"""Words as models from scratch read them, one table with features joined to its rows; and matched.
 
     x = e + f   or   x = [e ; f] A + b     (features as in `infusion`)
 
@@ -10,6 +10,8 @@ from __future__ import annotations
 from torch import Tensor, nn
 
 from .factors import clear_padding
+from .matching import Pair
+from .packing import BatchLayout
 
 INIT_STD = 1.0
 
@@ -46,3 +48,36 @@ class WordInputs(nn.Module):
         if factors is None:
             raise ValueError("this model reads features, but the batch has no src_factors")
         return self.features(words, factors)
+
+
+class WordMatcher(nn.Module):
+    """From tokens to one vector a pair: words, and what matches them.
+
+    Args:
+        words: embeds the words of both sentences.
+        matcher: makes vectors (B, ``outputs``) of them and of the `Pair`.
+    """
+
+    longest = 2**17  # tokens of a row, more than prepared folders have
+
+    def __init__(self, words: WordInputs, matcher: nn.Module) -> None:
+        super().__init__()
+        self.words, self.matcher, self.outputs = words, matcher, matcher.outputs
+
+    @property
+    def table(self) -> nn.Embedding:
+        """The word embeddings."""
+        return self.words.table
+
+    @property
+    def features(self) -> nn.Module | None:
+        """What joins features."""
+        return self.words.features
+
+    def forward(
+        self, tokens: Tensor, segments: Tensor | None, layout: BatchLayout, factors: Tensor | None
+    ) -> Tensor:
+        """Match pairs: tokens (B, S) with segments and feature ids (B, S, F) to vectors (B, D)."""
+        pair = Pair.of(layout, segments)
+        factors = None if factors is None else layout.pack(factors)[pair.rows]
+        return self.matcher(self.words(layout.pack(tokens)[pair.rows], factors), pair)

@@ -17,7 +17,7 @@ from fairseq_plugins.inference.export import export_checkpoint as export
 from fairseq_plugins.inference.prediction import load
 from fairseq_plugins.nn.quantized import QuantizedLinear
 
-ENOUGH = {"esim_tiny": 3}  # epochs
+ENOUGH = {"esim_tiny": 3, "pair_transformer_tiny": 6}  # epochs
 LEARNT = 0.98
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import io
 
+import matching_models
 import pytest
 import torch
-from matching_models import ARCHS, build, prepare_pairs
+from matching_models import ARCHS, prepare_pairs
 from omegaconf import OmegaConf
 from prepared_text import examples, make_task, prepare
 from torch import nn
@@ -15,6 +16,16 @@ from fairseq_plugins.architectures.matching_options import ARCHITECTURES, Matchi
 from fairseq_plugins.architectures.text_kinds import TEXT_KINDS, kind_of
 from fairseq_plugins.models._matching_config import MatchingConfig
 from fairseq_plugins.models.matching import MatchingModel
+
+VARIANTS = {"siamese": ("pair_transformer_tiny", {"pair_encoding": "siamese"})}
+KINDS = {**{arch: (arch, {}) for arch in ARCHS}, **VARIANTS}
+each_arch = pytest.mark.parametrize("arch", KINDS)
+
+
+def build(folder, arch: str, **given) -> nn.Module:
+    """Build a kind of model by its name here."""
+    name, own = KINDS[arch]
+    return matching_models.build(folder, name, **{**own, **given})
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +59,7 @@ def loud(model: nn.Module) -> nn.Module:
     return model
 
 
-@pytest.mark.parametrize("arch", ARCHS)
+@each_arch
 @pytest.mark.parametrize("features", ["none", "pos,case"])
 def test_every_model_learns_all_it_has_and_reads_each_pair_alone(folder, arch, features) -> None:
     model = loud(build(folder, arch, features=features)).double()
@@ -74,7 +85,7 @@ def test_every_model_learns_all_it_has_and_reads_each_pair_alone(folder, arch, f
         torch.testing.assert_close(model(**wide)[0], logits)
 
 
-@pytest.mark.parametrize("arch", ARCHS)
+@each_arch
 def test_both_sentences_and_the_order_of_their_words_matter(folder, arch) -> None:
     model = loud(build(folder, arch)).double()
     sample = batch_of(folder, model, [2])
@@ -88,7 +99,7 @@ def test_both_sentences_and_the_order_of_their_words_matter(folder, arch) -> Non
         assert not torch.allclose(model(**{**sample, "src_tokens": other})[0], logits)
 
 
-@pytest.mark.parametrize("arch", ARCHS)
+@each_arch
 def test_features_change_what_a_model_says(folder, arch) -> None:
     model = loud(build(folder, arch, features="pos"))
     sample = batch_of(folder, model, [0, 1, 2])
@@ -99,7 +110,7 @@ def test_features_change_what_a_model_says(folder, arch) -> None:
         model(**other)
 
 
-@pytest.mark.parametrize("arch", ARCHS)
+@each_arch
 def test_saved_weights_are_the_whole_model(folder, arch) -> None:
     model = loud(build(folder, arch, features="pos"))
     sample, file = batch_of(folder, model, [0, 1, 2]), io.BytesIO()
@@ -111,7 +122,7 @@ def test_saved_weights_are_the_whole_model(folder, arch) -> None:
     assert torch.equal(other(**sample)[0], model(**sample)[0])
 
 
-@pytest.mark.parametrize("arch", ARCHS)
+@each_arch
 def test_dropout_and_half_precision_train(folder, arch) -> None:
     model = build(folder, arch, dropout=0.5).train()
     sample = batch_of(folder, model, [0, 1, 2])
@@ -169,7 +180,7 @@ def vectors_for(folder, path, words: list[str], width: int = 32) -> dict[str, to
     return rows
 
 
-@pytest.mark.parametrize("arch", ARCHS)
+@each_arch
 @pytest.mark.parametrize("freeze", [False, True])
 def test_given_vectors_are_where_words_start(tmp_path, arch, freeze) -> None:
     rows = [("The hat", "a coat", "yes"), ("the coat", "no hat", "no")]
