@@ -13,6 +13,9 @@ from torch import Tensor, nn
 
 from ..checkpoints.records import read_list
 from ..nn.bert import BertShape
+from ..nn.bimpm import Bimpm
+from ..nn.cafe import Cafe
+from ..nn.characters import CharacterReader
 from ..nn.esim import Esim
 from ..nn.heads import LabelHead
 from ..nn.infusion import FeatureInfusion
@@ -21,7 +24,7 @@ from ..nn.pair_transformer import PairTransformer
 from ..nn.word_inputs import WordInputs, WordMatcher
 from ..pretrained.vocabulary import Vocabulary
 from ..syntax.layers import Layer
-from .matching_options import ESIM, TRANSFORMER, MatchingOptions, needs_of
+from .matching_options import BIMPM, CAFE, ESIM, TRANSFORMER, MatchingOptions, needs_of
 
 logger = logging.getLogger(__name__)
 
@@ -113,9 +116,20 @@ class PairModel(nn.Module):
         return self.head(self.body(src_tokens, segments, layout, src_factors)), {"losses": {}}
 
 
-def _esim(args: MatchingOptions, vocabulary: Vocabulary, features: Features) -> nn.Module:
-    words = WordInputs(len(vocabulary), args.embedding_size, vocabulary.pad, features)
-    return WordMatcher(words, Esim(words.width, args.hidden_size, args.dropout))
+def _words(args: MatchingOptions, vocabulary: Vocabulary, features: Features) -> nn.Module:
+    """Make what reads words, and the matcher over them."""
+    characters = None
+    if args.character_hidden_size:
+        sizes = (args.character_embedding_size, args.character_hidden_size)
+        characters = CharacterReader(vocabulary.pieces, *sizes)
+    how = (args.embedding_size, vocabulary.pad, features, characters)
+    words = WordInputs(len(vocabulary), *how)
+    sizes = (words.width, args.hidden_size, args.dropout)
+    if args.matcher == BIMPM:
+        return WordMatcher(words, Bimpm(*sizes, args.perspectives))
+    if args.matcher == CAFE:
+        return WordMatcher(words, Cafe(*sizes, args.factors))
+    return WordMatcher(words, Esim(*sizes))
 
 
 def _transformer(args: MatchingOptions, vocabulary: Vocabulary, features: Features) -> nn.Module:
@@ -135,7 +149,7 @@ def _transformer(args: MatchingOptions, vocabulary: Vocabulary, features: Featur
 
 
 MAKERS: dict[str, Callable[[MatchingOptions, Vocabulary, Features], nn.Module]] = {
-    ESIM: _esim,
+    **dict.fromkeys((ESIM, BIMPM, CAFE), _words),
     TRANSFORMER: _transformer,
 }
 

@@ -14,9 +14,7 @@ from ..syntax.needs import Needs
 from .options import NONE, Options, architecture, preset, read_features, write, written
 
 FAMILY = "esim"  # the registered model whose values all others are
-ESIM = "esim"
-TRANSFORMER = "transformer"
-MATCHERS = (ESIM, TRANSFORMER)
+MATCHERS = ESIM, BIMPM, CAFE, TRANSFORMER = ("esim", "bimpm", "cafe", "transformer")
 
 KINDS: dict[str, dict[str, Any]] = {
     "esim": {
@@ -24,6 +22,20 @@ KINDS: dict[str, dict[str, Any]] = {
         "embedding_size": 300,
         "hidden_size": 300,
         "dropout": 0.5,
+    },
+    "bimpm": {
+        "matcher": BIMPM,
+        "embedding_size": 300,
+        "character_hidden_size": 50,
+        "hidden_size": 100,
+        "dropout": 0.1,
+    },
+    "cafe": {
+        "matcher": CAFE,
+        "embedding_size": 300,
+        "character_hidden_size": 50,
+        "hidden_size": 300,
+        "dropout": 0.2,
     },
     "pair_transformer": {
         "matcher": TRANSFORMER,
@@ -37,6 +49,17 @@ KINDS: dict[str, dict[str, Any]] = {
 }
 SMALL: dict[str, dict[str, Any]] = {
     "esim": {"embedding_size": 32, "hidden_size": 32, "dropout": 0.1},
+    "bimpm": {
+        "embedding_size": 32,
+        "character_hidden_size": 8,
+        "hidden_size": 16,
+    },
+    "cafe": {
+        "embedding_size": 32,
+        "character_hidden_size": 8,
+        "hidden_size": 32,
+        "dropout": 0.1,
+    },
     "pair_transformer": {
         "embedding_size": 32,
         "hidden_size": 32,
@@ -45,7 +68,7 @@ SMALL: dict[str, dict[str, Any]] = {
         "intermediate_size": 64,
     },
 }
-COMMON: dict[str, Any] = {"features": NONE}
+COMMON: dict[str, Any] = {"features": NONE, "character_hidden_size": 0}
 ARCHITECTURES: dict[str, dict[str, Any]] = {
     kind + size: {**COMMON, **values, **(SMALL[kind] if size else {})}
     for kind, values in KINDS.items()
@@ -64,6 +87,14 @@ class MatchingOptions(Options):
     hidden_size: Optional[int] = preset(
         "width of each direction of the LSTMs, or of the transformer", least=1
     )
+    character_embedding_size: int = option("width of the embeddings of characters", 20, least=1)
+    character_hidden_size: Optional[int] = preset(
+        "width of what is read off the characters of each word of the vocabulary; 0 for none "
+        "(not with the transformer)",
+        least=0,
+    )
+    perspectives: int = option("BiMPM: perspectives of each of its matchings", 20, least=1)
+    factors: int = option("CAFE: factors of its factorisation machines", 10, least=1)
     num_hidden_layers: Optional[int] = preset("layers of the transformer", least=1)
     num_attention_heads: Optional[int] = preset("attention heads of such a layer", least=1)
     intermediate_size: Optional[int] = preset("width of its feed-forward layers", least=1)

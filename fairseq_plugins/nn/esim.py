@@ -2,7 +2,7 @@
 
 Chen et al. 2017, "Enhanced LSTM for Natural Language Inference", section 3:
 
-    a, b = BiLSTM(words of the first), BiLSTM(words of the second)                    (eq. 1, 2)
+    a, b = PackedLSTM(words of the first), BiLSTM(words of the second)                    (eq. 1, 2)
     m_a, m_b = alignment and enhancement, see `matching`                               (11-15)
     v_a, v_b = BiLSTM'(F(m_a)), BiLSTM'(F(m_b)),  F(x) = ReLU(W x + b)                  (16, 17)
     v = [mean(v_a); max(v_a); mean(v_b); max(v_b)]                                     (18-20)
@@ -20,7 +20,7 @@ from torch import Tensor, nn
 
 from .dropout import Dropout
 from .matching import Pair, align, beside, enhance, pooled
-from .recurrent import BiLSTM
+from .recurrent import PackedLSTM
 
 
 class Esim(nn.Module):
@@ -38,9 +38,9 @@ class Esim(nn.Module):
     def __init__(self, width: int, hidden: int, dropout: float) -> None:
         super().__init__()
         self.outputs = hidden
-        self.encoder = BiLSTM(width, hidden)
+        self.encoder = PackedLSTM(width, hidden)
         self.compare = nn.Linear(8 * hidden, hidden)
-        self.composer = BiLSTM(hidden, hidden)
+        self.composer = PackedLSTM(hidden, hidden)
         self.pool = nn.Linear(8 * hidden, hidden)
         self.dropout = Dropout(dropout)
 

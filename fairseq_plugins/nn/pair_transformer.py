@@ -63,9 +63,7 @@ class PairTransformer(nn.Module):
             return self.encoder.pool(self.encoder(tokens, segments, factors=factors, layout=layout))
         pair = Pair.of(layout, segments)
         first, second = beside(self._means(tokens, pair, layout, factors)).chunk(2, dim=-1)
-        both = torch.cat(
-            [first, second, (first - second).abs(), first * second], dim=-1
-        )
+        both = torch.cat([first, second, (first - second).abs(), first * second], dim=-1)
         return torch.tanh(self.compare(self.dropout(both)))
 
     def _means(

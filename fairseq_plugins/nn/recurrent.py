@@ -1,4 +1,4 @@
-"""Bidirectional LSTMs over packed rows: no step is computed for padding.
+"""LSTMs over packed rows, in one direction or both: no step is computed for padding.
 
 Hochreiter and Schmidhuber 1997; both directions side by side (Graves and Schmidhuber 2005):
     h_t = [LSTM(x_1 .. x_t); LSTM(x_S .. x_t)]
@@ -49,27 +49,30 @@ class Steps:
         return cls(rows, back, there.sum(1).cpu(), firsts + lengths - 1, firsts)
 
 
-class BiLSTM(nn.Module):
-    """One bidirectional layer.
+class PackedLSTM(nn.Module):
+    """One layer.
 
     Args:
         inputs: width D of the rows.
         hidden: width H of either direction.
+        both: whether there is a direction from the end as well, beside the first.
     """
 
-    def __init__(self, inputs: int, hidden: int) -> None:
+    def __init__(self, inputs: int, hidden: int, *, both: bool = True) -> None:
         super().__init__()
-        self.lstm = nn.LSTM(inputs, hidden, bidirectional=True)
+        self.lstm = nn.LSTM(inputs, hidden, bidirectional=both)
 
     def forward(self, rows: Tensor, steps: Steps) -> Tensor:
-        """Read packed rows (N, D); return states (N, 2 H), those of the first direction first."""
+        """Read packed rows (N, D); return states (N, 2 H), or (N, H)."""
         read = PackedSequence(_Permute.apply(rows, steps.rows, steps.back), steps.sizes)
         states, _ = self.lstm(read)
         return _Permute.apply(states.data, steps.back, steps.rows)
 
     def ends(self, rows: Tensor, steps: Steps) -> Tensor:
-        """Return where either direction ends in each sentence, (B, 2 H)."""
+        """Return where either direction ends in each sentence, (B, 2 H) or (B, H)."""
         states = self(rows, steps)
+        if not self.lstm.bidirectional:
+            return states[steps.lasts]
         forward, backward = states.chunk(2, dim=1)
         return torch.cat([forward[steps.lasts], backward[steps.firsts]], dim=1)
 
