@@ -21,11 +21,11 @@ ARCHS = [f"{kind}_tiny" for kind in KINDS]
 COLUMNS = {"text_column": "first", "text2_column": "second"}
 
 
-def build(folder: Path, arch: str, **given: Any) -> Any:
-    """Build a model for a prepared folder, in evaluation mode."""
+def build(folder: Path, arch: str, *, task: Any = None, **given: Any) -> Any:
+    """Build a model for a prepared folder, in evaluation mode; ``task`` is one that has it open."""
     cfg = OmegaConf.structured(MatchingConfig(**{"dropout": 0.0, **given}))
     cfg._name = arch
-    return make_task(folder).build_model(cfg).eval()
+    return (task or make_task(folder)).build_model(cfg).eval()
 
 
 def write_pairs(path: Path, rows: list[tuple[str, str, str]]) -> Path:
@@ -69,6 +69,17 @@ def aligned_pairs(count: int, seed: int) -> list[tuple[str, str, str]]:
         again = rng.sample(again, 2)
         texts = [" ".join(f"{color} {thing}" for color, thing in side) for side in (said, again)]
         rows.append((texts[0], texts[1], "same" if same else "other"))
+    return rows
+
+
+def lacking_pairs(count: int, seed: int) -> list[tuple[str, str, str]]:
+    """Make pairs of which the second sentence has both things of the first, or one other."""
+    rng, rows = random.Random(seed), []
+    for _ in range(count):
+        *said, other = rng.sample(THINGS, 3)
+        same = rng.random() < 0.5
+        again = said if same else [rng.choice(said), other]
+        rows.append((" ".join(said), " ".join(rng.sample(again, 2)), "same" if same else "other"))
     return rows
 
 

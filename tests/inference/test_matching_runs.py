@@ -10,14 +10,14 @@ from collections import Counter, defaultdict
 import pytest
 import torch
 from cli.commands import state_of, train_distributed
-from matching_models import ARCHS, aligned_pairs, arguments, prepare_pairs, train
+from matching_models import ARCHS, aligned_pairs, arguments, lacking_pairs, prepare_pairs, train
 from test_layering import ABSENT
 
 from fairseq_plugins.inference.export import export_checkpoint as export
 from fairseq_plugins.inference.prediction import load
 from fairseq_plugins.nn.quantized import QuantizedLinear
 
-ENOUGH = {"esim_tiny": 3, "pair_transformer_tiny": 6}  # epochs
+ENOUGH = {"esim_tiny": 4, "bimpm_tiny": 2, "cafe_tiny": 14}  # epochs
 LEARNT = 0.98
 
 
@@ -66,6 +66,19 @@ def test_a_matcher_learns_what_needs_alignment(tmp_path, arch) -> None:
     found = load(run, cpu=True).predict([row[:2] for row in splits["valid"]])
     right = [one.answer == row[2] for one, row in zip(found, splits["valid"])]
     assert sum(right) / len(right) >= LEARNT
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("encoding", ["joint", "siamese"])
+def test_a_transformer_learns_what_one_sentence_lacks(tmp_path, encoding) -> None:
+    """Whether the second sentence leaves out a thing that the first one has."""
+    splits = {"train": lacking_pairs(2000, 1), "valid": lacking_pairs(300, 2)}
+    data = prepare_pairs(tmp_path, splits)
+    how = ("--max-epoch", "8", "--pair-encoding", encoding, "--lr", "0.001")
+    run = train(data, tmp_path / "run", "pair_transformer_tiny", *how)
+    found = load(run, cpu=True).predict([row[:2] for row in splits["valid"]])
+    right = [one.answer == row[2] for one, row in zip(found, splits["valid"])]
+    assert sum(right) / len(right) >= 0.9
 
 
 def test_raw_text_is_answered_as_the_prepared_split(run, folder) -> None:
