@@ -9,6 +9,7 @@ that it lacks are those of the unknown token. Every word is read once a batch.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate
 
 import torch
 from torch import Tensor, nn
@@ -31,11 +32,12 @@ class CharacterReader(nn.Module):
     def __init__(self, words: Sequence[str], width: int, hidden: int) -> None:
         super().__init__()
         known = {one: i for i, one in enumerate(sorted({*"".join(words)}))}
-        lengths = torch.tensor([max(1, len(word)) for word in words])  # (V,)
+        lengths = [max(1, len(word)) for word in words]
+        begins = [0, *accumulate(lengths)][: len(words)]
         ids = torch.tensor([known[one] for word in words for one in word or next(iter(known))])
         self.register_buffer("ids", ids, persistent=False)
-        self.register_buffer("lengths", lengths, persistent=False)
-        self.register_buffer("begins", lengths.cumsum(0) - lengths, persistent=False)
+        self.register_buffer("lengths", torch.tensor(lengths), persistent=False)  # (V,)
+        self.register_buffer("begins", torch.tensor(begins), persistent=False)  # (V,)
         self.table = nn.Embedding(len(known), width)
         self.lstm = PackedLSTM(width, hidden, both=False)
         self.outputs = hidden
