@@ -1,6 +1,5 @@
 """The recipe of datasets for classification and labelling: examples become wordpieces."""
 
-import logging
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import partial
@@ -13,26 +12,18 @@ from ...corpora.datasets import input_files
 from ...corpora.examples import Example
 from ...corpora.own_files import log_unread
 from ...data.folder_names import AS_TOKENISED, EXAMPLES, LABELS, SCORES
-from ...data.manifest import TEXT, Manifest, load_vocabulary
+from ...data.manifest import Manifest
 from ...data.rows import Rows
 from ...files import write_text
 from ...pretrained.directory import VOCABULARY, resolve_directory
 from ...pretrained.tokenizer import read_tokenizer_settings
 from ...pretrained.tokenizer_sources import read_vocabulary
-from ...pretrained.vocabulary import Vocabulary
 from ...syntax.layers import Annotation
 from ...text.annotators import load_annotator
 from ...text.lowered import LoweredAnnotator
 from ...text.pieces import PieceTokenizer
 from ...text.text_encoder import TextEncoder
 from ...text.word_similarity import WordSimilarity
-from ...text.word_vocabulary import (
-    SPECIALS,
-    count_words,
-    is_of_words,
-    vocabulary_of,
-    word_settings,
-)
 from .. import engine
 from ..chunks import Chunk, json_line, read_rows
 from ..engine import ChunkInput
@@ -40,7 +31,6 @@ from ..split_writer import SplitWriter
 from .examples import ExampleRecipe, check_sizes, count_misaligned, encoded_chunk
 from .text_options import TRAIN, TextOptions
 from .text_scan import (
-    TextScan,
     decide_labels,
     headline,
     labels_of,
@@ -49,8 +39,7 @@ from .text_scan import (
     scan_files,
     with_labels,
 )
-
-logger = logging.getLogger(__name__)
+from .word_vocabularies import own_words, words_of
 
 CHUNK_EXAMPLES = 1000
 
@@ -153,41 +142,6 @@ class TextRecipe(ExampleRecipe):
         return super().summarize(split, writer)
 
 
-def own_words(options: TextOptions, path: Path | None) -> tuple[dict[str, Any], Vocabulary]:
-    """Return the tokeniser's settings and the words of the training examples.
-
-    Raises:
-        ValueError: there is no training file, no word, or bad input, with file and line.
-    """
-    if path is None:
-        raise ValueError(
-            "--words-from train: there is no training file; give the folder that the model was "
-            "trained on in place of 'train'"
-        )
-    characters = options.tokenize == "characters"
-    settings = word_settings(lowercase=options.lowercase, characters=characters)
-    examples = (example for example, _ in read_examples(options, TRAIN, TextScan(path)))
-    vocabulary = vocabulary_of(count_words(examples, settings), options.min_count)
-    logger.info("%s: a vocabulary of %d words", path, len(vocabulary) - len(SPECIALS))
-    return settings, vocabulary
-
-
-def words_of(folder: Path) -> tuple[dict[str, Any], Vocabulary]:
-    """Return the tokeniser's settings and the words of a prepared folder, or of a bundle.
-
-    Raises:
-        FileNotFoundError, ValueError: it is no such folder, or has no words of its own.
-    """
-    manifest = Manifest.load(folder, TEXT)
-    vocabulary = load_vocabulary(folder, manifest)
-    if not is_of_words(vocabulary):
-        raise ValueError(
-            f"--words-from {folder}: it was not prepared with --words-from; give --pretrained "
-            "with the encoder that it was prepared for"
-        )
-    return dict(manifest.tokenizer), vocabulary
-
-
 def choose_annotator(options: TextOptions, files: dict[str, Path]) -> Any:
     """Return the spaCy pipeline, given parses in its place, or None where nothing needs either.
 
@@ -199,13 +153,17 @@ def choose_annotator(options: TextOptions, files: dict[str, Path]) -> Any:
     annotator = load_annotator(options.annotation_names, model, options.tokenize)
     if parses:
         return GivenParses(parses.values(), annotator.identity()["model"])
-    if options.parse_text == AS_TOKENISED and _lowers(resolve_directory(options.pretrained)):
+    if options.parse_text == AS_TOKENISED and _lowers(options):
         return LoweredAnnotator(annotator)
     return annotator
 
 
-def _lowers(directory: Path) -> bool:
-    """Whether the tokeniser of a pretrained directory turns text into small letters."""
+def _lowers(options: TextOptions) -> bool:
+    """Whether the tokeniser turns text into small letters."""
+    if options.words_from:
+        own = options.words_from == TRAIN
+        return options.lowercase if own else words_of(Path(options.words_from))[0]["lowercase"]
+    directory = resolve_directory(options.pretrained)
     settings = read_tokenizer_settings(directory)
     return PieceTokenizer(read_vocabulary(directory), settings).lowers
 
