@@ -114,6 +114,9 @@ class MatchingOptions(Options):
     )
     feature_embed_dim: int = option("width of the features with --feature-merge affine", 20)
     feature_init: choice(INITS) = option("start of the features: N(0, 0.02), or zero", "normal")
+    pretrained: choice([NONE]) = option(
+        "these models start from scratch, like BERT with --pretrained none", NONE
+    )
     word_vectors: Optional[str] = option(
         "text file of word vectors to start from (of word2vec, GloVe or fastText; words that it "
         "lacks start at random)",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from types import SimpleNamespace
 
 import matching_models
 import pytest
@@ -153,6 +154,9 @@ def test_what_no_pairs_model_can_learn_is_refused(folder, single) -> None:
     model = build(folder, "esim_tiny")
     with pytest.raises(ValueError, match="no self-attention to show"):
         model(**batch_of(folder, model, [0]), need_weights=True)
+    assert build(folder, "esim_tiny", pretrained="none")
+    with pytest.raises(ValueError, match="--pretrained 'bert': choices are none"):
+        MatchingModel.needs_of(SimpleNamespace(pretrained="bert", arch="esim"))
     task, cfg = make_task(folder), OmegaConf.structured(MatchingConfig(target="spans"))
     with pytest.raises(ValueError, match="learn classes or score, and the data folder has spans"):
         MatchingModel.build_model(cfg, task)

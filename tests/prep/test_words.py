@@ -7,6 +7,7 @@ from prep.test_text import check_counts
 from raw_text import rows_of, text_options, write_pretrained, write_table
 
 from fairseq_plugins.data.manifest import TEXT, Manifest, load_vocabulary
+from fairseq_plugins.lab.plan.prepare_options import check_prepare
 from fairseq_plugins.prep.recipes.text import prepare
 from fairseq_plugins.pretrained.directory import DEFAULT
 from fairseq_plugins.text.word_vocabulary import SPECIALS
@@ -111,3 +112,9 @@ def test_what_does_not_go_together_is_refused(raw, given, message) -> None:
         given = {"words_from": raw / given["words_from"]}
     with pytest.raises((ValueError, FileNotFoundError), match=message):
         made(raw, "out", **given)
+
+
+def test_files_of_experiments_may_ask_for_words_but_name_no_folder() -> None:
+    check_prepare({"words-from": "train", "min-count": 2, "lowercase": True}, "snli")
+    with pytest.raises(ValueError, match="words-from"):
+        check_prepare({"words-from": "../elsewhere"}, "snli")
