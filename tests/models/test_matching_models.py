@@ -10,7 +10,7 @@ import pytest
 import torch
 from matching_models import ARCHS, prepare_pairs
 from omegaconf import OmegaConf
-from prepared_text import examples, make_task, prepare
+from prepared_text import examples, make_model, make_task, prepare
 from torch import nn
 
 from fairseq_plugins.architectures.matching_options import ARCHITECTURES, MatchingOptions
@@ -208,3 +208,26 @@ def test_given_vectors_are_where_words_start(tmp_path, arch, freeze) -> None:
     )
     with pytest.raises(ValueError, match="expected a word and 8 numbers .--embedding-size 8"):
         build(data, arch, word_vectors=str(path), embedding_size=8)
+
+
+def test_a_joint_transformer_is_bert_of_random_weights(folder) -> None:
+    task = make_task(folder)
+    mine = loud(build(folder, "pair_transformer_tiny"))
+    sizes = {"num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
+    bert = make_model(task, "bert_plain_tiny", **{"hidden_size": 32, **sizes, "dropout": 0.0})
+    bert.encoder.load_state_dict(mine.body.encoder.state_dict())
+    bert.head.load_state_dict(mine.head.state_dict())
+    sample = batch_of(folder, mine, [0, 1, 2, 3])
+    torch.testing.assert_close(mine(**sample)[0], bert(**sample)[0])
+
+
+def test_a_siamese_transformer_reads_each_sentence_by_itself(folder) -> None:
+    model = loud(build(folder, "siamese")).double()
+    sample = batch_of(folder, model, [0, 1, 2, 3])
+    rows = zip(sample["src_tokens"], sample["segments"])
+    for (tokens, segments), found in zip(rows, model(**sample)[0]):
+        real = tokens.ne(model.padding)
+        sides = (tokens[1:][(segments.eq(0) & real)[1:]], tokens[segments.eq(1) & real])
+        u, v = (model.body.encoder(side[None]).rows.mean(0) for side in sides)
+        vector = model.body.compare(torch.cat([u, v, (u - v).abs(), u * v])).tanh()
+        torch.testing.assert_close(found, model.head(vector))
