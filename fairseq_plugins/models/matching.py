@@ -91,6 +91,13 @@ class MatchingModel(PairModel, BaseFairseqModel):
         model.log_parameters()
         return model
 
+    def begin_at(self, score: float) -> None:
+        """Let predictions start around a score.
+
+        From zero a model learns the mean first, by vectors whose tanh ends at 1 for every pair.
+        """
+        nn.init.constant_(self.head.out.bias, score)
+
     def load_vectors(self, path: str, vocabulary: Vocabulary) -> None:
         """Put given vectors in the place of word embeddings; see `read_word_vectors`.
 

@@ -231,3 +231,16 @@ def test_a_siamese_transformer_reads_each_sentence_by_itself(folder) -> None:
         u, v = (model.body.encoder(side[None]).rows.mean(0) for side in sides)
         vector = model.body.compare(torch.cat([u, v, (u - v).abs(), u * v])).tanh()
         torch.testing.assert_close(found, model.head(vector))
+
+
+@pytest.mark.parametrize("arch", ARCHS)
+def test_scores_start_around_their_mean(tmp_path, arch) -> None:
+    some = examples("score", 12, pairs=True)
+    data = prepare(tmp_path / "scores", "score", {"train": some})
+    mean = sum(float(one.label) for one in some) / len(some)
+    assert mean > 0
+    assert build(data, arch).head.out.bias.item() == pytest.approx(mean)
+
+
+def test_classes_start_at_nothing(folder) -> None:
+    assert not build(folder, "esim_tiny").head.out.bias.any()
