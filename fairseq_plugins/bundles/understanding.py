@@ -7,18 +7,18 @@ holds the options of model and input, of which nothing but known names and types
 from __future__ import annotations
 
 from argparse import Namespace
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from safetensors.torch import save_file
 from torch import Tensor, nn
 
-from ..architectures import agreement, syntax_plan
-from ..architectures.bert_options import ARCHITECTURES, BEFORE, BertOptions, resolve
+from ..architectures import agreement
 from ..architectures.options import merged
-from ..architectures.text_model import TextModel
+from ..architectures.text_kinds import TextKind, kind_of
 from ..checkpoints.records import close
 from ..checkpoints.trial import build_without_memory, check_size
 from ..data.inventories import bound_layers
@@ -28,12 +28,10 @@ from ..data.text_inputs import InputOptions, TextInputs
 from ..messages import named, quoted
 from ..nn.quantized import quantize_
 from ..pretrained.weights import SAFETENSORS, read_safetensors
-from ..syntax.layers import Layer
 from .folder import pipeline_of, read_folder
 from .index import UNDERSTANDING, Bundle
 
 FLOAT32, INT8 = FORMS = ("float32", "int8")
-OPENED = ("pretrained",)  # options that name files
 
 
 @dataclass(frozen=True)
@@ -47,11 +45,11 @@ class Loaded:
         options: of the model.
     """
 
-    model: TextModel
+    model: nn.Module
     inputs: TextInputs
     pipeline: str | None
     positive: str
-    options: BertOptions
+    options: Any
 
 
 def describe(model: Mapping[str, Any], inputs: InputOptions, form: str) -> dict[str, Any]:
@@ -62,7 +60,8 @@ def describe(model: Mapping[str, Any], inputs: InputOptions, form: str) -> dict[
         inputs: how long examples are read.
         form: of its weights, of `FORMS`.
     """
-    known = {spec.name for spec in fields(BertOptions)} - {*OPENED}
+    kind = kind_of(model["_name"])
+    known = {spec.name for spec in fields(kind.options)} - {*kind.opened}
     kept = {name: value for name, value in model.items() if name in known and value is not None}
     return {"form": form, "model": kept, "input": asdict(inputs)}
 
@@ -96,7 +95,7 @@ def load_bundle(
     if manifest.task != bundle.task:
         raise ValueError(f"{where} is for {bundle.task!r}, but its manifest for {manifest.task!r}")
     options = _inputs(_part(bundle, "input"), overrides, where)
-    args = _arguments(_part(bundle, "model"), where)
+    kind, args = _arguments(_part(bundle, "model"), where)
     layers = bound_layers(bundle.folder, manifest)
     agreement.check_labels(args, manifest, bundle.folder)
     agreement.check_inventories(args, layers, bundle.folder)
@@ -105,8 +104,8 @@ def load_bundle(
     if data is not None:
         manifest = check_folder(data, manifest, vocabulary.content, args)
     inputs = TextInputs(data or bundle.folder, manifest, vocabulary, options)
-    inputs.check(syntax_plan.needs_of(args), training=False)
-    model = _model(bundle, args, vocabulary, layers)
+    inputs.check(kind.needs(args), training=False)
+    model = _model(bundle, partial(kind.make, args, vocabulary, layers))
     inputs.serve(model.needs, model.max_positions())
     return Loaded(model, inputs, pipeline_of(bundle), positive, args)
 
@@ -129,7 +128,7 @@ def join(first: TextInputs, other: Loaded, where: object) -> None:
     first.serve(other.model.needs, other.model.max_positions())
 
 
-def check_folder(data: Path, manifest: Manifest, vocabulary: bytes, args: BertOptions) -> Manifest:
+def check_folder(data: Path, manifest: Manifest, vocabulary: bytes, args: Any) -> Manifest:
     """Return the manifest of a prepared folder that a bundle's model can read.
 
     Raises:
@@ -159,26 +158,27 @@ def _inputs(given: dict[str, Any], overrides: Mapping[str, Any], where: str) -> 
     return replace(found, **close(overrides, InputOptions, "the options given"))
 
 
-def _arguments(given: dict[str, Any], where: str) -> BertOptions:
-    """Return complete options of a model, of which known names and types are taken alone."""
+def _arguments(given: dict[str, Any], where: str) -> tuple[TextKind, Any]:
+    """Return a model's kind and complete options: known names and types are taken alone."""
     arch = given.get("_name")
-    if not isinstance(arch, str) or arch not in ARCHITECTURES:
+    kind = kind_of(arch)
+    if kind is None:
         raise ValueError(f"{where} has a model of architecture {quoted(arch)}, none of ours")
-    closed = close(given, BertOptions, where, without=OPENED, before=BEFORE)
+    closed = close(given, kind.options, where, without=kind.opened, before=kind.before)
     options = Namespace(**closed, _name=arch)
-    options = merged(options, BertOptions)
-    resolve(options)
-    return merged(options, BertOptions)
+    options = merged(options, kind.options)
+    kind.resolve(options)
+    return kind, merged(options, kind.options)
 
 
-def _model(bundle: Bundle, args: BertOptions, vocabulary: Any, layers: list[Layer]) -> TextModel:
+def _model(bundle: Bundle, build: Callable[[], nn.Module]) -> nn.Module:
     """Build a model and fill it, after its sizes were compared with those of the weights."""
     form = bundle.content.get("form")
     if form not in FORMS:
         raise ValueError(f"{bundle.folder}: form {quoted(form)}; choices: {', '.join(FORMS)}")
 
     def make() -> nn.Module:
-        model = TextModel(args, vocabulary, layers)
+        model = build()
         return quantize_(model) if form == INT8 else model
 
     trial = build_without_memory(make)

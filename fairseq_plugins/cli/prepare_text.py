@@ -3,6 +3,8 @@
     fairseq-plugins prepare text --dataset cola --raw-dir CoLA --destdir data-bin/cola
     fairseq-plugins prepare text --dataset plain --train-file train.tsv --valid-file valid.tsv \\
         --text-column sentence --label-column label --destdir data-bin/mine
+    fairseq-plugins prepare text --dataset snli --raw-dir snli_1.0 --destdir data-bin/snli \\
+        --words-from train --min-count 2 --lowercase --layers none
 
 On several machines: the same command with --shard 1/2 and --shard 2/2, then with --merge.
 """

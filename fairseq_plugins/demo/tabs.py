@@ -67,8 +67,9 @@ class Tab:
 
 
 def _layers(models: Sequence[Shown]) -> list[str]:
-    """Return the layers that there are, and all of them together."""
-    most = max(len(shown.model.models[0].encoder.layers) for shown in models)
+    """Return the layers of self-attention that there are, and all of them together."""
+    encoders = (getattr(shown.model.models[0], "encoder", None) for shown in models)
+    most = max(len(getattr(encoder, "layers", ())) for encoder in encoders)
     return [views.ALL_LAYERS, *map(views.layer_name, range(most))]
 
 

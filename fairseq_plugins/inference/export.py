@@ -7,6 +7,7 @@ from typing import Any
 
 from torch import nn
 
+from ..architectures.text_model import TextModel
 from ..files import check_free
 from ..nn.heads import LabelHead
 from ..nn.span_heads import JointSpanHead
@@ -60,6 +61,8 @@ def _write_as(form: str, checkpoint: Path, output: str | Path, data: str | None)
     """Write a checkpoint in one of the `FORMATS`; see `export_checkpoint`."""
     task, (model,) = load_models([checkpoint], data)
     try:
+        if not isinstance(model, TextModel):
+            raise ValueError("the model is no encoder of a known family; give --format bundle")
         FORMATS[form](Path(output), task, model)
     except ValueError as error:
         raise ValueError(f"{checkpoint}: {error}") from None

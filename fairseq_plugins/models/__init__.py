@@ -5,6 +5,7 @@ from ..registration import register
 register()  # first: it keeps logging as it is while fairseq loads
 
 from .bert import BertModel  # noqa: E402
+from .matching import MatchingModel  # noqa: E402
 from .syntax_transformer import SyntaxTransformerModel  # noqa: E402
 
-__all__ = ["BertModel", "SyntaxTransformerModel"]
+__all__ = ["BertModel", "MatchingModel", "SyntaxTransformerModel"]

@@ -5,12 +5,14 @@ every word of a sentence, read off its first subword.
 """
 
 from dataclasses import dataclass
-from typing import Optional
+from typing import Any, Optional
 
 from fairseq.dataclass import ChoiceEnum
 from fairseq.tasks import register_task
 
+from ..data import text_folders
 from ..data.text_items import ERROR, SPLIT, TRUNCATE
+from ..evaluation.predictions import SCORE
 from ..option_flags import option
 from ._text_task import TextTask, TextTaskConfig
 
@@ -41,6 +43,18 @@ class TextClassificationTask(TextTask):
 
     NAME = "text_classification"
     cfg: TextClassificationConfig
+
+    def build_model(self, cfg: Any, from_checkpoint: bool = False) -> Any:
+        """Build a model, see `TextTask.build_model`; one that asks for it (``begin_at``) starts at
+        the mean of the training scores.
+        """
+        model = super().build_model(cfg, from_checkpoint)
+        split = str(self.cfg.train_subset)
+        begins = hasattr(model, "begin_at") and self.manifest.target == SCORE
+        if begins and not from_checkpoint and split in self.manifest.splits:
+            gold = text_folders.read_gold(self.folder, self.manifest, split, required=True)
+            model.begin_at(float(gold.values.mean()))
+        return model
 
 
 @dataclass

@@ -136,14 +136,24 @@ def _wordpiece(vocabulary: Vocabulary, settings: Mapping[str, Any]) -> Tokenizer
         max_input_chars_per_word=LONGEST_WORD,
     )
     tokenizer = Tokenizer(model)
-    tokenizer.normalizer = normalizers.BertNormalizer(
+    tokenizer.normalizer = _cleaning(settings)
+    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
+    return tokenizer
+
+
+def _cleaning(settings: Mapping[str, Any]) -> normalizers.BertNormalizer:
+    return normalizers.BertNormalizer(
         clean_text=True,
         handle_chinese_chars=settings["chinese_characters"],
         strip_accents=settings["strip_accents"],
         lowercase=settings["lowercase"],
     )
-    tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
-    return tokenizer
+
+
+def cut_words(text: str, settings: Mapping[str, Any]) -> list[str]:
+    """Return what WordPiece would look up of a text, cleaned as the settings of a tokeniser say."""
+    cleaned = _cleaning(settings).normalize_str(text)
+    return [word for word, _ in pre_tokenizers.BertPreTokenizer().pre_tokenize_str(cleaned)]
 
 
 def _of_parts(parts: Parts) -> Tokenizer:

@@ -196,10 +196,8 @@ def test_what_cannot_be_served_is_refused_before_models_are_loaded(bundles, caps
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
         told = refused(capsys, one, "--port", port)
-        assert (
-            told
-            == f"error: --host 127.0.0.1 --port {port}: Address already in use; --port 0 takes any that is free\n"
-        )
+        taken = "Address already in use; --port 0 takes any that is free"
+        assert told == f"error: --host 127.0.0.1 --port {port}: {taken}\n"
     assert "no such bundle or run" in refused(capsys, bundles / "none")
     assert "two models are called 'classes'" in refused(capsys, one, one)
     assert "cannot stand in an address" in refused(capsys, f"a b={one}")

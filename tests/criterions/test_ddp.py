@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import matching_models
 import prepared
 import prepared_questions
 import prepared_text
@@ -12,6 +13,7 @@ from omegaconf import OmegaConf
 from torch import distributed
 from torch.nn.parallel import DistributedDataParallel
 
+from fairseq_plugins.architectures import matching_options
 from fairseq_plugins.architectures.bert_options import KINDS
 from fairseq_plugins.nn.fusion import ABLATIONS
 
@@ -28,6 +30,8 @@ CASES = [
     (TRANSLATION, TRANSLATION, {"feature_merge": "overlay", "share_all_embeddings": True}),
     (TRANSLATION, TRANSLATION, {"features": "none", "checkpoint_activations": True}),
     *(("pairs", kind, {}) for kind in KINDS if kind not in ONLY_QUESTIONS),
+    *(("pairs", kind, {"features": "pos"}) for kind in matching_options.KINDS),
+    ("pairs", "pair_transformer", {"pair_encoding": "siamese"}),
     *(("score", kind, {}) for kind in SINGLE),
     *(("entities", kind, {}) for kind in SINGLE),
     *(("qa", kind, {}) for kind in ASKED),
@@ -75,7 +79,10 @@ def understood(folder, kind, given):
     windows = WINDOWS if folder.name == "qa" else {}
     make = prepared_questions if folder.name == "qa" else prepared_text
     task = make.make_task(folder, **windows)
-    model = prepared_text.make_model(task, f"{kind}_tiny", num_attention_heads=2, **given)
+    if kind in matching_options.KINDS:
+        model = matching_models.build(folder, f"{kind}_tiny", task=task, **given)
+    else:
+        model = prepared_text.make_model(task, f"{kind}_tiny", num_attention_heads=2, **given)
     return task, model, {"_name": task.NAME}
 
 

@@ -25,7 +25,7 @@ SQUAD, TRANSLATION = "squad", "translation"  # datasets that are prepared in the
 _WORDS = (  # options with a text that is a word, or several with commas
     "source_lang target_lang layers target_layers features tokenizer normalizer subwords "
     "on_misalignment annotations tokenize parse_text long_questions separator labels on_empty "
-    "on_bad_row"
+    "on_bad_row words_from"
 ).split()
 _TEXTS = "text_column text2_column label_column id_column ignored_edits layer_columns".split()
 _FILES = (

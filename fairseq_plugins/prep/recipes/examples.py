@@ -53,20 +53,28 @@ class ExampleRecipe(Recipe):
 
     def inputs(self) -> Iterable[Path]:
         """Return all files, and that of a vocabulary which is not embedded."""
-        return [*self.read.values(), *vocabulary_files(resolve_directory(self.options.pretrained))]
+        return [*self.read.values(), *self.vocabulary_files()]
 
-    def load_tools(self, annotator: Any, similarity: WordSimilarity | None = None) -> None:
-        """Load the vocabulary, and build the encoder around it; see `TextEncoder`.
+    def vocabulary_files(self) -> Iterable[Path]:
+        """Return the files that the vocabulary is read from, beside those of the input."""
+        return vocabulary_files(resolve_directory(self.options.pretrained))
+
+    def load_vocabulary(self) -> None:
+        """Set ``vocabulary``, ``settings`` of its tokeniser, and what it is of: ``directory``.
 
         Raises:
             FileNotFoundError, ValueError: there is no such vocabulary, or it is damaged.
         """
+        self.directory = resolve_directory(self.options.pretrained)
+        self.settings = read_tokenizer_settings(self.directory)
+        self.vocabulary = read_vocabulary(self.directory)
+
+    def load_tools(self, annotator: Any, similarity: WordSimilarity | None = None) -> None:
+        """Load the vocabulary, and build the encoder around it; see `TextEncoder`."""
         options, trained = self.options, "train" in self.files
         names = options.annotation_names
         self.given = given_inventories(options, names, trained=trained)
-        self.directory = resolve_directory(options.pretrained)
-        self.settings = read_tokenizer_settings(self.directory)
-        self.vocabulary = read_vocabulary(self.directory)
+        self.load_vocabulary()
         self.unknown = self.vocabulary.family.specials.unk
         pieces = PieceTokenizer(self.vocabulary, self.settings)
         how = (options.tokenize, layers_of(names), annotator, similarity)

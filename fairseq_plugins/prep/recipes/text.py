@@ -15,7 +15,7 @@ from ...data.folder_names import AS_TOKENISED, EXAMPLES, LABELS, SCORES
 from ...data.manifest import Manifest
 from ...data.rows import Rows
 from ...files import write_text
-from ...pretrained.directory import resolve_directory
+from ...pretrained.directory import VOCABULARY, resolve_directory
 from ...pretrained.tokenizer import read_tokenizer_settings
 from ...pretrained.tokenizer_sources import read_vocabulary
 from ...syntax.layers import Annotation
@@ -29,7 +29,7 @@ from ..chunks import Chunk, json_line, read_rows
 from ..engine import ChunkInput
 from ..split_writer import SplitWriter
 from .examples import ExampleRecipe, check_sizes, count_misaligned, encoded_chunk
-from .text_options import TextOptions
+from .text_options import TRAIN, TextOptions
 from .text_scan import (
     decide_labels,
     headline,
@@ -39,6 +39,7 @@ from .text_scan import (
     scan_files,
     with_labels,
 )
+from .word_vocabularies import own_words, words_of
 
 CHUNK_EXAMPLES = 1000
 
@@ -77,6 +78,25 @@ class TextRecipe(ExampleRecipe):
             sentences=1,
             submission={split: dict(form) for split, form in source.submission.items()},
         )
+
+    def vocabulary_files(self) -> Iterable[Path]:
+        """Return nothing more where the words are those of the training file."""
+        source = self.options.words_from
+        if not source:
+            return super().vocabulary_files()
+        return [] if source == TRAIN else [Path(source) / VOCABULARY]
+
+    def load_vocabulary(self) -> None:
+        """Take the vocabulary of an encoder, or make one of words."""
+        source = self.options.words_from
+        if not source:
+            super().load_vocabulary()
+        elif source == TRAIN:
+            self.directory = self.files.get(TRAIN)
+            self.settings, self.vocabulary = own_words(self.options, self.directory)
+        else:
+            self.directory = Path(source)
+            self.settings, self.vocabulary = words_of(self.directory)
 
     def scan(self, manifest: Manifest) -> None:
         """Read all examples; decide which labels there are."""
@@ -133,13 +153,17 @@ def choose_annotator(options: TextOptions, files: dict[str, Path]) -> Any:
     annotator = load_annotator(options.annotation_names, model, options.tokenize)
     if parses:
         return GivenParses(parses.values(), annotator.identity()["model"])
-    if options.parse_text == AS_TOKENISED and _lowers(resolve_directory(options.pretrained)):
+    if options.parse_text == AS_TOKENISED and _lowers(options):
         return LoweredAnnotator(annotator)
     return annotator
 
 
-def _lowers(directory: Path) -> bool:
-    """Whether the tokeniser of a pretrained directory turns text into small letters."""
+def _lowers(options: TextOptions) -> bool:
+    """Whether the tokeniser turns text into small letters."""
+    if options.words_from:
+        own = options.words_from == TRAIN
+        return options.lowercase if own else words_of(Path(options.words_from))[0]["lowercase"]
+    directory = resolve_directory(options.pretrained)
     settings = read_tokenizer_settings(directory)
     return PieceTokenizer(read_vocabulary(directory), settings).lowers
 

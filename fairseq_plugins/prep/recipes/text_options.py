@@ -25,6 +25,8 @@ ANNOTATIONS = "pos,heads"
 NO_CONTENT = ("raw_dir", "wordnet", "many_labels")  # decide nothing, or stand elsewhere
 PARSES = {"train": "train_conllu", "valid": "valid_conllu", "test": "test_conllu"}
 PAIRED = ",".join(OF_PAIRS)
+TRAIN, WORDS = "train", ("words_from", "min_count", "lowercase")
+NO_ENCODER = "none"  # what a folder of words was prepared for
 PRETRAINED = "encoder whose vocabulary counts: embedded name, Hugging Face or fairseq directory"
 
 
@@ -54,6 +56,13 @@ class TextOptions:
     )
     seed: int = option("of the choice that --valid-fraction makes", 1)
     pretrained: str = option(PRETRAINED, DEFAULT)
+    words_from: str = option(
+        "a vocabulary of words in place of an encoder's, for models from scratch: those of the "
+        "training file (train), or a folder that was prepared so",
+        "",
+    )
+    min_count: int = option("--words-from train: how often a word must be there", 1, least=1)
+    lowercase: bool = option("--words-from train: lower-case all text", False)
     tokenize: str = option(
         "words of raw text: {choices} (each Chinese character a word; the words of the spaCy "
         "pipeline, the UDPipe model or the CoNLL-U files); given words stay",
@@ -109,6 +118,7 @@ class TextOptions:
             )
         self._check_given()
         self._check_parse_text()
+        check_words(self)
         if self.read.no_header and self.source.reader is not read_plain:
             raise ValueError(f"--no-header is for your own tables, not for {self.dataset}")
         if self.read.labels and self.source.target == "score":
@@ -213,10 +223,27 @@ class TextOptions:
             del body["parse_text"]
         body["annotations"] = list(self.annotation_names)
         body["read"]["labels"] = list(self.read.labels)
+        words = {name: body.pop(name) for name in WORDS}
+        if self.words_from:
+            own = self.words_from == TRAIN
+            body |= {"pretrained": NO_ENCODER, **(words if own else {"words_from": "folder"})}
         for name in ("no_header", "layer_columns"):  # likewise
             if not body["read"][name]:
                 del body["read"][name]
         return body
+
+
+def check_words(options: TextOptions) -> None:
+    """Refuse options of a vocabulary of words that do not go together; ValueError."""
+    if options.words_from and options.pretrained != DEFAULT:
+        raise ValueError(
+            f"--words-from {options.words_from} gives the vocabulary, and so does --pretrained "
+            f"{options.pretrained}: give one of them"
+        )
+    if options.words_from == TRAIN:
+        return
+    if options.min_count != 1 or options.lowercase:
+        raise ValueError("--min-count and --lowercase are of --words-from train alone")
 
 
 def kind_of(split: str) -> str:

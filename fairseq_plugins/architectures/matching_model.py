@@ -1,0 +1,187 @@
+"""A model that matches the two sentences of a pair, from scratch and in plain torch.
+
+`models.matching` registers it with fairseq, `bundles` load it without. The mathematics lives in
+`nn`; here options become its parts.
+"""
+
+import hashlib
+import logging
+from collections.abc import Callable, Sequence
+from typing import Any, Optional
+
+from torch import Tensor, nn
+
+from ..checkpoints.records import read_list
+from ..nn.bert import BertShape
+from ..nn.bimpm import Bimpm
+from ..nn.cafe import Cafe
+from ..nn.characters import CharacterReader
+from ..nn.esim import Esim
+from ..nn.heads import LabelHead
+from ..nn.infusion import FeatureInfusion
+from ..nn.packing import BatchLayout
+from ..nn.pair_transformer import PairTransformer
+from ..nn.word_inputs import WordInputs, WordMatcher
+from ..pretrained.vocabulary import Vocabulary
+from ..syntax.layers import Layer
+from .matching_options import BIMPM, CAFE, ESIM, TRANSFORMER, MatchingOptions, needs_of
+
+logger = logging.getLogger(__name__)
+
+Features = Optional[FeatureInfusion]
+TARGETS = ("classes", "score")
+
+
+class PairModel(nn.Module):
+    """Words, what matches them, and the head of one task.
+
+    Args:
+        args: resolved options.
+        vocabulary: of the data folder.
+        layers: those of the folder, with its inventories.
+
+    Attributes:
+        needs: what it reads.
+
+    Raises:
+        ValueError: options or a vocabulary that do not fit together.
+    """
+
+    def __init__(
+        self, args: MatchingOptions, vocabulary: Vocabulary, layers: Sequence[Layer]
+    ) -> None:
+        super().__init__()
+        _check(args, vocabulary)
+        self.needs, self.padding = needs_of(args), vocabulary.pad
+        features = _infusion(args, self.needs.features, layers)
+        self.body = MAKERS[args.matcher](args, vocabulary, features)
+        classes = max(1, len(read_list(args.labels, "labels")))
+        self.head = LabelHead(self.body.outputs, classes, args.dropout)
+
+    def max_positions(self) -> int:
+        """Longest input in tokens, specials included."""
+        return self.body.longest
+
+    def parameter_counts(self) -> dict[str, int]:
+        """Count parameters: word embeddings, features, matcher, head, all, trainable ones."""
+        features, words = _size(self.body.features), self.word_table.weight.numel()
+        return {
+            "words": words,
+            "features": features,
+            "matcher": _size(self.body) - features - words,
+            "head": _size(self.head),
+            "model": _size(self),
+            "trainable": sum(p.numel() for p in self.parameters() if p.requires_grad),
+        }
+
+    @property
+    def word_table(self) -> nn.Embedding:
+        """The word embeddings."""
+        return self.body.table
+
+    def log_parameters(self) -> None:
+        """Log features and parameter counts."""
+        counts = ", ".join(f"{name} {count:,}" for name, count in self.parameter_counts().items())
+        logger.info("features: %s; parameters: %s", ",".join(self.needs.features) or "none", counts)
+
+    def forward(
+        self,
+        src_tokens: Tensor,
+        src_lengths: Optional[Tensor] = None,
+        segments: Optional[Tensor] = None,
+        token_positions: Optional[Tensor] = None,
+        src_factors: Optional[Tensor] = None,
+        need_weights: bool = False,
+        **unread: Optional[Tensor],
+    ) -> tuple[Tensor, dict[str, Any]]:
+        """Score pairs.
+
+        Args:
+            src_tokens: (B, S).
+            src_lengths: (B,); not needed.
+            segments, token_positions: see `BertEncoder.forward`.
+            src_factors: feature ids (B, S, F).
+            need_weights: refused: there is no self-attention to show.
+            unread: what models of an ensemble read beside.
+
+        Returns:
+            Logits (B, C), and ``losses``: none.
+
+        Raises:
+            ValueError: the batch has no pairs, or weights are asked for.
+        """
+        if need_weights:
+            raise ValueError("models that match pairs from scratch have no self-attention to show")
+        layout = BatchLayout.of(src_tokens.eq(self.padding), token_positions)
+        return self.head(self.body(src_tokens, segments, layout, src_factors)), {"losses": {}}
+
+
+def _words(args: MatchingOptions, vocabulary: Vocabulary, features: Features) -> nn.Module:
+    """Make what reads words, and the matcher over them."""
+    characters = None
+    if args.character_hidden_size:
+        sizes = (args.character_embedding_size, args.character_hidden_size)
+        characters = CharacterReader(vocabulary.pieces, *sizes)
+    how = (args.embedding_size, vocabulary.pad, features, characters)
+    words = WordInputs(len(vocabulary), *how)
+    sizes = (words.width, args.hidden_size, args.dropout)
+    if args.matcher == BIMPM:
+        return WordMatcher(words, Bimpm(*sizes, args.perspectives))
+    if args.matcher == CAFE:
+        return WordMatcher(words, Cafe(*sizes, args.factors))
+    return WordMatcher(words, Esim(*sizes))
+
+
+def _transformer(args: MatchingOptions, vocabulary: Vocabulary, features: Features) -> nn.Module:
+    shape = BertShape(
+        len(vocabulary),
+        args.hidden_size,
+        args.num_hidden_layers,
+        args.num_attention_heads,
+        args.intermediate_size,
+        positions=args.max_position_embeddings,
+        dropout=args.dropout,
+        attention_dropout=args.dropout,
+        padding=vocabulary.pad,
+        embedding=None if args.embedding_size == args.hidden_size else args.embedding_size,
+    )
+    return PairTransformer(shape, args.pair_encoding, features)
+
+
+MAKERS: dict[str, Callable[[MatchingOptions, Vocabulary, Features], nn.Module]] = {
+    **dict.fromkeys((ESIM, BIMPM, CAFE), _words),
+    TRANSFORMER: _transformer,
+}
+
+
+def _check(args: MatchingOptions, vocabulary: Vocabulary) -> None:
+    """Refuse targets that are not those of pairs, and another vocabulary than the model's."""
+    if args.target not in (None, *TARGETS):
+        raise ValueError(
+            f"models that match pairs learn {' or '.join(TARGETS)}, and the data folder has "
+            f"{args.target}: take another architecture"
+        )
+    if args.vocabulary and hashlib.sha256(vocabulary.content).hexdigest() != args.vocabulary:
+        raise ValueError(
+            "the model was trained with another vocabulary than the data folder has: prepare it "
+            "with --words-from and the folder that the model was trained on"
+        )
+
+
+def _infusion(
+    args: MatchingOptions, features: tuple[str, ...], layers: Sequence[Layer]
+) -> Features:
+    if not features:
+        return None
+    held = {layer.name: layer for layer in layers}
+    return FeatureInfusion(
+        args.embedding_size,
+        {name: len(held[name].inventory) for name in features},
+        merge=args.feature_merge,
+        dim=args.feature_embed_dim,
+        init=args.feature_init,
+    )
+
+
+def _size(part: Optional[nn.Module]) -> int:
+    return 0 if part is None else sum(p.numel() for p in part.parameters())

@@ -1,0 +1,91 @@
+"""LSTMs over packed rows, in one direction or both: no step is computed for padding.
+
+Hochreiter and Schmidhuber 1997; both directions side by side (Graves and Schmidhuber 2005):
+    h_t = [LSTM(x_1 .. x_t); LSTM(x_S .. x_t)]
+
+torch's kernels take the first tokens of all sentences, then the second ones of those that have two,
+and so on, longest sentences first. `Steps` is that order, found once a batch; all layers that read
+the same sentences use it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils.rnn import PackedSequence
+
+
+@dataclass(frozen=True)
+class Steps:
+    """The order in which a recurrent layer reads packed rows.
+
+    Args:
+        rows: packed row of every token in that order, (N,).
+        back: place in that order of every packed row, (N,).
+        sizes: how many sentences have a t-th token, (S,), on the processor.
+        lasts: packed row of every sentence's last token, (B,).
+        firsts: packed row of every sentence's first token, (B,).
+    """
+
+    rows: Tensor
+    back: Tensor
+    sizes: Tensor
+    lasts: Tensor
+    firsts: Tensor
+
+    @classmethod
+    def of(cls, lengths: Tensor) -> Steps:
+        """Find the order of sentences of ``lengths`` (B,), each at least 1, packed in turn."""
+        firsts = lengths.cumsum(0) - lengths  # (B,)
+        ordered, order = lengths.sort(descending=True, stable=True)  # (B,) twice
+        steps = torch.arange(int(ordered[0]), device=lengths.device)  # (S,)
+        there = steps[:, None] < ordered  # (S, B)
+        rows = (firsts[order] + steps[:, None])[there]  # (N,)
+        back = torch.empty_like(rows)
+        back[rows] = torch.arange(len(rows), device=rows.device)
+        return cls(rows, back, there.sum(1).cpu(), firsts + lengths - 1, firsts)
+
+
+class PackedLSTM(nn.Module):
+    """One layer.
+
+    Args:
+        inputs: width D of the rows.
+        hidden: width H of either direction.
+        both: whether there is a direction from the end as well, beside the first.
+    """
+
+    def __init__(self, inputs: int, hidden: int, *, both: bool = True) -> None:
+        super().__init__()
+        self.lstm = nn.LSTM(inputs, hidden, bidirectional=both)
+
+    def forward(self, rows: Tensor, steps: Steps) -> Tensor:
+        """Read packed rows (N, D); return states (N, 2 H), or (N, H)."""
+        read = PackedSequence(_Permute.apply(rows, steps.rows, steps.back), steps.sizes)
+        states, _ = self.lstm(read)
+        return _Permute.apply(states.data, steps.back, steps.rows)
+
+    def ends(self, rows: Tensor, steps: Steps) -> Tensor:
+        """Return where either direction ends in each sentence, (B, 2 H) or (B, H)."""
+        states = self(rows, steps)
+        if not self.lstm.bidirectional:
+            return states[steps.lasts]
+        forward, backward = states.chunk(2, dim=1)
+        return torch.cat([forward[steps.lasts], backward[steps.firsts]], dim=1)
+
+
+class _Permute(torch.autograd.Function):
+    """Put rows into another order; the gradient is put back (no sum is needed)."""
+
+    @staticmethod
+    def forward(ctx: Any, rows: Tensor, order: Tensor, back: Tensor) -> Tensor:
+        ctx.save_for_backward(order, back)
+        return rows.index_select(0, order)
+
+    @staticmethod
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor, None, None]:
+        order, back = ctx.saved_tensors
+        return _Permute.apply(gradient, back, order), None, None

@@ -1,0 +1,97 @@
+"""Words as models from scratch read them, one table with features joined to its rows; and matched.
+
+    x = e + f   or   x = [e ; f] A + b     (features as in `infusion`)
+    x = [x ; c]                            (c: read off the word's characters)
+
+Words that have no given vector start at N(0, 1).
+"""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+
+from .factors import clear_padding
+from .matching import Pair
+from .packing import BatchLayout
+
+INIT_STD = 1.0
+
+
+class WordInputs(nn.Module):
+    """A table of words, and what joins their features and characters.
+
+    Args:
+        size: number of words V.
+        width: of their embeddings E.
+        padding: id of the padding token.
+        features: joins features to words, see `infusion.FeatureInfusion`; None for none.
+        characters: reads their characters, see `characters.CharacterReader`; None for none.
+
+    Attributes:
+        width: of what comes out, D.
+    """
+
+    def __init__(
+        self,
+        size: int,
+        width: int,
+        padding: int,
+        features: nn.Module | None = None,
+        characters: nn.Module | None = None,
+    ) -> None:
+        super().__init__()
+        self.table = nn.Embedding(size, width, padding_idx=padding)
+        nn.init.normal_(self.table.weight, std=INIT_STD)
+        clear_padding(self.table)
+        self.features = features
+        self.characters = characters
+        self.width = width + (0 if characters is None else characters.outputs)
+
+    def forward(self, tokens: Tensor, factors: Tensor | None) -> Tensor:
+        """Embed words (n,) with their feature ids (n, F) as (n, D).
+
+        Raises:
+            ValueError: features are wanted and not given.
+        """
+        words = self.table(tokens)  # (n, E)
+        if self.features is not None:
+            if factors is None:
+                raise ValueError("this model reads features, but the batch has no src_factors")
+            words = self.features(words, factors)
+        if self.characters is None:
+            return words
+        return torch.cat([words, self.characters(tokens)], dim=1)
+
+
+class WordMatcher(nn.Module):
+    """From tokens to one vector a pair: words, and what matches them.
+
+    Args:
+        words: embeds the words of both sentences.
+        matcher: makes vectors (B, ``outputs``) of them and of the `Pair`.
+    """
+
+    longest = 2**17  # tokens of a row, more than prepared folders have
+
+    def __init__(self, words: WordInputs, matcher: nn.Module) -> None:
+        super().__init__()
+        self.words, self.matcher, self.outputs = words, matcher, matcher.outputs
+
+    @property
+    def table(self) -> nn.Embedding:
+        """The word embeddings."""
+        return self.words.table
+
+    @property
+    def features(self) -> nn.Module | None:
+        """What joins features."""
+        return self.words.features
+
+    def forward(
+        self, tokens: Tensor, segments: Tensor | None, layout: BatchLayout, factors: Tensor | None
+    ) -> Tensor:
+        """Match pairs: tokens (B, S) with segments and feature ids (B, S, F) to vectors (B, D)."""
+        pair = Pair.of(layout, segments)
+        factors = None if factors is None else layout.pack(factors)[pair.rows]
+        return self.matcher(self.words(layout.pack(tokens)[pair.rows], factors), pair)

@@ -1,0 +1,58 @@
+"""Where a preparation with ``--words-from`` has its vocabulary: training examples, or a folder."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Any
+
+from ...data.manifest import TEXT, Manifest, load_vocabulary
+from ...pretrained.vocabulary import Vocabulary
+from ...text.word_vocabulary import (
+    SPECIALS,
+    count_words,
+    is_of_words,
+    vocabulary_of,
+    word_settings,
+)
+from .text_options import TRAIN, TextOptions
+from .text_scan import TextScan, read_examples
+
+logger = logging.getLogger(__name__)
+
+Found = tuple[dict[str, Any], Vocabulary]  # settings of the tokeniser, and the words
+
+
+def own_words(options: TextOptions, path: Path | None) -> Found:
+    """Return the tokeniser's settings and the words of the training examples.
+
+    Raises:
+        ValueError: there is no training file, no word, or bad input, with file and line.
+    """
+    if path is None:
+        raise ValueError(
+            "--words-from train: there is no training file; give the folder that the model was "
+            "trained on in place of 'train'"
+        )
+    characters = options.tokenize == "characters"
+    settings = word_settings(lowercase=options.lowercase, characters=characters)
+    examples = (example for example, _ in read_examples(options, TRAIN, TextScan(path)))
+    vocabulary = vocabulary_of(count_words(examples, settings), options.min_count)
+    logger.info("%s: a vocabulary of %d words", path, len(vocabulary) - len(SPECIALS))
+    return settings, vocabulary
+
+
+def words_of(folder: Path) -> Found:
+    """Return the tokeniser's settings and the words of a prepared folder, or of a bundle.
+
+    Raises:
+        FileNotFoundError, ValueError: it is no such folder, or has no words of its own.
+    """
+    manifest = Manifest.load(folder, TEXT)
+    vocabulary = load_vocabulary(folder, manifest)
+    if not is_of_words(vocabulary):
+        raise ValueError(
+            f"--words-from {folder}: it was not prepared with --words-from; give --pretrained "
+            "with the encoder that it was prepared for"
+        )
+    return dict(manifest.tokenizer), vocabulary

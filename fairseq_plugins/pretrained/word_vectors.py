@@ -1,0 +1,106 @@
+"""Given word vectors in the text formats of word2vec, GloVe and fastText.
+
+A line is a word and its numbers with single blanks between. word2vec and fastText begin with a line
+of two numbers, how many words and how wide; GloVe has none. Some words of GloVe hold blanks: the
+numbers are the last of the line. Files are read line by line, and only the vectors of wanted words
+are kept.
+"""
+
+from __future__ import annotations
+
+import logging
+import math
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+
+import torch
+from torch import Tensor
+
+from ..messages import quoted
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class WordVectors:
+    """Vectors of some words.
+
+    Args:
+        words: the words, in the order of the file.
+        vectors: (W, E).
+        path: the file.
+    """
+
+    words: list[str]
+    vectors: Tensor
+    path: Path
+
+
+def read_word_vectors(path: str | Path, wanted: Collection[str], width: int) -> WordVectors:
+    """Read the vectors of wanted words; the first one counts of a word that is there twice.
+
+    Args:
+        path: the file.
+        wanted: words.
+        width: of the vectors E.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: a line that has other than a word and E finite numbers, a header that says
+            another width, bytes that are no UTF-8, or none of the words is there.
+    """
+    path = Path(path)
+    if not path.is_file():
+        raise FileNotFoundError(f"--word-vectors: no file {str(path)!r}")
+    found: dict[bytes, list[float]] = {}
+    known = {word.encode("utf-8") for word in wanted}
+    with open(path, "rb") as stream:
+        for number, line in enumerate(stream, 1):
+            parts = line.rstrip().rsplit(b" ", width)
+            if number == 1 and len(header := line.split()) == 2 and width != 1:
+                _check_header(header, path, width)
+            elif len(parts) != width + 1 or b" " in parts[0].strip() and _is_number(parts[0]):
+                raise ValueError(
+                    f"{path}:{number}: expected a word and {width} numbers (--embedding-size "
+                    f"{width}), found {quoted(line.decode('utf-8', 'replace').rstrip())}"
+                )
+            elif parts[0] in known and parts[0] not in found:
+                found[parts[0]] = _numbers(parts[1:], path, number)
+    if not found:
+        raise ValueError(f"{path} has none of the {len(known):,} words of the data folder")
+    words = [word.decode("utf-8") for word in found]
+    return WordVectors(words, torch.tensor([*found.values()]), path)
+
+
+def _check_header(header: list[bytes], path: Path, width: int) -> None:
+    """Refuse a first line of two that are no numbers, or of another width."""
+    count, wide = (int(part) if part.isdigit() else 0 for part in header)
+    if not count or not wide:
+        raise ValueError(f"{path}:1: expected a word and {width} numbers, or how many words and "
+                         f"how wide, found {quoted(b' '.join(header))}")  # fmt: skip
+    if wide != width:
+        raise ValueError(
+            f"{path}:1: the vectors have {wide} numbers, but --embedding-size is {width}"
+        )
+
+
+def _is_number(word: bytes) -> bool:
+    """Whether what stands before the numbers ends with one more: the vectors are wider."""
+    try:
+        float(word.rsplit(b" ", 1)[1])
+    except ValueError:
+        return False
+    return True
+
+
+def _numbers(parts: list[bytes], path: Path, line: int) -> list[float]:
+    for number, part in enumerate(parts, 1):
+        try:
+            value = float(part)
+        except ValueError:
+            value = math.nan
+        if not math.isfinite(value):
+            text = part.decode("utf-8", "replace")
+            raise ValueError(f"{path}:{line}: number {number} is {quoted(text)}")
+    return [float(part) for part in parts]
