@@ -13,7 +13,7 @@ import uvicorn
 from fastapi import FastAPI
 from starlette.responses import PlainTextResponse
 
-from ..service.http import address_of, names_of, only_for, until_told
+from ..service.http import address_of, listen, names_of, only_for, until_told
 from .drawings import PAGE
 from .guard import guarded
 from .models import Shown
@@ -26,7 +26,7 @@ BACKLOG, LAST = 128, 3  # connections that wait to be taken; seconds until the e
 def application(models: Sequence[Shown], presets: Presets, host: str = LOCAL) -> Callable[..., Any]:
     """Return what serves the page."""
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
-    page = build(models, presets).queue(default_concurrency_limit=2, max_size=50)
+    page = build(models, presets).queue(default_concurrency_limit=2, max_size=50, api_open=False)
     fonts = {"font": ["system-ui", "sans-serif"], "font_mono": ["monospace"]}  # the system's own
     gr.mount_gradio_app(
         app,
@@ -47,7 +47,7 @@ def serve(app: Callable[..., Any], port: socket.socket, options: DemoOptions) ->
     """Serve the page until a signal comes; print where it is."""
     how = {"log_level": "warning", "timeout_graceful_shutdown": LAST}
     server = uvicorn.Server(uvicorn.Config(app, ws="none", proxy_headers=False, **how))
-    port.listen(BACKLOG)
+    listen(port, BACKLOG)
     address = address_of(port)
 
     def ready() -> None:

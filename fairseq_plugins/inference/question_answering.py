@@ -69,6 +69,10 @@ def load(
     return Reader(load_predictor(path, data, checkpoint, **how), ensemble)
 
 
+class BrokenModel(ValueError):
+    """A model computes what is no number."""
+
+
 @dataclass(frozen=True)
 class Reply:
     """What models say about a question.
@@ -233,7 +237,7 @@ class Reader:
         for path, logits in zip(self.predictor.checkpoints, found):
             real = torch.arange(logits.shape[1], device=logits.device) < lengths[:, None]  # (B, S)
             if not logits[real].isfinite().all():
-                raise ValueError(f"{path} gives scores that are no numbers; its training failed")
+                raise BrokenModel(f"{path} gives scores that are no numbers; its training failed")
         return found
 
     def _answered(

@@ -3,7 +3,8 @@
 The kernel takes 16 keys at a time, and what is left over of a sentence one by one, which is dear
 for short sentences: of 31 tokens it needs twice the time that 32 take. Sentences of one length are
 therefore shown with as many rows of their neighbours as round their keys up, before or behind
-them, and these are closed by the mask, so that they weigh exactly nothing. Nothing is copied.
+them, and these are closed by the mask, so that they weigh exactly nothing. Nothing is copied. Only
+what is no number weighs in spite of a mask: where it appears, sentences are computed apart.
 """
 
 import torch
@@ -27,12 +28,18 @@ def attend(qkv: Tensor, layout: BatchLayout, heads: int) -> Tensor:
         (N, D).
     """
     qkv = qkv.contiguous()
+    out = _attend(qkv, layout, heads, wide=True)
+    return out if out.sum().isfinite() else _attend(qkv, layout, heads, wide=False)
+
+
+def _attend(qkv: Tensor, layout: BatchLayout, heads: int, *, wide: bool) -> Tensor:
+    """Mix values; see `attend`. ``wide``: whether sentences are shown with their neighbours."""
     out = qkv.new_empty(len(qkv), qkv.shape[1] // 3)
     longest = max((block.length for block in layout.blocks), default=0)
     bars = qkv.new_zeros(longest + 2 * STEP)  # (16 + longest + 16,), closed at both ends
     bars[:STEP] = bars[-STEP:] = -torch.inf
     for block in layout.blocks:
-        before, behind = reach(block, len(qkv))
+        before, behind = reach(block, len(qkv)) if wide else (0, 0)
         query = _part(qkv, block, heads, 0)
         key, value = (_part(qkv, block, heads, i, before, behind) for i in (1, 2))
         mask = None

@@ -57,7 +57,13 @@ class QuantizedLinear(nn.Module):
         self._packed = None
 
     def forward(self, rows: Tensor) -> Tensor:
-        """Map (..., I) to (..., O)."""
+        """Map (N, I) to (N, O).
+
+        Raises:
+            ValueError: an input that is no number, which would decide how all are rounded.
+        """
+        if not rows.sum().isfinite():
+            raise ValueError("the model computes what is no number: 8 bits cannot hold that")
         packed = self._packed
         if packed is None:
             packed = self._packed = self._pack()

@@ -24,6 +24,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp
 
 from .. import __version__
+from ..inference.question_answering import BrokenModel
 from ..messages import named, quoted
 from .batching import Batcher, Closed, Full
 from .http import only_for
@@ -118,9 +119,10 @@ class Service:
         except TimeoutError:
             reason = f"no answer within {limits.timeout:g} seconds"
             raise Refused(BUSY, BUSY_REASON.format(reason)) from None
-        except Refused:
+        except (Refused, BrokenModel):
             raise
         except ValueError as error:  # about the text
+            logger.info("%s refuses: %s", served.name, error)
             raise Refused(CONTENT, str(error)) from None
 
     def health(self) -> Response:
@@ -236,6 +238,7 @@ def make_app(service: Service) -> ASGIApp:
         description=about,
         docs_url=None,
         redoc_url=None,
+        redirect_slashes=False,
     )
     models = service.models
 

@@ -53,7 +53,7 @@ class Batcher:
         workers: how many threads.
         most: items of a batch.
         heaviest: weight of a batch; an item that is heavier is a batch of its own.
-        room: items that may wait.
+        room: items that may wait for a model.
         told: is called with the name and the number of items of every batch, by any thread.
 
     Attributes:
@@ -101,14 +101,14 @@ class Batcher:
         """
         request = _Request([None] * len(items), len(items))
         weighed = zip(items, weights or [0] * len(items), strict=True)
+        rows = [_Waiting(request, i, *one) for i, one in enumerate(weighed)]
         with self._changed:
             if self._closing:
                 raise Closed("the service is ending")
-            if self.waiting + len(items) > self.room:
+            if len(self._queues[name]) + len(items) > self.room:
                 self._forget()
-            if self.waiting + len(items) > self.room:
-                raise Full(f"{self.waiting} of at most {self.room} wait already")
-            rows = (_Waiting(request, i, *one) for i, one in enumerate(weighed))
+            if (held := len(self._queues[name])) + len(items) > self.room:
+                raise Full(f"{held} of at most {self.room} wait already")
             self._queues[name].extend(rows)
             self.waiting += len(items)
             if name not in self._turns:
@@ -212,8 +212,9 @@ def outcomes(answer: Answer, items: Sequence[Any]) -> list[Any]:
         if len(found) != len(items):
             raise RuntimeError(f"{len(found)} answers to {len(items)} items")
         return found
-    except Exception as error:
+    except BaseException as error:  # panics of libraries are no Exception; the thread goes on
         if len(items) == 1:
-            return [error]
+            known = isinstance(error, Exception)
+            return [error if known else RuntimeError(f"{type(error).__name__}: {error}")]
     middle = len(items) // 2
     return [*outcomes(answer, items[:middle]), *outcomes(answer, items[middle:])]

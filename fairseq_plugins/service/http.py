@@ -45,9 +45,25 @@ def bind(host: str, port: int) -> socket.socket:
     except OSError as error:
         if taken is not None:
             taken.close()
-        cure = "; --port 0 takes any that is free" if error.errno == EADDRINUSE else ""
-        raise ValueError(f"--host {host} --port {port}: {error.strerror}{cure}") from None
+        raise ValueError(_taken(f"--host {host} --port {port}", error)) from None
     return taken
+
+
+def listen(port: socket.socket, waiting: int) -> None:
+    """Let others connect; so many wait until they are taken.
+
+    Raises:
+        ValueError: another server took the port meanwhile.
+    """
+    try:
+        port.listen(waiting)
+    except OSError as error:
+        raise ValueError(_taken(address_of(port), error)) from None
+
+
+def _taken(where: str, error: OSError) -> str:
+    cure = "; --port 0 takes any that is free" if error.errno == EADDRINUSE else ""
+    return f"{where}: {error.strerror}{cure}"
 
 
 def address_of(port: socket.socket) -> str:
@@ -63,21 +79,21 @@ def names_of(host: str, others: str = "") -> frozenset[str]:
     (DNS rebinding) is not heard.
 
     Args:
-        host: the address.
-        others: further names, joined by commas.
+        host: the address, however it is written.
+        others: further names, joined by commas; with them nobody else is heard anywhere.
     """
-    if not _is_local(host):
-        return frozenset()
-    given = (one.strip().lower() for one in others.split(","))
-    return frozenset({*LOCAL, host.lower(), *filter(None, given)})
+    given = {host_of(one.strip()) for one in others.split(",")} - {""}
+    return frozenset({*LOCAL, host.lower(), *given}) if given or _is_local(host) else frozenset()
 
 
 def _is_local(host: str) -> bool:
-    """Whether only this machine can ask an address."""
+    """Whether only this machine can ask an address, or a name that leads to it."""
     try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
+        found = {info[4][0].partition("%")[0] for info in socket.getaddrinfo(host, None)}
+    except OSError:
+        return False
+    addresses = [ipaddress.ip_address(one) for one in found]
+    return any((getattr(one, "ipv4_mapped", None) or one).is_loopback for one in addresses)
 
 
 def only_for(app: ASGIApp, hosts: Collection[str], refusal: Callable[[str], ASGIApp]) -> ASGIApp:
@@ -105,6 +121,8 @@ def host_of(header: str) -> str:
     """Return the name in a Host header, without its port and the brackets of IPv6."""
     if header.startswith("["):
         return header[1:].partition("]")[0].lower()
+    if header.count(":") > 1:  # IPv6 as it is
+        return header.lower()
     return header.partition(":")[0].lower()
 
 

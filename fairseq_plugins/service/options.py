@@ -21,8 +21,8 @@ class ServiceOptions:
     host: str = option("address to listen at", "127.0.0.1")
     port: int = option("port to listen at; 0 for any that is free", 8000, least=0, most=65535)
     allowed_hosts: str = option(
-        "names by which it may be asked beside those of this machine, joined by commas; of "
-        "importance at a local address, elsewhere any name will do",
+        "names by which it may be asked beside those of this machine, joined by commas (default: "
+        "at a local address none, elsewhere any)",
         "",
         metavar="NAMES",
     )
@@ -32,7 +32,7 @@ class ServiceOptions:
     max_texts: int = option("most texts or questions of a request", 64, least=1)
     max_characters: int = option("most characters of a text", 20_000, least=1)
     max_body: int = option("most bytes of a request", 2_000_000, least=1)
-    queue: int = option("most texts that wait; further requests get 503", 1024, least=1)
+    queue: int = option("most texts that wait for a model; further requests get 503", 1024, least=1)
     timeout: float = option("seconds until a request gets 503", 30.0, least=0.001)
     spacy_model: str | None = option(
         "what annotates raw text: a spaCy pipeline, installed or a path, or udpipe:MODEL (default: "

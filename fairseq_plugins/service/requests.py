@@ -7,6 +7,7 @@ that names the item, its value and the limit.
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, TypeVar
 
@@ -42,19 +43,23 @@ class Body(BaseModel):
 class Sentences(Body):
     """Sentences to be labelled or scored."""
 
-    texts: list[str] = Field(min_length=1)
+    texts: list[str] = Field(min_length=1, fail_fast=True)
 
 
 class Pairs(Body):
     """Pairs of sentences to be labelled or scored."""
 
-    texts: list[Annotated[list[str], Field(min_length=2, max_length=2)]] = Field(min_length=1)
+    texts: list[Annotated[list[str], Field(min_length=2, max_length=2)]] = Field(
+        min_length=1, fail_fast=True
+    )
 
 
 class WordTexts(Body):
     """Sentences whose words are to be labelled, or words of sentences."""
 
-    texts: list[str | Annotated[list[str], Field(min_length=1)]] = Field(min_length=1)
+    texts: list[str | Annotated[list[str], Field(min_length=1, fail_fast=True)]] = Field(
+        min_length=1, fail_fast=True
+    )
 
 
 class Asked(Body):
@@ -67,13 +72,13 @@ class Asked(Body):
 class Questions(Body):
     """Questions, each with the text that it is about."""
 
-    questions: list[Asked] = Field(min_length=1)
+    questions: list[Asked] = Field(min_length=1, fail_fast=True)
 
 
 class Lines(Body):
     """Sentences to be translated, and how: see `bundles.ctranslate2_model.Search`."""
 
-    texts: list[str] = Field(min_length=1)
+    texts: list[str] = Field(min_length=1, fail_fast=True)
     beam: int = Field(default=4, ge=1, le=MOST_BEAM)
     lenpen: float = Field(default=0.6, ge=-10, le=10)
     nbest: int = Field(default=1, ge=1, le=MOST_BEAM)
@@ -105,8 +110,8 @@ def read_json(raw: bytes) -> Any:
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for name in found if names.count(name) > 1)
+        names = Counter(name for name, _ in pairs)
+        twice = next(name for name, count in names.items() if count > 1)
         raise ValueError(f"the name {quoted(twice)} stands twice in an object")
     return found
 

@@ -14,13 +14,14 @@ from typing import Any
 
 from ..messages import named
 from .batching import Batcher
-from .http import address_of, bind, check_libraries, until_told
+from .http import address_of, bind, check_libraries, listen, until_told
 from .metrics import Metrics
 from .models import Served, find_models, load_model
 from .options import ServiceOptions
 
 BACKLOG = 2048  # connections that wait to be taken
 CHARACTERS = 1000  # of a text, of which a full batch is made
+CONNECTIONS = 1000  # at a time; further ones get 503
 OFF: dict[str, Any] = {"lifespan": "off", "ws": "none", "proxy_headers": False}  # of uvicorn
 LAST = 5  # seconds beyond the time of a request until the end does not wait any longer
 
@@ -80,11 +81,17 @@ def run(
     )
     service = Service(models, batcher, metrics, options)
     logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
-    how = {"log_config": None, "access_log": False, "server_header": False, **OFF}
+    how = {
+        "log_config": None,
+        "access_log": False,
+        "server_header": False,
+        **OFF,
+        "limit_concurrency": CONNECTIONS,
+    }
     end = int(options.timeout) + LAST
     server = uvicorn.Server(uvicorn.Config(make_app(service), timeout_graceful_shutdown=end, **how))
     service.ending = lambda: server.should_exit
-    port.listen(BACKLOG)  # who connects from now on waits until the server takes the connection
+    listen(port, BACKLOG)  # who connects from now on waits until the server takes the connection
     told = f"serving {named(models)} at {address_of(port)}"
     until_told(server, port, lambda: ready(told))
     batcher.close(LAST)

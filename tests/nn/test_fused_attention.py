@@ -71,3 +71,16 @@ def test_answers_are_those_of_the_way_with_gradients() -> None:
     nn.init.zeros_(module.out.weight)
     with torch.no_grad():
         assert not torch.allclose(module(rows, context), with_gradients)
+
+
+@pytest.mark.parametrize("wrong", [torch.nan, torch.inf, 3e38])
+@pytest.mark.parametrize("place", [0, 1])
+def test_what_is_no_number_stays_in_its_sentence(wrong, place) -> None:
+    torch.manual_seed(4)
+    lengths = (20, 5)
+    rows, layout = torch.randn(25, 3 * WIDTH), layout_of(lengths)
+    before = attend(rows, layout, HEADS).split(lengths)
+    rows[[20, 19][place]] = wrong  # at the border
+    found = attend(rows, layout, HEADS).split(lengths)
+    torch.testing.assert_close(found[place], before[place])
+    assert not torch.equal(found[1 - place], before[1 - place])

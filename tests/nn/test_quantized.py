@@ -89,3 +89,11 @@ def test_all_maps_of_a_model_are_replaced_and_shared_ones_stay_shared() -> None:
     assert QuantizedLinear in kinds
     assert model["b"].unregistered is model["a"][0] is model["c"][0]
     torch.testing.assert_close(model["a"](rows), wanted, rtol=0.05, atol=0.05)
+
+
+@pytest.mark.parametrize("wrong", [torch.nan, torch.inf])
+def test_what_is_no_number_is_refused(wrong) -> None:
+    made, rows = QuantizedLinear.of(nn.Linear(8, 6)), torch.randn(4, 8)
+    rows[1, 2] = wrong
+    with pytest.raises(ValueError, match="what is no number"):
+        made(rows)

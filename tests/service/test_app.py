@@ -15,6 +15,7 @@ from contextlib import contextmanager
 import pytest
 import uvicorn
 
+from fairseq_plugins.inference.question_answering import BrokenModel
 from fairseq_plugins.service.app import Service, make_app
 from fairseq_plugins.service.batching import Batcher
 from fairseq_plugins.service.http import host_of
@@ -44,6 +45,8 @@ class Model:
                 raise ValueError("texts[0] is bad")
             if item == "broken":
                 raise RuntimeError("secret")
+            if item == "untrained":
+                raise BrokenModel("/home/me/secret gives scores that are no numbers")
         return [{"upper": math.nan if item == "nan" else item.upper()} for item in items]
 
 
@@ -141,6 +144,7 @@ def test_models_are_asked_by_name(two):
         ({"texts": ["bad"]}, 422, r"texts\[0\] is bad"),
         ({"texts": ["nan"]}, 500, "scores that are no numbers"),
         ({"texts": ["broken"]}, 500, r"failed \(RuntimeError\)"),
+        ({"texts": ["untrained"]}, 500, r"^the model failed \(BrokenModel\); the service"),
         (b" " * 1001, 413, "longer than 1,000 bytes"),
     ],
 )
@@ -211,7 +215,11 @@ def test_names_are_read_as_hosts():
     options = ServiceOptions(host="::1", allowed_hosts="My.example, other")
     assert {"my.example", "other", "::1", "localhost"} <= options.hosts
     assert ServiceOptions(host="0.0.0.0").hosts == frozenset()
+    assert "my.example" in ServiceOptions(host="0.0.0.0", allowed_hosts="My.example:80").hosts
+    for host in ("LOCALHOST", "127.1", "127.0.0.2", "2130706433", "::ffff:127.0.0.1"):
+        assert "localhost" in ServiceOptions(host=host).hosts, host
     assert [host_of(h) for h in ("A:1", "[::1]:2", "[::1]", "b")] == ["a", "::1", "::1", "b"]
+    assert host_of("::1") == "::1"
 
 
 def test_the_description_needs_nothing_from_elsewhere(two):

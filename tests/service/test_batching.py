@@ -199,3 +199,41 @@ def test_two_threads_work_at_once():
     futures = [batcher.submit("a", [k]) for k in range(2)]
     assert [one.result(LONG) for one in futures] == [[0], [1]]
     batcher.close(LONG)
+
+
+class Panic(BaseException):
+    """What some libraries raise that are not written in Python."""
+
+
+def test_a_panic_fails_its_own_item_and_no_thread():
+    def answer(items):
+        if -1 in items:
+            raise Panic("here")
+        return doubled(items)
+
+    with batching(answer, workers=1) as (batcher, go, _, _):
+        go.set()
+        with pytest.raises(RuntimeError, match="Panic: here"):
+            batcher.submit("a", [-1]).result(LONG)
+        assert batcher.submit("a", [3]).result(LONG) == [6]
+        assert batcher.alive
+
+
+def test_a_full_queue_of_one_model_leaves_room_for_others():
+    with batching(names=("a", "b"), workers=1, room=2, most=1) as (batcher, go, _, begun):
+        first = batcher.submit("a", [1])
+        assert begun.wait(LONG)
+        others = [batcher.submit("a", [2, 3])]
+        with pytest.raises(Full, match="2 of at most 2 wait"):
+            batcher.submit("a", [4])
+        others.append(batcher.submit("b", [5]))
+        go.set()
+        assert [one.result(LONG) for one in (first, *others)] == [[2], [4, 6], [10]]
+
+
+def test_weights_that_do_not_fit_leave_nothing_behind():
+    with batching() as (batcher, go, _, _):
+        go.set()
+        with pytest.raises(ValueError, match="zip"):
+            batcher.submit("a", [1, 2], [1])
+        assert batcher.waiting == 0
