@@ -154,7 +154,7 @@ def test_what_is_refused_gets_a_sentence(two, content, status, part, caplog):
     assert re.search(part, found[1]["error"])
     assert [*found[1]] == ["error"]
     assert "secret" not in str(found[1])
-    assert ("Traceback" in caplog.text) == (part == r"failed \(RuntimeError\)")
+    assert ("Traceback" in caplog.text) == ("failed" in part)
     assert two({"texts": ["x"]}, "/models/a")[0] == 200
 
 
