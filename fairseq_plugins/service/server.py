@@ -22,7 +22,15 @@ from .options import ServiceOptions
 BACKLOG = 2048  # connections that wait to be taken
 CHARACTERS = 1000  # of a text, of which a full batch is made
 CONNECTIONS = 1000  # at a time; further ones get 503
-OFF: dict[str, Any] = {"lifespan": "off", "ws": "none", "proxy_headers": False}  # of uvicorn
+HOW: dict[str, Any] = {  # of uvicorn
+    "lifespan": "off",
+    "ws": "none",
+    "proxy_headers": False,
+    "log_config": None,
+    "access_log": False,
+    "server_header": False,
+    "limit_concurrency": CONNECTIONS,
+}
 LAST = 5  # seconds beyond the time of a request until the end does not wait any longer
 
 logger = logging.getLogger(__name__)
@@ -81,15 +89,9 @@ def run(
     )
     service = Service(models, batcher, metrics, options)
     logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
-    how = {
-        "log_config": None,
-        "access_log": False,
-        "server_header": False,
-        **OFF,
-        "limit_concurrency": CONNECTIONS,
-    }
     end = int(options.timeout) + LAST
-    server = uvicorn.Server(uvicorn.Config(make_app(service), timeout_graceful_shutdown=end, **how))
+    app = make_app(service)
+    server = uvicorn.Server(uvicorn.Config(app, timeout_graceful_shutdown=end, **HOW))
     service.ending = lambda: server.should_exit
     listen(port, BACKLOG)  # who connects from now on waits until the server takes the connection
     told = f"serving {named(models)} at {address_of(port)}"
