@@ -93,9 +93,9 @@ def prepare_corpus(corpus: Path, destination: Path, **options: object) -> Path:
     return destination
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser():
-    """The system's browser, started once."""
+    """The system's browser; ended with the module, since its threads outlive no fork."""
     reason = "playwright is not installed"
     sync_api = pytest.importorskip("playwright.sync_api", reason=reason)
     path = next(filter(None, map(shutil.which, BROWSERS)), None)
