@@ -5,7 +5,6 @@
 """
 
 import hashlib
-import logging
 from collections.abc import Callable, Sequence
 from typing import Any, Optional
 
@@ -25,8 +24,7 @@ from ..nn.word_inputs import WordInputs, WordMatcher
 from ..pretrained.vocabulary import Vocabulary
 from ..syntax.layers import Layer
 from .matching_options import BIMPM, CAFE, ESIM, TRANSFORMER, MatchingOptions, needs_of
-
-logger = logging.getLogger(__name__)
+from .model_parts import counted, infusion, log_counts, size
 
 Features = Optional[FeatureInfusion]
 TARGETS = ("classes", "score")
@@ -53,7 +51,7 @@ class PairModel(nn.Module):
         super().__init__()
         _check(args, vocabulary)
         self.needs, self.padding = needs_of(args), vocabulary.pad
-        features = _infusion(args, self.needs.features, layers)
+        features = infusion(args, args.embedding_size, self.needs.features, layers)
         self.body = MAKERS[args.matcher](args, vocabulary, features)
         classes = max(1, len(read_list(args.labels, "labels")))
         self.head = LabelHead(self.body.outputs, classes, args.dropout)
@@ -64,15 +62,9 @@ class PairModel(nn.Module):
 
     def parameter_counts(self) -> dict[str, int]:
         """Count parameters: word embeddings, features, matcher, head, all, trainable ones."""
-        features, words = _size(self.body.features), self.word_table.weight.numel()
-        return {
-            "words": words,
-            "features": features,
-            "matcher": _size(self.body) - features - words,
-            "head": _size(self.head),
-            "model": _size(self),
-            "trainable": sum(p.numel() for p in self.parameters() if p.requires_grad),
-        }
+        features, words = size(self.body.features), self.word_table.weight.numel()
+        matcher = size(self.body) - features - words
+        return counted(self, {"words": words, "features": features, "matcher": matcher})
 
     @property
     def word_table(self) -> nn.Embedding:
@@ -81,8 +73,7 @@ class PairModel(nn.Module):
 
     def log_parameters(self) -> None:
         """Log features and parameter counts."""
-        counts = ", ".join(f"{name} {count:,}" for name, count in self.parameter_counts().items())
-        logger.info("features: %s; parameters: %s", ",".join(self.needs.features) or "none", counts)
+        log_counts(self.needs.features, self.parameter_counts())
 
     def forward(
         self,
@@ -166,22 +157,3 @@ def _check(args: MatchingOptions, vocabulary: Vocabulary) -> None:
             "the model was trained with another vocabulary than the data folder has: prepare it "
             "with --words-from and the folder that the model was trained on"
         )
-
-
-def _infusion(
-    args: MatchingOptions, features: tuple[str, ...], layers: Sequence[Layer]
-) -> Features:
-    if not features:
-        return None
-    held = {layer.name: layer for layer in layers}
-    return FeatureInfusion(
-        args.embedding_size,
-        {name: len(held[name].inventory) for name in features},
-        merge=args.feature_merge,
-        dim=args.feature_embed_dim,
-        init=args.feature_init,
-    )
-
-
-def _size(part: Optional[nn.Module]) -> int:
-    return 0 if part is None else sum(p.numel() for p in part.parameters())

@@ -4,7 +4,6 @@
 here options become its parts.
 """
 
-import logging
 from collections.abc import Sequence
 from typing import Any, Optional
 
@@ -14,16 +13,14 @@ from torch import Tensor, nn
 from ..checkpoints.records import read_list
 from ..nn.bert import BertEncoder, BertShape
 from ..nn.heads import LabelHead
-from ..nn.infusion import FeatureInfusion
 from ..nn.span_heads import SpanReader
 from ..pretrained.vocabulary import Vocabulary
 from ..syntax.layers import Layer
 from ..syntax.subwords import is_sign
 from . import bert_plan, syntax_plan
 from .bert_options import BertOptions
+from .model_parts import counted, infusion, log_counts, size
 from .span_options import SPANS, span_reader
-
-logger = logging.getLogger(__name__)
 
 
 class TextModel(nn.Module):
@@ -48,10 +45,10 @@ class TextModel(nn.Module):
         super().__init__()
         needs = syntax_plan.needs_of(args)
         shape = bert_plan.shape_of(args, vocabulary)
-        infusion = _infusion(args, shape, needs.features, layers)
+        features = infusion(args, shape.embedding_width, needs.features, layers)
         attention, top = (make(args, shape) for make in (syntax_plan.attention, syntax_plan.top))
         signs = _signs(vocabulary) if syntax_plan.reads_punctuation(args) else None
-        self.encoder = BertEncoder(shape, attention, infusion, top, signs)
+        self.encoder = BertEncoder(shape, attention, features, top, signs)
         self.head = _head(args, shape)
         self.needs = needs
         self.parent_weight = args.parent_loss_weight
@@ -65,21 +62,15 @@ class TextModel(nn.Module):
         """Count parameters: BERT, features, attention beside BERT's, head, all, trainable ones."""
         layers = [layer.attention for layer in self.encoder.layers]
         beside = [part for layer in layers for part in (layer.mixer, layer.dual)]
-        features = _size(self.encoder.embeddings.features)
-        attention = _size(self.encoder.top, *beside)
-        return {
-            "encoder": _size(self.encoder) - features - attention,
-            "features": features,
-            "attention": attention,
-            "head": _size(self.head),
-            "model": _size(self),
-            "trainable": sum(p.numel() for p in self.parameters() if p.requires_grad),
-        }
+        features = size(self.encoder.embeddings.features)
+        attention = size(self.encoder.top, *beside)
+        encoder = size(self.encoder) - features - attention
+        parts = {"encoder": encoder, "features": features, "attention": attention}
+        return counted(self, parts)
 
     def log_parameters(self) -> None:
         """Log features and parameter counts."""
-        counts = ", ".join(f"{name} {count:,}" for name, count in self.parameter_counts().items())
-        logger.info("features: %s; parameters: %s", ",".join(self.needs.features) or "none", counts)
+        log_counts(self.needs.features, self.parameter_counts())
 
     def forward(
         self,
@@ -143,29 +134,9 @@ class TextModel(nn.Module):
         }
 
 
-def _size(*modules: Any) -> int:
-    """Count the parameters of modules, of which some may be None."""
-    return sum(p.numel() for part in modules if part is not None for p in part.parameters())
-
-
 def _signs(vocabulary: Vocabulary) -> Tensor:
     """Tell of subwords whether they are punctuation signs, (V,)."""
     return torch.tensor([is_sign(piece) for piece in vocabulary.pieces])
-
-
-def _infusion(
-    args: BertOptions, shape: BertShape, features: tuple[str, ...], layers: Sequence[Layer]
-) -> Optional[FeatureInfusion]:
-    if not features:
-        return None
-    held = {layer.name: layer for layer in layers}
-    return FeatureInfusion(
-        shape.embedding_width,
-        {name: len(held[name].inventory) for name in features},
-        merge=args.feature_merge,
-        dim=args.feature_embed_dim,
-        init=args.feature_init,
-    )
 
 
 def _head(args: BertOptions, shape: BertShape) -> Any:

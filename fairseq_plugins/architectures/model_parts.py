@@ -1,0 +1,52 @@
+"""What every model of text has: embedded features, and a count of its parameters."""
+
+import logging
+from collections.abc import Mapping, Sequence
+from typing import Any, Optional
+
+from torch import nn
+
+from ..nn.infusion import FeatureInfusion
+from ..syntax.layers import Layer
+
+logger = logging.getLogger(__name__)
+
+
+def infusion(
+    args: Any, width: int, features: Sequence[str], layers: Sequence[Layer]
+) -> Optional[FeatureInfusion]:
+    """Make what embeds features beside words of a width; None without features.
+
+    Args:
+        args: options of features.
+        width: of the words' embeddings.
+        features: their names, in order.
+        layers: of the data folder, with its inventories.
+    """
+    if not features:
+        return None
+    held = {layer.name: layer for layer in layers}
+    return FeatureInfusion(
+        width,
+        {name: len(held[name].inventory) for name in features},
+        merge=args.feature_merge,
+        dim=args.feature_embed_dim,
+        init=args.feature_init,
+    )
+
+
+def size(*modules: Optional[nn.Module]) -> int:
+    """Count the parameters of modules, of which some may be None."""
+    return sum(p.numel() for part in modules if part is not None for p in part.parameters())
+
+
+def counted(model: nn.Module, parts: Mapping[str, int]) -> dict[str, int]:
+    """Return the parameters of parts, of the head, of all, and of those that are trained."""
+    trained = sum(p.numel() for p in model.parameters() if p.requires_grad)
+    return {**parts, "head": size(model.head), "model": size(model), "trainable": trained}
+
+
+def log_counts(features: Sequence[str], counts: Mapping[str, int]) -> None:
+    """Log features and parameter counts."""
+    told = ", ".join(f"{name} {count:,}" for name, count in counts.items())
+    logger.info("features: %s; parameters: %s", ",".join(features) or "none", told)
