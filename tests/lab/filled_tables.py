@@ -35,9 +35,9 @@ def entry_of(table, kind, size="minilm", place=0):
     return table.entry(Row(size, kind), place)
 
 
-def cells(table):
-    """Return the table of the Markdown: rows of cells."""
+def cells(table, cited=False):
+    """Return the table of the Markdown: rows of cells, those of cited systems where asked for."""
     text = format_markdown(table, OVER_SEEDS)
     rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
     assert len({len(row) for row in rows}) == 1
-    return rows
+    return [row for row in rows if cited or not row[0].endswith(", cited")]

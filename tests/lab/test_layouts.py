@@ -69,7 +69,7 @@ def test_one_file_makes_a_table(folder, tmp_path):
         ("[70.5, null", "[70.5, high", r"paper: base: bert_mine: 1: Input should be .*'high'"),
         ("[70.5,", "[1, 1, 70.5,", r"paper: base: bert_mine: 5 figures for 3 metrics"),
         ("  base:", "  huge:", r"paper: huge: .*Input should be 'tiny', 'minilm', .*'huge'"),
-        ("own: [bert_mine]", "own: [bert_mime]", r"no system 'bert_mime'; choices: bert_lisa"),
+        ("own: [bert_mine]", "own: [bert_mime]", r"no system 'bert_mime'; choices: bert_mrc"),
         ("own: [", "own: [", ""),
     ],
 )

@@ -17,7 +17,7 @@ from lab.finished_runs import finish
 from fairseq_plugins.evaluation.metrics import NAMES
 from fairseq_plugins.lab.results.comparisons import EXAMPLES, Significance, welch
 from fairseq_plugins.lab.results.layouts import labels, layouts
-from fairseq_plugins.lab.results.paper_formats import paper_table
+from fairseq_plugins.lab.results.paper_formats import page_table, paper_table
 from fairseq_plugins.lab.results.paper_tables import Row, make_tables
 from fairseq_plugins.lab.results.runs import find_outcomes
 from fairseq_plugins.lab.results.tables import to_csv
@@ -233,7 +233,10 @@ def test_runs_that_do_not_go_together_are_refused(tmp_path, cola):
 def test_csv_has_a_line_for_every_score_unrounded(cola):
     table = table_of([cola])
     rows = list(csv.DictReader(to_csv(paper_table(table, OVER_SEEDS).scores).splitlines()))
+    cited = [row for row in rows if row["n"] == "0"]
+    rows = [row for row in rows if row not in cited]
     assert [row["system"] for row in rows] == ["BERT", "+ WLA", "+ SLA"]
+    assert {row["system"]: row["paper"] for row in cited}["T5 (Raffel et al. 2019)"] == "71.6"
     last = rows[-1]
     assert float(last["mean"]) == statistics.fmean([0.30, 0.31, 0.32])
     assert float(last["p"]) == welch([0.25, 0.26, 0.27], [0.30, 0.31, 0.32]).p_value
@@ -315,5 +318,21 @@ def test_figures_of_the_paper_agree_with_its_averages():
         for size, rows in layout.paper.items():
             for kind, column in product(rows, layout.columns):
                 figures = list(layout.figures(size, kind, column).values())
-                if len(figures) == 3:
+                if len(figures) == 3 and not math.isnan(figures[2]):
                     assert min(figures[:2]) <= figures[2] <= max(figures[:2])
+
+
+def test_cited_systems_stand_below_with_the_figures_of_what_is_shown(cola):
+    table = table_of([cola])
+    *_, last = [row for row in cells(table, cited=True) if row not in cells(table)]
+    assert last[1:] == ["–", "[60.6]", "–"]
+    assert [name.split(" (")[0] for name in table.cited] == [
+        "ERNIE 2.0",
+        "T5",
+        "BERT-base",
+        "BERT-large",
+    ]  # BERT-GED was tried on FCE alone
+    page = page_table(table, OVER_SEEDS)
+    assert [cell.detail for cell in page.rows[-1]] == ["cited", "paper 60.6", ""]
+    (bare,) = make_tables(find_outcomes([cola]), "sla1", OVER_SEEDS, paper=False)
+    assert not bare.cited and len(cells(bare, cited=True)) == len(cells(table))

@@ -26,6 +26,7 @@ UP, DOWN = "↑", "↓"
 SIGNIFICANT = 0.05  # largest p-value behind an arrow
 _METRICS = {*LOWER_IS_BETTER, *(name for names in NAMES.values() for name in names)}
 _Size = Literal["tiny", "minilm", "base", "large"]
+_Figures = tuple[float | None, ...]
 _Made = TypeVar("_Made", bound=BaseModel)
 
 
@@ -78,6 +79,9 @@ class TableLayout(Entries):
             parameters beyond the baseline's are shown.
         paper: size -> kind -> the printed figures, one for each metric of the columns in turn; null
             for none, and those that are missing at the end are not printed.
+        cited: systems that nobody can train here -> their printed figures, in the same form. They
+            stand below the others.
+        sizeless: kinds that come in one size, which belongs to none of BERT's.
         own: kinds that no table of another paper shows; with a run of one of them the table is
             made unasked.
         asked_by: further kinds whose runs make it unasked, though other tables show them as well.
@@ -94,7 +98,9 @@ class TableLayout(Entries):
     source: str = ""
     average: bool = False
     systems: dict[str, str] = {}
-    paper: dict[_Size, dict[str, tuple[float | None, ...]]] = {}
+    paper: dict[_Size, dict[str, _Figures]] = {}
+    cited: dict[str, _Figures] = {}
+    sizeless: tuple[str, ...] = ()
     own: tuple[str, ...] = ()
     asked_by: tuple[str, ...] = ()
     only: tuple[str, ...] = ()
@@ -106,12 +112,13 @@ class TableLayout(Entries):
     @model_validator(mode="after")
     def _figures_fit(self) -> TableLayout:
         room = sum(len(column.metrics) for column in self.columns)
-        for size, rows in self.paper.items():
-            for kind, figures in rows.items():
+        for place, rows in [
+            *(("paper: " + size, r) for size, r in self.paper.items()),
+            ("cited", self.cited),
+        ]:
+            for name, figures in rows.items():
                 if len(figures) > room:
-                    raise ValueError(
-                        f"paper: {size}: {kind}: {len(figures)} figures for {room} metrics"
-                    )
+                    raise ValueError(f"{place}: {name}: {len(figures)} figures for {room} metrics")
         return self
 
     @property
@@ -131,25 +138,40 @@ class TableLayout(Entries):
 
     def figures(self, size: str, kind: str, column: Column) -> dict[str, float]:
         """Return metric -> what the paper found with this size, or else with the base size."""
-        row = self.paper.get(size, self.paper.get("base", {})).get(kind, ())
+        return self._of_column(self._printed(size, kind), column)
+
+    def cited_figures(self, name: str, column: Column) -> dict[str, float]:
+        """Return metric -> what a cited system is printed with."""
+        return self._of_column(self.cited[name], column)
+
+    def paper_average(self, size: str, kind: str) -> float:
+        """Return the paper's mean over its datasets; nan where it lacks one."""
+        return self._average(self._printed(size, kind))
+
+    def cited_average(self, name: str) -> float:
+        """Return the mean of a cited system over the datasets; nan where it lacks one."""
+        return self._average(self.cited[name])
+
+    def _printed(self, size: str, kind: str) -> _Figures:
+        return self.paper.get(size, self.paper.get("base", {})).get(kind, ())
+
+    def _of_column(self, row: _Figures, column: Column) -> dict[str, float]:
+        """Return metric -> figure of a dataset, of those of the whole row; nan for none."""
         places = [(one, metric) for one in self.columns for metric in one.metrics.values()]
-        printed = zip_longest(places, row)
         return {
             metric: math.nan if figure is None else figure
-            for (one, metric), figure in printed
+            for (one, metric), figure in zip_longest(places, row)
             if (one.dataset, one.split) == (column.dataset, column.split)
         }
 
-    def paper_average(self, size: str, kind: str) -> float:
-        """Return the paper's mean over its datasets; nan where it has none."""
-        last = (list(self.figures(size, kind, column).values())[-1] for column in self.columns)
-        found = [figure for figure in last if not math.isnan(figure)]
-        return fmean(found) if found else math.nan
+    def _average(self, row: _Figures) -> float:
+        """Return the mean of the last metrics of all columns; nan where one is missing."""
+        return fmean([*self._of_column(row, column).values()][-1] for column in self.columns)
 
     def printed_sizes(self, sizes: set[str]) -> str:
         """Say which size the figures beside models of these sizes are of; empty for their own."""
         own = sorted(sizes & self.paper.keys())
-        if len(own) == len(sizes):
+        if len(own) == len(sizes - {""}):
             return ""
         if "base" not in self.paper:  # nothing stands beside the others
             return f"{' and '.join(own)} size"
@@ -186,7 +208,7 @@ def read_layouts(folder: Path) -> dict[str, TableLayout]:
     known = [kind for one in found.values() for kind in one.systems]
     for name, one in found.items():
         printed = [kind for rows in one.paper.values() for kind in rows]
-        for kind in (*one.own, *one.asked_by, *one.only, one.baseline, *printed):
+        for kind in (*one.own, *one.asked_by, *one.only, *one.sizeless, one.baseline, *printed):
             if kind not in known:
                 path = folder / f"{name}.yaml"
                 raise ValueError(f"{path}: no system {kind!r}; choices: {named(known, len(known))}")
@@ -203,6 +225,12 @@ def layouts() -> dict[str, TableLayout]:
 def labels() -> dict[str, str]:
     """Return what kinds are called in tables, in the order of their rows."""
     return {k: label for one in layouts().values() for k, label in one.systems.items()}
+
+
+@cache
+def sizeless() -> frozenset[str]:
+    """Return the kinds that come in one size."""
+    return frozenset(kind for one in layouts().values() for kind in one.sizeless)
 
 
 def special(name: str, form: type[_Made]) -> _Made:

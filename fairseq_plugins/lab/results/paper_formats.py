@@ -38,26 +38,55 @@ def paper_table(table: Filled, test: Significance) -> ResultTable:
     return ResultTable(
         table.layout.title,
         [*words("system"), *map(Heading, heads)],
-        [list(map(TableCell, _texts(table, row))) for row in table.rows],
+        [
+            *(list(map(TableCell, _texts(table, row))) for row in table.rows),
+            *(list(map(TableCell, _cited_texts(table, name))) for name in table.cited),
+        ],
         "\n".join(caption),
         tuple(_origins(table)),
-        scores=tuple(table.scores[CSV].to_dict("records")),
+        scores=(*table.scores[CSV].to_dict("records"), *_cited_scores(table)),
     )
 
 
 def _texts(table: Filled, row: Row) -> Iterator[str]:
     """Yield the cells of a system."""
     entries, several = table.entries(row), len({one.size for one in table.rows}) > 1
-    yield row.label + (f" ({row.size})" if several else "")
+    yield row.sized_label if several else row.label
     yield _parameters(row, entries)
     if table.is_whole:
-        mean, paper = table.average(row), table.paper_average(row)
-        paper = paper if math.isnan(paper) else round(paper, 1)
-        yield NONE if mean is None else f"{mean:.1f}{_in_brackets(paper)}"
+        mean = table.average(row)
+        yield NONE if mean is None else f"{mean:.1f}{_rounded(table.paper_average(row))}"
     for block, entry in zip(table.blocks, entries):
         yield from (_score(score, table) for score in entry)
         yield from [] if entry else [NONE] * len(block.column.metrics)
         yield str(entry[0].n) if entry else NONE
+
+
+def _cited_texts(table: Filled, name: str) -> Iterator[str]:
+    """Yield the cells of a cited system, which has figures of the paper alone."""
+    yield from (f"{name}, cited", NONE)
+    if table.is_whole:
+        yield _rounded(table.layout.cited_average(name)).strip() or NONE
+    for entry in table.cited[name]:
+        yield from (_in_brackets(figure).strip() or NONE for figure in entry.values())
+        yield NONE
+
+
+def _cited_scores(table: Filled) -> Iterator[dict[str, Any]]:
+    """Yield what a file says of cited systems: no runs, the paper's figures."""
+    for name, entries in table.cited.items():
+        for block, entry in zip(table.blocks, entries):
+            for metric, figure in entry.items():
+                if not math.isnan(figure):
+                    yield {
+                        **dict.fromkeys(CSV, math.nan),
+                        "table": table.layout.title,
+                        "system": name,
+                        "dataset": block.column.dataset,
+                        "metric": metric,
+                        "n": 0,
+                        "paper": figure,
+                    }
 
 
 def _score(score: Any, table: Filled) -> str:
@@ -76,6 +105,11 @@ def printed(figure: float) -> str:
 
 def _in_brackets(figure: float) -> str:
     return "" if math.isnan(figure) else f" [{printed(figure)}]"
+
+
+def _rounded(average: float) -> str:
+    """Show an average of a paper, which has one digit."""
+    return _in_brackets(average if math.isnan(average) else round(average, 1))
 
 
 def _added(row: Row, entries: Sequence[Sequence[Any]]) -> float:
@@ -121,7 +155,7 @@ def _how_to_read(table: Filled, test: Significance, spread: str, source: str) ->
             f"No arrows: nothing could be tested against {first} of the same size (two seeds a "
             "side)."
         )
-    if table.scores.paper.notna().any():
+    if table.scores.paper.notna().any() or table.cited:
         sizes = layout.printed_sizes({row.size for row in table.rows})
         yield source.format(f"{layout.source}, {sizes or 'the same size'}")
 
@@ -143,13 +177,15 @@ def page_table(table: Filled, test: Significance) -> ResultTable:
     for block in table.blocks:
         headings += [Heading(block.column.title, title) for title in block.column.metrics]
     rows = [list(_cells(table, row)) for row in table.rows]
+    cited = [list(_cited_cells(table, name)) for name in table.cited]
     metrics = [name for block in table.blocks for name in block.column.metrics.values()]
     for place, name in enumerate(metrics, start=len(headings) - len(metrics)):
         with_best(rows, place, name)
     headings.append(Heading("parameters"))
     how = _how_to_read(table, test, "± standard deviation", "Paper: {}.")
     caption, notes = " ".join([*how, "Bold: best of the column."]), table.layout.notes
-    return ResultTable(table.layout.title, headings, rows, caption, (*notes, *_origins(table)))
+    notes = (*notes, *_origins(table))
+    return ResultTable(table.layout.title, headings, [*rows, *cited], caption, notes)
 
 
 def _cells(table: Filled, row: Row) -> Iterator[TableCell]:
@@ -169,3 +205,12 @@ def _cells(table: Filled, row: Row) -> Iterator[TableCell]:
     count, added = _count(entries), _added(row, entries)
     more = "" if math.isnan(added) else f"{added / 1e6:+.2g}M"
     yield millions(0 if math.isnan(count) else count, more)
+
+
+def _cited_cells(table: Filled, name: str) -> Iterator[TableCell]:
+    """Yield the cells of a cited system on a page."""
+    yield TableCell(name, "cited")
+    figures = [figure for entry in table.cited[name] for figure in entry.values()]
+    for figure in [table.layout.cited_average(name)] * table.is_whole + figures:
+        yield TableCell(NONE, "" if math.isnan(figure) else f"paper {figure:.1f}")
+    yield TableCell(NONE)

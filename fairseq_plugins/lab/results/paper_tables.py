@@ -19,7 +19,7 @@ from ...messages import named
 from ..plan.grid import SIZES, variant
 from ..plan.prepare_options import TRANSLATION
 from .comparisons import Tested
-from .layouts import PLAIN, Column, TableLayout, labels, layouts
+from .layouts import PLAIN, Column, TableLayout, labels, layouts, sizeless
 from .run_frame import BEST, EVALUATION, found_scores
 from .runs import Outcomes
 from .seeds import Shown, Summary, chosen_settings
@@ -37,7 +37,7 @@ class Row(NamedTuple):
     """A system of a table.
 
     Args:
-        size: of its architecture.
+        size: of its architecture; empty for kinds that come in one size.
         kind: of its architecture, such as ``bert_sla``, with what was taken out of it.
         name: the system's, if it is called otherwise; else empty.
     """
@@ -50,6 +50,11 @@ class Row(NamedTuple):
     def label(self) -> str:
         """What stands in the table."""
         return self.name or labels().get(self.kind, self.kind)
+
+    @property
+    def sized_label(self) -> str:
+        """The same, with the size."""
+        return f"{self.label} ({self.size})" if self.size else self.label
 
     @property
     def order(self) -> tuple:
@@ -110,6 +115,23 @@ class Filled:
         """Return the same of all datasets; empty where the system was not run."""
         return [self.entry(row, place) for place in range(len(self.blocks))]
 
+    @property
+    def cited(self) -> dict[str, list[dict[str, float]]]:
+        """Cited systems -> their figures of each dataset, those with a figure in these datasets."""
+        columns = [block.column for block in self.blocks]
+        found = {
+            name: [
+                {m: self.layout.cited_figures(name, one)[m] for m in one.metrics.values()}
+                for one in columns
+            ]
+            for name in self.layout.cited
+        }
+        return {
+            name: entries
+            for name, entries in found.items()
+            if not all(math.isnan(figure) for one in entries for figure in one.values())
+        }
+
     def average(self, row: Row) -> float | None:
         """Return a system's mean over all datasets in %; None unless every one is there."""
         entries = self.entries(row)
@@ -139,7 +161,7 @@ def make_tables(
         raise ValueError(f"--layout {layout!r}: choices are {', '.join(layouts())}")
     chosen = [layouts()[layout]] if layout else _fitting(found)
     if not paper:
-        chosen = [one.model_copy(update={"paper": {}}) for one in chosen]
+        chosen = [one.model_copy(update={"paper": {}, "cited": {}}) for one in chosen]
     tables = [table for one in chosen if (table := _fill(one, found, test)).blocks]
     if not tables:
         there = named(sorted({one.dataset for one in found}))
@@ -175,6 +197,8 @@ def _is_called_after(name: str, kind: str, ablated: str) -> bool:
 
 def _parts(arch: str) -> tuple[str, str]:
     """Return size and kind of an architecture."""
+    if arch in sizeless():
+        return "", arch
     kind, _, size = arch.rpartition("_")
     if arch in labels() and not (kind in labels() and size in SIZES):  # BERT's own size
         return "base", arch
