@@ -173,7 +173,8 @@ def resize(grid: Grid, size: str) -> Grid:
     """Return the grid with all systems in another size, one of `SIZES`.
 
     An architecture ends with its size: ``bert_sla_minilm`` becomes ``bert_sla_base``, and a system
-    called by it with it; a name of its own gets the size behind it.
+    called by it with it; a name of its own gets the size behind it. One without a size, like
+    ``esim``, has a small form.
 
     Raises:
         ValueError: another size, or an architecture that does not end with one.
@@ -183,11 +184,13 @@ def resize(grid: Grid, size: str) -> Grid:
     systems = {}
     for name, options in grid.systems.items():
         kind, _, old = options["arch"].rpartition("_")
-        if old not in SIZES:
+        if old not in SIZES and size == SIZES[0]:
+            kind, old = options["arch"], ""
+        elif old not in SIZES:
             raise ValueError(
                 f"--size {size}: {options['arch']!r} does not end with its size, one of "
                 f"{', '.join(SIZES)}"
             )
-        stem = name.removesuffix(f"_{old}")
+        stem = name.removesuffix(f"_{old}") if old else name
         systems[f"{stem}_{size}"] = {**options, "arch": f"{kind}_{size}"}
     return replace(grid, systems=systems)
