@@ -12,8 +12,9 @@ other, forward states with forward ones and backward with backward, by l perspec
 
 The eight results, 8 l numbers a word, are read by a second BiLSTM; the ends of its directions in
 both sentences make the vector, tanh(W x + b) of half its width. A cosine does not change when a
-vector grows, so the sum below is needed for its sign alone. The paper prints no number of
-parameters; with its sizes there are 0.68 million beside the embeddings.
+vector grows, so the sum below is needed for its sign alone. Matchings are computed in single
+precision at least: squares of small numbers are lost in half. The paper prints no number of
+parameters; with its sizes there are 0.67 million beside embeddings and characters.
 """
 
 from __future__ import annotations
@@ -40,7 +41,8 @@ class Perspectives(nn.Module):
     def __init__(self, hidden: int, count: int) -> None:
         super().__init__()
         self.weight = nn.Parameter(torch.empty(MATCHINGS, count, hidden))
-        nn.init.xavier_uniform_(self.weight)
+        for matching in self.weight:
+            nn.init.xavier_uniform_(matching)
 
     def forward(self, own: Tensor, other: Tensor, end: Tensor, padding: Tensor) -> Tensor:
         """Match states (B, T, H) with those of the other sentence.
@@ -52,14 +54,19 @@ class Perspectives(nn.Module):
             padding: of the other one, (B, S), True at padding.
 
         Returns:
-            (B, T, 4 l).
+            (B, T, 4 l), in single precision at least, under autocast as well.
         """
+        wide = torch.promote_types(own.dtype, torch.float32)
+        with torch.autocast(own.device.type, enabled=False):
+            return self._compared(own.to(wide), other.to(wide), end.to(wide), padding)
+
+    def _compared(self, own: Tensor, other: Tensor, end: Tensor, padding: Tensor) -> Tensor:
         alike = _unit(own) @ _unit(other).transpose(1, 2)  # (B, T, S)
         shares = alike.masked_fill(padding[:, None], 0.0)
         sign = shares.sum(-1, keepdim=True).sign().detach()  # (B, T, 1)
         best = alike.masked_fill(padding[:, None], -torch.inf).argmax(-1)  # (B, T)
         chosen = other.gather(1, best[..., None].expand(-1, -1, other.shape[-1]))
-        squares = self.weight.square()  # (4, l, H)
+        squares = self.weight.to(own.dtype).square()  # (4, l, H)
         return torch.cat(
             [
                 _cosines(own, end[:, None].expand_as(own), squares[0]),
@@ -124,7 +131,7 @@ class Bimpm(nn.Module):
             self._matched(self.forwards, forward, forward[pair.steps.lasts], pair),
             self._matched(self.backwards, backward, backward[pair.steps.firsts], pair),
         ]
-        matched = self.dropout(torch.cat(found, dim=1))  # (n + m, 8 l)
+        matched = self.dropout(torch.cat(found, dim=1).to(states))  # (n + m, 8 l)
         ends = beside(self.aggregate.ends(matched, pair.steps))  # (B, 4 H)
         return torch.tanh(self.join(self.dropout(ends)))
 

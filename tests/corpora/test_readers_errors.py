@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from raw_datasets import write
 
 from fairseq_plugins.corpora.datasets import DATASETS, ReadOptions, read_split
+from fairseq_plugins.evaluation.labeling import entities
 
 REST = "|||R:X|||y|||REQUIRED|||-NONE-|||"
 
@@ -97,6 +98,8 @@ def typed_labels(tmp_path, *edits: str, name: str = "fce_typed") -> list[str]:
         (["2 3|||U:PREP|||", "3 4|||U:PREP|||"], "O O B-U B-U O O"),
         (["1 1|||M:ADV|||often", "1 2|||R:VERB|||went"], "O B-R O O O O"),
         (["1 2|||UNK|||go"], "O B-R O O O O"),
+        (["1 3|||R:A|||x", "2 4|||R:B|||y"], "O B-R I-R B-R O O"),
+        (["1 2|||U:A|||", "1 3|||R:B|||y"], "O B-U B-R O O O"),
         (["-1 -1|||noop|||-NONE-"], "O O O O O O"),
     ],
 )
@@ -112,12 +115,18 @@ def test_edits_have_six_types(edits, labels, tmp_path) -> None:
     st.lists(st.tuples(st.integers(0, 6), st.integers(0, 3), st.sampled_from("RUM")), max_size=5)
 )
 def test_typed_labels_are_spans_of_what_is_wrong(tmp_path_factory, drawn) -> None:
-    """The same words as with two labels; every span begins, and only R and U go on."""
+    """The same words as with two labels; every span begins, only R and U go on, and no two edits
+    are one span.
+    """
     edits = [f"{a} {min(a + n, 6)}|||{kind}:X|||y" for a, n, kind in drawn]
     folder = tmp_path_factory.mktemp("t")
     found, wrong = (typed_labels(folder, *edits, name=name) for name in ("fce_typed", "fce"))
     assert [label != "O" for label in found] == [label == "i" for label in wrong]
     assert {*found} <= {*DATASETS["fce_typed"].labels}
+    marked = [{*range(min(a, 5), max(min(a + n, 6), min(a, 5) + 1))} for a, n, _ in drawn]
+    for kind, first, last in entities(found):
+        assert found[first] == f"B-{kind}"
+        assert any({*range(first, last + 1)} <= words for words in marked)
 
 
 def test_token_files_may_have_the_six_types(tmp_path) -> None:

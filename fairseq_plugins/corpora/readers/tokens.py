@@ -218,7 +218,8 @@ def _error_labels(words: int, edits: Sequence[Edit]) -> list[str]:
 
 
 def _typed_labels(words: int, edits: Sequence[Edit]) -> list[str]:
-    """Return labels of `TYPED`; where two edits mark a word, the one of its own words counts.
+    """Return labels of `TYPED`; of edits that mark the same word the first one that has words
+    counts, and what is left of another begins a span of its own.
 
     Other types than ERRANT's ``R:…``, ``U:…`` and ``M:…``, such as ``UNK``, are of words to be
     replaced.
@@ -227,10 +228,10 @@ def _typed_labels(words: int, edits: Sequence[Edit]) -> list[str]:
     for first, last, kind in sorted(edits, key=lambda edit: edit[0] == edit[1]):
         type_ = kind.partition(":")[0]
         type_ = MISSING if first == last else type_ if type_ in EDITS else REPLACED
-        for place in _marked(first, last, words):
-            if labels[place] == OUTSIDE:
-                inside = place > first and type_ != MISSING
-                labels[place] = f"{'I' if inside else 'B'}-{type_}"
+        free = [place for place in _marked(first, last, words) if labels[place] == OUTSIDE]
+        for place in free:
+            inside = place - 1 in free and type_ != MISSING
+            labels[place] = f"{'I' if inside else 'B'}-{type_}"
     return labels
 
 
