@@ -45,11 +45,10 @@ class LoweredAnnotator:
 
 
 def lowered(text: str) -> str:
-    """Return a text in small letters, as long as before: what would become longer stays."""
-    small = text.lower()
-    if len(small) == len(text):
-        return small
-    return "".join(one if len(one.lower()) > 1 else one.lower() for one in text)
+    """Return a text in small letters, each by itself as tokenisers do, whatever stands beside it;
+    what would become longer stays.
+    """
+    return "".join(small if len(small := one.lower()) == 1 else one for one in text)
 
 
 def _as_written(line: str, note: Annotation) -> Annotation:
