@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import logging
 import math
+from codecs import BOM_UTF8
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,30 +48,32 @@ def read_word_vectors(path: str | Path, wanted: Collection[str], width: int) -> 
 
     Raises:
         FileNotFoundError: there is no such file.
-        ValueError: a line that has other than a word and E finite numbers, a header that says
-            another width, bytes that are no UTF-8, or none of the words is there.
+        ValueError: a line that has other than a word and E numbers, which must be finite where the
+            word is wanted, a header that says another width, or none of the words is there.
     """
     path = Path(path)
     if not path.is_file():
         raise FileNotFoundError(f"--word-vectors: no file {str(path)!r}")
-    found: dict[bytes, list[float]] = {}
+    found: dict[bytes, Tensor] = {}
     known = {word.encode("utf-8") for word in wanted}
     with open(path, "rb") as stream:
         for number, line in enumerate(stream, 1):
+            line = line.removeprefix(BOM_UTF8) if number == 1 else line
             parts = line.rstrip().rsplit(b" ", width)
             if number == 1 and len(header := line.split()) == 2 and width != 1:
                 _check_header(header, path, width)
-            elif len(parts) != width + 1 or b" " in parts[0].strip() and _is_number(parts[0]):
+            elif len(parts) != width + 1 or _is_wide(parts[0]):
                 raise ValueError(
                     f"{path}:{number}: expected a word and {width} numbers (--embedding-size "
-                    f"{width}), found {quoted(line.decode('utf-8', 'replace').rstrip())}"
+                    f"{width}; no packed or binary file), found "
+                    f"{quoted(line.decode('utf-8', 'replace').rstrip())}"
                 )
             elif parts[0] in known and parts[0] not in found:
                 found[parts[0]] = _numbers(parts[1:], path, number)
     if not found:
         raise ValueError(f"{path} has none of the {len(known):,} words of the data folder")
     words = [word.decode("utf-8") for word in found]
-    return WordVectors(words, torch.tensor([*found.values()]), path)
+    return WordVectors(words, torch.stack([*found.values()]), path)
 
 
 def _check_header(header: list[bytes], path: Path, width: int) -> None:
@@ -85,22 +88,24 @@ def _check_header(header: list[bytes], path: Path, width: int) -> None:
         )
 
 
-def _is_number(word: bytes) -> bool:
+def _is_wide(word: bytes) -> bool:
     """Whether what stands before the numbers ends with one more: the vectors are wider."""
+    before, _, last = word.strip().rpartition(b" ")
+    return bool(before) and math.isfinite(_number(last))
+
+
+def _number(text: bytes) -> float:
+    """Read a number, NaN where there is none."""
     try:
-        float(word.rsplit(b" ", 1)[1])
+        return float(text)
     except ValueError:
-        return False
-    return True
+        return math.nan
 
 
-def _numbers(parts: list[bytes], path: Path, line: int) -> list[float]:
-    for number, part in enumerate(parts, 1):
-        try:
-            value = float(part)
-        except ValueError:
-            value = math.nan
-        if not math.isfinite(value):
-            text = part.decode("utf-8", "replace")
-            raise ValueError(f"{path}:{line}: number {number} is {quoted(text)}")
-    return [float(part) for part in parts]
+def _numbers(parts: list[bytes], path: Path, line: int) -> Tensor:
+    """Read numbers that single precision can hold, (E,)."""
+    values = torch.tensor([*map(_number, parts)])
+    if len(wrong := (~values.isfinite()).nonzero()):
+        text = parts[wrong[0]].decode("utf-8", "replace")
+        raise ValueError(f"{path}:{line}: number {int(wrong[0]) + 1} is {quoted(text)}")
+    return values

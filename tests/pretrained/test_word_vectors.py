@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import pytest
 import torch
 
@@ -28,9 +30,29 @@ def test_every_format_gives_the_same(tmp_path, form) -> None:
 
 def test_other_words_are_passed_over_unread(tmp_path, monkeypatch) -> None:
     path, seen = write(tmp_path / "vectors.txt", ROWS.items()), []
-    monkeypatch.setattr(word_vectors, "_numbers", lambda parts, *_: seen.append(parts) or [0.0] * 3)
+    zeros = torch.zeros(3)
+    monkeypatch.setattr(word_vectors, "_numbers", lambda parts, *_: seen.append(parts) or zeros)
     read_word_vectors(path, {"dog"}, 3)
     assert seen == [[b"3", b"2", b"1"]]
+
+
+def test_a_mark_before_the_first_word_and_numbers_in_words_are_borne(tmp_path) -> None:
+    path = tmp_path / "vectors.txt"
+    path.write_text("\ufeffthe 1 2 3\nan inf 4 5 6\n", encoding="utf-8")
+    found = read_word_vectors(path, {"the", "an inf"}, 3)
+    assert found.words == ["the", "an inf"]
+
+
+def test_vectors_wait_in_single_precision(tmp_path) -> None:
+    """And not as objects of Python, of which each number takes eight times as much."""
+    count, width = 300, 300
+    words = [f"w{number}" for number in range(count)]
+    path = write(tmp_path / "vectors.txt", ((word, [0.25] * width) for word in words))
+    tracemalloc.start()
+    read_word_vectors(path, words, width)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 4 * count * width
 
 
 @pytest.mark.parametrize(
@@ -41,6 +63,7 @@ def test_other_words_are_passed_over_unread(tmp_path, monkeypatch) -> None:
         ("a 1 2 3\n\n", r"vectors.txt:2: expected a word and 3 numbers .*, found ''"),
         ("a 1 2 x\n", r"vectors.txt:1: number 3 is 'x'"),
         ("a 1 nan 2\n", r"vectors.txt:1: number 2 is 'nan'"),
+        ("a 1e39 1 2\n", r"vectors.txt:1: number 1 is '1e39'"),
         ("9 300\na 1 2 3\n", r"vectors.txt:1: the vectors have 300 numbers, but --embedding-size "),
         ("a b\nc 1 2 3\n", r"vectors.txt:1: expected a word and 3 numbers, or how many"),
         ("c 1 2 3\n", r"vectors.txt has none of the 1 words of the data folder"),
