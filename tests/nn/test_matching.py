@@ -150,6 +150,26 @@ def loop_perspectives(layer: Perspectives, own: Tensor, other: Tensor, end: Tens
     return torch.stack(rows)
 
 
+def test_matchings_bear_small_numbers_in_half_precision() -> None:
+    torch.manual_seed(1)
+    layer = Perspectives(5, 3)
+    own, other = (1e-3 * torch.randn(2, size, 5) for size in (3, 4))
+    own[0, 2], padding = 0.0, torch.zeros(2, 4, dtype=torch.bool)
+    given = [part.half().requires_grad_() for part in (own, other, other[:, 0])]
+    wanted = layer(*(part.float() for part in given), padding)
+    found = layer.half()(*given, padding)
+    torch.testing.assert_close(found.float(), wanted, atol=1e-2, rtol=1e-2)
+    found.float().square().sum().backward()
+    assert all(part.grad.isfinite().all() for part in (*given, layer.weight))
+
+
+def test_perspectives_start_as_matrices_of_their_size() -> None:
+    """Glorot and Bengio 2010, of (l, H) each."""
+    bound = (6 / (20 + 100)) ** 0.5
+    for matching in Perspectives(100, 20).weight:
+        assert 0.9 * bound < matching.abs().max() <= bound
+
+
 def loop_bimpm(model: Bimpm, a: Tensor, b: Tensor) -> Tensor:
     a, b = loop_bilstm(model.context, a), loop_bilstm(model.context, b)
     size, ends = model.context.lstm.hidden_size, []
