@@ -51,6 +51,7 @@ class PairModel(nn.Module):
         super().__init__()
         _check(args, vocabulary)
         self.needs, self.padding = needs_of(args), vocabulary.pad
+        self.longest = args.max_position_embeddings
         features = infusion(args, args.embedding_size, self.needs.features, layers)
         self.body = MAKERS[args.matcher](args, vocabulary, features)
         classes = max(1, len(read_list(args.labels, "labels")))
@@ -58,7 +59,7 @@ class PairModel(nn.Module):
 
     def max_positions(self) -> int:
         """Longest input in tokens, specials included."""
-        return self.body.longest
+        return self.longest
 
     def parameter_counts(self) -> dict[str, int]:
         """Count parameters: word embeddings, features, matcher, head, all, trainable ones."""
@@ -146,11 +147,18 @@ MAKERS: dict[str, Callable[[MatchingOptions, Vocabulary, Features], nn.Module]] 
 
 
 def _check(args: MatchingOptions, vocabulary: Vocabulary) -> None:
-    """Refuse targets that are not those of pairs, and another vocabulary than the model's."""
+    """Refuse targets that are not those of pairs, characters for a matcher that reads none, and
+    another vocabulary than the model's.
+    """
     if args.target not in (None, *TARGETS):
         raise ValueError(
             f"models that match pairs learn {' or '.join(TARGETS)}, and the data folder has "
             f"{args.target}: take another architecture"
+        )
+    if args.character_hidden_size and args.matcher == TRANSFORMER:
+        raise ValueError(
+            f"--character-hidden-size {args.character_hidden_size}: the transformer reads no "
+            "characters; choices: 0, or another architecture"
         )
     if args.vocabulary and hashlib.sha256(vocabulary.content).hexdigest() != args.vocabulary:
         raise ValueError(

@@ -99,7 +99,7 @@ class MatchingOptions(Options):
     num_attention_heads: Optional[int] = preset("attention heads of such a layer", least=1)
     intermediate_size: Optional[int] = preset("width of its feed-forward layers", least=1)
     max_position_embeddings: int = option(
-        "its position embeddings, and so the longest row in tokens", 512, least=1
+        "the longest row in tokens; as many position embeddings has the transformer", 512, least=1
     )
     pair_encoding: choice(ENCODINGS) = option(
         "the transformer reads a pair as one row (joint), or each sentence by itself (siamese)",

@@ -31,7 +31,6 @@ class PairTransformer(nn.Module):
 
     Attributes:
         outputs: width of a pair's vector.
-        longest: longest row in tokens.
     """
 
     def __init__(self, shape: BertShape, encoding: str, features: nn.Module | None = None) -> None:
@@ -39,7 +38,7 @@ class PairTransformer(nn.Module):
         joint = encoding == JOINT
         shape = replace(shape, pooler=joint, segments=2 * joint)
         self.encoder = BertEncoder(shape, features=features)
-        self.outputs, self.longest = shape.hidden, shape.longest
+        self.outputs = shape.hidden
         self.compare = None
         if not joint:
             self.compare = nn.Linear(4 * shape.hidden, shape.hidden).apply(draw)

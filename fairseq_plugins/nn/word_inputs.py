@@ -72,8 +72,6 @@ class WordMatcher(nn.Module):
         matcher: makes vectors (B, ``outputs``) of them and of the `Pair`.
     """
 
-    longest = 2**17  # tokens of a row, more than prepared folders have
-
     def __init__(self, words: WordInputs, matcher: nn.Module) -> None:
         super().__init__()
         self.words, self.matcher, self.outputs = words, matcher, matcher.outputs

@@ -134,6 +134,27 @@ def test_dropout_and_half_precision_train(folder, arch) -> None:
     assert all(p.grad.isfinite().all() for p in model.parameters())
 
 
+@each_arch
+def test_all_numbers_may_be_half(folder, arch) -> None:
+    """As fairseq's ``--fp16`` makes them."""
+    model = build(folder, arch)
+    sample = batch_of(folder, model, [0, 1, 2])
+    wanted = model(**sample)[0]
+    logits = model.half()(**sample)[0]
+    torch.testing.assert_close(logits.float(), wanted, rtol=0.02, atol=0.02)
+    logits.float().square().sum().backward()
+    assert all(p.grad.isfinite().all() for p in model.parameters())
+
+
+@each_arch
+def test_rows_have_a_longest(folder, arch) -> None:
+    """What matchers compute grows with the square of it."""
+    assert build(folder, arch).max_positions() == 512
+    model = build(folder, arch, max_position_embeddings=7)
+    with pytest.raises(ValueError, match="special tokens included, but the limit is 7"):
+        batch_of(folder, model, [*range(12)])
+
+
 def test_every_architecture_has_its_presets_and_one_kind() -> None:
     names = [name for kind in TEXT_KINDS for name in kind.architectures]
     assert len(names) == len(set(names))
@@ -154,6 +175,8 @@ def test_what_no_pairs_model_can_learn_is_refused(folder, single) -> None:
     model = build(folder, "esim_tiny")
     with pytest.raises(ValueError, match="no self-attention to show"):
         model(**batch_of(folder, model, [0]), need_weights=True)
+    with pytest.raises(ValueError, match="-hidden-size 8: the transformer reads no characters"):
+        build(folder, "pair_transformer_tiny", character_hidden_size=8)
     assert build(folder, "esim_tiny", pretrained="none")
     with pytest.raises(ValueError, match="--pretrained 'bert': choices are none"):
         MatchingModel.needs_of(SimpleNamespace(pretrained="bert", arch="esim"))
