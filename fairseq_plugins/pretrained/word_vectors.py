@@ -58,16 +58,15 @@ def read_word_vectors(path: str | Path, wanted: Collection[str], width: int) -> 
     known = {word.encode("utf-8") for word in wanted}
     with open(path, "rb") as stream:
         for number, line in enumerate(stream, 1):
-            line = line.removeprefix(BOM_UTF8) if number == 1 else line
+            if number == 1:
+                line = line.removeprefix(BOM_UTF8)
             parts = line.rstrip().rsplit(b" ", width)
             if number == 1 and len(header := line.split()) == 2 and width != 1:
                 _check_header(header, path, width)
             elif len(parts) != width + 1 or _is_wide(parts[0]):
-                raise ValueError(
-                    f"{path}:{number}: expected a word and {width} numbers (--embedding-size "
-                    f"{width}; no packed or binary file), found "
-                    f"{quoted(line.decode('utf-8', 'replace').rstrip())}"
-                )
+                text = quoted(line.decode("utf-8", "replace").rstrip())
+                form = f"{width} numbers (--embedding-size {width}; no packed or binary file)"
+                raise ValueError(f"{path}:{number}: expected a word and {form}, found {text}")
             elif parts[0] in known and parts[0] not in found:
                 found[parts[0]] = _numbers(parts[1:], path, number)
     if not found:
