@@ -18,6 +18,7 @@ from . import local_options
 from .dual_options import DualOptions
 from .local_options import ALL_LAYERS, LAYERS_HELP, LOCAL_HELP, SEPARATE, LocalOptions
 from .options import NONE, architecture, merged, preset, write, written
+from .semantic_options import ROLES, SemanticOptions
 from .span_options import SpanOptions
 
 FAMILY = "bert_plain"  # the registered model whose values all others are
@@ -39,6 +40,7 @@ PLAIN: dict[str, Any] = {
     "guide": "additive",
     "fusion_output": "add",
     "similarity_layers": NONE,
+    "semantic_layers": NONE,
     "coattention_blocks": 0,
     "coattention": "query",
     "coattention_skip": "simple",
@@ -61,6 +63,7 @@ KINDS: dict[str, dict[str, Any]] = {
     "bert_lisa": {**PLAIN, "parent_loss_weight": 1.0},
     "bert_sgnet": {**PLAIN, "ancestor_layers": 1},
     "bert_syntax_masks": {**PLAIN, "local_attention": "parent,child,sibling"},
+    "bert_sembert": {**PLAIN, "semantic_layers": ROLES},
     "bert_uer": {**PLAIN, "similarity_layers": "0"},
     "dabert": DUAL,
     "dabert_literal": {
@@ -87,7 +90,7 @@ def _given(text: str) -> Any:
 
 
 @dataclass
-class BertOptions(LocalOptions, DualOptions, SpanOptions):
+class BertOptions(LocalOptions, DualOptions, SemanticOptions, SpanOptions):
     """Options of BERT with a task on top."""
 
     pretrained: Optional[str] = option(

@@ -12,6 +12,7 @@ from .bert_options import BertOptions
 from .dual_options import dual_attention, dual_layers, similarity_layers
 from .local_options import SEPARATE, read_layers, read_rules
 from .options import read_features
+from .semantic_options import FLAG, semantic_layers
 
 
 def needs_of(args: BertOptions) -> Needs:
@@ -27,12 +28,14 @@ def needs_of(args: BertOptions) -> Needs:
     taught = ("heads",) if args.parent_loss_weight > 0 else ()  # supervised heads learn alone
     crossing = bool(dual) and args.difference_scope == "cross"
     layers = (*(("heads",) if answering else ()), *(("similarity",) if similar else ()))
+    features, semantic = read_features(args.features), semantic_layers(args)
     return Needs(
-        read_features(args.features),
+        (*dict.fromkeys((*features, *semantic)),),
         layers,
         taught,
-        words=bool(rules or layers or taught) or crossing,
+        words=bool(rules or layers or taught or semantic) or crossing,
         pairs=bool(dual or similar),
+        options={name: f"{FLAG} {args.semantic_layers}" for name in {*semantic} - {*features}},
     )
 
 

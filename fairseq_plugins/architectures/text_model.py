@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from ..checkpoints.records import read_list
 from ..nn.bert import BertEncoder, BertShape
 from ..nn.heads import LabelHead
+from ..nn.semantic_layers import SemanticLayers
 from ..nn.span_heads import SpanReader
 from ..pretrained.vocabulary import Vocabulary
 from ..syntax.layers import Layer
@@ -20,6 +21,8 @@ from ..syntax.subwords import is_sign
 from . import bert_plan, syntax_plan
 from .bert_options import BertOptions
 from .model_parts import counted, infusion, log_counts, size
+from .options import read_features
+from .semantic_options import semantics
 from .span_options import SPANS, span_reader
 
 
@@ -33,6 +36,7 @@ class TextModel(nn.Module):
 
     Attributes:
         encoder, head: BERT, and what makes logits of its states.
+        semantics: what joins layers of labels to the states between both; None without such layers.
         needs: what it reads; nothing but tokens for a plain one.
         parent_weight: of the loss of supervised heads.
         answerability_weight: of the loss of judging whether a question has an answer.
@@ -45,11 +49,13 @@ class TextModel(nn.Module):
         super().__init__()
         needs = syntax_plan.needs_of(args)
         shape = bert_plan.shape_of(args, vocabulary)
-        features = infusion(args, shape.embedding_width, needs.features, layers)
+        own = read_features(args.features)
+        features = infusion(args, shape.embedding_width, own, layers)
         attention, top = (make(args, shape) for make in (syntax_plan.attention, syntax_plan.top))
         signs = _signs(vocabulary) if syntax_plan.reads_punctuation(args) else None
         self.encoder = BertEncoder(shape, attention, features, top, signs)
-        self.head = _head(args, shape)
+        self.semantics = semantics(args, shape, needs.features, layers)
+        self.head = _head(args, shape, self.semantics)
         self.needs = needs
         self.parent_weight = args.parent_loss_weight
         self.answerability_weight = args.answerability_loss_weight
@@ -59,13 +65,16 @@ class TextModel(nn.Module):
         return self.encoder.shape.longest
 
     def parameter_counts(self) -> dict[str, int]:
-        """Count parameters: BERT, features, attention beside BERT's, head, all, trainable ones."""
+        """Count parameters: BERT, features, attention beside BERT's, semantic layers if there are
+        any, head, all, trainable ones.
+        """
         layers = [layer.attention for layer in self.encoder.layers]
         beside = [part for layer in layers for part in (layer.mixer, layer.dual)]
         features = size(self.encoder.embeddings.features)
         attention = size(self.encoder.top, *beside)
         encoder = size(self.encoder) - features - attention
         parts = {"encoder": encoder, "features": features, "attention": attention}
+        parts |= {} if self.semantics is None else {"semantic layers": size(self.semantics)}
         return counted(self, parts)
 
     def log_parameters(self) -> None:
@@ -118,6 +127,8 @@ class TextModel(nn.Module):
         extra: dict[str, Any] = {}
         if isinstance(self.head, SpanReader):
             logits, extra = self.head(output, segments, need_weights=need_weights)  # (B, S, 2)
+        elif self.semantics is not None:
+            logits = self.head(self.semantics(output, word_of, src_factors, word_rows))
         elif self.encoder.pooler is None:
             logits = self.head(output.rows.index_select(0, word_rows))  # (W, C)
         else:
@@ -139,9 +150,9 @@ def _signs(vocabulary: Vocabulary) -> Tensor:
     return torch.tensor([is_sign(piece) for piece in vocabulary.pieces])
 
 
-def _head(args: BertOptions, shape: BertShape) -> Any:
+def _head(args: BertOptions, shape: BertShape, semantics: Optional[SemanticLayers]) -> Any:
     if args.target == SPANS:
         return span_reader(args, shape)
     dropout = args.dropout if args.classifier_dropout is None else args.classifier_dropout
     classes = max(1, len(read_list(args.labels, "labels")))
-    return LabelHead(args.hidden_size, classes, dropout)
+    return LabelHead(shape.hidden if semantics is None else semantics.outputs, classes, dropout)

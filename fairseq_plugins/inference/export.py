@@ -105,9 +105,15 @@ def head_of(task: Any, model: Any) -> TaskHead:
     """Return a model's head for its task.
 
     Raises:
-        ValueError: one of answers that is more than a map of every token; names what to do.
+        ValueError: one of answers that is more than a map of every token, or one behind semantic
+            layers; names what to do.
     """
     head = model.head
+    if model.semantics is not None:
+        raise ValueError(
+            "semantic layers join what the encoder says, which no format of others has a place for; "
+            "a bundle holds every model: fairseq-plugins export RUN BUNDLE"
+        )
     if isinstance(head, LabelHead):
         kind = TOKENS if model.encoder.pooler is None else SENTENCES
         return TaskHead(kind, _state(head.out), tuple(task.manifest.labels), head.dropout.p)

@@ -3,8 +3,9 @@
 Every architecture is a value of one model: sizes, features (``bert_pos``), local attention
 (``bert_sla``, ``bert_sla_released``, ``bert_wla``, ``bert_syntax_masks``), supervised heads
 (``bert_lisa``), layers on top (``bert_sgnet``), difference attention (``dabert``), word
-similarities (``bert_uer``), coattention (``bertqa``, for question answering); all of them combine,
-in encoders of every family of `pretrained.families`. The mathematics lives in `nn`; here options
+similarities (``bert_uer``), layers of labels beside the states (``bert_sembert``), coattention
+(``bertqa``, for question answering); all of them combine, in encoders of every family of
+`pretrained.families`. The mathematics lives in `nn`; here options
 become its parts, and a pretrained checkpoint its weights.
 """
 
@@ -20,6 +21,7 @@ from torch import Tensor
 from ..architectures import bert_plan, syntax_plan
 from ..architectures.bert_options import ARCHITECTURES, BEFORE, FAMILY, departures, resolve
 from ..architectures.options import NONE, merged, write
+from ..architectures.semantic_options import check_semantics
 from ..architectures.span_options import check_spans
 from ..architectures.text_model import TextModel
 from ..option_flags import flag_of
@@ -40,6 +42,7 @@ NEW_PARTS = {
     "dual attention": "attention.dual.",
     "syntax-guided layers": "encoder.top.",
     "coattention": "head.coattention.",
+    "semantic layers": "semantics.",
 }
 
 
@@ -87,6 +90,7 @@ class BertModel(TextModel, BaseFairseqModel):
         args = merged(cfg, BertConfig)
         _warn_of_departures(args)
         check_spans(args, manifest.target)
+        check_semantics(args, manifest.target)
         checkpoint = args.pretrained or manifest.options.get("pretrained") or NONE
         write(
             cfg,
@@ -134,9 +138,13 @@ class BertModel(TextModel, BaseFairseqModel):
     def upgrade_state_dict_named(self, state_dict: dict[str, Tensor], name: str) -> None:
         """Let a plainer model's weights in (``--finetune-from-model``); what it lacks is new."""
         super().upgrade_state_dict_named(state_dict, name)
-        filled = []
+        filled, own = [], self.state_dict()
+        if self.semantics is not None and not any("semantics." in key for key in state_dict):
+            for key in [key for key in state_dict if key.startswith(("head.", "encoder.pooler."))]:
+                del state_dict[key]  # of a plain model's width
+            state_dict.update({key: value for key, value in own.items() if key.startswith("head.")})
         for part, mark in NEW_PARTS.items():
-            new = {key: value for key, value in self.state_dict().items() if mark in key}
+            new = {key: value for key, value in own.items() if mark in key}
             if new and not any(mark in key for key in state_dict):
                 state_dict.update(new)
                 filled.append(part)

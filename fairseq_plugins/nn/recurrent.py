@@ -1,6 +1,7 @@
-"""LSTMs over packed rows, in one direction or both: no step is computed for padding.
+"""Recurrent layers over packed rows, in one direction or both: no step is computed for padding.
 
-Hochreiter and Schmidhuber 1997; both directions side by side (Graves and Schmidhuber 2005):
+Hochreiter and Schmidhuber 1997, "LSTM"; Cho et al. 2014, "GRU"; both directions side by side
+(Graves and Schmidhuber 2005):
     h_t = [LSTM(x_1 .. x_t); LSTM(x_S .. x_t)]
 
 torch's kernels take the first tokens of all sentences, then the second ones of those that have two,
@@ -64,9 +65,7 @@ class PackedLSTM(nn.Module):
 
     def forward(self, rows: Tensor, steps: Steps) -> Tensor:
         """Read packed rows (N, D); return states (N, 2 H), or (N, H)."""
-        read = PackedSequence(_Permute.apply(rows, steps.rows, steps.back), steps.sizes)
-        states, _ = self.lstm(read)
-        return _Permute.apply(states.data, steps.back, steps.rows)
+        return read_rows(self.lstm, rows, steps)
 
     def ends(self, rows: Tensor, steps: Steps) -> Tensor:
         """Return where either direction ends in each sentence, (B, 2 H) or (B, H)."""
@@ -75,6 +74,13 @@ class PackedLSTM(nn.Module):
             return states[steps.lasts]
         forward, backward = states.chunk(2, dim=1)
         return torch.cat([forward[steps.lasts], backward[steps.firsts]], dim=1)
+
+
+def read_rows(layer: nn.RNNBase, rows: Tensor, steps: Steps) -> Tensor:
+    """Let one of torch's recurrent layers read packed rows (N, D); return states (N, 2 H or H)."""
+    read = PackedSequence(_Permute.apply(rows, steps.rows, steps.back), steps.sizes)
+    states, _ = layer(read)
+    return _Permute.apply(states.data, steps.back, steps.rows)
 
 
 class _Permute(torch.autograd.Function):

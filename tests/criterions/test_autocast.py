@@ -10,11 +10,13 @@ from omegaconf import OmegaConf
 
 ANNOTATIONS = ("pos", "heads")
 KINDS = "plain pos sla wla lisa sgnet syntax_masks".split()
-PAIRED = ["bert_uer", "dabert", "dabert_literal"]
+SEMANTIC = {"semantic_layers": "pos,case"}  # of bert_sembert; these folders have no roles
+PAIRED = ["bert_sembert", "bert_uer", "dabert", "dabert_literal"]
 ASKED = ["dabert", "dabert_literal", "bertqa", "bertqa_literal"]
 CASES = [
     *((data, f"bert_{kind}") for data in ("classes", "score", "entities", "qa") for kind in KINDS),
     *(("pairs", arch) for arch in PAIRED),
+    *((data, "bert_sembert") for data in ("classes", "score", "entities")),
     *(("qa", arch) for arch in ASKED),
 ]
 WINDOWS = {"max_positions": 24, "doc_stride": 8, "max_query_length": 6}
@@ -39,7 +41,8 @@ def trained(folder, arch, autocast):
     make = prepared_questions if folder.name == "qa" else prepared_text
     task = make.make_task(folder, autocast=autocast, **given)
     torch.manual_seed(1)
-    model = prepared_text.make_model(task, f"{arch}_tiny", num_attention_heads=2, dropout=0.1)
+    own = {"num_attention_heads": 2, "dropout": 0.1, **(SEMANTIC if "sembert" in arch else {})}
+    model = prepared_text.make_model(task, f"{arch}_tiny", **own)
     task.load_dataset("train")
     dataset = task.dataset("train")
     batch = dataset.collater([dataset[i] for i in range(8)])

@@ -101,10 +101,12 @@ RELEASED = {"tree_threshold": 0, "tree_open": "punctuation", "local_dropout": "s
 AFFINE = {"features": "pos,case", "feature_merge": "affine", "local_attention": "sla,wla"}
 
 
+SEMANTIC = {"features": "case", "semantic_layers": "pos,case"}
+GIVEN = [("pos", AFFINE), ("sla_released", RELEASED), ("sembert", SEMANTIC)]
+
+
 @pytest.mark.parametrize("target", ["classes", "word_labels"])
-@pytest.mark.parametrize(
-    ("arch", "given"), [*((a, {}) for a in ARCHS), ("pos", AFFINE), ("sla_released", RELEASED)]
-)
+@pytest.mark.parametrize(("arch", "given"), [*((a, {}) for a in ARCHS), *GIVEN])
 @pytest.mark.parametrize("int8", [False, True])
 def test_every_kind_of_model_comes_through(tmp_path, arch, given, target, int8) -> None:
     path, _ = checkpoint(tmp_path, f"bert_{arch}", target=target, **given)

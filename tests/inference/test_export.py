@@ -127,6 +127,17 @@ def test_a_model_that_is_more_than_bert_is_refused(tmp_path, arch, message) -> N
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.parametrize("target", ["classes", "word_labels"])
+def test_of_a_model_with_semantic_layers_the_encoder_alone_is_written(tmp_path, target) -> None:
+    path, state = checkpoint(tmp_path, "bert_sembert", target=target, semantic_layers="pos,case")
+    for form in (HF, "onnx"):
+        with pytest.raises(ValueError, match=r"best\.pt: semantic layers .* a bundle holds"):
+            export(path, tmp_path / "out", form=form)
+    export(path, tmp_path / "out", form="huggingface-encoder")
+    words = load_state(tmp_path / "out")["embeddings.words.weight"]
+    assert torch.equal(words, state["encoder.embeddings.words.weight"])
+
+
 def test_a_taken_place_and_several_checkpoints_are_refused(tmp_path) -> None:
     path, _ = checkpoint(tmp_path)
     with pytest.raises(ValueError, match="data is there already"):

@@ -35,6 +35,7 @@ PAIRS = [
 ]
 WORDS, CLASSES, SPANS = "word_labels", "classes", "spans"
 SYNTAX = {"local_attention": "sla,wla", "parent_loss_weight": 1.0, "ancestor_layers": 1}
+NEAR = {"local_attention": "sla", "tree_threshold": 1}
 KINDS = {  # kind -> target, options
     "features": (WORDS, {"features": "pos"}),
     "affine": (WORDS, {"features": "pos", "feature_merge": "affine", "feature_embed_dim": 5}),
@@ -44,6 +45,12 @@ KINDS = {  # kind -> target, options
     "sgnet": (WORDS, {"ancestor_layers": 1}),
     "dual": (CLASSES, {"dual_layers": "all", "difference_scope": "cross"}),
     "uer": (CLASSES, {"similarity_layers": "0"}),
+    "semantic": (WORDS, {"semantic_layers": "pos"}),
+    "semantic pairs": (CLASSES, {"semantic_layers": "pos"}),
+    "semantic dual": (
+        CLASSES,
+        {"semantic_layers": "pos", "features": "pos", "dual_layers": "0", **NEAR},
+    ),
     "coattention": (SPANS, {"coattention_blocks": 1, "span_head": "separate"}),
     "everything": (SPANS, {"features": "pos", "dual_layers": "0,1", **SYNTAX}),
 }

@@ -1,0 +1,95 @@
+"""Options of layers of labels beside an encoder's states, with their checks.
+
+Zhang et al. 2020, "SemBERT"; see `nn.semantic_layers`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Optional
+
+from ..nn.bert import BertShape
+from ..nn.semantic_layers import MAX, POOLINGS, LabelReader, SemanticLayers
+from ..option_flags import choice, option
+from ..syntax.layers import Layer, parse_features
+from .options import NONE, Options, preset
+from .span_options import SPANS
+
+FLAG = "--semantic-layers"
+WORD_LABELS = "word_labels"  # the target of labelling words
+ROLES = "given.srl1,given.srl2,given.srl3"  # three predicates, as in the paper
+
+
+@dataclass
+class SemanticOptions(Options):
+    """Options that decide which layers of labels join the encoder's states, and how."""
+
+    semantic_layers: Optional[str] = preset(
+        f"SemBERT: layers of the data folder whose labels are read beside the words, e.g. {ROLES} "
+        "for the roles in what three predicates say; or none"
+    )
+    semantic_label_dim: int = option("SemBERT: width of the embeddings of labels", 10, least=1)
+    semantic_gru_dim: int = option(
+        "SemBERT: width of either direction of what reads them", 10, least=1
+    )
+    semantic_dim: int = option("SemBERT: width of what they say of a word", 10, least=1)
+    semantic_kernel: int = option(
+        "SemBERT: subwords of a window of the convolution that makes words of them", 3, least=1
+    )
+    semantic_pooling: choice(POOLINGS) = option(
+        "SemBERT: what is classified: the maximum over words, or the state of [CLS] (first)", MAX
+    )
+
+
+def semantic_layers(args: Any) -> tuple[str, ...]:
+    """Return the names of the layers of labels; ``none`` gives none.
+
+    Raises:
+        ValueError: no name, an unknown or a repeated one, or a layer that has no labels.
+    """
+    text = args.semantic_layers
+    if text is None or text.strip() == NONE:
+        return ()
+    try:
+        found = parse_features(text)
+    except ValueError as error:
+        raise ValueError(f"{FLAG} {text!r}: {error}") from None
+    if not found:
+        raise ValueError(f"{FLAG} is empty; say '{FLAG} {NONE}' for no such layers")
+    return found
+
+
+def check_semantics(args: Any, target: str | None) -> None:
+    """Refuse layers of labels for questions, whose files come without; ValueError."""
+    if target == SPANS and semantic_layers(args):
+        raise ValueError(
+            f"{FLAG} {args.semantic_layers}: what finds answers reads no such layers; choices: "
+            f"{FLAG} {NONE}, or another architecture"
+        )
+
+
+def semantics(
+    args: Any, shape: BertShape, columns: Sequence[str], layers: Sequence[Layer]
+) -> SemanticLayers | None:
+    """Make what joins layers of labels to an encoder's states; None without such layers.
+
+    Args:
+        args: options of a model.
+        shape: of the encoder.
+        columns: names of the layers that are columns of ``src_factors``, in their order.
+        layers: of the data folder, with its inventories.
+    """
+    check_semantics(args, args.target)
+    names = semantic_layers(args)
+    if not names:
+        return None
+    held = {layer.name: layer for layer in layers}
+    reader = LabelReader(
+        [held[name].inventory.symbols for name in names],
+        [columns.index(name) for name in names],
+        embedding=args.semantic_label_dim,
+        hidden=args.semantic_gru_dim,
+        outputs=args.semantic_dim,
+        dropout=shape.dropout,
+    )
+    pooling = None if args.target == WORD_LABELS else args.semantic_pooling
+    return SemanticLayers(shape, reader, kernel=args.semantic_kernel, pooling=pooling)
