@@ -111,7 +111,7 @@ def head_of(task: Any, model: Any) -> TaskHead:
     head = model.head
     if model.semantics is not None:
         raise ValueError(
-            "semantic layers join what the encoder says, which no format of others has a place for; "
+            "semantic layers join the encoder's states, for which formats of others have no place; "
             "a bundle holds every model: fairseq-plugins export RUN BUNDLE"
         )
     if isinstance(head, LabelHead):

@@ -98,16 +98,16 @@ class TextEncoder:
                 one that the user has to name as ``spacy_model`` (see `reopen_annotator`); or no
                 WordNet, where words are compared.
         """
+        if lacking := given_names(manifest.annotations):
+            raise ValueError(
+                f"{folder} holds {named(lacking)}, which raw text has not: predict its prepared "
+                "splits, or train a model without"
+            )
         model = manifest.annotator.get("model", "")
         if manifest.annotator.get("name") == GIVEN and not (model or spacy_model):
             raise ValueError(
                 f"{folder} was prepared from parses given as CoNLL-U, and no pipeline is known for "
                 "raw text: prepare it with --spacy-model as well, or predict its prepared splits"
-            )
-        if lacking := given_names(manifest.annotations):
-            raise ValueError(
-                f"{folder} holds {named(lacking)}, which raw text has not: predict its prepared "
-                "splits, or train a model without"
             )
         encoder = cls(
             PieceTokenizer(load_vocabulary(folder, manifest), manifest.tokenizer),

@@ -1,0 +1,135 @@
+"""Semantic roles in columns, one column a predicate: the files of CoNLL-2005 and CoNLL-2012.
+
+A word a line, an empty line between sentences. From some column on every further one has the roles
+of all words in what one predicate says, so that a sentence has as many as it has predicates:
+
+    Anna   B-ARG0   (A0*)    *
+    saw    B-V      (V*)     *
+    Bert   B-ARG1   (A1*   (A0*)
+    run    I-ARG1      *)   (V*)
+
+Roles are labels (``O``, ``B-ARG0``, ``I-ARG0``, as labellers write them), or brackets as in both
+shared tasks (Carreras and Màrquez 2005; Pradhan et al. 2012; ``*A0)`` closes as ``*)`` does), of
+which labels are made. Their names stay: ``A0`` and ``ARG0`` are two.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..messages import quoted
+from ..option_flags import check, flag_of, option
+from ..text_reading import numbered_lines
+from .conllu import Line, read_blocks
+from .readers.options import SEPARATORS
+from .readers.tokens import OUTSIDE
+
+DOCUMENTS = ("#begin document", "#end document")  # lines of CoNLL-2012
+LABEL = re.compile(r"O|[BI]-[^\s|]+")
+BRACKETS = re.compile(r"(?:\(([^\s()*|]+))?\*(?:[^\s()*|]*(\)))?")
+
+
+@dataclass(frozen=True)
+class RoleColumns:
+    """Where words and roles stand.
+
+    Raises:
+        ValueError: columns that are none.
+    """
+
+    word_column: int = option("column of the word, from 1", 1, least=1)
+    first_column: int = option("column of the first predicate's roles, from 1", 2, least=1)
+    columns_behind: int = option(
+        "columns behind those of roles (1 in CoNLL-2012: coreference)", 0, least=0
+    )
+    separator: str = option("what separates columns", "blank", choices=tuple(SEPARATORS))
+
+    def __post_init__(self) -> None:
+        check(self)
+
+
+@dataclass(frozen=True)
+class Predicates:
+    """One sentence.
+
+    Args:
+        words: W words.
+        roles: of each predicate W labels.
+        line: of the file it begins at.
+    """
+
+    words: list[str]
+    roles: list[list[str]]
+    line: int
+
+
+def read_roles(path: Path, columns: RoleColumns) -> Iterator[Predicates]:
+    """Read a file of roles.
+
+    Raises:
+        ValueError: a line with other columns than its sentence, a word or role that is none; with
+            file, line and column.
+    """
+    for block in read_blocks(numbered_lines(path), DOCUMENTS):
+        yield _sentence(block, path, columns)
+
+
+def _sentence(block: Sequence[Line], path: Path, columns: RoleColumns) -> Predicates:
+    rows = [text.split(SEPARATORS[columns.separator]) for _, text in block]
+    count, start = len(rows[0]), columns.first_column - 1
+    stop = count - columns.columns_behind
+    for (line, text), row in zip(block, rows):
+        if len(row) != count:
+            what = f"found {len(row)} columns, line {block[0][0]} has {count}"
+            raise ValueError(f"{path}:{line}: {what}")
+        word = row[columns.word_column - 1] if columns.word_column <= count else ""
+        if stop < start or word.split() != [word]:
+            flag = flag_of("word_column" if stop >= start else "first_column")
+            number = columns.word_column if stop >= start else columns.first_column
+            what = f"found {count} columns in {quoted(text)}: {flag} {number} has"
+            none = "no word" if stop >= start else "no roles"
+            raise ValueError(f"{path}:{line}: {what} {none}")
+    words = [row[columns.word_column - 1] for row in rows]
+    lines = [line for line, _ in block]
+    roles = [
+        _labels([row[at] for row in rows], lines, f"column {at + 1}", path)
+        for at in range(start, stop)
+    ]
+    return Predicates(words, roles, lines[0])
+
+
+def _labels(cells: Sequence[str], lines: Sequence[int], column: str, path: Path) -> list[str]:
+    """Return the labels of a column."""
+    if not any("*" in cell for cell in cells):
+        for cell, line in zip(cells, lines):
+            if not LABEL.fullmatch(cell):
+                expected = "expected O, B-ROLE or I-ROLE, or brackets such as (A0*, * and *)"
+                raise ValueError(f"{path}:{line}: {column} has {quoted(cell)}; {expected}")
+        return [*cells]
+    try:
+        return _from_brackets(cells, lines)
+    except ValueError as error:
+        raise ValueError(f"{path}:{error.args[1]}: {column} {error.args[0]}") from None
+
+
+def _from_brackets(cells: Sequence[str], lines: Sequence[int]) -> list[str]:
+    """Return the labels of spans in brackets; ValueError says what is wrong, and in which line."""
+    found, inside, since = [], "", lines[0]
+    for cell, line in zip(cells, lines):
+        match = BRACKETS.fullmatch(cell)
+        if match is None:
+            raise ValueError(f"has {quoted(cell)} among brackets such as (A0*, * and *)", line)
+        opens, closes = match.groups()
+        if opens and inside:
+            raise ValueError(f"opens {quoted(cell)} inside {inside}", line)
+        if closes and not (opens or inside):
+            raise ValueError(f"closes {quoted(cell)}, but nothing is open", line)
+        label = f"B-{opens}" if opens else f"I-{inside}" if inside else OUTSIDE
+        found.append(label)
+        inside, since = ("", since) if closes else (opens, line) if opens else (inside, since)
+    if inside:
+        raise ValueError(f"opens {inside} and never closes it", since)
+    return found

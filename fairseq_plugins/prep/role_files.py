@@ -1,0 +1,172 @@
+"""Files of semantic roles as CoNLL-U: what `prepare text` reads beside sentences, pairs and tokens.
+
+The roles of the k-th predicate become the key ``srlk`` of MISC, and so the layer ``given.srlk``. A
+sentence with more predicates than there are layers keeps the first ones, in the file's order, as
+SemBERT's program does (github.com/cooelf/SemBERT, ``data_process/datasets.py``). Where a sentence
+has fewer, further layers have ``O`` at all words; the program repeats the predicate that has most
+roles instead.
+
+Other columns are those of a CoNLL-U file of the same words, or of an annotator that is shown them,
+or empty.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from ..corpora.conllu import checked_rows, read_blocks
+from ..corpora.readers.tokens import OUTSIDE
+from ..corpora.role_columns import Predicates, RoleColumns, read_roles
+from ..files import replacing
+from ..messages import quoted
+from ..option_flags import check, option
+from ..syntax.labels import NO_VALUE
+from ..syntax.layers import Annotation
+from ..text.annotators import load_annotator
+from ..text_reading import numbered_lines
+
+ANNOTATED = ("pos", "heads", "dep")  # what an annotator is asked for
+TOGETHER = 1000  # sentences that it is shown at a time
+
+
+@dataclass(frozen=True, kw_only=True)
+class RoleFiles(RoleColumns):
+    """Options of a conversion.
+
+    Raises:
+        ValueError: a value that does not fit, or two options that both say what words are.
+    """
+
+    roles: str = option("file of roles: a word a line, a column a predicate")
+    output: str = option("CoNLL-U file to write, for --train-conllu and its relatives")
+    predicates: int = option("how many predicates of a sentence are kept", 3, least=1)
+    name: str = option("what layers are called: srl makes given.srl1, given.srl2, ...", "srl")
+    conllu: str = option("CoNLL-U file of the same words, which roles are added to", "")
+    annotator: str = option(
+        "pipeline that gives parts of speech and trees (bundled, an installed one, a path, or "
+        "udpipe:MODEL)",
+        "",
+    )
+
+    def __post_init__(self) -> None:
+        check(self)
+        if not re.fullmatch(r"\w+", self.name):
+            raise ValueError(f"--name {quoted(self.name)}: must be letters, digits and _")
+        if self.conllu and self.annotator:
+            raise ValueError(
+                "--conllu has parts of speech and trees already: leave out --annotator"
+            )
+
+    @property
+    def keys(self) -> list[str]:
+        """Keys of MISC."""
+        return [f"{self.name}{k}" for k in range(1, self.predicates + 1)]
+
+
+def convert(options: RoleFiles) -> Counter[str]:
+    """Write a file of roles as CoNLL-U.
+
+    Returns:
+        Counts: ``sentences``, ``predicates``; ``crowded`` sentences that have more than are kept,
+        and the predicates ``left out``; ``bare`` sentences without any.
+
+    Raises:
+        FileNotFoundError: no such file, or no folder to write into.
+        ValueError: a file that is none, or a CoNLL-U file of other words; with file and line.
+    """
+    for path in filter(None, (options.roles, options.conllu)):
+        if not Path(path).is_file():
+            raise FileNotFoundError(f"no file {path!r}")
+    if not Path(options.output).parent.is_dir():
+        raise FileNotFoundError(f"--output: no folder {str(Path(options.output).parent)!r}")
+    counts: Counter[str] = Counter()
+    with replacing(options.output, "w") as stream:
+        for sentence, lines in _rows(options):
+            counts["sentences"] += 1
+            counts["predicates"] += len(sentence.roles)
+            counts["left out"] += (more := max(0, len(sentence.roles) - options.predicates))
+            counts["crowded"] += more > 0
+            counts["bare"] += not sentence.roles
+            stream.write("".join(f"{line}\n" for line in [*lines, ""]))
+        if not counts:
+            raise ValueError(f"{options.roles}: no sentences")
+    return counts
+
+
+def _rows(options: RoleFiles) -> Iterator[tuple[Predicates, list[str]]]:
+    """Yield sentences with their lines of CoNLL-U."""
+    sentences = read_roles(Path(options.roles), options)
+    if options.conllu:
+        yield from _beside(sentences, options)
+        return
+    annotator = load_annotator(ANNOTATED, options.annotator) if options.annotator else None
+    while some := [*islice(sentences, TOGETHER)]:
+        notes = [None] * len(some)
+        if annotator is not None:
+            notes = annotator.annotate_words([sentence.words for sentence in some])
+        for sentence, note in zip(some, notes):
+            yield sentence, _lines(sentence, note, options)
+
+
+def _lines(sentence: Predicates, note: Annotation | None, options: RoleFiles) -> list[str]:
+    """Return the lines of a sentence of which an annotator knows all, or nobody anything."""
+    blank = [NO_VALUE] * len(sentence.words)
+    told: Any = dict.fromkeys(ANNOTATED, blank) if note is None else note.layers
+    columns = zip(
+        sentence.words, *(told.get(name, blank) for name in ANNOTATED), _misc(sentence, options)
+    )
+    return [
+        "\t".join([f"{i}", word, "_", pos, "_", "_", f"{head}", relation, "_", misc])
+        for i, (word, pos, head, relation, misc) in enumerate(columns, 1)
+    ]
+
+
+def _misc(sentence: Predicates, options: RoleFiles) -> list[str]:
+    """Return of each word the pairs of MISC, with all layers."""
+    blank = [OUTSIDE] * len(sentence.words)
+    kept = [*sentence.roles, *[blank] * options.predicates][: options.predicates]
+    return ["|".join(map("=".join, zip(options.keys, labels))) for labels in zip(*kept)]
+
+
+def _beside(
+    sentences: Iterator[Predicates], options: RoleFiles
+) -> Iterator[tuple[Predicates, list[str]]]:
+    """Put roles into the sentences of a CoNLL-U file."""
+    path = Path(options.conllu)
+    for block in read_blocks(numbered_lines(path)):
+        words = checked_rows(block, path)[0]
+        if not words:
+            continue
+        sentence = next(sentences, None)
+        found = [fields[1] for _, fields in words]
+        if sentence is None or sentence.words != found:
+            raise ValueError(_unlike(options, words[0][0], found, sentence))
+        misc = dict(zip((line for line, _ in words), _misc(sentence, options)))
+        yield sentence, [_joined(line, text, misc, options.keys) for line, text in block]
+    if (left := next(sentences, None)) is not None:
+        raise ValueError(
+            f"{options.roles}:{left.line}: the sentence {quoted(' '.join(left.words))} comes after "
+            f"all those of {path}"
+        )
+
+
+def _unlike(options: RoleFiles, line: int, found: list[str], due: Predicates | None) -> str:
+    where = f"{options.conllu}:{line}: the sentence {quoted(' '.join(found))}"
+    if due is None:
+        return f"{where} comes after all those of {options.roles}"
+    return f"{where} is not that of {options.roles}:{due.line}, {quoted(' '.join(due.words))}"
+
+
+def _joined(line: int, text: str, misc: dict[int, str], keys: Sequence[str]) -> str:
+    """Return a line of CoNLL-U with pairs of MISC in place of those of the same keys."""
+    if line not in misc:
+        return text
+    *fields, last = text.split("\t")
+    kept = [pair for pair in last.split("|") if pair.partition("=")[0] not in {*keys, NO_VALUE}]
+    return "\t".join([*fields, "|".join([*kept, misc[line]])])
