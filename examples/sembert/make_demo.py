@@ -1,7 +1,7 @@
 #!/usr/bin/env python
 """Write a small invented corpus of pairs in which semantic roles alone decide.
 
-python examples/sembert/make_demo.py DIR   # train, dev: .tsv of pairs, .srl of roles; same bytes every time
+python examples/sembert/make_demo.py DIR   # .tsv of pairs, .srl of roles; same bytes every time
 
 Both sentences of a pair have the same words, in an order that leaves open who does what, as in "das
 Kind ruft die Frau". The roles say it. A pair means the same (label 1) if both sentences have the

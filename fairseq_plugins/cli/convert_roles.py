@@ -3,8 +3,8 @@
     fairseq-plugins convert-roles --roles train.srl --output train.conllu --annotator bundled
     fairseq-plugins convert-roles --roles v4_gold_conll --word-column 4 --first-column 12 \\
         --columns-behind 1 --output train.conllu
-    fairseq-plugins prepare text --dataset plain --train-file train.tsv --train-conllu train.conllu \\
-        --valid-fraction 0.1 --layers given.srl1,given.srl2,given.srl3 --destdir data-bin/mine
+    fairseq-plugins prepare text --dataset plain --train-file train.tsv --valid-fraction 0.1 \\
+        --train-conllu train.conllu --layers given.srl1,given.srl2,given.srl3 --destdir data-bin/a
 
 The file of roles has the sentences of the examples in their order, of a pair the first before the
 second. --arch bert_sembert reads what was prepared so.

@@ -20,23 +20,27 @@ from fairseq_plugins.nn.fusion import ABLATIONS
 WINDOWS = {"max_positions": 24, "doc_stride": 8, "max_query_length": 6}
 ONLY_PAIRS, ONLY_QUESTIONS = ("bert_uer", "dabert", "dabert_literal"), ("bertqa", "bertqa_literal")
 SINGLE = [kind for kind in KINDS if kind not in (*ONLY_PAIRS, *ONLY_QUESTIONS)]
-ASKED = [kind for kind in KINDS if kind != "bert_uer"]
+ASKED = [kind for kind in KINDS if kind not in ("bert_uer", "bert_sembert")]
+OWN = {"bert_sembert": {"semantic_layers": "pos,case"}}  # these folders have no roles
 EVERYTHING = {"features": "pos,case", "local_attention": "sla,wla", "parent_loss_weight": 0.5}
 EVERYTHING |= {"ancestor_layers": 2, "dual_layers": "0,1"}
+SEMANTIC = {**EVERYTHING, **OWN["bert_sembert"]}
 TRANSLATION = "translation"
 CASES = [
     (TRANSLATION, TRANSLATION, {}),
     (TRANSLATION, TRANSLATION, {"encoder_attention": "sla,wla", "features": "pos,case"}),
     (TRANSLATION, TRANSLATION, {"feature_merge": "overlay", "share_all_embeddings": True}),
     (TRANSLATION, TRANSLATION, {"features": "none", "checkpoint_activations": True}),
-    *(("pairs", kind, {}) for kind in KINDS if kind not in ONLY_QUESTIONS),
+    *(("pairs", kind, OWN.get(kind, {})) for kind in KINDS if kind not in ONLY_QUESTIONS),
     *(("pairs", kind, {"features": "pos"}) for kind in matching_options.KINDS),
     ("pairs", "pair_transformer", {"pair_encoding": "siamese"}),
-    *(("score", kind, {}) for kind in SINGLE),
-    *(("entities", kind, {}) for kind in SINGLE),
+    *(("score", kind, OWN.get(kind, {})) for kind in SINGLE),
+    *(("entities", kind, OWN.get(kind, {})) for kind in SINGLE),
     *(("qa", kind, {}) for kind in ASKED),
     *(("pairs", "dabert", {"ablate": name}) for name in ABLATIONS),
     ("pairs", "bert_plain", EVERYTHING),
+    ("pairs", "bert_plain", SEMANTIC),
+    ("pairs", "bert_sembert", {**OWN["bert_sembert"], "semantic_pooling": "first"}),
     ("pairs", "bert_pos", {"freeze_layers": 1}),
     ("qa", "bertqa", {**EVERYTHING, "answerability_loss_weight": 0.3}),
     ("qa", "bertqa", {"local_convolutions": "per-block", "coattention_skip": "highway"}),

@@ -14,6 +14,7 @@ import pytest
 
 from fairseq_plugins.corpora import squad
 from fairseq_plugins.corpora.datasets import DATASETS, find_splits, read_split
+from fairseq_plugins.corpora.role_columns import RoleColumns, read_roles
 from fairseq_plugins.nn.fusion import ABLATIONS
 
 ROOT = Path(__file__).parents[2]
@@ -26,7 +27,7 @@ def made(kind: str, folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
-@pytest.mark.parametrize("kind", ["glue", "tagging", "dabert", "bertqa_squad"])
+@pytest.mark.parametrize("kind", ["glue", "tagging", "dabert", "bertqa_squad", "sembert"])
 def test_demo_has_the_same_bytes_every_time(kind, tmp_path):
     assert made(kind, tmp_path / "one") == made(kind, tmp_path / "two") != {}
 
@@ -90,6 +91,20 @@ def test_dabert_demo_differs_by_a_word_and_the_word_decides(tmp_path):
     assert min(labels.values()) > 0.4 * len(rows["valid"])
     firsts = [row.texts[0] for part in rows.values() for row in part]
     assert len({*firsts}) == len(firsts)
+
+
+def test_sembert_demo_hides_in_its_words_what_its_roles_say(tmp_path):
+    made("sembert", tmp_path)
+    for split, count in (("train", 2000), ("dev", 400)):
+        rows = [line.split("\t") for line in (tmp_path / f"{split}.tsv").read_text().splitlines()]
+        sentences = [*read_roles(tmp_path / f"{split}.srl", RoleColumns())]
+        assert len(sentences) == 2 * count == 2 * len(rows[1:])
+        labels = Counter(label for *_, label in rows[1:])
+        assert min(labels.values()) > 0.45 * count
+        for number, (text, second, label) in enumerate(rows[1:]):
+            first, other = sentences[2 * number : 2 * number + 2]
+            assert text == second == " ".join(first.words) == " ".join(other.words)
+            assert (first.roles == other.roles) == (label == "1")
 
 
 @pytest.fixture
@@ -361,6 +376,18 @@ def test_bertqa_demo_ends_with_its_table(project):
         assert f"| {label} |" in table
     assert "SQuAD F1 tuned" in table
     assert "[74" not in table  # no figures of the paper beside an invented corpus
+
+
+@pytest.mark.slow
+def test_sembert_demo_learns_what_bert_cannot(project):
+    status, _, err = example(project, "sembert", "--cpu", "--max-update", "300")
+    assert status == 0, err
+    found = {}
+    for arch in ("bert_plain_tiny", "bert_sembert_tiny"):
+        metrics = json.loads((project / "runs" / "sembert_demo" / f"{arch}.json").read_text())
+        found[arch] = metrics["metrics"]["accuracy"]
+    assert found["bert_plain_tiny"] < 0.6
+    assert found["bert_sembert_tiny"] >= 0.98
 
 
 @pytest.mark.slow

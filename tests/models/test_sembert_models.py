@@ -120,6 +120,19 @@ def test_parameters_are_counted(caplog) -> None:
     assert "semantic layers" not in sembert("bert_plain").parameter_counts()
 
 
+def test_base_adds_what_the_readme_says() -> None:
+    found = []
+    for arch in ("bert_sembert_base", "bert_plain_base"):
+        cfg = options(arch)
+        BertModel.complete_config(cfg, about(), LAYERS)
+        task = text_task(Vocabulary(VOCABULARY))
+        task.layers = [*task.layers, *LAYERS]
+        with torch.device("meta"):
+            found.append(BertModel.build_model(cfg, task).parameter_counts()["model"])
+    labels, classes = 7, 2
+    assert found[0] - found[1] == 1_787_660 + 10 * (labels + classes)
+
+
 @pytest.mark.parametrize("target", ["classes", "word_labels"])
 def test_a_plain_checkpoint_starts_it(target, caplog) -> None:
     model, plain = sembert(target=target), sembert("bert_plain", target)
