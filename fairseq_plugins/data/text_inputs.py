@@ -263,8 +263,11 @@ def check_needs(needs: Needs, manifest: Manifest, folder: object, *, training: b
         ValueError: says what, and how to prepare it.
     """
 
+    read = layers_of(needs.reads(training=training))
+    asked = {name for one in read if one.name not in manifest.layers for name in one.asked_with}
+
     def cure(layer: Layer) -> str:
-        names = ",".join(in_order({*manifest.annotations, *layer.asked_with}))
+        names = ",".join(in_order({*manifest.annotations, *asked}))
         found = f"--layers {names}" + (f" ({layer.requires})" if layer.requires else "")
         if layer.enters == TREE:
             found += ", or with parses of your own by --train-conllu and its relatives"

@@ -6,7 +6,7 @@ table for all m, and x the states of the subwords of a word, l of them:
 
     h_k(w) = BiGRU(e_k(1), ..., e_k(W))(w)             k = 1 .. m, one BiGRU for all
     t(w)   = W2 [h_1(w); ...; h_m(w)] + b2             d wide
-    c_i    = W1 [x_i; ...; x_(i+k-1)] + b1             i = 1 .. l-k+1, zeros behind a short word
+    c_i    = W1 [x_i; ...; x_(i+n-1)] + b1             i = 1 .. l-n+1, zeros behind a short word
     v(w)   = max_i ReLU(c_i)                           D wide
     z(w)   = [v(w); t(w)]
 
@@ -16,9 +16,9 @@ z(w) (or of that of [CLS], ``first``), in the pooler's place.
 Where paper and program (github.com/cooelf/SemBERT, ``pytorch_pretrained_bert/modeling.py`` and
 ``tag_model/modeling.py``) differ: the paper's BiGRU stands in the program unused, each label alone
 is mapped there; here it is the paper's. The program normalises embeddings of labels (LayerNorm), as
-is done here, and applies dropout to them and to v. Its last state takes the maximum over the values
-of z instead of over words, so that it does not run; its first one takes [CLS], which without a
-BiGRU knows no role. It fills all words to the longest of the batch with zeros, over which the
+is done here, and applies dropout to them and to v. At first it takes the z of [CLS], which without
+a BiGRU knows no role; then a maximum, but over the values of each z, not over words, which no map
+fits. It fills all words to the longest of the batch with zeros, over which the
 maximum goes as well, so that an answer hangs on the batch; here windows are the paper's.
 
 [CLS] and [SEP] count as words, labelled as no word is (``<special>``; the program has a label for
@@ -96,7 +96,7 @@ class WordConvolution(nn.Module):
 
     Args:
         hidden: width D.
-        kernel: subwords k of a window.
+        kernel: subwords n of a window.
         dropout: on the vectors.
     """
 
@@ -112,9 +112,9 @@ class WordConvolution(nn.Module):
         tokens = torch.arange(len(states), device=states.device)  # (N,)
         is_first = tokens == runs.firsts[runs.of]
         starts = (is_first | (tokens + self.kernel <= ends)).nonzero().squeeze(1)  # (V,)
-        places = starts[:, None] + tokens.new_tensor(range(self.kernel))  # (V, k)
-        beyond = places >= ends[starts, None]  # (V, k)
-        taken = states.index_select(0, places.masked_fill(beyond, 0).flatten())  # (V k, D)
+        places = starts[:, None] + tokens.new_tensor(range(self.kernel))  # (V, n)
+        beyond = places >= ends[starts, None]  # (V, n)
+        taken = states.index_select(0, places.masked_fill(beyond, 0).flatten())  # (V n, D)
         windows = taken.masked_fill(beyond.flatten()[:, None], 0.0).view(len(starts), -1)
         found = maxima(self.map(windows), runs.of[starts], len(runs.firsts))  # (U, D)
         return self.dropout(torch.relu(found))

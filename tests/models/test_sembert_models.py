@@ -170,7 +170,7 @@ def test_a_folder_without_the_layers_is_refused() -> None:
     message = (
         "--semantic-layers given.srl1,given.srl2,given.srl3 reads the values srl1 that a text "
         "comes with, but the data folder was prepared without: prepare it with --layers .*"
-        r"given.srl1 \(CoNLL-U with srl1 in MISC, a column or a file of values\)"
+        r"given.srl1,given.srl2,given.srl3 \(CoNLL-U with srl1 in MISC, a column or a file of values\)"
     )
     with pytest.raises(ValueError, match=message):
         build("bert_sembert", manifest())
