@@ -17,10 +17,12 @@ from bert_models import (
     options,
     text_task,
 )
+from pretrained_directories import vocabulary_of, write_directory
 from trees import Row
 
 from fairseq_plugins.architectures.bert_options import ARCHITECTURES
 from fairseq_plugins.models.bert import BertModel
+from fairseq_plugins.pretrained.huggingface import load_state
 from fairseq_plugins.pretrained.vocabulary import Vocabulary
 from fairseq_plugins.syntax.labels import Inventory
 from fairseq_plugins.syntax.layers import layer_of
@@ -149,6 +151,19 @@ def test_a_plain_checkpoint_starts_it(target, caplog) -> None:
         model.load_state_dict(damaged)
 
 
+def test_it_starts_from_a_pretrained_directory_without_its_pooler(tmp_path) -> None:
+    start = write_directory(tmp_path / "bert")
+    sizes = dict(zip(SMALL, (12, 2, 3, 20)))
+    cfg = options("bert_sembert", **sizes, pretrained=start)
+    BertModel.complete_config(cfg, about(), LAYERS)
+    task = text_task(Vocabulary(vocabulary_of("uncased")))
+    task.layers = [*task.layers, *LAYERS]
+    model, wanted = BertModel.build_model(cfg, task), load_state(start)
+    assert {name for name in wanted if "pooler" in name}
+    for name, value in model.encoder.state_dict().items():
+        assert torch.equal(value, wanted[name][: len(value)]), name  # of known subwords
+
+
 def test_frozen_layers_leave_it_learning() -> None:
     model = sembert(freeze_layers=3)
     model(**sample_of(3))[0].square().sum().backward()
@@ -170,7 +185,8 @@ def test_a_folder_without_the_layers_is_refused() -> None:
     message = (
         "--semantic-layers given.srl1,given.srl2,given.srl3 reads the values srl1 that a text "
         "comes with, but the data folder was prepared without: prepare it with --layers .*"
-        r"given.srl1,given.srl2,given.srl3 \(CoNLL-U with srl1 in MISC, a column or a file of values\)"
+        r"given.srl1,given.srl2,given.srl3 \(CoNLL-U with srl1 in MISC, a column or a file of "
+        r"values\)"
     )
     with pytest.raises(ValueError, match=message):
         build("bert_sembert", manifest())
