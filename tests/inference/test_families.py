@@ -52,6 +52,7 @@ def run_of(root, form, dataset, **options):
     text.prepare(text_options(root, "data", **given))
     flags = [*FLAGS, "--features", "pos,case,subword"]
     flags += ["--dual-layers", "all"] * (dataset == "mrpc")
+    flags += ["--semantic-layers", "pos,subword"] * (dataset != "mrpc")
     train(destdir, root / "straight", *flags)
     train(destdir, root / "resumed", *flags, "--max-update", "2")
     train(destdir, root / "resumed", *flags)
