@@ -10,6 +10,7 @@ from ..pretrained.directory import find_family
 from ..pretrained.families import FAMILIES, Family
 from ..pretrained.vocabulary import Vocabulary
 from .bert_options import SIZES, BertOptions
+from .entity_options import ENTITIES
 from .span_options import SPANS
 
 # option -> field of BertShape
@@ -129,7 +130,7 @@ def shape_of(args: BertOptions, vocabulary: Vocabulary) -> BertShape:
     return BertShape(
         vocabulary=len(vocabulary),
         padding=vocabulary.pad,
-        pooler=args.target not in ("word_labels", SPANS),
+        pooler=args.target not in ("word_labels", SPANS, ENTITIES),
         embedding=embedding_of(family, width, args.hidden_size),
         **{**given, **constants_of(family, vocabulary.pad)},
     )

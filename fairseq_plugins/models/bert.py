@@ -3,7 +3,8 @@
 Every architecture is a value of one model: sizes, features (``bert_pos``), local attention
 (``bert_sla``, ``bert_sla_released``, ``bert_wla``, ``bert_syntax_masks``), supervised heads
 (``bert_lisa``), layers on top (``bert_sgnet``), difference attention (``dabert``), word
-similarities (``bert_uer``), coattention (``bertqa``, for question answering); all of them combine,
+similarities (``bert_uer``), coattention (``bertqa``, for question answering), questions that find
+entities (``bert_mrc``); all of them combine,
 in encoders of every family of `pretrained.families`. The mathematics lives in `nn`; here options
 become its parts, and a pretrained checkpoint its weights.
 """
@@ -19,6 +20,7 @@ from torch import Tensor
 
 from ..architectures import bert_plan, syntax_plan
 from ..architectures.bert_options import ARCHITECTURES, BEFORE, FAMILY, departures, resolve
+from ..architectures.entity_options import ENTITIES, check_entities
 from ..architectures.options import NONE, merged, write
 from ..architectures.span_options import check_spans
 from ..architectures.text_model import TextModel
@@ -87,6 +89,7 @@ class BertModel(TextModel, BaseFairseqModel):
         args = merged(cfg, BertConfig)
         _warn_of_departures(args)
         check_spans(args, manifest.target)
+        check_entities(args, manifest.target)
         checkpoint = args.pretrained or manifest.options.get("pretrained") or NONE
         write(
             cfg,
@@ -100,9 +103,8 @@ class BertModel(TextModel, BaseFairseqModel):
         folder = None if args.pretrained == NONE else resolve_directory(args.pretrained)
         family = bert_plan.family_of(args, folder, manifest.family)
         shape = None if folder is None else huggingface.read_config(folder)
-        write(
-            cfg, family=family.name, **bert_plan.constants(args, shape, family, manifest.sentences)
-        )
+        sides = 2 if manifest.target == ENTITIES else manifest.sentences  # questions stand before
+        write(cfg, family=family.name, **bert_plan.constants(args, shape, family, sides))
 
     @classmethod
     def build_model(cls, cfg: Any, task: Any) -> "BertModel":

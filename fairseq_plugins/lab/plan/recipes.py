@@ -68,7 +68,8 @@ def _own_options(grid: Grid, cell: GridCell) -> Options:
 
 def train_options(grid: Grid, cell: GridCell, data: PreparedData) -> Options:
     """Return the options of ``fairseq-train`` that decide what comes out of a run."""
-    task, metric = data.manifest["task"], chief_metric(grid, data.manifest)
+    own, metric = _own_options(grid, cell), chief_metric(grid, data.manifest)
+    task = own.get("task", data.manifest["task"])
     fine_tuning = {
         "criterion": task,
         "optimizer": "bert_adamw",
@@ -88,7 +89,7 @@ def train_options(grid: Grid, cell: GridCell, data: PreparedData) -> Options:
         "best-checkpoint-metric": metric,
         "maximize-best-checkpoint-metric": metric not in LOWER_IS_BETTER,
         **_validation_options(grid),
-        **_own_options(grid, cell),
+        **own,
     }
     return {name: value for name, value in options.items() if value is not None}
 
