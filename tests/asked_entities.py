@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from fairseq_cli.train import main as fairseq_main  # noqa: F401  loads fairseq first
-from prepared_text import VOCABULARY, WORDS, prepare
+from prepared_text import WORDS, prepare
 
 from fairseq_plugins.corpora.examples import Example
 from fairseq_plugins.evaluation.entity_spans import spans_of
@@ -85,6 +84,3 @@ def questions_file(path: Path, questions: dict[str, str] | None = None) -> Path:
 def read_jsonl(path: Path) -> list[dict[str, Any]]:
     """Read lines of JSON."""
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-
-
-__all__ = ["LABELS", "QUESTIONS", "VOCABULARY"]

@@ -67,7 +67,7 @@ class MrcNerCriterion(TextCriterion):
             first * words + last
             for first, last in ((extra["first"], extra["last"]), sample["spans"].unbind(1))
         )
-        gold = torch.isin(pairs, spans).float()  # (P,)
+        gold = torch.isin(pairs, spans).to(match)  # (P,)
         loss = functional.binary_cross_entropy_with_logits(match, gold, reduction="sum")
         return {"span": self.span_weight * words * loss / max(1, len(match))}
 
