@@ -13,8 +13,9 @@ from prepared_text import WORDS, prepare
 from fairseq_plugins.corpora.examples import Example
 from fairseq_plugins.evaluation.entity_spans import spans_of
 
-# a place is "new" and a word; a person is "alice" or "bob"; in gardens both may stand: "garden"
-# ends a place that begins at the nearest "the" before, so that persons and places lie within it
+# A place goes from "the" to "garden", which alone is none; names are of persons, in places too.
+NAMES = ("alice", "Bob")
+OTHERS = [word for word in WORDS if word not in ("the", *NAMES)]
 QUESTIONS = {"LOC": "the garden by night", "PER": "alice sees teh cat"}
 LABELS = ["O", "B-LOC", "I-LOC", "B-PER", "I-PER"]
 NESTED = {"levels": 2}
@@ -28,7 +29,7 @@ def levels_of(words: Sequence[str]) -> list[list[str]]:
         if word == "garden" and begins and "garden" not in words[begins[-1] : end]:
             _mark(outer, begins[-1], end, "LOC")
     for place, word in enumerate(words):
-        if word in ("alice", "Bob"):
+        if word in NAMES:
             _mark(inner if outer[place] != "O" else outer, place, place, "PER")
     return [outer, inner]
 
@@ -41,9 +42,11 @@ def examples(count: int, seed: int = 0, longest: int = 9, *, gold: bool = True) 
     """Make sentences, half of them with a garden."""
     rng, made = random.Random(seed), []
     for number in range(count):
-        words = [rng.choice(WORDS) for _ in range(rng.randint(1, longest))]
+        words = [rng.choice(OTHERS) for _ in range(rng.randint(1, longest))]
         if rng.random() < 0.5:
-            inside = [rng.choice(["alice", "Bob", "old", "cat"]) for _ in range(rng.randint(0, 2))]
+            words[rng.randrange(len(words))] = rng.choice(NAMES)
+        if rng.random() < 0.5:
+            inside = [rng.choice([*NAMES, "old", "cat"]) for _ in range(rng.randint(0, 2))]
             words += ["the", *inside, "garden"]
         outer, inner = levels_of(words)
         labels = {"word_labels": tuple(outer), "inner_labels": (tuple(inner),)} if gold else {}

@@ -26,12 +26,14 @@ from fairseq_plugins.inference.prediction import load
 from fairseq_plugins.models._matching_config import MatchingConfig
 
 LAST = "checkpoint_last.pt"
-LEARNING = "--max-epoch 30 --hidden-size 32 --lr 0.004 --no-epoch-checkpoints"
+LEARNING = "--arch bert_mrc_released_tiny --max-update 700 --hidden-size 32 --lr 0.004 "
+LEARNING += "--num-attention-heads 4 --lr-scheduler linear_warmup --warmup-ratio 0.1 "
+LEARNING += "--optimizer bert_adamw --clip-norm 1.0 --no-epoch-checkpoints"
 
 
 @pytest.fixture(scope="module")
 def parts():
-    return {"train": examples(400, 1), "valid": examples(60, 2)}
+    return {"train": examples(600, 1), "valid": examples(60, 2)}
 
 
 @pytest.fixture(scope="module")

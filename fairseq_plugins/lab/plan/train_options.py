@@ -16,7 +16,7 @@ from ...registration import register
 from .option_values import check_option
 from .plain_values import FLAG, NUMBER, NUMBERS, PATH, WHOLE, WORD, ValueKind, either, one_of
 
-QUESTIONS = "label-questions"  # a file
+QUESTIONS = "label-questions"  # a file, of those that find entities by questions
 OWN_DATA = "data"  # option of a system that says what it is trained on; grids read it themselves
 _WORDS = (  # options with a text that is a word, or several with commas
     "features target_features feature_embed_dims local_attention local_layers dual_layers "
@@ -83,14 +83,14 @@ def of_training() -> dict[str, ValueKind]:
         *schedules.values(),
     )
     arches = set(_of_ours(ARCH_MODEL_REGISTRY))
-    own = {"task": one_of(_of_ours(TASK_DATACLASS_REGISTRY)), QUESTIONS: PATH}
-    return own | {
+    return {
         **_kinds_of([configs.DistributedTrainingConfig], _DISTRIBUTED),
         **_kinds_of([*groups, configs.CheckpointConfig, *registered]),
         "criterion": one_of(criterions),
         "optimizer": one_of(_OPTIMIZERS),
         "lr-scheduler": one_of(schedules),
         "arch": ValueKind("an architecture of this project", arches.__contains__),
+        QUESTIONS: PATH,
         OWN_DATA: ValueKind(PATH.said, lambda value: PATH.fits(str(value))),
     }
 
