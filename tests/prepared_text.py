@@ -12,6 +12,7 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -220,7 +221,12 @@ def _write(
 
 
 def _write_gold(prefix: Path, part: Sequence[Example], labels: Sequence[str]) -> int:
-    golds = [e.word_labels or ([e.label] if e.label is not None else []) for e in part]
+    golds = [
+        [*e.word_labels, *chain.from_iterable(e.inner_labels)]
+        if e.word_labels
+        else ([e.label] if e.label is not None else [])
+        for e in part
+    ]
     labelled = sum(map(bool, golds))
     if labelled and labels:
         _stream(prefix, "label", [[labels.index(g) for g in gold] for gold in golds], len(labels))

@@ -167,6 +167,9 @@ def _token_lines(name: str, made: Made) -> list[str]:
     if name == "conll2003":
         rows = zip(made.words, iob1(made.word_labels))
         return [*(f"{word} NNP I-NP {label}" for word, label in rows), ""]
+    if name == "germeval14":
+        rows = enumerate(zip(made.words, made.word_labels), start=1)
+        return [*(f"{n}\t{word}\t{label}\tO" for n, (word, label) in rows), ""]
     blank = "\t" if name == "wnut17" else ""
     return [*(f"{w}\t{label}" for w, label in zip(made.words, made.word_labels)), blank]
 
@@ -176,7 +179,8 @@ def _write_tokens(name: str, folder: Path, count: int, rng: np.random.Generator)
     for split, file in TOKENS[name].items():
         made[split] = [invented_words(name, rng) for _ in range(count)]
         form = m2_lines if file.endswith(".m2") else lambda x: _token_lines(name, x)
-        start = ["-DOCSTART- -X- -X- O", ""] if name == "conll2003" else []
+        starts = {"conll2003": ["-DOCSTART- -X- -X- O", ""], "germeval14": ["#\thttp://a [2009]"]}
+        start = starts.get(name, [])
         write(folder / file, start + [line for x in made[split] for line in form(x)])
     return made
 

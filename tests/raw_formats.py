@@ -114,6 +114,7 @@ TOKENS = {
         "valid": "emerging.dev.conll",
         "test": "emerging.test.annotated",
     },
+    "germeval14": {split: f"NER-de-{name}.tsv" for split, name in SPLITS},
     "msra_ner": {"train": "msra_train_bio.txt", "test": "msra_test_bio.txt"},
     "fce": {split: f"tsv/fce-public.{name}.original.tsv" for split, name in SPLITS},
     "fce_typed": {split: f"m2/fce.{name}.gold.bea19.m2" for split, name in SPLITS},

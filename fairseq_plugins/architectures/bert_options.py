@@ -16,6 +16,7 @@ from ..option_flags import choice, option
 from ..pretrained.families import FAMILIES
 from . import local_options
 from .dual_options import DualOptions
+from .entity_options import EntityOptions
 from .local_options import ALL_LAYERS, LAYERS_HELP, LOCAL_HELP, SEPARATE, LocalOptions
 from .options import NONE, architecture, merged, preset, write, written
 from .semantic_options import ROLES, SemanticOptions
@@ -45,6 +46,7 @@ PLAIN: dict[str, Any] = {
     "coattention": "query",
     "coattention_skip": "simple",
     "span_head": "joint",
+    "entity_match": NONE,
 }
 DUAL = {**PLAIN, "dual_layers": "0"}
 COATTENTION = {**PLAIN, "coattention_blocks": 7, "span_head": "separate"}
@@ -74,6 +76,8 @@ KINDS: dict[str, dict[str, Any]] = {
     },
     "bertqa": COATTENTION,
     "bertqa_literal": {**COATTENTION, "coattention": "literal"},
+    "bert_mrc": {**PLAIN, "entity_match": "linear"},
+    "bert_mrc_released": {**PLAIN, "entity_match": "mlp"},
 }
 ARCHITECTURES: dict[str, dict[str, Any]] = {
     kind + size: {**sizes, **values}
@@ -90,7 +94,7 @@ def _given(text: str) -> Any:
 
 
 @dataclass
-class BertOptions(LocalOptions, DualOptions, SemanticOptions, SpanOptions):
+class BertOptions(LocalOptions, DualOptions, SemanticOptions, SpanOptions, EntityOptions):
     """Options of BERT with a task on top."""
 
     pretrained: Optional[str] = option(

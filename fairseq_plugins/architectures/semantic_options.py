@@ -11,6 +11,7 @@ from ..nn.bert import BertShape
 from ..nn.semantic_layers import MAX, POOLINGS, LabelReader, SemanticLayers
 from ..option_flags import choice, option
 from ..syntax.layers import Layer, parse_features
+from .entity_options import ENTITIES
 from .options import NONE, Options, preset
 from .span_options import SPANS
 
@@ -59,10 +60,10 @@ def semantic_layers(args: Any) -> tuple[str, ...]:
 
 
 def check_semantics(args: Any, target: str | None) -> None:
-    """Refuse layers of labels for questions, whose files come without; ValueError."""
-    if target == SPANS and semantic_layers(args):
+    """Refuse layers of labels for questions, whose words come without; ValueError."""
+    if target in (SPANS, ENTITIES) and semantic_layers(args):
         raise ValueError(
-            f"{FLAG} {args.semantic_layers}: what finds answers reads no such layers; choices: "
+            f"{FLAG} {args.semantic_layers}: what answers questions reads no such layers; choices: "
             f"{FLAG} {NONE}, or another architecture"
         )
 

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from ..checkpoints.records import read_list
 from ..nn.bert import BertEncoder, BertShape
+from ..nn.entity_spans import EntityReader
 from ..nn.heads import LabelHead
 from ..nn.semantic_layers import SemanticLayers
 from ..nn.span_heads import SpanReader
@@ -20,6 +21,7 @@ from ..syntax.layers import Layer
 from ..syntax.subwords import is_sign
 from . import bert_plan, syntax_plan
 from .bert_options import BertOptions
+from .entity_options import ENTITIES, entity_reader
 from .model_parts import counted, infusion, log_counts, size
 from .options import read_features
 from .semantic_options import semantics
@@ -89,6 +91,8 @@ class TextModel(nn.Module):
         token_positions: Optional[Tensor] = None,
         src_factors: Optional[Tensor] = None,
         word_rows: Optional[Tensor] = None,
+        word_counts: Optional[Tensor] = None,
+        marks: Optional[Tensor] = None,
         word_of: Optional[Tensor] = None,
         heads: Optional[Tensor] = None,
         similarity: Optional[Tensor] = None,
@@ -101,17 +105,19 @@ class TextModel(nn.Module):
             src_lengths: (B,); not needed.
             segments, token_positions, heads, similarity, need_weights: see `BertEncoder.forward`.
             src_factors: its ``factors``.
-            word_rows: (W,) packed rows of the words' first subwords, for word labels.
+            word_rows: (W,) packed rows of the words' first subwords, for word labels and entities.
+            word_counts, marks: for entities, see `nn.entity_spans.EntityReader.forward`.
             word_of: its ``words``.
 
         Returns:
-            Logits (B, C), (W, C), or of answers (B, S, 2), see `nn.span_heads`, which adds
-            ``answerability`` and ``coattention`` to what follows; ``losses`` (named auxiliary
-            losses), ``gates`` (layer number -> shares of its C local attentions (N, C), for layers
-            that have them), ``fusion`` (layer number -> fusion and filter gate (N, 2), for layers
-            with dual attention), ``difference`` (layer number -> weights of its difference
-            attention (B, H, T, S)) and ``attention`` (one (B, H, T, S) a layer, those on top
-            included).
+            Logits (B, C), (W, C), of answers (B, S, 2), see `nn.span_heads`, which adds
+            ``answerability`` and ``coattention`` to what follows, or of entities (W, 2, 2), see
+            `nn.entity_spans`, which adds ``first``, ``last`` and ``match``; ``losses`` (named
+            auxiliary losses), ``gates`` (layer number -> shares of its C local attentions (N, C),
+            for layers that have them), ``fusion`` (layer number -> fusion and filter gate (N, 2),
+            for layers with dual attention), ``difference`` (layer number -> weights of its
+            difference attention (B, H, T, S)) and ``attention`` (one (B, H, T, S) a layer, those on
+            top included).
         """
         output = self.encoder(
             src_tokens,
@@ -127,6 +133,9 @@ class TextModel(nn.Module):
         extra: dict[str, Any] = {}
         if isinstance(self.head, SpanReader):
             logits, extra = self.head(output, segments, need_weights=need_weights)  # (B, S, 2)
+        elif isinstance(self.head, EntityReader):
+            words = output.rows.index_select(0, word_rows)
+            logits, extra = self.head(words, word_counts, marks)  # (W, 2, 2)
         elif self.semantics is not None:
             logits = self.head(self.semantics(output, word_of, src_factors, word_rows))
         elif self.encoder.pooler is None:
@@ -153,6 +162,8 @@ def _signs(vocabulary: Vocabulary) -> Tensor:
 def _head(args: BertOptions, shape: BertShape, semantics: Optional[SemanticLayers]) -> Any:
     if args.target == SPANS:
         return span_reader(args, shape)
+    if args.target == ENTITIES:
+        return entity_reader(args)
     dropout = args.dropout if args.classifier_dropout is None else args.classifier_dropout
     classes = max(1, len(read_list(args.labels, "labels")))
     return LabelHead(shape.hidden if semantics is None else semantics.outputs, classes, dropout)

@@ -17,6 +17,7 @@ from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from ..architectures import agreement
+from ..architectures.entity_options import asked_of
 from ..architectures.options import merged
 from ..architectures.text_kinds import TextKind, kind_of
 from ..checkpoints.records import close
@@ -25,9 +26,11 @@ from ..data.inventories import bound_layers
 from ..data.manifest import TEXT, Manifest, load_vocabulary
 from ..data.text_folders import open_folder
 from ..data.text_inputs import InputOptions, TextInputs
+from ..evaluation.entity_spans import spans_of
 from ..messages import named, quoted
 from ..nn.quantized import quantize_
 from ..pretrained.weights import SAFETENSORS, read_safetensors
+from ..text.label_questions import label_questions
 from .folder import pipeline_of, read_folder
 from .index import UNDERSTANDING, Bundle
 
@@ -100,14 +103,20 @@ def load_bundle(
     agreement.check_labels(args, manifest, bundle.folder)
     agreement.check_inventories(args, layers, bundle.folder)
     vocabulary = load_vocabulary(bundle.folder, manifest)
-    positive = manifest.positive
-    if data is not None:
-        manifest = check_folder(data, manifest, vocabulary.content, args)
-    inputs = TextInputs(data or bundle.folder, manifest, vocabulary, options)
+    other = None if data is None else check_folder(data, manifest, vocabulary.content, args)
+    inputs = TextInputs(data or bundle.folder, other or manifest, vocabulary, options)
     inputs.check(kind.needs(args), training=False)
     model = _model(bundle, partial(kind.make, args, vocabulary, layers))
     inputs.serve(model.needs, model.max_positions())
-    return Loaded(model, inputs, pipeline_of(bundle), positive, args)
+    _ask(inputs, bundle, manifest, args)
+    return Loaded(model, inputs, pipeline_of(bundle), manifest.positive, args)
+
+
+def _ask(inputs: TextInputs, bundle: Bundle, manifest: Manifest, args: Any) -> None:
+    """Give a model that finds entities by questions those that it was trained with."""
+    if inputs.seeks:
+        where = (bundle.folder, manifest)
+        inputs.ask(label_questions(*where, asked_of(args), spans_of, pipeline_of(bundle)))
 
 
 def join(first: TextInputs, other: Loaded, where: object) -> None:

@@ -117,6 +117,7 @@ def translation_panels(args: argparse.Namespace, paths: list[Path]) -> list[Atte
 def encoder_panels(args: argparse.Namespace, paths: list[Path]) -> list[AttentionPanel]:
     """Read the sentence with every checkpoint, and compare the others with the first."""
     from ..inference import encoder_attention, prediction
+    from ..inference.options import LABELLING
     from ..inference.text_checkpoints import read_checkpoint
     from ..lab.figures.attention_plots import AttentionPanel
 
@@ -127,7 +128,8 @@ def encoder_panels(args: argparse.Namespace, paths: list[Path]) -> list[Attentio
     found = []
     given = given_overrides(args, EXAMPLES)
     for path, kind in zip(paths, kinds):
-        predictor = prediction.load([path], args.data, cpu=args.cpu, **given)
+        how = {"wanted": LABELLING, "cpu": args.cpu}
+        predictor = prediction.load([path], args.data, **how, **given)
         shown = {"layer": args.layer, "head": args.head, "kind": kind}
         one = encoder_attention.attend(predictor, args.sentence, **shown)
         found.append(one.by_word() if args.words else one)

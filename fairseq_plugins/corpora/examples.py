@@ -16,6 +16,7 @@ class Example:
         word_labels: W labels; None without gold.
         line: line of the file it starts at, from 1.
         values: W values of the words in layers that the file gives, by the layer's name.
+        inner_labels: further levels of labels, for entities within others; W labels each.
     """
 
     id: str
@@ -25,3 +26,4 @@ class Example:
     word_labels: tuple[str, ...] | None = None
     line: int = 0
     values: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    inner_labels: tuple[tuple[str, ...], ...] = ()

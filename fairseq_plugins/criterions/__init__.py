@@ -4,6 +4,7 @@ from ..registration import register
 
 register()  # first: it keeps logging as it is while fairseq loads
 
+from ._entity_criterion import MrcNerCriterion  # noqa: E402
 from ._factored_cross_entropy import FactoredCrossEntropy  # noqa: E402
 from ._text_criterion import (  # noqa: E402
     ExtractiveQACriterion,
@@ -14,6 +15,7 @@ from ._text_criterion import (  # noqa: E402
 __all__ = [
     "ExtractiveQACriterion",
     "FactoredCrossEntropy",
+    "MrcNerCriterion",
     "SequenceLabelingCriterion",
     "TextClassificationCriterion",
 ]

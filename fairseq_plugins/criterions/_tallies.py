@@ -11,14 +11,17 @@ Counts are named ``_...``, which fairseq keeps out of its logs.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import torch
 from fairseq.logging import metrics
 from torch import Tensor
 
 from ..evaluation import squad
 from ..evaluation.answers import decode, limits_of, windows_of
+from ..evaluation.entity_spans import found_spans, kept_spans, span_counts, types_of
 from ..evaluation.labeling import counted, word_groups
 from ..evaluation.metrics import class_metrics, score_metrics
+from ..nn.entity_spans import span_scores
 from ..nn.span_search import best_spans
 
 Counts = Mapping[str, Any]
@@ -100,6 +103,37 @@ class WordLabels:
         for key, group in self._groups.items():
             scores |= group.metrics(*(int(counts[name]) for name in self._names(key)))
         return scores
+
+
+class Entities:
+    """Counts of entities that were found by questions.
+
+    Args:
+        labels: of words, in id order, which name the types of entities.
+        overlap: whether entities may share words, see `evaluation.entity_spans`.
+    """
+
+    def __init__(self, labels: Sequence[str], overlap: str) -> None:
+        self.types, self.overlap = types_of(labels), overlap
+        self._metrics = word_groups(labels, "")["entity"].metrics
+        self.metrics = tuple(self._metrics(0, 0, 0))
+
+    def count(self, logits: Tensor, sample: Mapping[str, Any]) -> dict[str, Any]:
+        """Count entities: right ones, predicted ones, gold ones.
+
+        ``pairs`` of the sample are what the model returns beside its logits.
+        """
+        pairs = [sample["pairs"][name].detach() for name in ("first", "last", "match")]
+        scores = span_scores(logits, *pairs)
+        counts = sample["net_input"]["word_counts"]
+        rows = found_spans(scores, *pairs[:2], counts, sample["asked"], self.types)
+        kept = [kept_spans(rows.get(i, ()), self.overlap) for i in range(len(sample["gold"]))]
+        found = np.array([*map(span_counts, sample["gold"], kept)]).sum(0).tolist()
+        return {f"_entity_{place}": number for place, number in enumerate(found)}
+
+    def score(self, counts: Counts) -> dict[str, float]:
+        """Return precision, recall and F1 of entities."""
+        return self._metrics(*(int(counts[f"_entity_{place}"]) for place in range(3)))
 
 
 class Spans:

@@ -103,14 +103,14 @@ class TextCriterion(FairseqCriterion):
         logits, target = logits.float(), sample["target"]
         size = self._size(target)
         losses = {name: size * value for name, value in extra["losses"].items()}
-        losses |= self._own_losses(model, extra, target)
+        losses |= self._own_losses(model, extra, sample)
         loss = sum(losses.values(), self._loss(logits, target))
         output = {f"loss_{name}": value.detach() for name, value in losses.items()}
         output |= {"loss": loss.detach(), "sample_size": size}
         output |= {"ntokens": sample["ntokens"], "nsentences": sample["nsentences"]}
         output |= _gate_sums(extra)
         if not model.training:
-            output |= self.tally.count(logits.detach(), sample)
+            output |= self._count(logits.detach(), extra, sample)
         elif self.target != SCORE:
             output["right"] = self._right(logits.detach(), target)
         return loss, size, output
@@ -123,9 +123,16 @@ class TextCriterion(FairseqCriterion):
             return functional.mse_loss(logits[:, 0], target.float(), reduction="sum")
         return functional.cross_entropy(logits, target, reduction="sum")
 
-    def _own_losses(self, model: Any, extra: Mapping[str, Any], target: Tensor) -> dict[str, Any]:
+    def _own_losses(
+        self, model: Any, extra: Mapping[str, Any], sample: Mapping[str, Any]
+    ) -> dict[str, Any]:
         """Return names and sums of auxiliary losses that need the targets, already weighted."""
         return {}
+
+    def _count(
+        self, logits: Tensor, extra: Mapping[str, Any], sample: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        return self.tally.count(logits, sample)
 
     def _right(self, logits: Tensor, target: Tensor) -> Tensor:
         return (logits.argmax(-1) == target).sum()
@@ -216,9 +223,12 @@ class ExtractiveQACriterion(TextCriterion):
     def _loss(self, logits: Tensor, target: Tensor) -> Tensor:
         return functional.cross_entropy(logits, target, ignore_index=IGNORED, reduction="sum") / 2
 
-    def _own_losses(self, model: Any, extra: Mapping[str, Any], target: Tensor) -> dict[str, Any]:
+    def _own_losses(
+        self, model: Any, extra: Mapping[str, Any], sample: Mapping[str, Any]
+    ) -> dict[str, Any]:
         if "answerability" not in extra:
             return {}
+        target = sample["target"]
         counted = target[:, 0] != IGNORED  # (B,)
         shown = (target[:, 0] > 0)[counted].float()
         loss = functional.binary_cross_entropy_with_logits(

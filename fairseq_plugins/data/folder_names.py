@@ -8,9 +8,10 @@ TARGETS = {
     "score": "text_classification",
     "word_labels": "sequence_labeling",
     "spans": "extractive_qa",
+    "entities": "mrc_ner",  # by questions, of folders for labels of words
 }
-SPANS, WORD_LABELS = "spans", "word_labels"
-LABELLED = ("classes", "word_labels")  # targets that have a list of labels
+SPANS, WORD_LABELS, ENTITIES = "spans", "word_labels", "entities"
+LABELLED = ("classes", "word_labels", "entities")  # targets that have a list of labels
 TOKENIZE = ("whitespace", "characters", "spacy")
 CASED, AS_TOKENISED = PARSE_TEXT = ("cased", "as-tokenised")  # what an annotator is shown
 UNKNOWN, UNANSWERABLE, ANSWERABLE = range(3)  # what is known of a question's answer

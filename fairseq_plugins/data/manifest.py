@@ -6,7 +6,7 @@ import importlib.metadata
 import json
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -31,12 +31,14 @@ from ..syntax.layers import (
 from ..text_reading import read_text
 from .folder_names import (
     CONTEXTS,
+    ENTITIES,
     EXAMPLES,
     LABELLED,
     LABELS,
     MISALIGNED,
     SCORES,
     SPANS,
+    TARGETS,
 )
 from .manifest_checks import common_problems, text_problems, translation_problems
 
@@ -82,6 +84,7 @@ TEXT = FolderKind(
     + ("tokenizer", "tokenize", "annotations"),
     ("submission", "windows"),
     text_problems,
+    rare=("levels",),
 )
 KINDS = {kind.form: kind for kind in (TRANSLATION, TEXT)}
 
@@ -122,6 +125,9 @@ class Manifest:
     dataset: str = ""  # name of the dataset, e.g. ``cola``
     task: str = ""  # ``text_classification``, ``sequence_labeling`` or ``extractive_qa``
     target: str = ""  # ``classes``, ``score``, ``word_labels`` or ``spans``
+    # of labels of words that stand in several levels (an entity within another), how many these
+    # are: the stream ``label`` has one level after another
+    levels: int = 0
     # labels in id order (empty for a score and for spans)
     labels: list[str] = field(default_factory=list)
     positive: str = ""  # the class or error label whose F1 counts; empty where none does
@@ -145,6 +151,15 @@ class Manifest:
     def annotator_id(self) -> str:
         """One line that identifies the annotator (`identity_line`); empty without one."""
         return identity_line(self.annotator)
+
+    @property
+    def label_levels(self) -> int:
+        """How many labels a word has, where words are labelled."""
+        return max(1, self.levels)
+
+    def asking(self) -> Manifest:
+        """Return what a folder of labels of words is to a task that asks for entities."""
+        return replace(self, task=TARGETS[ENTITIES], target=ENTITIES)
 
     @property
     def pair(self) -> str:

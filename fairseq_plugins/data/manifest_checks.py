@@ -9,7 +9,17 @@ from ..messages import named, quoted
 from ..pretrained.families import FAMILIES, WORDPIECE
 from ..syntax.layers import CHOICES, OF_PAIRS, are_known, parse_features, parse_targets
 from ..text_reading import is_cell
-from .folder_names import CASED, LABELLED, PARSE_TEXT, SPANS, TARGETS, TOKENIZE, WINDOWS
+from .folder_names import (
+    CASED,
+    ENTITIES,
+    LABELLED,
+    PARSE_TEXT,
+    SPANS,
+    TARGETS,
+    TOKENIZE,
+    WINDOWS,
+    WORD_LABELS,
+)
 
 SEGMENTATION = {"tokenizer", "normalizer", "subwords", "model", "vocabulary"}
 WORDPIECES = ("lowercase", "strip_accents", "chinese_characters")
@@ -117,6 +127,8 @@ def _unfit_labels(manifest: Any) -> Iterator[str]:
     labels, positive = manifest.labels, manifest.positive
     if (manifest.target in LABELLED) != bool(labels):
         yield f"target {manifest.target!r} does not go with the labels {named(labels)}"
+    if manifest.levels and (manifest.levels < 2 or manifest.target not in (WORD_LABELS, ENTITIES)):
+        yield f"'levels' is {manifest.levels}, which does not go with target {manifest.target!r}"
     if len(set(labels)) != len(labels):
         yield f"a label is named twice in {named(labels)}"
     if not all(map(is_cell, labels)):

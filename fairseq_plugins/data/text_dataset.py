@@ -49,6 +49,16 @@ class TextDataset:
         return self.items.sizes
 
     @property
+    def word_counts(self) -> np.ndarray:
+        """Words of each example's first sentence, (n,)."""
+        return self.items.sentences[0].word_counts
+
+    @property
+    def refitted(self) -> int:
+        """How many examples were too long, and so are truncated or split."""
+        return len(self.items.refitted)
+
+    @property
     def unreachable(self) -> int:
         """How many examples have gold that cannot be learnt."""
         return 0

@@ -9,7 +9,7 @@ import numpy as np
 from ..messages import named
 from ..syntax.layers import STANDARD, WORD_PAIR, Layer, layers_of
 from ..text_reading import read_lines, read_text
-from .folder_names import ANSWERABLE, LABELS, SCORES, SPANS, UNKNOWN
+from .folder_names import ANSWERABLE, ENTITIES, LABELS, SCORES, SPANS, TARGETS, UNKNOWN, WORD_LABELS
 from .inventories import bound_layers
 from .manifest import TEXT, Manifest
 from .passages import read_ids
@@ -22,13 +22,22 @@ from .text_columns import Gold, SentenceColumns, raw_rows
 def open_folder(folder: Path, task: str) -> Manifest:
     """Return the manifest of a folder that is complete and for this task.
 
+    Labels of words are asked for as entities as well.
+
     Raises:
         FileNotFoundError: a folder that was not prepared, or not to the end.
         ValueError: a folder for another task, or one whose files disagree.
     """
     manifest = Manifest.load(folder, TEXT)
+    if task == TARGETS[ENTITIES] and manifest.target == WORD_LABELS:
+        manifest = manifest.asking()
     if manifest.task != task:
         raise ValueError(f"{folder} was prepared for --task {manifest.task}, not for --task {task}")
+    if manifest.levels and task == TARGETS[WORD_LABELS]:
+        raise ValueError(
+            f"{folder} has {manifest.levels} labels a word: --task {TARGETS[ENTITIES]} takes all, "
+            f"--task {task} a folder that was prepared with one label column"
+        )
     check_whole(folder, manifest)
     if manifest.labels:
         path = folder / LABELS
@@ -170,7 +179,8 @@ def read_gold(folder: Path, manifest: Manifest, split: str, *, required: bool) -
     """
     gold = None
     if manifest.splits[split]["labelled"]:
-        gold = Gold.read(folder, split, manifest.target, labels=len(manifest.labels))
+        kind = WORD_LABELS if manifest.target == ENTITIES else manifest.target
+        gold = Gold.read(folder, split, kind, labels=len(manifest.labels))
     if required:
         require_gold(folder, manifest, split, gold)
     return gold

@@ -17,7 +17,9 @@ from ..pretrained.vocabulary import Vocabulary
 from ..syntax.layers import TREE, WORD_PAIR, Layer, in_order, layers_of
 from ..syntax.needs import Needs
 from . import text_folders
-from .folder_names import SPANS, WORD_LABELS
+from .entity_dataset import EntityDataset
+from .folder_names import ENTITIES, SPANS, WORD_LABELS
+from .label_questions import LabelQuestions
 from .manifest import Manifest
 from .passages import Texts
 from .qa_columns import QuestionColumns
@@ -29,7 +31,10 @@ logger = logging.getLogger(__name__)
 
 MOST_ANSWERS = 100_000  # more than a row has spans, and none that fills memory
 LONG_EXAMPLES = (ERROR, TRUNCATE, SPLIT)
-NOT_FOR = {WORD_LABELS: TRUNCATE}  # target -> what is not done with its long examples; else `SPLIT`
+NOT_FOR = {
+    WORD_LABELS: TRUNCATE,
+    ENTITIES: TRUNCATE,
+}  # target -> what is not done with its long examples; else `SPLIT`
 
 
 @dataclass(frozen=True)
@@ -43,6 +48,7 @@ class InputOptions:
     max_answer_length: int = option("most wordpieces of an answer", 30, least=1)
     n_best: int = option("answers of a prediction", 20, least=1, most=MOST_ANSWERS)
     null_threshold: float = option("odds from which there is no answer", 0.0)
+    entities: str | None = option("whether they overlap", None, choices=("flat", "nested"))
 
     def __post_init__(self) -> None:
         check(self)
@@ -53,8 +59,9 @@ class InputOptions:
     def of(cls, cfg: Any) -> "InputOptions":
         """Take them from the options of a task, which has some of them."""
         found = {spec.name: getattr(cfg, spec.name, spec.default) for spec in fields(cls)}
-        long_examples = found.pop("long_examples")
-        return cls(**found, long_examples=long_examples and str(long_examples))
+        for name in ("long_examples", "entities"):
+            found[name] = found[name] and str(found[name])
+        return cls(**found)
 
 
 class TextInputs:
@@ -66,6 +73,7 @@ class TextInputs:
 
     Attributes:
         needs: what the models read together; nothing before there is one.
+        questions: of the labels of entities, where these are asked for; see `ask`.
         limit: most tokens of a row: the option, or what the models have; None before there is one.
 
     Raises:
@@ -78,6 +86,8 @@ class TextInputs:
         self.folder, self.manifest, self.vocabulary = Path(folder), manifest, vocabulary
         self.options = options
         self.asks = manifest.target == SPANS
+        self.seeks = manifest.target == ENTITIES
+        self.questions: LabelQuestions | None = None
         self.needs = Needs()
         self.limit = self._size("max_positions") if self.asks else options.max_positions
         self._served = False
@@ -85,7 +95,8 @@ class TextInputs:
         if options.long_examples == NOT_FOR.get(manifest.target, SPLIT):
             choices = ", ".join(one for one in LONG_EXAMPLES if one != options.long_examples)
             raise ValueError(f"--long-examples {options.long_examples}: choices are {choices}")
-        least = manifest.family.row.specials(manifest.sentences) + manifest.sentences
+        texts = 2 if self.seeks else manifest.sentences
+        least = manifest.family.row.specials(texts) + texts
         if options.max_positions is not None and options.max_positions < least:
             raise ValueError(f"--max-positions {options.max_positions}: must be at least {least}")
 
@@ -100,14 +111,25 @@ class TextInputs:
         Raises:
             ValueError: says what, and how to prepare it.
         """
-        for layer in layers_of(needs.layers) if self.asks else ():
+        for layer in layers_of(needs.layers) if self.asks or self.seeks else ():
             if layer.unit == WORD_PAIR:
                 raise ValueError(
                     f"--task {self.manifest.task} does not take models that read {layer.about}, "
-                    "which questions and their passages have none of; choices: "
+                    "which questions and what they are put to have none of; choices: "
                     "--similarity-layers none, or another architecture"
                 )
-        check_needs(needs, self.manifest, self.folder, training=training)
+        texts = 2 if self.seeks else self.manifest.sentences
+        check_needs(needs, self.manifest, self.folder, texts, training=training)
+
+    def ask(self, questions: LabelQuestions) -> None:
+        """Take the questions of labels, which are put to every sentence."""
+        self.questions = questions
+
+    @property
+    def overlap(self) -> str:
+        """Whether entities may overlap: as the option says, or else the folder's levels."""
+        nested = self.manifest.label_levels > 1
+        return self.options.entities or ("nested" if nested else "flat")
 
     def serve(self, needs: Needs, positions: int) -> None:
         """Note what a model must be given; an ensemble gets what any of it reads.
@@ -143,7 +165,7 @@ class TextInputs:
             pad=self.vocabulary.pad,
             row=self.manifest.family.row,
             layers=self.needs.reads(training=learning),
-            by_word=self.manifest.target == WORD_LABELS,
+            by_word=self.manifest.target == WORD_LABELS or self.seeks,
             words=self.needs.words,
             limit=self.limit,
             positions=self._positions,
@@ -184,16 +206,28 @@ class TextInputs:
         if not self.asks:
             sentences = text_folders.read_sentences(*where, form.layers, pieces=pieces)
             gold = text_folders.read_gold(*where, required=learning)
-            return (make or TextDataset)(sentences, form, gold=gold, **how)
+            how |= self._asked()
+            return (make or self._dataset)(sentences, form, gold=gold, **how)
         known = {"pieces": pieces, "required": learning}
         columns = text_folders.read_questions(*where, form.layers, **known)
         if texts:
             how["texts"] = Texts.read(self.folder, split, columns.paragraph, columns.offsets)
         return (make or QuestionDataset)(columns, form, **how)
 
+    @property
+    def _dataset(self) -> type[TextDataset]:
+        return EntityDataset if self.seeks else TextDataset
+
+    def _asked(self) -> dict[str, Any]:
+        """Return what a dataset is made of where entities are asked for."""
+        if not self.seeks:
+            return {}
+        known = {"word_labels": self.manifest.labels, "levels": self.manifest.label_levels}
+        return {"questions": self.questions, **known}
+
     def _log_refitted(self, split: str, dataset: TextDataset) -> None:
         """Log how many examples are not read as they stand there."""
-        counts = (len(dataset.items.refitted), len(dataset))
+        counts = (dataset.refitted, len(dataset))
         if counts[0] and self.asks:
             message = "%s %s: %d of %d questions are cut, or read in windows of at most %d tokens"
             logger.info(message, self.folder, split, *counts, self.limit)
@@ -221,7 +255,7 @@ class TextInputs:
         names = [f"example {i}" for i in (ids or range(1, len(sentences) + 1))]
         form, count = self.form(learning=False), self.manifest.sentences
         columns = text_folders.take_sentences(sentences, count, form.layers, names)
-        return TextDataset(columns, form, name_of=names.__getitem__)
+        return self._dataset(columns, form, name_of=names.__getitem__, **self._asked())
 
     def take_questions(self, encoded: Sequence[Any], paragraphs: Sequence[Any]) -> QuestionDataset:
         """Make a dataset of all questions of raw paragraphs, read exactly as prepared splits are.
@@ -256,8 +290,21 @@ class TextInputs:
         return QuestionDataset(columns, form, texts=texts, name_of=names.__getitem__)
 
 
-def check_needs(needs: Needs, manifest: Manifest, folder: object, *, training: bool) -> None:
+def check_needs(
+    needs: Needs,
+    manifest: Manifest,
+    folder: object,
+    sentences: int | None = None,
+    *,
+    training: bool,
+) -> None:
     """Refuse a folder that lacks what a model reads.
+
+    Args:
+        needs: what it reads.
+        manifest, folder: of the folder.
+        sentences: how many texts a row has (default: the folder's).
+        training: whether the model is to be trained.
 
     Raises:
         ValueError: says what, and how to prepare it.
@@ -274,4 +321,4 @@ def check_needs(needs: Needs, manifest: Manifest, folder: object, *, training: b
         return found
 
     where = (manifest.layers, folder, cure)
-    needs.check(*where, sentences=manifest.sentences, training=training)
+    needs.check(*where, sentences=sentences or manifest.sentences, training=training)

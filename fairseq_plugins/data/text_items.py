@@ -32,7 +32,7 @@ class InputFormat:
     pad: int
     row: RowFormat = RowFormat()  # where the special tokens stand
     layers: tuple[str, ...] = ()  # names of the layers that the model reads; columns in their order
-    by_word: bool = False  # whether words are labelled
+    by_word: bool = False  # whether words, of the last sentence, are labelled
     words: bool = False  # whether the model wants to know the word of each token
     limit: int | None = None  # most tokens of a row, specials included; None for any number
     positions: int | None = None  # how many the models have room for; None where that is not known
@@ -93,8 +93,10 @@ class TextItems:
 
     def rows(self, index: int) -> list[list[Stretch]]:
         """Return the parts of its sentences that each row of an example shows."""
-        whole = [(i, 0, column.tokens.lengths[index]) for i, column in enumerate(self.sentences)]
-        return self._cuts[index][0] if index in self._cuts else [whole]
+        return self._cuts[index][0] if index in self._cuts else [self._whole(index)]
+
+    def _whole(self, index: int) -> list[Stretch]:
+        return [(i, 0, column.tokens.lengths[index]) for i, column in enumerate(self.sentences)]
 
     def __getitem__(self, index: int) -> dict[str, Any]:
         """Return an example as arrays.
@@ -215,8 +217,16 @@ class TextItems:
         return [[(i, 0, end) for i, end in enumerate(shortened(lengths, room))]], None
 
     def _split(self, index: int, room: int) -> tuple[list[list[Stretch]], np.ndarray]:
-        spans, owners = cut_windows(self.sentences[0].words[index], room)
-        return [[(0, begin, end)] for begin, end in spans.tolist()], owners
+        *whole, (last, *_) = self._whole(index)
+        room -= sum(end for *_, end in whole)
+        if room < 1:
+            larger = self._larger_limit()
+            raise ValueError(
+                f"{self.name_of(index)}: in {self.form.limit} tokens, special tokens included, the "
+                f"question leaves no room; choices: {larger and larger + ', or '}a shorter question"
+            )
+        spans, owners = cut_windows(self.sentences[last].words[index], room)
+        return [[*whole, (last, begin, end)] for begin, end in spans.tolist()], owners
 
     def _windows(self, index: int, room: int) -> tuple[list[list[Stretch]], None]:
         question, passage = (int(column.tokens.lengths[index]) for column in self.sentences)
@@ -268,12 +278,15 @@ class TextItems:
         self, index: int, lengths: list[int], rows: list[list[Stretch]], owners: np.ndarray | None
     ) -> np.ndarray:
         """Return where each word begins among all tokens of the example, (W,)."""
-        starts = np.flatnonzero(word_begins(self.sentences[0].words[index]))  # (W,)
+        *asked, column = self.sentences
+        starts = np.flatnonzero(word_begins(column.words[index]))  # (W,)
+        question = sum(int(one.tokens.lengths[index]) for one in asked)  # stands in every row
+        starts += self.form.row.begin(len(asked), question)
         if owners is None:
-            return starts + self.form.row.begin(0)
+            return starts
         before = np.cumsum([0, *lengths[:-1]])  # (K,) tokens in earlier rows
-        begins = np.array([parts[0][1] for parts in rows])  # (K,)
-        return before[owners] + self.form.row.begin(0) + starts - begins[owners]  # (W,)
+        begins = np.array([parts[-1][1] for parts in rows])  # (K,)
+        return before[owners] + starts - begins[owners]  # (W,)
 
 
 def _count(words: np.ndarray) -> int:

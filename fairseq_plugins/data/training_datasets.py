@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from fairseq.data import FairseqDataset
 
+from .entity_dataset import EntityDataset
 from .qa_dataset import QuestionDataset
 from .text_dataset import TextDataset
 
@@ -90,6 +91,14 @@ class TrainingTexts(TextDataset, _Batched):
 
 class TrainingQuestions(QuestionDataset, _Batched):
     """Questions in ``order``; see `QuestionDataset`."""
+
+    def __init__(self, *args: Any, order: str = FILE, **how: Any) -> None:
+        super().__init__(*args, **how)
+        self.order = order
+
+
+class TrainingEntities(EntityDataset, _Batched):
+    """Sentences with questions in ``order``; see `EntityDataset`."""
 
     def __init__(self, *args: Any, order: str = FILE, **how: Any) -> None:
         super().__init__(*args, **how)

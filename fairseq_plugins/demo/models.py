@@ -8,6 +8,7 @@ from typing import Any
 
 from ..bundles.translation import Translator
 from ..inference.loading import load, task_of
+from ..inference.options import SEEKING
 from ..inference.prediction import Predictor
 from ..inference.question_answering import Reader
 from ..messages import named
@@ -55,7 +56,10 @@ def open_models(options: DemoOptions) -> list[Shown]:
     how = {"spacy_model": options.spacy_model, "int8": options.int8}
     found = []
     for (name, paths), (kind, _) in zip(named_paths.items(), given):
-        model = load(paths, **how, **LONG.get(task_of(paths), {}))
+        task = task_of(paths)
+        if task == SEEKING:
+            raise ValueError(f"{named(paths)} is of task {task}, which the page does not show")
+        model = load(paths, **how, **LONG.get(task, {}))
         if kind != (other := kind_of(model)):
             raise ValueError(f"{named(paths)} is no model for --{kind}: give it with --{other}")
         found.append(Shown(name, kind, model, options.spacy_model))

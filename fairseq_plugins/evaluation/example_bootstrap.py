@@ -10,7 +10,7 @@ correlation it would be sure after one lucky example among eighty.)
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -19,10 +19,12 @@ import numpy as np
 
 from ..messages import named
 from ..text_reading import json_lines
+from .entity_spans import spans_of
 from .metrics import NAMES, statistic
-from .predictions import KEYS
+from .predictions import ENTITIES, KEYS, WORD_LABELS
 
-_ANSWERS = {key: target for target, key in KEYS.items()} | {"answer": "spans"}
+_ANSWERS = {key: target for target, key in KEYS.items()}
+_ANSWERS |= {"answer": "spans", ENTITIES: ENTITIES}
 
 
 @dataclass(frozen=True)
@@ -31,10 +33,10 @@ class Answers:
 
     Args:
         source: where it was read from.
-        target: ``classes``, ``score``, ``word_labels`` or ``spans``.
+        target: ``classes``, ``score``, ``word_labels``, ``entities`` or ``spans``.
         ids: of the examples.
-        gold, predicted: a class, a number or a row of word labels for each; of questions a row of
-            gold answers and the predicted one.
+        gold, predicted: a class, a number, a row of word labels or of entities (label, first and
+            last word) for each; of questions a row of gold answers and the predicted one.
     """
 
     source: str
@@ -73,7 +75,10 @@ def read_answers(path: str | Path) -> Answers:
     for number, record in json_lines(path):
         try:
             key = next(key for key in _ANSWERS if key in record)
-            records.append((_ANSWERS[key], str(record["id"]), record.get("gold"), record[key]))
+            sides = [record.get("gold"), record[key]]
+            if key == ENTITIES:
+                sides = [side if side is None else _entities(side) for side in sides]
+            records.append((_ANSWERS[key], str(record["id"]), *sides))
         except (TypeError, KeyError, AttributeError, StopIteration):
             raise ValueError(
                 f"{path}, line {number}: no prediction of fairseq-plugins predict"
@@ -111,6 +116,7 @@ def bootstrap(
     """
     if not (baseline and system) or samples < 1:
         raise ValueError("a bootstrap needs runs of both systems and at least one sample")
+    baseline, system = _alike(baseline, system)
     count = len(_check([*baseline, *system], metric, positive).ids)
     about = {"labels": _labels([*baseline, *system]), "positive": positive, "names": [metric]}
     sides = [
@@ -125,6 +131,26 @@ def bootstrap(
     interval = np.percentile(resampled, [2.5, 97.5]).tolist()
     p_value = _p_value(observed, np.array(resampled)) if count > 1 else math.nan
     return Bootstrap(observed, p_value, *interval, count, samples)
+
+
+def _entities(row: Any) -> list[tuple[str, int, int]]:
+    return sorted((str(one["label"]), int(one["first"]), int(one["last"])) for one in row)
+
+
+def _alike(*sides: Sequence[Answers]) -> list[list[Answers]]:
+    """Read labels of words as entities where another system found entities."""
+    if all(run.target != ENTITIES for side in sides for run in side):
+        return [list(side) for side in sides]
+    return [[_as_entities(run) for run in side] for side in sides]
+
+
+def _as_entities(run: Answers) -> Answers:
+    if run.target != WORD_LABELS:
+        return run
+    gold, predicted = (
+        [sorted(spans_of(row, len(row))) for row in column] for column in (run.gold, run.predicted)
+    )
+    return replace(run, target=ENTITIES, gold=gold, predicted=predicted)
 
 
 def _p_value(observed: float, resampled: np.ndarray) -> float:

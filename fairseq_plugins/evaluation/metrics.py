@@ -6,6 +6,7 @@ word_labels  accuracy; entity_precision, entity_recall, entity_f1 where labels n
              (B-, I- ...), and entity_f0.5 where these are edits (B-R, B-U, B-M ...); with an error
              label token_precision, token_recall, token_f0.5, detection_precision,
              detection_recall, detection_f1, detection_false_positive_rate
+entities     entity_precision, entity_recall, entity_f1, entity_f0.5, likewise
 spans        exact, f1; has_answer_exact, has_answer_f1, no_answer_exact, no_answer_f1 of the
              questions with an answer and of those without
 
@@ -25,6 +26,7 @@ import numpy as np
 
 from ..messages import named, quoted
 from . import squad
+from .entity_spans import span_counts
 from .labeling import check_equal, counted, word_groups
 
 NAMES: dict[str, tuple[str, ...]] = {
@@ -36,6 +38,7 @@ NAMES: dict[str, tuple[str, ...]] = {
         *(f"token_{name}" for name in ("precision", "recall", "f0.5")),
         *(f"detection_{name}" for name in ("precision", "recall", "f1", "false_positive_rate")),
     ),
+    "entities": tuple(f"entity_{name}" for name in ("precision", "recall", "f1", "f0.5")),
     # those at the threshold that is best in hindsight choose no checkpoint
     "spans": tuple(name for name in squad.LOGGED if not name.startswith("tuned_")),
 }
@@ -60,7 +63,7 @@ def score(
 
     Args:
         target: a key of `NAMES`.
-        gold: a class name, a number, a row of labels or one of answers an example, of which an
+        gold: a class name, a number, a row of labels, entities or answers an example, of which an
             unanswerable question has none; None without gold.
         predicted: the same, complete; of answers one, empty for none.
         labels: all classes or word labels.
@@ -119,6 +122,10 @@ def statistic(
         found = cells(gold, predicted, labels)
         place = labels.index(positive) if positive in labels else None
         return lambda w: class_metrics(confusion(found, w, len(labels)), place)
+    if target == "entities":
+        table = np.array([*map(span_counts, gold, predicted)])  # (n, 3)
+        metrics_of_entities = word_groups(labels, "")["entity"].metrics
+        return lambda w: metrics_of_entities(*(w @ table).tolist())
     counts = [
         (group.metrics, counted(group.counts, gold, predicted))
         for prefix, group in word_groups(labels, positive).items()

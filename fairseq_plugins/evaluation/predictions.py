@@ -1,4 +1,4 @@
-"""What a system says about an example, a class, a score or labels of words: as text and read again.
+"""What a system says about an example (a class, a score, labels of words, entities) as text.
 
 ``jsonl``  one object an example, with what `_LINES` names.
 ``tsv``    a header and one line an example, or a word (an empty line after every sentence).
@@ -17,7 +17,8 @@ from typing import Any
 from ..messages import named, quoted
 from ..text_reading import json_lines, read_lines
 
-CLASSES, SCORE, WORD_LABELS = "classes", "score", "word_labels"  # targets
+CLASSES, SCORE, WORD_LABELS = "classes", "score", "word_labels"  # targets that are read again
+ENTITIES = "entities"  # which are written alone
 KEYS = {CLASSES: "label", SCORE: "score", WORD_LABELS: "labels"}  # target -> its answer's name
 FORMATS = ("jsonl", "tsv", "conll", "glue")
 
@@ -25,11 +26,13 @@ _LINES = {  # target -> what a line of JSON holds; gold and texts only where the
     CLASSES: ("id", "label", "probability", "probabilities", "gold", "texts"),
     SCORE: ("id", "score", "gold", "texts"),
     WORD_LABELS: ("id", "words", "labels", "probability", "gold"),
+    ENTITIES: ("id", "words", "entities", "gold"),
 }
 _HEADS = {
     CLASSES: "id\tlabel\tprobability\tgold\n",
     SCORE: "id\tscore\tgold\n",
     WORD_LABELS: "id\tword\tlabel\tprobability\tgold\n",
+    ENTITIES: "id\tlabel\tfirst\tlast\ttext\tscore\n",
 }
 _NEEDED = {
     CLASSES: ("a class", ("id", "label", "probabilities")),
@@ -44,9 +47,10 @@ class Prediction:
 
     Args:
         id: the example's.
-        target: what is predicted, of `KEYS`.
-        answer: the most probable class, a score on the scale of the training data, or the most
-            probable label of each of W words; also to be had as ``label``, ``score``, ``labels``.
+        target: what is predicted, of `KEYS` or `ENTITIES`.
+        answer: the most probable class, a score on the scale of the training data, the most
+            probable label of each of W words, or `entity_spans.EntitySpan`s; also to be had as
+            ``label``, ``score``, ``labels``, ``entities``.
         gold: the true one; None if unknown.
         texts: one or two sentences, or W words (``words``); empty if unknown.
         probabilities: class -> probability, in the order of the classes' ids, sum 1; of labels of
@@ -62,7 +66,7 @@ class Prediction:
     probabilities: Any = ()
     line: int = 0
 
-    label = score = labels = property(attrgetter("answer"))
+    label = score = labels = entities = property(attrgetter("answer"))
     words = property(attrgetter("texts"))
 
     @property
@@ -75,9 +79,18 @@ class Prediction:
     def record(self) -> dict[str, Any]:
         """Return the fields of a line of JSON."""
         fields = {name: getattr(self, name) for name in _LINES[self.target]}
+        if self.target == ENTITIES:
+            fields["entities"] = [self._entity(one) for one in self.answer]
+            fields["gold"] = [self._entity(one, scored=False) for one in self.gold or ()]
         lacking = {"gold"} if self.gold is None else set()
         lacking |= set() if self.texts else {"texts"}
         return {name: value for name, value in fields.items() if name not in lacking}
+
+    def _entity(self, span: Any, *, scored: bool = True) -> dict[str, Any]:
+        label, first, last, *score = span
+        found = {"label": label, "first": first, "last": last}
+        found["text"] = " ".join(self.texts[first : last + 1])
+        return {**found, "score": score[0]} if scored else found
 
 
 Render = Callable[[Prediction], str]
@@ -89,7 +102,7 @@ def renderer(form: str, target: str, names: Mapping[str, str] | None = None) -> 
 
     Args:
         form: one of `FORMATS`.
-        target: of `KEYS`.
+        target: of `KEYS`, or `ENTITIES`, which ``jsonl`` and ``tsv`` hold.
         names: for ``glue``: our label -> the server's; None without a GLUE submission.
 
     Raises:
@@ -98,9 +111,10 @@ def renderer(form: str, target: str, names: Mapping[str, str] | None = None) -> 
     if form not in FORMATS:
         raise ValueError(f"unknown format {form!r}; choices: {', '.join(FORMATS)}")
     if form == "conll" and target != WORD_LABELS:
-        raise ValueError("format 'conll' is for labels of words; choices: jsonl, tsv, glue")
+        choices = "jsonl, tsv" if target == ENTITIES else "jsonl, tsv, glue"
+        raise ValueError(f"format 'conll' is for labels of words; choices: {choices}")
     if form == "glue":
-        if names is None or target == WORD_LABELS:
+        if names is None or target in (WORD_LABELS, ENTITIES):
             raise ValueError("format 'glue' is for splits of GLUE's datasets")
         return "index\tprediction\n", lambda made: f"{made.id}\t{_glue(made, names)}\n"
     return _HEADS[target] if form == "tsv" else "", {"tsv": _tsv, "conll": _conll}.get(form, _json)
@@ -124,6 +138,12 @@ def _tsv(made: Prediction) -> str:
         gold = made.gold or [""] * len(made.words)
         rows = zip(made.words, made.labels, made.probability, gold)
         return "".join(f"{made.id}\t{w}\t{own}\t{p:.6f}\t{g}\n" for w, own, p, g in rows) + "\n"
+    if made.target == ENTITIES:
+        rows = (made._entity(one) for one in made.answer)
+        return "".join(
+            f"{made.id}\t{e['label']}\t{e['first']}\t{e['last']}\t{e['text']}\t{e['score']:.6f}\n"
+            for e in rows
+        )
     gold = "" if made.gold is None else made.gold
     if made.target == SCORE:
         return f"{made.id}\t{made.score:.6f}\t{gold}\n"

@@ -9,6 +9,7 @@ from torch import nn
 
 from ..architectures.text_model import TextModel
 from ..files import check_free
+from ..nn.entity_spans import EntityReader
 from ..nn.heads import LabelHead
 from ..nn.span_heads import JointSpanHead
 from ..pretrained import exporting
@@ -117,6 +118,11 @@ def head_of(task: Any, model: Any) -> TaskHead:
     if isinstance(head, LabelHead):
         kind = TOKENS if model.encoder.pooler is None else SENTENCES
         return TaskHead(kind, _state(head.out), tuple(task.manifest.labels), head.dropout.p)
+    if isinstance(head, EntityReader):
+        raise ValueError(
+            "it finds entities by questions, which no model of transformers does: give --format "
+            "bundle, or huggingface-encoder for the encoder alone"
+        )
     more = {
         "has coattention": head.coattention is not None,
         "reads the states of several layers": head.inputs is not None,

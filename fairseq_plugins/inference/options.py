@@ -24,7 +24,9 @@ ANSWERED, UNANSWERED = QUESTIONS = ("answered", "unanswered")  # of a split
 
 ANSWERING = "extractive_qa"  # names of tasks
 LABELLING = ("text_classification", "sequence_labeling")
-TASKS = (*LABELLING, ANSWERING)
+SEEKING = "mrc_ner"
+PREDICTED = (*LABELLING, SEEKING)  # by `predict`
+TASKS = (*PREDICTED, ANSWERING)
 TRANSLATING = "syntax_translation"
 DEFAULT = "checkpoint_best.pt"  # of a run
 Paths = str | Path | Sequence[str | Path]

@@ -25,15 +25,16 @@ from torch import Tensor
 from ..corpora.examples import Example
 from ..data.text_dataset import TextDataset
 from ..data.text_inputs import TextInputs
-from ..evaluation.predictions import CLASSES, SCORE, WORD_LABELS, Prediction
+from ..evaluation.predictions import CLASSES, ENTITIES, SCORE, WORD_LABELS, Prediction
 from ..messages import named
 from ..nn.quantized import quantize_
 from ..syntax.needs import Needs
 from ..text.annotators import needs_annotator
 from ..text.pieces import PieceTokenizer
 from ..text.text_encoder import EncodedSentence, TextEncoder
+from .entity_prediction import check_alone, entities_of, entity_prediction
 from .model_sources import device_of, find_models
-from .options import BATCH_SIZE, DEFAULT, LABELLING, Paths
+from .options import BATCH_SIZE, DEFAULT, PREDICTED, Paths
 from .prediction_inputs import Wanted, examples_of, kept_examples
 
 Found = TypeVar("Found")
@@ -46,7 +47,7 @@ def load(
     data: str | Path | None = None,
     checkpoint: str = DEFAULT,
     *,
-    wanted: Sequence[str] = LABELLING,
+    wanted: Sequence[str] = PREDICTED,
     cpu: bool = False,
     int8: bool = False,
     **overrides: Any,
@@ -71,6 +72,7 @@ def load(
     how = {"wanted": wanted, "overrides": overrides}
     paths, inputs, models, more = find_models(path, data, checkpoint, **how)
     models = [quantize_(model) if int8 else model for model in models]
+    check_alone(models, inputs)
     return Predictor(inputs, models, device_of(models, cpu), [*map(str, paths)], **more)
 
 
@@ -129,7 +131,7 @@ class Predictor:
 
     @property
     def _by_word(self) -> bool:
-        return self.target == WORD_LABELS
+        return self.target in (WORD_LABELS, ENTITIES)
 
     def predict(self, texts: Iterable[Any], **limits: int | None) -> list[Prediction]:
         """Predict raw texts.
@@ -190,14 +192,16 @@ class Predictor:
                 long for the model.
         """
         dataset = self.load_split(split)
-        counts = dataset.items.sentences[0].word_counts if self._by_word else None
+        counts = dataset.word_counts if self._by_word else None
         kept = kept_examples(self.folder / f"{split}.examples.jsonl", len(dataset), counts)
         answers = self.each(self._rows, dataset, **limits)
         for index, (one, rows) in enumerate(zip(kept, answers)):
             yield self.prediction(one.id, rows, one.words, self.gold_of(dataset, index))
 
     def gold_of(self, dataset: Any, index: int) -> Any:
-        """Return the gold label or labels of an example by name, or its score; None without."""
+        """Return the gold label, labels or entities of an example, or its score; None without."""
+        if self.target == ENTITIES:
+            return dataset.entities(index)
         gold = None if dataset.gold is None else dataset.gold[index]
         if gold is None or self.target == SCORE:
             return gold
@@ -276,26 +280,30 @@ class Predictor:
                 waiting.update([next(found)])
             yield waiting.pop(number)
 
-    def _rows(self, sample: dict[str, Any]) -> Sequence[Tensor]:
-        """Return mean probabilities or score of a batch's examples, (R, C) each.
+    def _rows(self, sample: dict[str, Any]) -> Sequence[Any]:
+        """Return mean probabilities or score of a batch's examples, (R, C) each, or entities.
 
         R is the number of an example's words for labels of words, otherwise 1.
         """
+        if self.target == ENTITIES:
+            return entities_of(*self.outputs(sample), sample, self.inputs)
         rows = mean_answer(self.target, [logits for logits, _ in self.outputs(sample)])
         one_each = torch.ones(len(sample["id"]), dtype=torch.long)
         return rows.split(sample.get("words_per_example", one_each).tolist())
 
     def prediction(
-        self, name: str, rows: Tensor, words: Sequence[str] = (), gold: Any = None
+        self, name: str, rows: Any, words: Sequence[str] = (), gold: Any = None
     ) -> Prediction:
         """Turn an answer into a prediction.
 
         Args:
             name: of the example.
-            rows: mean probabilities or score, (R, C); see `mean_answer`.
+            rows: mean probabilities or score, (R, C), see `mean_answer`; or entities.
             words: the R words, for labels of words.
             gold: see `gold_of`.
         """
+        if self.target == ENTITIES:
+            return entity_prediction(name, rows, words, gold)
         if self.target == SCORE:
             gold = None if gold is None else float(gold)
             return Prediction(name, SCORE, rows.item(), gold)

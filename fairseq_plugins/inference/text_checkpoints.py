@@ -13,9 +13,9 @@ from ..architectures.bert_options import KINDS
 from ..bundles.index import listed
 from ..messages import named
 from ..models._checkpoints import Checkpoint, build, read_checkpoint, set_up, task_options
-from .options import ANSWERING, DEFAULT, LABELLING, TASKS, Paths
+from .options import ANSWERING, DEFAULT, LABELLING, SEEKING, TASKS, Paths
 
-_READ_BY = dict.fromkeys(LABELLING, "fairseq-plugins predict")
+_READ_BY = dict.fromkeys((*LABELLING, SEEKING), "fairseq-plugins predict")
 _READ_BY[ANSWERING] = "fairseq-plugins answer, ask and plot coattention"
 
 

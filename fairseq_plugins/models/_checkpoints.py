@@ -31,6 +31,7 @@ TAKEN = {
     "text_classification": "takes_text",
     "sequence_labeling": "takes_text",
     "extractive_qa": "takes_text",
+    "mrc_ner": "takes_text",
 }
 
 

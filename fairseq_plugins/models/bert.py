@@ -4,9 +4,9 @@ Every architecture is a value of one model: sizes, features (``bert_pos``), loca
 (``bert_sla``, ``bert_sla_released``, ``bert_wla``, ``bert_syntax_masks``), supervised heads
 (``bert_lisa``), layers on top (``bert_sgnet``), difference attention (``dabert``), word
 similarities (``bert_uer``), layers of labels beside the states (``bert_sembert``), coattention
-(``bertqa``, for question answering); all of them combine, in encoders of every family of
-`pretrained.families`. The mathematics lives in `nn`; here options
-become its parts, and a pretrained checkpoint its weights.
+(``bertqa``, for question answering), questions that find entities (``bert_mrc``); all of them
+combine, in encoders of every family of `pretrained.families`. The mathematics lives in `nn`; here
+options become its parts, and a pretrained checkpoint its weights.
 """
 
 import json
@@ -20,6 +20,7 @@ from torch import Tensor
 
 from ..architectures import bert_plan, syntax_plan
 from ..architectures.bert_options import ARCHITECTURES, BEFORE, FAMILY, departures, resolve
+from ..architectures.entity_options import ENTITIES, check_entities
 from ..architectures.options import NONE, merged, write
 from ..architectures.semantic_options import check_semantics
 from ..architectures.span_options import check_spans
@@ -91,6 +92,7 @@ class BertModel(TextModel, BaseFairseqModel):
         _warn_of_departures(args)
         check_spans(args, manifest.target)
         check_semantics(args, manifest.target)
+        check_entities(args, manifest.target)
         checkpoint = args.pretrained or manifest.options.get("pretrained") or NONE
         write(
             cfg,
@@ -104,9 +106,8 @@ class BertModel(TextModel, BaseFairseqModel):
         folder = None if args.pretrained == NONE else resolve_directory(args.pretrained)
         family = bert_plan.family_of(args, folder, manifest.family)
         shape = None if folder is None else huggingface.read_config(folder)
-        write(
-            cfg, family=family.name, **bert_plan.constants(args, shape, family, manifest.sentences)
-        )
+        sides = 2 if manifest.target == ENTITIES else manifest.sentences  # questions stand before
+        write(cfg, family=family.name, **bert_plan.constants(args, shape, family, sides))
 
     @classmethod
     def build_model(cls, cfg: Any, task: Any) -> "BertModel":

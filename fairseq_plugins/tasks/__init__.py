@@ -5,11 +5,13 @@ from ..registration import register
 register()  # first: it keeps logging as it is while fairseq loads
 
 from .extractive_qa import ExtractiveQATask  # noqa: E402
+from .mrc_ner import MrcNerTask  # noqa: E402
 from .syntax_translation import SyntaxTranslationTask  # noqa: E402
 from .text_labels import SequenceLabelingTask, TextClassificationTask  # noqa: E402
 
 __all__ = [
     "ExtractiveQATask",
+    "MrcNerTask",
     "SequenceLabelingTask",
     "SyntaxTranslationTask",
     "TextClassificationTask",

@@ -10,7 +10,7 @@ from typing import Any
 from ..corpora.conllu_parses import NAME as GIVEN
 from ..corpora.conllu_parses import Parses
 from ..corpora.examples import Example
-from ..data.folder_names import WORD_LABELS
+from ..data.folder_names import ENTITIES, WORD_LABELS
 from ..data.inventories import bound_layers
 from ..data.manifest import Manifest, load_vocabulary
 from ..messages import named
@@ -117,7 +117,7 @@ class TextEncoder:
                 folder, manifest.annotator, manifest.annotations, spacy_model, manifest.tokenize
             ),
             reopen_similarity(folder, manifest.inputs) if manifest.compares_words else None,
-            apart=manifest.target == WORD_LABELS,
+            apart=manifest.target in (WORD_LABELS, ENTITIES),
         )
         warn_of_other(folder, manifest.annotator_id, encoder.annotator)
         return encoder

@@ -141,3 +141,35 @@ def test_labels_of_words_have_no_blanks(tmp_path) -> None:
     path = write(tmp_path / "x.conll", ["a\tB-x y"])
     with pytest.raises(ValueError, match=r"x.conll:1: label 'B-x y' holds .* a blank"):
         read("tokens", path)
+
+
+NESTED = "1\tder\tB-ORG\tO\n2\tKieler\tI-ORG\tB-LOC\n3\tHafen\tI-ORG\tO\n\n1\tja\tO\tO\n"
+
+
+def nested(path, text=NESTED, **options):
+    path.write_text(text, encoding="utf-8")
+    options = ReadOptions(**{"token_column": 2, "tag_column": 3, "nested_columns": "4", **options})
+    return list(read_split(DATASETS["tokens"], "train", path, options))
+
+
+def test_further_columns_are_further_levels_of_labels(tmp_path):
+    one, two = nested(tmp_path / "a.tsv")
+    assert one.word_labels == ("B-ORG", "I-ORG", "I-ORG")
+    assert one.inner_labels == (("O", "B-LOC", "O"),)
+    assert (two.words, two.inner_labels) == (("ja",), (("O",),))
+    (plain, _) = nested(tmp_path / "b.tsv", nested_columns="")
+    assert (plain.word_labels, plain.inner_labels) == (one.word_labels, ())
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"nested_columns": "x"}, "--nested-columns 'x': expected 4 or 4,5"),
+        ({"nested_columns": "3"}, "--nested-columns '3': a column is there twice, or is --tag"),
+        ({"tag_column": -1}, "--nested-columns needs --tag-column"),
+        ({"nested_columns": "9"}, r"a.tsv:1: found 4 columns, so there is no column 9"),
+    ],
+)
+def test_columns_that_are_no_levels_are_refused(tmp_path, options, message):
+    with pytest.raises(ValueError, match=message):
+        nested(tmp_path / "a.tsv", **options)

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+import asked_entities
+import entity_tasks
 import matching_models
 import prepared
 import prepared_questions
@@ -17,11 +21,15 @@ from fairseq_plugins.architectures import matching_options
 from fairseq_plugins.architectures.bert_options import KINDS
 from fairseq_plugins.nn.fusion import ABLATIONS
 
+WEIGHTS = {f"{name}_loss_weight": 1.0 for name in ("start", "end", "span")}
 WINDOWS = {"max_positions": 24, "doc_stride": 8, "max_query_length": 6}
 ONLY_PAIRS, ONLY_QUESTIONS = ("bert_uer", "dabert", "dabert_literal"), ("bertqa", "bertqa_literal")
-SINGLE = [kind for kind in KINDS if kind not in (*ONLY_PAIRS, *ONLY_QUESTIONS)]
-ASKED = [kind for kind in KINDS if kind not in ("bert_uer", "bert_sembert")]
+SEEKING = ("bert_mrc", "bert_mrc_released")
+OTHERS = [kind for kind in KINDS if kind not in SEEKING]
+SINGLE = [kind for kind in OTHERS if kind not in (*ONLY_PAIRS, *ONLY_QUESTIONS)]
+ASKED = [kind for kind in OTHERS if kind not in ("bert_uer", "bert_sembert")]
 OWN = {"bert_sembert": {"semantic_layers": "pos,case"}}  # these folders have no roles
+SOUGHT = "sought"
 EVERYTHING = {"features": "pos,case", "local_attention": "sla,wla", "parent_loss_weight": 0.5}
 EVERYTHING |= {"ancestor_layers": 2, "dual_layers": "0,1"}
 SEMANTIC = {**EVERYTHING, **OWN["bert_sembert"]}
@@ -31,7 +39,9 @@ CASES = [
     (TRANSLATION, TRANSLATION, {"encoder_attention": "sla,wla", "features": "pos,case"}),
     (TRANSLATION, TRANSLATION, {"feature_merge": "overlay", "share_all_embeddings": True}),
     (TRANSLATION, TRANSLATION, {"features": "none", "checkpoint_activations": True}),
-    *(("pairs", kind, OWN.get(kind, {})) for kind in KINDS if kind not in ONLY_QUESTIONS),
+    *((SOUGHT, kind, {}) for kind in SEEKING),
+    (SOUGHT, "bert_mrc", {"features": "pos", "local_attention": "sla"}),
+    *(("pairs", kind, OWN.get(kind, {})) for kind in OTHERS if kind not in ONLY_QUESTIONS),
     *(("pairs", kind, {"features": "pos"}) for kind in matching_options.KINDS),
     ("pairs", "pair_transformer", {"pair_encoding": "siamese"}),
     *(("score", kind, OWN.get(kind, {})) for kind in SINGLE),
@@ -56,6 +66,10 @@ def folders(tmp_path_factory):
         annotations = ("pos", "heads", *(["similarity"] if data == "pairs" else []))
         some = {"train": prepared_text.examples(kind, 12, pairs=data == "pairs")}
         found[data] = prepared_text.prepare(root / data, kind, some, annotations=annotations)
+    asked_entities.questions_file(root / "q.tsv")
+    found[SOUGHT] = asked_entities.nested_folder(
+        root / SOUGHT, {"train": asked_entities.examples(12)}, annotations=("pos", "heads")
+    )
     pairs = {"train": prepared.random_pairs(12)}
     found[TRANSLATION] = prepared.prepare(root / TRANSLATION, pairs, joined=True, parse=True)
     return found
@@ -80,6 +94,10 @@ def translated(folder, given):
 
 def understood(folder, kind, given):
     """Return task, model and options of the criterion of an understanding task."""
+    if folder.name == SOUGHT:
+        task = sought_task(folder)
+        model = prepared_text.make_model(task, f"{kind}_tiny", num_attention_heads=2, **given)
+        return task, model, {"_name": task.NAME, **WEIGHTS}
     windows = WINDOWS if folder.name == "qa" else {}
     make = prepared_questions if folder.name == "qa" else prepared_text
     task = make.make_task(folder, **windows)
@@ -88,6 +106,20 @@ def understood(folder, kind, given):
     else:
         model = prepared_text.make_model(task, f"{kind}_tiny", num_attention_heads=2, **given)
     return task, model, {"_name": task.NAME}
+
+
+def sought_task(folder):
+    """Set up a task of entities whose questions are annotated as the folder's sentences are."""
+    task = entity_tasks.make_task(folder, folder.parent / "q.tsv")
+
+    def ask(questions):
+        def encode(names):
+            return [prepared_text.encode(text.split()) for text in questions.questions.values()]
+
+        task.inputs.questions = replace(questions, encode=encode)
+
+    task.inputs.ask = ask
+    return task
 
 
 def three_steps(folder, kind, given, change=lambda model: None):

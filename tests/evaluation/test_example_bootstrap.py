@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from fairseq_plugins.evaluation.entity_spans import spans_of
 from fairseq_plugins.evaluation.example_bootstrap import (
     Answers,
     bootstrap,
@@ -38,17 +39,21 @@ def answers(target: str, right: float, seed: int = 0) -> Answers:
     else:
         gold = [[truth.choice(TAGS) for _ in range(4)] for _ in range(COUNT)]
         predicted = [[t if dice.random() < right else "O" for t in row] for row in gold]
+    if target == "entities":
+        gold, predicted = ([sorted(spans_of(r, 4)) for r in rows] for rows in (gold, predicted))
     return Answers(f"run{seed}", target, [str(i) for i in range(COUNT)], gold, predicted)
 
 
 CASES = [(target, metric) for target, names in NAMES.items() for metric in names]
-POSITIVE = {"classes": "b", "word_labels": "i", "score": "", "spans": ""}
+POSITIVE = {"classes": "b", "word_labels": "i", "score": "", "spans": "", "entities": ""}
+LABELS = {"classes": "ab", "word_labels": TAGS, "entities": TAGS[:3]}
+CHIEF = {"classes": "mcc", "score": "pearson", "spans": "f1"}
 
 
 @pytest.mark.parametrize(("target", "metric"), CASES)
 def test_weighted_metric_is_that_of_the_drawn_examples(target, metric):
     run = answers(target, 0.6)
-    labels = {"classes": "ab", "word_labels": TAGS}.get(target, ())
+    labels = LABELS.get(target, ())
     value = statistic(target, run.gold, run.predicted, labels, POSITIVE[target])
     drawn = np.random.default_rng(3).integers(COUNT, size=COUNT)
     columns = [[column[i] for i in drawn] for column in (run.gold, run.predicted)]
@@ -58,7 +63,7 @@ def test_weighted_metric_is_that_of_the_drawn_examples(target, metric):
 
 @pytest.mark.parametrize("target", NAMES)
 def test_clear_difference_is_significant_and_chance_is_not(target):
-    metric = {"classes": "mcc", "score": "pearson", "word_labels": "entity_f1"}.get(target, "f1")
+    metric = CHIEF.get(target, "entity_f1")
     better = [answers(target, 0.95, seed) for seed in (1, 2)]
     worse = [answers(target, 0.4, seed) for seed in (3, 4)]
     clear = bootstrap(worse, better, metric, samples=200)
@@ -71,6 +76,14 @@ def test_clear_difference_is_significant_and_chance_is_not(target):
     assert back.high < 0
     same = bootstrap(better, better, metric, samples=50)
     assert (same.difference, same.p_value, same.low, same.high) == (0.0, 1.0, 0.0, 0.0)
+
+
+def test_labels_of_words_are_compared_with_entities_as_entities():
+    rows = answers("word_labels", 0.5, 1), answers("word_labels", 0.9, 2)
+    spans = answers("entities", 0.9, 2)
+    mixed = bootstrap([rows[0]], [spans], "entity_f1", samples=50)
+    assert mixed == bootstrap([rows[0]], [rows[1]], "entity_f1", samples=50)
+    assert mixed.difference > 0
 
 
 def test_chance_differences_have_even_p_values():

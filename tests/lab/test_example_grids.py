@@ -39,6 +39,7 @@ OWN_NAMES = {
     "demo",
     "ewt_errors",
     "wnut17_layers",
+    "wnut17_questions",
     "chinese_gsd",
     "cola_released",
 }  # grids that are not called by their dataset

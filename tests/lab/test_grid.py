@@ -194,3 +194,13 @@ def test_metric_of_another_target_is_refused(folder):
     grid = Grid("toy", SYSTEMS, metric="pearson")
     with pytest.raises(ValueError, match="'pearson' of toy: choices are accuracy, f1"):
         settings(grid, next(grid.cells()), read_prepared(folder(), grid))
+
+
+def test_a_system_with_questions_of_labels_is_trained_by_their_task(folder):
+    asked = {"arch": "bert_mrc_tiny", "label-questions": "questions.tsv"}
+    grid = Grid("toy", {"plain": {"arch": "bert_plain_tiny"}, "asked": asked}, metric="entity_f1")
+    data = read_prepared(folder(task="sequence_labeling", target="word_labels"), grid)
+    plain, other = (train_options(grid, GridCell(n, 1e-4, 1, 1), data) for n in grid.systems)
+    assert (plain["task"], plain["criterion"]) == ("sequence_labeling",) * 2
+    assert (other["task"], other["criterion"]) == ("mrc_ner",) * 2
+    assert other["label-questions"] == "questions.tsv"

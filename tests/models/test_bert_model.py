@@ -46,7 +46,8 @@ def checkpoint(tmp_path):
 def test_architectures_preset_sizes_and_kind(arch):
     for given in ({}, {"hidden_size": 48}):
         args = options(arch, **given)
-        target = "spans" if arch.startswith("bertqa") else "classes"
+        kinds = {"bertqa": "spans", "bert_mrc": "entities"}
+        target = next((t for kind, t in kinds.items() if arch.startswith(kind)), "classes")
         BertModel.complete_config(args, manifest(sentences=2, target=target))
         presets = {**ARCHITECTURES[arch], **given}
         assert {key: getattr(args, key) for key in presets} == presets

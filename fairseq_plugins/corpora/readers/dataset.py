@@ -29,6 +29,7 @@ class Dataset:
         positive: the positive class, or the label of a wrong word; empty for none.
         metric: the headline metric, by its name in the logs.
         submission: split -> ``{"file": …, "labels": {ours: the server's}}``.
+        levels: how many labels a word has, where entities may lie within others.
         companion: a split's file -> further file that its reader reads with it, or None.
     """
 
@@ -41,6 +42,7 @@ class Dataset:
     positive: str = ""
     metric: str = "accuracy"
     submission: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    levels: int = 1
     companion: Callable[[Path], Path | None] = lambda path: None
 
     @property

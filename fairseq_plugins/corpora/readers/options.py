@@ -26,6 +26,11 @@ class ReadOptions:
     id_column: str = option("own TSV or JSONL: column of an id (default: the row's number)", "")
     token_column: int = option("own token files: column of the word, from 1 (-1: the last)", 1)
     tag_column: int = option("own token files: column of its label, from 1 (-1: the last)", -1)
+    nested_columns: str = option(
+        "own token files: columns, from 1, of further labels of each word, for entities within "
+        "others, e.g. 4 or 4,5",
+        "",
+    )
     layer_columns: str = option(
         "own token files: columns, from 1, of the values of given layers, e.g. role=3,chunk=4 for "
         "given.role and given.chunk",
@@ -55,6 +60,7 @@ class ReadOptions:
                 hint = "columns count from 1, or from -1 at the end"
                 raise ValueError(f"{flag_of(name)} 0: {hint}")
         self.value_columns()
+        self.inner_columns()
         if not self.text_column:
             raise ValueError("--text-column must name a column")
         for name in COLUMNS if self.no_header else ():
@@ -69,6 +75,25 @@ class ReadOptions:
         unfit = [label for label in self.labels if not is_cell(label)]
         if unfit:
             raise ValueError(f"--labels: {quoted(unfit[0])} is empty, or holds a tab or line break")
+
+    def inner_columns(self) -> tuple[int, ...]:
+        """Return the columns, from 1, of further levels of labels.
+
+        Raises:
+            ValueError: something else than different columns, in addition to that of the labels.
+        """
+        parts = [part.strip() for part in self.nested_columns.split(",") if self.nested_columns]
+        if not all(re.fullmatch("[1-9][0-9]{0,5}", part) for part in parts):
+            raise ValueError(f"--nested-columns {quoted(self.nested_columns)}: expected 4 or 4,5")
+        found = tuple(map(int, parts))
+        if len({*found, self.tag_column}) <= len(found):
+            raise ValueError(
+                f"--nested-columns {quoted(self.nested_columns)}: a column is there twice, or is "
+                f"--tag-column {self.tag_column}"
+            )
+        if found and self.tag_column < 0:
+            raise ValueError("--nested-columns needs --tag-column, that of the outermost labels")
+        return found
 
     def value_columns(self) -> dict[str, int]:
         """Return the columns, from 1, of the values of given layers, by what these are called.

@@ -19,6 +19,7 @@ from .tokens import (
     read_tokens,
 )
 
+PARTS = ("", "deriv", "part")  # of GermEval: names, words made of them, parts of words
 CONLL_LAYOUT = TokenLayout(separator=None, iob1=True, ends=("-DOCSTART-",))
 
 
@@ -42,10 +43,12 @@ def read_errors(
     return read_tokens(file, layout)
 
 
-def _entities(name: str, types: Sequence[str], splits: Files, reader: Reader) -> Dataset:
+def _entities(
+    name: str, types: Sequence[str], splits: Files, reader: Reader, levels: int = 1
+) -> Dataset:
     """Make a dataset of entities; labels are those of IOB2: O, then B- and I- of each type."""
     labels = (OUTSIDE, *(f"{mark}-{kind}" for kind in types for mark in "BI"))
-    how = {"target": "word_labels", "metric": "entity_f1"}
+    how = {"target": "word_labels", "metric": "entity_f1", "levels": levels}
     return Dataset(name, splits, reader=reader, labels=labels, **how)
 
 
@@ -88,6 +91,13 @@ TAGGING = (
             test=("testright1.txt",),
         ),
         read_msra,
+    ),
+    _entities(  # entities, and those within them
+        "germeval14",
+        tuple(f"{kind}{part}" for kind in ("LOC", "ORG", "OTH", "PER") for part in PARTS),
+        official(train=("NER-de-train.tsv",), valid=("NER-de-dev.tsv",), test=("NER-de-test.tsv",)),
+        partial(read_tokens, layout=TokenLayout(token=1, tag=2, inner=(3,), ends=("#",))),
+        levels=2,
     ),
     error_dataset(
         "fce",

@@ -50,6 +50,7 @@ class TokenLayout:
         values: layers that further columns, from 0, have values of.
         iob1: whether entities may begin with ``I-`` (CoNLL-2003), which becomes ``B-``.
         ends: beginnings of lines that stand between sentences.
+        inner: columns, from 0, of further levels of labels.
     """
 
     token: int = 0
@@ -58,13 +59,15 @@ class TokenLayout:
     iob1: bool = False
     values: tuple[tuple[str, int], ...] = ()
     ends: tuple[str, ...] = ()
+    inner: tuple[int, ...] = ()
 
     @classmethod
     def of(cls, options: ReadOptions) -> TokenLayout:
         """Return the layout of the user's own files."""
         numbers = [n - 1 if n > 0 else n for n in (options.token_column, options.tag_column)]
         values = tuple((f"given.{k}", n - 1) for k, n in options.value_columns().items())
-        return cls(*numbers, SEPARATORS[options.separator], values=values)
+        inner = tuple(number - 1 for number in options.inner_columns())
+        return cls(*numbers, SEPARATORS[options.separator], values=values, inner=inner)
 
     def has_labels(self, columns: int) -> bool:
         """Whether lines of so many columns have labels: values of a layer are none."""
@@ -100,6 +103,7 @@ def _checked_columns(file: SplitFile, layout: TokenLayout, line: Line) -> int:
         what = f"found no label column, which split {file.split!r} must have"
         raise file.malformed(line[0], f"{what}: {quoted(line[1])}")
     others = [column for _, column in layout.values]
+    others += layout.inner if layout.has_labels(columns) else ()
     for column in (layout.token, layout.tag, *others):
         if (columns > 1 or column in others) and not -columns <= column < columns:
             what = f"found {columns} columns, so there is no column {column + (column >= 0)}"
@@ -110,7 +114,8 @@ def _checked_columns(file: SplitFile, layout: TokenLayout, line: Line) -> int:
 def _sentence(
     number: int, block: list[Line], file: SplitFile, layout: TokenLayout, columns: int
 ) -> Example:
-    words, labels, values = [], [], {name: [] for name, _ in layout.values}
+    words, values = [], {name: [] for name, _ in layout.values}
+    levels: list[list[str]] = [[] for _ in (layout.tag, *layout.inner)]
     for line, text in block:
         fields = text.split(layout.separator)
         if len(fields) != columns:
@@ -119,14 +124,26 @@ def _sentence(
         for name, column in layout.values:
             values[name].append(layer_of(name).label(fields[column]))
         if layout.has_labels(columns):
-            labels.append(fields[layout.tag].strip())
+            for labels, column in zip(levels, (layout.tag, *layout.inner)):
+                labels.append(fields[column].strip())
+    gold, *inner = (_checked(file, labels, block, iob1=layout.iob1) for labels in levels)
+    if inner and not all(len(level) == len(gold) for level in inner):
+        raise file.malformed(block[0][0], "a sentence with labels in some of its label columns")
+    found = tagged(words, gold or None, str(number), block[0][0])
+    known = {name: tuple(row) for name, row in values.items()}
+    return replace(found, values=known, inner_labels=tuple(inner) if gold else ())
+
+
+def _checked(
+    file: SplitFile, labels: Sequence[str], block: list[Line], *, iob1: bool
+) -> tuple[str, ...]:
+    """Return a column of labels as they are called; of a sentence without, none."""
     checked = [file.label(label, line) for label, (line, _) in zip(labels, block)]
     gold = [label for label in checked if label is not None]
-    if gold and len(gold) != len(words):
+    if gold and len(gold) != len(block):
         line = block[checked.index(None)][0]
         raise file.malformed(line, "a word without a label in a sentence with labels")
-    found = tagged(words, (iob2(gold) if layout.iob1 else gold) or None, str(number), block[0][0])
-    return replace(found, values={name: tuple(row) for name, row in values.items()})
+    return tuple(iob2(gold) if iob1 else gold)
 
 
 def iob2(labels: Sequence[str]) -> list[str]:

@@ -27,7 +27,9 @@ _WORDS = (  # options with a text that is a word, or several with commas
     "on_misalignment annotations tokenize parse_text long_questions separator labels on_empty "
     "on_bad_row words_from"
 ).split()
-_TEXTS = "text_column text2_column label_column id_column ignored_edits layer_columns".split()
+_TEXTS = (
+    "text_column text2_column label_column id_column ignored_edits layer_columns nested_columns"
+).split()
 _FILES = (
     "trainpref validpref testpref train_file valid_file test_file train_conllu valid_conllu "
     "test_conllu"

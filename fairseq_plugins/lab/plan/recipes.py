@@ -12,7 +12,9 @@ from typing import Any, NamedTuple
 from ...evaluation.metrics import LOWER_IS_BETTER
 from .grid import OWN_DATA, OWN_RATE, Grid, GridCell, Options
 from .prepared_data import METRICS, SPANS, TRANSLATION, PreparedData
+from .train_options import QUESTIONS
 
+ASKING = "mrc_ner"  # the task of systems that have questions of labels
 NEVER = 1_000_000  # epochs
 TRANSLATING = {  # what no grid of translation needs to repeat (Vaswani 2017)
     "criterion": "label_smoothed_cross_entropy",
@@ -68,7 +70,8 @@ def _own_options(grid: Grid, cell: GridCell) -> Options:
 
 def train_options(grid: Grid, cell: GridCell, data: PreparedData) -> Options:
     """Return the options of ``fairseq-train`` that decide what comes out of a run."""
-    task, metric = data.manifest["task"], chief_metric(grid, data.manifest)
+    own, metric = _own_options(grid, cell), chief_metric(grid, data.manifest)
+    task = ASKING if own.get(QUESTIONS) else data.manifest["task"]
     fine_tuning = {
         "criterion": task,
         "optimizer": "bert_adamw",
@@ -88,7 +91,7 @@ def train_options(grid: Grid, cell: GridCell, data: PreparedData) -> Options:
         "best-checkpoint-metric": metric,
         "maximize-best-checkpoint-metric": metric not in LOWER_IS_BETTER,
         **_validation_options(grid),
-        **_own_options(grid, cell),
+        **own,
     }
     return {name: value for name, value in options.items() if value is not None}
 

@@ -16,6 +16,7 @@ from ...registration import register
 from .option_values import check_option
 from .plain_values import FLAG, NUMBER, NUMBERS, PATH, WHOLE, WORD, ValueKind, either, one_of
 
+QUESTIONS = "label-questions"  # a file, of those that find entities by questions
 OWN_DATA = "data"  # option of a system that says what it is trained on; grids read it themselves
 _WORDS = (  # options with a text that is a word, or several with commas
     "features target_features feature_embed_dims local_attention local_layers dual_layers "
@@ -89,6 +90,7 @@ def of_training() -> dict[str, ValueKind]:
         "optimizer": one_of(_OPTIMIZERS),
         "lr-scheduler": one_of(schedules),
         "arch": ValueKind("an architecture of this project", arches.__contains__),
+        QUESTIONS: PATH,
         OWN_DATA: ValueKind(PATH.said, lambda value: PATH.fits(str(value))),
     }
 

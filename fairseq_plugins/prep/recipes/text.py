@@ -76,6 +76,7 @@ class TextRecipe(ExampleRecipe):
             positive=source.positive,
             metric=source.metric,
             sentences=1,
+            levels=levels if (levels := options.label_levels) > 1 else 0,
             submission={split: dict(form) for split, form in source.submission.items()},
         )
 

@@ -124,8 +124,15 @@ class TextOptions:
         if self.read.labels and self.source.target == "score":
             raise ValueError(f"--labels: {self.dataset} has scores and no labels")
 
+    @property
+    def label_levels(self) -> int:
+        """How many labels a word has."""
+        return self.source.levels + len(self.read.inner_columns())
+
     def _check_given(self) -> None:
         """Refuse given layers that come from nowhere, and columns of layers that nobody wants."""
+        if self.read.nested_columns and self.source.reader is not read_tokens:
+            raise ValueError(f"--nested-columns is for --dataset tokens, not for {self.dataset}")
         columns = {f"given.{name}" for name in self.read.value_columns()}
         wanted = {*given_names(self.annotation_names)}
         if columns and self.source.reader is not read_tokens:
@@ -227,7 +234,7 @@ class TextOptions:
         if self.words_from:
             own = self.words_from == TRAIN
             body |= {"pretrained": NO_ENCODER, **(words if own else {"words_from": "folder"})}
-        for name in ("no_header", "layer_columns"):  # likewise
+        for name in ("no_header", "layer_columns", "nested_columns"):  # likewise
             if not body["read"][name]:
                 del body["read"][name]
         return body

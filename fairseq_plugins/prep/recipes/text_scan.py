@@ -9,6 +9,7 @@ import logging
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import Path
 
 from tqdm import tqdm
@@ -67,9 +68,9 @@ class TextScan:
 
 
 def labels_of(example: Example) -> tuple[str, ...]:
-    """Return an example's labels: its words', its own, or none."""
+    """Return an example's labels: its words', level by level, its own, or none."""
     if example.word_labels is not None:
-        return example.word_labels
+        return (*example.word_labels, *chain.from_iterable(example.inner_labels))
     return () if example.label is None else (example.label,)
 
 

@@ -1,0 +1,164 @@
+"""Sentences as a dataset, to each of which the question of every label is put (BERT-MRC).
+
+An item is a sentence with a row for each label, ``[CLS] question [SEP] sentence [SEP]``, or several
+where the sentence is too long. A batch has them in falling order of their length, so that its words
+are those of one question to one sentence after another; ``asked`` says which these are.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from .label_questions import LabelQuestions, Span
+from .rows import Rows
+from .text_batches import lay_out
+from .text_columns import Gold, SentenceColumns
+from .text_dataset import TextDataset
+from .text_items import InputFormat, TextItems
+
+
+class EntityDataset(TextDataset):
+    """Sentences in batches, with the question of every label put to each.
+
+    Args:
+        sentences: the column of n sentences.
+        form: how a row is read, with `by_word`.
+        questions: of L labels.
+        word_labels: names of the labels of words, by their ids.
+        levels: how many labels a word has.
+        gold, name_of: see `TextDataset`.
+
+    Raises:
+        ValueError: columns that disagree, or a question that leaves a sentence no room.
+    """
+
+    def __init__(
+        self,
+        sentences: Sequence[SentenceColumns],
+        form: InputFormat,
+        *,
+        questions: LabelQuestions,
+        word_labels: Sequence[str] = (),
+        levels: int = 1,
+        gold: Gold | None = None,
+        name_of: Callable[[int], str] | None = None,
+    ) -> None:
+        self.name_of = name_of or "example {}".format
+        self.questions, self.word_labels, self.levels = questions, list(word_labels), levels
+        (self.sentence,) = sentences
+        count, asked = len(self.sentence.tokens), len(questions.labels)
+        encoded = questions.encode(tuple(form.layers))
+        question = SentenceColumns.of(encoded, form.layers, name_of=self._name_question)
+        numbers = np.arange(count * asked)
+        columns = [question.gather(numbers % asked), self.sentence.gather(numbers // asked)]
+        self.items = TextItems(columns, form, self._name_row)
+        self.form, self.gold = form, gold
+        self._sizes = self.items.sizes.reshape(count, asked).sum(1)
+        if gold is not None:
+            self._check_gold(gold)
+
+    def _name_question(self, number: int) -> str:
+        return f"the question of label {self.questions.labels[number]!r}"
+
+    def _name_row(self, number: int) -> str:
+        index, label = divmod(number, len(self.questions.labels))
+        return f"{self.name_of(index)} with {self._name_question(label)}"
+
+    @property
+    def sizes(self) -> np.ndarray:
+        """Tokens of each sentence with all its questions, (n,)."""
+        return self._sizes
+
+    @property
+    def word_counts(self) -> np.ndarray:
+        """Words of each sentence, (n,)."""
+        return self.sentence.word_counts
+
+    @property
+    def refitted(self) -> int:
+        """How many sentences are too long for one row a question."""
+        return len({number // len(self.questions.labels) for number in self.items.refitted})
+
+    def __len__(self) -> int:
+        return len(self._sizes)
+
+    def _check_gold(self, gold: Gold) -> None:
+        if self.levels > 1:
+            wrong = gold.present & (gold.values.lengths % self.levels != 0)
+            if wrong.any():
+                name = self.name_of(int(wrong.argmax()))
+                raise ValueError(f"{name} has not {self.levels} labels a word; prepare again")
+            lengths = gold.values.lengths // self.levels
+            gold = Gold(gold.kind, Rows(np.empty(0), lengths))
+        words, labels = self.sentence.word_counts, gold.values.lengths
+        if len(gold) != len(self):
+            raise ValueError(f"{len(gold)} labels of {len(self)} examples; prepare again")
+        wrong = np.flatnonzero(gold.present & (labels != words))
+        if len(wrong):
+            at = int(wrong[0])
+            raise ValueError(
+                f"{self.name_of(at)} has {labels[at]} labels for {words[at]} words; prepare again"
+            )
+
+    def entities(self, index: int) -> list[Span] | None:
+        """Return the gold entities of a sentence, in rising order; None where they are missing."""
+        if self.gold is None or not self.gold.present[index]:
+            return None
+        row = [self.word_labels[label] for label in self.gold.values[index]]
+        return sorted(self.questions.read(row, len(row) // self.levels))
+
+    def __getitem__(self, index: int) -> dict[str, Any]:
+        """Return a sentence: its ``id``, ``rows`` (an item of `TextItems` a label), ``words``, and
+        when the split is labelled ``target``, its entities.
+        """
+        index, asked = int(index), len(self.questions.labels)
+        rows = [self.items[number] for number in range(index * asked, (index + 1) * asked)]
+        item = {"id": index, "rows": rows, "words": int(self.sentence.words.lasts[index]) + 1}
+        return {**item, "target": self.entities(index)} if self.labelled else item
+
+    def collater(self, samples: list[dict[str, Any]]) -> dict[str, Any]:
+        """Make a batch of n sentences and L questions, G = n L.
+
+        Returns:
+            What `lay_out` says of the G rows of questions; ``net_input`` has ``word_counts`` (G,),
+            the words of each. ``id`` (n,) are the sentences; ``asked`` (G, 2) says of each question
+            the sentence, by its place in ``id``, and the label. When the split is labelled,
+            ``target`` and in ``net_input`` ``marks`` (W, 2) say where entities begin and end,
+            ``spans`` (E, 2) which first and last words are one, and ``gold`` lists those of each
+            sentence.
+        """
+        if not samples:
+            return {}
+        found = [
+            (place, label, row)
+            for place, item in enumerate(samples)
+            for label, row in enumerate(item["rows"])
+        ]
+        found.sort(key=lambda one: -len(one[2]["tokens"]))
+        batch = lay_out([row for *_, row in found], self.form.pad)
+        counts = batch.pop("words_per_example")
+        batch["net_input"]["word_counts"] = counts
+        batch |= {"id": torch.tensor([item["id"] for item in samples]), "total": len(self)}
+        batch["nsentences"] = len(samples)
+        batch["asked"] = torch.tensor([(place, label) for place, label, _ in found])
+        if self.labelled:
+            batch["gold"] = [item["target"] for item in samples]
+            batch |= self._marked(batch, counts)
+            batch["net_input"]["marks"] = batch["target"]
+        return batch
+
+    def _marked(self, batch: dict[str, Any], counts: torch.Tensor) -> dict[str, torch.Tensor]:
+        """Return ``target`` and ``spans`` of a batch."""
+        begins = (counts.cumsum(0) - counts).tolist()
+        spans = []
+        for begin, (place, label) in zip(begins, batch["asked"].tolist()):
+            own = self.questions.labels[label]
+            entities = batch["gold"][place]
+            spans += [(begin + i, begin + j) for kind, i, j in entities if kind == own]
+        found = torch.tensor(spans, dtype=torch.long).reshape(-1, 2)  # (E, 2)
+        marks = torch.zeros(int(counts.sum()), 2, dtype=torch.long)
+        for side in range(2):
+            marks[found[:, side], side] = 1
+        return {"target": marks, "spans": found}

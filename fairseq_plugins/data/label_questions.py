@@ -1,0 +1,29 @@
+"""The questions of labels of entities as datasets take them."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from .text_columns import Encoded
+
+Span = tuple[str, int, int]  # label, first and last word
+
+
+@dataclass(frozen=True)
+class LabelQuestions:
+    """The question of each label of entities.
+
+    Args:
+        questions: label -> its text, in the labels' order.
+        encode: names of layers -> each question as the encoder of raw text makes it.
+        read: a sentence's labels of words, one level after another, and its number of words -> its
+            entities.
+    """
+
+    questions: dict[str, str]
+    encode: Callable[[tuple[str, ...]], Sequence[Encoded]]
+    read: Callable[[Sequence[str], int], Iterable[Span]]
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """The labels of entities, L."""
+        return tuple(self.questions)

@@ -1,0 +1,104 @@
+"""Entities as spans of words: what a system found in a sentence, told apart where they overlap.
+
+Nested entities stand beside each other: every span that was found counts. Of flat ones no two may
+share a word, whatever their labels: the best span is taken first, then the best of those that
+share no word with it, and so on. (The authors of BERT-MRC join every start with the nearest end,
+label by label, and so leave overlaps of different labels as they are.)
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .labeling import Entity, entities
+
+FLAT, NESTED = OVERLAPS = ("flat", "nested")
+_MARKS = frozenset("BIESLUM")  # of labels that say of which type a word's entity is
+
+
+class EntitySpan(NamedTuple):
+    """An entity of a sentence.
+
+    Args:
+        label: its type.
+        first, last: its first and last word, from 0.
+        score: from 0 to 1, what a system gives it; 1 of gold ones.
+    """
+
+    label: str
+    first: int
+    last: int
+    score: float = 1.0
+
+
+def types_of(labels: Iterable[str]) -> tuple[str, ...]:
+    """Return the types of entities that labels of words (``B-PER``) name, in the labels' order."""
+    parted = (label.partition("-") for label in labels)
+    return tuple(dict.fromkeys(kind for mark, _, kind in parted if mark in _MARKS and kind))
+
+
+def spans_of(row: Sequence[str], words: int) -> set[Entity]:
+    """Return the entities of a sentence: (type, first word, last word).
+
+    Args:
+        row: labels of its words; of several levels, one after another.
+        words: how many words it has.
+    """
+    levels = (row[begin : begin + words] for begin in range(0, len(row), words or 1))
+    return {entity for level in levels for entity in entities(level)}
+
+
+def kept_spans(found: Iterable[EntitySpan], overlap: str) -> tuple[EntitySpan, ...]:
+    """Return the spans that stay, in the order of their words.
+
+    Of flat ones of one score the shorter counts first, then the earlier, then that whose label
+    comes first.
+
+    Args:
+        found: spans of one sentence.
+        overlap: `FLAT` or `NESTED`.
+    """
+    spans = sorted(found, key=lambda one: (-one.score, one.last - one.first, one.first, one.label))
+    kept: list[EntitySpan] = []
+    taken: set[int] = set()
+    for span in spans:
+        words = range(span.first, span.last + 1)
+        if overlap == FLAT and not taken.isdisjoint(words):
+            continue
+        taken.update(words)
+        kept.append(span)
+    return tuple(sorted(kept, key=lambda one: (one.first, -one.last, one.label)))
+
+
+def found_spans(
+    scores: Any, first: Any, last: Any, counts: Any, asked: Any, types: Sequence[str]
+) -> dict[int, list[EntitySpan]]:
+    """Return the spans that were found in a batch: place of a sentence -> its spans.
+
+    Args:
+        scores: of P pairs of words, 0 of those that are none, (P,).
+        first, last: their words, each by its number among those of all G questions put to
+            sentences, (P,).
+        counts: words of each of these, (G,).
+        asked: the sentence's place and the type's number of each of these, (G, 2).
+        types: of entities.
+    """
+    numbers = np.cumsum(np.asarray(counts.cpu()))  # (G,) words up to the end of each
+    begins = [0, *numbers.tolist()]
+    columns = (column.cpu().tolist() for column in (scores, first, last))
+    asked, found = asked.tolist(), {}
+    for score, begin, end in zip(*columns):
+        if score > 0:
+            group = int(np.searchsorted(numbers, begin, side="right"))
+            (place, number), before = asked[group], begins[group]
+            span = EntitySpan(types[number], begin - before, end - before, score)
+            found.setdefault(place, []).append(span)
+    return found
+
+
+def span_counts(gold: Collection[Entity], predicted: Iterable[EntitySpan]) -> tuple[int, int, int]:
+    """Count the entities of a sentence: (right ones, predicted ones, gold ones)."""
+    said = {tuple(one[:3]) for one in predicted}
+    true = {tuple(one[:3]) for one in gold}
+    return len(true & said), len(said), len(true)

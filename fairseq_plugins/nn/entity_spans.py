@@ -1,0 +1,131 @@
+"""Entities as answers to a question about a sentence (BERT-MRC).
+
+Li et al. 2020, "A Unified MRC Framework for Named Entity Recognition", section 3.4. Of every label
+a question is put to every sentence, in a row ``[CLS] question [SEP] sentence [SEP]``; E_i is the
+state of the sentence's i-th word:
+
+P_start(i) = softmax(E_i T_start)            P_end(i) = softmax(E_i T_end)
+candidates: pairs i <= j with argmax P_start(i) = 1 and argmax P_end(j) = 1
+P(i, j)    = sigmoid(m . [E_i; E_j])         an entity where it exceeds 1/2
+
+The paper's m is one vector (``linear``). The authors' program has a map to D numbers, GELU, dropout
+and a vector in its place (``mlp``). Either map of [E_i; E_j] is a map of E_i plus one of E_j, so
+that words are mapped once and only candidates meet.
+
+The paper counts tokens. Here i and j are words, each by its first subword, as for labels of words;
+of words in several windows the one that shows most around them counts, and spans may cross windows.
+
+Letters: W words of all rows of a batch, one question after another; G questions put to sentences;
+P pairs; D width.
+"""
+
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+
+from .bert import ACTIVATIONS, draw
+from .dropout import Dropout
+
+LINEAR, MLP = MATCHES = ("linear", "mlp")
+LEAST = 0.5  # an entity is more probable than that
+
+
+class Pairs(NamedTuple):
+    """Pairs of first and last words, each by its number among W.
+
+    Args:
+        first, last: (P,) each, in rising order of both.
+    """
+
+    first: Tensor
+    last: Tensor
+
+
+class EntityReader(nn.Module):
+    """What stands between words' states and the logits of entities.
+
+    Args:
+        hidden: width D.
+        match: how a pair is judged, of `MATCHES`.
+        dropout: within ``mlp``.
+    """
+
+    def __init__(self, hidden: int, match: str = LINEAR, dropout: float = 0.1) -> None:
+        super().__init__()
+        width = 1 if match == LINEAR else hidden
+        self.ends = nn.Linear(hidden, 4)  # T_start and T_end side by side
+        self.match_first = nn.Linear(hidden, width)
+        self.match_last = nn.Linear(hidden, width, bias=False)
+        self.match_out = None if match == LINEAR else nn.Linear(hidden, 1)
+        self.dropout = Dropout(dropout)
+        self.apply(draw)
+
+    def forward(
+        self, words: Tensor, counts: Tensor, marks: Tensor | None = None
+    ) -> tuple[Tensor, dict[str, Tensor]]:
+        """Judge words, and the pairs of them that may be entities.
+
+        Args:
+            words: their states, (W, D).
+            counts: how many of them belong to each question put to a sentence, (G,).
+            marks: gold, to learn from: whether an entity begins, and ends, at each, (W, 2).
+
+        Returns:
+            Logits of start and end, (W, 2, 2): of no and yes; ``first`` and ``last``, the candidate
+            pairs by their words, and ``match``, their logits, (P,) each. With ``marks`` pairs of
+            gold starts and ends are candidates as well.
+        """
+        logits = self.ends(words).unflatten(1, (2, 2))  # (W, 2, 2)
+        said = predicted_marks(logits)  # (W, 2)
+        pairs = pairs_of(said if marks is None else said | marks.bool(), counts)
+        if marks is not None:
+            pairs = _of_one_kind(pairs, said, marks.bool())
+        first = self.match_first(words).index_select(0, pairs.first)  # (P, 1 or D)
+        both = first + self.match_last(words).index_select(0, pairs.last)
+        if self.match_out is not None:
+            both = self.match_out(self.dropout(ACTIVATIONS["gelu"](both)))
+        return logits, {"first": pairs.first, "last": pairs.last, "match": both.squeeze(1)}
+
+
+def predicted_marks(logits: Tensor) -> Tensor:
+    """Tell where entities are said to begin, and to end, (W, 2), by logits (W, 2, 2)."""
+    return logits[..., 1] > logits[..., 0]
+
+
+def pairs_of(marks: Tensor, counts: Tensor) -> Pairs:
+    """Return the pairs i <= j of a start and an end of one question.
+
+    Args:
+        marks: (W, 2), True at starts and at ends.
+        counts: words of each question put to a sentence, (G,).
+    """
+    first, last = (column.nonzero().squeeze(1) for column in marks.unbind(1))
+    behind = counts.cumsum(0).repeat_interleave(counts)[first]  # of each start its row's end
+    begin, end = (torch.searchsorted(last, bound) for bound in (first, behind))
+    sizes = end - begin
+    firsts = first.repeat_interleave(sizes)  # (P,)
+    before = (sizes.cumsum(0) - sizes).repeat_interleave(sizes)
+    places = begin.repeat_interleave(sizes) - before + torch.arange(len(firsts), device=last.device)
+    return Pairs(firsts, last[places])
+
+
+def _of_one_kind(pairs: Pairs, said: Tensor, gold: Tensor) -> Pairs:
+    """Keep pairs that are both predicted or both gold, as the authors' program does."""
+    kept = torch.zeros_like(pairs.first, dtype=torch.bool)
+    for marks in (said, gold):
+        kept |= marks[pairs.first, 0] & marks[pairs.last, 1]
+    return Pairs(pairs.first[kept], pairs.last[kept])
+
+
+def span_scores(logits: Tensor, first: Tensor, last: Tensor, match: Tensor) -> Tensor:
+    """Return P_start P_end P of each pair, (P,) in float64, and 0 where it is no entity.
+
+    It is none where either end is not predicted or the match is not above `LEAST`. For the
+    arguments see `EntityReader.forward`.
+    """
+    said = predicted_marks(logits)  # (W, 2)
+    ends = logits.double().softmax(-1)[..., 1]  # (W, 2)
+    matched = match.double().sigmoid()
+    found = said[first, 0] & said[last, 1] & (matched > LEAST)
+    return (ends[first, 0] * ends[last, 1] * matched).masked_fill(~found, 0.0)

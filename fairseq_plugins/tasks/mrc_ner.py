@@ -1,0 +1,75 @@
+"""``mrc_ner``: entities of a sentence, found by a question for each label (Li et al. 2020).
+
+It reads folders of labels of words. Of every label a question is put to every sentence; see
+`nn.entity_spans`. Entities of several labels, and of one, may lie within each other.
+"""
+
+import json
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any, Optional
+
+from fairseq.dataclass import ChoiceEnum
+from fairseq.tasks import register_task
+from omegaconf import MISSING
+
+from ..architectures.entity_options import asked_of
+from ..architectures.options import write
+from ..data.text_items import ERROR, SPLIT
+from ..data.training_datasets import TrainingEntities
+from ..evaluation.entity_spans import OVERLAPS, spans_of, types_of
+from ..option_flags import option
+from ..text.label_questions import label_questions, read_questions
+from ._text_task import TextTask, TextTaskConfig
+
+
+@dataclass
+class MrcNerConfig(TextTaskConfig):
+    """Options of ``mrc_ner``."""
+
+    data: str = option("folder of `prepare text` with labels of words that name entities", MISSING)
+    label_questions: Optional[str] = option(
+        "file of the question of each label: label, TAB, question (examples/tagging/questions); "
+        "checkpoints hold them",
+        None,
+    )
+    long_examples: ChoiceEnum([SPLIT, ERROR]) = option(
+        "what becomes of rows longer than --max-positions: the sentence split into overlapping "
+        "windows, each word read in the one that shows most around it, or an error",
+        SPLIT,
+    )
+    entities: Optional[ChoiceEnum(list(OVERLAPS))] = option(
+        "whether entities may share words (nested) or not (flat): of those that do, the best is "
+        "kept (default: nested where the folder has several labels a word)",
+        None,
+    )
+
+
+@register_task("mrc_ner", dataclass=MrcNerConfig)
+class MrcNerTask(TextTask):
+    """Learn to find entities by questions."""
+
+    NAME = "mrc_ner"
+    DATASET = TrainingEntities
+    cfg: MrcNerConfig
+
+    def build_model(self, cfg: Any, from_checkpoint: bool = False) -> Any:
+        """Build a model that knows its questions; see `TextTask.build_model`.
+
+        Raises:
+            FileNotFoundError: no such file of questions.
+            ValueError: labels that name no entities, or questions that are not theirs.
+        """
+        types = types_of(self.manifest.labels)
+        if not types:
+            raise ValueError(
+                f"{self.folder}: its labels name no entities (B-PER and the like), for which "
+                "questions could ask"
+            )
+        if not from_checkpoint:
+            asked = read_questions(self.cfg.label_questions, types)
+            write(cfg, questions=json.dumps([*chain(*asked.items())], ensure_ascii=False))
+        model = super().build_model(cfg, from_checkpoint)
+        where = (self.folder, self.manifest, asked_of(cfg), spans_of)
+        self.inputs.ask(label_questions(*where, self.cfg.spacy_model))
+        return model

@@ -1,0 +1,113 @@
+"""The question of every label of entities: read from a file, and cut into subwords.
+
+A line of the file is ``label<TAB>question``; empty lines and those that begin with ``#`` are passed
+over. Every type of entities that the labels of words name has one question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+
+from ..corpora.examples import Example
+from ..data.label_questions import LabelQuestions, Span
+from ..data.manifest import Manifest
+from ..messages import named, quoted
+from ..text_reading import check_characters, numbered_lines
+from .annotators import SPACY, needs_annotator
+from .text_encoder import EncodedSentence, TextEncoder
+
+FLAG = "--label-questions"
+COMMENT = "#"
+LONGEST = 2_000  # characters of a question
+REFERENCE = "${"  # a checkpoint holds questions, and nothing that refers to something else
+
+
+def read_questions(path: str | Path | None, types: Sequence[str]) -> dict[str, str]:
+    """Read the question of each type of entities.
+
+    Args:
+        path: the file; None where none was named.
+        types: those that have to have one, in order.
+
+    Returns:
+        Type -> question, in the order of ``types``.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: none was named, or a line that is none; names file, line and choices.
+    """
+    if not path:
+        form = f"lines of label, TAB, question:\n{_template(types)}"
+        raise ValueError(f"{FLAG} FILE is missing: it has a question for each label, {form}")
+    if not Path(path).is_file():
+        raise FileNotFoundError(f"{FLAG} {path}: no such file")
+    found = _read(path, types)
+    if lacking := [label for label in types if label not in found]:
+        raise ValueError(
+            f"{path}: no question for {named(lacking)}; add lines such as\n{_template(lacking)}"
+        )
+    return {label: found[label] for label in types}
+
+
+def _read(path: str | Path, types: Sequence[str]) -> dict[str, str]:
+    """Read the questions that a file has; ValueError for a line that is none."""
+    found: dict[str, str] = {}
+    for number, line in numbered_lines(path):
+        if line.strip() and not line.startswith(COMMENT):
+            where = f"{path}:{number}"
+            label, question = _pair(line, where)
+            if label in found:
+                raise ValueError(f"{where}: {quoted(label)} stands there twice")
+            if label not in types:
+                choices = named(types)
+                raise ValueError(f"{where}: {quoted(label)} is no label of the data: {choices}")
+            found[label] = question
+    return found
+
+
+def _pair(line: str, where: str) -> tuple[str, str]:
+    """Return label and question of a line; ValueError where it is none."""
+    label, tab, question = (part.strip() for part in line.partition("\t"))
+    if "\t" not in line or not label or not question or "\t" in question:
+        raise ValueError(f"{where}: expected label, TAB, question; found {quoted(line)}")
+    if len(question) > LONGEST:
+        raise ValueError(f"{where}: the question is longer than {LONGEST:,} characters")
+    if REFERENCE in line:
+        raise ValueError(f"{where}: a question cannot hold {REFERENCE}")
+    check_characters(line, where)
+    return label, question
+
+
+def _template(types: Iterable[str]) -> str:
+    return "\n".join(f"{label}\tfind {label.lower()} entities in the text" for label in types)
+
+
+def label_questions(
+    folder: Path,
+    manifest: Manifest,
+    questions: dict[str, str],
+    read: Callable[[Sequence[str], int], Iterable[Span]],
+    spacy_model: str | None = None,
+) -> LabelQuestions:
+    """Return questions as datasets take them.
+
+    Args:
+        folder, manifest: of the prepared folder or bundle, whose encoder cuts and annotates them.
+        questions, read: see `LabelQuestions`.
+        spacy_model: the pipeline that the user names (default: the folder's).
+    """
+
+    @cache
+    def encode(names: tuple[str, ...]) -> Sequence[EncodedSentence]:
+        kept = [name for name in manifest.annotations if name in names]
+        tokenize = "whitespace" if manifest.tokenize == SPACY else manifest.tokenize
+        changes = {} if needs_annotator(kept, tokenize) else {"annotator": {}}
+        part = replace(manifest, annotations=kept, tokenize=tokenize, **changes)
+        encoder = TextEncoder.from_folder(folder, part, spacy_model)
+        examples = [Example(label, (text,)) for label, text in questions.items()]
+        return [sentence for (sentence,) in encoder.encode(examples)]
+
+    return LabelQuestions(questions, encode, read)
