@@ -203,7 +203,7 @@ def test_a_folder_without_the_layers_is_refused() -> None:
         ({"semantic_dim": 0}, "--semantic-dim 0: must be at least 1"),
         (
             {"semantic_layers": "pos", "target": "spans"},
-            "--semantic-layers pos: what finds answers reads no such layers; choices: "
+            "--semantic-layers pos: what answers questions reads no such layers; choices: "
             "--semantic-layers none, or another architecture",
         ),
     ],
