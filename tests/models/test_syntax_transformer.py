@@ -182,6 +182,21 @@ def test_all_embeddings_can_be_shared(task, batch, merge):
     assert scores(model, batch).isfinite().all()
 
 
+@pytest.mark.parametrize("merge", ["concat", "overlay", "add"])
+def test_the_whole_vector_is_scaled_before_its_position(task, batch, merge):
+    """[e ; f] sqrt(D), then the position: features are scaled by the width of the whole."""
+    model, net = make_model(task, feature_merge=merge), batch["net_input"]
+    tokens, encoder = net["src_tokens"], model.encoder
+    vector = encoder.embed_tokens(tokens, net["src_factors"])  # (B, S, D)
+    with torch.no_grad():
+        embedding = encoder(tokens, src_factors=net["src_factors"])["encoder_embedding"][0]
+        wanted = 64**0.5 * vector
+        torch.testing.assert_close(embedding, wanted)
+        states, _ = encoder.forward_embedding(tokens, vector)
+        torch.testing.assert_close(states, wanted + encoder.embed_positions(tokens))
+    assert encoder.embed_positions(tokens).abs().max() > 0.1
+
+
 def test_scale_multiplies_features(task, batch):
     models = []
     for scale in (1.0, 2.0):
