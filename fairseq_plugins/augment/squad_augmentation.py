@@ -1,4 +1,4 @@
-"""SQuAD with paraphrased questions (BERTQA, Chada 2019, 3.4: "SQuAD 2.Q").
+"""SQuAD with paraphrased questions (BERTQA, Chadha 2019, 3.4: "SQuAD 2.Q").
 
 A share of the questions is translated there and back; what comes back and says something new
 becomes another question of the same paragraph, with the same answers. The work resumes where it was

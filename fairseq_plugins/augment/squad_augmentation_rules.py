@@ -1,6 +1,6 @@
 """Which questions are paraphrased, and which paraphrases are worth keeping.
 
-BERTQA (Chada 2019, 3.4) paraphrases 35, 50 or 100 % of SQuAD's questions by translating them there
+BERTQA (Chadha 2019, 3.4) paraphrases 35, 50 or 100 % of SQuAD's questions by translating them there
 and back. The choice depends on the seed and on a question's id and text, not on its place in the
 file; a smaller share lies within a larger one.
 """

@@ -2,13 +2,14 @@
 
 Chen et al. 2017, "Enhanced LSTM for Natural Language Inference", section 3:
 
-    a, b = PackedLSTM(words of the first), BiLSTM(words of the second)                    (eq. 1, 2)
+    a, b = BiLSTM(words of the first), BiLSTM(words of the second)                    (eq. 1, 2)
     m_a, m_b = alignment and enhancement, see `matching`                               (11-15)
-    v_a, v_b = BiLSTM'(F(m_a)), BiLSTM'(F(m_b)),  F(x) = ReLU(W x + b)                  (16, 17)
+    v_a, v_b = BiLSTM'(F(m_a)), BiLSTM'(F(m_b)),  F(x) = ReLU(W x + b)      (16, 17 for trees)
     v = [mean(v_a); max(v_a); mean(v_b); max(v_b)]                                     (18-20)
     y = W' tanh(W'' v + b'') + b'
 
-Dropout stands before every feed-forward layer and behind the word embeddings (section 4). With
+Dropout stands before every feed-forward layer and the second BiLSTM, and behind the word embeddings
+(section 4). With
 words and states of 300 numbers these are 4,331,103 parameters for three classes (the paper: 4.3
 million), beside the word embeddings.
 """

@@ -12,7 +12,8 @@ z_C, which for one rule is the gate above. Dropout falls on each softmax separat
 authors' program, or once on the mixture (`nn.mixed_attention`), whatever the device.
 
 [CLS] sees everything locally, too. Where only its last state is read, as in classification, the
-gate of the last layer therefore learns nothing: the paper's equations have it so.
+gate of the last layer therefore weighs two equal mixtures: without dropout, or with dropout on the
+mixture, it learns nothing, as in the paper's equations; with one dropout each it gets noise alone.
 
 Letters: N packed tokens, n sentences of l tokens in a block, H heads, D width, C rules.
 """

@@ -10,8 +10,9 @@ table for all m, and x the states of the subwords of a word, l of them:
     v(w)   = max_i ReLU(c_i)                           D wide
     z(w)   = [v(w); t(w)]
 
-Words are labelled by their z. Sentences and pairs are classified by tanh(W3 z + b3) of z = max_w
-z(w) (or of that of [CLS], ``first``), in the pooler's place.
+Words are labelled by their z. Sentences and pairs are classified by g(W3 z + b3) of z = max_w
+z(w) (or of that of [CLS], ``first``), in the pooler's place; g is the pooler's activation, BERT's
+tanh.
 
 Where paper and program (github.com/cooelf/SemBERT, ``pytorch_pretrained_bert/modeling.py`` and
 ``tag_model/modeling.py``) differ: the paper's BiGRU stands in the program unused, each label alone

@@ -39,7 +39,8 @@ ROWS = [Row(list(range(12))), Row([0, 1], [2, 0])]  # a chain is longer than any
 def test_every_kind_has_every_size(kind):
     assert {kind, *(f"{kind}_{size}" for size in SIZES)} <= set(ARCH_MODEL_REGISTRY)
     others = {"bert_plain", "bert_pos", "bert_sembert", "bert_uer", "dabert", "dabert_literal"}
-    assert set(KINDS) == {*others, "bertqa", "bertqa_literal", *KINDS_OF_SYNTAX}
+    others |= {"bertqa", "bertqa_literal", "bert_mrc", "bert_mrc_released"}
+    assert set(KINDS) == {*others, *KINDS_OF_SYNTAX}
 
 
 @pytest.mark.parametrize(

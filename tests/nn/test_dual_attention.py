@@ -169,7 +169,7 @@ def test_cross_scope_closes_the_own_sentence():
     torch.testing.assert_close(row_sums, torch.ones_like(row_sums))
 
 
-def test_signed_rows_of_one_sentence_differ_under_the_cross_scope():
+def test_signed_rows_of_two_sentences_differ_under_the_cross_scope():
     mixed, _ = differences(DifferenceMixer("signed", "cross"), PAIRS[:1])
     assert (mixed - mixed[:1]).abs().max() > 1e-2
 
