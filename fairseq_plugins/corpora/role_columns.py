@@ -29,7 +29,7 @@ from .readers.tokens import OUTSIDE
 
 DOCUMENTS = ("#begin document", "#end document")  # lines of CoNLL-2012
 LABEL = re.compile(r"O|[BI]-[^\s|]+")
-BRACKETS = re.compile(r"(?:\(([^\s()*|]+))?\*(?:[^\s()*|]*(\)))?")
+BRACKETS = re.compile(r"(?:\(([^\s()*|]+))?\*(?:([^\s()*|]*)\))?")
 
 
 @dataclass(frozen=True)
@@ -122,14 +122,16 @@ def _from_brackets(cells: Sequence[str], lines: Sequence[int]) -> list[str]:
         match = BRACKETS.fullmatch(cell)
         if match is None:
             raise ValueError(f"has {quoted(cell)} among brackets such as (A0*, * and *)", line)
-        opens, closes = match.groups()
+        opens, closes = match.groups()  # the name behind *, which may be empty, or None
         if opens and inside:
             raise ValueError(f"opens {quoted(cell)} inside {inside}", line)
-        if closes and not (opens or inside):
-            raise ValueError(f"closes {quoted(cell)}, but nothing is open", line)
+        due = opens or inside
+        if closes is not None and (not due or closes not in ("", due)):
+            raise ValueError(f"closes {quoted(cell)}, but {due or 'nothing'} is open", line)
         label = f"B-{opens}" if opens else f"I-{inside}" if inside else OUTSIDE
         found.append(label)
-        inside, since = ("", since) if closes else (opens, line) if opens else (inside, since)
+        since = line if opens else since
+        inside = "" if closes is not None else due
     if inside:
         raise ValueError(f"opens {inside} and never closes it", since)
     return found

@@ -18,7 +18,13 @@ from torch import Tensor
 
 from ..evaluation import squad
 from ..evaluation.answers import decode, limits_of, windows_of
-from ..evaluation.entity_spans import found_spans, kept_spans, span_counts, types_of
+from ..evaluation.entity_spans import (
+    found_spans,
+    kept_spans,
+    scores_of_types,
+    span_counts,
+    types_of,
+)
 from ..evaluation.labeling import counted, word_groups
 from ..evaluation.metrics import class_metrics, score_metrics
 from ..nn.entity_spans import span_scores
@@ -115,7 +121,7 @@ class Entities:
 
     def __init__(self, labels: Sequence[str], overlap: str) -> None:
         self.types, self.overlap = types_of(labels), overlap
-        self._metrics = word_groups(labels, "")["entity"].metrics
+        self._metrics = scores_of_types(labels)
         self.metrics = tuple(self._metrics(0, 0, 0))
 
     def count(self, logits: Tensor, sample: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,7 +12,6 @@ import numpy as np
 import torch
 
 from .label_questions import LabelQuestions, Span
-from .rows import Rows
 from .text_batches import lay_out
 from .text_columns import Gold, SentenceColumns
 from .text_dataset import TextDataset
@@ -83,24 +82,6 @@ class EntityDataset(TextDataset):
 
     def __len__(self) -> int:
         return len(self._sizes)
-
-    def _check_gold(self, gold: Gold) -> None:
-        if self.levels > 1:
-            wrong = gold.present & (gold.values.lengths % self.levels != 0)
-            if wrong.any():
-                name = self.name_of(int(wrong.argmax()))
-                raise ValueError(f"{name} has not {self.levels} labels a word; prepare again")
-            lengths = gold.values.lengths // self.levels
-            gold = Gold(gold.kind, Rows(np.empty(0), lengths))
-        words, labels = self.sentence.word_counts, gold.values.lengths
-        if len(gold) != len(self):
-            raise ValueError(f"{len(gold)} labels of {len(self)} examples; prepare again")
-        wrong = np.flatnonzero(gold.present & (labels != words))
-        if len(wrong):
-            at = int(wrong[0])
-            raise ValueError(
-                f"{self.name_of(at)} has {labels[at]} labels for {words[at]} words; prepare again"
-            )
 
     def entities(self, index: int) -> list[Span] | None:
         """Return the gold entities of a sentence, in rising order; None where they are missing."""

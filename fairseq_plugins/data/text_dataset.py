@@ -25,9 +25,14 @@ class TextDataset:
         gold: their labels; None for raw text.
         name_of: names an example in messages, by its number.
 
+    Attributes:
+        levels: how many labels a labelled word has.
+
     Raises:
         ValueError: columns that disagree, or an example that is too long.
     """
+
+    levels = 1
 
     def __init__(
         self,
@@ -73,12 +78,14 @@ class TextDataset:
             raise ValueError(f"{len(gold)} labels of {len(self)} examples; prepare again")
         if gold.kind != WORD_LABELS:
             return
-        words, labels = self.items.sentences[0].word_counts, gold.values.lengths
-        wrong = np.flatnonzero(gold.present & (labels != words))
+        words, labels = self.word_counts, gold.values.lengths
+        wrong = np.flatnonzero(gold.present & (labels != self.levels * words))
         if len(wrong):
             at = int(wrong[0])
+            each = f" of {self.levels} labels each" if self.levels > 1 else ""
             raise ValueError(
-                f"{self.name_of(at)} has {labels[at]} labels for {words[at]} words; prepare again"
+                f"{self.name_of(at)} has {labels[at]} labels for {words[at]} words{each}; prepare "
+                "again"
             )
 
     def __len__(self) -> int:

@@ -49,7 +49,7 @@ def open_models(options: DemoOptions) -> list[Shown]:
 
     Raises:
         FileNotFoundError, ValueError: see `service.models.find_models` and `load`; or a model is
-            of another kind than its flag says.
+            of another kind than its flag says, or reads layers that raw text has not.
     """
     given = [(kind, one) for kind in _KIND_OF for one in getattr(options, kind)]
     named_paths = find_models([one for _, one in given])
@@ -62,6 +62,8 @@ def open_models(options: DemoOptions) -> list[Shown]:
         model = load(paths, **how, **LONG.get(task, {}))
         if kind != (other := kind_of(model)):
             raise ValueError(f"{named(paths)} is no model for --{kind}: give it with --{other}")
+        if kind != TRANSLATION:
+            getattr(model, "predictor", model).check_raw()
         found.append(Shown(name, kind, model, options.spacy_model))
     return found
 

@@ -6,12 +6,12 @@ share no word with it, and so on. (The authors of BERT-MRC join every start with
 label by label, and so leave overlaps of different labels as they are.)
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from .labeling import Entity, entities
+from .labeling import Entity, entities, word_groups
 
 FLAT, NESTED = OVERLAPS = ("flat", "nested")
 _MARKS = frozenset("BIESLUM")  # of labels that say of which type a word's entity is
@@ -36,6 +36,11 @@ def types_of(labels: Iterable[str]) -> tuple[str, ...]:
     """Return the types of entities that labels of words (``B-PER``) name, in the labels' order."""
     parted = (label.partition("-") for label in labels)
     return tuple(dict.fromkeys(kind for mark, _, kind in parted if mark in _MARKS and kind))
+
+
+def scores_of_types(labels: Iterable[str]) -> Callable[..., dict[str, float]]:
+    """Return what makes metrics of the counts of `span_counts`, where words have these labels."""
+    return word_groups([f"B-{kind}" for kind in types_of(labels)], "")["entity"].metrics
 
 
 def spans_of(row: Sequence[str], words: int) -> set[Entity]:
@@ -84,16 +89,18 @@ def found_spans(
         asked: the sentence's place and the type's number of each of these, (G, 2).
         types: of entities.
     """
-    numbers = np.cumsum(np.asarray(counts.cpu()))  # (G,) words up to the end of each
-    begins = [0, *numbers.tolist()]
-    columns = (column.cpu().tolist() for column in (scores, first, last))
-    asked, found = asked.tolist(), {}
-    for score, begin, end in zip(*columns):
-        if score > 0:
-            group = int(np.searchsorted(numbers, begin, side="right"))
-            (place, number), before = asked[group], begins[group]
-            span = EntitySpan(types[number], begin - before, end - before, score)
-            found.setdefault(place, []).append(span)
+    scores, first, last, counts, asked = (
+        np.asarray(one.cpu()) for one in (scores, first, last, counts, asked)
+    )
+    there = np.flatnonzero(scores > 0)
+    first, last = first[there], last[there]
+    ends = counts.cumsum()  # (G,) words up to the end of each
+    groups = np.searchsorted(ends, first, side="right")
+    begins = (ends - counts)[groups]
+    columns = (*asked[groups].T, first - begins, last - begins, scores[there])
+    found: dict[int, list[EntitySpan]] = {}
+    for place, number, begin, end, score in zip(*(column.tolist() for column in columns)):
+        found.setdefault(place, []).append(EntitySpan(types[number], begin, end, score))
     return found
 
 

@@ -20,6 +20,7 @@ import numpy as np
 from ..messages import named
 from ..text_reading import json_lines
 from .entity_spans import spans_of
+from .labeling import EDITS
 from .metrics import NAMES, statistic
 from .predictions import ENTITIES, KEYS, WORD_LABELS
 
@@ -184,8 +185,10 @@ def _occurring(run: Answers) -> set[str]:
 
 
 def _labels(runs: Sequence[Answers]) -> list[str]:
-    """Return the classes that occur in gold and predictions; what names entities, of words."""
+    """Return the classes that occur in gold and predictions; of words, labels of edits, with whose
+    metrics those of all entities are.
+    """
     if runs[0].target != "classes":
-        return ["B-"]
+        return [f"B-{kind}" for kind in sorted(EDITS)]
     columns = [column for one in runs for column in (one.gold, one.predicted)]
     return sorted(set(chain.from_iterable(columns)))

@@ -26,7 +26,7 @@ import numpy as np
 
 from ..messages import named, quoted
 from . import squad
-from .entity_spans import span_counts
+from .entity_spans import scores_of_types, span_counts
 from .labeling import check_equal, counted, word_groups
 
 NAMES: dict[str, tuple[str, ...]] = {
@@ -124,8 +124,8 @@ def statistic(
         return lambda w: class_metrics(confusion(found, w, len(labels)), place)
     if target == "entities":
         table = np.array([*map(span_counts, gold, predicted)])  # (n, 3)
-        metrics_of_entities = word_groups(labels, "")["entity"].metrics
-        return lambda w: metrics_of_entities(*(w @ table).tolist())
+        scores_of = scores_of_types(labels)
+        return lambda w: scores_of(*(w @ table).tolist())
     counts = [
         (group.metrics, counted(group.counts, gold, predicted))
         for prefix, group in word_groups(labels, positive).items()

@@ -31,7 +31,7 @@ from ..nn.quantized import quantize_
 from ..syntax.needs import Needs
 from ..text.annotators import needs_annotator
 from ..text.pieces import PieceTokenizer
-from ..text.text_encoder import EncodedSentence, TextEncoder
+from ..text.text_encoder import EncodedSentence, TextEncoder, check_raw
 from .entity_prediction import check_alone, entities_of, entity_prediction
 from .model_sources import device_of, find_models
 from .options import BATCH_SIZE, DEFAULT, PREDICTED, Paths
@@ -132,6 +132,10 @@ class Predictor:
     @property
     def _by_word(self) -> bool:
         return self.target in (WORD_LABELS, ENTITIES)
+
+    def check_raw(self) -> None:
+        """Refuse raw text for models whose layers it has not (ValueError); nothing is loaded."""
+        check_raw(self.folder, read_part(self.manifest, self.inputs.needs).annotations)
 
     def predict(self, texts: Iterable[Any], **limits: int | None) -> list[Prediction]:
         """Predict raw texts.

@@ -19,16 +19,19 @@ Letters: W words of all rows of a batch, one question after another; G questions
 P pairs; D width.
 """
 
+from functools import partial
 from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
+from torch.utils.checkpoint import checkpoint
 
 from .bert import ACTIVATIONS, draw
 from .dropout import Dropout
 
 LINEAR, MLP = MATCHES = ("linear", "mlp")
 LEAST = 0.5  # an entity is more probable than that
+AT_ONCE = 1 << 15  # pairs that are mapped to D numbers together
 
 
 class Pairs(NamedTuple):
@@ -81,11 +84,27 @@ class EntityReader(nn.Module):
         pairs = pairs_of(said if marks is None else said | marks.bool(), counts)
         if marks is not None:
             pairs = _of_one_kind(pairs, said, marks.bool())
-        first = self.match_first(words).index_select(0, pairs.first)  # (P, 1 or D)
-        both = first + self.match_last(words).index_select(0, pairs.last)
+        match = self._match(self.match_first(words), self.match_last(words), pairs)
+        return logits, {"first": pairs.first, "last": pairs.last, "match": match}
+
+    def _match(self, firsts: Tensor, lasts: Tensor, pairs: Pairs) -> Tensor:
+        """Return the logits of pairs (P,) by both maps of words, (W, 1 or D).
+
+        Pairs of long sentences are more than all else in a batch. Of so many, some are judged at a
+        time, and judged again for the gradient, so that no (P, D) are held.
+        """
+        if self.match_out is None or len(pairs.first) <= AT_ONCE:
+            return self._judge(firsts, lasts, *pairs)
+        again = partial(checkpoint, self._judge, use_reentrant=False)
+        judge = again if torch.is_grad_enabled() else self._judge
+        parts = zip(*(side.split(AT_ONCE) for side in pairs))
+        return torch.cat([judge(firsts, lasts, *part) for part in parts])
+
+    def _judge(self, firsts: Tensor, lasts: Tensor, first: Tensor, last: Tensor) -> Tensor:
+        both = firsts.index_select(0, first) + lasts.index_select(0, last)  # (P, 1 or D)
         if self.match_out is not None:
             both = self.match_out(self.dropout(ACTIVATIONS["gelu"](both)))
-        return logits, {"first": pairs.first, "last": pairs.last, "match": both.squeeze(1)}
+        return both.squeeze(1)
 
 
 def predicted_marks(logits: Tensor) -> Tensor:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from ..data.dictionaries import load_dictionary
 from ..data.factor_streams import check_split
-from ..data.folder_names import SPANS
+from ..data.folder_names import ENTITIES, SPANS, TARGETS
 from ..data.manifest import TRANSLATION, Manifest, load_vocabulary
 from ..data.passages import Texts, read_ids
 from ..data.products import faults
@@ -64,7 +64,7 @@ def _check_translation(folder: Path) -> None:
 
 def _check_texts(folder: Path, manifest: Manifest) -> None:
     """Check what a task checks of all splits when it opens them, whatever its model reads."""
-    open_folder(folder, manifest.task)
+    open_folder(folder, TARGETS[ENTITIES] if manifest.levels else manifest.task)
     pieces = len(load_vocabulary(folder, manifest))
     for split in manifest.splits:
         where = (folder, manifest, split)

@@ -78,13 +78,10 @@ def convert(options: RoleFiles) -> Counter[str]:
 
     Raises:
         FileNotFoundError: no such file, or no folder to write into.
-        ValueError: a file that is none, or a CoNLL-U file of other words; with file and line.
+        ValueError: a file that is none, or a CoNLL-U file of other words, with file and line; or an
+            output that is no new file.
     """
-    for path in filter(None, (options.roles, options.conllu)):
-        if not Path(path).is_file():
-            raise FileNotFoundError(f"no file {path!r}")
-    if not Path(options.output).parent.is_dir():
-        raise FileNotFoundError(f"--output: no folder {str(Path(options.output).parent)!r}")
+    _check_files(options)
     counts: Counter[str] = Counter()
     with replacing(options.output, "w") as stream:
         for sentence, lines in _rows(options):
@@ -97,6 +94,20 @@ def convert(options: RoleFiles) -> Counter[str]:
         if not counts:
             raise ValueError(f"{options.roles}: no sentences")
     return counts
+
+
+def _check_files(options: RoleFiles) -> None:
+    """Refuse files that are not there, and an output that would replace one of them."""
+    output = Path(options.output)
+    for path in map(Path, filter(None, (options.roles, options.conllu))):
+        if not path.is_file():
+            raise FileNotFoundError(f"no file {str(path)!r}")
+        if output.exists() and output.samefile(path):
+            raise ValueError(f"--output {options.output}: would replace what is read; name another")
+    if not output.parent.is_dir():
+        raise FileNotFoundError(f"--output: no folder {str(output.parent)!r}")
+    if output.is_dir():
+        raise ValueError(f"--output {quoted(options.output)}: is no name of a file")
 
 
 def _rows(options: RoleFiles) -> Iterator[tuple[Predicates, list[str]]]:

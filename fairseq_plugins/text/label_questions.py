@@ -98,6 +98,10 @@ def label_questions(
         folder, manifest: of the prepared folder or bundle, whose encoder cuts and annotates them.
         questions, read: see `LabelQuestions`.
         spacy_model: the pipeline that the user names (default: the folder's).
+
+    Returns:
+        Questions whose ``encode`` raises ValueError where an encoder knows nothing of one of them,
+        or cannot tell two apart.
     """
 
     @cache
@@ -108,6 +112,25 @@ def label_questions(
         part = replace(manifest, annotations=kept, tokenize=tokenize, **changes)
         encoder = TextEncoder.from_folder(folder, part, spacy_model)
         examples = [Example(label, (text,)) for label, text in questions.items()]
-        return [sentence for (sentence,) in encoder.encode(examples)]
+        found = [sentence for (sentence,) in encoder.encode(examples)]
+        _check_read(dict(zip(questions, found)), encoder.pieces.unknown)
+        return found
 
     return LabelQuestions(questions, encode, read)
+
+
+def _check_read(found: dict[str, EncodedSentence], unknown: int) -> None:
+    """Refuse questions that tell an encoder nothing, or two of them the same; ValueError."""
+    seen: dict[tuple[int, ...], str] = {}
+    for label, sentence in found.items():
+        tokens = tuple(sentence.tokens)
+        if {*tokens} <= {unknown}:
+            raise ValueError(
+                f"{FLAG}: the encoder knows no subword of the question of {quoted(label)}; ask in "
+                "the language of the encoder"
+            )
+        if (other := seen.setdefault(tokens, label)) != label:
+            raise ValueError(
+                f"{FLAG}: {quoted(other)} and {quoted(label)} have the same question to this "
+                "encoder, so that nothing tells them apart; give each its own"
+            )

@@ -98,11 +98,7 @@ class TextEncoder:
                 one that the user has to name as ``spacy_model`` (see `reopen_annotator`); or no
                 WordNet, where words are compared.
         """
-        if lacking := given_names(manifest.annotations):
-            raise ValueError(
-                f"{folder} holds {named(lacking)}, which raw text has not: predict its prepared "
-                "splits, or train a model without"
-            )
+        check_raw(folder, manifest.annotations)
         model = manifest.annotator.get("model", "")
         if manifest.annotator.get("name") == GIVEN and not (model or spacy_model):
             raise ValueError(
@@ -281,3 +277,12 @@ def _located(line: str, note: Annotation) -> Annotation:
 
 def _other_characters(line: str) -> str:
     return f"the spaCy pipeline changes the characters of {line[:80]!r}: use another one"
+
+
+def check_raw(folder: Path, names: Sequence[str]) -> None:
+    """Refuse layers of a folder that raw text has not (ValueError)."""
+    if lacking := given_names(names):
+        raise ValueError(
+            f"{folder} holds {named(lacking)}, which raw text has not: predict its prepared "
+            "splits, or train a model without"
+        )

@@ -165,6 +165,7 @@ def test_further_columns_are_further_levels_of_labels(tmp_path):
     ("options", "message"),
     [
         ({"nested_columns": "x"}, "--nested-columns 'x': expected 4 or 4,5"),
+        ({"nested_columns": "2"}, "is --tag-column 3 or --token-column 2"),
         ({"nested_columns": "3"}, "--nested-columns '3': a column is there twice, or is --tag"),
         ({"tag_column": -1}, "--nested-columns needs --tag-column"),
         ({"nested_columns": "9"}, r"a.tsv:1: found 4 columns, so there is no column 9"),

@@ -18,6 +18,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from prepared_text import IDS, make_model, pieces_of
 
+from fairseq_plugins.data.rows import Rows
+from fairseq_plugins.data.text_columns import Gold
 from fairseq_plugins.evaluation.entity_spans import NESTED, found_spans, kept_spans
 from fairseq_plugins.nn.entity_spans import pairs_of, span_scores
 
@@ -130,6 +132,24 @@ def test_layers_of_the_question_are_read(places, tmp_path):
     task = make_task(places[0], places[2], spacy_model=None)
     with pytest.raises(ValueError, match="was prepared without"):
         make_model(task, "bert_sla_tiny", entity_match="linear")
+
+
+@pytest.mark.parametrize("lost", [1, 2])
+def test_gold_of_another_number_of_labels_is_refused(places, lost):
+    _, _, dataset = dataset_of(places)
+    rows = [dataset.gold[number] for number in range(len(dataset))]
+    count = len(rows[1]) // 2
+    rows[1] = rows[1][:-lost]
+    found = Gold("word_labels", Rows.of(rows))
+    message = rf"example 2 .* has {2 * count - lost} labels for {count} words of 2 labels each"
+    with pytest.raises(ValueError, match=message):
+        type(dataset)([dataset.sentence], dataset.form, gold=found, **known_of(dataset))
+
+
+def known_of(dataset):
+    """Return what else a dataset was made of."""
+    known = {name: getattr(dataset, name) for name in ("questions", "word_labels", "levels")}
+    return {**known, "name_of": dataset.name_of}
 
 
 @settings(max_examples=15, deadline=None)

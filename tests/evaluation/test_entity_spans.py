@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from itertools import combinations
 
+import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fairseq_plugins.criterions._tallies import Entities
 from fairseq_plugins.evaluation.entity_spans import (
     FLAT,
     NESTED,
@@ -124,3 +126,10 @@ def test_spans_of_a_batch_are_of_their_sentence_and_label(counts, seed):
             span = EntitySpan(["LOC", "PER"][label], owners[i][1], owners[j][1], value)
             expected.setdefault(place, []).append(span)
     assert found == expected
+
+
+@pytest.mark.parametrize("mark", "BISEUL")
+def test_entities_are_scored_whatever_marks_their_labels(mark):
+    span, labels = [("PER", 0, 0)], ["O", f"{mark}-PER"]
+    assert score("entities", [span], [span], labels)["entity_f1"] == 1.0
+    assert Entities(labels, FLAT).score({f"_entity_{k}": 1 for k in range(3)})["entity_f1"] == 1.0

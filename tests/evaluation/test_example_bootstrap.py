@@ -196,3 +196,21 @@ def test_predictions_of_two_kinds_are_refused(tmp_path):
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     with pytest.raises(ValueError, match="predictions of more than one kind"):
         read_answers(path)
+
+
+@pytest.mark.parametrize("metric", NAMES["entities"])
+@pytest.mark.parametrize("kind", ["R", "PER"])
+def test_every_metric_of_entities_is_compared_whatever_their_types(metric, kind):
+    gold = [[f"B-{kind}", f"B-{kind}"], ["O", f"B-{kind}"]]
+    said = [[f"B-{kind}", "O"], ["O", "O"]]
+    runs = [Answers("run", "word_labels", ["0", "1"], gold, row) for row in (said, gold)]
+    found = bootstrap(runs[:1], runs[1:], metric, samples=5)
+    expected = (
+        0.0
+        if metric == "entity_precision"
+        else 1
+        - score(
+            "entities", *([sorted(spans_of(r, 2)) for r in rows] for rows in (gold, said)), ["B-R"]
+        )[metric]
+    )
+    assert found.difference == pytest.approx(expected)

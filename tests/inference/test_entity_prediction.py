@@ -10,6 +10,8 @@ from asked_entities import entities_of, examples, nested_folder, questions_file,
 from entity_tasks import train
 
 from fairseq_plugins import load
+from fairseq_plugins.demo.models import open_models
+from fairseq_plugins.demo.options import DemoOptions
 from fairseq_plugins.evaluation.example_bootstrap import bootstrap, read_answers
 from fairseq_plugins.inference.export import export_checkpoint
 from fairseq_plugins.inference.options import PredictionOptions
@@ -127,3 +129,6 @@ def test_ensembles_and_formats_of_others_are_refused_by_name(run, bundle, tmp_pa
             load([place, place], cpu=True)
     with pytest.raises(ValueError, match="it finds entities by questions"):
         export_checkpoint(run, tmp_path / "hf", form="huggingface")
+    for place in (run, bundle):
+        with pytest.raises(ValueError, match="of task mrc_ner, which the page does not show"):
+            open_models(DemoOptions(text=(str(place),)))

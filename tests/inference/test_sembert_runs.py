@@ -13,6 +13,8 @@ from raw_text import text_options, write_pretrained, write_table
 
 from fairseq_plugins import load as load_any
 from fairseq_plugins.data.manifest import TEXT, Manifest
+from fairseq_plugins.demo.models import open_models
+from fairseq_plugins.demo.options import DemoOptions
 from fairseq_plugins.inference.export import export_checkpoint as export
 from fairseq_plugins.inference.prediction import load
 from fairseq_plugins.nn.quantized import QuantizedLinear
@@ -119,6 +121,10 @@ def test_raw_text_has_no_roles_and_is_refused(runs) -> None:
     for made in (load(runs / "run", cpu=True), load_any(runs / "mine", cpu=True)):
         with pytest.raises(ValueError, match=message):
             made.predict([text if len(text) > 1 else text[0]])
+    for place in ("run", "mine"):  # before anything is shown
+        shown = {"text" if len(text) == 1 else "pairs": (str(runs / place),)}
+        with pytest.raises(ValueError, match=message):
+            open_models(DemoOptions(**shown))
 
 
 def test_other_labels_are_refused(runs) -> None:

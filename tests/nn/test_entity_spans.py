@@ -7,6 +7,7 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fairseq_plugins.nn import entity_spans
 from fairseq_plugins.nn.entity_spans import MATCHES, EntityReader, pairs_of, span_scores
 
 WIDTH = 6
@@ -115,6 +116,30 @@ def test_every_parameter_learns(match):
     (logits.square().mean() + extra["match"].square().mean()).backward()
     assert all(bool(p.grad.abs().sum() > 0) for p in model.parameters())
     assert words.grad.abs().sum(1).gt(0).all()
+
+
+@pytest.mark.parametrize("learning", [True, False])
+def test_many_pairs_are_judged_some_at_a_time_with_the_same_result(monkeypatch, learning):
+    found, sizes, judge = [], [], EntityReader._judge
+
+    def counted(self, firsts, lasts, first, last):
+        sizes.append(len(first))
+        return judge(self, firsts, lasts, first, last)
+
+    monkeypatch.setattr(EntityReader, "_judge", counted)
+    for most in (1000, 7):
+        monkeypatch.setattr(entity_spans, "AT_ONCE", most)
+        sizes.clear()
+        model, words = reader("mlp"), states(12).requires_grad_()
+        with torch.set_grad_enabled(learning):
+            match = model(words, torch.tensor([7, 5]), torch.ones(12, 2))[1]["match"]
+        if learning:
+            match.square().sum().backward()
+        found.append([match, words.grad, *(p.grad for p in model.parameters())])
+        assert max(sizes) == min(most, len(match))
+    for one, other in zip(*found):
+        assert (one is None) == (other is None)
+        assert one is None or torch.allclose(one, other)
 
 
 def test_batch_without_a_candidate_still_reaches_every_parameter():

@@ -10,6 +10,7 @@ import pytest
 from fairseq_plugins.corpora.readers.options import ReadOptions
 from fairseq_plugins.data.text_folders import open_folder, read_gold
 from fairseq_plugins.evaluation.entity_spans import spans_of
+from fairseq_plugins.prep.folder_check import check_folder
 from fairseq_plugins.prep.recipes.text import prepare
 from fairseq_plugins.prep.recipes.text_options import TextOptions
 
@@ -37,6 +38,7 @@ def test_two_columns_become_two_levels(tmp_path):
     names = [[manifest.labels[i] for i in gold[number]] for number in range(2)]
     assert spans_of(names[0], 3) == NESTED
     assert names[1] == ["O", "O"]
+    assert "the numbers of train, valid sound" in check_folder(folder)
 
 
 @pytest.mark.parametrize("nested", ["", "4"])

@@ -144,6 +144,20 @@ def test_what_does_not_fit_is_refused(folder, values, message) -> None:
         convert(options(folder, **values))
 
 
+@pytest.mark.parametrize("flag", ["roles", "conllu"])
+def test_an_output_never_replaces_what_is_read(folder, flag) -> None:
+    convert(options(folder))
+    (folder / "link").symlink_to(folder / ("a.srl" if flag == "roles" else "a.conllu"))
+    before = (folder / "link").read_bytes()
+    given = {flag: str(folder / "link"), "output": str((folder / "link").resolve())}
+    with pytest.raises(ValueError, match=r"--output .*: would replace what is read; name another"):
+        convert(options(folder, **given))
+    assert (folder / "link").read_bytes() == before
+    for output in (str(folder), ""):
+        with pytest.raises(ValueError, match="is no name of a file"):
+            convert(options(folder, output=output))
+
+
 def test_the_command_prints_the_counts(folder, capsys) -> None:
     files = ["--roles", str(folder / "a.srl"), "--output", str(folder / "a.conllu")]
     assert not main(["convert-roles", *files])

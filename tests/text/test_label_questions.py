@@ -5,6 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from asked_entities import examples, flat_folder, questions_file
+from entity_tasks import make_task
+from prepared_text import make_model
 
 from fairseq_plugins.corpora.datasets import DATASETS
 from fairseq_plugins.evaluation.entity_spans import types_of
@@ -59,3 +62,19 @@ def test_shipped_questions_are_those_of_their_dataset(path):
     types = types_of(DATASETS[path.stem].labels)
     assert read_questions(path, types).keys() == {*types}
     assert len({*read_questions(path, types).values()}) == len(types)
+
+
+@pytest.mark.parametrize(
+    ("texts", "message"),
+    [
+        (("the garden", "\u200b"), "knows no subword of the question of 'PER'"),
+        (("the garden", "Ωμέγα Ωμέγα"), "knows no subword of the question of 'PER'"),
+        (("the garden", "The  GARDEN"), "'LOC' and 'PER' have the same question to this encoder"),
+    ],
+)
+def test_questions_that_tell_an_encoder_nothing_are_refused(tmp_path, texts, message):
+    folder = flat_folder(tmp_path / "flat", {"train": examples(3)})
+    task = make_task(folder, questions_file(tmp_path / "q.tsv", dict(zip(TYPES, texts))))
+    make_model(task, "bert_mrc_tiny")
+    with pytest.raises(ValueError, match=message):
+        task.load_dataset("train")

@@ -86,10 +86,11 @@ class ReadOptions:
         if not all(re.fullmatch("[1-9][0-9]{0,5}", part) for part in parts):
             raise ValueError(f"--nested-columns {quoted(self.nested_columns)}: expected 4 or 4,5")
         found = tuple(map(int, parts))
-        if len({*found, self.tag_column}) <= len(found):
+        own = {self.tag_column, self.token_column} if found else set()
+        if len({*found, *own}) < len(found) + len(own):
             raise ValueError(
                 f"--nested-columns {quoted(self.nested_columns)}: a column is there twice, or is "
-                f"--tag-column {self.tag_column}"
+                f"--tag-column {self.tag_column} or --token-column {self.token_column}"
             )
         if found and self.tag_column < 0:
             raise ValueError("--nested-columns needs --tag-column, that of the outermost labels")
