@@ -1,4 +1,4 @@
-"""The best answer spans of a batch (BERT's n-best list, but exact; the paper of BERTQA says nothing of it).
+"""The best answer spans of a batch: BERT's n-best list, but exact (BERTQA does not say how).
 
 A span from ``begin`` to ``end`` scores start_logit[begin] + end_logit[end]. BERT's own code looks
 only at the pairs of its n best starts and n best ends, which can miss spans, or find none; here all
