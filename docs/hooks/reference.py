@@ -1,0 +1,190 @@
+"""The reference pages, made of what the program itself declares: commands, tasks, models and so on.
+
+Every option comes from the parser that reads it: argparse's of a subcommand, and what fairseq makes
+of a registered dataclass. Nothing here is written by hand, so nothing can be out of date.
+"""
+
+from __future__ import annotations
+
+import inspect
+import re
+from argparse import Action, ArgumentParser, Namespace
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+
+from fairseq.criterions import CRITERION_REGISTRY
+from fairseq.dataclass.utils import gen_parser_from_dataclass
+from fairseq.models import ARCH_CONFIG_REGISTRY, ARCH_MODEL_NAME_REGISTRY, MODEL_REGISTRY
+from fairseq.optim import OPTIMIZER_REGISTRY
+from fairseq.optim.lr_scheduler import LR_SCHEDULER_REGISTRY
+from fairseq.tasks import TASK_REGISTRY
+
+from fairseq_plugins.cli import main, subcommands
+from fairseq_plugins.registration import register
+
+HEAD = "| option | values | default | |\n|---|---|---|---|"
+REGISTRIES: dict[str, Mapping[str, type]] = {
+    "tasks": TASK_REGISTRY,
+    "models": MODEL_REGISTRY,
+    "criterions": CRITERION_REGISTRY,
+    "optimizers": OPTIMIZER_REGISTRY,
+    "schedules": LR_SCHEDULER_REGISTRY,
+}
+TITLES = {
+    "tasks": ("Tasks", "--task"),
+    "models": ("Models and architectures", "--arch"),
+    "criterions": ("Criterions", "--criterion"),
+    "optimizers": ("Optimisers", "--optimizer"),
+    "schedules": ("Schedules", "--lr-scheduler"),
+}
+PACKAGE = "fairseq_plugins."
+MOST_DEFAULT = 60  # characters of a default that is shown
+
+
+def pages() -> dict[str, str]:
+    """Return the pages: path in the site -> Markdown."""
+    register()
+    made = {f"reference/{kind}.md": registered_page(kind) for kind in REGISTRIES}
+    return {"reference/commands.md": commands_page(), **made}
+
+
+def ours(kind: str) -> dict[str, type]:
+    """Return what we registered of a kind: name -> class, sorted."""
+    own = {k: v for k, v in REGISTRIES[kind].items() if v.__module__.startswith(PACKAGE)}
+    return dict(sorted(own.items()))
+
+
+def command_parsers() -> dict[str, ArgumentParser]:
+    """Return the parser of every subcommand, by the words that call it."""
+    known = subcommands.subcommands().items()
+    return {" ".join(w): main.make_parser(w, subcommands.load(name)) for w, name in known}
+
+
+def registered_parser(cls: type) -> ArgumentParser:
+    """Return a parser of the options that a registered class declares, as fairseq makes it."""
+    parser = ArgumentParser(add_help=False, allow_abbrev=False)
+    declared = getattr(cls, "__dataclass", None)
+    if declared is not None:
+        with suppress(TypeError):  # no dataclass, or one that needs values
+            gen_parser_from_dataclass(parser, declared())
+            return parser
+    cls.add_args(parser)
+    return parser
+
+
+def commands_page() -> str:
+    """Return the page of all subcommands: description, arguments, options."""
+    parts = ["# Commands", "What `fairseq-plugins SUBCOMMAND --help` says, for every subcommand."]
+    parts += [f"```\n{subcommands.overview()}```"]
+    for words, parser in command_parsers().items():
+        first, _, rest = (parser.description or "").strip().partition("\n")
+        parts += [f"## {words}", prose(first)]
+        if rest.strip():
+            parts.append(f"```\n{inspect.cleandoc(rest).strip()}\n```")
+        parts.append(options_table(parser._actions))
+    return "\n\n".join(parts) + "\n"
+
+
+def registered_page(kind: str) -> str:
+    """Return the page of a registry: each of our classes with its options."""
+    title, flag = TITLES[kind]
+    parts = [f"# {title}", f"What `{flag}` takes, with the options that come with it."]
+    for name, cls in ours(kind).items():
+        doc = inspect.cleandoc(cls.__doc__ or "").partition("\n\n")[0]
+        parts += [f"## {name}", prose(doc)]
+        own, others = split_options(cls)
+        parts.append(options_table(own) if own else "No options of its own.")
+        if others:
+            names = ", ".join(f"`{action.option_strings[0]}`" for action in others)
+            parts.append(f"As in fairseq: {names}.")
+        if kind == "models":
+            parts += architectures(name)
+    return "\n\n".join(parts) + "\n"
+
+
+def split_options(cls: type) -> tuple[list[Action], list[Action]]:
+    """Return a class's options: ours, and those that a class of fairseq above it has as well."""
+    above = [one for one in cls.__mro__[1:] if one.__module__.startswith("fairseq.")]
+    inherited: set[str] = set()
+    for one in above:
+        with suppress(TypeError, AttributeError, NotImplementedError):
+            inherited |= {*registered_parser(one)._option_string_actions}
+    actions = registered_parser(cls)._actions
+    others = [one for one in actions if {*one.option_strings} & inherited]
+    return [one for one in actions if one not in others], others
+
+
+def architectures(model: str) -> list[str]:
+    """Return what a model's architectures preset, those in small print that all share left out."""
+    known = [name for name, of in ARCH_MODEL_NAME_REGISTRY.items() if of == model]
+    base = presets(model)
+    rows = ["| `--arch` | presets |", "|---|---|"]
+    for name in known:
+        own = presets(name)
+        shown = own if name == model else {k: v for k, v in own.items() if base.get(k) != v}
+        said = ", ".join(f"`--{k.replace('_', '-')} {v}`" for k, v in sorted(shown.items()))
+        rows.append(f"| `{name}` | {said} |")
+    told = f"Architectures; of others than `{model}` what they preset otherwise than it does."
+    return [told, "\n".join(rows)]
+
+
+def presets(arch: str) -> dict[str, object]:
+    """Return the options that an architecture fills in where they are not given."""
+    options = Namespace(arch=arch)
+    ARCH_CONFIG_REGISTRY[arch](options)
+    found = {k: v for k, v in vars(options).items() if k not in ("arch", "_name")}
+    return {k: v for k, v in found.items() if v not in (None, "")}
+
+
+def options_table(actions: Iterable[Action]) -> str:
+    """Return a table of options, a row each."""
+    shown = [one for one in actions if "--help" not in one.option_strings]
+    return "\n".join([HEAD, *map(option_row, shown)])
+
+
+def option_row(action: Action) -> str:
+    """Return an option as a row: its flags, values, default, help."""
+    flags = ", ".join(f"`{one}`" for one in action.option_strings) or f"`{_metavar(action)}`"
+    text = (action.help or "").replace("%%", "%").replace("%(default)s", str(action.default))
+    cells = (flags, _values(action), _default(action), prose(text))
+    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+
+
+def _metavar(action: Action) -> str:
+    named = action.metavar or action.dest.upper()
+    return " ".join(named) if isinstance(named, tuple) else str(named)
+
+
+def _values(action: Action) -> str:
+    if action.choices:
+        return " ".join(f"`{one}`" for one in action.choices)
+    if action.nargs == 0:
+        return ""
+    kind = action.type if isinstance(action.type, type) else None
+    return {int: "integer", float: "number"}.get(kind, "text" if kind in (None, str) else "")
+
+
+def _default(action: Action) -> str:
+    value = action.default
+    if action.required and action.option_strings:
+        return "required"
+    if value in (None, "", False, [], ()) or action.nargs == 0:
+        return ""
+    text = " ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
+    return f"`{text}`" if len(text) <= MOST_DEFAULT else ""
+
+
+def prose(text: str) -> str:
+    """Return a help text as Markdown: one line, with code where it has flags, names or brackets."""
+    text = " ".join(text.replace("``", "`").split())
+    return _outside_code(text, _marked)
+
+
+def _outside_code(text: str, change: Callable[[str], str]) -> str:
+    pieces = re.split(r"(`[^`]*`)", text)
+    return "".join(p if p.startswith("`") and len(p) > 1 else change(p) for p in pieces)
+
+
+def _marked(text: str) -> str:
+    text = re.sub(r"(?<![\w-])(--[a-z][\w-]*)", r"`\1`", text)
+    return _outside_code(text, lambda plain: re.sub(r"([\\*_<>\[\]#])", r"\\\1", plain))
