@@ -11,25 +11,12 @@ import re
 from argparse import Action, ArgumentParser, Namespace
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-
-from fairseq.criterions import CRITERION_REGISTRY
-from fairseq.dataclass.utils import gen_parser_from_dataclass
-from fairseq.models import ARCH_CONFIG_REGISTRY, ARCH_MODEL_NAME_REGISTRY, MODEL_REGISTRY
-from fairseq.optim import OPTIMIZER_REGISTRY
-from fairseq.optim.lr_scheduler import LR_SCHEDULER_REGISTRY
-from fairseq.tasks import TASK_REGISTRY
+from functools import cache
 
 from fairseq_plugins.cli import main, subcommands
 from fairseq_plugins.registration import register
 
 HEAD = "| option | values | default | |\n|---|---|---|---|"
-REGISTRIES: dict[str, Mapping[str, type]] = {
-    "tasks": TASK_REGISTRY,
-    "models": MODEL_REGISTRY,
-    "criterions": CRITERION_REGISTRY,
-    "optimizers": OPTIMIZER_REGISTRY,
-    "schedules": LR_SCHEDULER_REGISTRY,
-}
 TITLES = {
     "tasks": ("Tasks", "--task"),
     "models": ("Models and architectures", "--arch"),
@@ -43,15 +30,33 @@ MOST_DEFAULT = 60  # characters of a default that is shown
 
 def pages() -> dict[str, str]:
     """Return the pages: path in the site -> Markdown."""
-    register()
-    made = {f"reference/{kind}.md": registered_page(kind) for kind in REGISTRIES}
+    made = {f"reference/{kind}.md": registered_page(kind) for kind in TITLES}
     return {"reference/commands.md": commands_page(), **made}
+
+
+@cache
+def registries() -> dict[str, Mapping[str, type]]:
+    """Return what fairseq knows of each kind, ours with it."""
+    register()  # first: importing fairseq by itself turns debug messages on
+    from fairseq.criterions import CRITERION_REGISTRY
+    from fairseq.models import MODEL_REGISTRY
+    from fairseq.optim import OPTIMIZER_REGISTRY
+    from fairseq.optim.lr_scheduler import LR_SCHEDULER_REGISTRY
+    from fairseq.tasks import TASK_REGISTRY
+
+    return {
+        "tasks": TASK_REGISTRY,
+        "models": MODEL_REGISTRY,
+        "criterions": CRITERION_REGISTRY,
+        "optimizers": OPTIMIZER_REGISTRY,
+        "schedules": LR_SCHEDULER_REGISTRY,
+    }
 
 
 def ours(kind: str) -> dict[str, type]:
     """Return what we registered of a kind: name -> class, sorted."""
-    own = {k: v for k, v in REGISTRIES[kind].items() if v.__module__.startswith(PACKAGE)}
-    return dict(sorted(own.items()))
+    known = registries()[kind].items()
+    return dict(sorted((k, v) for k, v in known if v.__module__.startswith(PACKAGE)))
 
 
 def command_parsers() -> dict[str, ArgumentParser]:
@@ -62,13 +67,14 @@ def command_parsers() -> dict[str, ArgumentParser]:
 
 def registered_parser(cls: type) -> ArgumentParser:
     """Return a parser of the options that a registered class declares, as fairseq makes it."""
+    from fairseq.dataclass.utils import gen_parser_from_dataclass
+
     parser = ArgumentParser(add_help=False, allow_abbrev=False)
     declared = getattr(cls, "__dataclass", None)
-    if declared is not None:
-        with suppress(TypeError):  # no dataclass, or one that needs values
-            gen_parser_from_dataclass(parser, declared())
-            return parser
-    cls.add_args(parser)
+    if declared is None:
+        cls.add_args(parser)
+    else:
+        gen_parser_from_dataclass(parser, declared(), with_prefix="")
     return parser
 
 
@@ -116,6 +122,8 @@ def split_options(cls: type) -> tuple[list[Action], list[Action]]:
 
 def architectures(model: str) -> list[str]:
     """Return what a model's architectures preset, those in small print that all share left out."""
+    from fairseq.models import ARCH_MODEL_NAME_REGISTRY
+
     known = [name for name, of in ARCH_MODEL_NAME_REGISTRY.items() if of == model]
     base = presets(model)
     rows = ["| `--arch` | presets |", "|---|---|"]
@@ -130,6 +138,8 @@ def architectures(model: str) -> list[str]:
 
 def presets(arch: str) -> dict[str, object]:
     """Return the options that an architecture fills in where they are not given."""
+    from fairseq.models import ARCH_CONFIG_REGISTRY
+
     options = Namespace(arch=arch)
     ARCH_CONFIG_REGISTRY[arch](options)
     found = {k: v for k, v in vars(options).items() if k not in ("arch", "_name")}
