@@ -1,4 +1,4 @@
-"""Links of a page as the site needs them: pages of the repository lead to each other's places in it.
+"""Links of a page as the site needs them: the repository's places become the site's.
 
 Pages are written for the repository, where every link is relative to the file. What the site has
 under another name is found there; what it does not have (folders, programs) is named, not linked.

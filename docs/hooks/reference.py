@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import inspect
 import re
-from argparse import Action, ArgumentParser, Namespace
+import textwrap
+from argparse import SUPPRESS, Action, ArgumentParser, Namespace
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from functools import cache
 
 from fairseq_plugins.cli import main, subcommands
+from fairseq_plugins.option_flags import flag_of
 from fairseq_plugins.registration import register
 
 HEAD = "| option | values | default | |\n|---|---|---|---|"
@@ -24,6 +26,7 @@ TITLES = {
     "optimizers": ("Optimisers", "--optimizer"),
     "schedules": ("Schedules", "--lr-scheduler"),
 }
+MISSING = "???"  # fairseq's word for an option that has to be given
 PACKAGE = "fairseq_plugins."
 MOST_DEFAULT = 60  # characters of a default that is shown
 
@@ -86,7 +89,7 @@ def commands_page() -> str:
         first, _, rest = (parser.description or "").strip().partition("\n")
         parts += [f"## {words}", prose(first)]
         if rest.strip():
-            parts.append(f"```\n{inspect.cleandoc(rest).strip()}\n```")
+            parts.append(f"```\n{textwrap.dedent(rest).strip()}\n```")
         parts.append(options_table(parser._actions))
     return "\n\n".join(parts) + "\n"
 
@@ -96,7 +99,8 @@ def registered_page(kind: str) -> str:
     title, flag = TITLES[kind]
     parts = [f"# {title}", f"What `{flag}` takes, with the options that come with it."]
     for name, cls in ours(kind).items():
-        doc = inspect.cleandoc(cls.__doc__ or "").partition("\n\n")[0]
+        about = inspect.getmodule(cls) if kind == "models" else cls
+        doc = inspect.cleandoc(about.__doc__ or "").partition("\n\n")[0]
         parts += [f"## {name}", prose(doc)]
         own, others = split_options(cls)
         parts.append(options_table(own) if own else "No options of its own.")
@@ -117,38 +121,35 @@ def split_options(cls: type) -> tuple[list[Action], list[Action]]:
             inherited |= {*registered_parser(one)._option_string_actions}
     actions = registered_parser(cls)._actions
     others = [one for one in actions if {*one.option_strings} & inherited]
-    return [one for one in actions if one not in others], others
+    return [one for one in actions if one not in others and _public(one)], others
 
 
 def architectures(model: str) -> list[str]:
-    """Return what a model's architectures preset, those in small print that all share left out."""
-    from fairseq.models import ARCH_MODEL_NAME_REGISTRY
+    """Return what a model's architectures preset, of others than the first where they depart."""
+    from fairseq.models import ARCH_CONFIG_REGISTRY, ARCH_MODEL_NAME_REGISTRY
 
-    known = [name for name, of in ARCH_MODEL_NAME_REGISTRY.items() if of == model]
-    base = presets(model)
+    others = [k for k, of in ARCH_MODEL_NAME_REGISTRY.items() if of == model and k != model]
+    fill = ARCH_CONFIG_REGISTRY[others[0]]  # one function for all; the model's own name has none
+    base = presets(model, fill)
     rows = ["| `--arch` | presets |", "|---|---|"]
-    for name in known:
-        own = presets(name)
-        shown = own if name == model else {k: v for k, v in own.items() if base.get(k) != v}
-        said = ", ".join(f"`--{k.replace('_', '-')} {v}`" for k, v in sorted(shown.items()))
+    for name in (model, *others):
+        own = presets(name, fill)
+        shown = {k: v for k, v in own.items() if name == model or base.get(k) != v}
+        said = ", ".join(f"`{flag_of(k)} {v}`" for k, v in sorted(shown.items()))
         rows.append(f"| `{name}` | {said} |")
-    told = f"Architectures; of others than `{model}` what they preset otherwise than it does."
-    return [told, "\n".join(rows)]
+    return [f"Architectures: what they preset, others than `{model}` beside it.", "\n".join(rows)]
 
 
-def presets(arch: str) -> dict[str, object]:
+def presets(arch: str, fill: Callable[[Namespace], None]) -> dict[str, object]:
     """Return the options that an architecture fills in where they are not given."""
-    from fairseq.models import ARCH_CONFIG_REGISTRY
-
     options = Namespace(arch=arch)
-    ARCH_CONFIG_REGISTRY[arch](options)
-    found = {k: v for k, v in vars(options).items() if k not in ("arch", "_name")}
-    return {k: v for k, v in found.items() if v not in (None, "")}
+    fill(options)
+    return {k: v for k, v in vars(options).items() if k != "arch" and v is not None}
 
 
 def options_table(actions: Iterable[Action]) -> str:
     """Return a table of options, a row each."""
-    shown = [one for one in actions if "--help" not in one.option_strings]
+    shown = [one for one in actions if "--help" not in one.option_strings and _public(one)]
     return "\n".join([HEAD, *map(option_row, shown)])
 
 
@@ -158,6 +159,10 @@ def option_row(action: Action) -> str:
     text = (action.help or "").replace("%%", "%").replace("%(default)s", str(action.default))
     cells = (flags, _values(action), _default(action), prose(text))
     return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
+
+
+def _public(action: Action) -> bool:
+    return action.help != SUPPRESS
 
 
 def _metavar(action: Action) -> str:
@@ -176,12 +181,12 @@ def _values(action: Action) -> str:
 
 def _default(action: Action) -> str:
     value = action.default
-    if action.required and action.option_strings:
+    if value == MISSING or (action.required and action.option_strings):
         return "required"
-    if value in (None, "", False, [], ()) or action.nargs == 0:
+    if value is None or value == SUPPRESS or action.nargs == 0:
         return ""
     text = " ".join(map(str, value)) if isinstance(value, (list, tuple)) else str(value)
-    return f"`{text}`" if len(text) <= MOST_DEFAULT else ""
+    return f"`{text}`" if 0 < len(text) <= MOST_DEFAULT else ""
 
 
 def prose(text: str) -> str:

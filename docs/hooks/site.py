@@ -1,4 +1,4 @@
-"""What mkdocs is told to do besides: pages that lie elsewhere in the repository, the reference, links.
+"""What mkdocs does besides: pages from elsewhere in the repository, the reference, links.
 
 README.md is the site's first page; examples, results and the papers of the house keep their places
 in the repository and are shown from there. The reference is made anew by every build.
@@ -60,7 +60,9 @@ def places(files: Files) -> dict[str, str]:
     """Return where the site has what: path in the repository -> path in the site."""
     own = {f"{DOCS}/{file.src_uri}": file.src_uri for file in files}
     known = {**own, **SHOWN, **pictures()}
-    folders = {posixpath.dirname(path): known[path] for path in known if path.endswith("/README.md")}
+    folders = {
+        posixpath.dirname(path): known[path] for path in known if path.endswith("/README.md")
+    }
     return {**known, **folders}
 
 
