@@ -71,7 +71,9 @@ def links_of(text: str) -> list[str]:
     return found
 
 
-def for_site(text: str, page: str, place: str, known: Mapping[str, str]) -> str:
+def for_site(
+    text: str, page: str, place: str, known: Mapping[str, str], exists: Callable[[str], bool]
+) -> str:
     """Return a page with the links of the site.
 
     Args:
@@ -79,12 +81,13 @@ def for_site(text: str, page: str, place: str, known: Mapping[str, str]) -> str:
         page: its path in the repository.
         place: its path in the site.
         known: path in the repository (of a folder: without its README.md) -> path in the site.
+        exists: whether a path is in the repository; links to what is not stay, for mkdocs to see.
     """
 
     def one(match: re.Match[str]) -> str:
         picture, words, link = match.groups()
         target = target_of(link, page)
-        if target is None:
+        if target is None or not (target.path in known or exists(target.path)):
             return match.group()
         there = known.get(target.path)
         if there is None:

@@ -53,7 +53,7 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
     """Lead links from the repository's places to the site's."""
     place = page.file.src_uri
     path = {there: here for here, there in SHOWN.items()}.get(place, f"{DOCS}/{place}")
-    return for_site(markdown, path, place, places(files))
+    return for_site(markdown, path, place, places(files), lambda name: (ROOT / name).exists())
 
 
 def places(files: Files) -> dict[str, str]:
