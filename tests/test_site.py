@@ -133,7 +133,7 @@ def test_files_are_searched_without_a_server(site):
         page.on("request", lambda request: asked.append(request.url))
         page.goto((site / "index.html").as_uri())
         page.locator("input.md-search__input").first.click()
-        page.locator("input.md-search__input").first.fill("coattention")
+        page.locator("input.md-search__input").first.press_sequentially("coattention")  # by keys
         found = page.locator(".md-search-result__link").first
         found.wait_for(state="attached", timeout=60_000)
         assert "coattention" in page.locator(".md-search-result__list").inner_text().lower()
