@@ -21,7 +21,7 @@ from reference import command_parsers, ours, pages, registered_parser, registrie
 from fairseq_plugins.cli.subcommands import find
 from fairseq_plugins.option_flags import flag_of
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 SITE = ["README.md", *(p.relative_to(ROOT).as_posix() for p in (ROOT / "docs").rglob("*.md"))]
 EXAMPLES = [p.relative_to(ROOT).as_posix() for p in (ROOT / "examples").glob("*/README.md")]
 HOUSE = ["OVERVIEW.md", "CONTRIBUTING.md", "STYLE.md", "RESULTS.md", "benchmarks/README.md"]

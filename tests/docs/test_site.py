@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 OUTSIDE = re.compile(r"^\s*(https?:)?//", re.I)
 IN_STYLES = re.compile(r"(?:url\(|@import)\s*['\"]?(?:https?:)?//", re.I)
 LONGEST = 900
