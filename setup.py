@@ -7,7 +7,7 @@ from setuptools import find_packages, setup
 HERE = Path(__file__).resolve().parent
 ONNX = ["onnx>=1.19", "onnxscript>=0.6.2", "onnxruntime>=1.23"]
 SERVE = ["ctranslate2>=4.8,<4.9"]
-DOCS = ["mkdocs-material>=9.6.12", "mkdocstrings[python]>=0.29"]
+DOCS = ["mkdocs-material>=9.6.12", "mkdocstrings-python>=2.0"]
 WEB = [*SERVE, "gradio>=6.31,<7", "fastapi>=0.115", "uvicorn>=0.32"]
 
 setup(

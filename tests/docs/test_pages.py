@@ -32,7 +32,7 @@ OTHERS = {
     *("--no-deps", "--no-build-isolation", "--no-index", "--wheel"),  # pip, build
     *("--nodes", "--gpus-per-node", "--cpus-per-task", "--array", "--wrap", "--kill-on-bad-exit"),
     *("--nnodes", "--rdzv_backend", "--rdzv_endpoint", "--max_restarts", "--standalone"),
-    *("--ablation", "--ambiguous-report", "--test", "--train", "--valid"),  # programs of examples
+    *("--ablation", "--ambiguous-report", "--check-tags", "--test", "--train", "--valid"),
     *("--config-dir", "--config-name", "--sacrebleu", "--user-dir", "--strict"),
 }
 COMMAND = re.compile(r"fairseq-plugins(?: +(?!--)[a-z][a-z-]*){1,2}")
