@@ -7,6 +7,7 @@ from setuptools import find_packages, setup
 HERE = Path(__file__).resolve().parent
 ONNX = ["onnx>=1.19", "onnxscript>=0.6.2", "onnxruntime>=1.23"]
 SERVE = ["ctranslate2>=4.8,<4.9"]
+DOCS = ["mkdocs-material>=9.6.12", "mkdocstrings-python>=2.0"]
 WEB = [*SERVE, "gradio>=6.31,<7", "fastapi>=0.115", "uvicorn>=0.32"]
 
 setup(
@@ -67,6 +68,7 @@ setup(
         "onnx": ONNX,  # export --format onnx; onnxruntime computes what it writes
         "serve": SERVE,  # bundles of translation models
         "web": WEB,  # the page (demo) and the service (serve)
+        "docs": DOCS,  # the site: mkdocs build --strict
         # transformers and nervaluate are what tests and benchmarks compare with; playwright drives
         # the browser that looks at reports (an installed Chromium or Chrome); each minor release of
         # ruff may lay code out anew
@@ -81,6 +83,7 @@ setup(
             "playwright>=1.48",
             "ufal.udpipe>=1.3",
             "build>=1.2",
+            *DOCS,
             *ONNX,
             *WEB,
         ],

@@ -1,0 +1,142 @@
+"""The site as mkdocs builds it: strictly, whole, without a request to elsewhere, searched as files.
+
+What its pages name is tried in `test_pages.py`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+OUTSIDE = re.compile(r"^\s*(https?:)?//", re.I)
+IN_STYLES = re.compile(r"(?:url\(|@import)\s*['\"]?(?:https?:)?//", re.I)
+LONGEST = 900
+pytestmark = pytest.mark.slow
+
+
+class Requests(HTMLParser):
+    """Collects what a page makes a browser fetch: all but links that a reader follows."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.fetched: list[str] = []
+        self.style = ""
+
+    def handle_starttag(self, tag, attrs):
+        known = dict(attrs)
+        self.fetched += [known[key] or "" for key in {"src", "data", "poster"} & {*known}]
+        self.fetched += [known["href"] or ""] if tag != "a" and "href" in known else []
+        self.style += known.get("style") or ""
+
+
+def requests_of(html: str) -> list[str]:
+    """Return the addresses elsewhere that a page makes a browser fetch."""
+    parser = Requests()
+    parser.feed(html)
+    styled = IN_STYLES.findall(html + parser.style)
+    return [*filter(OUTSIDE.match, parser.fetched), *styled]
+
+
+def build(config: Path, out: Path) -> subprocess.CompletedProcess[str]:
+    words = ["-m", "mkdocs", "build", "--strict", "-f", config, "-d", out]
+    return subprocess.run(
+        [sys.executable, *map(str, words)],
+        cwd=config.parent,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        timeout=LONGEST,
+    )
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory) -> Path:
+    """Build it as CI does."""
+    out = tmp_path_factory.mktemp("site")
+    done = build(ROOT / "mkdocs.yml", out)
+    assert done.returncode == 0, done.stderr[-5000:]
+    assert "WARNING -" not in done.stderr
+    return out
+
+
+def test_no_page_asks_for_anything_from_elsewhere(site):
+    pages = [*site.rglob("*.html")]
+    assert len(pages) > 40
+    asked = {page.name: requests_of(page.read_text(encoding="utf-8")) for page in pages}
+    assert {name: found for name, found in asked.items() if found} == {}
+    styles = [path for path in site.rglob("*.css") if IN_STYLES.search(path.read_text())]
+    assert styles == []
+
+
+@pytest.mark.parametrize(
+    ("html", "asks"),
+    [
+        ('<script src="https://x.org/a.js"></script>', True),
+        ('<link rel="preconnect" href="//fonts.x.org">', True),
+        ("<style>@import url(https://x.org/a.css)</style>", True),
+        ('<img src="http://x.org/a.png">', True),
+        ('<a href="https://x.org">a</a><img src="a.png">', False),
+    ],
+)
+def test_a_request_to_elsewhere_is_seen(html, asks):
+    assert bool(requests_of(html)) == asks
+
+
+def test_pages_are_laid_out_whole(site):
+    """No list, table or link of a page stayed plain text; code of tables has its strokes."""
+    for page in site.rglob("*.html"):
+        html = page.read_text(encoding="utf-8")
+        text = re.sub(r"<(pre|code)\b.*?</\1>", "", html, flags=re.S)
+        assert re.findall(r"<p>[^<]*\n(?:- |\||```)[^<]*", text) == [], page.name
+        assert "](" not in re.sub(r"<script\b.*?</script>", "", text, flags=re.S), page.name
+    translated = (site / "translate.html").read_text(encoding="utf-8")
+    assert "<code>--on-misalignment error|repair|skip</code>" in translated
+
+
+def test_a_link_that_leads_nowhere_stops_the_build(tmp_path):
+    """To a page, and to a heading of one: what `--strict` is for."""
+    copy = tmp_path / "copy"
+    copy.mkdir()
+    for name in ("docs", "examples", "benchmarks"):
+        only = shutil.ignore_patterns("*.py", "*.sh", "*.yaml", "*.tsv", "*.en", "*.de")
+        shutil.copytree(ROOT / name, copy / name, ignore=only if name != "docs" else None)
+    for path in [*ROOT.glob("*.md"), ROOT / "mkdocs.yml"]:
+        shutil.copy(path, copy / path.name)
+    (copy / "fairseq_plugins").symlink_to(ROOT / "fairseq_plugins")
+    page = copy / "docs" / "safety.md"
+    page.write_text(page.read_text() + "\n[a](gone.md) [b](fairseq.md#gone)\n")
+    done = build(copy / "mkdocs.yml", tmp_path / "out")
+    assert done.returncode != 0
+    assert "#gone" in done.stderr
+    assert "link 'gone.md'" in done.stderr
+
+
+def test_files_are_searched_without_a_server(site):
+    """As a reader opens them; every request is of a file."""
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    known = (shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome"))
+    path = next(filter(None, known), None)
+    if path is None:
+        pytest.skip("no browser is installed")
+    asked: list[str] = []
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
+        page = browser.new_page()
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto((site / "index.html").as_uri())
+        page.locator("input.md-search__input").first.click()
+        page.locator("input.md-search__input").first.press_sequentially("coattention")  # by keys
+        found = page.locator(".md-search-result__link").first
+        found.wait_for(state="attached", timeout=60_000)
+        assert "coattention" in page.locator(".md-search-result__list").inner_text().lower()
+        browser.close()
+    assert asked
+    assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
