@@ -70,7 +70,7 @@ def test_set_up_says_one_line_a_step_and_keeps_what_pip_says(tmp_path):
     assert all(line.startswith("[setup] ") for line in lines)
     assert lines[-1].startswith("[setup] ready")
     log = (tmp_path / "setup.log").read_text()
-    assert log.count("ERROR: fairseq requires torchaudio") == 6  # one an installation; ours after what it needs
+    assert log.count("ERROR: fairseq requires torchaudio") == 6  # one an installation
     assert f"== building {FAIRSEQ_REQUIREMENT}" in log
 
 
