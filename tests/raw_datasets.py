@@ -34,6 +34,7 @@ class Made:
     label: str | None = None
     words: tuple[str, ...] | None = None
     word_labels: tuple[str, ...] | None = None
+    inner_labels: tuple[tuple[str, ...], ...] = ()  # of further levels
 
 
 def sentence(rng: np.random.Generator) -> str:
@@ -128,19 +129,22 @@ def _write_snli(folder: Path, count: int, rng: np.random.Generator) -> dict:
     return made
 
 
+def iob2(choices: Sequence[str], count: int, rng: np.random.Generator) -> tuple[str, ...]:
+    """Draw labels of words; entities are well-formed."""
+    labels: list[str] = []
+    for label in map(str, rng.choice(choices, count)):
+        inside = label.startswith("I-") and (not labels or labels[-1][1:] != label[1:])
+        labels.append(f"B{label[1:]}" if inside else label)
+    return tuple(labels)
+
+
 def invented_words(name: str, rng: np.random.Generator) -> Made:
-    """Invent words with labels of a tagging dataset; entities are well-formed IOB2."""
+    """Invent words with labels of a tagging dataset, of two levels where it has them."""
     choices = DATASETS[name].labels or ("O", "B-ship", "I-ship")
-    words, labels = [], []
-    for _ in range(rng.integers(2, 7)):
-        label = str(rng.choice(choices))
-        if label.startswith("I-") and (not labels or labels[-1][1:] != label[1:]):
-            label = f"B{label[1:]}"
-        words.append(
-            str(rng.choice([*CHARACTERS] if name == "msra_ner" else ["it's", "\u00e9", "x"]))
-        )
-        labels.append(label)
-    return Made((" ".join(words),), None, tuple(words), tuple(labels))
+    forms = [*CHARACTERS] if name == "msra_ner" else ["it's", "\u00e9", "x"]
+    words = tuple(map(str, rng.choice(forms, rng.integers(2, 7))))
+    outer, inner = (iob2(choices, len(words), rng) for _ in range(2))
+    return Made((" ".join(words),), None, words, outer, (inner,) if name == "germeval14" else ())
 
 
 def iob1(labels: Sequence[str]) -> list[str]:
@@ -168,8 +172,8 @@ def _token_lines(name: str, made: Made) -> list[str]:
         rows = zip(made.words, iob1(made.word_labels))
         return [*(f"{word} NNP I-NP {label}" for word, label in rows), ""]
     if name == "germeval14":
-        rows = enumerate(zip(made.words, made.word_labels), start=1)
-        return [*(f"{n}\t{word}\t{label}\tO" for n, (word, label) in rows), ""]
+        rows = enumerate(zip(made.words, made.word_labels, *made.inner_labels), start=1)
+        return [*(f"{n}\t{word}\t{outer}\t{inner}" for n, (word, outer, inner) in rows), ""]
     blank = "\t" if name == "wnut17" else ""
     return [*(f"{w}\t{label}" for w, label in zip(made.words, made.word_labels)), blank]
 

@@ -19,7 +19,8 @@ from fairseq_plugins.corpora.datasets import (
 
 
 def said(example) -> Made:
-    return Made(example.texts, example.label, example.words, example.word_labels)
+    labels = example.word_labels, example.inner_labels
+    return Made(example.texts, example.label, example.words, *labels)
 
 
 def test_every_dataset_is_tried() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import chain
+
 import numpy as np
 import pytest
 from raw_datasets import NAMES, write_raw
@@ -92,7 +94,10 @@ def test_every_dataset_is_prepared_as_its_files_say(name, raw) -> None:
             assert [float(score) for score in scores] == [float(item.label) for item in expected]
             continue
         found = [[labels[i] for i in row] for row in rows_of(folder, split, "label")]
-        assert found == [list(item.word_labels or [item.label]) for item in expected]
+        kept = [
+            [*(item.word_labels or [item.label]), *chain(*item.inner_labels)] for item in expected
+        ]
+        assert found == kept
 
 
 def write_splits(folder, *, test=("a rose", "The dog")) -> None:

