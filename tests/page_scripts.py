@@ -1,4 +1,4 @@
-"""A page as the script that it is: its blocks of bash and Python in order, and what it says they print.
+"""A page as a script: its blocks of bash and Python in order, and what it says they print.
 
 Lines of a block of `text` are what a reader should see: `…` stands for anything, and so does the
 value of a number with a point, which is another on another machine; words and whole numbers are

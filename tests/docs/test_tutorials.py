@@ -1,4 +1,4 @@
-"""The tutorials and README.md: their blocks run in order in a folder of their own, and print what is shown."""
+"""The tutorials and README.md: their blocks run in order, and print what is shown."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ echo 'Mara built the mill in Lund.' > article.txt
 python examples/sample_en_de/generate.py --out corpus --train 60 --valid 10 --test 10
 fairseq-plugins prepare translation -s en -t de --destdir data-bin/sample_en_de --bpe-size 300 \\
     --trainpref corpus/train --validpref corpus/valid --testpref corpus/test
-fairseq-train data-bin/sample_en_de --user-dir "$(python -m fairseq_plugins)" --task syntax_translation \\
-    --arch syntax_transformer_tiny --criterion label_smoothed_cross_entropy --optimizer adam --lr 1e-3 \\
-    --max-tokens 500 --max-update 4 --no-epoch-checkpoints --save-dir runs/quickstart/syntax
+fairseq-train data-bin/sample_en_de --user-dir "$(python -m fairseq_plugins)" \\
+    --task syntax_translation --arch syntax_transformer_tiny \\
+    --criterion label_smoothed_cross_entropy --optimizer adam --lr 1e-3 --max-tokens 500 --max-update 4 --no-epoch-checkpoints --save-dir runs/quickstart/syntax
 """
 
 
