@@ -21,7 +21,8 @@ fairseq-plugins prepare translation -s en -t de --destdir data-bin/sample_en_de 
     --trainpref corpus/train --validpref corpus/valid --testpref corpus/test
 fairseq-train data-bin/sample_en_de --user-dir "$(python -m fairseq_plugins)" \\
     --task syntax_translation --arch syntax_transformer_tiny \\
-    --criterion label_smoothed_cross_entropy --optimizer adam --lr 1e-3 --max-tokens 500 --max-update 4 --no-epoch-checkpoints --save-dir runs/quickstart/syntax
+    --criterion label_smoothed_cross_entropy --optimizer adam --lr 1e-3 \\
+    --max-tokens 500 --max-update 4 --no-epoch-checkpoints --save-dir runs/quickstart/syntax
 """
 
 
