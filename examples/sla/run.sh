@@ -14,5 +14,4 @@
 # More in scripts/run_example.sh. Tables are printed and left beside the runs.
 set -euo pipefail
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
-export DEMO="$here/../glue/make_demo.py"
 exec bash "$here/../../scripts/run_example.sh" "$here" "" "$@"
