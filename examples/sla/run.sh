@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # BERT, LISA, SGNet, WLA and SLA: a table of Li et al. (2020), or a dataset.
 #
-#   bash examples/sla/run.sh demo --quick
+#   bash examples/sla/run.sh demo --seeds 1
 #   RAW=DIR PRETRAINED=BERT bash examples/sla/run.sh table1 [options of fairseq-plugins run]
 #   RAW=DIR bash examples/sla/run.sh NAME... [the same options]
 #   RAW=DIR PRETRAINED=BERT SIZE=base bash examples/sla/run.sh NAME...
