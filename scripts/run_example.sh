@@ -4,8 +4,8 @@
 #   bash scripts/run_example.sh FOLDER PREFIX NAME... [options of fairseq-plugins run]
 #
 # FOLDER  holds run.sh (whose head is the usage), experiments NAME.yaml and grids configs/NAME.yaml;
-#         make_demo.py (or DEMO names another script) makes the corpus of NAME demo, make_NAME.sh a
-#         dataset of what RAW holds
+#         examples/make_demo.py makes the corpus of NAME demo, make_NAME.sh a dataset of what RAW
+#         holds
 # PREFIX  of the folders of grids in data-bin and runs, before NAME; may be empty
 # RAW, PRETRAINED, SIZE, PREPARE  are handed on as --raw, --pretrained, --size, --prepare
 # NAME    of the folders data-bin/NAME and runs/NAME, of one dataset; so does --name
@@ -46,7 +46,6 @@ if [ -n "$one" ] && [ ${#names[@]} -gt 1 ]; then
     exit 2
 fi
 case "$folder" in /*) ;; *) folder="$PWD/$folder" ;; esac
-case "${DEMO:-/}" in /*) ;; *) DEMO="$PWD/$DEMO" ;; esac
 cd "$root"
 
 run() { # FILE, then further options
@@ -80,7 +79,7 @@ for name in "${names[@]}"; do
     own="$given_name" raw="$given_raw"
     if [ "$name" = demo ]; then
         own="${own:-$(basename "$folder")_demo}" raw="$root/data-bin/$(basename "$folder")_demo_raw"
-        "$python" "${DEMO:-$folder/make_demo.py}" "$raw"
+        "$python" examples/make_demo.py "$(basename "$folder")" "$raw"
     fi
     if [ -f "$folder/configs/$name.yaml" ]; then
         grid "$name" "$own" "$raw" ${options[@]+"${options[@]}"}

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # BERT, SyntaxBERT, UERBERT and DABERT: a table of Wang et al. (2022), or a dataset.
 #
-#   bash examples/dabert/run.sh demo --quick
+#   bash examples/dabert/run.sh demo --seeds 1
 #   RAW=DIR PRETRAINED=BERT bash examples/dabert/run.sh table1 --preset [options of fairseq-plugins run]
 #   RAW=DIR bash examples/dabert/run.sh NAME... [--preset] [the same options]
 #   RAW=DIR bash examples/dabert/run.sh NAME... --ablation [--preset] [the same options]

@@ -10,7 +10,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 VENV="${VENV:-.venv}"
 python="$VENV/bin/python"; [ -x "$python" ] || python=python
 raw=data-bin/sembert_demo_raw data=data-bin/sembert_demo
-"$python" examples/sembert/make_demo.py "$raw"
+"$python" examples/make_demo.py sembert "$raw"
 for split in train dev; do
     "$python" -m fairseq_plugins convert-roles --roles "$raw/$split.srl" --output "$raw/$split.conllu"
 done

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # BERT, LISA, SGNet, WLA and SLA: a table of Li et al. (2020), or a dataset.
 #
-#   bash examples/sla/run.sh demo --quick
+#   bash examples/sla/run.sh demo --seeds 1
 #   RAW=DIR PRETRAINED=BERT bash examples/sla/run.sh table1 [options of fairseq-plugins run]
 #   RAW=DIR bash examples/sla/run.sh NAME... [the same options]
 #   RAW=DIR PRETRAINED=BERT SIZE=base bash examples/sla/run.sh NAME...
@@ -14,5 +14,4 @@
 # More in scripts/run_example.sh. Tables are printed and left beside the runs.
 set -euo pipefail
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
-export DEMO="$here/../glue/make_demo.py"
 exec bash "$here/../../scripts/run_example.sh" "$here" "" "$@"

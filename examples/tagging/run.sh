@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # BERT and BERT + POS label words: entities, grammatical errors.
 #
-#   bash examples/tagging/run.sh demo --quick
+#   bash examples/tagging/run.sh demo --seeds 1
 #   RAW=DIR bash examples/tagging/run.sh NAME... [options of fairseq-plugins run]
 #
 # NAME  files of configs/; demo is a small invented corpus

@@ -14,8 +14,6 @@ from pathlib import Path
 
 from ..lab.results.table_names import table_names
 
-INVENTED = "An invented corpus in the format of the dataset named: no result on that dataset.\n"
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
@@ -41,8 +39,6 @@ def run(args: argparse.Namespace) -> None:
     test = Significance(args.test, args.samples, args.seed)
     own = {"ensembles": args.ensemble, "test": test, "paper": not args.no_paper}
     texts, table = lay_out(args.folders, args.layout, **own)
-    if all(folder.resolve().name.endswith("_demo") for folder in args.folders):
-        texts.append(INVENTED)
     text = "\n".join(texts)
     if args.output:
         write_text(f"{args.output}.md", text)

@@ -84,6 +84,7 @@ def _row(plan: Plan, run: Run, result: Mapping[str, Any]) -> dict[str, Any]:
         "evaluated": tried.get("of", ""),
         "evaluation": tried.get("metrics", {}),
         **{name: result.get(name) for name in _MORE},
+        **run.marks,
         "folder": str(run.folder.relative_to(plan.root)),
         **error,
         "time": {

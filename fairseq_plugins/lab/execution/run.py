@@ -146,6 +146,7 @@ class Run(PlacedRun):
             tuned = squad_answers.tuned_metrics(self.folder / files.PREDICTIONS)
         result = {
             **self.settings,
+            **self.marks,
             "folder": str(self.data.folder),
             "updates": self.updates,
             "parameters": parameters(self.folder / files.LOG),

@@ -45,6 +45,12 @@ class PlacedRun:
         return settings(self.grid, self.cell, self.data)
 
     @property
+    def marks(self) -> dict[str, str]:
+        """What is said of its result wherever it is shown."""
+        marks = {"note": self.grid.note, "trial": self.grid.trial}
+        return {name: mark for name, mark in marks.items() if mark}
+
+    @property
     def updates(self) -> int:
         """Number of updates in all."""
         return self.settings["options"]["max-update"]

@@ -74,6 +74,8 @@ class Grid:
     # raw reference of that split, of translation; empty for the prepared folder's target side
     reference: of.MaybePath = ""
     average: of.Count = 0  # last checkpoints that are averaged to translate; 0 for the best one
+    note: of.MaybeLine = ""  # said wherever results are shown, such as that a corpus is invented
+    trial: of.MaybeTrial = ""  # mark of runs that are cut short: nothing is tested
     # of ``fairseq-train`` for all systems; True is a bare flag, a list is a choice
     options: of.OptionsOfAll = field(default_factory=dict)
 

@@ -39,11 +39,14 @@ def quick(grid: Grid) -> Grid:
     """Return the smallest grid that still shows every table: `preset`, one epoch, two seeds.
 
     Where a number of updates says how long it trains, a tenth of it; of the shares of the training
-    data the smallest and the largest.
+    data the smallest and the largest. It is marked where it trains shorter.
     """
     shares = tuple(dict.fromkeys((min(grid.fractions), max(grid.fractions))))
     own = {"updates": max(1, grid.updates // 10)} if grid.updates else {"epochs": (1,)}
-    return replace(preset(grid), seeds=grid.seeds[:2], fractions=shares, **own)
+    first = preset(grid)
+    small = replace(first, seeds=grid.seeds[:2], fractions=shares, **own)
+    lengths = [(one.updates, one.epochs) for one in (first, small)]
+    return small if lengths[0] == lengths[1] else replace(small, trial="quick")
 
 
 def smoke(grid: Grid) -> Grid:
@@ -56,6 +59,7 @@ def smoke(grid: Grid) -> Grid:
     return replace(
         small,
         updates=2,
+        trial="smoke",
         fractions=(min(grid.fractions),),
         seeds=grid.seeds[:1],
         validate_every=0,

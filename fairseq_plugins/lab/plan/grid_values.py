@@ -6,11 +6,12 @@ from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator
 
 from ...messages import quoted
 from .option_values import Options, as_mapping, check_choice
-from .plain_values import LINE, NAME, NUMBER, PATH, ValueKind, read_as
+from .plain_values import LINE, NAME, NUMBER, PATH, ValueKind, one_of, read_as
 from .prepare_options import read_prepare
 from .train_options import check_options, of_generation, of_training
 
 OWN_RATE = "lr"  # option of a system that the grid reads itself, in place of its learning rates
+TRIALS = ("quick", "smoke")  # runs that are cut short
 TAKEN = ("after", "data", "jobs")  # folders of an experiment itself
 OWNED = {  # options of fairseq-train that grids decide -> what says so
     "seed": "'seeds'",
@@ -106,6 +107,7 @@ Name = Annotated[str, NAME]
 MaybeName = Annotated[str, or_nothing(NAME)]
 MaybeLine = Annotated[str, or_nothing(LINE)]
 MaybePath = Annotated[str, or_nothing(PATH)]
+MaybeTrial = Annotated[str, or_nothing(one_of(TRIALS))]
 Count = Annotated[int, Field(strict=True, ge=0, lt=2**53)]
 Positive = Annotated[int, Field(strict=True, ge=1, lt=2**53)]
 Amount = Annotated[float, BeforeValidator(NUMBER.check), Field(ge=0)]

@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from ..results.remarks import remarks_of
 from ..results.run_frame import FAILED, FINISHED, UNFINISHED
 from ..results.runs import FoundExperiment
 from ..results.seeds import chosen_finished
@@ -47,6 +48,7 @@ def facts_of(experiment: FoundExperiment) -> list[tuple[str, str]]:
     systems, seeds = list(dict.fromkeys(runs.system)), sorted(set(runs.seed))
     updates = sum(runs[runs.status == FINISHED].planned)
     found = [
+        ("note", " ".join(remarks_of(runs))),
         ("file", str(experiment.facts.get("file") or "")),
         ("folder", str(experiment.folder)),
         ("systems", f"{len(systems)}: {', '.join(systems)}" if systems else ""),

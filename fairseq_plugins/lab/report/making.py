@@ -16,6 +16,7 @@ from ..results.bertqa import with_ensemble
 from ..results.comparisons import EXAMPLES, SEEDS, Significance, against, only_plain
 from ..results.experiment_tables import makers
 from ..results.paper_formats import page_table
+from ..results.remarks import remarked
 from ..results.runs import FoundExperiment, Outcomes, compared, is_invented, read_experiments, tried
 from ..results.setting_tables import compared_table, settings_table
 from ..results.table_names import table_names
@@ -170,6 +171,7 @@ def tables_of(
     shown: list[ResultTable] = []
     for root, make in makers(found, wanted, test, paper, page_table, shares=True):
         shown += tried(make, remarks, [], f"{root}{left_out}")
+    shown = [remarked(table, experiment.runs) for table in shown]
     for part in experiment.parts:
         title, runs = f"{experiment.name_of(part)}: every setting", experiment.of(part)
         shown += settings_table(title, runs, is_folded=len(experiment.parts) > _SHORT)
@@ -195,4 +197,5 @@ def comparison_tables(found: Outcomes, baseline: str, drawn: Significance) -> li
         return []
     title = f"{found.dataset}: every system against {baseline}"
     compared = against(found.runs, found.metric, baseline, drawn)
-    return [compared_table(title, found.metric, compared)] if len(compared) else []
+    table = compared_table(title, found.metric, compared)
+    return [remarked(table, found.runs)] if len(compared) else []

@@ -166,7 +166,9 @@ class Significance:
         }[self.over]
 
     def __call__(self, baseline: Summary, system: Summary, shown: Shown) -> Tested:
-        """Test a difference; there is none of a threshold that is tuned for each system."""
+        """Test a difference; none of a threshold tuned for each system, or of a run cut short."""
+        if marks := _cut_short(baseline, system):
+            return Tested(remark=f"untested: {marks}")
         several = min(baseline.count, system.count) > 1
         if self.over == SEEDS or (self.over == EITHER and several):
             return welch(shown.values(baseline), shown.values(system))
@@ -180,6 +182,11 @@ class Significance:
             return over_sentences(first, other, shown.metric, self)
         found = over_examples(baseline, system, shown, self)
         return Tested(found.p_value, found.difference, EXAMPLES) if found else Tested()
+
+
+def _cut_short(*sides: Summary) -> str:
+    """Name the marks of runs that were cut short; empty if none was."""
+    return ", ".join(sorted({mark for side in sides for mark in side.runs.trial if mark}))
 
 
 def over_examples(
@@ -263,10 +270,13 @@ def against(runs: pd.DataFrame, metric: str, baseline: str, drawn: Significance)
         chosen = chosen_settings(runs[runs.fraction == share], metric)
         first, summary = chosen[baseline], chosen[system]
         if first.values.keys() & summary.values.keys():
-            found = over_examples(first, summary, Shown(metric, ""), drawn)
+            paired, marks = compare(first, summary), _cut_short(first, summary)
+            if marks:
+                paired = paired._replace(t_p=math.nan, untested=marks, sign_p=math.nan)
+            found = None if marks else over_examples(first, summary, Shown(metric, ""), drawn)
             over = {**vars(found), "bootstrap_p": found.p_value} if found else {}
             named = {"system": system, "title": summary.setting.title}
-            rows.append({**over, **named, **compare(first, summary)._asdict()})
+            rows.append({**over, **named, **paired._asdict()})
     return pd.DataFrame(rows, columns=COMPARED, dtype=object)
 
 

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
+import pandas as pd
+
 from ...messages import named
 from ..plan.prepare_options import TRANSLATION
 from .bertqa import models_layout, models_table, with_ensemble
@@ -17,6 +19,7 @@ from .layouts import layouts
 from .one_dataset import feature_table, fraction_table, label_of, width_table
 from .paper_formats import paper_table
 from .paper_tables import CSV, Filled, make_tables
+from .remarks import remarked
 from .runs import Outcomes, find_experiments, is_invented, outcomes_of, read_experiments
 from .setting_tables import settings_table
 from .table_names import FEATURE_DIMS, FEATURES, FRACTIONS, MODELS, SETTINGS, check_names
@@ -56,6 +59,8 @@ def lay_out(
     found, names = _read(folders, names, ensembles)
     paper = paper and not all(is_invented(folder) for folder in folders)
     tables = [one for _, make in makers(found, names, test, paper, paper_table) for one in make()]
+    shown = pd.concat([one.runs for one in found])
+    tables = [remarked(table, shown) for table in tables]
     if SETTINGS in names or not (tables or names):
         for one in (one for folder in folders for one in read_experiments(folder, [])):
             for part in one.parts:

@@ -15,6 +15,8 @@ planned                        updates in all; 0 if nothing tells
 parameters, gates              of the model, 0 if nothing tells; layer -> mean share of local
                                attention
 evaluated                      split that its best checkpoint was tried on as well; may be empty
+note, trial                    what is said of its result wherever it is shown; mark of a run that
+                               was cut short; empty of most
 facts                          all that its files say
 best.X, last.X, evaluation.X   metric X at the best and the last validation, and on that split;
                                None where the run lacks it
@@ -34,7 +36,7 @@ from .training_log import parameters
 
 FINISHED, FAILED, UNFINISHED = "finished", "failed", "unfinished"
 BEST, LAST, EVALUATION = "best", "last", "evaluation"
-_TEXTS = ("dataset", "metric", "prepared", "positive", "evaluated")
+_TEXTS = ("dataset", "metric", "prepared", "positive", "evaluated", "note", "trial")
 _NOTHING = (KeyError, TypeError, ValueError, AttributeError, OverflowError)
 
 Facts = Mapping[str, Any]

@@ -13,6 +13,7 @@ import pandas as pd
 
 from ...messages import named
 from .comparisons import SENTENCE_METRICS, Significance, against, only_plain
+from .remarks import remarked
 from .run_frame import EVALUATION, Setting, found_scores
 from .runs import read_outcomes
 from .seeds import (
@@ -84,7 +85,7 @@ def settings_table(title: str, runs: pd.DataFrame, *, is_folded: bool = False) -
     headings += [Heading("parameters"), *words("chosen")]
     rows = [
         [
-            *_setting_cells(setting, names, parted),
+            *_setting_cells(setting, names, parted, group.trial.iloc[0]),
             *(score_cell(_there(group, one), one.metric) for one in shown),
             millions(group.parameters.iloc[0]),
             TableCell("✓" if setting in best else ""),
@@ -96,7 +97,7 @@ def settings_table(title: str, runs: pd.DataFrame, *, is_folded: bool = False) -
     bold = " Bold: best of the column." if len(rows) > 1 else ""
     caption = _CAPTION.format(shown[0].metric, shown[0].split) + bold
     is_folded = is_folded or len(rows) >= FOLDED
-    return [ResultTable(title, headings, rows, caption, is_folded=is_folded)]
+    return [remarked(ResultTable(title, headings, rows, caption, is_folded=is_folded), runs)]
 
 
 def _there(runs: pd.DataFrame, shown: Shown) -> list[float]:
@@ -105,11 +106,16 @@ def _there(runs: pd.DataFrame, shown: Shown) -> list[float]:
     return [value for value in found if value is not None]
 
 
-def _setting_cells(setting: Setting, names: Sequence[str], parted: bool) -> list[TableCell]:
+def _setting_cells(
+    setting: Setting, names: Sequence[str], parted: bool, mark: str
+) -> list[TableCell]:
     """Return what a setting is; choices without a column stand below the system's name."""
     choice, share = dict(setting.choice), setting.fraction
     own = "" if names else ", ".join(f"{name} {value}" for name, value in setting.choice)
-    cells = [TableCell(setting.system, own), *(_value(choice[name]) for name in names)]
+    cells = [
+        TableCell(setting.system, ", ".join(filter(None, (own, mark)))),
+        *(_value(choice[name]) for name in names),
+    ]
     length = number_cell(setting.epochs, f"{{}} epoch{'s' * (setting.epochs != 1)}")
     if setting.updates:
         length = number_cell(setting.updates, "{:,} updates")
@@ -132,12 +138,14 @@ class SeedReport(NamedTuple):
         settings: a row a setting, with its title and the columns of ``settings.csv``.
         baseline: system that the others are compared with; empty without comparison.
         comparisons: of all others with it that have a seed in common with it; see `against`.
+        runs: all runs.
     """
 
     metric: str
     settings: pd.DataFrame
     baseline: str
     comparisons: pd.DataFrame
+    runs: pd.DataFrame
 
 
 def make_report(
@@ -173,7 +181,8 @@ def make_report(
         rows.append([*values, is_chosen])
     settings = pd.DataFrame(rows, columns=["title", *_COLUMNS], dtype=object)
     baseline, drawn = baseline or only_plain(runs), Significance(samples=samples, seed=seed)
-    return SeedReport(metric, settings, baseline, against(runs, metric, baseline, drawn))
+    compared = against(runs, metric, baseline, drawn)
+    return SeedReport(metric, settings, baseline, compared, runs)
 
 
 def format_markdown(report: SeedReport) -> str:
@@ -182,6 +191,7 @@ def format_markdown(report: SeedReport) -> str:
     if len(compared):
         title = f"Against {report.baseline}"
         tables.append(compared_table(title, report.metric, compared, raw=True))
+    tables = [remarked(table, report.runs) for table in tables]
     texts, known = list(map(format_table, tables)), {report.baseline, *compared.system}
     apart = [one for one in dict.fromkeys(report.settings.system) if one not in known]
     if apart and report.baseline:

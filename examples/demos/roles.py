@@ -1,7 +1,4 @@
-#!/usr/bin/env python
-"""Write a small invented corpus of pairs in which semantic roles alone decide.
-
-python examples/sembert/make_demo.py DIR   # .tsv of pairs, .srl of roles; same bytes every time
+"""Pairs in which semantic roles alone decide: .tsv of pairs, .srl of roles.
 
 Both sentences of a pair have the same words, in an order that leaves open who does what, as in "das
 Kind ruft die Frau". The roles say it. A pair means the same (label 1) if both sentences have the
@@ -12,9 +9,7 @@ third column is in brackets as in CoNLL-2005, the others are labels.
 
 from __future__ import annotations
 
-import argparse
 import random
-from pathlib import Path
 
 SIZES = {"train": 2000, "dev": 400}
 NAMES = "anna bruno clara david emma felix greta hugo iris jonas".split()
@@ -53,15 +48,9 @@ def block(sentence: Sentence, number: int) -> str:
     return "".join("\t".join(row) + "\n" for row in zip(given, *columns)) + "\n"
 
 
-def main() -> None:
-    """Write the files."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("folder", type=Path)
-    folder = parser.parse_args().folder
-    folder.mkdir(parents=True, exist_ok=True)
-    dice = random.Random(1)
+def files(dice: random.Random) -> dict[str, str]:
+    """Return file -> text: of every split its pairs and their roles."""
+    found = {}
     for split, size in SIZES.items():
         rows, blocks = ["text\tsecond\tlabel\n"], []
         for number in range(size):
@@ -70,9 +59,5 @@ def main() -> None:
             rows.append(f"{text}\t{text}\t{label}\n")
             for one in (swapped, swapped ^ (not label)):
                 blocks.append(block(with_roles(given, one), number))
-        (folder / f"{split}.tsv").write_text("".join(rows), encoding="utf-8")
-        (folder / f"{split}.srl").write_text("".join(blocks), encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()
+        found[f"{split}.tsv"], found[f"{split}.srl"] = "".join(rows), "".join(blocks)
+    return found

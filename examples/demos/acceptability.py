@@ -1,7 +1,4 @@
-#!/usr/bin/env python
-"""Write a small invented corpus in CoLA's format: acceptable sentences, and spoilt ones.
-
-python examples/glue/make_demo.py DIR      # train.tsv, dev.tsv, test.tsv; same bytes every time
+"""Acceptable sentences, and spoilt ones, in CoLA's format.
 
 Every sentence comes from a grammar of a few rules. A spoilt one has its verb disagree with the
 subject, its article after the noun, or two words changed round. The vocabulary is the same in both,
@@ -10,9 +7,7 @@ so only form tells them apart.
 
 from __future__ import annotations
 
-import argparse
 import random
-from pathlib import Path
 
 SIZES = {"train": 640, "dev": 160, "test": 80}
 NOUNS = "baker carpenter farmer gardener nurse pilot plumber sailor singer teacher".split()
@@ -63,23 +58,14 @@ def sentences(count: int, dice: random.Random, seen: set[str]) -> list[tuple[int
     return rows
 
 
-def main() -> None:
-    """Write the three files."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
-    parser.add_argument("folder", type=Path)
-    folder = parser.parse_args().folder
-    folder.mkdir(parents=True, exist_ok=True)
-    dice, seen = random.Random(1), set()
+def files(dice: random.Random) -> dict[str, str]:
+    """Return file -> text: train.tsv, dev.tsv, test.tsv."""
+    found, seen = {}, set()
     for split, size in SIZES.items():
         rows = sentences(size, dice, seen)
         if split == "test":  # the official test set has no labels, but a header
             lines = ["index\tsentence", *(f"{i}\t{text}" for i, (_, text) in enumerate(rows))]
         else:
             lines = [f"demo\t{label}\t{'' if label else '*'}\t{text}" for label, text in rows]
-        (folder / f"{split}.tsv").write_text("\n".join(lines) + "\n", encoding="utf-8")
-
-
-if __name__ == "__main__":
-    main()
+        found[f"{split}.tsv"] = "\n".join(lines) + "\n"
+    return found

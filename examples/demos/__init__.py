@@ -1,0 +1,1 @@
+"""Invented corpora in which what a method reads decides: a module a kind, a function a corpus."""

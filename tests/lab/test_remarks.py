@@ -1,0 +1,33 @@
+"""Runs that were cut short and invented corpora say so in tables, and short runs are not tested."""
+
+from __future__ import annotations
+
+import pytest
+from lab.filled_tables import fill
+
+from fairseq_plugins.lab.plan.grid import Grid
+from fairseq_plugins.lab.plan.grid_selection import quick, smoke
+from fairseq_plugins.lab.report.making import ReportOptions, write_report
+from fairseq_plugins.lab.results.experiment_tables import lay_out
+
+SYSTEMS = {"bert_plain_tiny": (0.5, 0.51, 0.52), "bert_sla_tiny": (0.8, 0.83, 0.81)}
+
+
+@pytest.mark.parametrize(
+    ("marks", "said"),
+    [({}, ""), ({"trial": "smoke"}, "Smoke test"), ({"trial": "quick"}, "Quick trial")],
+)
+def test_only_whole_runs_have_arrows_and_p_values(tmp_path, marks, said):
+    fill(tmp_path, "cola", "mcc", SYSTEMS, note="All made up.", **marks)
+    (table,), _ = lay_out([tmp_path], ["sla1"])
+    (_, page), _ = write_report(tmp_path, options=ReportOptions(samples=20))
+    for text in (table, page.read_text()):
+        assert "All made up." in text
+        assert said in text
+        assert ("p < 0.001" in text or "p 0.0" in text or "↑ " in text) == (not marks)
+
+
+def test_quick_marks_what_it_cuts_short():
+    grid = Grid("toy", {"a": {"arch": "a_tiny"}}, epochs=(3,))
+    assert (grid.trial, quick(grid).trial, smoke(grid).trial) == ("", "quick", "smoke")
+    assert quick(Grid("toy", {"a": {"arch": "a_tiny"}}, epochs=(1,))).trial == ""
