@@ -13,8 +13,8 @@ MOST_NOT_RUN = 5  # blocks of all tutorials that need what no test has
 
 # README.md names data that its readers have; the test has them small, and trains four updates
 README_DATA = """
-python examples/glue/make_demo.py CoLA
-python examples/bertqa_squad/make_demo.py SQUAD
+python examples/make_demo.py glue CoLA
+python examples/make_demo.py bertqa_squad SQUAD
 echo 'Mara built the mill in Lund.' > article.txt
 python examples/sample_en_de/generate.py --out corpus --train 60 --valid 10 --test 10
 fairseq-plugins prepare translation -s en -t de --destdir data-bin/sample_en_de --bpe-size 300 \\
