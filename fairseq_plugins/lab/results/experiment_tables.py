@@ -65,11 +65,15 @@ def lay_out(
         for one in (one for folder in folders for one in read_experiments(folder, [])):
             for part in one.parts:
                 tables += settings_table(one.name_of(part), one.of(part))
-    texts, scores = list(map(format_table, tables)), [line for one in tables for line in one.scores]
-    if scores:
-        return texts, to_csv(scores, CSV)
+    return list(map(format_table, tables)), _csv(tables)
+
+
+def _csv(tables: Sequence[ResultTable]) -> str:
+    """Return the scores of tables, or else the models, as CSV."""
+    if scores := [line for one in tables for line in one.scores]:
+        return to_csv(scores, CSV)
     models = [table.records() for table in tables if table.title == models_layout().title]
-    return texts, to_csv(models[0]) if models else ""
+    return to_csv(models[0]) if models else ""
 
 
 def _read(
