@@ -51,12 +51,8 @@ def test_only_the_listed_warnings_are_ignored(monkeypatch):
     with warnings.catch_warnings(record=True) as seen:
         warnings.simplefilter("always")
         quiet.silence_warnings()
-        warnings.warn(
-            "\nThe version_base parameter is not specified.\nmore", UserWarning, stacklevel=1
-        )
-        warnings.warn(
-            "the user's own: version_base parameter is not specified", UserWarning, stacklevel=1
-        )
+        for said in (message, f"the user's own: {message}"):
+            warnings.warn(said, UserWarning, stacklevel=1)
     assert [str(one.message)[:8] for one in seen] == ["the user"]
 
 
