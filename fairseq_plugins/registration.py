@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from .installation import FAIRSEQ_MISSING
+from .quiet import quieten_fairseq
 
 ROOMS = ("criterions", "models", "optim", "tasks")
 
@@ -31,6 +32,7 @@ def register() -> None:
         return
     if importlib.util.find_spec("fairseq") is None:
         raise ModuleNotFoundError(FAIRSEQ_MISSING, name="fairseq")
+    quieten_fairseq()
     _done = True  # the rooms call this function as well, while they are imported
     try:
         # torch is to load fairseq's options, a Namespace, with ``weights_only=True``

@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # From nothing to translations: set up, prepare the bundled sample, train a baseline and a
-# syntax-infused Transformer side by side, translate the test set with both, score, compare.
+# syntax-infused Transformer side by side, translate the test set with both, score, compare, draw.
 #
-#   bash scripts/quickstart.sh            # on two cores about 5 minutes, and as many for the first set-up
+#   bash scripts/quickstart.sh            # on two cores about 4 minutes, and some for the first set-up
+#
+# One line a step; what the commands say goes to RUNS/*.log and RUNS/*/*.log, and its end is shown if one fails.
 #
 # UPDATES  updates of both models (default below); RUNS  where checkpoints and logs go.
 set -euo pipefail
@@ -11,18 +13,24 @@ bash scripts/setup.sh
 VENV="${VENV:-.venv}"; case "$VENV" in /*) ;; *) VENV="$PWD/$VENV" ;; esac
 export VENV PATH="$VENV/bin:$PATH"
 sample=examples/sample_en_de data=data-bin/sample_en_de runs="${RUNS:-runs/quickstart}"
-updates="${UPDATES:-1200}"
+updates="${UPDATES:-800}"
 export OMP_NUM_THREADS="${OMP_NUM_THREADS:-1}"
 user_dir="$(python -m fairseq_plugins)"
-step() { printf '\n== %s (%d s)\n' "$*" "$SECONDS"; }
+rm -rf "$runs/baseline" "$runs/syntax"
+mkdir -p "$runs/baseline" "$runs/syntax"
 SECONDS=0
+step() { printf '[%3d s] %s\n' "$SECONDS" "$*"; }
+logged() { # LOG COMMAND...: keep what a command says; show its end if it fails
+    local log="$1" status
+    shift
+    "$@" >>"$log" 2>&1 && return
+    status=$?
+    tail -n 20 "$log" >&2
+    step "error: this failed: $* (all of it: $log)" >&2
+    exit "$status"
+}
 
-step "1/5 prepare: tokenise, tag, cut into subwords, binarise"
-fairseq-plugins prepare translation -s en -t de --destdir "$data" --bpe-size 1500 --overwrite \
-    --trainpref $sample/train --validpref $sample/valid --testpref $sample/test
-
-train() { # name features
-    mkdir -p "$runs/$1"
+train() { # NAME FEATURES
     exec fairseq-train "$data" --user-dir "$user_dir" --task syntax_translation --features "$2" \
         --arch syntax_transformer_tiny --encoder-embed-dim 128 --encoder-ffn-embed-dim 256 \
         --encoder-attention-heads 4 --decoder-embed-dim 128 --decoder-ffn-embed-dim 256 \
@@ -31,53 +39,72 @@ train() { # name features
         --warmup-updates 200 --criterion label_smoothed_cross_entropy --label-smoothing 0.1 \
         --max-tokens 1000 --max-update "$updates" --seed 1 --cpu --distributed-world-size 1 --num-workers 0 \
         --no-epoch-checkpoints --save-dir "$runs/$1" --validate-interval 8 --save-interval 8 \
-        --log-format simple --log-interval 50 >"$runs/$1/train.log" 2>&1
+        --log-format simple --log-interval 10 >"$runs/$1/train.log" 2>&1
 }
-progress() { # show how far both are, until the given processes end
-    local line="" last=""
+updates_of() { # NAME: how many updates a training has done
+    grep -o 'num_updates=[0-9]*' "$runs/$1/train.log" 2>/dev/null | tail -n 1 | cut -d= -f2 | grep . || echo 0
+}
+progress() { # PROCESS...: until they end, one line rewritten in a terminal, a line every 30 s elsewhere
+    local line shown=$SECONDS
     while kill -0 "$@" 2>/dev/null; do
-        line=""
-        for name in baseline syntax; do
-            line+="$name $(grep -o 'num_updates=[0-9]*' "$runs/$name/train.log" 2>/dev/null |
-                tail -n 1 | cut -d= -f2 | grep . || echo 0)/$updates  "
-        done
-        if [ "$line" != "$last" ]; then printf '%4d s  %s\n' "$SECONDS" "$line"; last="$line"; fi
-        sleep 5
+        line="baseline $(updates_of baseline)/$updates, syntax $(updates_of syntax)/$updates updates"
+        if [ -t 1 ]; then
+            printf '\r[%3d s]       %s ' "$SECONDS" "$line"
+        elif [ $((SECONDS - shown)) -ge 30 ]; then
+            shown=$SECONDS
+            step "      $line"
+        fi
+        sleep 1
     done
+    if [ -t 1 ]; then printf '\r\033[K'; fi
+}
+translate() { # NAME
+    fairseq-generate "$data" --user-dir "$user_dir" --task syntax_translation --cpu \
+        --path "$runs/$1/checkpoint_last.pt" --beam 4 --lenpen 0.6 --max-tokens 4000 >"$runs/$1/generate.log"
+    grep '^D-' "$runs/$1/generate.log" | sort -V | cut -f3 >"$runs/$1.de"
 }
 trap 'kill $(jobs -p) 2>/dev/null || true' EXIT
 
-step "2/5 train both models, $updates updates each (logs: $runs/*/train.log)"
-rm -rf "$runs/baseline" "$runs/syntax"
+step "on two quiet cores this takes about 4 minutes, and 60 MB in $runs and $data"
+step "1/5   prepare $(wc -l <$sample/train.en) sentence pairs: tokenise, tag, cut into subwords (10 s)"
+logged "$runs/prepare.log" fairseq-plugins prepare translation -s en -t de --destdir "$data" --bpe-size 1500 --overwrite \
+    --trainpref $sample/train --validpref $sample/valid --testpref $sample/test
+
+step "2/5   train both models side by side, $updates updates each (about 3 minutes)"
 train baseline none & baseline=$!
 train syntax pos,case,subword & syntax=$!
 progress "$baseline" "$syntax" || true
-for job in "$baseline" "$syntax"; do
-    wait "$job" || { tail -n 20 "$runs"/*/train.log; echo "training failed" >&2; exit 1; }
-done
-grep -h -o 'num. shared model params: .*' "$runs"/*/train.log | sort | uniq -c
-
-step "3/5 translate the test set with both"
 for name in baseline syntax; do
-    fairseq-generate "$data" --user-dir "$user_dir" --task syntax_translation --cpu \
-        --path "$runs/$name/checkpoint_last.pt" --beam 4 --lenpen 0.6 --max-tokens 4000 \
-        >"$runs/$name/generate.log" 2>"$runs/$name/generate.err" || { cat "$runs/$name/generate.err"; exit 1; }
+    wait "${!name}" || { tail -n 20 "$runs/$name/train.log" >&2; step "error: training failed: $runs/$name/train.log" >&2; exit 1; }
+    step "      $name: $(grep -h -o 'num. shared model params: [0-9,]*' "$runs/$name/train.log" | cut -d' ' -f5) parameters"
 done
 
-step "4/5 score"
-fairseq-plugins score --sys "$runs/baseline/generate.log" "$runs/syntax/generate.log" \
+step "3/5   translate the $(wc -l <$sample/test.en) test sentences with both (15 s)"
+for name in baseline syntax; do logged "$runs/$name/generate.err" translate "$name"; done
+
+step "4/5   score (5 s; all figures: $runs/scores.txt)"
+logged "$runs/scores.txt" fairseq-plugins score --sys "$runs/baseline.de" "$runs/syntax.de" \
     --ref $sample/test.de --lang de --paired
-
-echo; echo "ambiguous words (watch, light, play, …) translated in the right sense:"
-for name in baseline syntax; do
-    grep '^D-' "$runs/$name/generate.log" | sort -V | cut -f3 >"$runs/$name.de"
-done
+sed -n '/^system .*n$/,/^$/p; /^system .*difference/,/^BLEU:/p' "$runs/scores.txt" | grep -v '^BLEU:'
+echo "ambiguous words (watch, light, play, …) translated in the right sense:"
 python $sample/score_ambiguous.py "$runs/baseline.de" "$runs/syntax.de" | sed -n '1p;$p'
 
-step "5/5 translate raw English with the syntax-infused model"
-head -n 5 $sample/test.en | fairseq-interactive "$data" --user-dir "$user_dir" \
-    --task syntax_translation --cpu --path "$runs/syntax/checkpoint_last.pt" --beam 4 --lenpen 0.6 \
-    --buffer-size 5 --batch-size 5 2>"$runs/interactive.err" | grep '^D-' | cut -f3 >"$runs/five.de" ||
-    { cat "$runs/interactive.err"; exit 1; }
-paste -d '\n' <(head -n 5 $sample/test.en | sed 's/^/  EN  /') <(sed 's/^/  DE  /' "$runs/five.de")
-step "done"
+# the shortest sentence of the test set that only the syntax-infused model translates as the reference does
+sentence="$(paste $sample/test.en $sample/test.de "$runs/baseline.de" "$runs/syntax.de" |
+    awk -F '\t' '$2 == $4 && $3 != $4 {print length($1) "\t" $1}' | sort -n | head -n 1 | cut -f2)"
+sentence="${sentence:-She watches the play.}"
+models="$runs/baseline/checkpoint_last.pt $runs/syntax/checkpoint_last.pt"
+step "5/5   draw what both look at while they translate a test sentence that the first gets wrong (10 s)"
+# shellcheck disable=SC2086
+logged "$runs/draw.log" fairseq-plugins plot attention "$sentence" --checkpoints $models --out "$runs/attention"
+echo "      $sentence"
+grep -E '^(baseline|syntax): ' "$runs/draw.log" | sed 's/^/      /'
+step "done; the picture: $runs/attention.png"
+cat <<END
+
+To go on:
+source ${VENV#"$PWD/"}/bin/activate
+fairseq-plugins plot attention "He lights the lamp." --checkpoints $models --out lamp
+fairseq-plugins export $runs/syntax bundles/en_de --with-pipeline
+python -c 'from fairseq_plugins import load; print(load("bundles/en_de").translate(["She watches the play."]))'
+END

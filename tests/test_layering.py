@@ -70,6 +70,7 @@ LOOSE = {
     "installation",
     "messages",
     "option_flags",
+    "quiet",
     "registration",
     "text_reading",
 }
@@ -79,6 +80,7 @@ FREE = LOOSE - {"registration", "__main__"}  # what every room may import
 MAY_USE = {
     "fairseq": {
         *("data", "models", "tasks", "criterions", "optim", "inference"),
+        "lab/plan/registered_options.py",
         "lab/plan/train_options.py",
     },
     "fairseq_cli": {"inference"},

@@ -9,14 +9,18 @@ from __future__ import annotations
 import inspect
 import re
 import textwrap
-from argparse import SUPPRESS, Action, ArgumentParser, Namespace
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
-from functools import cache
+from argparse import SUPPRESS, Action, ArgumentParser
+from collections.abc import Callable, Iterable
 
 from fairseq_plugins.cli import main, subcommands
+from fairseq_plugins.lab.plan.registered_options import (
+    architectures_of_ours,
+    is_public,
+    ours,
+    presets,
+    split_options,
+)
 from fairseq_plugins.option_flags import flag_of
-from fairseq_plugins.registration import register
 
 HEAD = "| option | values | default | |\n|---|---|---|---|"
 TITLES = {
@@ -27,7 +31,6 @@ TITLES = {
     "schedules": ("Schedules", "--lr-scheduler"),
 }
 MISSING = "???"  # fairseq's word for an option that has to be given
-PACKAGE = "fairseq_plugins."
 MOST_DEFAULT = 60  # characters of a default that is shown
 
 
@@ -37,48 +40,10 @@ def pages() -> dict[str, str]:
     return {"reference/commands.md": commands_page(), **made}
 
 
-@cache
-def registries() -> dict[str, Mapping[str, type]]:
-    """Return what fairseq knows of each kind, ours with it."""
-    register()  # first: importing fairseq by itself turns debug messages on
-    from fairseq.criterions import CRITERION_REGISTRY
-    from fairseq.models import MODEL_REGISTRY
-    from fairseq.optim import OPTIMIZER_REGISTRY
-    from fairseq.optim.lr_scheduler import LR_SCHEDULER_REGISTRY
-    from fairseq.tasks import TASK_REGISTRY
-
-    return {
-        "tasks": TASK_REGISTRY,
-        "models": MODEL_REGISTRY,
-        "criterions": CRITERION_REGISTRY,
-        "optimizers": OPTIMIZER_REGISTRY,
-        "schedules": LR_SCHEDULER_REGISTRY,
-    }
-
-
-def ours(kind: str) -> dict[str, type]:
-    """Return what we registered of a kind: name -> class, sorted."""
-    known = registries()[kind].items()
-    return dict(sorted((k, v) for k, v in known if v.__module__.startswith(PACKAGE)))
-
-
 def command_parsers() -> dict[str, ArgumentParser]:
     """Return the parser of every subcommand, by the words that call it."""
     known = subcommands.subcommands().items()
     return {" ".join(w): main.make_parser(w, subcommands.load(name)) for w, name in known}
-
-
-def registered_parser(cls: type) -> ArgumentParser:
-    """Return a parser of the options that a registered class declares, as fairseq makes it."""
-    from fairseq.dataclass.utils import gen_parser_from_dataclass
-
-    parser = ArgumentParser(add_help=False, allow_abbrev=False)
-    declared = getattr(cls, "__dataclass", None)
-    if declared is None:
-        cls.add_args(parser)
-    else:
-        gen_parser_from_dataclass(parser, declared(), with_prefix="")
-    return parser
 
 
 def commands_page() -> str:
@@ -112,44 +77,22 @@ def registered_page(kind: str) -> str:
     return "\n\n".join(parts) + "\n"
 
 
-def split_options(cls: type) -> tuple[list[Action], list[Action]]:
-    """Return a class's options: ours, and those that a class of fairseq above it has as well."""
-    above = [one for one in cls.__mro__[1:] if one.__module__.startswith("fairseq.")]
-    inherited: set[str] = set()
-    for one in above:
-        with suppress(TypeError, AttributeError, NotImplementedError):
-            inherited |= {*registered_parser(one)._option_string_actions}
-    actions = registered_parser(cls)._actions
-    others = [one for one in actions if {*one.option_strings} & inherited]
-    return [one for one in actions if one not in others and _public(one)], others
-
-
 def architectures(model: str) -> list[str]:
     """Return what a model's architectures preset, of others than the first where they depart."""
-    from fairseq.models import ARCH_CONFIG_REGISTRY, ARCH_MODEL_NAME_REGISTRY
-
-    others = [k for k, of in ARCH_MODEL_NAME_REGISTRY.items() if of == model and k != model]
-    fill = ARCH_CONFIG_REGISTRY[others[0]]  # one function for all; the model's own name has none
-    base = presets(model, fill)
+    others = [name for name, of in architectures_of_ours().items() if of == model != name]
+    base = presets(model)
     rows = ["| `--arch` | presets |", "|---|---|"]
     for name in (model, *others):
-        own = presets(name, fill)
+        own = presets(name)
         shown = {k: v for k, v in own.items() if name == model or base.get(k) != v}
         said = ", ".join(f"`{flag_of(k)} {v}`" for k, v in sorted(shown.items()))
         rows.append(f"| `{name}` | {said} |")
     return [f"Architectures: what they preset, others than `{model}` beside it.", "\n".join(rows)]
 
 
-def presets(arch: str, fill: Callable[[Namespace], None]) -> dict[str, object]:
-    """Return the options that an architecture fills in where they are not given."""
-    options = Namespace(arch=arch)
-    fill(options)
-    return {k: v for k, v in vars(options).items() if k != "arch" and v is not None}
-
-
 def options_table(actions: Iterable[Action]) -> str:
     """Return a table of options, a row each."""
-    shown = [one for one in actions if "--help" not in one.option_strings and _public(one)]
+    shown = [one for one in actions if "--help" not in one.option_strings and is_public(one)]
     return "\n".join([HEAD, *map(option_row, shown)])
 
 
@@ -159,10 +102,6 @@ def option_row(action: Action) -> str:
     text = (action.help or "").replace("%%", "%").replace("%(default)s", str(action.default))
     cells = (flags, _values(action), _default(action), prose(text))
     return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
-
-
-def _public(action: Action) -> bool:
-    return action.help != SUPPRESS
 
 
 def _metavar(action: Action) -> str:

@@ -15,6 +15,7 @@ from typing import NoReturn
 
 from .. import __version__
 from ..installation import FAIRSEQ_MISSING
+from ..quiet import silence_warnings
 from . import command, subcommands
 from .subcommands import PROGRAM
 
@@ -107,6 +108,7 @@ def execute(typed: Sequence[str], module: ModuleType, words: Sequence[str]) -> i
     """Run a subcommand; what goes wrong is one line on standard error."""
     for name in CHATTY:
         logging.getLogger(name).setLevel(logging.WARNING)
+    silence_warnings()
     parser = make_parser(typed, module)
     args = parse(parser, module, words)
 

@@ -69,10 +69,21 @@ def run(args: argparse.Namespace) -> None:
         stem,
         span=found.span,
         chosen=bool(found.reply.text),
-        title=f"{found.direction}: {found.reply.text or 'no answer'}",
+        title=titled(found),
         strip=args.strip,
     )
     print(described(found, args.top) + "".join(f"{path}\n" for path in paths), end="")
+
+
+def titled(found: CoattentionMap) -> str:
+    """Say who attends to what, and what the frame is."""
+    ends = ("question", "context")
+    one, other = ends if found.direction == TO_CONTEXT else ends[::-1]
+    answer = f"red: the answer, {found.reply.text}" if found.reply.text else "no answer is found"
+    beaten = (
+        "" if found.reply.text or found.span is None else "; dashed: the best span, which loses"
+    )
+    return f"the {one} attends to the {other}; {answer}{beaten}"
 
 
 def check(args: argparse.Namespace) -> None:

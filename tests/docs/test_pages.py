@@ -16,9 +16,10 @@ from pathlib import Path
 import pytest
 from links import CODE, FENCE, links_of, target_of
 from pymdownx.slugs import slugify
-from reference import command_parsers, ours, pages, registered_parser, registries
+from reference import command_parsers, pages
 
 from fairseq_plugins.cli.subcommands import find
+from fairseq_plugins.lab.plan.registered_options import ours, registered_parser, registries
 from fairseq_plugins.option_flags import flag_of
 
 ROOT = Path(__file__).parents[2]

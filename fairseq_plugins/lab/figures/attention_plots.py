@@ -18,7 +18,7 @@ from matplotlib.path import Path as Curve
 from matplotlib.transforms import ScaledTranslation, blended_transform_factory
 
 from ...syntax.tree import Arc, arc_levels
-from .drawing import RED, checked, draw_matrix, plain, save, style
+from .drawing import RED, checked, colour_range, draw_matrix, note, plain, save, style
 
 CELL = 0.25  # inches; shrinks for long sentences
 LONGEST_SIDE = 11.0  # inches of matrix
@@ -71,7 +71,7 @@ def plot_attention(
     matrices = [_checked(panel, sides) for panel in panels]
     if not matrices:
         raise ValueError("no attention panels to draw")
-    top = max(float(matrix.max()) for matrix in matrices) or 1.0
+    shades = colour_range(matrices)
     cell, font, size = _measures(panels)
     with style():
         figure = Figure(figsize=size, layout="constrained")
@@ -79,7 +79,7 @@ def plot_attention(
         axes = figure.subplots(1, len(panels), squeeze=False, width_ratios=widths)[0]
         for panel, matrix, ax in zip(panels, matrices, axes):
             labels = (list(map(_shorten, side)) for side in (panel.rows, panel.columns))
-            image = draw_matrix(ax, matrix, *labels, top=top, font=font, border=cell * 2)
+            image = draw_matrix(ax, matrix, *labels, shades=shades, font=font, border=cell * 2)
             ax.set_xlim(0, len(panel.columns))
             ax.set_anchor("N")
             for row, column in panel.marked:
@@ -92,6 +92,7 @@ def plot_attention(
         bar = figure.colorbar(image, ax=list(axes), shrink=0.5, aspect=25, pad=0.015, **level)
         bar.set_label("attention weight")
         bar.outline.set_visible(False)
+        note(figure, *_notes(panels))
         return save(figure, out_stem)
 
 
@@ -106,6 +107,16 @@ def _checked(panel: AttentionPanel, sides: tuple[str, str]) -> np.ndarray:
         if not (0 <= row < T and 0 <= column < S):
             raise ValueError(f"{what}: no cell {(row, column)} in {T} x {S}")
     return matrix
+
+
+def _notes(panels: Sequence[AttentionPanel]) -> list[str]:
+    """Return what arcs and rectangles mean, where there are any."""
+    notes = []
+    if any(panel.arcs for panel in panels):
+        notes.append("arcs: from each head to its dependents")
+    if any(panel.marked for panel in panels):
+        notes.append(f"red: where attention grows most against {panels[0].title}")
+    return notes
 
 
 def _measures(panels: Sequence[AttentionPanel]) -> tuple[float, float, tuple[float, float]]:

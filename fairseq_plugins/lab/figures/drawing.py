@@ -44,6 +44,29 @@ def legend(owner: Axes | Figure, **options: Any) -> None:
         plain(text)
 
 
+def note(figure: Figure, *sentences: str) -> None:
+    """Say below a figure, small, what its marks mean; nothing without sentences."""
+    if sentences:
+        plain(figure.supxlabel("; ".join(sentences), fontsize=8.0, color="0.35", x=0.5))
+
+
+def legend_above(figure: Figure, axes: Axes, columns: int = 3) -> None:
+    """Draw the legend of axes above the figure, where it covers no curve."""
+    handles, labels = axes.get_legend_handles_labels()
+    if handles:
+        legend(figure, handles=handles, labels=labels, loc="outside upper left", ncols=columns)
+
+
+def colour_range(matrices: Sequence[np.ndarray]) -> tuple[float, float]:
+    """Return what the lightest and the darkest colour stand for, one scale for all.
+
+    From 0, but where all weights are alike (the least is above half of the greatest) from the
+    least: differences would not be seen otherwise.
+    """
+    low, top = min(map(np.min, matrices)), max(map(np.max, matrices)) or 1.0
+    return (float(low) if top / 2 < low < top else 0.0), float(top)
+
+
 def tidy(ax: Axes, x: float, y: float, *, lines: bool = True) -> None:
     """Leave room around the data, draw no frame above and at the right.
 
@@ -86,13 +109,13 @@ def draw_matrix(
     rows: Sequence[str],
     columns: Sequence[str],
     *,
-    top: float,
+    shades: tuple[float, float],
     font: float,
     border: float,
 ) -> Any:
-    """Draw weights from 0 to ``top`` as cells, with labels above and to the left."""
+    """Draw weights as cells, with labels above and to the left; ``shades``: see `colour_range`."""
     look = {"cmap": "Blues", "edgecolors": "0.9", "linewidth": border}
-    image = ax.pcolormesh(matrix, vmin=0.0, vmax=top, **look)
+    image = ax.pcolormesh(matrix, vmin=shades[0], vmax=shades[1], **look)
     ax.set_ylim(len(rows), 0)
     ax.set_aspect("equal")
     ax.xaxis.tick_top()

@@ -17,7 +17,19 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from ..results.rate_trials import RateTrial, best_trial, systems_of
 from ..results.tables import to_csv
-from .drawing import BLUE, COLORS, MARKERS, RED, legend, plain, save, style, tidy
+from .drawing import (
+    BLUE,
+    COLORS,
+    MARKERS,
+    RED,
+    legend,
+    legend_above,
+    note,
+    plain,
+    save,
+    style,
+    tidy,
+)
 
 Curves = Mapping[str, Mapping[float, Sequence[float]]]  # system -> place across -> its seeds
 
@@ -53,7 +65,8 @@ def plot_curves(curves: Curves, out_stem: str | Path, *, metric: str = "BLEU") -
         if len(curves) == 2:
             _label_gaps(ax, *curves.items())
         _style_curves(ax, sorted({one for points in curves.values() for one in points}), metric)
-        legend(ax, loc="upper left")
+        legend_above(figure, ax, 2)
+        note(figure, *_notes(curves))
         return save(figure, out_stem)
 
 
@@ -72,13 +85,24 @@ def _draw_line(
     if any(len(points[fraction]) > 1 for fraction in x):
         low, high = ([side(points[fraction]) for fraction in x] for side in (min, max))
         ax.fill_between(x, low, high, color=color, alpha=shade, linewidth=0)
+        if marker:
+            seeds = [(fraction, score) for fraction in x for score in points[fraction]]
+            ax.scatter(*zip(*seeds), s=9, color=color, alpha=0.5, linewidth=0)
     looks = {"color": color, "marker": marker, "markersize": 5, "linestyle": line}
     ax.plot(x, means, linewidth=1.6, label=system, **looks)
 
 
+def _notes(*panels: Mapping[str, Mapping[float, Sequence[float]]]) -> list[str]:
+    """Return what bands and dots mean, where a system has several seeds."""
+    points = (points for curves in panels for points in curves.values())
+    if any(len(scores) > 1 for one in points for scores in one.values()):
+        return ["line: mean of the seeds; dots: each seed; band: their range"]
+    return []
+
+
 def _label_gaps(ax: Axes, first: _Named, second: _Named) -> None:
     """Write the difference of two systems above each shared fraction, and what it is below."""
-    small = {"fontsize": 7.5, "color": "0.35"}
+    small = {"fontsize": 8, "color": "0.35"}
     for fraction in sorted(first[1].keys() & second[1].keys()):
         one, two = (float(np.mean(points[fraction])) for _, points in (first, second))
         above = {"xytext": (0, 6), "textcoords": "offset points", "ha": "center", **small}
@@ -92,7 +116,7 @@ def _style_curves(ax: Axes, fractions: Sequence[float], metric: str) -> None:
     ax.set_xscale("log")
     ax.set_xticks(fractions, [f"{100 * fraction:g} %" for fraction in fractions])
     ax.minorticks_off()
-    ax.set_xlabel("share of the training data")
+    ax.set_xlabel("share of the training data (logarithmic)")
     ax.set_ylabel(metric)
     tidy(ax, 0.07, 0.14)
     if all(value >= 0 for line in ax.lines for value in line.get_ydata()):
@@ -126,7 +150,8 @@ def plot_gates(panels: Mapping[str, Curves], out_stem: str | Path) -> list[Path]
             ax.set_xlabel("layer")
             tidy(ax, 0.06, 0.12)
             plain(ax.set_title(dataset))
-            legend(ax)
+        legend_above(figure, max(axes, key=lambda ax: len(ax.lines)), max(2, 2 * len(panels)))
+        note(figure, *_notes(*panels.values()))
         axes[0].set_ylabel("gate value (share of local attention)")
         return save(figure, out_stem)
 
@@ -189,6 +214,8 @@ def plot_learning(curves: Curves, out_stem: str | Path, *, label: str) -> Path:
     """
     if not curves:
         raise ValueError("no curves to draw")
+    longer = {system: points for system, points in curves.items() if len(points) > 1}
+    curves = longer or curves  # a single point shows no course
     columns = 1 if max(map(len, curves)) > 24 else 2
     rows = math.ceil(len(curves) / columns)
     most = max(map(len, curves.values()))
@@ -202,6 +229,7 @@ def plot_learning(curves: Curves, out_stem: str | Path, *, label: str) -> Path:
             _draw_line(ax, system, points, COLORS[k % len(COLORS)], marker, line, shade)
         _style_learning(ax, label)
         legend(figure, loc="outside lower left", ncols=columns, fontsize=9)
+        ax.set_title("\n".join(_notes(curves)), fontsize=8, color="0.35", loc="left")
         return save(figure, out_stem, ["svg"])[0]
 
 
@@ -261,4 +289,5 @@ def _style_rates(axes: Sequence, rates: Sequence[float], metric: str) -> None:
     axes[1].set_xticks(ticks, [f"{rate:g}" for rate in ticks], rotation=45, ha="right")
     axes[1].minorticks_off()
     axes[1].set_xlabel("learning rate")
-    legend(axes[0])
+    legend_above(axes[0].get_figure(), axes[0], 2)
+    note(axes[0].get_figure(), "ring: best rate", "cross: training broke down")

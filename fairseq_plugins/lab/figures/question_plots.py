@@ -13,7 +13,19 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from ...evaluation.question_types import TypeErrors
-from .drawing import COLORS, RED, checked, draw_matrix, legend, plain, save, style, tidy
+from .drawing import (
+    COLORS,
+    RED,
+    checked,
+    colour_range,
+    draw_matrix,
+    legend_above,
+    note,
+    plain,
+    save,
+    style,
+    tidy,
+)
 
 SIDES = ("wordpieces of the question", "of the context")
 CELL = 0.2  # inches
@@ -55,14 +67,14 @@ def plot_coattention(
     if strip < 1:
         raise ValueError(f"strips of {strip} columns: must be at least 1")
     starts = range(0, len(context), strip)
-    columns, top = min(strip, len(context)), float(weights.max()) or 1.0
+    columns, shades = min(strip, len(context)), colour_range([weights])
     with style():
         figure = Figure(figsize=_size(question, context, columns, len(starts)))
         axes = figure.subplots(len(starts), 1, squeeze=False)[:, 0]
         for ax, start in zip(axes, starts):
             part = weights[:, start : start + strip]
             labels, look = context[start : start + strip], {"font": FONT, "border": 0.4}
-            image = draw_matrix(ax, part, question, labels, top=top, **look)
+            image = draw_matrix(ax, part, question, labels, shades=shades, **look)
             ax.set_anchor("W")
             ax.set_xlim(0, columns)
             if span is not None:
@@ -125,10 +137,12 @@ def plot_errors(found: Sequence[TypeErrors], out_stem: str | Path) -> list[Path]
             places = [kinds.index(one.kind) - GROUP / 2 + width * (k + 0.5) for one in rows]
             heights = [one.percent for one in rows]
             bars = ax.bar(places, heights, width, color=COLORS[k % len(COLORS)], label=system)
-            ax.bar_label(bars, [f"{one.wrong:,}" for one in rows], fontsize=6.5, padding=1)
+            ax.bar_label(bars, [f"{one.wrong:,}" for one in rows], fontsize=8, padding=1)
         counts = {one.kind: one.questions for one in found}
         ax.set_xticks(range(len(kinds)), [f"{kind}\n({counts[kind]:,})" for kind in kinds])
-        ax.set_ylabel("wrong answers, %")
+        ax.set_ylabel("wrong answers (%)")
+        ax.set_xlabel("type of question (how many there are)")
         tidy(ax, 0.02, 0.12, lines=False)
-        legend(figure, loc="outside upper left", ncols=3)
+        legend_above(figure, ax)
+        note(figure, "numbers: wrong answers")
         return save(figure, out_stem)

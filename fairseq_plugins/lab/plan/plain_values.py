@@ -5,6 +5,7 @@ no value begins like an option, breaks a line, leaves a folder or is computed. W
 is said in one sentence.
 """
 
+import difflib
 import math
 import re
 from collections.abc import Callable, Collection, Iterable
@@ -29,6 +30,7 @@ class ValueKind:
 
     said: str  # what fits, for messages
     fits: Callable[[Any], bool]  # whether a value does
+    names: Collection[str] = ()  # of which the nearest are named, where all are too many
 
     def check(self, value: Any) -> Any:
         """Return a value that fits.
@@ -37,7 +39,9 @@ class ValueKind:
             ValueError: it does not; says what would.
         """
         if not self.fits(value):
-            raise ValueError(f"{quoted(value)} is not {self.said}")
+            near = difflib.get_close_matches(str(value)[:100], self.names, 3)
+            hint = f"; like it: {', '.join(near)}" if near else ""
+            raise ValueError(f"{quoted(value)} is not {self.said}{hint}")
         return value
 
     def __get_pydantic_core_schema__(self, _source: Any, _handler: Any) -> CoreSchema:

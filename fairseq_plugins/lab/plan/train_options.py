@@ -82,14 +82,14 @@ def of_training() -> dict[str, ValueKind]:
         *(optimizers[name] for name in _OPTIMIZERS),
         *schedules.values(),
     )
-    arches = set(_of_ours(ARCH_MODEL_REGISTRY))
+    arches = tuple(_of_ours(ARCH_MODEL_REGISTRY))
     return {
         **_kinds_of([configs.DistributedTrainingConfig], _DISTRIBUTED),
         **_kinds_of([*groups, configs.CheckpointConfig, *registered]),
         "criterion": one_of(criterions),
         "optimizer": one_of(_OPTIMIZERS),
         "lr-scheduler": one_of(schedules),
-        "arch": ValueKind("an architecture of this project", arches.__contains__),
+        "arch": ValueKind("an architecture of this project", arches.__contains__, arches),
         QUESTIONS: PATH,
         OWN_DATA: ValueKind(PATH.said, lambda value: PATH.fits(str(value))),
     }

@@ -1,0 +1,102 @@
+"""What fairseq's commands are kept from printing while they run with these plug-ins.
+
+Each silenced warning stands below by its own words: it is about how fairseq calls hydra and torch,
+which nobody who trains can change. The configuration and the model's layout, hundreds of lines, go
+to ``--log-file`` alone. An error of the input that our code raises ends in one line. With
+``FAIRSEQ_PLUGINS_VERBOSE=1`` everything is printed. What fairseq says before it reads
+``--user-dir`` (that tensorboardX is missing) cannot be reached from here.
+"""
+
+import logging
+import os
+import sys
+import warnings
+from collections.abc import Callable
+from dis import opmap
+from types import TracebackType
+
+PACKAGE = __name__.partition(".")[0]
+VERBOSE = "FAIRSEQ_PLUGINS_VERBOSE"
+SILENCED = (  # beginning of the message, category
+    (r"hydra\.experimental\.\w+\(\) is no longer experimental", UserWarning),
+    (r"\s*The version_base parameter is not specified", UserWarning),
+    (r"In 'config': Usage of deprecated keyword in package header", UserWarning),
+    (r"\s*'config' is validated against ConfigStore schema", UserWarning),
+    (r"\s*The strict flag in the compose API is deprecated", UserWarning),
+    (r"'pin_memory' argument is set as true but no accelerator", UserWarning),
+    (r"`torch\.cuda\.amp\.\w+\(args\.\.\.\)` is deprecated", FutureWarning),
+    (r"Support for mismatched key_padding_mask and attn_mask", UserWarning),
+)
+
+
+def is_verbose() -> bool:
+    """Whether everything is to be printed."""
+    return os.environ.get(VERBOSE, "") not in ("", "0")
+
+
+def silence_warnings() -> None:
+    """Ignore the warnings of `SILENCED`, unless Python was told what to do with warnings."""
+    if is_verbose() or sys.warnoptions:
+        return
+    for message, category in SILENCED:
+        warnings.filterwarnings("ignore", message, category)
+
+
+def quieten_fairseq() -> None:
+    """Do what this file says, where one of fairseq's commands runs; nothing in other programs."""
+    if is_verbose() or not _is_fairseq_running():
+        return
+    silence_warnings()
+    for handler in logging.getLogger().handlers:
+        if _is_brief not in handler.filters:
+            handler.addFilter(_is_brief)
+    if getattr(sys.excepthook, "__name__", "") != _hook.__name__:
+        sys.excepthook = _hook(sys.excepthook)
+
+
+def _is_fairseq_running() -> bool:
+    main = getattr(sys.modules.get("__main__"), "__spec__", None)
+    names = [*sys.modules, getattr(main, "name", "")]
+    return any(name.startswith("fairseq_cli.") for name in names)
+
+
+def _is_brief(record: logging.LogRecord) -> bool:
+    """Whether a record is not fairseq's dump of a configuration or a model."""
+    dumped = type(record.msg).__name__ == "DictConfig" or hasattr(record.msg, "named_parameters")
+    return not (dumped and record.name.startswith("fairseq_cli."))
+
+
+def is_input_error(error: BaseException | None) -> bool:
+    """Whether our code refused its input: it raises the error itself, or opens what is not there.
+
+    A `ValueError` that another library raises, or that a built-in function raises within our code,
+    is a mistake of the code and no error of the input.
+    """
+    if not isinstance(error, (ValueError, OSError)) or error.__traceback__ is None:
+        return False
+    last = error.__traceback__
+    while last.tb_next is not None:
+        last = last.tb_next
+    if not str(last.tb_frame.f_globals.get("__name__", "")).startswith(f"{PACKAGE}."):
+        return False
+    raised = last.tb_frame.f_code.co_code[last.tb_lasti] == opmap["RAISE_VARARGS"]
+    return raised or isinstance(error, OSError) and error.filename is not None
+
+
+Hook = Callable[[type[BaseException], BaseException, TracebackType | None], object]
+
+
+def _hook(before: Hook) -> Hook:
+    """Return a hook for what ends the program: one line for errors of the input."""
+
+    def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+        if not is_input_error(error):
+            before(kind, error, trace)
+            return
+        reason = str(error)
+        if isinstance(error, OSError) and error.strerror:
+            reason = f"{error.filename}: {error.strerror}"
+        print(f"error: {reason} ({VERBOSE}=1 shows where)", file=sys.stderr)
+
+    hook.__name__ = _hook.__name__
+    return hook

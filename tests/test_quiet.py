@@ -1,0 +1,104 @@
+"""Fairseq's commands say what concerns whoever trains: no stray warnings, errors as one line."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import pytest
+
+from fairseq_plugins import quiet
+
+USER_DIR = Path(quiet.__file__).parent
+
+
+def caught(work) -> Exception:
+    try:
+        work()
+    except Exception as error:
+        return error
+    raise AssertionError("nothing was raised")
+
+
+def run_in_package(source: str) -> Exception:
+    """Return what code of a module of ours ends with."""
+    space = {"__name__": f"{quiet.PACKAGE}.made_up"}
+    return caught(lambda: exec(compile(source, "made_up.py", "exec"), space))
+
+
+def test_what_our_code_raises_is_an_error_of_the_input():
+    assert quiet.is_input_error(run_in_package("raise ValueError('bad')"))
+    assert quiet.is_input_error(run_in_package("open('/nowhere/at/all')"))
+    assert quiet.is_input_error(run_in_package("raise FileNotFoundError('no such folder')"))
+
+
+def test_mistakes_and_errors_of_others_are_none():
+    assert not quiet.is_input_error(run_in_package("int('x')"))
+    assert not quiet.is_input_error(run_in_package("raise TypeError('bad')"))
+    assert not quiet.is_input_error(run_in_package("import json; json.loads('{')"))
+    assert not quiet.is_input_error(caught(lambda: json.loads("{")))
+    assert not quiet.is_input_error(ValueError("never raised"))
+
+
+def test_only_the_listed_warnings_are_ignored(monkeypatch):
+    monkeypatch.setattr(sys, "warnoptions", [])
+    monkeypatch.delenv(quiet.VERBOSE, raising=False)
+    message = "\nThe version_base parameter is not specified.\nmore"
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        quiet.silence_warnings()
+        for said in (message, f"the user's own: {message}"):
+            warnings.warn(said, UserWarning, stacklevel=1)
+    assert [str(one.message)[:8] for one in seen] == ["the user"]
+
+
+def test_a_wish_of_the_user_is_kept(monkeypatch):
+    monkeypatch.setattr(sys, "warnoptions", ["error"])
+    with warnings.catch_warnings():
+        before = list(warnings.filters)
+        quiet.silence_warnings()
+        assert list(warnings.filters) == before
+
+
+def test_other_programs_keep_their_hook():
+    code = (
+        "import sys, warnings; before = sys.excepthook, list(warnings.filters)\n"
+        "from fairseq_plugins import quiet; quiet.quieten_fairseq()\n"
+        "assert before == (sys.excepthook, list(warnings.filters))\n"
+        "import types; sys.modules['fairseq_cli.train'] = types.ModuleType('fairseq_cli.train')\n"
+        "quiet.quieten_fairseq(); hook = sys.excepthook; quiet.quieten_fairseq()\n"
+        "assert hook is sys.excepthook is not before[0]\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def train(folder: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    words = ["--task", "syntax_translation", "--arch", "syntax_transformer_tiny", "--cpu"]
+    words += ["--user-dir", str(USER_DIR), "--max-tokens", "100"]
+    command = [sys.executable, "-m", "fairseq_cli.train", folder, *words]
+    env = {name: value for name, value in os.environ.items() if name != "PYTHONWARNINGS"}
+    return subprocess.run(
+        command, capture_output=True, text=True, env={**env, **environment}, timeout=300
+    )
+
+
+@pytest.mark.slow
+def test_a_refused_folder_is_one_line(tmp_path):
+    done = train(str(tmp_path / "nothing"))
+    assert done.returncode == 1
+    assert done.stderr.startswith(f"error: {tmp_path}/nothing/manifest.json is missing")
+    assert done.stderr.count("\n") == 1
+    assert "fairseq_cli.train | {" not in done.stdout
+
+
+@pytest.mark.slow
+def test_everything_is_said_on_request(tmp_path):
+    done = train(str(tmp_path / "nothing"), **{quiet.VERBOSE: "1"})
+    assert "Traceback" in done.stderr
+    assert "version_base" in done.stderr
+    assert "fairseq_cli.train | {" in done.stdout
