@@ -82,8 +82,8 @@ everything() { # what setup.py asks for, and the package itself
     if [ "$EXTRAS" = test ]; then what=".[test]"; fi
     if [ "$LOCK" = no ]; then pip "${own[@]}" -e "$what"; return; fi
     awk -v extras="$EXTRAS" '/^# below/ && extras == "none" {exit} /^[a-z0-9]/ {kept = !/^fairseq/} kept' \
-        requirements.lock >"$VENV/locked.txt"
-    pip --no-build-isolation --no-deps --require-hashes -r "$VENV/locked.txt" && pip "${own[@]}" --no-deps -e .
+        requirements.lock >"$VENV/requirements.txt"
+    pip --no-build-isolation --no-deps --require-hashes -r "$VENV/requirements.txt" && pip "${own[@]}" --no-deps -e .
 }
 reached() { # INDEX: whether it answers, within five seconds
     "$VENV/bin/python" -c 'import sys, urllib.request; urllib.request.urlopen(sys.argv[1] + "/torch/", timeout=5)' \

@@ -1,4 +1,4 @@
-"""fairseq 0.12.2 from PyPI on newer Pythons: repaired for fairseq's classes alone, once imported."""
+"""fairseq 0.12.2 on newer Pythons: repaired for its own classes alone, once it is imported."""
 
 from __future__ import annotations
 
