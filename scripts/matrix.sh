@@ -25,7 +25,7 @@ for python in ${PYTHONS:-3.10 3.11 3.12 3.13}; do
         VENV="$matrix/$name" PYTHON="python$python" TORCH="$required" HOST="$host" \
             bash scripts/test.sh "$@" >"$matrix/$name.log" 2>&1 || status=failed
         found="$("$matrix/$name/bin/python" -c 'import torch; print(torch.__version__)' 2>/dev/null || echo none)"
-        counts="$(grep -E '^[0-9]+ (passed|failed).* in ' "$matrix/$name.log" | tail -n 1 | sed 's/ in .*//')"
+        counts="$(grep -oE '[0-9]+ (passed|failed).* in [0-9]' "$matrix/$name.log" | tail -n 1 | sed 's/ in .*//' || true)"
         echo "| $python | $torch ($found) | $host | $status | ${counts:-see $name.log} |" | tee -a "$matrix/rows.md"
         [ "$status" = passed ] && rm -rf "${matrix:?}/$name" # the space; a failed one is kept to be looked at
     done; done
