@@ -10,7 +10,7 @@
 # TORCH   requirement for torch when the environment has none (default: torch==2.13.0)
 # TORCH_INDEX  index that torch is taken from (default: where no GPU is, PyTorch's own for CPUs if it can be reached;
 #         else the one that pip uses)
-# HOST    fixed (default): fairseq-fixed; stock: fairseq as PyPI has it, with what lets Python 3.11 import it
+# HOST    fixed (default): fairseq-fixed; stock: fairseq as PyPI has it (experimental: docs/install.md)
 # EXTRAS  none (default): what training, translating and predicting need; test: also what the tests and the pages need
 # LOCK    yes (default): the versions of requirements.lock, each file compared with its hash; no: the newest that
 #         setup.py allows
