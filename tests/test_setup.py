@@ -34,13 +34,15 @@ esac
 """
 
 
-def set_up(folder: Path, torch: str = "", pip: int = 0) -> subprocess.CompletedProcess[str]:
+def set_up(
+    folder: Path, torch: str = "", pip: int = 0, **given: str
+) -> subprocess.CompletedProcess[str]:
     """Run the script on an environment whose Python is the stand-in."""
     python = folder / "bin" / "python"
     python.parent.mkdir(parents=True, exist_ok=True)
     python.write_text(PYTHON)
     python.chmod(0o755)
-    known = {"VENV": str(folder), "TORCH_THERE": torch, "PIP_STATUS": str(pip)}
+    known = {"VENV": str(folder), "TORCH_THERE": torch, "PIP_STATUS": str(pip), **given}
     return subprocess.run(
         ["bash", str(ROOT / "scripts" / "setup.sh")],
         capture_output=True,
@@ -72,6 +74,46 @@ def test_set_up_says_one_line_a_step_and_keeps_what_pip_says(tmp_path):
     log = (tmp_path / "setup.log").read_text()
     assert log.count("ERROR: fairseq requires torchaudio") == 6  # one an installation
     assert f"== building {FAIRSEQ_REQUIREMENT}" in log
+
+
+def test_each_step_that_downloads_much_says_how_much(tmp_path):
+    lines = set_up(tmp_path).stderr.splitlines()
+    steps = [line for line in lines if "] installing" in line]
+    assert len(steps) == 4
+    assert all(re.search(r"\d (GB|MB)", line) for line in steps)
+
+
+def test_users_get_less_than_the_tests_need(tmp_path):
+    for extras in ("none", "test"):
+        assert set_up(tmp_path / extras, torch="2.13.0", EXTRAS=extras).returncode == 0
+    locked = [(tmp_path / name / "requirements.txt").read_text() for name in ("none", "test")]
+    kept = [[line for line in text.splitlines() if "==" in line] for text in locked]
+    assert {*kept[0]} < {*kept[1]}
+    for text, there in zip(locked, (False, True)):
+        assert ("\npytest==" in text) == ("\ngradio==" in text) == there
+        assert "\nspacy==" in text
+        assert "\nfairseq-fixed==" not in text
+
+
+def test_stock_fairseq_is_built_and_repaired(tmp_path):
+    done = set_up(tmp_path, torch="2.13.0", HOST="stock")
+    assert done.returncode == 0
+    assert "building fairseq==0.12.2" in done.stderr
+    assert "letting this Python import it" in done.stderr
+    assert FAIRSEQ_REQUIREMENT not in done.stderr
+
+
+@pytest.mark.parametrize("name", ["HOST", "EXTRAS", "LOCK"])
+def test_an_unknown_choice_is_refused_with_the_choices(tmp_path, name):
+    done = set_up(tmp_path, **{name: "other"})
+    assert done.returncode == 1
+    assert f"{name}=other: choices are " in done.stderr
+    assert not (tmp_path / "setup.log").exists()
+
+
+def test_torch_comes_from_the_index_that_is_given(tmp_path):
+    done = set_up(tmp_path, TORCH_INDEX="https://example.org/whl")
+    assert "installing torch==2.13.0 from https://example.org/whl (" in done.stderr
 
 
 def test_set_up_that_fails_shows_what_pip_said_and_which_step(tmp_path):

@@ -67,9 +67,9 @@ class ClosedDictionary(Dictionary):
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         own = vocabulary.family.specials
-        super().__init__(
-            bos=own.cls, pad=own.pad, eos=own.sep, unk=own.unk, add_special_symbols=False
-        )
+        # not fairseq's own __init__, whose 0.12.2 always adds the four symbols in its own order
+        self.bos_word, self.pad_word = own.cls, own.pad
+        self.eos_word, self.unk_word = own.sep, own.unk
         self.vocabulary = vocabulary
         self.symbols, self.indices = vocabulary.pieces, vocabulary.indices
         self.count = [1] * len(self.symbols)

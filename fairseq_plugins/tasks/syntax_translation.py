@@ -250,7 +250,8 @@ class SyntaxTranslationTask(TranslationTask):
         """
         if self.of_checkpoint:
             cfg = _checkpoint_options.closed_criterion(cfg, _checkpoint_options.CRITERIONS)
-        criterion = super().build_criterion(cfg, from_checkpoint)
+        # fairseq 0.12.2 knows no second argument, and never passes it
+        criterion = super().build_criterion(cfg, *([True] if from_checkpoint else []))
         if self._predicted and not getattr(criterion, "takes_target_factors", False):
             raise ValueError(
                 f"--target-features {','.join(self._predicted)} is trained with --criterion "
