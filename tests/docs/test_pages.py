@@ -31,6 +31,7 @@ FLAG = re.compile(r"(?<![\w-])--[a-z][\w-]*")
 OTHERS = {
     *("--json", "--local-dir"),  # curl, hf
     *("--no-deps", "--no-build-isolation", "--no-index", "--wheel"),  # pip, build
+    *("--build-arg", "--rm"),  # docker
     *("--nodes", "--gpus-per-node", "--cpus-per-task", "--array", "--wrap", "--kill-on-bad-exit"),
     *("--nnodes", "--rdzv_backend", "--rdzv_endpoint", "--max_restarts", "--standalone"),
     *("--ablation", "--ambiguous-report", "--check-tags", "--test", "--train", "--valid"),
