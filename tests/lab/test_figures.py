@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from fairseq_plugins.lab.figures.drawing import check_stem, save
+from fairseq_plugins.lab.figures.drawing import check_stem, colour_range, save
 
 
 def names(folder):
@@ -56,3 +57,10 @@ def test_closed_folders_are_refused(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr("os.access", lambda *_: False)  # root may write anywhere
     with pytest.raises(PermissionError, match="no permission"):
         check_stem(tmp_path / "a")
+
+
+def test_weights_that_are_all_alike_are_told_apart() -> None:
+    alike, mixed = np.array([[0.10, 0.11]]), np.array([[0.01, 0.11]])
+    assert colour_range([alike]) == (0.10, 0.11)
+    assert colour_range([alike, mixed]) == (0.0, 0.11)
+    assert colour_range([np.zeros((1, 1))]) == (0.0, 1.0)

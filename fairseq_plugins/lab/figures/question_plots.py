@@ -140,8 +140,7 @@ def plot_errors(found: Sequence[TypeErrors], out_stem: str | Path) -> list[Path]
             ax.bar_label(bars, [f"{one.wrong:,}" for one in rows], fontsize=8, padding=1)
         counts = {one.kind: one.questions for one in found}
         ax.set_xticks(range(len(kinds)), [f"{kind}\n({counts[kind]:,})" for kind in kinds])
-        ax.set_ylabel("wrong answers (%)")
-        ax.set_xlabel("type of question (how many there are)")
+        ax.set(ylabel="wrong answers (%)", xlabel="type of question (how many there are)")
         tidy(ax, 0.02, 0.12, lines=False)
         legend_above(figure, ax)
         note(figure, "numbers: wrong answers")

@@ -80,8 +80,8 @@ def presets(arch: str) -> dict[str, object]:
     known = architectures_of_ours()
     from fairseq.models import ARCH_CONFIG_REGISTRY
 
-    of_model = (name for name, model in known.items() if model == known[arch])
-    fill = next(ARCH_CONFIG_REGISTRY[name] for name in of_model if name in ARCH_CONFIG_REGISTRY)
+    model = known[arch]
+    fill = next(ARCH_CONFIG_REGISTRY[name] for name, of in known.items() if of == model != name)
     options = Namespace(arch=arch)
     fill(options)
     return {k: v for k, v in vars(options).items() if k != "arch" and v is not None}
