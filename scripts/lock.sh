@@ -17,7 +17,7 @@ echo 'torch; python_version < "0"' >"$work/without.txt"
 if [ -f requirements.lock ]; then cp requirements.lock "$work/main.lock"; fi
 compile() { uv pip compile --quiet --universal --python-version 3.10 --generate-hashes --no-annotate --no-header "$@" >/dev/null; }
 compile setup.py "$work/build.in" --extra test --override "$work/without.txt" -o "$work/main.lock" "$@"
-compile setup.py "$work/build.in" --constraint "$work/main.lock" --override "$work/without.txt" -o "$work/user.lock"
+compile setup.py "$work/build.in" --extra serve --constraint "$work/main.lock" --override "$work/without.txt" -o "$work/user.lock"
 compile "$work/pins.in" --no-deps -o "$work/pins.lock"
 chosen() { # WANTED: the entries of main.lock whose names user.lock has (1) or lacks (0)
     awk -v wanted="$1" '/^[a-z0-9]/ {name = $0; sub(/==.*/, "", name)}

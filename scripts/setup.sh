@@ -11,7 +11,7 @@
 # TORCH_INDEX  index that torch is taken from (default: where no GPU is, PyTorch's own for CPUs if it can be reached;
 #         else the one that pip uses)
 # HOST    fixed (default): fairseq-fixed; stock: fairseq as PyPI has it (experimental: docs/install.md)
-# EXTRAS  none (default): what training, translating and predicting need; test: also what the tests and the pages need
+# EXTRAS  none (default): what training, predicting and bundles of models need; test: also what the tests and the pages need
 # LOCK    yes (default): the versions of requirements.lock, each file compared with its hash; no: the newest that
 #         setup.py allows
 set -euo pipefail
@@ -78,7 +78,7 @@ packages() { # [OPTION...] NAME[==VERSION]...: install them without build isolat
 everything() { # what setup.py asks for, and the package itself
     # A plain path entry (compat) also works from the folder above a clone of the same name.
     local own=(--no-build-isolation --config-settings editable_mode=compat)
-    local what="."
+    local what=".[serve]"
     if [ "$EXTRAS" = test ]; then what=".[test]"; fi
     if [ "$LOCK" = no ]; then pip "${own[@]}" -e "$what"; return; fi
     awk -v extras="$EXTRAS" '/^# below/ && extras == "none" {exit} /^[a-z0-9]/ {kept = !/^fairseq/} kept' \

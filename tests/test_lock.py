@@ -17,12 +17,13 @@ PYTHONS = ("3.10", "3.11", "3.12", "3.13")
 
 @pytest.fixture(scope="module")
 def asked():
-    """What setup.py asks for: of everyone, and for the tests."""
+    """What setup.py asks for: for users, bundles included, and for the tests."""
     found = {}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("setuptools.setup", lambda **given: found.update(given))
         runpy.run_path(str(ROOT / "setup.py"))
-    return found["install_requires"], found["extras_require"]["test"]
+    extras = found["extras_require"]
+    return [*found["install_requires"], *extras["serve"]], extras["test"]
 
 
 @pytest.fixture(scope="module")
@@ -61,9 +62,9 @@ def test_what_users_install_stands_above_what_the_tests_add(asked):
     above, below = (ROOT / "requirements.lock").read_text().split("\n# below: ")
     names = [re.findall(r"^([a-z0-9-]+)==", part, re.MULTILINE) for part in (above, below)]
     assert not {*names[0]} & {*names[1]}
-    for wanted, part in zip(asked, names):
-        own = {canonicalize_name(Requirement(text).name) for text in wanted} - {"torch"}
-        assert own <= {*part}
+    users, tests = ({canonicalize_name(Requirement(one).name) for one in part} for part in asked)
+    assert users - {"torch"} <= {*names[0]}
+    assert tests - users <= {*names[1]}
 
 
 def test_every_entry_has_hashes_and_none_is_of_torch(locked):
