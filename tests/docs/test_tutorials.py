@@ -41,7 +41,7 @@ def test_the_first_page_runs(tmp_path) -> None:
     assert trainings == 2
     output = run_script(README_DATA + short, tmp_path)
     assert '"label"' in output
-    assert '"text"' in output
+    assert "\nA: " in output
     assert (tmp_path / "bundles" / "en_de").is_dir()
 
 

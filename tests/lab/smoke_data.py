@@ -5,6 +5,8 @@ experiments themselves would run, of invented files in the official formats.
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +21,8 @@ from fairseq_plugins.lab.plan.experiment_file import PlannedPart
 from fairseq_plugins.lab.plan.prepare_options import SQUAD, TRANSLATION
 from fairseq_plugins.lab.plan.prepared_data import preparation
 
-SAMPLE = ROOT / "examples" / "sample_en_de"
+EXAMPLES = ROOT / "examples"
+SAMPLE = EXAMPLES / "sample_en_de"
 PAIRS = {"train": 160, "valid": 12, "test": 12}
 CHINESE = ("chnsenticorp", "msra_ner", "cged")
 
@@ -72,9 +75,19 @@ class SmokeData:
             _write_squad(folder)
         elif part.grid.dataset == TRANSLATION:
             _write_sample(folder, part.grid.prepare)
+        elif part.grid.dataset == "tokens":
+            _write_demo(part.name.removesuffix("_demo"), folder)
         else:
             write_raw(part.grid.dataset, folder, count=8)
         return folder
+
+
+def _write_demo(name: str, folder: Path) -> None:
+    """Write an invented corpus of words, cut short: blocks of lines with an empty one between."""
+    subprocess.run([sys.executable, EXAMPLES / "make_demo.py", name, folder], check=True)
+    for path in folder.iterdir():
+        blocks = path.read_text(encoding="utf-8").split("\n\n")[:8]
+        path.write_text("\n\n".join(blocks).rstrip() + "\n\n", encoding="utf-8")
 
 
 def _write_squad(folder: Path) -> None:
