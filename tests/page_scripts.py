@@ -19,6 +19,7 @@ BLOCK = re.compile(r"^```(\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NOT_RUN = "# not run by the tests: "  # what a block begins with that cannot be run here, and why
 SET_UP = re.compile(r"bash scripts/(quickstart|setup|test)\.sh")  # CI runs these by themselves
 LONGEST = 600  # seconds
+UPDATES = 20  # of trainings that say `${UPDATES:-NUMBER}`: a reader's are longer
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,7 @@ def run_script(script: str, folder: Path) -> str:
         (folder / name).symlink_to(ROOT / name)
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     own = {"PATH": path, "PYTHONPATH": str(ROOT), "VENV": sys.prefix, "OMP_NUM_THREADS": "1"}
+    own["UPDATES"] = str(UPDATES)
     (folder / "page.sh").write_text(script, encoding="utf-8")
     done = subprocess.run(
         ["bash", "page.sh"],

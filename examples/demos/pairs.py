@@ -1,7 +1,7 @@
 """Pairs in QQP's format of which one word decides whether they say the same.
 
-A sentence is a list of things. The other sentence of the pair lists the same things in another
-order (label 1), or one of them is another thing (label 0). Of both kinds there are as many, and all
+A sentence names two things. The other sentence of the pair names the same things in any order
+(label 1), or one of them is another thing (label 0). Of both kinds there are as many, and all
 things are as frequent: only what differs between both sentences decides.
 """
 
@@ -10,8 +10,13 @@ from __future__ import annotations
 import random
 
 SIZES = {"train": 9600, "dev": 500, "test": 200}
-THINGS = "apples books boats cakes chairs coats eggs flags hats lamps maps rings".split()
-LISTED = 3  # things of a sentence
+THINGS = (  # each a wordpiece of its own
+    "apple army band bar beach bed bench boat book bottle boy bridge bus camera candle car "
+    "cat chair city cloud coin corn crown desk doctor doll dress duck egg eye field fish "
+    "floor foot fox fruit gate glass hill hotel island judge king knife lamp leg lion map "
+    "mill moon mouse neck nurse owl park phone pig pipe plate queen"
+).split()
+LISTED = 2  # things of a sentence
 
 
 def pair(dice: random.Random) -> tuple[str, str, int]:
