@@ -85,7 +85,7 @@ def run_script(script: str, folder: Path) -> str:
         (folder / name).symlink_to(ROOT / name)
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     own = {"PATH": path, "PYTHONPATH": str(ROOT), "VENV": sys.prefix, "OMP_NUM_THREADS": "1"}
-    own["UPDATES"] = str(UPDATES)
+    own["UPDATES"] = os.environ.get("PAGE_UPDATES", str(UPDATES))
     (folder / "page.sh").write_text(script, encoding="utf-8")
     done = subprocess.run(
         ["bash", "page.sh"],
