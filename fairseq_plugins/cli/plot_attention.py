@@ -138,6 +138,6 @@ def encoder_panels(args: argparse.Namespace, paths: list[Path]) -> list[Attentio
     marks = encoder_attention.marks(found, HIGHLIGHT if args.highlight is None else args.highlight)
     arcs = [[] if args.no_arcs else one.arcs() for one in found]
     return [
-        AttentionPanel(name, one.weights, one.tokens, one.tokens, *drawn)
+        AttentionPanel(name, one.weights, one.tokens, one.tokens, *drawn, one.border_token())
         for name, one, *drawn in zip(names, found, arcs, marks)
     ]

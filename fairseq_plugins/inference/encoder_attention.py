@@ -58,6 +58,11 @@ class EncoderAttention:
             self, tokens=self.words, weights=weights, word_of=list(range(len(self.words)))
         )
 
+    def border_token(self) -> int:
+        """Return the number of the second sentence's first token; 0 without a second sentence."""
+        first = sum(word < self.border for word in self.word_of)
+        return first if first < len(self.word_of) else 0
+
     def arcs(self) -> list[tuple[float, float]]:
         """Return for each word with a head the middle of its tokens, and of its head's."""
         middle = [

@@ -117,6 +117,9 @@ def test_arcs_join_the_middles_of_words(folders):
     assert len(expected) == 8 - 2
     border = begins[4] - 0.5
     assert all((one < border) == (other < border) for one, other in expected)
+    assert found.border_token() == begins[4]
+    assert found.by_word().border_token() == 4
+    assert attend(predictor(folders["one"]), [FIRST]).border_token() == 0
     joined = found.by_word()
     assert len(joined.arcs()) == 6
     assert {end for arc in joined.arcs() for end in arc} == set(range(8))

@@ -147,6 +147,20 @@ def test_arcs_stand_above_their_columns(tmp_path) -> None:
     assert found[0][0][0] == pytest.approx(place[3], abs=width / 2)
 
 
+def test_a_line_stands_between_both_sentences(tmp_path) -> None:
+    one = panel(T=4, S=4)
+    for border in (0, 1, 3):
+        plot_attention([replace(one, border=border)], tmp_path / str(border))
+    said = {border: svg(tmp_path / str(border)) for border in (0, 1, 3)}
+    assert [("line: between both sentences" in said[border]) for border in said] == [0, 1, 1]
+    place = columns(tmp_path / "3", 4)
+    width = place[1] - place[0]
+    ends = re.findall(r'd="M ([\d.]+) ([\d.]+) \nL ([\d.]+) ([\d.]+) \n"', said[3])
+    upright = {float(x) for x, top, other, bottom in ends if x == other and top != bottom}
+    assert any(abs(x - place[3]) < width for x in upright)
+    assert said[1] != said[3]
+
+
 def test_arcs_keep_clear_of_the_labels(tmp_path) -> None:
     feet = []
     for name in ("i", "considerably longer"):

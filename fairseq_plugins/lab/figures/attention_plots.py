@@ -26,7 +26,7 @@ MAX_LABEL = 28  # characters
 ARC_STEP = 0.11  # inches by which an arc rises above those within it
 LABEL_GAP = 0.05  # inches between matrix and labels
 ARC_GAP = 0.08  # inches between labels and arcs
-ARC_COLOR = "0.35"
+ARC_COLOR = BORDER_COLOR = "0.35"
 TRANSLATION = ("target subwords", "source subwords")
 
 
@@ -41,6 +41,8 @@ class AttentionPanel:
         columns: S labels, for instance source subwords.
         arcs: drawn above the columns, each from a dependent to its head.
         marked: cells (row, column) with a rectangle around them.
+        border: number of the second sentence's first row and column, of a text that attends to
+            itself; 0 draws no line.
     """
 
     title: str
@@ -49,6 +51,7 @@ class AttentionPanel:
     columns: Sequence[str]
     arcs: Sequence[Arc] = ()
     marked: Sequence[tuple[int, int]] = ()
+    border: int = 0
 
 
 def plot_attention(
@@ -85,6 +88,8 @@ def plot_attention(
             for row, column in panel.marked:
                 look = {"fill": False, "edgecolor": RED, "linewidth": cell * 6}
                 ax.add_patch(Rectangle((column, row), 1, 1, **look))
+            for line in (ax.axhline, ax.axvline) if panel.border else ():
+                line(panel.border, color=BORDER_COLOR, linewidth=1.2)
             ax.set_ylabel(sides[0])
             pad = 8 + 72 * _draw_arcs(ax, panel.arcs)  # points
             plain(ax.set_title(panel.title, y=1.0, pad=pad, fontweight="bold"))
@@ -114,6 +119,8 @@ def _notes(panels: Sequence[AttentionPanel]) -> list[str]:
     notes = []
     if any(panel.arcs for panel in panels):
         notes.append("arcs: from each head to its dependents")
+    if any(panel.border for panel in panels):
+        notes.append("line: between both sentences")
     if any(panel.marked for panel in panels):
         notes.append(f"red: where attention grows most against {panels[0].title}")
     return notes
