@@ -211,6 +211,14 @@ def test_layouts_are_found_by_the_datasets_that_are_there(tmp_path, cola):
         find_outcomes([tmp_path / "none"])
 
 
+def test_a_table_of_certain_systems_does_not_take_the_dataset_of_others(tmp_path):
+    """Runs on `tokens` stand in the last table, unless they are combinations of parts."""
+    fill(tmp_path, "tokens", "entity_f1", {"bert_plain_tiny": [0.5, 0.6], "bert_sla_tiny": [0.9]})
+    (table,) = make_tables(find_outcomes([tmp_path]), "", OVER_SEEDS)
+    assert [column.dataset for column in table.layout.columns][-1] == "tokens"
+    assert entry_of(table, "bert_sla", "tiny", -1) is not None
+
+
 def test_systems_with_names_of_their_own_have_rows_of_their_own(tmp_path):
     fill(tmp_path, "cola", "mcc", {PLAIN: [0.5, 0.51]})
     finish(tmp_path, "far", 2e-5, 1, 0.6, metric="mcc", dataset="cola", options={"arch": WLA})

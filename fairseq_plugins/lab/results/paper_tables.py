@@ -209,7 +209,8 @@ def _fitting(found: Sequence[Outcomes]) -> list[TableLayout]:
     """Return the layouts with a system of their own on one of their datasets.
 
     A dataset that none of them has is in the first layout that knows it, or in the last of all;
-    there with its own metric if no layout has it.
+    there with its own metric if no layout has it. A layout of certain systems only has a dataset
+    where one of them is.
     """
     *papers, others = layouts().values()
     found = [one for one in found if one.dataset != TRANSLATION]  # whose tables are others
@@ -223,7 +224,8 @@ def _fitting(found: Sequence[Outcomes]) -> list[TableLayout]:
     for dataset in there.difference(others.datasets, *(one.datasets for one in chosen)):
         first = [one for one in papers if dataset in one.datasets and not one.only][:1]
         chosen += [one for one in first if one not in chosen]
-    known = {dataset for one in layouts().values() for dataset in one.datasets}
+    open_to_all = [one for one in layouts().values() if one in chosen or not one.only]
+    known = {dataset for one in open_to_all for dataset in one.datasets}
     metrics = {one.dataset: one.metric for one in found if one.dataset not in known}
     own = (
         Column.model_construct(dataset=name, title=name, metrics={metric: metric})
