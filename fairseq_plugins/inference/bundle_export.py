@@ -1,9 +1,12 @@
 """A trained checkpoint as a bundle, which runs without fairseq: texts, questions, translation."""
 
 import logging
+from argparse import Namespace
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+from fairseq.models import ARCH_MODEL_REGISTRY
 
 from ..bundles import folder, understanding
 from ..bundles.card import card, figures
@@ -45,17 +48,32 @@ def export_bundle(
 
     Raises:
         FileNotFoundError: no such checkpoint, prepared folder or pipeline.
-        ValueError: a checkpoint that is refused, a pipeline that a bundle could not load again, or
-            an output that is taken.
+        ValueError: a checkpoint that is refused, or of a control; a pipeline that a bundle could
+            not load again, or an output that is taken.
     """
     check_free(output)
     how = {"int8": int8, "with_pipeline": with_pipeline, "spacy_model": spacy_model}
     found = read_checkpoint(checkpoint)
+    if found.ours:
+        check_controls(found)
     if found.task["_name"] == TRANSLATING:
         export_translation(checkpoint, output, data=data, **how)
     else:
         export_understanding(found, output, data, **how)
     logger.info("wrote %s: a bundle of %s", output, checkpoint)
+
+
+def check_controls(found: Checkpoint) -> None:
+    """Refuse a checkpoint that was given something else than its folder has (ValueError).
+
+    It is what a model is compared with, and nothing to be used.
+    """
+    controls = ARCH_MODEL_REGISTRY[found.model["_name"]].needs_of(Namespace(**found.model)).controls
+    if controls.said:
+        raise ValueError(
+            f"{found.path} was trained with {controls.said}, a control: no bundle is made of it; "
+            "predict splits of prepared folders with the checkpoint"
+        )
 
 
 def export_understanding(

@@ -18,6 +18,8 @@ from fairseq.models.transformer import TransformerModel
 from torch import Tensor, nn
 
 from ..architectures import local_options, options
+from ..architectures.control_options import controls_of, write_seed
+from ..architectures.local_options import names_trees
 from ..architectures.options import NONE
 from ..nn.factors import FactoredEmbedding, FactorEmbedding, glorot_, init_table
 from ..syntax.layers import COLUMN, Layer, digests
@@ -53,7 +55,12 @@ class SyntaxTransformerModel(TransformerModel):
 
     @classmethod
     def complete_config(
-        cls, cfg: Any, layers: Sequence[Layer], annotator: str, targets: Sequence[Layer] = ()
+        cls,
+        cfg: Any,
+        layers: Sequence[Layer],
+        annotator: str,
+        targets: Sequence[Layer] = (),
+        seed: int = 1,
     ) -> None:
         """Write into ``cfg`` what the checkpoint must know: sizes, features and their annotator.
 
@@ -61,6 +68,7 @@ class SyntaxTransformerModel(TransformerModel):
             cfg: the options.
             layers, annotator: of the data folder.
             targets: its layers of target subwords.
+            seed: of the training.
         """
         sizes, _ = plan_targets(getattr(cfg, "target_features", None), targets)
         options.write(cfg, target_features=",".join(sizes) or NONE)
@@ -69,7 +77,9 @@ class SyntaxTransformerModel(TransformerModel):
         names = resolve_features(cfg.features, [*columns])
         options.write(cfg, inventories=digests(columns[name] for name in names) or None)
         options.write(cfg, features=",".join(names) or NONE)
-        annotated = annotator and cls.needs_of(cfg).reads(training=True)
+        needs = cls.needs_of(cfg)
+        write_seed(cfg, needs.controls, seed)
+        annotated = annotator and needs.reads(training=True)
         options.write(cfg, annotator=annotator if annotated else None)
 
     @classmethod
@@ -83,7 +93,10 @@ class SyntaxTransformerModel(TransformerModel):
         features, tree = options.read_features(args.features), read_tree(args)
         asked = dict.fromkeys(tree, f"{OPTION} {args.encoder_attention}")
         targets = options.read_targets(args.target_features)
-        return Needs(features, tree, targets=targets, words=bool(tree), options=asked)
+        trees = names_trees(args.encoder_attention, OPTION)
+        controls = controls_of(args, features=features, trees=trees)
+        how = {"targets": targets, "options": asked, "controls": controls}
+        return Needs(features, tree, words=bool(tree), **how)
 
     @classmethod
     def build_model(cls, cfg: Any, task: Any) -> "SyntaxTransformerModel":

@@ -147,7 +147,8 @@ class TextTask(FairseqTask):
             agreement.check_inventories(cfg, self.layers, self.folder)
             _checkpoint_options.check_memory(self, cfg)
         else:
-            model_class.complete_config(cfg, self.manifest, self.layers)
+            seed = _checks.seed_of(self.cfg)
+            model_class.complete_config(cfg, self.manifest, self.layers, seed)
         self.inputs.check(model_class.needs_of(cfg), training=not from_checkpoint)
         model = super().build_model(cfg, from_checkpoint)
         self.inputs.serve(model.needs, model.max_positions())
