@@ -20,7 +20,6 @@ from torch import Tensor
 
 from ..architectures import bert_plan, syntax_plan
 from ..architectures.bert_options import ARCHITECTURES, BEFORE, FAMILY, departures, resolve
-from ..architectures.control_options import write_seed
 from ..architectures.entity_options import ENTITIES, check_entities
 from ..architectures.options import NONE, merged, write
 from ..architectures.semantic_options import check_semantics
@@ -74,16 +73,13 @@ class BertModel(TextModel, BaseFairseqModel):
         return syntax_plan.needs_of(merged(cfg, BertConfig))
 
     @classmethod
-    def complete_config(
-        cls, cfg: Any, manifest: Any, layers: Sequence[Layer] = (), seed: int = 1
-    ) -> None:
+    def complete_config(cls, cfg: Any, manifest: Any, layers: Sequence[Layer] = ()) -> None:
         """Write into a new model's options what follows from the data and the checkpoint.
 
         Args:
             cfg: the options; changed in place, so that the checkpoint holds them.
             manifest: `data.manifest.Manifest` of the data folder.
             layers: those of the folder, with its inventories.
-            seed: of the training.
 
         Raises:
             FileNotFoundError: no such checkpoint.
@@ -98,7 +94,6 @@ class BertModel(TextModel, BaseFairseqModel):
         check_semantics(args, manifest.target)
         check_entities(args, manifest.target)
         checkpoint = args.pretrained or manifest.options.get("pretrained") or NONE
-        write_seed(cfg, needs.controls, seed)
         write(
             cfg,
             pretrained=checkpoint,

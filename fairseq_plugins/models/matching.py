@@ -13,7 +13,6 @@ import torch
 from fairseq.models import BaseFairseqModel, register_model, register_model_architecture
 from torch import nn
 
-from ..architectures.control_options import write_seed
 from ..architectures.matching_model import PairModel
 from ..architectures.matching_options import (
     ARCHITECTURES,
@@ -54,23 +53,18 @@ class MatchingModel(PairModel, BaseFairseqModel):
         return needs_of(merged(cfg, MatchingConfig))
 
     @classmethod
-    def complete_config(
-        cls, cfg: Any, manifest: Any, layers: Sequence[Layer] = (), seed: int = 1
-    ) -> None:
+    def complete_config(cls, cfg: Any, manifest: Any, layers: Sequence[Layer] = ()) -> None:
         """Write into a new model's options what follows from the data.
 
         Args:
             cfg: the options; changed in place, so that the checkpoint holds them.
             manifest: `data.manifest.Manifest` of the data folder.
             layers: those of the folder, with its inventories.
-            seed: of the training.
 
         Raises:
             ValueError: an option that does not fit.
         """
-        needs = cls.needs_of(cfg)
-        features = needs.features
-        write_seed(cfg, needs.controls, seed)
+        features = cls.needs_of(cfg).features
         write(
             cfg,
             target=manifest.target,

@@ -18,7 +18,7 @@ from fairseq.models.transformer import TransformerModel
 from torch import Tensor, nn
 
 from ..architectures import local_options, options
-from ..architectures.control_options import controls_of, write_seed
+from ..architectures.control_options import controls_of
 from ..architectures.local_options import names_trees
 from ..architectures.options import NONE
 from ..nn.factors import FactoredEmbedding, FactorEmbedding, glorot_, init_table
@@ -60,7 +60,6 @@ class SyntaxTransformerModel(TransformerModel):
         layers: Sequence[Layer],
         annotator: str,
         targets: Sequence[Layer] = (),
-        seed: int = 1,
     ) -> None:
         """Write into ``cfg`` what the checkpoint must know: sizes, features and their annotator.
 
@@ -68,7 +67,6 @@ class SyntaxTransformerModel(TransformerModel):
             cfg: the options.
             layers, annotator: of the data folder.
             targets: its layers of target subwords.
-            seed: of the training.
         """
         sizes, _ = plan_targets(getattr(cfg, "target_features", None), targets)
         options.write(cfg, target_features=",".join(sizes) or NONE)
@@ -77,9 +75,7 @@ class SyntaxTransformerModel(TransformerModel):
         names = resolve_features(cfg.features, [*columns])
         options.write(cfg, inventories=digests(columns[name] for name in names) or None)
         options.write(cfg, features=",".join(names) or NONE)
-        needs = cls.needs_of(cfg)
-        write_seed(cfg, needs.controls, seed)
-        annotated = annotator and needs.reads(training=True)
+        annotated = annotator and cls.needs_of(cfg).reads(training=True)
         options.write(cfg, annotator=annotator if annotated else None)
 
     @classmethod

@@ -124,9 +124,9 @@ class Needs:
             pairs=self.pairs or other.pairs,
         )
 
-    def check_controls(self, other: Controls) -> None:
-        """Refuse a further model of an ensemble with other controls (ValueError)."""
-        if self.controls != other:
+    def check_controls(self, other: Controls | None) -> None:
+        """Refuse a further model of an ensemble with other controls (ValueError); None fits all."""
+        if other not in (None, self.controls):
             sides = [
                 (f"{one.said} (seed {one.seed})" if one.drawn else one.said) or "none"
                 for one in (other, self.controls)

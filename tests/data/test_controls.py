@@ -1,4 +1,4 @@
-"""Trees, values and questions in the place of those that were prepared: what holds of all of them."""
+"""Trees, values and questions in the place of those that were prepared: what holds of all."""
 
 from __future__ import annotations
 
@@ -133,7 +133,9 @@ def test_a_chain_hangs_each_word_on_its_left_neighbour():
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.lists(st.lists(st.integers(2, 6), max_size=4), max_size=6), st.sampled_from(VALUES), SEEDS)
+@given(
+    st.lists(st.lists(st.integers(2, 6), max_size=4), max_size=6), st.sampled_from(VALUES), SEEDS
+)
 def test_values_keep_their_distribution_and_special_tokens(lines, source, seed):
     """Each word is of one to three subwords, each line ends in a special token."""
     values, words, count = [], [], 0
