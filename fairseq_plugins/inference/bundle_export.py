@@ -16,6 +16,7 @@ from ..data.manifest import Manifest, tool_versions
 from ..files import check_free, write_text
 from ..models._checkpoints import Checkpoint, read_checkpoint
 from ..nn.quantized import quantize_
+from ..syntax.needs import Needs
 from ..text.annotators import needs_annotator, reopen_annotator
 from .options import ANSWERING, TRANSLATING
 from .prediction import read_part
@@ -55,7 +56,8 @@ def export_bundle(
     how = {"int8": int8, "with_pipeline": with_pipeline, "spacy_model": spacy_model}
     found = read_checkpoint(checkpoint)
     if found.ours:
-        check_controls(found)
+        model_class = ARCH_MODEL_REGISTRY[found.model["_name"]]
+        refuse_controls(model_class.needs_of(Namespace(**found.model)), checkpoint)
     if found.task["_name"] == TRANSLATING:
         export_translation(checkpoint, output, data=data, **how)
     else:
@@ -63,16 +65,15 @@ def export_bundle(
     logger.info("wrote %s: a bundle of %s", output, checkpoint)
 
 
-def check_controls(found: Checkpoint) -> None:
-    """Refuse a checkpoint that was given something else than its folder has (ValueError).
+def refuse_controls(needs: Needs, checkpoint: object) -> None:
+    """Refuse to export a model that is given something else than its folder has (ValueError).
 
-    It is what a model is compared with, and nothing to be used.
+    It is what another is compared with, and nothing to be used.
     """
-    controls = ARCH_MODEL_REGISTRY[found.model["_name"]].needs_of(Namespace(**found.model)).controls
-    if controls.said:
+    if said := needs.controls.said:
         raise ValueError(
-            f"{found.path} was trained with {controls.said}, a control: no bundle is made of it; "
-            "predict splits of prepared folders with the checkpoint"
+            f"{checkpoint} was trained with {said}, a control: it is not exported; predict splits "
+            "of prepared folders with the checkpoint"
         )
 
 

@@ -203,7 +203,7 @@ def test_checkpoints_know_their_controls_and_what_they_were_given(parsed, tmp_pa
     message = "trained with --tree-source random, which is drawn from a whole split"
     with pytest.raises(ValueError, match=message):
         found.predict([("a cat", "the cat")])
-    with pytest.raises(ValueError, match="--tree-source random, a control: no bundle is made"):
+    with pytest.raises(ValueError, match="--tree-source random, a control: it is not exported"):
         export_bundle(checkpoint, tmp_path / "bundle")
     assert not (tmp_path / "bundle").exists()
 
