@@ -4,6 +4,7 @@ They are options of models, so that a checkpoint holds them and whatever evaluat
 same; `data.controls` carries them out.
 """
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Optional
@@ -19,6 +20,8 @@ from ..syntax.needs import (
     Controls,
 )
 from .options import Options, write
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass
@@ -84,6 +87,12 @@ def is_full(args: Any) -> bool:
 
 
 def write_seed(cfg: Any, controls: Controls, seed: int) -> None:
-    """Write the seed of a new model's controls into its options, where something is drawn."""
+    """Write the seed of a new model's controls into its options, where something is drawn.
+
+    What they are is logged.
+    """
     if controls.drawn and controls.seed is None:
         write(cfg, control_seed=seed)
+        controls = replace(controls, seed=seed)
+    if controls.said:
+        logger.info("controls: %s", controls.described)

@@ -52,6 +52,16 @@ class Controls:
         return " ".join(one for one in said if one.split()[1] not in AS_PREPARED)
 
     @property
+    def described(self) -> str:
+        """Those options, with the seed of what is drawn."""
+        return f"{self.said} (seed {self.seed})" if self.drawn else self.said
+
+    @property
+    def record(self) -> dict[str, str]:
+        """What a record of an evaluation says of them: nothing where there are none."""
+        return {"controls": self.described} if self.said else {}
+
+    @property
     def drawn(self) -> bool:
         """Whether something is drawn from a whole split, which raw text is not."""
         return any(value in DRAWN for value in self._sources.values())
@@ -127,10 +137,7 @@ class Needs:
     def check_controls(self, other: Controls | None) -> None:
         """Refuse a further model of an ensemble with other controls (ValueError); None fits all."""
         if other not in (None, self.controls):
-            sides = [
-                (f"{one.said} (seed {one.seed})" if one.drawn else one.said) or "none"
-                for one in (other, self.controls)
-            ]
+            sides = [one.described or "none" for one in (other, self.controls)]
             raise ValueError(
                 f"models of an ensemble must have the same controls, not {' and '.join(sides)}"
             )

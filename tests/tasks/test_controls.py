@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import prepared
 import prepared_questions
@@ -12,7 +14,10 @@ from omegaconf import OmegaConf
 from prepared_text import encode, examples, make_model, make_task, train
 
 from fairseq_plugins.inference.bundle_export import export_bundle
+from fairseq_plugins.inference.options import PredictionOptions
 from fairseq_plugins.inference.prediction import load
+from fairseq_plugins.inference.prediction_files import predict_files
+from fairseq_plugins.lab.plan.train_options import check_options, of_training
 from fairseq_plugins.models._checkpoints import read_checkpoint
 from fairseq_plugins.models._matching_config import MatchingConfig
 from fairseq_plugins.syntax.needs import FEATURE_SOURCES, TREE_SOURCES
@@ -194,6 +199,12 @@ def test_checkpoints_know_their_controls_and_what_they_were_given(parsed, tmp_pa
     options = read_checkpoint(checkpoint).model
     assert (options["tree_source"], options["control_seed"]) == ("random", 5)
     found = load(checkpoint, cpu=True)
+    record = {"controls": "--tree-source random (seed 5)"}
+    assert found.inputs.needs.controls.record == record
+    told = tmp_path / "metrics.json"
+    how = {"split": "valid", "metrics": str(told), "cpu": True}
+    predict_files(PredictionOptions(checkpoint=str(checkpoint), **how))
+    assert json.loads(told.read_text()).items() >= record.items()
     seen = found.load_split("valid")
     wanted = read_with(parsed, tree_source="random", control_seed=5)
     assert all(
@@ -297,3 +308,29 @@ def test_translation_refuses_what_does_not_fit(parallel):
     ):
         with pytest.raises(ValueError, match=message):
             prepared.make_model(prepared.make_task(parallel), **given)
+
+
+def test_parts_of_training_data_are_drawn_each_for_itself(tmp_path):
+    parts = {"train": prepared.random_pairs(20), "train1": prepared.random_pairs(20)}
+    folder = prepared.prepare(tmp_path, parts, parse=True)
+    task = prepared.make_task(folder, upsample_primary=2)
+    prepared.make_model(task, encoder_attention="sla", tree_source="random")
+    task.load_dataset("train", combine=True)
+    heads = [task.dataset("train").factors[i][:, 4].tolist() for i in range(60)]
+    assert heads[:20] == heads[20:40] != heads[40:]
+    assert [len(row) for row in heads[:20]] == [len(row) for row in heads[40:]]
+
+
+def test_files_of_experiments_may_give_controls():
+    """Lists are choices, as of any option."""
+    given = {
+        "tree-source": ["parse", "gold", "shuffled", "random", "chain", "full"],
+        "feature-source": ["given", "shuffled", "random", "constant"],
+        "question-source": ["given", "shuffled"],
+        "dual-control": ["none", "second-affinity", "no-difference"],
+        "coattention-control": ["none", "plain-layers"],
+        "control-seed": 3,
+    }
+    check_options(given, of_training(), "--options")
+    with pytest.raises(ValueError, match="'tree-source'"):
+        check_options({"tree-source": "golden"}, of_training(), "--options")
