@@ -48,8 +48,8 @@ class Controls:
     @property
     def said(self) -> str:
         """The options that change something, as on the command line; empty where none does."""
-        said = (f"{flag} {value}" for flag, value in self._sources.items())
-        return " ".join(one for one in said if one.split()[1] not in AS_PREPARED)
+        changed = {flag: one for flag, one in self._sources.items() if one not in AS_PREPARED}
+        return " ".join(f"{flag} {source}" for flag, source in changed.items())
 
     @property
     def described(self) -> str:

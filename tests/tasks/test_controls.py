@@ -283,6 +283,20 @@ def test_parallel_text_has_controls(parallel, control):
     assert all(torch.equal(a, b) for a, b in zip(own, default))
 
 
+def test_full_masks_of_translation_are_plain_attention(tmp_path):
+    folder = prepared.prepare(tmp_path, {"train": prepared.random_pairs(12)})  # without parses
+    how = {"dropout": 0.0, "encoder_attention": "sla,parent", "tree_source": "full"}
+    task = prepared.make_task(folder)
+    full, bare = prepared.make_model(task, **how), prepared.make_model(prepared.make_task(folder))
+    weights = full.state_dict()
+    assert len(weights) > len(bare.state_dict())
+    bare.load_state_dict({name: weights[name] for name in bare.state_dict()})
+    task.load_dataset("train")
+    (batch,) = prepared.batches(task, "train", max_sentences=99)
+    states = [model(**batch["net_input"])[0] for model in (full, bare)]
+    torch.testing.assert_close(*states)
+
+
 def test_raw_lines_have_what_follows_from_them_alone(parallel):
     task = prepared.make_task(parallel)
     given = {"tree_source": "chain", "feature_source": "constant", "encoder_attention": "sla"}
