@@ -7,7 +7,14 @@ from dataclasses import dataclass
 from typing import Any, Optional
 
 from ..nn.bert import BertShape
-from ..nn.dual_attention import DIFFERENCES, SCOPES, DifferenceMixer, DualAttention
+from ..nn.dual_attention import (
+    CONTROLS,
+    DIFFERENCES,
+    NO_DIFFERENCE,
+    SCOPES,
+    DifferenceMixer,
+    DualAttention,
+)
 from ..nn.fusion import ABLATIONS, GUIDES, INITS, OUTPUTS, AdaptiveFusion
 from ..option_flags import choice, flag_of, option
 from .local_options import read_layers
@@ -53,6 +60,12 @@ class DualOptions(Options):
         "filter gate, or the whole regulation (the mean of both attentions instead)",
         "none",
     )
+    dual_control: choice(list(CONTROLS)) = option(
+        "DABERT, a control with as many parameters: in the place of difference attention a second "
+        "affinity attention of the same queries and keys, with a softmax of its own "
+        "(second-affinity), or nothing, D = 0 (no-difference)",
+        NONE,
+    )
     similarity_layers: Optional[str] = preset(
         "UER-BERT: layers whose attention scores are multiplied by the similarity of words in "
         f"WordNet: {LAYERS}"
@@ -68,6 +81,17 @@ def dual_layers(args: Any) -> tuple[int, ...]:
     layers = _layers(args, "dual_layers")
     if args.ablate != NONE and not layers:
         raise ValueError(f"--ablate {args.ablate}: there is no dual attention (--dual-layers none)")
+    control = args.dual_control
+    if control != NONE and not layers:
+        raise ValueError(
+            f"--dual-control {control}: there is no dual attention (--dual-layers none)"
+        )
+    if control != NONE and (
+        args.ablate == WITHOUT or (args.ablate, control) == ("affinity", NO_DIFFERENCE)
+    ):
+        raise ValueError(
+            f"--dual-control {control}: --ablate {args.ablate} leaves nothing to compare"
+        )
     return () if args.ablate == WITHOUT else layers
 
 
@@ -103,5 +127,6 @@ def dual_attention(args: Any, shape: BertShape, layer: int) -> DualAttention:
         init=args.fusion_init,
         ablate=args.ablate,
     )
-    difference = DifferenceMixer(args.difference, args.difference_scope, shape.attention_dropout)
+    how = (args.difference, args.difference_scope, shape.attention_dropout, args.dual_control)
+    difference = DifferenceMixer(*how)
     return DualAttention(difference, fusion, layer)

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..nn import tree_masks
-from ..nn.tree_masks import RELATIONS, RelationRule, Rule, TreeRule, WindowRule
+from ..nn.tree_masks import RELATIONS, OpenRule, RelationRule, Rule, TreeRule, WindowRule
 from ..option_flags import choice, option
-from .options import Options, read_names
+from .control_options import TreeControls, is_full
+from .options import read_names
 
 LOCAL = ("sla", "wla", *RELATIONS)
+TREELESS = ("wla",)
 ALL_LAYERS = "all"
 SEPARATE, MIXTURE = LOCAL_DROPOUT = ("separate", "mixture")
 
@@ -27,7 +29,7 @@ LAYERS_HELP = "layers with local attention: all, or their numbers from 0, e.g. 0
 
 
 @dataclass
-class LocalOptions(Options):
+class LocalOptions(TreeControls):
     """Options that decide where local attention may go, where its gate starts, what is dropped."""
 
     tree_threshold: int = option("sla: greatest distance in the dependency tree", 4, least=0)
@@ -60,16 +62,25 @@ def read_local(text: str | None, flag: str = "--local-attention") -> tuple[str, 
     return read_names(text, LOCAL, flag, plain="plain attention")
 
 
+def names_trees(text: str | None, flag: str = "--local-attention") -> bool:
+    """Whether an option names local attention that reads trees; see `read_local`."""
+    return any(name not in TREELESS for name in read_local(text, flag))
+
+
 def read_rules(
     text: str | None, args: LocalOptions, flag: str = "--local-attention"
 ) -> tuple[Rule, ...]:
-    """Return where each local attention may go that an option names; see `read_local`."""
+    """Return where each local attention may go that an option names; see `read_local`.
+
+    With ``--tree-source full`` those that read trees may go anywhere.
+    """
     found: dict[str, Rule] = {
         "sla": TreeRule(args.tree_threshold, args.tree_neighbours, args.tree_open),
         "wla": WindowRule(args.window, args.window_unit),
         **{name: RelationRule(name) for name in RELATIONS},
     }
-    return tuple(found[name] for name in read_local(text, flag))
+    rules = tuple(found[name] for name in read_local(text, flag))
+    return tuple(OpenRule() if rule.needs_heads and is_full(args) else rule for rule in rules)
 
 
 def read_layers(text: str | None, layers: int, flag: str) -> tuple[int, ...]:

@@ -11,7 +11,8 @@ from ..nn.infusion import INITS, MERGES
 from ..nn.pair_transformer import ENCODINGS, JOINT
 from ..option_flags import choice, option
 from ..syntax.needs import Needs
-from .options import NONE, Options, architecture, preset, read_features, write, written
+from .control_options import FeatureControls, controls_of
+from .options import NONE, architecture, preset, read_features, write, written
 
 FAMILY = "esim"  # the registered model whose values all others are
 MATCHERS = ESIM, BIMPM, CAFE, TRANSFORMER = ("esim", "bimpm", "cafe", "transformer")
@@ -79,7 +80,7 @@ OPENED = ("word_vectors",)  # options that name files
 
 
 @dataclass
-class MatchingOptions(Options):
+class MatchingOptions(FeatureControls):
     """Options of models that match the two sentences of a pair."""
 
     matcher: Optional[choice(MATCHERS)] = preset("how sentences are matched")
@@ -143,4 +144,5 @@ def needs_of(args: MatchingOptions) -> Needs:
     Raises:
         ValueError: features that do not fit.
     """
-    return Needs(read_features(args.features), pairs=True)
+    features = read_features(args.features)
+    return Needs(features, pairs=True, controls=controls_of(args, features=features))

@@ -6,8 +6,11 @@ Chadha and Sood 2019, "BERTQA - Attention on Steroids".
 from dataclasses import dataclass
 from typing import Any, Optional
 
+import torch
+
 from ..nn.bert import BertShape
 from ..nn.coattention import LOCAL, SKIPS, WIRINGS, DirectedCoattention
+from ..nn.plain_layers import PlainLayers
 from ..nn.span_heads import (
     JOINED_LAYERS,
     LSTMS,
@@ -18,16 +21,20 @@ from ..nn.span_heads import (
     SpanReader,
 )
 from ..option_flags import choice, flag_of, option
-from .options import Options, preset
+from ..syntax.needs import GIVEN
+from .control_options import QuestionControls
+from .model_parts import size
+from .options import preset
 
 SPANS = "spans"  # the target of question answering
 HEADS = ("joint", "separate")
+NONE, PLAIN_LAYERS = CONTROLS = ("none", "plain-layers")
 INPUTS = ("last", "layers")
 MERGE_ACTIVATIONS = ("none", "gelu")
 
 
 @dataclass
-class SpanOptions(Options):
+class SpanOptions(QuestionControls):
     """Options that decide what makes answers of an encoder's states."""
 
     coattention_blocks: Optional[int] = preset(
@@ -42,6 +49,11 @@ class SpanOptions(Options):
     coattention_skip: Optional[choice(list(SKIPS))] = preset(
         "BERTQA: how BERT's states join the merged streams: not at all, added (simple), added "
         "after one more layer (transformer), or by a learnt gate (highway)"
+    )
+    coattention_control: choice(CONTROLS) = option(
+        "BERTQA, a control: in the place of the blocks and what merges them as many plain layers, "
+        "as wide as it takes for as many parameters",
+        CONTROLS[0],
     )
     local_convolutions: choice(list(LOCAL)) = option(
         "BERTQA: convolutions on BERT's states, added to coattention: the same for all "
@@ -76,23 +88,27 @@ def span_reader(args: SpanOptions, shape: BertShape) -> SpanReader:
     """Make what turns an encoder's states into answers."""
     joint = args.span_head == "joint"
     head = JointSpanHead(shape) if joint else SeparateSpanHead(shape, args.span_lstm)
-    coattention = None
-    if args.coattention_blocks:
-        coattention = DirectedCoattention(
-            shape,
-            args.coattention_blocks,
-            wiring=args.coattention,
-            skip=args.coattention_skip,
-            local=args.local_convolutions,
-            merge_activation=args.merge_activation,
-        )
     joined = min(JOINED_LAYERS, shape.layers)
     return SpanReader(
         head,
-        coattention,
+        _coattention(args, shape) if args.coattention_blocks else None,
         LayerInputs(shape.hidden, joined) if args.span_inputs == "layers" else None,
         Answerability(shape.hidden) if args.answerability_loss_weight else None,
     )
+
+
+def _coattention(args: SpanOptions, shape: BertShape) -> DirectedCoattention | PlainLayers:
+    how = {
+        "wiring": args.coattention,
+        "skip": args.coattention_skip,
+        "local": args.local_convolutions,
+        "merge_activation": args.merge_activation,
+    }
+    if args.coattention_control == NONE:
+        return DirectedCoattention(shape, args.coattention_blocks, **how)
+    with torch.device("meta"):  # it is counted alone
+        replaced = DirectedCoattention(shape, args.coattention_blocks, **how)
+    return PlainLayers(shape, args.coattention_blocks, size(replaced))
 
 
 def check_spans(args: Any, target: str) -> None:
@@ -105,8 +121,8 @@ def check_spans(args: Any, target: str) -> None:
     Raises:
         ValueError: says which part is missing, or what to choose.
     """
-    for name in ("local_convolutions", "merge_activation"):
-        if getattr(args, name) != "none" and not args.coattention_blocks:
+    for name in ("local_convolutions", "merge_activation", "coattention_control"):
+        if getattr(args, name) != NONE and not args.coattention_blocks:
             raise ValueError(
                 f"{flag_of(name)} {getattr(args, name)}: there is no coattention "
                 "(--coattention-blocks 0)"
@@ -127,6 +143,7 @@ def check_spans(args: Any, target: str) -> None:
         "--span-head separate": args.span_head == "separate",
         "--span-inputs layers": args.span_inputs == "layers",
         "--answerability-loss-weight": args.answerability_loss_weight,
+        f"--question-source {args.question_source}": args.question_source != GIVEN,
     }
     found = [flag for flag, given in asked.items() if given]
     if found:

@@ -7,10 +7,12 @@ from ..nn.attention import GlobalMixer, SelfAttention
 from ..nn.bert import BertShape
 from ..nn.local_attention import Gate, LocalMixer
 from ..nn.parent_attention import ParentSupervision
+from ..nn.tree_masks import OpenRule
 from ..syntax.needs import Needs
 from .bert_options import BertOptions
+from .control_options import controls_of, is_full
 from .dual_options import dual_attention, dual_layers, similarity_layers
-from .local_options import SEPARATE, read_layers, read_rules
+from .local_options import SEPARATE, names_trees, read_layers, read_rules
 from .options import read_features
 from .semantic_options import FLAG, semantic_layers
 
@@ -24,7 +26,9 @@ def needs_of(args: BertOptions) -> Needs:
     rules = read_rules(args.local_attention, args)
     read_layers(args.local_layers, args.num_hidden_layers, "--local-layers")
     dual, similar = dual_layers(args), similarity_layers(args)
-    answering = any(rule.needs_heads for rule in rules) or args.ancestor_layers > 0
+    read_trees = reads_trees(args)
+    answering = any(rule.needs_heads for rule in rules)
+    answering |= args.ancestor_layers > 0 and not is_full(args)
     taught = ("heads",) if args.parent_loss_weight > 0 else ()  # supervised heads learn alone
     crossing = bool(dual) and args.difference_scope == "cross"
     layers = (*(("heads",) if answering else ()), *(("similarity",) if similar else ()))
@@ -33,9 +37,28 @@ def needs_of(args: BertOptions) -> Needs:
         (*dict.fromkeys((*features, *semantic)),),
         layers,
         taught,
-        words=bool(rules or layers or taught or semantic) or crossing,
+        words=bool(rules or layers or taught or semantic or args.ancestor_layers) or crossing,
         pairs=bool(dual or similar),
+        controls=controls_of(args, features=(*features, *semantic), trees=read_trees),
         options={name: f"{FLAG} {args.semantic_layers}" for name in {*semantic} - {*features}},
+    )
+
+
+def reads_trees(args: BertOptions) -> bool:
+    """Whether a model reads parse trees, or would but for ``--tree-source full``.
+
+    Raises:
+        ValueError: that option for a model whose trees are no masks.
+    """
+    if is_full(args) and args.parent_loss_weight > 0:
+        raise ValueError(
+            "--tree-source full: the loss of --parent-loss-weight has no mask; choices: "
+            "shuffled, random, chain, or --parent-loss-weight 0"
+        )
+    return (
+        names_trees(args.local_attention)
+        or args.ancestor_layers > 0
+        or (args.parent_loss_weight > 0)
     )
 
 
@@ -69,6 +92,7 @@ def top(args: BertOptions, shape: BertShape) -> SyntaxLayers | None:
     if not args.ancestor_layers:
         return None
     how = {"mask": args.ancestor_mask, "pairs": args.ancestor_pairs}
+    how |= {"rule": OpenRule()} if is_full(args) else {}
     return SyntaxLayers(shape, args.ancestor_layers, **how, mix=args.ancestor_mix)
 
 

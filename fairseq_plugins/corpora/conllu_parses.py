@@ -13,6 +13,7 @@ from os.path import commonprefix
 from pathlib import Path
 from typing import Any
 
+from ..data.manifest import CONLLU
 from ..files import sha256
 from ..syntax.layers import TREES, Annotation, annotated_names, given_names
 from ..text_reading import numbered_lines
@@ -20,7 +21,6 @@ from .conllu import parse_block, read_blocks
 from .examples import Example
 from .readers.split_file import UNLABELLED
 
-NAME = "conllu"
 SNIPPET = 40  # characters of a text that a message shows
 
 Parses = tuple[Annotation, ...]  # one a text of an example
@@ -36,7 +36,7 @@ class GivenParses:
 
     def __init__(self, files: Iterable[Path], model: str = "") -> None:
         digest = hashlib.sha256("".join(sha256(path) for path in files).encode()).hexdigest()
-        self._identity = {"name": NAME, "version": "-", "hash": digest[:16]}
+        self._identity = {"name": CONLLU, "version": "-", "hash": digest[:16]}
         self._identity |= {"model": model} if model else {}
 
     def identity(self) -> dict[str, str]:

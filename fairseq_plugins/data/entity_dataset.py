@@ -49,7 +49,8 @@ class EntityDataset(TextDataset):
         (self.sentence,) = sentences
         count, asked = len(self.sentence.tokens), len(questions.labels)
         encoded = questions.encode(tuple(form.layers))
-        question = SentenceColumns.of(encoded, form.layers, name_of=self._name_question)
+        how = {"controls": form.controls, "key": "label questions"}
+        question = SentenceColumns.of(encoded, form.layers, name_of=self._name_question, **how)
         numbers = np.arange(count * asked)
         columns = [question.gather(numbers % asked), self.sentence.gather(numbers // asked)]
         self.items = TextItems(columns, form, self._name_row)

@@ -17,8 +17,10 @@ from torch import Tensor
 from ..messages import named
 from ..syntax.labels import PAD_ID
 from ..syntax.layers import TREE, Layer
+from ..syntax.needs import UNCONTROLLED, Controls
 from ..syntax.tree import NO_WORD, first_bad_sentence, shortened_columns
-from .rows import AGAIN, check_ids, stream_exists, stream_layout, stream_values
+from .controlled_columns import controlled_columns
+from .rows import AGAIN, Rows, check_ids, stream_exists, stream_layout, stream_values
 from .streams import read_stream, stream_prefix
 
 ROWS_AT_ONCE = 100_000  # of trees that are checked together
@@ -87,19 +89,40 @@ def open_factors(
     layers: Iterable[Layer],
     *,
     upsample_primary: int = 1,
+    controls: Controls = UNCONTROLLED,
 ) -> list[Any]:
     """Open the streams of layers of a split, its parts joined as fairseq joins the tokens.
 
-    The first of ``parts`` (see `split_parts`) is taken ``upsample_primary`` times.
+    The first of ``parts`` (see `split_parts`) is taken ``upsample_primary`` times. ``controls`` say
+    what is given in the place of layers.
     """
-    opened = []
-    for name in (name for layer in layers for name in layer.columns):
-        datasets = [
-            read_stream(stream_prefix(folder, part, pair, f"{source}.{name}")) for part in parts
-        ]
+    layers, opened, by_part = [*layers], [], []
+    names = [name for layer in layers for name in layer.columns]
+    for part in parts:
+        prefixes = {name: stream_prefix(folder, part, pair, f"{source}.{name}") for name in names}
+        streams = {name: read_stream(prefix) for name, prefix in prefixes.items()}
+        if controls.said:
+            columns = {name: Rows.read(prefix) for name, prefix in prefixes.items()}
+            streams |= controlled_columns(columns, layers, controls, part)
+        by_part.append(streams)
+    for name in names:
+        datasets = [streams[name] for streams in by_part]
         ratios = [upsample_primary] + [1] * (len(parts) - 1)
         opened.append(datasets[0] if len(parts) == 1 else ConcatDataset(datasets, ratios))
     return opened
+
+
+def controlled_row(row: Tensor, layers: Iterable[Layer], controls: Controls) -> Tensor:
+    """Return the row (S, F) of a raw sentence under controls, which may draw nothing."""
+    if not controls.said:
+        return row
+    layers = [*layers]
+    names = [name for layer in layers for name in layer.columns]
+    lengths = np.array([len(row)])
+    columns = {name: Rows(column.numpy(), lengths) for name, column in zip(names, row.T)}
+    found = controlled_columns(columns, layers, controls, "")
+    changed = [found[name][0] if name in found else row[:, k] for k, name in enumerate(names)]
+    return torch.stack(changed, dim=-1)
 
 
 def check_split(

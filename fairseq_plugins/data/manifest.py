@@ -28,6 +28,7 @@ from ..syntax.layers import (
     layer_of,
     layers_of,
 )
+from ..syntax.needs import GOLD, Controls
 from ..text_reading import read_text
 from .folder_names import (
     CONTEXTS,
@@ -45,6 +46,7 @@ from .manifest_checks import common_problems, text_problems, translation_problem
 FILE_NAME = "manifest.json"
 VERSION = 1
 DECISIVE = ("annotator", "inputs", "options", "versions")  # what the folder's bytes follow from
+CONLLU = "conllu"  # name of what annotated a text that came with its annotation
 FAIRSEQ = ("fairseq-fixed", "fairseq")
 
 
@@ -151,6 +153,16 @@ class Manifest:
     def annotator_id(self) -> str:
         """One line that identifies the annotator (`identity_line`); empty without one."""
         return identity_line(self.annotator)
+
+    def check_trees(self, controls: Controls, folder: object) -> None:
+        """Refuse gold trees of a folder whose heads were not given (ValueError)."""
+        if controls.trees == GOLD and self.annotator.get("name") != CONLLU:
+            raise ValueError(
+                f"--tree-source gold: the heads of {folder} were not given but parsed "
+                f"({self.annotator_id or 'by nothing'}); prepare it with the treebank's CoNLL-U "
+                "(--train-conllu and its relatives; of parallel text --conllu), or take "
+                "--tree-source parse"
+            )
 
     @property
     def label_levels(self) -> int:

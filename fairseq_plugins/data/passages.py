@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -72,6 +72,12 @@ class Texts:
     contexts: Sequence[str]  # texts of the passages, each once
     paragraph: np.ndarray  # number of each question's passage, (n,)
     offsets: Rows  # of each passage, begin and end of its wordpieces one after another
+
+    def asking(self, examples: np.ndarray | None) -> Texts:
+        """Return the texts with the questions of other examples, (n,), where these are asked."""
+        if examples is None:
+            return self
+        return replace(self, questions=[self.questions[i] for i in examples])
 
     def passage(self, index: int, windows: np.ndarray, row: RowFormat) -> AskedPassage:
         """Return a question with its passage, read in ``windows``, each in a ``row``."""

@@ -7,13 +7,15 @@ Of a passage there is one row, however many questions are put to it; each questi
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 
 from ..syntax.layers import Layer
+from ..syntax.needs import SHUFFLED, UNCONTROLLED, Controls
+from .controls import other_questions
 from .folder_names import ANSWERABLE, SPANS, UNKNOWN
 from .rows import AGAIN, Rows, check_lengths, refuse
 from .text_columns import Encoded, SentenceColumns
@@ -83,14 +85,23 @@ class QuestionColumns:
     # after another
     offsets: Rows
     gold: SpanGold | None = None  # what answers the questions; None where that is not known
+    # the example whose question each is asked, (n,), where that is not its own
+    asked: np.ndarray | None = None
 
     @classmethod
     def read(
-        cls, folder: Path, split: str, layers: Sequence[Layer], *, pieces: int | None = None
+        cls,
+        folder: Path,
+        split: str,
+        layers: Sequence[Layer],
+        *,
+        pieces: int | None = None,
+        controls: Controls = UNCONTROLLED,
     ) -> QuestionColumns:
         """Read the streams of a split, and check that they fit; see `SentenceColumns.read`."""
+        how = {"pieces": pieces, "controls": controls}
         questions, passages = (
-            SentenceColumns.read(folder, split, number, layers, pieces=pieces) for number in (0, 1)
+            SentenceColumns.read(folder, split, number, layers, **how) for number in (0, 1)
         )
         path = folder / f"{split}.paragraph"
         paragraph = Rows.read(path)
@@ -102,7 +113,11 @@ class QuestionColumns:
         offsets = _read_offsets(folder / f"{split}.offsets1", passages.tokens.lengths)
         gold = SpanGold.read(folder / f"{split}.answers", passages.tokens.lengths[numbers])
         gold = gold if gold.present.any() else None
-        return cls(questions, passages.gather(numbers), numbers, offsets, gold)
+        found = cls(questions, passages.gather(numbers), numbers, offsets, gold)
+        if controls.questions != SHUFFLED:
+            return found
+        asked = other_questions(len(numbers), controls.seed, split)
+        return replace(found, questions=questions.gather(asked), asked=asked)
 
     @classmethod
     def of(
@@ -114,11 +129,12 @@ class QuestionColumns:
         *,
         names: Sequence[str] = (),
         name_of: Callable[[int], str] = "question {}".format,
+        controls: Controls = UNCONTROLLED,
     ) -> QuestionColumns:
         """Take n questions, and passages, each once, as the encoder of raw text made them.
 
         Args:
-            questions, passages, names, name_of: see `SentenceColumns.of`.
+            questions, passages, names, name_of, controls: see `SentenceColumns.of`.
             paragraph: number of each question's passage, (n,).
             offsets: for each passage (S, 2).
 
@@ -132,7 +148,7 @@ class QuestionColumns:
             return f"the passage of {name_of(int(asked[0])) if len(asked) else number + 1}"
 
         columns = [
-            SentenceColumns.of(texts, names, name_of=called)
+            SentenceColumns.of(texts, names, name_of=called, controls=controls)
             for texts, called in ((questions, name_of), (passages, passage_of))
         ]
         places = Rows.of(np.asarray(rows).reshape(-1) for rows in offsets)

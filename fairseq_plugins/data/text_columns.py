@@ -17,7 +17,9 @@ import numpy as np
 from ..messages import quoted
 from ..syntax.labels import PAD_ID
 from ..syntax.layers import COLUMN, TREE, WORD, Layer, layers_of
+from ..syntax.needs import UNCONTROLLED, Controls
 from ..text_reading import read_lines
+from .controls import controlled_layers
 from .folder_names import WORD_LABELS
 from .rows import AGAIN, Rows, check_lengths, check_succession, parents_of
 
@@ -42,7 +44,8 @@ class SentenceColumns:
     words: Rows  # word of each wordpiece
     # what the words carry, by the layer's name: one id a word; of trees the index from 0 of each
     # word's head, a root's own for a root; of second sentences and layers of pairs of words, for
-    # each word one number for every word of the first sentence
+    # each word one number for every word of the first sentence; under a control
+    # (`data.controls`) those of its subwords as well, of layers that follow from these
     layers: dict[str, Rows] = field(default_factory=dict)
 
     @classmethod
@@ -54,6 +57,7 @@ class SentenceColumns:
         layers: Iterable[Layer],
         *,
         pieces: int | None = None,
+        controls: Controls = UNCONTROLLED,
     ) -> SentenceColumns:
         """Read the streams of a split, and check that they fit.
 
@@ -63,12 +67,14 @@ class SentenceColumns:
             layers: those that are wanted, see `inventories.bound_layers`; those of pairs of words
                 are passed over.
             pieces: how many wordpieces the vocabulary has, where there is one to check with.
+            controls: what is given in the place of layers.
 
         Raises:
             FileNotFoundError: a stream is missing.
             ValueError: streams disagree, numbers stand for nothing, or heads form no trees; names
                 split and example.
         """
+        layers = [*layers]
         own = _of_words(layers)
         paths = {
             name: folder / f"{split}.{name}{side}"
@@ -81,7 +87,8 @@ class SentenceColumns:
             if layer.enters == COLUMN:
                 what = f"value of feature {layer.name!r}"
                 rows[layer.name].check(paths[layer.name], len(layer.inventory), what, PAD_ID + 1)
-        return cls._fitted(rows, own, paths, AGAIN)
+        found = cls._fitted(rows, own, paths, AGAIN)
+        return found.controlled(layers, controls, f"{split} {side}")
 
     @classmethod
     def of(
@@ -90,18 +97,24 @@ class SentenceColumns:
         names: Iterable[str],
         *,
         name_of: Callable[[int], str] = "example {}".format,
+        controls: Controls = UNCONTROLLED,
+        key: str = "",
     ) -> SentenceColumns:
         """Take sentences, one an example, as the encoder of raw text made them; see `read`.
+
+        What is drawn by ``controls`` belongs to the ``key`` of these sentences.
 
         Raises:
             ValueError: a sentence lacks a layer, or its heads form no trees; ``name_of`` gives the
                 example's name, by its number.
         """
-        own = _of_words(layers_of(names))
+        layers = layers_of(names)
+        own = _of_words(layers)
         rows = {layer.name: raw_rows(layer, sentences, name_of) for layer in own}
         rows["tokens"] = Rows.of(sentence.tokens for sentence in sentences)
         rows["words"] = Rows.of(sentence.word_of for sentence in sentences)
-        return cls._fitted(rows, own, {name: f"{name} of raw text" for name in rows}, PIPELINE)
+        places = {name: f"{name} of raw text" for name in rows}
+        return cls._fitted(rows, own, places, PIPELINE).controlled(layers, controls, key)
 
     @classmethod
     def _fitted(
@@ -117,6 +130,11 @@ class SentenceColumns:
             if layer.enters == TREE:
                 found[layer.name] = parents_of(what, found[layer.name], cure)
         return cls(tokens, words, found)
+
+    def controlled(self, layers: Iterable[Layer], controls: Controls, key: str) -> SentenceColumns:
+        """Return these sentences with other layers; see `controls.controlled_layers`."""
+        found = controlled_layers(self.layers, self.words, layers, controls, key)
+        return replace(self, layers=self.layers | found) if found else self
 
     def gather(self, index: np.ndarray) -> SentenceColumns:
         """Return the sentences of these numbers, some maybe several times, without copies."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from ..messages import named
 from ..syntax.layers import STANDARD, WORD_PAIR, Layer, layers_of
+from ..syntax.needs import UNCONTROLLED, Controls
 from ..text_reading import read_lines, read_text
 from .folder_names import ANSWERABLE, ENTITIES, LABELS, SCORES, SPANS, TARGETS, UNKNOWN, WORD_LABELS
 from .inventories import bound_layers
@@ -54,6 +55,7 @@ def read_sentences(
     names: Sequence[str],
     *,
     pieces: int | None = None,
+    controls: Controls = UNCONTROLLED,
 ) -> list[SentenceColumns]:
     """Read the first, and for pairs the second sentences of a split; see `SentenceColumns.read`.
 
@@ -64,7 +66,7 @@ def read_sentences(
     _check_split(folder, manifest, split)
     layers = bound_layers(folder, manifest, names)
     columns = [
-        SentenceColumns.read(folder, split, number, layers, pieces=pieces)
+        SentenceColumns.read(folder, split, number, layers, pieces=pieces, controls=controls)
         for number in range(manifest.sentences)
     ]
     for column in columns:
@@ -87,6 +89,7 @@ def read_questions(
     *,
     pieces: int | None = None,
     required: bool = True,
+    controls: Controls = UNCONTROLLED,
 ) -> QuestionColumns:
     """Read the questions of a split and their passages; see `SentenceColumns.read`.
 
@@ -97,7 +100,7 @@ def read_questions(
     """
     _check_split(folder, manifest, split)
     layers = bound_layers(folder, manifest, names)
-    columns = QuestionColumns.read(folder, split, layers, pieces=pieces)
+    columns = QuestionColumns.read(folder, split, layers, pieces=pieces, controls=controls)
     _check_count(folder, manifest, split, "examples", len(columns.questions.tokens))
     _check_count(folder, manifest, split, "paragraphs", len(columns.offsets))
     if required:
@@ -152,9 +155,15 @@ def count_examples(folder: Path, manifest: Manifest, split: str) -> dict[str, in
 
 
 def take_sentences(
-    examples: Sequence[Sequence[Any]], number: int, names: Sequence[str], ids: Sequence[str]
+    examples: Sequence[Sequence[Any]],
+    number: int,
+    names: Sequence[str],
+    ids: Sequence[str],
+    controls: Controls = UNCONTROLLED,
 ) -> list[SentenceColumns]:
     """Take examples, each ``number`` sentences, from the encoder of raw text; ``ids`` name them.
+
+    ``controls`` may draw nothing: raw text is no split.
 
     Raises:
         ValueError: an example with another number of sentences, or one that lacks a layer.
@@ -163,7 +172,8 @@ def take_sentences(
         if len(sentences) != number:
             raise ValueError(f"{name} has {len(sentences)} texts; this task takes {number}")
     sides = [[sentences[place] for sentences in examples] for place in range(number)]
-    columns = [SentenceColumns.of(side, names, name_of=ids.__getitem__) for side in sides]
+    how = {"name_of": ids.__getitem__, "controls": controls}
+    columns = [SentenceColumns.of(side, names, **how) for side in sides]
     for layer in _of_pairs(names):
         rows = raw_rows(layer, sides[1], ids.__getitem__)
         columns[1] = columns[1].comparing(layer, rows, columns[0], f"{layer.name} of raw text")

@@ -120,6 +120,8 @@ class TextInputs:
                 )
         texts = 2 if self.seeks else self.manifest.sentences
         check_needs(needs, self.manifest, self.folder, texts, training=training)
+        if training:
+            self.manifest.check_trees(needs.controls, self.folder)
 
     def ask(self, questions: LabelQuestions) -> None:
         """Take the questions of labels, which are put to every sentence."""
@@ -169,6 +171,7 @@ class TextInputs:
             words=self.needs.words,
             limit=self.limit,
             positions=self._positions,
+            controls=self.needs.controls,
             **how,
         )
 
@@ -202,16 +205,16 @@ class TextInputs:
     ) -> TextDataset:
         form, where = self.form(learning=learning), (self.folder, self.manifest, split)
         how: dict[str, Any] = {"name_of": partial(text_folders.name_example, self.folder, split)}
-        pieces = len(self.vocabulary)
+        known: dict[str, Any] = {"pieces": len(self.vocabulary), "controls": form.controls}
         if not self.asks:
-            sentences = text_folders.read_sentences(*where, form.layers, pieces=pieces)
+            sentences = text_folders.read_sentences(*where, form.layers, **known)
             gold = text_folders.read_gold(*where, required=learning)
             how |= self._asked()
             return (make or self._dataset)(sentences, form, gold=gold, **how)
-        known = {"pieces": pieces, "required": learning}
-        columns = text_folders.read_questions(*where, form.layers, **known)
+        columns = text_folders.read_questions(*where, form.layers, required=learning, **known)
         if texts:
-            how["texts"] = Texts.read(self.folder, split, columns.paragraph, columns.offsets)
+            read = Texts.read(self.folder, split, columns.paragraph, columns.offsets)
+            how["texts"] = read.asking(columns.asked)
         return (make or QuestionDataset)(columns, form, **how)
 
     @property
@@ -250,11 +253,13 @@ class TextInputs:
 
         Raises:
             ValueError: an example with another number of sentences, one that is too long, or one
-                that was not parsed or compared for a model whose answers depend on it.
+                that was not parsed or compared for a model whose answers depend on it; a model of
+                which something is drawn from a split.
         """
+        self.needs.controls.check_raw()
         names = [f"example {i}" for i in (ids or range(1, len(sentences) + 1))]
         form, count = self.form(learning=False), self.manifest.sentences
-        columns = text_folders.take_sentences(sentences, count, form.layers, names)
+        columns = text_folders.take_sentences(sentences, count, form.layers, names, form.controls)
         return self._dataset(columns, form, name_of=names.__getitem__, **self._asked())
 
     def take_questions(self, encoded: Sequence[Any], paragraphs: Sequence[Any]) -> QuestionDataset:
@@ -266,8 +271,9 @@ class TextInputs:
 
         Raises:
             ValueError: a question that leaves its context no room, or texts that were not parsed
-                for a model whose answers depend on it.
+                for a model whose answers depend on it; see also `take`.
         """
+        self.needs.controls.check_raw()
         asked = [question for paragraph in paragraphs for question in paragraph.questions]
         names = [f"question {question.id!r}" for question in asked]
         form = self.form(learning=False)
@@ -278,6 +284,7 @@ class TextInputs:
             [paragraph.offsets for paragraph in encoded],
             names=form.layers,
             name_of=names.__getitem__,
+            controls=form.controls,
         )
         texts = Texts(
             [question.id for question in asked],

@@ -15,6 +15,7 @@ import numpy as np
 from ..pretrained.families import RowFormat
 from ..syntax.labels import SPECIAL_ID
 from ..syntax.layers import COLUMN, TABLE, TREE, Layer, layers_of
+from ..syntax.needs import UNCONTROLLED, Controls
 from .text_columns import SentenceColumns
 from .text_windows import cut_trees, cut_windows, shortened, stride_windows, word_begins
 
@@ -41,6 +42,7 @@ class InputFormat:
     long_examples: str = ERROR
     stride: int = 128  # wordpieces from the begin of one such window to the next
     longest_question: int = 64  # wordpieces of the first sentence that are read, with `WINDOWS`
+    controls: Controls = UNCONTROLLED  # what is given in the place of layers and questions
 
     def entering(self, how: str) -> list[Layer]:
         """Return the layers that enter a batch in one way (`syntax.layers`)."""
@@ -268,10 +270,13 @@ class TextItems:
         words = column.words[index]  # (S,)
         columns = []
         for layer in self.columns:
-            if layer.derived:  # from the words of the wordpieces
+            held = column.layers.get(layer.name)
+            if layer.derived and held is not None:  # under a control
+                columns.append(held[index])
+            elif layer.derived:  # from the words of the wordpieces
                 columns.append(layer.inventory.ids(layer.label(words.tolist())))
             else:
-                columns.append(column.layers[layer.name][index][words])
+                columns.append(held[index][words])
         return np.stack(columns, axis=1)  # (S, F)
 
     def _word_places(

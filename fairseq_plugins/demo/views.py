@@ -122,7 +122,8 @@ def question(shown: Shown, asked: str, passage: str, way: str = TO_PASSAGE) -> d
 
 def coattends(shown: Shown) -> bool:
     """Whether a model of questions has coattention."""
-    return getattr(shown.model.predictor.models[0].head, "coattention", None) is not None
+    blocks = getattr(shown.model.predictor.models[0].head, "coattention", None)
+    return hasattr(blocks, "blocks")  # plain layers in their place attend to no side
 
 
 def _answers(reply: Reply) -> dict[str, Any]:

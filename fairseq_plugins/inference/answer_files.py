@@ -143,5 +143,6 @@ def _about(reader: Reader, options: AnswerOptions) -> dict[str, Any]:
         "of": options.input or f"{options.split} of {reader.predictor.folder}",
         "ids": options.ids,
         "checkpoints": reader.predictor.checkpoints,
+        **reader.predictor.inputs.needs.controls.record,
         "ensemble": reader.ensemble if len(reader.predictor.checkpoints) > 1 else None,
     }

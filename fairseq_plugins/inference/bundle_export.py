@@ -1,9 +1,12 @@
 """A trained checkpoint as a bundle, which runs without fairseq: texts, questions, translation."""
 
 import logging
+from argparse import Namespace
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+from fairseq.models import ARCH_MODEL_REGISTRY
 
 from ..bundles import folder, understanding
 from ..bundles.card import card, figures
@@ -13,6 +16,7 @@ from ..data.manifest import Manifest, tool_versions
 from ..files import check_free, write_text
 from ..models._checkpoints import Checkpoint, read_checkpoint
 from ..nn.quantized import quantize_
+from ..syntax.needs import Needs
 from ..text.annotators import needs_annotator, reopen_annotator
 from .options import ANSWERING, TRANSLATING
 from .prediction import read_part
@@ -45,17 +49,32 @@ def export_bundle(
 
     Raises:
         FileNotFoundError: no such checkpoint, prepared folder or pipeline.
-        ValueError: a checkpoint that is refused, a pipeline that a bundle could not load again, or
-            an output that is taken.
+        ValueError: a checkpoint that is refused, or of a control; a pipeline that a bundle could
+            not load again, or an output that is taken.
     """
     check_free(output)
     how = {"int8": int8, "with_pipeline": with_pipeline, "spacy_model": spacy_model}
     found = read_checkpoint(checkpoint)
+    if found.ours:
+        model_class = ARCH_MODEL_REGISTRY[found.model["_name"]]
+        refuse_controls(model_class.needs_of(Namespace(**found.model)), checkpoint)
     if found.task["_name"] == TRANSLATING:
         export_translation(checkpoint, output, data=data, **how)
     else:
         export_understanding(found, output, data, **how)
     logger.info("wrote %s: a bundle of %s", output, checkpoint)
+
+
+def refuse_controls(needs: Needs, checkpoint: object) -> None:
+    """Refuse to export a model that is given something else than its folder has (ValueError).
+
+    It is what another is compared with, and nothing to be used.
+    """
+    if said := needs.controls.said:
+        raise ValueError(
+            f"{checkpoint} was trained with {said}, a control: it is not exported; predict splits "
+            "of prepared folders with the checkpoint"
+        )
 
 
 def export_understanding(

@@ -158,7 +158,7 @@ def _weights(
     """
     blocks = extra.get("coattention")
     if not blocks:
-        raise ValueError("this model has no coattention (--coattention-blocks 0)")
+        raise ValueError("this model has no coattention (--coattention-blocks 0, or a control)")
     check_choice("block", block, len(blocks))
     c2q, q2c = blocks[-1 if block is None else block]  # (K, H, T, S) each
     heads = (q2c if direction == TO_CONTEXT else c2q)[0].double()  # (H, T, S)

@@ -43,9 +43,11 @@ def check_difference(path: Path) -> None:
     """
     options = check_checkpoint(path, LABELLING).model
     layers = options.get("dual_layers") or NONE
-    if layers != NONE and options.get("ablate") != dual_options.WITHOUT:
+    control = options.get("dual_control") or NONE
+    if layers != NONE and options.get("ablate") != dual_options.WITHOUT and control == NONE:
         return
-    why = "--dual-layers none" if layers == NONE else "--ablate difference"
+    why = f"--dual-control {control}" if control != NONE else "--ablate difference"
+    why = "--dual-layers none" if layers == NONE else why
     what, feature = f"difference attention ({why})", "dual attention"
     raise lacking(path, options["_name"], what, feature, lambda kind: kind["dual_layers"] != NONE)
 

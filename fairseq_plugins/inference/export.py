@@ -15,7 +15,7 @@ from ..nn.span_heads import JointSpanHead
 from ..pretrained import exporting
 from ..pretrained.task_heads import ANSWERS, SENTENCES, TOKENS, TaskHead
 from . import onnx_files
-from .bundle_export import export_bundle
+from .bundle_export import export_bundle, refuse_controls
 from .options import BUNDLE, ENCODER, EXPORTS, HUGGINGFACE, ONNX
 from .text_checkpoints import find_checkpoints, load_models
 
@@ -61,6 +61,7 @@ def export_checkpoint(
 def _write_as(form: str, checkpoint: Path, output: str | Path, data: str | None) -> None:
     """Write a checkpoint in one of the `FORMATS`; see `export_checkpoint`."""
     task, (model,) = load_models([checkpoint], data)
+    refuse_controls(model.needs, checkpoint)
     try:
         if not isinstance(model, TextModel):
             raise ValueError("the model is no encoder of a known family; give --format bundle")

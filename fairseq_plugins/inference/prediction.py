@@ -115,7 +115,12 @@ class Predictor:
 
     @cached_property
     def encoder(self) -> TextEncoder:
-        """What turns raw text into wordpieces and what the models read; made at first use."""
+        """What turns raw text into wordpieces and what the models read; made at first use.
+
+        Raises:
+            ValueError: models of which a control draws something from a whole split.
+        """
+        self.inputs.needs.controls.check_raw()
         part = read_part(self.manifest, self.inputs.needs)
         return TextEncoder.from_folder(self.folder, part, self.spacy_model)
 
@@ -135,6 +140,7 @@ class Predictor:
 
     def check_raw(self) -> None:
         """Refuse raw text for models whose layers it has not (ValueError); nothing is loaded."""
+        self.inputs.needs.controls.check_raw()
         check_raw(self.folder, read_part(self.manifest, self.inputs.needs).annotations)
 
     def predict(self, texts: Iterable[Any], **limits: int | None) -> list[Prediction]:

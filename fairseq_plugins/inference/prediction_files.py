@@ -140,6 +140,7 @@ def _write_metrics(
         "dataset": manifest.dataset,
         "of": options.split or options.input,
         "checkpoints": predictor.checkpoints,
+        **predictor.inputs.needs.controls.record,
         "examples": len(gold),
         "labelled": sum(truth is not None for truth in gold),
         "metrics": scores,

@@ -18,6 +18,8 @@ from fairseq.models.transformer import TransformerModel
 from torch import Tensor, nn
 
 from ..architectures import local_options, options
+from ..architectures.control_options import controls_of
+from ..architectures.local_options import names_trees
 from ..architectures.options import NONE
 from ..nn.factors import FactoredEmbedding, FactorEmbedding, glorot_, init_table
 from ..syntax.layers import COLUMN, Layer, digests
@@ -53,7 +55,11 @@ class SyntaxTransformerModel(TransformerModel):
 
     @classmethod
     def complete_config(
-        cls, cfg: Any, layers: Sequence[Layer], annotator: str, targets: Sequence[Layer] = ()
+        cls,
+        cfg: Any,
+        layers: Sequence[Layer],
+        annotator: str,
+        targets: Sequence[Layer] = (),
     ) -> None:
         """Write into ``cfg`` what the checkpoint must know: sizes, features and their annotator.
 
@@ -83,7 +89,10 @@ class SyntaxTransformerModel(TransformerModel):
         features, tree = options.read_features(args.features), read_tree(args)
         asked = dict.fromkeys(tree, f"{OPTION} {args.encoder_attention}")
         targets = options.read_targets(args.target_features)
-        return Needs(features, tree, targets=targets, words=bool(tree), options=asked)
+        trees = names_trees(args.encoder_attention, OPTION)
+        controls = controls_of(args, features=features, trees=trees)
+        how = {"targets": targets, "options": asked, "controls": controls}
+        return Needs(features, tree, words=bool(tree), **how)
 
     @classmethod
     def build_model(cls, cfg: Any, task: Any) -> "SyntaxTransformerModel":

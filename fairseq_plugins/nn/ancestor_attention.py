@@ -19,7 +19,7 @@ from .attention import SelfAttention
 from .bert import BertLayer, BertShape, draw
 from .context import AttentionContext
 from .local_attention import LocalMixer
-from .tree_masks import AncestorRule
+from .tree_masks import AncestorRule, Rule
 
 MIXES = ("scalar", "fixed")
 
@@ -45,17 +45,22 @@ class SyntaxLayers(nn.Module):
         shape: sizes.
         layers: how many.
         mix: ``scalar`` or ``fixed``.
+        rule: what its attention is limited to, in the place of ancestors.
         ancestors: keywords of `AncestorRule`.
     """
 
     def __init__(
-        self, shape: BertShape, layers: int = 1, *, mix: str = "scalar", **ancestors: Any
+        self,
+        shape: BertShape,
+        layers: int = 1,
+        *,
+        mix: str = "scalar",
+        rule: Rule | None = None,
+        **ancestors: Any,
     ) -> None:
         super().__init__()
-        mixers = [
-            LocalMixer((AncestorRule(**ancestors),), dropout=shape.attention_dropout)
-            for _ in range(layers)
-        ]
+        rules = (rule or AncestorRule(**ancestors),)
+        mixers = [LocalMixer(rules, dropout=shape.attention_dropout) for _ in range(layers)]
         self.layers = nn.ModuleList(
             BertLayer(shape, SelfAttention(shape.hidden, shape.heads, mixer)) for mixer in mixers
         )

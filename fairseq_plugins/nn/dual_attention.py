@@ -10,6 +10,9 @@ which the softmax cannot tell from -sum_k K_jk: every query then attends alike (
 distance meant is ``l1``, the sum of absolute differences; ``l2`` and ``squared`` are further ones.
 M closes padding, or with the scope ``cross`` the query's own sentence as well.
 
+Two controls (`CONTROLS`) stand in its place, with as many parameters: ``second-affinity``, a
+further softmax of eq. 1 over the same queries and keys, and ``no-difference``, D = 0.
+
 Letters: N packed tokens, n sentences of l tokens in a block, H heads of size K, D = H K.
 """
 
@@ -27,6 +30,7 @@ SIGNED = "signed"
 DIFFERENCES = ("l1", "l2", "squared", SIGNED)
 POWERS = {"l1": 1.0, "l2": 2.0}
 SCOPES = ("all", "cross")
+NONE, SECOND_AFFINITY, NO_DIFFERENCE = CONTROLS = ("none", "second-affinity", "no-difference")
 BUFFER = 2**27  # numbers that an accelerator may hold at once while it derives distances
 
 
@@ -65,11 +69,18 @@ class DifferenceMixer(Mixer):
         difference: one of `DIFFERENCES`.
         scope: one of `SCOPES`.
         dropout: on the attention weights, in training.
+        control: one of `CONTROLS`.
     """
 
-    def __init__(self, difference: str = "l1", scope: str = "all", dropout: float = 0.0) -> None:
+    def __init__(
+        self,
+        difference: str = "l1",
+        scope: str = "all",
+        dropout: float = 0.0,
+        control: str = NONE,
+    ) -> None:
         super().__init__(dropout)
-        self.difference = difference
+        self.difference, self.control = difference, control
         self.rule = CrossRule() if scope == "cross" else None
 
     def packs(self, context: AttentionContext) -> bool:
@@ -81,14 +92,21 @@ class DifferenceMixer(Mixer):
     ) -> tuple[Tensor, Tensor | None]:
         """Mix one block; see `Mixer`."""
         query, key, value = qkv
+        if self.control == NO_DIFFERENCE:
+            shown = value.new_zeros(*value.shape[:3], value.shape[2])  # (n, H, l, l)
+            return torch.zeros_like(value), shown if context.need_weights else None
         allowed = block.allowed  # (n, 1, 1, l)
         if self.rule is not None:
             crossing = context.allowed(self.rule, block)[:, None]  # (n, 1, l, l)
             allowed = crossing if allowed is None else crossing & allowed
-        if self.difference == SIGNED and self.rule is None and not context.need_weights:
+        alike = self.difference == SIGNED and self.control == NONE
+        if alike and self.rule is None and not context.need_weights:
             # All queries attend alike: one row, with one draw of dropout, serves them all, O(S D).
             query = query[:, :, :1]
-        scores = distances(query, key, self.difference) * query.shape[-1] ** -0.5  # (n, H, T, S)
+        if self.control == SECOND_AFFINITY:
+            scores = self.scores(query, key, block, context)  # (n, H, T, S)
+        else:
+            scores = distances(query, key, self.difference) * query.shape[-1] ** -0.5
         weights = masked_softmax(scores, allowed).to(value.dtype)
         mixed = self.dropout(weights) @ value  # (n, H, T, K)
         return mixed.expand_as(value), weights

@@ -17,6 +17,7 @@ from .bert import ACTIVATIONS, BertLayer, BertOutput, BertShape, draw, plain_att
 from .coattention import DirectedCoattention
 from .context import AttentionContext
 from .packing import BatchLayout
+from .plain_layers import PlainLayers
 
 LSTMS = ("none", "forward", "bidirectional")
 JOINED_LAYERS = 4
@@ -145,7 +146,7 @@ class SpanReader(nn.Module):
 
     Args:
         head: of the two above.
-        coattention: between encoder and head, or None.
+        coattention: between encoder and head, or layers in its place, or None.
         inputs: joins the encoder's layers to the head's input, or None.
         answerability: judges [CLS], or None.
     """
@@ -153,7 +154,7 @@ class SpanReader(nn.Module):
     def __init__(
         self,
         head: nn.Module,
-        coattention: DirectedCoattention | None = None,
+        coattention: DirectedCoattention | PlainLayers | None = None,
         inputs: LayerInputs | None = None,
         answerability: Answerability | None = None,
     ) -> None:

@@ -8,6 +8,7 @@ token of a row may attend to the token of a column:
     RelationRule   the column is the row's parent, child or sibling              (Syntax-BERT)
     AncestorRule   the column is an ancestor of the row, or itself               (SGNet)
     CrossRule      the column is in the other sentence of the pair               (DABERT, option)
+    OpenRule       any column                                                    (a control)
 
 Words are counted over the whole row of a batch; a sentence pair leaves one number between its
 sentences unused, so that no neighbour lies in the other sentence. Every subword has its word's row
@@ -206,6 +207,17 @@ class CrossRule:
         """Return ``allowed`` (n, l, l); see `Rule`."""
         nothing = words.new_zeros(*words.shape, words.shape[1], dtype=torch.bool)  # (n, l, l)
         return _opened(nothing, words, segments)
+
+
+@dataclass(frozen=True)
+class OpenRule:
+    """All tokens: what a gate gains where its local attention is as global as the other."""
+
+    needs_heads = needs_words = needs_punctuation = False
+
+    def __call__(self, words: Tensor, *_: Tensor | None) -> Tensor:
+        """Return ``allowed`` (n, l, l); see `Rule`."""
+        return words.new_ones(*words.shape, words.shape[1], dtype=torch.bool)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,8 @@
-"""What a model reads of a prepared folder: stated once by its options, checked once by its task."""
+"""What a model reads of a prepared folder: stated once by its options, checked once by its task.
+
+A model may be given something else than the folder says, as a control of what it gains from that:
+`Controls`. `data.controls` carries them out.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +10,72 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 
 from .layers import Layer, layers_of
+
+PARSE, GOLD, SHUFFLED, RANDOM, CHAIN, FULL = TREE_SOURCES = (
+    *("parse", "gold", "shuffled", "random", "chain", "full"),
+)
+GIVEN, CONSTANT = "given", "constant"
+FEATURE_SOURCES = (GIVEN, SHUFFLED, RANDOM, CONSTANT)
+QUESTION_SOURCES = (GIVEN, SHUFFLED)
+AS_PREPARED = (PARSE, GOLD, GIVEN)  # sources that leave a folder as it is
+DRAWN = (SHUFFLED, RANDOM)  # those that follow from a whole split and a seed
+
+
+@dataclass(frozen=True)
+class Controls:
+    """What a model is given in the place of what was prepared.
+
+    Args:
+        trees: of `TREE_SOURCES`.
+        features: of `FEATURE_SOURCES`.
+        questions: of `QUESTION_SOURCES`.
+        seed: of what is drawn; None where nothing is.
+    """
+
+    trees: str = PARSE
+    features: str = GIVEN
+    questions: str = GIVEN
+    seed: int | None = None
+
+    @property
+    def _sources(self) -> dict[str, str]:
+        return {
+            "--tree-source": self.trees,
+            "--feature-source": self.features,
+            "--question-source": self.questions,
+        }
+
+    @property
+    def said(self) -> str:
+        """The options that change something, as on the command line; empty where none does."""
+        changed = {flag: one for flag, one in self._sources.items() if one not in AS_PREPARED}
+        return " ".join(f"{flag} {source}" for flag, source in changed.items())
+
+    @property
+    def described(self) -> str:
+        """Those options, with the seed of what is drawn."""
+        return f"{self.said} (seed {self.seed})" if self.drawn else self.said
+
+    @property
+    def record(self) -> dict[str, str]:
+        """What a record of an evaluation says of them: nothing where there are none."""
+        return {"controls": self.described} if self.said else {}
+
+    @property
+    def drawn(self) -> bool:
+        """Whether something is drawn from a whole split, which raw text is not."""
+        return any(value in DRAWN for value in self._sources.values())
+
+    def check_raw(self) -> None:
+        """Refuse raw text for a model of which something is drawn; ValueError says what to do."""
+        if self.drawn:
+            raise ValueError(
+                f"the model was trained with {self.said}, which is drawn from a whole split: raw "
+                "text has none; take a split of a prepared folder"
+            )
+
+
+UNCONTROLLED = Controls()
 
 
 @dataclass(frozen=True)
@@ -20,6 +90,7 @@ class Needs:
         words: whether it reads the word of each token.
         pairs: whether it compares the two sentences of a pair, and takes nothing else.
         options: name of a layer -> the option that asks for it, for messages.
+        controls: what it is given in their place.
     """
 
     features: tuple[str, ...] = ()
@@ -29,6 +100,7 @@ class Needs:
     words: bool = False
     pairs: bool = False
     options: Mapping[str, str] = field(default_factory=dict, compare=False)
+    controls: Controls = UNCONTROLLED
 
     def reads(self, *, training: bool) -> tuple[str, ...]:
         """Return the names of all layers it reads, in training or to answer."""
@@ -44,10 +116,11 @@ class Needs:
         """Return what both models of an ensemble read.
 
         Raises:
-            ValueError: they read other features.
+            ValueError: they read other features, or have other controls.
         """
         if other is None:
             return self
+        self.check_controls(other.controls)
         if self.features != other.features:
             sides = [",".join(names) or "none" for names in (other.features, self.features)]
             raise ValueError(
@@ -60,6 +133,14 @@ class Needs:
             words=self.words or other.words,
             pairs=self.pairs or other.pairs,
         )
+
+    def check_controls(self, other: Controls | None) -> None:
+        """Refuse a further model of an ensemble with other controls (ValueError); None fits all."""
+        if other not in (None, self.controls):
+            sides = [one.described or "none" for one in (other, self.controls)]
+            raise ValueError(
+                f"models of an ensemble must have the same controls, not {' and '.join(sides)}"
+            )
 
     def check(
         self,

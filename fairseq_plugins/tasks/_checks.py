@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from fairseq.dataclass.configs import CommonConfig
 from fairseq.models import ARCH_MODEL_REGISTRY
 from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import InterpolationResolutionError
@@ -72,6 +73,13 @@ def check_precision(cfg: Any) -> None:
             "--fp16 on a CPU needs --fp16-no-flatten-grads or --memory-efficient-fp16 as well "
             "(--optimizer bert_adamw: the former)"
         )
+
+
+def seed_of(cfg: Any) -> int:
+    """Return the seed of the run that a task's options stand in; fairseq's own without a run."""
+    whole = cfg._get_root() if OmegaConf.is_config(cfg) else None  # no public way leads there
+    common = whole.get("common") if isinstance(whole, DictConfig) else None
+    return int(CommonConfig.seed if common is None else common.seed)
 
 
 def positive_label(given: str | None, manifest: Manifest, folder: Path) -> str:

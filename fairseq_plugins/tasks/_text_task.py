@@ -15,6 +15,7 @@ from fairseq.tasks import TASK_DATACLASS_REGISTRY, FairseqTask
 from omegaconf import II, MISSING
 
 from ..architectures import agreement
+from ..architectures.control_options import write_seed
 from ..data import text_folders
 from ..data.dictionaries import ClosedDictionary
 from ..data.inventories import bound_layers
@@ -148,6 +149,7 @@ class TextTask(FairseqTask):
             _checkpoint_options.check_memory(self, cfg)
         else:
             model_class.complete_config(cfg, self.manifest, self.layers)
+            write_seed(cfg, model_class.needs_of(cfg).controls, _checks.seed_of(self.cfg))
         self.inputs.check(model_class.needs_of(cfg), training=not from_checkpoint)
         model = super().build_model(cfg, from_checkpoint)
         self.inputs.serve(model.needs, model.max_positions())

@@ -21,14 +21,23 @@ from fairseq.tasks.translation import TranslationConfig, TranslationTask
 from torch import Tensor
 
 from ..architectures import agreement
+from ..architectures.control_options import write_seed
 from ..data import translation_folders
 from ..data.dictionaries import load_dictionary, token_ids
-from ..data.factor_streams import FactorStreams, check_split, cut_row, open_factors, split_parts
+from ..data.factor_streams import (
+    FactorStreams,
+    check_split,
+    controlled_row,
+    cut_row,
+    open_factors,
+    split_parts,
+)
 from ..data.factored_dictionary import FactoredDictionary
 from ..data.factored_pair_dataset import MODES, Ablation, FactoredPairDataset
 from ..data.manifest import Manifest
 from ..option_flags import option
 from ..syntax.layers import COLUMN, Layer, column_places, given_names, parse_features
+from ..syntax.needs import UNCONTROLLED, Controls
 from ..text import unanswered
 from . import (
     _checkpoint_options,
@@ -102,6 +111,7 @@ class SyntaxTranslationTask(TranslationTask):
             self.tgt_dict = FactoredDictionary(tgt_dict, self.target_layers[restored[0]])
         self._predicted: Optional[tuple[str, ...]] = None  # target layers that the models predict
         self.ablation = self._ablation()
+        self._controls: Optional[Controls] = None  # of the models, once there is one
         self._queue = _generation.FactorQueue()
         self._model_limit = cfg.max_source_positions
         self._sentences = 0
@@ -146,6 +156,11 @@ class SyntaxTranslationTask(TranslationTask):
     def _available(self) -> list[str]:
         """Names of the features that a model can read."""
         return [layer.name for layer in self.source_layers if layer.enters == COLUMN]
+
+    @property
+    def _in_force(self) -> Controls:
+        """What the models are given in the place of layers."""
+        return self._controls or UNCONTROLLED
 
     def _ablation(self) -> Optional[Ablation]:
         available = self._available
@@ -194,7 +209,7 @@ class SyntaxTranslationTask(TranslationTask):
             opened = (folder, parts, self.manifest.pair, target, self.target_layers)
             targets = FactorStreams(open_factors(*opened, **how), self.target_layers)
         if layers:
-            streams = open_factors(folder, parts, *names, layers, **how)
+            streams = open_factors(folder, parts, *names, layers, controls=self._in_force, **how)
             limit = self.cfg.max_source_positions if self.cfg.truncate_source else None
             ablate = None if training and task_cfg is None else self.ablation
             factors = FactorStreams(streams, layers, limit=limit, ablate=ablate)
@@ -215,8 +230,13 @@ class SyntaxTranslationTask(TranslationTask):
         else:
             held = (self.source_layers, self.manifest.annotator_id, self.target_layers)
             model_class.complete_config(cfg, *held)
+            write_seed(cfg, model_class.needs_of(cfg).controls, _checks.seed_of(self.cfg))
         needs = model_class.needs_of(cfg)
         needs.check(self.manifest.layers, self.folders[0], self._cure, training=True)
+        if not from_checkpoint:
+            self.manifest.check_trees(needs.controls, self.folders[0])
+        needs.check_controls(self._controls)
+        self._controls = needs.controls
         self._predicted = _target_factors.check_alike(self._predicted, needs.targets)
         if from_checkpoint:
             agreement.check_inventories(cfg, self.source_layers, self.folders[0])
@@ -281,6 +301,7 @@ class SyntaxTranslationTask(TranslationTask):
                 f"the model reads {', '.join(sorted(self._given))}, which raw text has not: "
                 "prepare the text with its values, and translate the folder by fairseq-generate"
             )
+        self._in_force.check_raw()
         encoder = self.build_source_encoder()
         self._warnings.other_annotator(self._trained_with, encoder.annotator_id, "the input")
         return encoder
@@ -364,6 +385,7 @@ class SyntaxTranslationTask(TranslationTask):
         """
         limit = self._model_limit if self.cfg.truncate_source else None
         row = _generation.to_factors(sentence, self.source_layers)
+        row = controlled_row(row, self.source_layers, self._in_force)
         row = cut_row(row, limit, self.source_layers)
         return token_ids(self.src_dict, sentence.subwords[: len(row) - 1]), row
 

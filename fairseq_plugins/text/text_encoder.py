@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ..corpora.conllu_parses import NAME as GIVEN
 from ..corpora.conllu_parses import Parses
 from ..corpora.examples import Example
 from ..data.folder_names import ENTITIES, WORD_LABELS
 from ..data.inventories import bound_layers
+from ..data.manifest import CONLLU as GIVEN
 from ..data.manifest import Manifest, load_vocabulary
 from ..messages import named
 from ..syntax.layers import (

@@ -13,7 +13,7 @@ from fairseq_plugins.architectures.local_options import (
     read_rules,
 )
 from fairseq_plugins.architectures.options import merged
-from fairseq_plugins.nn.tree_masks import RelationRule, TreeRule, WindowRule
+from fairseq_plugins.nn.tree_masks import OpenRule, RelationRule, TreeRule, WindowRule
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_dropout_is_separate_or_on_the_mixture():
 
 def test_every_kind_has_its_rule():
     args = Namespace(tree_threshold=3, tree_neighbours="symmetric", tree_open="punctuation")
-    args.window, args.window_unit = 2, "words"
+    args.window, args.window_unit, args.tree_source = 2, "words", "parse"
     found = read_rules("wla,sla,child", args)
     assert found == (
         WindowRule(2, "words"),
@@ -81,6 +81,8 @@ def test_every_kind_has_its_rule():
     assert all(rule.needs_words for rule in found)
     assert not WindowRule(2, "subwords").needs_words
     assert read_rules("none", args) == ()
+    args.tree_source = "full"
+    assert read_rules("wla,sla,child", args) == (WindowRule(2, "words"), OpenRule(), OpenRule())
 
 
 @pytest.mark.parametrize(

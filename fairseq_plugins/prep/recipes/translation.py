@@ -11,6 +11,7 @@ import numpy as np
 from tqdm import tqdm
 
 from ...corpora.parallel_text import CHUNK_LINES, Scan, check_parallel, scan_file
+from ...data.manifest import CONLLU as GIVEN_BY
 from ...data.manifest import Manifest, tool_versions
 from ...data.rows import Rows, stream_layout
 from ...files import sha256
@@ -273,7 +274,7 @@ def _source_identity(options: TranslationOptions, annotator: Any) -> dict[str, s
         return annotator.identity()
     if not options.annotated:
         return {}
-    identity = {"name": "conllu", "version": "-"}
+    identity = {"name": GIVEN_BY, "version": "-"}
     if model := options.spacy_model:  # for raw text
         from ...text.annotate import recorded_name
 

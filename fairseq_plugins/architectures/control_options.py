@@ -1,0 +1,98 @@
+"""Options of controls: what a model is given in the place of parses, features and questions.
+
+They are options of models, so that a checkpoint holds them and whatever evaluates it gives it the
+same; `data.controls` carries them out.
+"""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Optional
+
+from ..option_flags import choice, option
+from ..syntax.needs import (
+    FEATURE_SOURCES,
+    FULL,
+    GIVEN,
+    PARSE,
+    QUESTION_SOURCES,
+    TREE_SOURCES,
+    Controls,
+)
+from .options import Options, write
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass
+class FeatureControls(Options):
+    """Options of models that read features."""
+
+    feature_source: choice(FEATURE_SOURCES) = option(
+        "control, in training and test: the values of all features as prepared (given), those of "
+        "the split's words in another order (shuffled), drawn from them (random), or one for all "
+        "(constant)",
+        GIVEN,
+    )
+    control_seed: Optional[int] = option("seed of what controls draw (default: --seed)", None)
+
+
+@dataclass
+class TreeControls(FeatureControls):
+    """Options of models that read parse trees."""
+
+    tree_source: choice(TREE_SOURCES) = option(
+        "control, in training and test: heads of the folder (parse), or the same, if they came as "
+        "CoNLL-U (gold); of another sentence of the same length (shuffled); of a random projective "
+        "tree; the word to the left (chain); or masks that close nothing (full)",
+        PARSE,
+    )
+
+
+@dataclass
+class QuestionControls(Options):
+    """Options of models that answer questions."""
+
+    question_source: choice(QUESTION_SOURCES) = option(
+        "control, in training and test: each example is asked its own question (given), or that of "
+        "another one (shuffled)",
+        GIVEN,
+    )
+
+
+def controls_of(args: Any, *, features: Sequence[str] = (), trees: bool = False) -> Controls:
+    """Return the controls of a model's options.
+
+    Args:
+        args: the options, resolved.
+        features: that it reads.
+        trees: whether it reads any.
+
+    Raises:
+        ValueError: a control of what it does not read.
+    """
+    source = str(getattr(args, "tree_source", PARSE))
+    asked = str(getattr(args, "question_source", GIVEN))
+    found = Controls(source, str(args.feature_source), asked, args.control_seed)
+    if source != PARSE and not trees:
+        raise ValueError(f"--tree-source {source}: this model reads no parse trees")
+    if found.features != GIVEN and not features:
+        raise ValueError(f"--feature-source {found.features}: this model reads no features")
+    return found if found.drawn else replace(found, seed=None)
+
+
+def is_full(args: Any) -> bool:
+    """Whether masks from trees close nothing."""
+    return args.tree_source == FULL
+
+
+def write_seed(cfg: Any, controls: Controls, seed: int) -> None:
+    """Write the seed of a new model's controls into its options, where something is drawn.
+
+    What they are is logged.
+    """
+    if controls.drawn and controls.seed is None:
+        write(cfg, control_seed=seed)
+        controls = replace(controls, seed=seed)
+    if controls.said:
+        logger.info("controls: %s", controls.described)

@@ -1,0 +1,225 @@
+"""Controls that would explain a method away: trees, features and questions that tell nothing.
+
+What a model gains from a parse may be what it gains from *any* tree, and what it gains from tags
+what it gains from their parameters. So a model is trained and tested on trees, values or questions
+in the place of those that were prepared (`syntax.needs.Controls`):
+
+    trees      shuffled: of another sentence of the same length; random: drawn; chain: each word's
+               head is its left neighbour
+    values     shuffled: those of the split's words, in another order; random: drawn from the
+               split's values; constant: one value for all words
+    questions  shuffled: each passage is asked another example's question
+
+Everything follows from the seed, the split, and the number of the sentence in it: never from the
+worker, the epoch, the order or the batch. Trees are parents from 0, a root its own.
+"""
+
+import hashlib
+import logging
+from collections.abc import Iterable, Mapping, Sequence
+
+import numpy as np
+
+from ..syntax.labels import SPECIAL_ID
+from ..syntax.layers import COLUMN, TREE, Layer
+from ..syntax.needs import CHAIN, CONSTANT, GIVEN, RANDOM, SHUFFLED, Controls
+from ..syntax.tree import project_heads
+from .rows import Rows
+
+logger = logging.getLogger(__name__)
+
+CONSTANT_ID = SPECIAL_ID + 1  # the first label of an inventory, or <unknown> of a learnt one
+MADE = (SHUFFLED, RANDOM, CHAIN)  # trees
+
+
+def dice(seed: int | None, *names: object) -> np.random.Generator:
+    """Return a generator of random numbers that belongs to a seed and names alone."""
+    digest = hashlib.sha256("/".join(map(str, (seed, *names))).encode()).digest()
+    return np.random.default_rng(np.frombuffer(digest, "<u4"))
+
+
+def chain(length: int) -> np.ndarray:
+    """Return the tree in which each word's head is its left neighbour, (W,)."""
+    return np.maximum(np.arange(length) - 1, 0)
+
+
+def random_tree(length: int, random: np.random.Generator) -> np.ndarray:
+    """Draw a projective tree with one root, each of W words' as likely as any other, (W,).
+
+    A projective tree is a root with a forest on either side, and a forest is empty or a first tree
+    with the forest behind it. So forests are ternary trees: the forests left and right of the first
+    tree's root, and the rest. Two of them with W - 1 inner nodes in all, written down node by node,
+    are the arrangements of W - 1 inner nodes and 2 W leaves of which two rotations (of 3 W - 1) are
+    such a writing: the cycle lemma (Dvoretzky and Motzkin 1947).
+    """
+    if length < 2:
+        return np.zeros(length, dtype=np.int64)
+    inner = random.permutation(3 * length - 1) < length - 1
+    heights = np.cumsum(np.where(inner, 2, -1))
+    lowest = heights.min() + random.integers(2)
+    begin = int(np.argmax(heights == lowest)) + 1
+    return _read_tree(length, np.roll(inner, -begin).tolist())
+
+
+def _read_tree(length: int, inner: list[bool]) -> np.ndarray:
+    """Read two ternary trees as the forests around a root; see `random_tree`."""
+    above, place, count = [0] * length, [0] * length, 1  # by nodes as they come; the root is 0
+    letters, places = iter(inner), iter(range(length))
+    stack = [(0, True), (0, False), (0, True)]  # forests below a node, and the nodes themselves
+    while stack:
+        node, is_forest = stack.pop()
+        if not is_forest:
+            place[node] = next(places)
+        elif next(letters):
+            above[count] = node
+            stack += [(node, True), (count, True), (count, False), (count, True)]
+            count += 1
+    found = np.zeros(length, dtype=np.int64)
+    found[place] = np.array(place)[above]
+    return found
+
+
+def fitted(tree: np.ndarray, length: int) -> np.ndarray:
+    """Make a tree one of W words, (W,).
+
+    Of one with more words the last are cut off (`syntax.tree.project_heads`); of one with fewer,
+    further words depend on their left neighbours.
+    """
+    if len(tree) >= length:
+        own = np.arange(len(tree))
+        heads = project_heads(np.where(tree == own, 0, tree + 1).tolist(), range(length))
+        return np.array([head - 1 if head else i for i, head in enumerate(heads)], dtype=np.int64)
+    return np.concatenate([tree, chain(length)[len(tree) :]])
+
+
+def donors(lengths: np.ndarray, random: np.random.Generator) -> np.ndarray:
+    """Return for each of n sentences the number of another, whose tree it takes, (n,).
+
+    Sentences of one length are put in a circle, in which each takes the tree of the next: every
+    tree is taken once, and by no sentence of its own. One that is alone of its length takes the
+    tree of the next longer sentence, and the longest that of the next shorter one.
+    """
+    count = len(lengths)
+    order = random.permutation(count)
+    order = order[np.argsort(lengths[order], kind="stable")]  # by length, else at random
+    sizes = lengths[order]
+    firsts = np.flatnonzero(np.diff(sizes, prepend=-1))  # where each length begins
+    lasts = np.append(firsts[1:], count)[: len(firsts)] - 1
+    following = np.minimum(np.arange(count) + 1, count - 1)
+    following[lasts] = firsts
+    alone = firsts[firsts == lasts]
+    following[alone] = np.where(alone + 1 < count, alone + 1, alone - 1).clip(0)
+    found = np.empty(count, dtype=np.int64)
+    found[order] = order[following]
+    return found
+
+
+class ControlledTrees(Sequence):
+    """The trees that sentences are given, made when they are asked for.
+
+    Args:
+        source: of `MADE`.
+        trees, lengths: of a split's n sentences, with how many words each has, (n,).
+        seed, key: what is drawn belongs to.
+    """
+
+    def __init__(
+        self,
+        source: str,
+        trees: Sequence[np.ndarray],
+        lengths: np.ndarray,
+        seed: int | None = None,
+        key: str = "",
+    ) -> None:
+        self.source, self.trees, self.lengths = source, trees, lengths
+        self.seed, self.key = seed, key
+        self._donors = None
+        if source == SHUFFLED:
+            self._donors = donors(lengths, dice(seed, key, "trees"))
+            other = int((lengths != lengths[self._donors]).sum())
+            if other:
+                told = "%s: %d of %d sentences are alone of their length and take another's tree"
+                logger.info(told, key, other, len(lengths))
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    def __getitem__(self, index: int) -> np.ndarray:
+        """Return the tree of a sentence; of one that is alone in the world a chain."""
+        if index >= len(self):
+            raise IndexError(index)
+        length = int(self.lengths[index])
+        if self.source == CHAIN:
+            return chain(length)
+        if self.source == RANDOM:
+            return random_tree(length, dice(self.seed, self.key, "tree", index))
+        donor = self._donors[index]
+        return fitted(self.trees[donor][: 0 if donor == index else None], length)
+
+
+def other_values(
+    values: np.ndarray, words: np.ndarray, source: str, random: np.random.Generator
+) -> np.ndarray:
+    """Return the values of a corpus's tokens under a control, (N,).
+
+    Args:
+        values: of all tokens, one after another, (N,).
+        words: the number of each one's word, from 0 on, one after another over the whole corpus;
+            -1 where a token belongs to none and keeps its value, (N,).
+        source: shuffled, random or constant.
+        random: draws.
+    """
+    real = words >= 0
+    held = np.flatnonzero(real)
+    firsts = held[np.diff(words[held], prepend=-1) != 0]  # of the words
+    own = values[firsts]
+    count = len(own)
+    if source == CONSTANT:
+        drawn = np.full_like(own, CONSTANT_ID)
+    elif source == SHUFFLED:
+        drawn = own[random.permutation(count)]
+    else:
+        drawn = own[random.integers(0, max(count, 1), count)]
+    found = np.array(values)
+    found[real] = drawn[words[real]]
+    return found
+
+
+def other_questions(count: int, seed: int | None, key: str) -> np.ndarray:
+    """Return for each example the number of the one whose question it is asked, (n,)."""
+    return donors(np.zeros(count, dtype=np.int64), dice(seed, key, "questions"))
+
+
+def controlled_layers(
+    held: Mapping[str, Rows],
+    words: Rows,
+    layers: Iterable[Layer],
+    controls: Controls,
+    key: str,
+) -> dict[str, Rows]:
+    """Return the layers of sentences under controls: those that change, by name.
+
+    Args:
+        held: what each word carries, and of trees its parent; rows one after another.
+        words: the word of each subword.
+        layers: those that are read.
+        controls: what is given in their place.
+        key: what the sentences are, such as their split.
+    """
+    found = {}
+    for layer in layers:
+        name = layer.name
+        if layer.enters == TREE and controls.trees in MADE:
+            trees = held[name], held[name].lengths
+            found[name] = Rows.of(ControlledTrees(controls.trees, *trees, controls.seed, key))
+        elif layer.enters == COLUMN and controls.features != GIVEN:
+            own = _derived(layer, words) if layer.derived else held[name]
+            each = np.arange(len(own.values))
+            how = (controls.features, dice(controls.seed, key, name))
+            found[name] = Rows(other_values(own.values, each, *how), own.lengths)
+    return found
+
+
+def _derived(layer: Layer, words: Rows) -> Rows:
+    """Return a layer that follows from the words of the subwords, one value a subword."""
+    return Rows.of(layer.inventory.ids(layer.label(row.tolist())) for row in words)
