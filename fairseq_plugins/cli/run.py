@@ -37,12 +37,12 @@ STOPPED = "stopped; the same command goes on"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="an experiment or a grid (YAML)")
-    _add_places(parser.add_argument_group("where things are").add_argument)
+    add_places(parser.add_argument_group("where things are").add_argument)
     _add_selection(parser.add_argument_group("what to run").add_argument)
     add_flags(parser)
 
 
-def _add_places(add) -> None:
+def add_places(add) -> None:
     add("--raw", metavar="DIR", type=Path, help="prepare the data from here, if they are not yet")
     add("--pretrained", default="", metavar="DIR", help="Hugging Face BERT to prepare them for")
     add("--prepare", default="", metavar="OPTIONS", help="further options of the preparation")
@@ -53,16 +53,10 @@ def _add_places(add) -> None:
 
 def _add_selection(add) -> None:
     add("--parts", nargs="+", default=(), metavar="NAME", help="only these parts")
-    add("--archs", nargs="+", default=(), metavar="NAME", help="these systems or architectures")
-    add("--learning-rates", nargs="+", type=float, default=(), metavar="LR", help="only these")
-    add("--epochs", nargs="+", type=int, default=(), metavar="N", help="only these lengths")
-    add("--updates", type=int, default=0, metavar="N", help="length of every run")
-    add("--seeds", nargs="+", type=int, default=(), metavar="N", help="only these seeds")
+    add_choices(add)
     add("--fractions", nargs="+", type=float, default=(), metavar="F", help="of the training data")
     pairs = {"nargs": "+", "default": ()}
-    add("--choices", **pairs, metavar="NAME=V,V", help="only these of the grid's choices")
     add("--contrast", **pairs, metavar="NAME=V,V", help="beside each system one for each value")
-    add("--options", **pairs, metavar="NAME=V", help="of fairseq-train, for all; NAME= takes away")
     add("--generate", **pairs, metavar="NAME=V", help="of fairseq-generate, in place of the file's")
     add("--evaluate", default="", metavar="SPLIT", help="split to try the best checkpoint on")
     add("--reference", default="", metavar="FILE", help="raw reference of that split")
@@ -74,6 +68,17 @@ def _add_selection(add) -> None:
     add("--no-predictions", action="store_true", help="do not predict; no significance then")
     add("--no-after", action="store_true", help="leave out what follows the runs")
     add("--dry-run", action="store_true", help="print the plan, its cost and its commands")
+
+
+def add_choices(add) -> None:
+    add("--archs", nargs="+", default=(), metavar="NAME", help="these systems or architectures")
+    add("--learning-rates", nargs="+", type=float, default=(), metavar="LR", help="only these")
+    add("--epochs", nargs="+", type=int, default=(), metavar="N", help="only these lengths")
+    add("--updates", type=int, default=0, metavar="N", help="length of every run")
+    add("--seeds", nargs="+", type=int, default=(), metavar="N", help="only these seeds")
+    add("--choices", nargs="+", default=(), metavar="NAME=V,V", help="only these of the grid's")
+    text = "of fairseq-train, for all; NAME= takes away"
+    add("--options", nargs="+", default=(), metavar="NAME=V", help=text)
 
 
 def run(args: argparse.Namespace) -> int:

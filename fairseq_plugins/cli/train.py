@@ -1,0 +1,107 @@
+"""Train one model from a file: prepare its data, train, predict, and say what to do with it.
+
+    fairseq-plugins train mine.yaml --raw corpora/mine
+    fairseq-plugins train examples/glue/configs/rte.yaml --raw RTE --archs bert_sla_minilm \\
+        --learning-rates 5e-5 --epochs 3 --seeds 1
+
+The file has the keys of a part of an experiment (see `run`), each with one value; of a file with
+more, options choose one. What was stopped goes on with the same command. The run lies where `run`
+would put it: runs/NAME/SYSTEM/SETTING/seedN.
+"""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ..lab.commands import parser_of, written
+from . import command
+from .run import STOPPED, add_choices, add_places, run_all, show
+
+if TYPE_CHECKING:
+    from ..lab.execution.experiment import Plan
+    from ..lab.execution.run import Run
+    from ..lab.results.training_log import Validation
+
+SHOWN = 5  # metrics of a line, the one that chooses first
+COUNTS = {"wps", "ups", "wpb", "bsz"}  # what fairseq measures of speed and batches
+
+__all__ = ["STOPPED"]  # beside what every command has: what to say to whoever interrupts it
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", help="a grid of one run (YAML)")
+    add_places(parser.add_argument_group("where things are").add_argument)
+    add = parser.add_argument_group("what to train").add_argument
+    add_choices(add)
+    add("--cpu", action="store_true", help="use no GPU")
+    add("--dry-run", action="store_true", help="print the plan, its cost and its command")
+
+
+def run(args: argparse.Namespace) -> int:
+    """Train, or print what would be done."""
+    from ..lab.execution.followed import followed
+    from ..lab.execution.selection import planned, selected
+    from ..lab.run_files import LOG
+
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # end the training as well
+    command.show_log("INFO")
+    given = argparse.Namespace(**{**vars(parser_of("run").parse_args([args.file])), **vars(args)})
+    plan, machine, missing = planned(given, selected(given))
+    if args.dry_run:
+        show(plan, machine, missing, after=False)
+        return 0
+    if missing:
+        raise FileNotFoundError(next(iter(missing.values())))
+    one = the_run(plan)
+    with followed(one.folder / LOG, lambda found: print(line_of(found, one), file=sys.stderr)):
+        failed = run_all(plan, machine)
+    if not failed:
+        print(f"{one.folder}\n" + "".join(f"{line}\n" for line in next_steps(one)), end="")
+    return 1 if failed else 0
+
+
+def the_run(plan: Plan) -> Run:
+    """Return the only run of a plan.
+
+    Raises:
+        ValueError: it has several; names the options that choose.
+    """
+    if len(plan.runs) == 1:
+        return plan.runs[0]
+    cells = [run.cell for run in plan.runs]
+    several = {
+        "--archs": {cell.system for cell in cells},
+        "--learning-rates": {f"{cell.learning_rate:g}" for cell in cells},
+        "--epochs": {str(cell.epochs) for cell in cells},
+        "--seeds": {str(cell.seed) for cell in cells},
+    }
+    choices = [f"{flag} {' | '.join(sorted(v))}" for flag, v in several.items() if len(v) > 1]
+    raise ValueError(
+        f"{plan.experiment.file} has {len(plan.runs)} runs: choose one "
+        f"({'; '.join(choices) or '--choices'}), or take `fairseq-plugins run`"
+    )
+
+
+def line_of(found: Validation, run: Run) -> str:
+    """Return a validation as a line, the metric that chooses the checkpoint first."""
+    first = run.settings["metric"]
+    names = sorted(found.metrics.keys() - COUNTS, key=lambda name: (name != first, name))
+    said = ", ".join(f"{name} {found.metrics[name]:g}" for name in names[:SHOWN])
+    return f"update {found.updates} of {run.updates}: {said}"
+
+
+def next_steps(run: Run) -> Iterable[str]:
+    """Return the commands to go on with."""
+    folder = str(run.folder)
+    if run.data.translates:
+        yield written("translate", folder, "--split", run.grid.evaluate or "test")
+    elif run.answers_questions:
+        yield f"{written('ask', '--path', folder, '--context')} FILE --question '...'"
+    else:
+        yield f"echo 'a sentence' | {written('predict', folder, '--input', '-')}"
+    yield written("export", folder, f"bundles/{Path(run.cell.system).name}", "--with-pipeline")
