@@ -183,6 +183,12 @@ def test_unknown_columns_and_labels_are_named(options, message, tmp_path) -> Non
         read("plain", path, **options)
 
 
+def test_commas_in_the_place_of_tabs_are_recognised(tmp_path) -> None:
+    path = write(tmp_path / "x.tsv", ["text,label", "a,0"])
+    with pytest.raises(ValueError, match=r"x.tsv:1: no column 'text'.*; .* looks like CSV"):
+        read("plain", path)
+
+
 @pytest.mark.parametrize(
     ("line", "message"),
     [

@@ -191,6 +191,8 @@ def _check_there(file: SplitFile, table: Table, names: Sequence[str], number: in
 def _no_column(file: SplitFile, name: str, names: Sequence[str], number: int) -> Unusable:
     by_number = name.isdecimal() and not file.options.no_header
     hint = "; numbers are for files without a header, with --no-header" if by_number else ""
+    if len(names) == 1 and name in names[0].split(","):
+        hint = "; columns are separated by TABs, this file looks like CSV: convert it first"
     what = f"no column {quoted(name)}; the columns are {named(names)}{hint}"
     return file.malformed(number, what)
 
