@@ -17,6 +17,7 @@ import numpy as np
 from scipy import stats
 
 from fairseq_plugins.evaluation.example_bootstrap import Answers, bootstrap
+from fairseq_plugins.evaluation.seed_statistics import almost_order
 from fairseq_plugins.evaluation.significance import paired_bootstrap
 from fairseq_plugins.evaluation.translation import Corpus
 
@@ -24,6 +25,8 @@ LEVEL = 0.05
 WORDS = 500
 LENGTHS = (5, 25)
 SPOILT = 0.3  # share of words, or of examples
+SEEDS = (3, 5, 10)  # runs of a system
+SHIFT = 0.03  # deviation of the share of wrong examples between seeds
 
 Found = dict[str, float]  # test -> p-value
 
@@ -65,6 +68,39 @@ def classes(dice: np.random.Generator, count: int, samples: int) -> Found:
     }
 
 
+def seeds(dice: np.random.Generator, count: int, samples: int) -> Found:
+    """Compare systems of several runs that do not differ: of each run the seed shifts its skill."""
+    found = {}
+    for runs in SEEDS:
+        systems = [[_run(dice, count, dice.normal(0, SHIFT)) for _ in range(runs)] for _ in "ab"]
+        seed = int(dice.integers(1, 2**31))
+        for name, both in (("examples alone", False), ("seeds and examples", True)):
+            one = bootstrap(*systems, "accuracy", samples=samples, seed=seed, over_seeds=both)
+            found[f"{runs} seeds, {name}"] = one.p_value
+        scores = [[np.mean(np.equal(run.gold, run.predicted)) for run in side] for side in systems]
+        found[f"{runs} seeds, paired t-test"] = float(stats.ttest_rel(*scores).pvalue)
+        order = almost_order(*scores, samples=100, seed=seed)
+        found[f"{runs} seeds, almost order below 0.5"] = 0.0 if order < 0.5 else 1.0
+        found[f"{runs} seeds, almost order below 0.2"] = 0.0 if order < 0.2 else 1.0
+    return found
+
+
+def _run(dice: np.random.Generator, count: int, shift: float) -> Answers:
+    """Make a run on the same test set as all others; some of its examples are harder."""
+    ids = [str(number) for number in range(count)]
+    gold = np.array(["0", "1"] * count)[:count]
+    hard = np.linspace(0.0, 2 * SPOILT, count)
+    said = np.where(dice.random(count) < hard + shift, np.where(gold == "0", "1", "0"), gold)
+    return Answers("run", "classes", ids, gold.tolist(), said.tolist())
+
+
+KINDS: dict[str, Callable[..., Found]] = {
+    "translations": translations,
+    "classes": classes,
+    "seeds": seeds,
+}
+
+
 def main() -> None:
     """Compare, count, print."""
     parser = argparse.ArgumentParser(
@@ -75,13 +111,15 @@ def main() -> None:
     add("--sentences", type=int, default=200, help="of a test set, or examples")
     add("--samples", type=int, default=1000, help="resamples of a comparison")
     add("--seed", type=int, default=1)
+    add("--kinds", nargs="+", default=[*KINDS], choices=[*KINDS])
     args = parser.parse_args()
     print(
         f"`--comparisons {args.comparisons} --sentences {args.sentences} --samples {args.samples} "
         f"--seed {args.seed}`\n\n| test | p <= {LEVEL} | 95 % interval |\n|---|---:|---|"
     )
-    makers: tuple[Callable[..., Found], ...] = (translations, classes)
-    for number, make in enumerate(makers):
+    for number, (kind, make) in enumerate(KINDS.items()):
+        if kind not in args.kinds:
+            continue
         dice = np.random.default_rng([args.seed, number])
         found = [make(dice, args.sentences, args.samples) for _ in range(args.comparisons)]
         for test in found[0]:

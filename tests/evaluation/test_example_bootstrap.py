@@ -50,6 +50,10 @@ LABELS = {"classes": "ab", "word_labels": TAGS, "entities": TAGS[:3]}
 CHIEF = {"classes": "mcc", "score": "pearson", "spans": "f1"}
 
 
+def about(target: str) -> dict[str, str]:
+    return {"positive": POSITIVE[target]}
+
+
 @pytest.mark.parametrize(("target", "metric"), CASES)
 def test_weighted_metric_is_that_of_the_drawn_examples(target, metric):
     run = answers(target, 0.6)
@@ -214,3 +218,64 @@ def test_every_metric_of_entities_is_compared_whatever_their_types(metric, kind)
         )[metric]
     )
     assert found.difference == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("target", ["classes", "score"])
+def test_seeds_and_examples_are_drawn_as_a_loop_draws_them(target):
+    """Every resample: the drawn runs of both systems, in pairs, on the drawn examples."""
+    metric, count, runs, seed = CHIEF[target], 40, 3, 5
+    sides = [
+        [answers(target, right, 10 * k + s) for s in range(runs)]
+        for k, right in enumerate((0.5, 0.7))
+    ]
+    sides = [
+        [Answers(r.source, target, r.ids[:40], r.gold[:40], r.predicted[:40]) for r in side]
+        for side in sides
+    ]
+    found = bootstrap(*sides, metric, samples=30, seed=seed, over_seeds=True, **about(target))
+    dice = np.random.default_rng(seed)
+    examples = dice.multinomial(count, np.full(count, 1 / count), size=30)
+    drawn = dice.multinomial(runs, np.full(runs, 1 / runs), size=30)
+    differences = []
+    for each, weights in zip(examples, drawn):
+        rows = np.repeat(np.arange(count), each)
+        means = []
+        for side in sides:
+            scores = []
+            for run in (side[i] for i in np.repeat(np.arange(runs), weights)):
+                columns = [[column[i] for i in rows] for column in (run.gold, run.predicted)]
+                scores.append(score(target, *columns, LABELS.get(target, ()), POSITIVE[target]))
+            means.append(np.mean([one[metric] for one in scores]))
+        differences.append(means[1] - means[0])
+    assert [found.low, found.high] == pytest.approx(np.percentile(differences, [2.5, 97.5]))
+    alone = bootstrap(*sides, metric, samples=30, seed=seed, **about(target))
+    assert alone.difference == pytest.approx(found.difference)
+    assert (alone.low, alone.high) != (found.low, found.high)
+
+
+def test_runs_that_are_no_pairs_are_refused():
+    runs = [answers("classes", 0.5, seed) for seed in range(3)]
+    with pytest.raises(ValueError, match="2 and 3 runs are no pairs"):
+        bootstrap(runs[:2], runs, "accuracy", over_seeds=True)
+
+
+@pytest.mark.slow
+def test_equal_systems_of_several_seeds_are_seldom_told_apart():
+    """Seeds differ in skill: examples alone see a difference too often, both together do not."""
+    dice, told = np.random.default_rng(0), {False: [], True: []}
+    ids, gold = [str(i) for i in range(100)], ["0", "1"] * 50
+    hard = np.linspace(0.0, 0.6, 100)
+    for _ in range(250):
+        sides = []
+        for _ in "ab":
+            runs = []
+            for _ in range(5):
+                wrong = dice.random(100) < hard + dice.normal(0, 0.05)
+                said = [str(int(g) ^ int(w)) for g, w in zip(gold, wrong)]
+                runs.append(Answers("run", "classes", ids, gold, said))
+            sides.append(runs)
+        for both, found in told.items():
+            one = bootstrap(*sides, "accuracy", samples=200, over_seeds=both)
+            found.append(one.p_value <= 0.05)
+    assert np.mean(told[True]) <= 0.07
+    assert np.mean(told[False]) > np.mean(told[True]) + 0.03

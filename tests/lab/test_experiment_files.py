@@ -55,6 +55,7 @@ WANTED = {  # every table of the papers, and the figures' grids
     "dabert": {"table1", "table2", "table3", "table5"},
     "bertqa_squad": {"table1", "table2", "table3"},
     "composition": {"rte", "cola", "squad", "demo"},
+    "evidence": {"cola"},
 }
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 import csv
 import math
 import statistics
+from dataclasses import replace
 
 import pytest
 from lab.finished_runs import finish
 from scipy import stats
 
+from fairseq_plugins.evaluation.seed_statistics import almost_order, detectable, holm
 from fairseq_plugins.lab.report.making import comparison_tables
 from fairseq_plugins.lab.results.comparisons import Significance, compare, welch
 from fairseq_plugins.lab.results.run_frame import Setting, frame
@@ -77,9 +79,13 @@ def test_comparison_is_paired_over_shared_seeds(root):
     )
     assert found.t_p == pytest.approx(float(stats.ttest_rel(*pairs).pvalue))
     assert (found.wins, found.losses) == (3, 0)
-    assert found.sign_p == pytest.approx(0.25)
+    assert found.order == almost_order(*pairs) == 0
+    assert found.detectable == pytest.approx(detectable(found.se * 3**0.5, 3))
     back = compare(chosen[POS], chosen[PLAIN])
     assert (back.difference, back.wins) == (pytest.approx(-found.difference), 0)
+    assert (back.order, back.detectable) == (1, pytest.approx(found.detectable))
+    losses = [replace(chosen[name], metric="loss") for name in (PLAIN, POS)]
+    assert compare(*losses).order == 1  # of a loss the lower is the better
 
 
 def test_comparison_of_one_seed_or_of_equals_claims_nothing(tmp_path):
@@ -93,7 +99,9 @@ def test_comparison_of_one_seed_or_of_equals_claims_nothing(tmp_path):
     chosen = settings_of(tmp_path)
     equal = compare(chosen[PLAIN], chosen[PLAIN])
     assert math.isnan(equal.t_p)
-    assert (equal.untested, equal.sign_p, equal.wins) == ("all differences equal", 1.0, 0)
+    assert (equal.untested, equal.wins) == ("all differences equal", 0)
+    assert math.isnan(equal.order)  # of two seeds
+    assert math.isnan(equal.detectable)
 
 
 @pytest.mark.parametrize("scale", [1e-9, 1.0, 30.0])
@@ -125,7 +133,8 @@ def test_scores_that_are_no_numbers_are_never_chosen_or_tested(root, broken):
     report = make_report(root, baseline=PLAIN, samples=20)
     found = report.comparisons.set_index("system").loc[SLA]
     assert math.isnan(found.t_p)
-    assert math.isnan(found.sign_p)
+    assert math.isnan(found.order)
+    assert math.isnan(found.detectable)
     text = format_markdown(report)
     assert "| a score is no number |" in text
     row = list(csv.DictReader(csv_files(report)["comparisons.csv"].splitlines()))[-1]
@@ -199,6 +208,16 @@ def test_report_shows_settings_choice_and_significance(root):
     assert sum(row["chosen"] == "True" for row in rows) == 2
     (row,) = csv.DictReader(csv_files(report)["comparisons.csv"].splitlines())
     assert float(row["bootstrap_p"]) == comparison.bootstrap_p < 0.05
+    assert comparison.corrected_p == comparison.bootstrap_p  # one comparison is not several
+
+
+def test_comparisons_are_corrected_for_being_several(root):
+    for seed in (1, 2, 3):
+        finish(root, SLA, 5e-5, seed, 0.605 + 0.02 * (seed % 2))
+    (pos, sla) = make_report(root, samples=50).comparisons.itertuples()
+    assert math.isnan(sla.bootstrap_p)  # without predictions: the t-test's
+    assert [pos.corrected_p, sla.corrected_p] == holm([pos.bootstrap_p, sla.t_p])
+    assert pos.corrected_p == 2 * pos.bootstrap_p
 
 
 def test_report_does_without_predictions_and_without_a_baseline(tmp_path):

@@ -1,9 +1,10 @@
 """Is a difference between two systems more than chance?
 
-Over seeds: Student's paired t-test and the sign test, which assumes nothing about the distribution,
-over the seeds that both have; Welch's t-test over whatever seeds each has. Both t-tests weigh a
-difference against the deviation of seeds: where there is none, but for rounding, there is no test.
-Over examples, or the sentences of translations: a paired bootstrap.
+Over seeds: Student's paired t-test over the seeds that both have; Welch's t-test over whatever
+seeds each has. Both weigh a difference against the deviation of seeds: where there is none, but for
+rounding, there is no test. Over examples, or the sentences of translations: a paired bootstrap;
+over seeds and examples at once: the multi-bootstrap. Beside them, of the same pairs of seeds,
+almost stochastic order, and which difference so many seeds would have shown.
 """
 
 import json
@@ -13,14 +14,15 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 from scipy import stats
 
 from ...evaluation.example_bootstrap import Bootstrap, bootstrap, read_answers
 from ...evaluation.generate_log import load
-from ...evaluation.metrics import deviation
+from ...evaluation.metrics import LOWER_IS_BETTER, deviation
+from ...evaluation.seed_statistics import almost_order, detectable, holm
 from ...evaluation.significance import paired_bootstrap
 from ...evaluation.translation import TextForm
 from ..run_files import EVALUATED, PREDICTIONS
@@ -64,7 +66,8 @@ class PairedSeeds(NamedTuple):
         t_p: of the paired t-test, two-sided; nan where there is none.
         untested: why there is no t-test.
         wins, losses: seeds at which the system is higher, or lower, by more than rounding.
-        sign_p: of the sign test, two-sided; nan where a score is no number.
+        order: see `evaluation.seed_statistics.almost_order`; nan of fewer than `FEWEST` seeds.
+        detectable: the difference that so many seeds show with 80 % power.
     """
 
     n: int
@@ -74,11 +77,13 @@ class PairedSeeds(NamedTuple):
     untested: str
     wins: int
     losses: int
-    sign_p: float
+    order: float
+    detectable: float
 
 
 COMPARED = "system title".split() + [*PairedSeeds._fields]
-COMPARED += "low high bootstrap_p examples samples".split()
+COMPARED += "low high bootstrap_p corrected_p examples samples".split()
+FEWEST = 3  # seeds that have a distribution
 
 
 def compare(baseline: Summary, system: Summary) -> PairedSeeds:
@@ -94,16 +99,18 @@ def compare(baseline: Summary, system: Summary) -> PairedSeeds:
     differences, rounding = [one - other for one, other in zip(*columns)], _rounding(columns)
     wins, losses = (sum(sign * d > rounding for d in differences) for sign in (1, -1))
     remark = _why_untested([differences], rounding, "all differences equal")
-    signs = float(stats.binomtest(wins, wins + losses).pvalue) if wins + losses else 1.0
+    spread, better = deviation(differences), -1 if baseline.metric in LOWER_IS_BETTER else 1
+    ordered = [[better * value for value in column] for column in columns]
     return PairedSeeds(
         n=len(seeds),
         difference=statistics.fmean(differences),
-        se=deviation(differences) / math.sqrt(len(seeds)),
+        se=spread / math.sqrt(len(seeds)),
         t_p=math.nan if remark else float(stats.ttest_rel(*columns).pvalue),
         untested=remark,
         wins=wins,
         losses=losses,
-        sign_p=signs if all(map(math.isfinite, differences)) else math.nan,
+        order=almost_order(*ordered) if len(seeds) >= FEWEST else math.nan,
+        detectable=math.nan if remark else detectable(spread, len(seeds)),
     )
 
 
@@ -190,16 +197,28 @@ def _cut_short(*sides: Summary) -> str:
 
 
 def over_examples(
-    baseline: Summary, system: Summary, shown: Shown, drawn: Significance
+    baseline: Summary,
+    system: Summary,
+    shown: Shown,
+    drawn: Significance,
+    *,
+    over_seeds: bool = False,
 ) -> Bootstrap | None:
-    """Resample examples with the seeds that both have; None if a run has no predictions."""
+    """Resample examples with the seeds that both have; None if a run has no predictions.
+
+    Args:
+        baseline, system, shown: what is compared.
+        drawn: samples and seed.
+        over_seeds: whether seeds are resampled as well.
+    """
     shared = baseline.values.keys() & system.values.keys()
     name = PREDICTIONS if shown.where == BEST else EVALUATED
-    sides = [[folder / name for folder in one.at(shared).runs.folder] for one in (baseline, system)]
+    paired = [one.at(shared).runs.sort_values("seed") for one in (baseline, system)]
+    sides = [[folder / name for folder in runs.folder] for runs in paired]
     if not shared or not all(is_file(path) for side in sides for path in side):
         return None
     answers = [list(map(read_answers, side)) for side in sides]
-    own = {"positive": baseline.runs.positive.iloc[0]}
+    own = {"positive": baseline.runs.positive.iloc[0], "over_seeds": over_seeds}
     return bootstrap(*answers, shown.metric, samples=drawn.samples, seed=drawn.seed, **own)
 
 
@@ -259,7 +278,8 @@ def against(runs: pd.DataFrame, metric: str, baseline: str, drawn: Significance)
 
     Returns:
         A row a system, with the columns of `COMPARED`: its setting's title, the fields of
-        `PairedSeeds`, and those of the bootstrap, nan without predictions.
+        `PairedSeeds`, those of the bootstrap over seeds and examples, nan without predictions, and
+        its p-value (without predictions that of the t-test) corrected by Holm for all rows.
     """
     rows = []
     for system in dict.fromkeys(runs.system):
@@ -270,14 +290,26 @@ def against(runs: pd.DataFrame, metric: str, baseline: str, drawn: Significance)
         chosen = chosen_settings(runs[runs.fraction == share], metric)
         first, summary = chosen[baseline], chosen[system]
         if first.values.keys() & summary.values.keys():
-            paired, marks = compare(first, summary), _cut_short(first, summary)
-            if marks:
-                paired = paired._replace(t_p=math.nan, untested=marks, sign_p=math.nan)
-            found = None if marks else over_examples(first, summary, Shown(metric, ""), drawn)
-            over = {**vars(found), "bootstrap_p": found.p_value} if found else {}
-            named = {"system": system, "title": summary.setting.title}
-            rows.append({**over, **named, **paired._asdict()})
-    return pd.DataFrame(rows, columns=COMPARED, dtype=object)
+            rows.append({"system": system, **_against_one(first, summary, metric, drawn)})
+    table = pd.DataFrame(rows, columns=COMPARED, dtype=object)
+    told = table.bootstrap_p.where(table.bootstrap_p.notna(), table.t_p)
+    table["corrected_p"] = holm(told.astype(float))
+    return table
+
+
+def _against_one(
+    baseline: Summary, system: Summary, metric: str, drawn: Significance
+) -> dict[str, Any]:
+    """Return what `against` tells of one system, but for what all rows decide."""
+    paired, found = compare(baseline, system), None
+    if marks := _cut_short(baseline, system):
+        none = dict.fromkeys(("t_p", "order", "detectable"), math.nan)
+        paired = paired._replace(untested=marks, **none)
+    else:
+        own = {"over_seeds": paired.n > 1}
+        found = over_examples(baseline, system, Shown(metric, ""), drawn, **own)
+    over = {**vars(found), "bootstrap_p": found.p_value} if found else {}
+    return {**over, "title": system.setting.title, **paired._asdict()}
 
 
 def only_plain(runs: pd.DataFrame) -> str:

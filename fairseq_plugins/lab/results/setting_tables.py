@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from ...evaluation.seed_statistics import SURE
 from ...messages import named
 from .comparisons import SENTENCE_METRICS, Significance, against, only_plain
 from .remarks import remarked
@@ -43,8 +44,9 @@ from .tables import (
 
 FOLDED = 30  # rows from which a table is folded
 _COLUMNS = "system choice lr epochs n mean deviation best last chosen".split()
-_COMPARED = ("seeds of both", "difference", "paired t-test", "higher / lower", "sign test")
-_COMPARED += ("95 % over examples", "bootstrap")
+_COMPARED = ("seeds of both", "difference", "paired t-test", "higher / lower")
+_COMPARED += ("95 % over seeds and examples", "multi-bootstrap", "Holm", "almost order")
+_COMPARED += ("80 % power",)
 _CAPTION = (
     "Mean ± standard deviation over seeds; shares in %, BLEU and chrF in points. ✓: the system's "
     "best by {} ({}), among its settings with most seeds."
@@ -245,8 +247,11 @@ def compared_table(
     caption = (
         f"Difference of {metric} on the validation set: mean ± standard error over the seeds "
         "that both have, each system at its chosen setting on the largest share of the training "
-        "data that both were trained on (named where it is not all of it). Interval and last "
-        f"p-value: paired bootstrap over examples{drawn}."
+        "data that both were trained on (named where it is not all of it). Interval and p-value "
+        f"over seeds and examples: multi-bootstrap{drawn}, over examples alone of one seed. Holm: "
+        "that p-value, or the t-test's, corrected for all rows. Almost order: how far the system "
+        f"may be from standing above at all quantiles; below {SURE} it almost does. 80 % power: "
+        "the least difference that so many seeds would have shown. All tests are two-sided."
     )
     return ResultTable(
         title, [*words("system"), *map(Heading, _COMPARED)], rows, caption, is_folded=True
@@ -263,6 +268,13 @@ def _compared(one: Any, scale: int, digits: int) -> Iterator[TableCell]:
     yield number_cell(scale * one.difference, f"{{:+.{digits}f}}{error}")
     yield p_cell(one.t_p, one.untested)
     yield TableCell(f"{one.wins} / {one.losses}", value=one.wins)
-    yield p_cell(one.sign_p)
     yield TableCell(NONE if math.isnan(low) else interval, value=low)
     yield p_cell(one.bootstrap_p)
+    yield p_cell(one.corrected_p)
+    yield _number_or_none(one.order, "{:.2f}")
+    yield _number_or_none(scale * one.detectable, f"{{:.{digits}f}}")
+
+
+def _number_or_none(value: float, form: str) -> TableCell:
+    """Show a number, or a dash."""
+    return TableCell(NONE, value=value) if math.isnan(value) else number_cell(value, form)

@@ -1,0 +1,96 @@
+"""What scores over seeds can tell, against independent loops and simulated runs."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as some
+from scipy import stats
+
+from fairseq_plugins.evaluation.seed_statistics import (
+    QUANTILES,
+    almost_order,
+    detectable,
+    holm,
+    violation,
+)
+
+P_VALUES = some.lists(some.floats(0, 1), min_size=1, max_size=8)
+SCORES = some.lists(some.floats(-10, 10), min_size=2, max_size=6)
+
+
+@given(P_VALUES)
+def test_holm_rejects_what_his_steps_reject(values) -> None:
+    """Step by step from the smallest: go on as long as it is at most level / (m - i)."""
+    corrected = holm(values)
+    for level in (0.01, 0.05, 0.3):
+        rejected, order = set(), sorted(range(len(values)), key=values.__getitem__)
+        for i, number in enumerate(order):
+            if values[number] * (len(values) - i) > level:
+                break
+            rejected.add(number)
+        assert rejected == {i for i, value in enumerate(corrected) if value <= level}
+
+
+def test_holm_leaves_a_single_value_and_passes_over_none() -> None:
+    assert holm([0.03]) == [0.03]
+    assert holm([]) == []
+    found = holm([0.02, math.nan, 0.03])
+    assert found[::2] == [0.04, 0.04]
+    assert math.isnan(found[1])
+
+
+@pytest.mark.parametrize(("count", "power"), [(3, 0.8), (5, 0.8), (10, 0.5), (20, 0.9)])
+def test_so_many_runs_show_the_difference_as_often_as_is_asked(count, power) -> None:
+    dice = np.random.default_rng(count)
+    effect = detectable(2.0, count, power=power)
+    drawn = dice.normal(effect, 2.0, (20_000, count))
+    shown = np.mean(stats.ttest_1samp(drawn, 0, axis=1).pvalue < 0.05)
+    assert shown == pytest.approx(power, abs=0.02)
+    assert detectable(4.0, count, power=power) == pytest.approx(2 * effect)
+
+
+def test_a_single_run_shows_nothing() -> None:
+    assert math.isnan(detectable(1.0, 1))
+    assert math.isnan(detectable(math.nan, 5))
+    assert detectable(0.0, 5) == 0
+
+
+@given(SCORES, SCORES)
+def test_violation_is_what_a_loop_over_quantiles_finds(one, other) -> None:
+    below = whole = 0.0
+    for i in range(QUANTILES):
+        at = (i + 0.5) / QUANTILES
+        first, second = (sorted(side)[int(at * len(side))] for side in (one, other))
+        whole += (first - second) ** 2
+        below += (first - second) ** 2 if first < second else 0
+    found = violation(np.sort(one), np.sort(other))
+    assert found == pytest.approx(below / whole if whole else 0.5)
+    if whole:
+        assert found + violation(np.sort(other), np.sort(one)) == pytest.approx(1)
+
+
+def test_order_is_sure_of_what_is_above_everywhere_and_of_nothing_else() -> None:
+    low, high = [0.1, 0.2, 0.3, 0.25], [1.1, 1.2, 1.4, 1.3]
+    assert almost_order(high, low) == 0
+    assert almost_order(low, high) == 1
+    assert almost_order(low, low) > 0.5
+    assert math.isnan(almost_order([1.0], low))
+    assert math.isnan(almost_order([1.0, math.inf], low))
+    mixed = [0.0, 0.2, 1.4, 1.3]
+    assert 0 < almost_order(mixed, low) < 1
+    assert almost_order(mixed, low) == almost_order(mixed, low)
+    assert almost_order(mixed, low, level=0.5) < almost_order(mixed, low, level=0.05)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("count", [5, 20])
+def test_order_is_seldom_sure_where_there_is_none(count) -> None:
+    """Both systems are drawn alike: below 0.2 falls about one in twenty, below 0.5 more."""
+    dice = np.random.default_rng(0)
+    pairs = dice.normal(size=(2000, 2, count))
+    bounds = [almost_order(*pair, samples=60, seed=i) for i, pair in enumerate(pairs)]
+    assert np.mean(np.array(bounds) < 0.2) < 0.09
