@@ -107,7 +107,8 @@ def planned(
         try:
             folders[part.name] = read_folders(part.folder, part.grid)
         except FileNotFoundError as error:
-            missing[part.name] = str(error)
+            first = f"{part.folder} is not prepared yet: that is done first, from {args.raw}"
+            missing[part.name] = first if args.raw else str(error)
     plan = make_plan(
         experiment,
         root,
