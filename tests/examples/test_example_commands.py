@@ -113,7 +113,7 @@ def test_a_demo_leaves_what_follows_it_alone(project):
     prepared(project, "cola", "cola")
     status, out, err = example(project, "glue", "demo", "cola", "--dry-run", "--quick")
     assert status == 0, err
-    assert "data-bin/glue_demo/manifest.json: no such file" in err
+    assert "data-bin/glue_demo is not prepared yet: that is done first, from" in err
     assert out.count("runs/cola/") == len(out.splitlines()) > 0
     assert out.count("data-bin/cola ") == len(out.splitlines())
 
