@@ -191,7 +191,7 @@ def test_errors_are_one_line(runs, run, tmp_path):
     empty = tmp_path / "empty.txt"
     empty.touch()
     for arguments, said in (
-        (["--path", runs / "plain", *given], "no coattention (--coattention-blocks 0, or a control)"),
+        (["--path", runs / "plain", *given], "no coattention (--coattention-blocks 0, or"),
         (["--path", runs / "none", *given], "none: no such checkpoint"),
         (["--path", runs / "query", *given, "--id", "x"], "no question has the id 'x'"),
         (["--path", runs / "query", *given, "--split", "best"], "has no split 'best'"),
