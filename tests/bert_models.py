@@ -71,12 +71,14 @@ def text_task(known: Any) -> SimpleNamespace:
     return SimpleNamespace(source_dictionary=dictionary, layers=layers)
 
 
-def build(arch="bert_plain", about=None, vocabulary=VOCABULARY, **given) -> BertModel:
+def build(
+    arch="bert_plain", about=None, vocabulary=VOCABULARY, seed: int = 1, **given
+) -> BertModel:
     cfg = options(arch, **{**SMALL, **given})
     about = about or manifest()
     BertModel.complete_config(cfg, about)
     check_needs(BertModel.needs_of(cfg), about, "the data folder", training=True)
-    torch.manual_seed(1)
+    torch.manual_seed(seed)
     is_bert = about.family.name == "bert"
     known = Vocabulary(vocabulary) if is_bert else FewSubwords(about.family)
     return BertModel.build_model(cfg, text_task(known)).eval()

@@ -6,7 +6,7 @@ Wang et al. 2022, "DABERT"; Xia et al. 2021, "UER-BERT" (similarities on the sco
 from dataclasses import dataclass
 from typing import Any, Optional
 
-from ..nn.bert import BertShape
+from ..nn.bert import BertShape, draw
 from ..nn.dual_attention import (
     CONTROLS,
     DIFFERENCES,
@@ -16,6 +16,7 @@ from ..nn.dual_attention import (
     DualAttention,
 )
 from ..nn.fusion import ABLATIONS, GUIDES, INITS, OUTPUTS, AdaptiveFusion
+from ..nn.starts import own_start
 from ..option_flags import choice, flag_of, option
 from .local_options import read_layers
 from .options import NONE, Options, preset
@@ -119,14 +120,10 @@ def _layers(args: Any, name: str) -> tuple[int, ...]:
 
 def dual_attention(args: Any, shape: BertShape, layer: int) -> DualAttention:
     """Make the dual attention of a layer."""
-    fusion = AdaptiveFusion(
-        shape.hidden,
-        guide=args.guide,
-        guide_dim=args.guide_dim,
-        output=args.fusion_output,
-        init=args.fusion_init,
-        ablate=args.ablate,
-    )
+    how = {"guide": args.guide, "guide_dim": args.guide_dim, "ablate": args.ablate}
+    how |= {"output": args.fusion_output, "init": args.fusion_init}
+    with own_start("fusion"):
+        fusion = AdaptiveFusion(shape.hidden, **how).apply(draw)
     how = (args.difference, args.difference_scope, shape.attention_dropout, args.dual_control)
     difference = DifferenceMixer(*how)
     return DualAttention(difference, fusion, layer)

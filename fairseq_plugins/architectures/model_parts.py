@@ -7,6 +7,7 @@ from typing import Any, Optional
 from torch import nn
 
 from ..nn.infusion import FeatureInfusion
+from ..nn.starts import own_start
 from ..syntax.layers import Layer
 
 logger = logging.getLogger(__name__)
@@ -26,13 +27,10 @@ def infusion(
     if not features:
         return None
     held = {layer.name: layer for layer in layers}
-    return FeatureInfusion(
-        width,
-        {name: len(held[name].inventory) for name in features},
-        merge=args.feature_merge,
-        dim=args.feature_embed_dim,
-        init=args.feature_init,
-    )
+    sizes = {name: len(held[name].inventory) for name in features}
+    how = {"dim": args.feature_embed_dim, "init": args.feature_init}
+    with own_start("features"):
+        return FeatureInfusion(width, sizes, merge=args.feature_merge, **how)
 
 
 def size(*modules: Optional[nn.Module]) -> int:

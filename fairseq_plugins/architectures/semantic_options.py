@@ -9,6 +9,7 @@ from typing import Any, Optional
 
 from ..nn.bert import BertShape
 from ..nn.semantic_layers import MAX, POOLINGS, LabelReader, SemanticLayers
+from ..nn.starts import own_start
 from ..option_flags import choice, option
 from ..syntax.layers import Layer, parse_features
 from .entity_options import ENTITIES
@@ -84,13 +85,14 @@ def semantics(
     if not names:
         return None
     held = {layer.name: layer for layer in layers}
-    reader = LabelReader(
-        [held[name].inventory.symbols for name in names],
-        [columns.index(name) for name in names],
-        embedding=args.semantic_label_dim,
-        hidden=args.semantic_gru_dim,
-        outputs=args.semantic_dim,
-        dropout=shape.dropout,
-    )
+    labels = [held[name].inventory.symbols for name in names]
+    how = {
+        "embedding": args.semantic_label_dim,
+        "hidden": args.semantic_gru_dim,
+        "outputs": args.semantic_dim,
+        "dropout": shape.dropout,
+    }
     pooling = None if args.target == WORD_LABELS else args.semantic_pooling
-    return SemanticLayers(shape, reader, kernel=args.semantic_kernel, pooling=pooling)
+    with own_start("semantic layers"):
+        reader = LabelReader(labels, [columns.index(name) for name in names], **how)
+        return SemanticLayers(shape, reader, kernel=args.semantic_kernel, pooling=pooling)

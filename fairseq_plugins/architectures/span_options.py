@@ -20,6 +20,7 @@ from ..nn.span_heads import (
     SeparateSpanHead,
     SpanReader,
 )
+from ..nn.starts import own_start
 from ..option_flags import choice, flag_of, option
 from ..syntax.needs import GIVEN
 from .control_options import QuestionControls
@@ -89,12 +90,13 @@ def span_reader(args: SpanOptions, shape: BertShape) -> SpanReader:
     joint = args.span_head == "joint"
     head = JointSpanHead(shape) if joint else SeparateSpanHead(shape, args.span_lstm)
     joined = min(JOINED_LAYERS, shape.layers)
-    return SpanReader(
-        head,
-        _coattention(args, shape) if args.coattention_blocks else None,
-        LayerInputs(shape.hidden, joined) if args.span_inputs == "layers" else None,
-        Answerability(shape.hidden) if args.answerability_loss_weight else None,
-    )
+    with own_start("coattention"):
+        between = _coattention(args, shape) if args.coattention_blocks else None
+    with own_start("layers"):
+        layers = LayerInputs(shape.hidden, joined) if args.span_inputs == "layers" else None
+    with own_start("answerability"):
+        judge = Answerability(shape.hidden) if args.answerability_loss_weight else None
+    return SpanReader(head, between, layers, judge)
 
 
 def _coattention(args: SpanOptions, shape: BertShape) -> DirectedCoattention | PlainLayers:

@@ -7,6 +7,7 @@ from ..nn.attention import GlobalMixer, SelfAttention
 from ..nn.bert import BertShape
 from ..nn.local_attention import Gate, LocalMixer
 from ..nn.parent_attention import ParentSupervision
+from ..nn.starts import own_start
 from ..nn.tree_masks import OpenRule
 from ..syntax.needs import Needs
 from .bert_options import BertOptions
@@ -71,7 +72,8 @@ def attention(args: BertOptions, shape: BertShape) -> Callable[[int], SelfAttent
     def make(layer: int) -> SelfAttention:
         unread = layer in dual and args.ablate == "affinity"
         if layer in local and not unread:
-            gate = Gate(shape.hidden, len(rules), args.gate_bias_init)
+            with own_start("gate"):
+                gate = Gate(shape.hidden, len(rules), args.gate_bias_init)
             how = {"similar": layer in similar, "separate": args.local_dropout == SEPARATE}
             mixer = LocalMixer(rules, gate, shape.attention_dropout, layer, **how)
         else:
@@ -93,7 +95,8 @@ def top(args: BertOptions, shape: BertShape) -> SyntaxLayers | None:
         return None
     how = {"mask": args.ancestor_mask, "pairs": args.ancestor_pairs}
     how |= {"rule": OpenRule()} if is_full(args) else {}
-    return SyntaxLayers(shape, args.ancestor_layers, **how, mix=args.ancestor_mix)
+    with own_start("top"):
+        return SyntaxLayers(shape, args.ancestor_layers, **how, mix=args.ancestor_mix)
 
 
 def reads_punctuation(args: BertOptions) -> bool:

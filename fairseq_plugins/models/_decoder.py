@@ -8,6 +8,7 @@ import torch
 from fairseq.models.transformer import TransformerDecoderBase
 from torch import Tensor, nn
 
+from ..nn.starts import own_start
 from ..nn.target_factors import SPECIAL_ID, TargetFactors, decided, delayed
 
 LAST = "target_factors"  # what is kept from step to step: the factors predicted last
@@ -37,8 +38,9 @@ class FactoredDecoder(TransformerDecoderBase):
         super().__init__(cfg, dictionary, embed_tokens, **how)
         sizes, columns = factors
         width, state = embed_tokens.embedding_dim, self.output_embed_dim
-        self.target_factors = TargetFactors(sizes, columns, width, state)
-        self.target_factors.reset_parameters(width**-0.5)
+        with own_start("target factors"):
+            self.target_factors = TargetFactors(sizes, columns, width, state)
+            self.target_factors.reset_parameters(width**-0.5)
 
     def forward(
         self,

@@ -24,6 +24,7 @@ from ..nn.factors import FactoredEmbedding
 from ..nn.local_attention import Gate
 from ..nn.masks import AdditiveMask, allowed_keys
 from ..nn.mixed_attention import fused, fuses, openly
+from ..nn.starts import own_start
 from ..nn.tree_masks import Rule
 from ..syntax.layers import Layer, column_places
 from ..syntax.subwords import is_sign
@@ -132,7 +133,8 @@ class LocalSelfAttention(MultiheadAttention):
 
     def __init__(self, width: int, heads: int, plan: LocalPlan, **options: Any) -> None:
         super().__init__(width, heads, self_attention=True, **options)
-        self.gate = Gate(width, len(plan.rules), plan.gate_bias)
+        with own_start("gate"):
+            self.gate = Gate(width, len(plan.rules), plan.gate_bias)
         self.separate = plan.separate
 
     def forward(

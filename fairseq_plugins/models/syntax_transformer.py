@@ -22,6 +22,7 @@ from ..architectures.control_options import controls_of
 from ..architectures.local_options import names_trees
 from ..architectures.options import NONE
 from ..nn.factors import FactoredEmbedding, FactorEmbedding, glorot_, init_table
+from ..nn.starts import own_start
 from ..syntax.layers import COLUMN, Layer, digests
 from ..syntax.needs import Needs
 from . import _config
@@ -127,10 +128,11 @@ class SyntaxTransformerModel(TransformerModel):
         """Build the encoder; ``embed_tokens`` is fairseq's word table of full width."""
         plan: FactorPlan = args.factor_plan
         if plan.names:
-            if plan.word_dim != embed_tokens.embedding_dim:
-                embed_tokens = cls._narrow_words(args, src_dict, plan.word_dim)
             how = {"combine": args.feature_combine, "scale": args.feature_scale}
-            factors = FactorEmbedding(plan.sizes, plan.dims, columns=plan.columns, **how)
+            with own_start("features"):
+                if plan.word_dim != embed_tokens.embedding_dim:
+                    embed_tokens = cls._narrow_words(args, src_dict, plan.word_dim)
+                factors = FactorEmbedding(plan.sizes, plan.dims, columns=plan.columns, **how)
             embed_tokens = FactoredEmbedding(embed_tokens, factors, args.feature_merge)
         return SyntaxEncoder(args, src_dict, embed_tokens, args.local_plan)
 

@@ -190,6 +190,11 @@ class BertLayer(nn.Module):
         self.kind = shape.activation
         self.dropout = Dropout(shape.dropout)
 
+    @property
+    def maps(self) -> tuple[nn.Linear, ...]:
+        """Its linear maps, but for those of what was put into its attention."""
+        return self.attention.qkv, self.attention.out, self.inner, self.outer
+
     def forward(self, rows: Tensor, context: AttentionContext) -> Tensor:
         """Return new states, (N, D) each."""
         return self.join(rows, self.attention(rows, context))
@@ -243,8 +248,10 @@ class BertEncoder(nn.Module):
         self.pooler = nn.Linear(shape.hidden, shape.hidden) if shape.pooler else None
         own = self.embeddings
         tables = (own.words, own.positions, own.segments, own.projection)
-        for part in filter(None, (*tables, self.layers, self.pooler)):
-            part.apply(draw)
+        owners = self.layers[:1] if shape.shared else self.layers
+        maps = (part for layer in owners for part in layer.maps)
+        for part in filter(None, (*tables, *maps, self.pooler)):
+            draw(part)
         self.top = top
         self.register_buffer("punctuation", punctuation, persistent=False)
 

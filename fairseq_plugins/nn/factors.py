@@ -19,6 +19,8 @@ from collections.abc import Mapping, Sequence
 import torch
 from torch import Tensor, nn
 
+from .starts import own_start
+
 COMBINATIONS = ("sum", "concat")
 MERGES = ("concat", "overlay", "add")
 INITS = ("normal", "glorot", "zero")
@@ -125,9 +127,10 @@ def init_table(table: nn.Embedding, how: str, std: float) -> None:
 
 def glorot_(module: nn.Module) -> None:
     """Draw every matrix of a module anew, Glorot-uniform; padding rows become zero."""
-    for parameter in module.parameters():
+    for name, parameter in module.named_parameters():
         if parameter.dim() > 1:
-            nn.init.xavier_uniform_(parameter)
+            with own_start(name):  # whatever else a model has
+                nn.init.xavier_uniform_(parameter)
     for part in module.modules():
         clear_padding(part)
 
