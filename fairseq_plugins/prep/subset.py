@@ -2,7 +2,9 @@
 
 The lines or examples of a smaller fraction are all in a larger one with the same seed (one
 permutation is cut at different lengths), as the data-fraction experiment of Sundararaman et al.
-2019, Table 1, asks. Of questions, all paragraphs stay.
+2019, Table 1, asks. Of questions, all paragraphs stay. Before that, a share of the training set may
+be held out as the split ``select``, which chooses checkpoints and rates, so that nothing is chosen
+on the split that is reported; of questions all that is asked of a paragraph is, but for the last.
 """
 
 from collections.abc import Iterable
@@ -19,33 +21,40 @@ from ..data.streams import write_stream
 from ..data.text_folders import count_examples
 from ..files import copy, write_text
 from ..messages import named
+from .shares import SELECT, Share
 from .workspace import finish, locked, open_work
 
 
-def choose_lines(lines: int, fraction: float, seed: int) -> np.ndarray:
-    """Return the sorted indices of a fraction of ``lines`` (at least one line).
+def choose_lines(lines: int, share: Share) -> tuple[np.ndarray, np.ndarray]:
+    """Return the sorted indices of the lines that stay, and of those that are held out.
 
     Raises:
-        ValueError: a fraction outside (0, 1].
+        ValueError: a bad share.
     """
-    if not 0 < fraction <= 1:
-        raise ValueError(f"fraction {fraction}: must be above 0 and at most 1")
-    count = max(1, round(lines * fraction))
-    return np.sort(np.random.RandomState(seed).permutation(lines)[:count])
+    return _parted(np.arange(lines), share)
 
 
-def write_subset(
-    folder: str | Path, destination: str | Path, fraction: float, seed: int
-) -> Manifest:
-    """Write a folder with a fraction of the training data and everything else unchanged.
+def _parted(group: np.ndarray, share: Share) -> tuple[np.ndarray, np.ndarray]:
+    """Part rows; those of one group, but for one group, are held out together."""
+    counts = share.counts(len(group))
+    drawn = np.random.RandomState(share.seed).permutation(len(group))
+    rank = np.full(group.max(initial=-1) + 1, len(group))  # a group's first place
+    np.minimum.at(rank, group[drawn], np.arange(len(group)))
+    held = drawn[np.argsort(rank[group[drawn]], kind="stable")[: counts.get(SELECT, 0)]]
+    rest = drawn[~np.isin(drawn, held)]
+    return np.sort(rest[: counts["train"]]), np.sort(held)
+
+
+def write_subset(folder: str | Path, destination: str | Path, share: Share) -> Manifest:
+    """Write a folder with a share of the training data and everything else unchanged.
 
     Args:
         folder: a prepared folder.
         destination: the folder to write; one that holds this very subset is left as it is.
-        fraction, seed: of the training lines or examples, above 0 and at most 1; of the choice.
+        share: what stays, and what becomes the split `SELECT`.
 
     Raises:
-        ValueError: a bad fraction, no training split, a folder that is not as it was written, or
+        ValueError: a bad share, no training split, a folder that is not as it was written, or
             a destination that holds other data.
     """
     folder, destination = Path(folder), Path(destination)
@@ -55,7 +64,10 @@ def write_subset(
         raise ValueError(f"{folder} has no training split (splits: {named(manifest.splits)})")
     if "subset" in manifest.options:
         raise ValueError(f"{folder} is itself a subset: choose from the whole folder")
-    manifest.options["subset"] = {"fraction": fraction, "seed": seed}
+    if share.select and SELECT in manifest.splits:
+        raise ValueError(f"{folder} has a split {SELECT!r} already")
+    own = share._asdict()
+    manifest.options["subset"] = own if share.select else {k: own[k] for k in ("fraction", "seed")}
     if (destination / FILE_NAME).is_file():
         found = Manifest.load(destination, manifest.kind)
         if (found.inputs, found.options) != (manifest.inputs, manifest.options):
@@ -63,17 +75,52 @@ def write_subset(
         if not any(faults(destination, found)):
             return found
     check_whole(folder, manifest, hashes=True)  # damage would be as good as new in the subset
-    chosen = {split: choose_lines(manifest.count(split), fraction, seed) for split in parts}
+    rows = {split: _choose(folder, manifest, split, share) for split in parts}
     with locked(destination):
         open_work(destination, manifest.fingerprint(), overwrite=False)
-        own = {name for split in parts for name in _example_files(manifest, split)}
-        for path in manifest.files(folder):
-            if path.name not in own:
-                copy(path, destination / path.name)
-        for split, rows in chosen.items():
-            _write_split(folder, destination, manifest, split, rows)
+        _write_all(folder, destination, manifest, rows)
         finish(destination, manifest)
     return manifest
+
+
+def _choose(
+    folder: Path, manifest: Manifest, split: str, share: Share
+) -> tuple[np.ndarray, np.ndarray]:
+    """Part a split; of several parts of training data the first alone gives some away."""
+    if split != "train":
+        return choose_lines(manifest.count(split), share._replace(select=0.0))
+    if share.select and manifest.target == SPANS:
+        return _parted(Rows.read(folder / f"{split}.paragraph").values.astype(int), share)
+    return choose_lines(manifest.count(split), share)
+
+
+def _write_all(
+    folder: Path,
+    destination: Path,
+    manifest: Manifest,
+    rows: dict[str, tuple[np.ndarray, np.ndarray]],
+) -> None:
+    """Copy what stays whole; write of each split the rows that stay, and what is held out."""
+    own = {name for split in rows for name in _example_files(manifest, split)}
+    for path in manifest.files(folder):
+        if path.name not in own:
+            copy(path, destination / path.name)
+    for split, (_, held) in rows.items():
+        if len(held):
+            manifest.splits[SELECT] = {**manifest.splits[split]}
+            _copy_shared(folder, destination, manifest, split)
+            _write_split(folder, destination, manifest, split, held, SELECT)
+    for split, (chosen, _) in rows.items():
+        _write_split(folder, destination, manifest, split, chosen, split)
+
+
+def _copy_shared(folder: Path, destination: Path, manifest: Manifest, split: str) -> None:
+    """Copy streams and texts of paragraphs, which what is held out has as well."""
+    prefix, own = manifest.prefix(split), {*_example_files(manifest, split)}
+    names = [f"{name}.{ext}" for name in manifest.split_streams(split) for ext in ("bin", "idx")]
+    for name in (*names, *manifest.split_texts(split)):
+        if f"{prefix}.{name}" not in own:
+            copy(folder / f"{prefix}.{name}", destination / f"{manifest.prefix(SELECT)}.{name}")
 
 
 def _of_examples(manifest: Manifest, names: Iterable[str]) -> list[str]:
@@ -91,23 +138,23 @@ def _example_files(manifest: Manifest, split: str) -> list[str]:
 
 
 def _write_split(
-    folder: Path, destination: Path, manifest: Manifest, split: str, chosen: np.ndarray
+    folder: Path, destination: Path, manifest: Manifest, split: str, chosen: np.ndarray, into: str
 ) -> None:
-    """Write some rows of a split, whose numbers rise, and their counts into the manifest."""
-    prefix, rows = manifest.prefix(split), {}
+    """Write some rows of a split, whose numbers rise, as a split, and count them."""
+    prefix, written, rows = manifest.prefix(split), manifest.prefix(into), {}
     streams = _of_examples(manifest, manifest.split_streams(split))
     for name in tqdm(streams, desc=f"subset of {folder.name}"):
         stream = f"{prefix}.{name}"
         rows[name] = Rows.read(folder / stream).gather(chosen)
-        width = stream_layout(folder / stream)[1].itemsize
-        write_stream(destination / stream, rows[name], 1 << (8 * width - 1))  # of the same width
+        bound = 1 << (8 * stream_layout(folder / stream)[1].itemsize - 1)  # of the same width
+        write_stream(destination / f"{written}.{name}", rows[name], bound)
     for name in _of_examples(manifest, manifest.split_texts(split)):
         with open(folder / f"{prefix}.{name}", encoding="utf-8", newline="\n") as text:
             lines = list(text)
-        write_text(destination / f"{prefix}.{name}", "".join(lines[i] for i in chosen))
-    manifest.splits[split].pop("unknown", None)  # was counted over the whole split
+        write_text(destination / f"{written}.{name}", "".join(lines[i] for i in chosen))
+    manifest.splits[into].pop("unknown", None)  # was counted over the whole split
     if manifest.kind is TRANSLATION:
         tokens = {name: int(found.lengths.sum()) for name, found in rows.items()}
-        manifest.splits[split] |= {"lines": len(chosen), "tokens": tokens}
+        manifest.splits[into] |= {"lines": len(chosen), "tokens": tokens}
         return
-    manifest.splits[split] |= count_examples(destination, manifest, split)
+    manifest.splits[into] |= count_examples(destination, manifest, into)

@@ -13,6 +13,7 @@ from prepared_text import examples, prepare
 
 RUNNER, REPORT = "run", "seeds"
 TABLE = "table"
+ROWS = ("predictions.jsonl", "evaluation.jsonl")
 GRID = """
 dataset: toy
 systems: [bert_plain_tiny, bert_pos_tiny]
@@ -66,6 +67,20 @@ def test_choices_options_and_size_of_the_command_line_reach_the_commands(grid, t
     done = run(RUNNER, *grid, "--choices", "window=3", fails=True)
     assert (done.code, done.err.count("\n")) == (1, 1)
     assert "choices: feature-init" in done.err
+
+
+@pytest.mark.slow
+def test_what_is_chosen_is_chosen_on_a_held_out_part(grid, tmp_path):
+    (tmp_path / "toy.yaml").write_text(f"{GRID}select_fraction: 0.2\nfractions: [0.5, 1]\n")
+    run(RUNNER, *grid, "--archs", "bert_plain_tiny", "--seeds", 1, "--epochs", 1, "--jobs", 1)
+    rows = [json.loads(line) for line in (tmp_path / "runs" / "rows.jsonl").open()]
+    assert [row["updates"] for row in rows] == [5, 9]  # of 81 and 162 examples, 20 at a time
+    for row in rows:
+        assert (row["validation"], row["evaluated"]) == ("select", "valid")
+        assert row["evaluation"]["mcc"] is not None
+        folder = tmp_path / "runs" / row["folder"]
+        found = [len((folder / name).read_text().splitlines()) for name in ROWS]
+        assert found == [41, 45]  # held out of 203, and the validation set
 
 
 def test_table_is_printed_and_left_in_files(tmp_path):

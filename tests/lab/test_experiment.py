@@ -20,9 +20,10 @@ from fairseq_plugins.lab.execution.records import (
     write_rows,
 )
 from fairseq_plugins.lab.plan.experiment_file import PlannedExperiment, PlannedPart
-from fairseq_plugins.lab.plan.grid import Grid
+from fairseq_plugins.lab.plan.grid import Grid, check_grid
 from fairseq_plugins.lab.plan.prepared_data import PreparedData, read_prepared
 from fairseq_plugins.lab.plan.recipes import Workers, share_batches, total_updates, train_options
+from fairseq_plugins.prep.shares import Share
 
 TEXTS = {
     "dataset": "toy",
@@ -87,7 +88,7 @@ def test_plan_has_every_run_and_the_parts_of_the_data_they_need(plan, tmp_path):
     assert folders[2] == "pairs/baseline/lr0.001-updates8-fraction0.1/seed1"
     assert folders[4] == "pairs/baseline/lr0.001-updates8/seed1"
     (subset,) = plan.subsets
-    assert (subset.fraction, subset.seed) == (0.1, 1)
+    assert subset.share == Share(0.1, 1)
     assert subset.source == tmp_path / "bin" / "pairs"
     small, whole = plan.runs[2], plan.runs[4]
     assert (small.data.folder, small.data.examples) == (subset.folder, 3)
@@ -234,10 +235,37 @@ def test_several_processes_are_started_by_a_command(data, plan):
 
 def test_a_part_of_a_folder_counts_like_the_subset(data):
     whole = data["toy"][1][""]
-    part = whole.part(0.004, Path("x"))
+    part = whole.part(Share(0.004), Path("x"))
     assert (part.examples, whole.examples) == (1, 100)
     assert isinstance(part, PreparedData)
     assert part.fingerprint == whole.fingerprint
+    parted = whole.part(Share(0.5, select=0.2), Path("x")).manifest["splits"]
+    assert {name: counts["examples"] for name, counts in parted.items()} == {
+        "train": 40,
+        "select": 20,
+        "valid": 100,
+    }
+
+
+def test_what_is_held_out_chooses_and_the_validation_set_is_reported(data, tmp_path):
+    grid = replace(data["toy"][0], select_fraction=0.2, fractions=(0.5, 1.0))
+    grid = check_grid(grid, "toy.yaml")
+    assert (grid.validation, grid.evaluate, grid.reported) == ("select", "valid", "valid")
+    found = {"toy": {"": read_prepared(tmp_path / "bin" / "toy", grid)}}
+    experiment = PlannedExperiment("toy", "", Path("toy.yaml"), (PlannedPart("toy", grid),))
+    plan = make_plan(experiment, tmp_path / "runs", found, lambda data: ("predict",))
+    shares = {subset.share for subset in plan.subsets}  # whole sets give all seeds one part
+    assert shares == {Share(0.5, 1, 0.2), Share(0.5, 2, 0.2), Share(1.0, 1, 0.2)}
+    for run in plan.runs:
+        options = run.settings["options"]
+        assert (run.settings["validation"], options["valid-subset"]) == ("select", "select")
+        assert options["max-update"] == 3 * (3 if run.cell.fraction == 1 else 2)  # of 80 and 40
+        assert "--split valid" in " ".join(map(str, run.evaluate_command()))
+        assert run.settings["select_fraction"] == 0.2
+    for options in ({"valid-subset": "valid"}, {}):
+        bad = replace(data["toy"][0], select_fraction=0.2 if options else 1.0, options=options)
+        with pytest.raises(ValueError, match="select_fraction"):
+            check_grid(bad, "toy.yaml")
 
 
 def with_grid(plan, number, **changes):

@@ -21,6 +21,7 @@ from fairseq_plugins.data.products import record_products
 from fairseq_plugins.data.rows import HEADER, stream_layout
 from fairseq_plugins.files import sha256
 from fairseq_plugins.prep.folder_check import check_folder
+from fairseq_plugins.prep.shares import Share
 from fairseq_plugins.prep.subset import write_subset
 from fairseq_plugins.syntax.needs import Needs
 
@@ -260,13 +261,13 @@ def test_subset_of_a_damaged_folder_is_refused_and_not_as_good_as_new(sound, tmp
     content[-1] ^= 1
     path.write_bytes(bytes(content))
     with pytest.raises(ValueError, match=r"other bytes than were written \(SHA-256\)"):
-        write_subset(copy, tmp_path / "half", 0.5, 1)
+        write_subset(copy, tmp_path / "half", Share(0.5, 1))
     path.write_bytes(path.read_bytes()[:-1] + bytes([content[-1] ^ 1]))
-    write_subset(copy, tmp_path / "half", 0.5, 1)
+    write_subset(copy, tmp_path / "half", Share(0.5, 1))
     assert "as they were written" in check_folder(tmp_path / "half")
     spoiled = next(path for path in products(tmp_path / "half") if path.name.startswith("train"))
     spoiled.write_bytes(spoiled.read_bytes()[:-1])
-    write_subset(copy, tmp_path / "half", 0.5, 1)  # written again
+    write_subset(copy, tmp_path / "half", Share(0.5, 1))  # written again
     assert "as they were written" in check_folder(tmp_path / "half")
 
 

@@ -21,6 +21,7 @@ from fairseq_plugins.augment.squad_augmentation import open_work
 from fairseq_plugins.data.manifest import FILE_NAME, Manifest
 from fairseq_plugins.data.products import record_products
 from fairseq_plugins.prep.shards import RECORD, SHARDS
+from fairseq_plugins.prep.shares import Share
 from fairseq_plugins.prep.subset import write_subset
 from fairseq_plugins.prep.workspace import LOCK, WORK
 
@@ -123,13 +124,13 @@ def test_a_subset_writes_through_no_link(elsewhere, tmp_path) -> None:
     half = tmp_path / "half"
     half.mkdir()
     (half / "notes").symlink_to(elsewhere / "precious.txt")
-    write_subset(folder, half, 0.5, 1)
+    write_subset(folder, half, Share(0.5, 1))
     assert (half / "notes").read_text() == "codes"
     assert precious(elsewhere)
     (half / FILE_NAME).unlink()
     (half / WORK).symlink_to(elsewhere)
     with pytest.raises(ValueError, match="is a symbolic link"):
-        write_subset(folder, half, 0.5, 1)
+        write_subset(folder, half, Share(0.5, 1))
     assert precious(elsewhere)
 
 

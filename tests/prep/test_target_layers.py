@@ -22,6 +22,7 @@ from fairseq_plugins.prep.folder_check import check_folder
 from fairseq_plugins.prep.recipes import translation
 from fairseq_plugins.prep.recipes.like import options_of
 from fairseq_plugins.prep.recipes.translation import prepare
+from fairseq_plugins.prep.shares import Share
 from fairseq_plugins.prep.subset import write_subset
 from fairseq_plugins.syntax.casing import lowered
 from fairseq_plugins.text.source_encoder import TargetDecoder
@@ -80,7 +81,7 @@ def test_shards_workers_and_like_give_the_same_bytes(raw, tmp_path, small_chunks
         prepare(make_options(tmp_path / "two", shard=shard, workers=2, **how))
     prepare(make_options(tmp_path / "two", merge=True, **how))
     assert contents(tmp_path / "one") == contents(tmp_path / "two")
-    write_subset(tmp_path / "one", tmp_path / "half", 0.5, 1)
+    write_subset(tmp_path / "one", tmp_path / "half", Share(0.5, 1))
     assert len(stream_rows(tmp_path / "half", "train", "de.truecase")) == 20
     check_folder(tmp_path / "half")
     paths = {"testpref": str(raw["testpref"]), "destdir": str(tmp_path / "like"), "workers": 1}

@@ -13,6 +13,7 @@ from fairseq_plugins.data.manifest import Manifest
 from fairseq_plugins.prep.recipes import translation
 from fairseq_plugins.prep.recipes import translation_chunks as chunks
 from fairseq_plugins.prep.recipes.translation import prepare
+from fairseq_plugins.prep.shares import Share
 from fairseq_plugins.prep.subset import choose_lines, write_subset
 from fairseq_plugins.syntax.layers import layers_of
 from fairseq_plugins.syntax.tree import COLUMNS, heads_of
@@ -132,10 +133,10 @@ def test_other_source_language_needs_a_parser(tmp_path) -> None:
 
 def test_a_subset_keeps_its_trees(tmp_path, rule_parser) -> None:
     prepare(make_options(tmp_path / "out", parse=True, **write_corpus(tmp_path)))
-    manifest = write_subset(tmp_path / "out", tmp_path / "half", 0.5, seed=1)
+    manifest = write_subset(tmp_path / "out", tmp_path / "half", Share(0.5, 1))
     assert Manifest.load(tmp_path / "half").heads
     whole, half = (trees(tmp_path / name, "train") for name in ("out", "half"))
-    assert half == [whole[i] for i in choose_lines(30, 0.5, seed=1)]
+    assert half == [whole[i] for i in choose_lines(30, Share(0.5, 1))[0]]
     check_split(tmp_path / "half", "train", "en-de", "en", layers_of(["heads"]))
     sizes = [(tmp_path / n / "train.en-de.en.heads.bin").stat().st_size for n in ("out", "half")]
     tokens = manifest.splits["train"]["tokens"]["en.heads"]

@@ -5,7 +5,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ...prep.shares import WHOLE, Share
 from ..plan.experiment_file import PlannedExperiment
+from ..plan.grid import Grid, GridCell
 from ..plan.prepared_data import PreparedData
 from ..plan.recipes import ALONE, Workers, share_batches
 from ..run_files import AFTER, RESULT
@@ -21,8 +23,7 @@ class Subset(NamedTuple):
 
     source: Path  # the whole prepared folder
     folder: Path  # of the part
-    fraction: float  # of the training set
-    seed: int  # of the choice
+    share: Share
 
 
 @dataclass(frozen=True)
@@ -58,14 +59,26 @@ def make_plan(
         for cell in part.grid.cells() if part.name in folders else ():
             name = part.grid.data_of(cell.system)
             data = folders[part.name][name]
-            if cell.fraction < 1:
-                stem = f"{name or 'train'}-fraction{cell.fraction:g}-seed{cell.seed}"
-                folder = place / SUBSETS / stem.replace("/", "_")
-                subsets[folder] = Subset(data.folder, folder, cell.fraction, cell.seed)
-                data = data.part(cell.fraction, folder)
+            if (share := share_of(part.grid, cell)) != WHOLE:
+                folder = place / SUBSETS / _stem(name, share)
+                subsets[folder] = Subset(data.folder, folder, share)
+                data = data.part(share, folder)
             own = (predict(data), cpu, workers, part.name)
             runs.append(Run(part.grid, cell, data, place, *own))
     return Plan(experiment, root, tuple(runs), tuple(subsets.values()))
+
+
+def share_of(grid: Grid, cell: GridCell) -> Share:
+    """Return the part of the training set that a run sees; whole sets give all seeds one part."""
+    seed = cell.seed if cell.fraction < 1 else WHOLE.seed
+    return Share(cell.fraction, seed, grid.select_fraction)
+
+
+def _stem(name: str, share: Share) -> str:
+    """Name the folder of a part."""
+    held = f"-select{share.select:g}" if share.select else ""
+    of = f"-fraction{share.fraction:g}-seed{share.seed}" if share.fraction < 1 else ""
+    return f"{name or 'train'}{held}{of}".replace("/", "_")
 
 
 def check_plan(plan: Plan) -> None:

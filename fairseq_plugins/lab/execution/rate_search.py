@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ...files import write_text
+from ...prep.shares import Share
 from ...prep.subset import write_subset
 from ..plan.grid import OWN_RATE, Grid, read_grid
 from ..plan.grid_selection import preset, resize, select, select_systems, with_options
@@ -89,7 +90,8 @@ def _part_of(whole: PreparedData, args: argparse.Namespace) -> Path:
     if fraction == 1:
         return whole.folder
     name = f"{whole.folder.name}.{fraction:.6g}-seed{args.choice_seed}"
-    write_subset(whole.folder, whole.folder.with_name(name), fraction, args.choice_seed)
+    share = Share(fraction, args.choice_seed)
+    write_subset(whole.folder, whole.folder.with_name(name), share)
     return whole.folder.with_name(name)
 
 

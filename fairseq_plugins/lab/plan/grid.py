@@ -25,12 +25,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import product
 from pathlib import Path
 from typing import Any, get_type_hints
 
 from ...messages import quoted
+from ...prep.shares import SELECT
 from . import grid_values as of
 from .grid_values import OWN_RATE
 from .option_values import Options
@@ -40,6 +41,7 @@ from .strict_yaml import read_yaml
 from .train_options import OWN_DATA
 
 MOST_RUNS = 100_000  # of a grid: more is a mistake, or meant to fill a disk
+VALID = "valid"
 SIZES = ("tiny", "minilm", "base", "large")  # ends of architectures' names
 Choice = tuple[tuple[str, Any], ...]  # the values of a system's options that are lists
 
@@ -69,6 +71,9 @@ class Grid:
     metric: of.MaybeName = ""
     # split that the best checkpoint is tried on at the end, if it has labels; it chooses nothing
     evaluate: of.MaybeName = ""
+    # share of the training set that is held out to choose checkpoints and rates on, the same for
+    # all; what is reported is then `evaluate`, or the validation set
+    select_fraction: of.Amount = 0.0
     prepare: of.Preparation = field(default_factory=dict)  # options; see `prepare_options`
     generate: of.Generation = field(default_factory=dict)  # of ``fairseq-generate``, to translate
     # raw reference of that split, of translation; empty for the prepared folder's target side
@@ -82,7 +87,13 @@ class Grid:
     @property
     def validation(self) -> str:
         """The split that chooses checkpoints and learning rates: the first of ``valid-subset``."""
-        return str(self.options.get("valid-subset", "valid")).split(",")[0]
+        usual = SELECT if self.select_fraction else VALID
+        return str(self.options.get("valid-subset", usual)).split(",")[0]
+
+    @property
+    def reported(self) -> str:
+        """The split of a prepared folder whose figures are comparable over folders."""
+        return self.evaluate if self.select_fraction else self.validation
 
     def cells(self) -> Iterator[GridCell]:
         """Yield all runs, seed by seed, so that an interrupted grid has whole comparisons."""
@@ -219,6 +230,12 @@ def check_grid(grid: Grid, place: str) -> Grid:
         check_prepare(grid.prepare, grid.dataset)
     except ValueError as error:
         raise ValueError(f"{place}: prepare: {error}") from None
+    if grid.select_fraction >= 1:
+        raise ValueError(f"{place}: select_fraction {grid.select_fraction}: must be below 1")
+    if grid.select_fraction and "valid-subset" in grid.options:
+        raise ValueError(f"{place}: select_fraction and option 'valid-subset': choose one of them")
+    if grid.select_fraction and not grid.evaluate:
+        grid = replace(grid, evaluate=VALID)
     if (count := grid.count()) > MOST_RUNS:
         raise ValueError(f"{place}: {count:,} runs: a file may ask for {MOST_RUNS:,}")
     return grid

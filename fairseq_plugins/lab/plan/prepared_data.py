@@ -11,6 +11,7 @@ from typing import Any
 
 from ...evaluation.metrics import NAMES
 from ...messages import named
+from ...prep.shares import Share
 from ..commands import command, written
 from .experiment_file import PlannedPart
 from .grid import Grid
@@ -43,11 +44,14 @@ class PreparedData:
         """Whether it holds parallel text."""
         return self.manifest["target"] == TRANSLATION
 
-    def part(self, fraction: float, folder: Path) -> PreparedData:
-        """Return what a fraction of the training set in a folder of its own is."""
-        splits, count = dict(self.manifest["splits"]), max(1, round(self.examples * fraction))
+    def part(self, share: Share, folder: Path) -> PreparedData:
+        """Return what a part of the training set in a folder of its own is."""
+        splits = dict(self.manifest["splits"])
         name = "lines" if self.translates else "examples"
-        splits["train"] = {**splits["train"], name: count}
+        splits |= {
+            split: {**splits["train"], name: count}
+            for split, count in share.counts(self.examples).items()
+        }
         return replace(self, folder=folder, manifest={**self.manifest, "splits": splits})
 
     def file_of(self, split: str) -> str:
@@ -79,7 +83,7 @@ def read_prepared(folder: str | Path, grid: Grid) -> PreparedData:
         raise ValueError(f"{path}: holds {found!r}, expected {grid.dataset!r}")
     if manifest.get("task") not in TASKS:
         raise ValueError(f"{path}: task {manifest.get('task')!r}; choices are {', '.join(TASKS)}")
-    for split in ("train", grid.validation):
+    for split in ("train", grid.reported):
         if not manifest["splits"].get(split, {}).get("labelled"):
             raise ValueError(f"{path}: holds no labelled split {split!r}")
     if grid.dataset == TRANSLATION and grid.evaluate not in ("", *manifest["splits"]):
@@ -119,10 +123,10 @@ def read_folders(folder: Path, grid: Grid) -> dict[str, PreparedData]:
         found[name] = read_prepared(own if name else folder, grid)
     first, *others = found.values()
     for other in others:
-        if other.file_of(grid.validation) != first.file_of(grid.validation):
+        if other.file_of(grid.reported) != first.file_of(grid.reported):
             raise ValueError(
                 f"{other.folder} and {first.folder} have different files behind split "
-                f"{grid.validation!r}: systems trained on them cannot be compared"
+                f"{grid.reported!r}: systems trained on them cannot be compared"
             )
     return found
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from ...evaluation.metrics import LOWER_IS_BETTER
+from ...prep.shares import SELECT
 from .grid import OWN_DATA, OWN_RATE, Grid, GridCell, Options
 from .prepared_data import METRICS, SPANS, TRANSLATION, PreparedData
 from .train_options import QUESTIONS
@@ -91,6 +92,7 @@ def train_options(grid: Grid, cell: GridCell, data: PreparedData) -> Options:
         "best-checkpoint-metric": metric,
         "maximize-best-checkpoint-metric": metric not in LOWER_IS_BETTER,
         **_validation_options(grid),
+        **({"valid-subset": SELECT} if grid.select_fraction else {}),
         **own,
     }
     return {name: value for name, value in options.items() if value is not None}
@@ -123,8 +125,10 @@ def settings(grid: Grid, cell: GridCell, data: PreparedData) -> dict[str, Any]:
         "data": data.fingerprint,
         "options": train_options(grid, cell, data),
     }
+    if grid.select_fraction:
+        found["select_fraction"] = grid.select_fraction
     if data.manifest["target"] == SPANS:
-        found["validation_data"] = data.file_of(grid.validation)
+        found["validation_data"] = data.file_of(grid.reported)
     if data.manifest["target"] == TRANSLATION:
         found["translated"] = {
             "split": grid.evaluate,

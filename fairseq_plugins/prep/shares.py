@@ -1,0 +1,32 @@
+"""Which share of a training set is kept, and which is held out to choose checkpoints and rates."""
+
+from typing import NamedTuple
+
+SELECT = "select"  # the split that is held out
+
+
+class Share(NamedTuple):
+    """A part of a training set."""
+
+    fraction: float = 1.0  # of the lines or examples that are not held out, above 0, at most 1
+    seed: int = 1  # of what is chosen and held out
+    select: float = 0.0  # share that is held out, from 0 to below 1
+
+    def counts(self, examples: int) -> dict[str, int]:
+        """Return how many of so many lines or examples stay, and are held out, if any are.
+
+        Raises:
+            ValueError: shares that are none, or leave nothing to train on.
+        """
+        if not 0 < self.fraction <= 1:
+            raise ValueError(f"fraction {self.fraction}: must be above 0 and at most 1")
+        if not 0 <= self.select < 1:
+            raise ValueError(f"select fraction {self.select}: must be from 0 to below 1")
+        held = max(1, round(examples * self.select)) if self.select else 0
+        if held and held >= examples:
+            raise ValueError(f"select fraction {self.select}: leaves none of {examples} examples")
+        kept = max(1, round((examples - held) * self.fraction))
+        return {"train": kept, **({SELECT: held} if held else {})}
+
+
+WHOLE = Share()
