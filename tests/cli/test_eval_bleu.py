@@ -30,7 +30,7 @@ def test_bleu_is_that_of_generation(folder, corpus, chosen):
     assert found.lines("T") == references
     expected = sacrebleu.corpus_bleu(found.lines("D"), [references]).score
     best = state_of(path)["extra_state"]["best"]
-    assert best > 5
+    assert best > 1
     assert best == pytest.approx(expected, abs=0.011)
     assert best == pytest.approx(max(float(record["valid_bleu"]) for record in records), abs=0.011)
 

@@ -117,7 +117,7 @@ def trained(folder, kind: str, features: str):
     run(
         "fairseq-train",
         *[folder / "data", "--user-dir", USER_DIR, "--task", task, *own, "--features", features],
-        *["--cpu", "--max-update", 300, "--clip-norm", 1, "--disable-validation", "--seed", 1],
+        *["--cpu", "--max-update", 500, "--clip-norm", 1, "--disable-validation", "--seed", 1],
         *[
             "--no-epoch-checkpoints",
             "--save-interval",

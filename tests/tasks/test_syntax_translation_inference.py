@@ -88,7 +88,7 @@ def test_interactive_equals_generate(folder, model, buffer, size):
     found = interactive(task, [model], LINES, buffer, size)
     assert tokens_of(found) == tokens_of(expected)
     for a, b in zip(found, expected):
-        torch.testing.assert_close(a[0]["score"], b[0]["score"], rtol=0, atol=1e-5)
+        torch.testing.assert_close(a[0]["score"], b[0]["score"], rtol=0, atol=1e-4)
 
 
 def test_no_sentence_is_lost_and_features_decide(folder, model):
