@@ -26,7 +26,7 @@ LAYERS = {
     "translation": ["dep", "tag", "lemma", "morph.Number", "ent", "arc"],
     "tagging": ["dep", "tag", "lemma", "morph", "ent", "arc"],
 }
-SIZES = {"train": 900, "valid": 150}
+SIZES = {"train": 3000, "valid": 150}
 
 
 def sentence(dice: random.Random, layers: list[str]) -> tuple[list[str], list[int], str]:
