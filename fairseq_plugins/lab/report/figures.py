@@ -9,6 +9,7 @@ import re
 import statistics
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -16,9 +17,10 @@ from typing import Any
 import pandas as pd
 
 from ..figures.plots import Curves, plot_curves, plot_gates, plot_learning
-from ..results.one_dataset import share_curves
+from ..figures.seed_plots import plot_seeds
+from ..results.one_dataset import baseline_of, share_curves, shown_of
 from ..results.runs import FoundExperiment, Outcomes, tried
-from ..results.seeds import by_setting, chosen_finished, finished
+from ..results.seeds import by_setting, chosen_finished, finished, seed_scores
 from ..results.tables import scale_of
 from ..results.training_log import training_losses, updates_so_far, validations
 from ..run_files import LOG
@@ -36,6 +38,8 @@ def draw(
     folder: Path,
     prefix: str,
     remarks: list[str],
+    *,
+    baseline: str = "",
 ) -> Iterator[Figure]:
     """Draw all figures of an experiment, part by part, as SVG.
 
@@ -45,6 +49,7 @@ def draw(
         folder: for the figures.
         prefix: of their names.
         remarks: what could not be read is added, a line each.
+        baseline: system that comes first where seeds are shown; empty for the usual one.
     """
     for part in experiment.parts:
         runs, name = experiment.of(part), experiment.name_of(part)
@@ -54,6 +59,8 @@ def draw(
             what = f"{part.folder}: no curve of shares of the data, "
             make = partial(_fractions, name, outcomes[part.name], stem)
             yield from tried(make, remarks, [], what)
+            make = partial(_seeds, name, outcomes[part.name], stem, baseline)
+            yield from tried(make, remarks, [], f"{part.folder}: no figure of seeds, ")
         yield from _learning(name, runs, stem, remarks)
         yield from _gates(name, part.dataset or name, runs, stem)
 
@@ -61,9 +68,12 @@ def draw(
 def _about(runs: Runs) -> str:
     """Say whose runs a figure shows."""
     shown = _over_seeds(len(group) for group in runs.values())
-    share = max(share for group in runs.values() for share in group.fraction)
-    part = f", on {100 * share:g} % of the data" if share < 1 else ""
-    return f"{shown}, {_chosen(runs)}{part}"
+    return f"{shown}, {_chosen(runs)}{_of_share(max(max(one.fraction) for one in runs.values()))}"
+
+
+def _of_share(share: float) -> str:
+    """Say of what share of the training data a figure is; nothing of all."""
+    return f", on {100 * share:g} % of the data" if share < 1 else ""
 
 
 def _chosen(runs: Runs) -> str:
@@ -94,6 +104,18 @@ def _fractions(name: str, found: Outcomes, stem: Path) -> list[Figure]:
     seeds = _over_seeds(len(one) for points in curves.values() for one in points.values())
     caption = f"{shown.title}, against the share of the training data; {seeds}."
     return [Figure(f"{name}: shares of the training data", caption, path, True)]
+
+
+def _seeds(name: str, found: Outcomes, stem: Path, baseline: str) -> list[Figure]:
+    """Draw a score of every seed, of several systems that do not all have one seed."""
+    runs, shown = found.runs.sort_index(), shown_of(found)
+    first = baseline if baseline in set(runs.system) else baseline_of(replace(found, runs=runs))
+    scores = seed_scores(runs, found.metric, shown, first)
+    if len(scores) < 2 or max(map(len, scores.values())) < 2:
+        return []
+    (path,) = plot_seeds(scores, f"{stem}-seeds", shown, ["svg"])
+    caption = f"{shown.title}: every seed a dot, the mean a line; each at its chosen setting"
+    return [Figure(f"{name}: seeds", f"{caption}{_of_share(max(runs.fraction))}.", path, True)]
 
 
 def _learning(name: str, records: pd.DataFrame, stem: Path, remarks: list[str]) -> Iterator[Figure]:

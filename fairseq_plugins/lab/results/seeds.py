@@ -131,6 +131,27 @@ def chosen_settings(runs: pd.DataFrame, metric: str) -> dict[str, Summary]:
     return chosen
 
 
+def seed_scores(
+    runs: pd.DataFrame, metric: str, shown: Shown, baseline: str
+) -> dict[str, list[float]]:
+    """Return system -> what is shown of each seed, on the largest share of the training data.
+
+    Args:
+        runs: finished ones, of one dataset.
+        metric: by which the setting of each system is chosen.
+        shown: what is shown.
+        baseline: the system that comes first; the others as they were read.
+
+    Raises:
+        ValueError: a run lacks a metric.
+    """
+    runs = runs[runs.fraction == max(runs.fraction)].sort_index()
+    chosen = chosen_settings(runs, metric)
+    return {
+        name: shown.values(chosen[name]) for name in sorted(chosen, key=lambda one: one != baseline)
+    }
+
+
 def finished(runs: pd.DataFrame) -> pd.DataFrame:
     """Return the runs that are done, with what chooses among them."""
     return runs[[s == FINISHED and v is not None for s, v in zip(runs.status, runs.score)]]
