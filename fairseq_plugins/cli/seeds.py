@@ -1,32 +1,38 @@
 """Report the runs of a grid: mean, deviation and best over seeds, and what differences mean.
 
-fairseq-plugins seeds runs/cola     # writes seeds.md, settings.csv, comparisons.csv there
+fairseq-plugins seeds runs/cola     # seeds.md, settings.csv, comparisons.csv, seeds.png
+fairseq-plugins seeds examples/evidence/rows/cola.jsonl --output cola     # of kept rows alone
 """
 
 import argparse
 from pathlib import Path
 
-PLACES = ("folder",)
+PLACES = ("output", "folder")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("folder", type=Path, help="folder of the runs")
+    add("folder", type=Path, help="folder of the runs, or a file of rows (rows.jsonl)")
     add("--metric", default="", help="default: the one that chose the checkpoints")
     add("--baseline", default="", metavar="NAME", help="system the others are compared with")
     add("--samples", type=int, default=1000, help="resamples of the bootstrap over examples")
     add("--seed", type=int, default=12345, help="of the bootstrap")
+    where = "folder to write to (default: that of the runs; of a file FILE_seeds beside it)"
+    add("--output", type=Path, metavar="DIR", help=where)
 
 
 def run(args: argparse.Namespace) -> None:
     """Compare the systems, write everything, print it."""
     from ..files import write_text
+    from ..lab.figures.seed_plots import plot_seeds
     from ..lab.results import setting_tables
 
     options = vars(args)
-    folder = options.pop("folder")
+    folder, output = options.pop("folder"), options.pop("output")
     report = setting_tables.make_report(folder, **options)
+    output = output or (folder if folder.is_dir() else folder.with_name(f"{folder.stem}_seeds"))
     text = setting_tables.format_markdown(report)
+    plot_seeds(report.scores, output / "seeds", report.shown, ["png"])
     for name, content in {"seeds.md": text, **setting_tables.csv_files(report)}.items():
-        write_text(folder / name, content)
+        write_text(output / name, content)
     print(text, end="")

@@ -12,8 +12,9 @@ from typing import Any
 
 from ...files import write_text
 from ..plan.prepared_data import TRANSLATION
+from ..results.kept_rows import numbered_rows
 from ..run_files import DESCRIPTION, RESULT, ROWS
-from ..safe_files import read_json, read_text
+from ..safe_files import read_json
 from .experiment import Plan
 from .run import Run, versions
 
@@ -112,13 +113,4 @@ def read_rows(folder: str | Path) -> list[dict[str, Any]]:
         FileNotFoundError: it has none.
         ValueError: a line that is no row; names file and line.
     """
-    path, found = Path(folder) / ROWS, []
-    for number, line in enumerate(read_text(path).splitlines(), start=1):
-        try:
-            row = json.loads(line)
-        except ValueError:
-            row = None
-        if not isinstance(row, dict):
-            raise ValueError(f"{path}:{number}: no row of an experiment")
-        found.append(row)
-    return found
+    return [row for _, row in numbered_rows(Path(folder) / ROWS)]

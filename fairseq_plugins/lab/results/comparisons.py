@@ -64,6 +64,7 @@ class PairedSeeds(NamedTuple):
         difference: mean of system minus baseline.
         se: standard error of that mean.
         t_p: of the paired t-test, two-sided; nan where there is none.
+        t_low, t_high: the 95 % interval of that mean by the same test; nan where there is none.
         untested: why there is no t-test.
         wins, losses: seeds at which the system is higher, or lower, by more than rounding.
         order: see `evaluation.seed_statistics.almost_order`; nan of fewer than `FEWEST` seeds.
@@ -74,6 +75,8 @@ class PairedSeeds(NamedTuple):
     difference: float
     se: float
     t_p: float
+    t_low: float
+    t_high: float
     untested: str
     wins: int
     losses: int
@@ -101,11 +104,15 @@ def compare(baseline: Summary, system: Summary) -> PairedSeeds:
     remark = _why_untested([differences], rounding, "all differences equal")
     spread, better = deviation(differences), -1 if baseline.metric in LOWER_IS_BETTER else 1
     ordered = [[better * value for value in column] for column in columns]
+    test = None if remark else stats.ttest_rel(*columns)
+    low, high = test.confidence_interval(0.95) if test else (math.nan, math.nan)
     return PairedSeeds(
         n=len(seeds),
         difference=statistics.fmean(differences),
         se=spread / math.sqrt(len(seeds)),
-        t_p=math.nan if remark else float(stats.ttest_rel(*columns).pvalue),
+        t_p=float(test.pvalue) if test else math.nan,
+        t_low=float(low),
+        t_high=float(high),
         untested=remark,
         wins=wins,
         losses=losses,
@@ -303,7 +310,7 @@ def _against_one(
     """Return what `against` tells of one system, but for what all rows decide."""
     paired, found = compare(baseline, system), None
     if marks := _cut_short(baseline, system):
-        none = dict.fromkeys(("t_p", "order", "detectable"), math.nan)
+        none = dict.fromkeys("t_p t_low t_high order detectable".split(), math.nan)
         paired = paired._replace(untested=marks, **none)
     else:
         own = {"over_seeds": paired.n > 1}

@@ -5,7 +5,7 @@ that is compared over seeds and over examples.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,15 +14,18 @@ import pandas as pd
 from ...evaluation.seed_statistics import SURE
 from ...messages import named
 from .comparisons import SENTENCE_METRICS, Significance, against, only_plain
+from .kept_rows import kept_outcomes
 from .remarks import remarked
 from .run_frame import EVALUATION, Setting, found_scores
 from .runs import read_outcomes
 from .seeds import (
     Shown,
+    Summary,
     by_setting,
     chosen_finished,
     chosen_settings,
     finished,
+    seed_scores,
     summarize,
 )
 from .tables import (
@@ -44,9 +47,10 @@ from .tables import (
 
 FOLDED = 30  # rows from which a table is folded
 _COLUMNS = "system choice lr epochs n mean deviation best last chosen".split()
-_COMPARED = ("seeds of both", "difference", "paired t-test", "higher / lower")
+_COMPARED = ("seeds of both", "difference", "paired t-test", "95 % over seeds", "higher / lower")
 _COMPARED += ("95 % over seeds and examples", "multi-bootstrap", "Holm", "almost order")
 _COMPARED += ("80 % power",)
+_NO_PREDICTIONS = "From rows without the predictions of their runs: compared over seeds alone."
 _CAPTION = (
     "Mean ± standard deviation over seeds; shares in %, BLEU and chrF in points. ✓: the system's "
     "best by {} ({}), among its settings with most seeds."
@@ -141,6 +145,9 @@ class SeedReport(NamedTuple):
         baseline: system that the others are compared with; empty without comparison.
         comparisons: of all others with it that have a seed in common with it; see `against`.
         runs: all runs.
+        scores: system -> the metric of each seed at its chosen setting, the baseline first.
+        shown: what these are.
+        remark: what is said of all that is compared.
     """
 
     metric: str
@@ -148,6 +155,9 @@ class SeedReport(NamedTuple):
     baseline: str
     comparisons: pd.DataFrame
     runs: pd.DataFrame
+    scores: dict[str, list[float]]
+    shown: Shown
+    remark: str = ""
 
 
 def make_report(
@@ -161,7 +171,7 @@ def make_report(
     """Read runs and compare their systems.
 
     Args:
-        root: folder of the runs.
+        root: folder of the runs, or file of rows; see `kept_rows`.
         metric: what to report; empty for the one that chose the checkpoints.
         baseline: system to compare with; empty for the only one called ``bert_plain…``.
         samples, seed: of the bootstrap.
@@ -170,21 +180,31 @@ def make_report(
         FileNotFoundError: there is no finished run.
         ValueError: an unknown metric or baseline, or runs that cannot be compared.
     """
-    outcomes = read_outcomes(root)
+    is_rows = Path(root).is_file()
+    outcomes = kept_outcomes(Path(root)) if is_rows else read_outcomes(root)
     runs, metric = outcomes.runs, metric or outcomes.metric
     chosen = chosen_settings(runs, metric)
     if baseline and baseline not in chosen:
         raise ValueError(f"--baseline {baseline!r}: choices are {named(chosen)}")
+    baseline, drawn = baseline or only_plain(runs), Significance(samples=samples, seed=seed)
+    compared = against(runs, metric, baseline, drawn)
+    shown = Shown(metric, outcomes.validation)
+    scores = seed_scores(runs, metric, shown, baseline)
+    alone = is_rows and len(compared) and compared.examples.isna().all()
+    remark = _NO_PREDICTIONS if alone else ""
+    settings = _settings(runs, metric, chosen)
+    return SeedReport(metric, settings, baseline, compared, runs, scores, shown, remark)
+
+
+def _settings(runs: pd.DataFrame, metric: str, chosen: Mapping[str, Summary]) -> pd.DataFrame:
+    """Return a row a setting; see `SeedReport`."""
     rows = []
     for one in summarize(runs, metric):
         setting, is_chosen = one.setting, chosen[one.setting.system].setting == one.setting
         values = [setting.title, setting.system, setting.choices, setting.learning_rate]
         values += [setting.epochs, one.count, one.mean, one.deviation, one.extreme, one.last]
         rows.append([*values, is_chosen])
-    settings = pd.DataFrame(rows, columns=["title", *_COLUMNS], dtype=object)
-    baseline, drawn = baseline or only_plain(runs), Significance(samples=samples, seed=seed)
-    compared = against(runs, metric, baseline, drawn)
-    return SeedReport(metric, settings, baseline, compared, runs)
+    return pd.DataFrame(rows, columns=["title", *_COLUMNS], dtype=object)
 
 
 def format_markdown(report: SeedReport) -> str:
@@ -195,6 +215,7 @@ def format_markdown(report: SeedReport) -> str:
         tables.append(compared_table(title, report.metric, compared, raw=True))
     tables = [remarked(table, report.runs) for table in tables]
     texts, known = list(map(format_table, tables)), {report.baseline, *compared.system}
+    texts += [f"{report.remark}\n"] * bool(report.remark)
     apart = [one for one in dict.fromkeys(report.settings.system) if one not in known]
     if apart and report.baseline:
         texts.append(f"No seed in common with {report.baseline}: {', '.join(apart)}.\n")
@@ -247,7 +268,8 @@ def compared_table(
     caption = (
         f"Difference of {metric} on the validation set: mean ± standard error over the seeds "
         "that both have, each system at its chosen setting on the largest share of the training "
-        "data that both were trained on (named where it is not all of it). Interval and p-value "
+        "data that both were trained on (named where it is not all of it). Interval over seeds: of "
+        "the paired t-test. Interval and p-value "
         f"over seeds and examples: multi-bootstrap{drawn}, over examples alone of one seed. Holm: "
         "that p-value, or the t-test's, corrected for all rows. Almost order: how far the system "
         f"may be from standing above at all quantiles; below {SURE} it almost does. 80 % power: "
@@ -261,18 +283,23 @@ def compared_table(
 def _compared(one: Any, scale: int, digits: int) -> Iterator[TableCell]:
     """Yield the cells of a comparison."""
     error = "" if math.isnan(one.se) else f" ± {scale * one.se:.{digits}f}"
-    low, high = scale * one.low, scale * one.high
-    interval = f"{low:+.{digits}f} to {high:+.{digits}f}"
     yield TableCell(one.title)
     yield number_cell(one.n)
     yield number_cell(scale * one.difference, f"{{:+.{digits}f}}{error}")
     yield p_cell(one.t_p, one.untested)
+    yield _interval(scale * one.t_low, scale * one.t_high, digits)
     yield TableCell(f"{one.wins} / {one.losses}", value=one.wins)
-    yield TableCell(NONE if math.isnan(low) else interval, value=low)
+    yield _interval(scale * one.low, scale * one.high, digits)
     yield p_cell(one.bootstrap_p)
     yield p_cell(one.corrected_p)
     yield _number_or_none(one.order, "{:.2f}")
     yield _number_or_none(scale * one.detectable, f"{{:.{digits}f}}")
+
+
+def _interval(low: float, high: float, digits: int) -> TableCell:
+    """Show from where to where something reaches, or a dash."""
+    text = f"{low:+.{digits}f} to {high:+.{digits}f}"
+    return TableCell(NONE if math.isnan(low) else text, value=low)
 
 
 def _number_or_none(value: float, form: str) -> TableCell:
