@@ -61,7 +61,7 @@ def root(made, tmp_path):
 @pytest.fixture
 def pages(tmp_path, monkeypatch):
     """Return a function that reports on a folder: the text of both pages, and the remarks."""
-    monkeypatch.setattr("fairseq_plugins.lab.report.making.draw", lambda *_: [])
+    monkeypatch.setattr("fairseq_plugins.lab.report.making.draw", lambda *_, **__: [])
     monkeypatch.setattr("fairseq_plugins.lab.report.making.tables_of", lambda *_: [])
 
     def report(folder):
