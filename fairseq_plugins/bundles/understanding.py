@@ -22,6 +22,7 @@ from ..architectures.options import merged
 from ..architectures.text_kinds import TextKind, kind_of
 from ..checkpoints.records import close
 from ..checkpoints.trial import build_without_memory, check_size
+from ..corpora.datasets import label_names
 from ..data.inventories import bound_layers
 from ..data.manifest import TEXT, Manifest, load_vocabulary
 from ..data.text_folders import open_folder
@@ -31,6 +32,7 @@ from ..messages import named, quoted
 from ..nn.quantized import quantize_
 from ..pretrained.weights import SAFETENSORS, read_safetensors
 from ..text.label_questions import label_questions
+from ..text_reading import is_cell
 from .folder import pipeline_of, read_folder
 from .index import UNDERSTANDING, Bundle
 
@@ -45,6 +47,7 @@ class Loaded:
         model, inputs: the model, and what turns text into its input.
         pipeline: what annotates raw text, if the bundle brings it; see `folder.pipeline_of`.
         positive: the label that F1 is about; empty if there is none.
+        names: label -> what it means, of labels that do not say so themselves.
         options: of the model.
     """
 
@@ -52,6 +55,7 @@ class Loaded:
     inputs: TextInputs
     pipeline: str | None
     positive: str
+    names: dict[str, str]
     options: Any
 
 
@@ -109,7 +113,8 @@ def load_bundle(
     model = _model(bundle, partial(kind.make, args, vocabulary, layers))
     inputs.serve(model.needs, model.max_positions())
     _ask(inputs, bundle, manifest, args)
-    return Loaded(model, inputs, pipeline_of(bundle), manifest.positive, args)
+    names = _names(bundle, manifest)
+    return Loaded(model, inputs, pipeline_of(bundle), manifest.positive, names, args)
 
 
 def _ask(inputs: TextInputs, bundle: Bundle, manifest: Manifest, args: Any) -> None:
@@ -149,6 +154,20 @@ def check_folder(data: Path, manifest: Manifest, vocabulary: bytes, args: Any) -
         raise ValueError(f"{data} was prepared for another vocabulary than the bundle has")
     agreement.check_labels(args, found, data)
     agreement.check_inventories(args, bound_layers(data, found), data)
+    return found
+
+
+def _names(bundle: Bundle, manifest: Manifest) -> dict[str, str]:
+    """Return what labels mean; of a bundle of an older release what the dataset says of them."""
+    if "names" not in bundle.content:
+        return label_names(manifest.dataset, manifest.labels)
+    found = _part(bundle, "names")
+    for label, name in found.items():
+        if label not in manifest.labels or not isinstance(name, str) or not is_cell(name):
+            raise ValueError(
+                f"{bundle.folder}: the index calls label {quoted(label)} {quoted(name)}: "
+                f"labels are {named(manifest.labels, none='none')}, names are texts"
+            )
     return found
 
 

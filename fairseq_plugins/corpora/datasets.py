@@ -53,6 +53,15 @@ def get_dataset(name: str) -> Dataset:
     return DATASETS[name]
 
 
+def label_names(name: str, labels: Iterable[str]) -> dict[str, str]:
+    """Return what labels of a dataset mean, of those that do not say so themselves.
+
+    Of a dataset that is not known, or has other labels, nothing.
+    """
+    known = DATASETS[name].names if name in DATASETS else {}
+    return {label: known[label] for label in labels if label in known}
+
+
 def find_splits(dataset: Dataset, raw_dir: str | Path) -> dict[str, Path]:
     """Find a dataset's official files.
 

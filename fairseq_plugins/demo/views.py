@@ -89,7 +89,8 @@ def bars_of(found: Prediction) -> list[tuple[str, float]]:
     """Return the classes of a prediction with their probabilities, best first; none of a score."""
     if found.target != CLASSES:
         return []
-    return sorted(found.probabilities.items(), key=lambda one: -one[1])
+    rows = sorted(found.probabilities.items(), key=lambda one: -one[1])
+    return [(found.shown(label), share) for label, share in rows]
 
 
 def gates_of(extra: Mapping[str, Any]) -> list[tuple[str, float]]:

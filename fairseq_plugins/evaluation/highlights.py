@@ -76,6 +76,12 @@ class Case:
         return self.predictions[0][1]
 
     @property
+    def gold(self) -> str:
+        """The true answer as people read it; empty if unknown."""
+        gold = self.first.gold
+        return "" if gold is None else self.first.shown(str(gold))
+
+    @property
     def texts(self) -> tuple[str, ...]:
         """Both sentences as they were given."""
         return tuple(sentence.text for sentence in self.sentences)
@@ -89,7 +95,7 @@ class Case:
                 yield system, f"{made.score:.3f}", ""
             else:
                 verdict = "right" if made.label == gold else "wrong"
-                said = f"{made.label} {made.probability:.3f}"
+                said = f"{made.shown(made.label)} {made.probability:.3f}"
                 yield system, said, "" if gold is None else verdict
 
     @property
@@ -106,7 +112,7 @@ def as_text(case: Case, count: int, *, color: bool = False) -> str:
         count: how many words of a sentence to mark.
         color: whether marks are coloured, too.
     """
-    gold = "" if case.first.gold is None else f"  gold {visible(str(case.first.gold))}"
+    gold = f"  gold {visible(case.gold)}" if case.gold else ""
     lines = [f"pair {visible(case.first.id)}{gold}"]
     width = max(len(system) for system, _ in case.predictions)
     for system, *told in case.answers:

@@ -9,7 +9,7 @@
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -22,8 +22,8 @@ ENTITIES = "entities"  # which are written alone
 KEYS = {CLASSES: "label", SCORE: "score", WORD_LABELS: "labels"}  # target -> its answer's name
 FORMATS = ("jsonl", "tsv", "conll", "glue")
 
-_LINES = {  # target -> what a line of JSON holds; gold and texts only where they are known
-    CLASSES: ("id", "label", "probability", "probabilities", "gold", "texts"),
+_LINES = {  # target -> what a line of JSON holds; name, gold and texts only where they are known
+    CLASSES: ("id", "label", "name", "probability", "probabilities", "gold", "texts"),
     SCORE: ("id", "score", "gold", "texts"),
     WORD_LABELS: ("id", "words", "labels", "probability", "gold"),
     ENTITIES: ("id", "words", "entities", "gold"),
@@ -56,6 +56,7 @@ class Prediction:
         probabilities: class -> probability, in the order of the classes' ids, sum 1; of labels of
             words one such mapping a word; empty of a score.
         line: of the file that it was read from, from 1.
+        names: class -> what it means, of classes that do not say so themselves.
     """
 
     id: str
@@ -65,9 +66,19 @@ class Prediction:
     texts: tuple[str, ...] = ()
     probabilities: Any = ()
     line: int = 0
+    names: Mapping[str, str] = field(default_factory=dict, compare=False)
 
     label = score = labels = entities = property(attrgetter("answer"))
     words = property(attrgetter("texts"))
+
+    @property
+    def name(self) -> str | None:
+        """What the class means; None where it says so itself."""
+        return self.names.get(self.answer)
+
+    def shown(self, label: str) -> str:
+        """Return a class as people read it: ``acceptable (1)``, or itself without a name."""
+        return f"{self.names[label]} ({label})" if label in self.names else label
 
     @property
     def probability(self) -> Any:
@@ -82,9 +93,8 @@ class Prediction:
         if self.target == ENTITIES:
             fields["entities"] = [self._entity(one) for one in self.answer]
             fields["gold"] = [self._entity(one, scored=False) for one in self.gold or ()]
-        lacking = {"gold"} if self.gold is None else set()
-        lacking |= set() if self.texts else {"texts"}
-        return {name: value for name, value in fields.items() if name not in lacking}
+        known = {"gold": self.gold is not None, "texts": self.texts, "name": fields.get("name")}
+        return {name: value for name, value in fields.items() if known.get(name, True)}
 
     def _entity(self, span: Any, *, scored: bool = True) -> dict[str, Any]:
         label, first, last, *score = span

@@ -12,6 +12,7 @@ from ..bundles import folder, understanding
 from ..bundles.card import card, figures
 from ..bundles.index import CARD, UNDERSTANDING, new_bundle
 from ..checkpoints.reading import read_state
+from ..corpora.datasets import label_names
 from ..data.manifest import Manifest, tool_versions
 from ..files import check_free, write_text
 from ..models._checkpoints import Checkpoint, read_checkpoint
@@ -93,6 +94,8 @@ def export_understanding(
     read = read_part(task.manifest, task.inputs.needs)
     versions = tool_versions(TOOLS)
     content = understanding.describe(options, task.inputs.options, form)
+    if names := label_names(read.dataset, read.labels):
+        content["names"] = names
     rows = {**about(read, model, options), "weights": form, **best(checkpoint)}
     rows |= figures(checkpoint.parent)
     rows["versions"] = ", ".join(f"{name} {version}" for name, version in versions.items())

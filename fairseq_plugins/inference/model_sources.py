@@ -13,6 +13,7 @@ import torch
 
 from ..bundles.index import found_bundles, open_bundle
 from ..bundles.understanding import join, load_bundle
+from ..corpora.datasets import label_names
 from ..data.text_inputs import TextInputs
 from ..nn.quantized import QuantizedLinear
 from .options import Paths
@@ -57,7 +58,9 @@ def _from_checkpoints(
 
     data = None if data is None else str(data)
     task, models = load_models(paths, data, wanted=wanted, **overrides)
-    return task.inputs, models, {"positive": task.positive, "spacy_model": task.cfg.spacy_model}
+    names = label_names(task.manifest.dataset, task.manifest.labels)
+    how = {"positive": task.positive, "names": names, "spacy_model": task.cfg.spacy_model}
+    return task.inputs, models, how
 
 
 def _from_bundles(
@@ -74,5 +77,6 @@ def _from_bundles(
     first, *others = [load_bundle(bundle, overrides, data) for bundle in opened]
     for bundle, other in zip(opened[1:], others):
         join(first.inputs, other, bundle.folder)
-    how = {"positive": first.positive, "spacy_model": named_pipeline or first.pipeline}
+    how = {"positive": first.positive, "names": first.names}
+    how["spacy_model"] = named_pipeline or first.pipeline
     return first.inputs, [loaded.model for loaded in (first, *others)], how

@@ -85,6 +85,7 @@ class Predictor:
         device: where to compute.
         checkpoints: where the models come from.
         positive: the label that F1 is about; empty if there is none.
+        names: label -> what it means, of labels that do not say so themselves.
         spacy_model: the pipeline for raw text that was named when the models were loaded.
 
     Attributes:
@@ -100,13 +101,14 @@ class Predictor:
         checkpoints: Sequence[str] = (),
         *,
         positive: str = "",
+        names: Mapping[str, str] = {},
         spacy_model: str | None = None,
     ) -> None:
         self.inputs = inputs
         self.models = [model.to(device).eval() for model in models]
         self.device = torch.device(device)
         self.checkpoints = list(checkpoints)
-        self.positive, self.spacy_model = positive, spacy_model
+        self.positive, self.names, self.spacy_model = positive, dict(names), spacy_model
         self.encoding = Lock()  # spaCy annotates for one thread at a time
         self.manifest = inputs.manifest
         self.folder: Path = inputs.folder
@@ -323,7 +325,8 @@ class Predictor:
         else:
             (label, probabilities), texts = zip(*found), tuple(words)
             gold = None if gold is None else tuple(gold)
-        return Prediction(name, self.target, label, gold, texts, probabilities)
+        more = {"names": self.names} if self.target == CLASSES else {}
+        return Prediction(name, self.target, label, gold, texts, probabilities, **more)
 
 
 def cut_batches(

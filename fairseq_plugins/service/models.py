@@ -136,6 +136,7 @@ def _about(
         predictor = model.predictor if task == ANSWERING else model
         manifest, longest = predictor.manifest, predictor.inputs.limit
         more = {"dataset": manifest.dataset, "labels": predictor.labels}
+        more |= {"names": predictor.names} if predictor.names else {}
     limits = {name: getattr(options, name) for name in ("max_texts", "max_characters", "max_body")}
     return {
         "name": name,

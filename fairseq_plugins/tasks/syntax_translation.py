@@ -22,6 +22,7 @@ from torch import Tensor
 
 from ..architectures import agreement
 from ..architectures.control_options import write_seed
+from ..architectures.options import read_features
 from ..data import translation_folders
 from ..data.dictionaries import load_dictionary, token_ids
 from ..data.factor_streams import (
@@ -36,7 +37,7 @@ from ..data.factored_dictionary import FactoredDictionary
 from ..data.factored_pair_dataset import MODES, Ablation, FactoredPairDataset
 from ..data.manifest import Manifest
 from ..option_flags import option
-from ..syntax.layers import COLUMN, Layer, column_places, given_names, parse_features
+from ..syntax.layers import COLUMN, Layer, column_places, given_names
 from ..syntax.needs import UNCONTROLLED, Controls
 from ..text import unanswered
 from . import (
@@ -164,7 +165,7 @@ class SyntaxTranslationTask(TranslationTask):
 
     def _ablation(self) -> Optional[Ablation]:
         available = self._available
-        names = parse_features(self.cfg.ablate_features or "")
+        names = read_features(self.cfg.ablate_features)
         for name in names:
             if name not in available:
                 raise ValueError(
@@ -248,7 +249,7 @@ class SyntaxTranslationTask(TranslationTask):
             self._trained_with.append(getattr(cfg, "annotator", None) or "")
             present = self.manifest.annotator_id
             self._warnings.other_annotator(self._trained_with, present, self.folders[0])
-        for name in parse_features(self.cfg.ablate_features or ""):
+        for name in read_features(self.cfg.ablate_features):
             if name not in model.needs.features:
                 self._warnings.say(
                     f"--ablate-features {name}: the model does not read that feature"

@@ -14,6 +14,7 @@ from fairseq_plugins.corpora.datasets import (
     get_dataset,
     in_order_of_ids,
     input_files,
+    label_names,
     read_split,
 )
 
@@ -166,3 +167,19 @@ def test_rows_without_majority_are_dropped_and_counted(tmp_path) -> None:
 def test_bad_options_are_refused(values, message) -> None:
     with pytest.raises(ValueError, match=message):
         ReadOptions(**values)
+
+
+def test_names_are_of_labels_that_a_dataset_has():
+    told = {name: one for name, one in DATASETS.items() if one.names}
+    assert {"cola", "sst2", "paws_wiki"} <= told.keys()
+    for one in told.values():
+        assert one.names.keys() == {*one.labels}
+        assert len({*one.names.values()}) == len(one.labels)
+        assert not {*one.names.values()} & {*one.labels}
+
+
+def test_only_labels_of_a_known_dataset_have_names():
+    assert label_names("cola", ["0", "1"]) == DATASETS["cola"].names
+    assert label_names("cola", ["1", "other"]) == {"1": "acceptable"}
+    for name in ("rte", "plain", "nobody's"):
+        assert label_names(name, ["0", "1", "entailment"]) == {}

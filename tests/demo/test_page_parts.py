@@ -11,6 +11,8 @@ from fairseq_plugins.demo.drawings import MOST, arcs, as_map, render
 from fairseq_plugins.demo.options import DemoOptions
 from fairseq_plugins.demo.sentences import Cut, Reading
 from fairseq_plugins.demo.tabs import PRESETS, TABS, read_presets
+from fairseq_plugins.demo.views import bars_of
+from fairseq_plugins.evaluation.predictions import Prediction
 
 WORDS = ["Dogs", "chase", "<b>cats</b>", "."]
 HEADS = [2, 0, 2, 2]
@@ -99,3 +101,14 @@ def test_options_need_a_model(tmp_path):
         DemoOptions()
     with pytest.raises(FileNotFoundError, match="no such file"):
         DemoOptions(text=("x",), presets=str(tmp_path / "none.yaml"))
+
+
+@pytest.mark.parametrize("names", [{}, {"1": "<i>fine"}])
+def test_classes_are_shown_by_their_names(names):
+    found = Prediction("0", "classes", "1", probabilities={"0": 0.25, "1": 0.75}, names=names)
+    bars = bars_of(found)
+    values = {"found": found, "bars": bars, "gates": [], "maps": [], "note": ""}
+    page = render("panels.html", panels=[("m", values, "")], template="label.html")
+    assert [share for _, share in bars] == [0.75, 0.25]
+    assert page.count("&lt;i&gt;fine (1)") == (2 if names else 0)
+    assert "<i>fine" not in page

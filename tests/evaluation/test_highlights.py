@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import pytest
@@ -181,3 +182,15 @@ def test_parts_are_the_text_whatever_the_spans(text, spans):
         text, [(min(b, len(text)), min(e, len(text))) for b, e in spans], [0.1] * 5
     )
     assert "".join(part for part, _ in given.parts()) == text
+
+
+def test_names_of_classes_are_shown_where_there_are_any():
+    named = replace(said("1", 0.912, "0"), names={"0": "not_<b>", "1": "duplicate"})
+    for show in (lambda one: as_text(one, 1), lambda one: as_page([one], {}, 1)):
+        bare, told = (
+            show(case(sentence("a b"), predictions=(("x", made),)))
+            for made in (replace(named, names={}), named)
+        )
+        assert "duplicate" not in bare
+        assert "duplicate (1) 0.912" in told
+    assert "gold <b>not_&lt;b&gt; (0)</b>" in told

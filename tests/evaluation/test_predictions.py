@@ -92,3 +92,20 @@ def test_lines_are_read_as_they_were_written(made, tmp_path):
     (read,) = read_predictions(path, made.target)
     chances = made.probabilities if made.target == "classes" else ()
     assert read == replace(made, texts=texts, line=1, probabilities=chances)
+
+
+def test_a_class_has_its_name_beside_it_where_there_is_one(tmp_path):
+    bare, told = CLASS, replace(CLASS, names={"yes": "acceptable"})
+    records = [json.loads(render("jsonl", one)) for one in (bare, told)]
+    assert "name" not in records[0]
+    assert records[1].pop("name") == "acceptable"
+    assert records[0] == records[1]
+    assert (told.shown("yes"), told.shown("no")) == ("acceptable (yes)", "no")
+    assert bare.shown("yes") == "yes"
+    other = replace(CLASS, answer="no", names={"yes": "acceptable"})
+    assert "name" not in json.loads(render("jsonl", other))
+    for form in ("tsv", "glue"):  # others read these
+        given = {"names": {}} if form == "glue" else {}
+        assert render(form, told, **given) == render(form, bare, **given)
+    (tmp_path / "a.jsonl").write_text(render("jsonl", told))
+    assert read_predictions(tmp_path / "a.jsonl")[0].answer == "yes"

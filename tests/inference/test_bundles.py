@@ -21,11 +21,15 @@ from test_layering import ABSENT
 import fairseq_plugins
 from fairseq_plugins.bundles.index import FILE_NAME, open_bundle
 from fairseq_plugins.cli.main import main
+from fairseq_plugins.corpora.datasets import DATASETS
+from fairseq_plugins.corpora.readers.dataset import Dataset
 from fairseq_plugins.files import sha256
 from fairseq_plugins.inference.export import export_checkpoint as export
 from fairseq_plugins.inference.prediction import load
 from fairseq_plugins.inference.question_answering import load as load_reader
 from fairseq_plugins.nn.quantized import QuantizedLinear
+from fairseq_plugins.service.models import load_model
+from fairseq_plugins.service.options import ServiceOptions
 from fairseq_plugins.syntax.labels import Inventory
 
 
@@ -298,6 +302,7 @@ def change(bundle: Path, **content) -> None:
     path.write_text(json.dumps(body))
 
 
+ASKED = {"texts": [*map(list, [e.texts for e in examples("classes", 40, 9, pairs=True)])]}
 CHANGES = {
     "another architecture": ({"model": {"_name": "transformer"}}, "architecture 'transformer'"),
     "a reference": ({"model": {"features": "${oc.env:HOME}"}}, "refers to something else"),
@@ -315,6 +320,7 @@ CHANGES = {
     "no number": ({"model": {"layer_norm_eps": float("nan")}}, "'layer_norm_eps' is nan, expected"),
     "many answers": ({"input": {"n_best": 2**40}}, "--n-best .*: must be from 1 to 100000"),
     "odd input": ({"input": {"max_positions": -2}}, "--max-positions -2: must be at least 1"),
+    "a name of nothing": ({"names": [1]}, "the index says .1. for 'names'"),
     "input of words": ({"input": {"long_examples": "split"}}, "split: choices are error"),
 }
 
@@ -326,6 +332,50 @@ def test_a_hostile_index_is_refused(bundles, tmp_path, what) -> None:
     change(bundle, **changed)
     with pytest.raises(ValueError, match=message):
         load(bundle, cpu=True)
+
+
+@pytest.fixture
+def telling(monkeypatch) -> pytest.MonkeyPatch:
+    """Let the dataset of the runs say what a label means, until undone."""
+    monkeypatch.setitem(DATASETS, "toy", Dataset("toy", {}, names={"yes": "alike", "x": "none"}))
+    return monkeypatch
+
+
+def test_a_bundle_keeps_what_labels_mean(runs, bundles, tmp_path, telling) -> None:
+    bundle = tmp_path / "bundle"
+    export(runs / "classes1", bundle)
+    old = load(bundles / "classes1", cpu=True).names  # made before its dataset said so
+    at = [load(runs / "classes1", cpu=True).names, load(runs / "score1", cpu=True).names]
+    telling.undo()
+    assert (old, *at) == ({"yes": "alike"}, {"yes": "alike"}, {})
+    found = load(bundle, cpu=True).predict(texts_of("classes"))
+    assert found == load(bundles / "classes1", cpu=True).predict(texts_of("classes"))
+    assert {made.label: made.record().get("name") for made in found} == {"yes": "alike", "no": None}
+    for run, kept in ((bundle, True), (bundles / "classes1", False)):
+        assert ("names" in open_bundle(run).content) == kept
+
+
+@pytest.mark.parametrize("names", [{"maybe": "x"}, {"yes": 1}, {"yes": "two\nlines"}])
+def test_names_that_are_none_are_refused(runs, tmp_path, telling, names) -> None:
+    export(runs / "classes1", tmp_path / "bundle")
+    change(tmp_path / "bundle", names=names)
+    with pytest.raises(ValueError, match="the index calls label"):
+        load(tmp_path / "bundle", cpu=True)
+
+
+def test_the_service_says_what_labels_mean(bundles, telling) -> None:
+    def served() -> tuple[dict, list]:
+        one = load_model("m", [bundles / "classes1"], ServiceOptions(cpu=True))
+        items = one.kind.items(one.model, one.kind.body.model_validate(ASKED))
+        return one.about, one.answer(items)
+
+    told = served()
+    telling.undo()
+    bare = served()
+    assert (told[0].pop("names"), told[0]) == ({"yes": "alike"}, bare[0])
+    names = [(one["label"], one.pop("name", None)) for one in told[1]]
+    assert {*names} == {("yes", "alike"), ("no", None)}
+    assert told[1] == bare[1]
 
 
 def pickled(path: Path) -> None:

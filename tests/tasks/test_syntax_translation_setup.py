@@ -169,6 +169,17 @@ def test_ablation_of_unknown_or_unread_features(folder, caplog):
     assert "--ablate-features case: the model does not read that feature" in caplog.text
 
 
+def test_no_ablation_may_be_said_as_elsewhere(folder, caplog):
+    caplog.set_level(logging.INFO)
+    task = make_task(folder, ablate_features="none")
+    make_model(task, features="case")
+    assert task.ablation is make_task(folder).ablation is None
+    assert "ablat" not in caplog.text
+    assert make_task(folder, ablate_features="pos").ablation is not None
+    with pytest.raises(ValueError, match="unknown layer 'none'"):
+        make_task(folder, ablate_features="pos,none")
+
+
 @pytest.mark.parametrize("mode", ["drop", "shuffle"])
 def test_ablation_spares_training(folder, mode):
     found = {}

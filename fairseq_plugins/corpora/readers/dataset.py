@@ -26,6 +26,7 @@ class Dataset:
         target: ``classes``, ``score`` or ``word_labels``.
         labels: closed set in id order; None: those of the training split, in the order
             of `in_order_of_ids`.
+        names: label -> what it means, where the label itself does not say so; only shown.
         positive: the positive class, or the label of a wrong word; empty for none.
         metric: the headline metric, by its name in the logs.
         submission: split -> ``{"file": …, "labels": {ours: the server's}}``.
@@ -39,6 +40,7 @@ class Dataset:
     reader: Reader | None = None
     target: str = "classes"
     labels: tuple[str, ...] | None = None
+    names: Mapping[str, str] = field(default_factory=dict)
     positive: str = ""
     metric: str = "accuracy"
     submission: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)

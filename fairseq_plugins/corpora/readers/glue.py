@@ -9,6 +9,7 @@ from .dataset import Dataset, official
 from .tables import Table
 
 BINARY = ("0", "1")
+SENTIMENT = {"0": "negative", "1": "positive"}
 ENTAILMENT = ("entailment", "not_entailment")
 INFERENCE = ("entailment", "neutral", "contradiction")
 PAIR = ("sentence1", "sentence2")
@@ -34,15 +35,17 @@ GLUE = (
         "CoLA",
         Table(("sentence",), headerless=("source", "label", "mark", "sentence")),
         labels=BINARY,
+        names={"0": "unacceptable", "1": "acceptable"},
         positive="1",
         metric="mcc",
     ),
-    _task("sst2", "SST-2", Table(("sentence",)), labels=BINARY, positive="1"),
+    _task("sst2", "SST-2", Table(("sentence",)), labels=BINARY, names=SENTIMENT, positive="1"),
     _task(
         "mrpc",
         "MRPC",
         Table(("#1 String", "#2 String"), label=("Quality",)),
         labels=BINARY,
+        names={"0": "not_equivalent", "1": "equivalent"},
         positive="1",
         metric="f1",
         splits=official(
@@ -58,6 +61,7 @@ GLUE = (
         "QQP",
         Table(("question1", "question2"), ("is_duplicate",), ("id",), broken_rows=True),
         labels=BINARY,
+        names={"0": "not_duplicate", "1": "duplicate"},
         positive="1",
         metric="f1",
     ),
@@ -81,7 +85,14 @@ GLUE = (
         "qnli", "QNLI", Table(("question", "sentence")), labels=ENTAILMENT, positive="entailment"
     ),
     _task("rte", "RTE", Table(PAIR), labels=ENTAILMENT, positive="entailment"),
-    _task("wnli", "WNLI", Table(PAIR), labels=BINARY, positive="1"),
+    _task(
+        "wnli",
+        "WNLI",
+        Table(PAIR),
+        labels=BINARY,
+        names={"0": "not_entailment", "1": "entailment"},
+        positive="1",
+    ),
     _task(
         "ax",
         "",

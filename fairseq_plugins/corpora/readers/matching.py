@@ -4,7 +4,7 @@ import re
 
 from ...messages import quoted
 from .dataset import Dataset, official
-from .glue import BINARY, INFERENCE, PAIR
+from .glue import BINARY, INFERENCE, PAIR, SENTIMENT
 from .tables import Table
 
 SICK_FILES = official(
@@ -76,6 +76,7 @@ MATCHING = (
             ),
         ),
         labels=BINARY,
+        names={"0": "not_paraphrase", "1": "paraphrase"},
         positive="1",
     ),
     Dataset(
@@ -83,6 +84,7 @@ MATCHING = (
         official("{}.tsv", folder="final"),
         (Table(PAIR, id=("id",), headerless=("id", *PAIR, "label")),),
         labels=BINARY,
+        names={"0": "not_paraphrase", "1": "paraphrase"},
         positive="1",
     ),
     Dataset(
@@ -90,6 +92,7 @@ MATCHING = (
         official("{}.tsv", folder="chnsenticorp"),
         (Table(("text_a",), id=("qid",), headerless=("label", "text_a")),),
         labels=BINARY,
+        names=SENTIMENT,
         positive="1",
     ),
 )
