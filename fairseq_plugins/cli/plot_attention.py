@@ -137,7 +137,8 @@ def encoder_panels(args: argparse.Namespace, paths: list[Path]) -> list[Attentio
         print("no arcs where the prepared folder names no pipeline that parses", file=sys.stderr)
     marks = encoder_attention.marks(found, HIGHLIGHT if args.highlight is None else args.highlight)
     arcs = [[] if args.no_arcs else one.arcs() for one in found]
+    relations = [[] if args.no_arcs else one.arc_relations() for one in found]
     return [
-        AttentionPanel(name, one.weights, one.tokens, one.tokens, *drawn, one.border_token())
-        for name, one, *drawn in zip(names, found, arcs, marks)
+        AttentionPanel(name, one.weights, one.tokens, one.tokens, *drawn, one.border_token(), told)
+        for name, one, told, *drawn in zip(names, found, relations, arcs, marks)
     ]

@@ -14,10 +14,10 @@ from typing import Any
 
 from ..bundles.translation import Translator
 from ..corpora.examples import Example
-from ..syntax.layers import COLUMN, Annotation, Layer, annotator_line, layer_of
+from ..syntax.layers import COLUMN, Layer, annotator_line, layer_of
 from ..syntax.subwords import spread
 from ..text.annotators import reopen_annotator
-from ..text.word_layers import carried, match_words, subword_columns, word_values
+from ..text.word_layers import known_of, subword_columns, word_values
 
 POS, TREE, RELATIONS = "pos", "heads", "dep"
 WANTED = ((POS, TREE, RELATIONS), (POS, TREE), (POS,))  # of a pipeline, as far as it gives them
@@ -95,7 +95,7 @@ class SentenceReader:
             if annotator is None:
                 return Reading(cut, spelling | cut.columns, read, lacking=lacking)
             (note,) = annotator.annotate_words([cut.words])
-        known = _of_words(cut.words, note)
+        known = known_of(cut.words, note)
         columns = _columns([layer_of(POS)], cut, known) | spelling | cut.columns
         parts = (known.get(name, []) for name in (POS, TREE, RELATIONS))
         name = " ".join(annotator_line(annotator).split(" ")[:2])  # without its hash
@@ -142,12 +142,6 @@ def _cut_for_text(model: Any, text: str) -> Cut:
 
 def _labels(layer: Layer, ids: Sequence[int]) -> list[str]:
     return [layer.inventory.symbols[i] for i in ids]
-
-
-def _of_words(words: list[str], note: Annotation) -> dict[str, list[Any]]:
-    """Return what an annotation knows of words, which it may have cut otherwise."""
-    match = match_words(words, note)
-    return {} if match is None else carried(note, match.tokens)
 
 
 def _columns(layers: Sequence[Layer], cut: Cut, known: dict[str, list[Any]]) -> dict[str, Any]:

@@ -18,12 +18,14 @@ import torch
 from ..corpora.examples import Example
 from ..pretrained.families import RowFormat
 from ..syntax.layers import STANDARD_TAGS
+from ..text.annotators import reopen_annotator
 from ..text.text_encoder import EncodedSentence, TextEncoder
+from ..text.word_layers import known_of
 from .attention import check_choice, select_tables
 from .prediction import Predictor
 from .prediction_inputs import examples_of
 
-TREE = "heads"  # the layer whose arcs are drawn
+TREE, RELATIONS = "heads", "dep"  # the layers of arcs, and of what stands at them
 
 logger = logging.getLogger(__name__)
 
@@ -39,6 +41,8 @@ class EncoderAttention:
         words: W words of all sentences.
         word_of: P numbers of words.
         heads: number of each word's head, or its own at a root, W; None where nothing parsed.
+        relations: of each word to its head, W, empty where the pipeline sees another head; nothing
+            where no relations are known.
         border: number of the first word of the second sentence; W without one.
     """
 
@@ -47,6 +51,7 @@ class EncoderAttention:
     words: list[str]
     word_of: list[int]
     heads: list[int] | None = None
+    relations: Sequence[str] = ()
     border: int = 0
 
     def by_word(self) -> EncoderAttention:
@@ -71,6 +76,11 @@ class EncoderAttention:
         ]
         pairs = enumerate(self.heads or ())
         return [(middle[word], middle[head]) for word, head in pairs if head != word]
+
+    def arc_relations(self) -> list[str]:
+        """Return the relation at each of the `arcs`; nothing where none are known."""
+        told = enumerate(zip(self.heads or (), self.relations))
+        return [relation for word, (head, relation) in told if head != word]
 
 
 @dataclass(frozen=True)
@@ -143,12 +153,14 @@ def attention_of(
     means = [(table.mean(0) if head is None else table[head]).cpu() for table in tables]  # (S, S)
     shown = np.ix_(*2 * [_shown(sentences, predictor.manifest.family.row)])  # (P,) twice
     tokens = [token for sentence in sentences for token in sentence.tokens]
+    heads = _heads(predictor, example, sentences) if parse else None
     return EncoderAttention(
         tokens=[predictor.inputs.vocabulary.pieces[token] for token in tokens],
         weights=(sum(means) / len(means)).numpy()[shown],  # (P, P)
         words=[word for sentence in sentences for word in sentence.words],
         word_of=_counted_on([sentence.word_of for sentence in sentences], sentences),
-        heads=_heads(predictor, example, sentences) if parse else None,
+        heads=heads,
+        relations=() if heads is None else _relations(predictor, sentences, heads),
         border=len(sentences[0].words),
     )
 
@@ -192,11 +204,38 @@ def _heads(
     """Return the head of each word, counted over all sentences, its own number at a root."""
     if any(TREE not in sentence.layers for sentence in sentences):
         sentences = _parsed(predictor, example)
-    rows = [
-        [i if head == 0 else head - 1 for i, head in enumerate(sentence.layers[TREE])]
-        for sentence in sentences
-    ]
-    return _counted_on(rows, sentences) or None
+    return _own_at_roots([sentence.layers[TREE] for sentence in sentences], sentences) or None
+
+
+def _own_at_roots(rows: Sequence[Sequence[int]], sentences: Sequence[EncodedSentence]) -> list[int]:
+    """Count heads, from 1 and 0 at a root, from 0 over all sentences, a root its own head."""
+    rows = [[i if head == 0 else head - 1 for i, head in enumerate(row)] for row in rows]
+    return _counted_on(rows, sentences)
+
+
+def _relations(
+    predictor: Predictor, sentences: Sequence[EncodedSentence], heads: Sequence[int]
+) -> list[str]:
+    """Return the relation of each word to its head, by the pipeline; nothing if it tells none.
+
+    Where the pipeline sees another head than the one that is drawn, the relation is empty.
+    """
+    recorded, named = predictor.manifest.annotator, predictor.spacy_model
+    if not (named or recorded.get("model")):
+        return []
+    try:
+        names = (*STANDARD_TAGS, TREE, RELATIONS)
+        annotator = reopen_annotator(predictor.folder, recorded, names, named)
+        notes = annotator.annotate_words([sentence.words for sentence in sentences])
+    except (ValueError, FileNotFoundError) as error:
+        logger.info("no relations to draw: %s", error)
+        return []
+    known = [known_of(sentence.words, note) for sentence, note in zip(sentences, notes)]
+    if not all(known):
+        return []
+    seen = _own_at_roots([one[TREE] for one in known], sentences)
+    told = (relation for one in known for relation in one[RELATIONS])
+    return [name if one == own else "" for name, one, own in zip(told, seen, heads)]
 
 
 def _parsed(predictor: Predictor, example: Example) -> Sequence[EncodedSentence]:

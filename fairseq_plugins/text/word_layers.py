@@ -51,6 +51,12 @@ def carried(note: Annotation, tokens: Sequence[int]) -> dict[str, list[Any]]:
     return {name: layer_of(name).carried(values, tokens) for name, values in note.layers.items()}
 
 
+def known_of(words: list[str], note: Annotation) -> dict[str, list[Any]]:
+    """Return what an annotation knows of words, which it may have cut otherwise; else nothing."""
+    match = match_words(words, note)
+    return {} if match is None else carried(note, match.tokens)
+
+
 def word_values(
     layers: Iterable[Layer], words: Sequence[str], known: Mapping[str, list[Any]]
 ) -> dict[str, list[Any]]:

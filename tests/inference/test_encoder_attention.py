@@ -14,6 +14,7 @@ from prepared_text import SIZES, examples, heads_of, make_model, make_task, piec
 
 from fairseq_plugins.inference.encoder_attention import EncoderAttention, attend, marks, raised
 from fairseq_plugins.inference.prediction import Predictor
+from fairseq_plugins.syntax.layers import Annotation
 
 FIRST, SECOND = "alice sees the garden", "green paris by night"
 WIDE = {**SIZES, "num_hidden_layers": 3, "num_attention_heads": 4}
@@ -158,6 +159,43 @@ def test_models_without_a_parse_get_one_for_the_picture(folders, monkeypatch):
     found = attend(made, [FIRST])
     assert asked == [(folders["one"], ["pos", "heads"], None)]
     assert found.heads == [i if h == 0 else h - 1 for i, h in enumerate(heads_of(FIRST.split()))]
+
+
+@pytest.mark.parametrize("texts", [[FIRST], [FIRST, SECOND]])
+def test_relations_stand_at_arcs_that_the_pipeline_sees_too(folders, monkeypatch, texts):
+    """Where it sees another head than the one drawn, its relation would be of another arc."""
+    made = predictor(folders["one" if len(texts) == 1 else "two"])
+    made.manifest.annotator["model"] = "bundled"
+    heads = [heads_of(text.split()) for text in texts]
+    others = [[3 if own[0] != 3 else 2, *own[1:]] for own in heads]  # of each first word
+
+    def annotator_of(seen):
+        def annotate_words(words):
+            assert words == [text.split() for text in texts]
+            named = [[f"r{i}" for i, _ in enumerate(own)] for own in seen]
+            layers = [{"heads": own, "dep": names} for own, names in zip(seen, named)]
+            return [Annotation(list(own), one) for own, one in zip(words, layers)]
+
+        return SimpleNamespace(annotate_words=annotate_words)
+
+    told = []
+    for seen in (heads, others):
+        monkeypatch.setattr(
+            "fairseq_plugins.inference.encoder_attention.reopen_annotator",
+            lambda *_, seen=seen: annotator_of(seen),
+        )
+        found = attend(made, texts)
+        assert len(found.arc_relations()) == len(found.arcs())
+        told.append(list(found.relations))
+    assert told[0] == [f"r{i}" for own in heads for i, _ in enumerate(own)]
+    firsts = {0, len(heads[0])}
+    assert told[1] == ["" if i in firsts else name for i, name in enumerate(told[0])]
+
+
+def test_without_a_pipeline_arcs_have_no_relations(folders):
+    found = attend(predictor(folders["one"]), [FIRST])
+    assert found.arcs()
+    assert found.arc_relations() == []
 
 
 @pytest.mark.parametrize(

@@ -147,6 +147,23 @@ def test_arcs_stand_above_their_columns(tmp_path) -> None:
     assert found[0][0][0] == pytest.approx(place[3], abs=width / 2)
 
 
+def test_relations_stand_on_top_of_their_arcs(tmp_path) -> None:
+    one = replace(panel(T=4, S=4), arcs=[(0, 3), (2, 3), (1.5, 0)], relations=["nsubj", "", "obl"])
+    plot_attention([one], tmp_path / "named")
+    plot_attention([replace(one, relations=[])], tmp_path / "bare")
+    assert "nsubj" not in svg(tmp_path / "bare")
+    found = curves(tmp_path / "named")
+    assert len(found) == 3
+    said = re.findall(r"rotate\(-0 ([\d.]+) ([\d.]+)\)\">(nsubj|obl)<", svg(tmp_path / "named"))
+    assert [name for *_, name in said] == ["nsubj", "obl"]
+    places = [(float(x), float(y)) for x, y, _ in said]
+    assert places[0][1] < places[1][1]  # the wider arc is higher
+    for (x, y), points in zip(places, [found[0], found[2]]):
+        left, right = sorted((points[0][0], points[-1][0]))
+        assert left < x < right
+        assert points[1][1] < y < points[0][1]
+
+
 def test_a_line_stands_between_both_sentences(tmp_path) -> None:
     one = panel(T=4, S=4)
     for border in (0, 1, 3):
@@ -214,6 +231,7 @@ def test_marks_are_drawn(tmp_path) -> None:
     [
         ({"arcs": [(0, 4)]}, r"arc \(0, 4\) leads beyond 4 columns"),
         ({"arcs": [(-1, 2)]}, "leads beyond"),
+        ({"arcs": [(0, 1)], "relations": ["a", "b"]}, "2 relations at 1 arcs"),
         ({"marked": [(3, 0)]}, r"no cell \(3, 0\) in 3 x 4"),
     ],
 )

@@ -24,6 +24,8 @@ CELL = 0.25  # inches; shrinks for long sentences
 LONGEST_SIDE = 11.0  # inches of matrix
 MAX_LABEL = 28  # characters
 ARC_STEP = 0.11  # inches by which an arc rises above those within it
+RELATION_STEP = 0.16  # likewise, where relations stand at arcs
+RELATION_FONT = 5.5  # points
 LABEL_GAP = 0.05  # inches between matrix and labels
 ARC_GAP = 0.08  # inches between labels and arcs
 ARC_COLOR = BORDER_COLOR = "0.35"
@@ -43,6 +45,7 @@ class AttentionPanel:
         marked: cells (row, column) with a rectangle around them.
         border: number of the second sentence's first row and column, of a text that attends to
             itself; 0 draws no line.
+        relations: what stands at each arc, may be empty; nothing at any arc if there are none.
     """
 
     title: str
@@ -52,6 +55,12 @@ class AttentionPanel:
     arcs: Sequence[Arc] = ()
     marked: Sequence[tuple[int, int]] = ()
     border: int = 0
+    relations: Sequence[str] = ()
+
+    @property
+    def arc_step(self) -> float:
+        """Inches by which an arc rises above those within it."""
+        return RELATION_STEP if any(self.relations) else ARC_STEP
 
 
 def plot_attention(
@@ -91,7 +100,7 @@ def plot_attention(
             for line in (ax.axhline, ax.axvline) if panel.border else ():
                 line(panel.border, color=BORDER_COLOR, linewidth=1.2)
             ax.set_ylabel(sides[0])
-            pad = 8 + 72 * _draw_arcs(ax, panel.arcs)  # points
+            pad = 8 + 72 * _draw_arcs(ax, panel)  # points
             plain(ax.set_title(panel.title, y=1.0, pad=pad, fontweight="bold"))
         level = {"anchor": (0.0, 0.8), "panchor": False}  # with the top of the matrices
         bar = figure.colorbar(image, ax=list(axes), shrink=0.5, aspect=25, pad=0.015, **level)
@@ -108,6 +117,8 @@ def _checked(panel: AttentionPanel, sides: tuple[str, str]) -> np.ndarray:
     for arc in panel.arcs:
         if not all(0 <= end <= S - 1 for end in arc):
             raise ValueError(f"{what}: arc {arc} leads beyond {S} columns")
+    if len(panel.relations) not in (0, len(panel.arcs)):
+        raise ValueError(f"{what}: {len(panel.relations)} relations at {len(panel.arcs)} arcs")
     for row, column in panel.marked:
         if not (0 <= row < T and 0 <= column < S):
             raise ValueError(f"{what}: no cell {(row, column)} in {T} x {S}")
@@ -135,7 +146,7 @@ def _measures(panels: Sequence[AttentionPanel]) -> tuple[float, float, tuple[flo
     letter = font / 72 * 0.62  # width of an average letter, inches
     row_labels = [letter * max(map(len, map(_shorten, panel.rows))) for panel in panels]
     column_label = letter * max(len(_shorten(label)) for p in panels for label in p.columns)
-    arcs = max(ARC_STEP * max(arc_levels(panel.arcs), default=0) for panel in panels)
+    arcs = max(panel.arc_step * max(arc_levels(panel.arcs), default=0) for panel in panels)
     width = cell * wide + sum(row_labels) + 0.35 * len(panels) + 1.2
     height = cell * high + column_label + arcs + 1.2
     return cell, font, (max(width, 3.5), max(height, 2.2))
@@ -147,26 +158,35 @@ def _shorten(label: str) -> str:
     return label if len(label) <= MAX_LABEL else label[: MAX_LABEL - 1] + "\u2026"
 
 
-def _draw_arcs(ax: Axes, arcs: Sequence[Arc]) -> float:
+def _draw_arcs(ax: Axes, panel: AttentionPanel) -> float:
     """Draw arcs above the column labels, an arrow head at each dependent; may be none.
+
+    The relation, where it is known, stands on the top of its arc.
 
     Returns:
         How far labels and arcs rise above the matrix, inches.
     """
     tallest = max(label.get_window_extent().height for label in ax.get_xticklabels())
     label = tallest / ax.get_figure().dpi + LABEL_GAP
+    arcs, step = panel.arcs, panel.arc_step
     if not arcs:
         return label
     # columns across, inches above the matrix upwards
     above = ax.get_figure().dpi_scale_trans + ScaledTranslation(0, 1, ax.transAxes)
     where = blended_transform_factory(ax.transData, above)
     foot, levels = label + ARC_GAP, arc_levels(arcs)
-    for (dependent, head), level in zip(arcs, levels):
+    named = panel.relations or [""] * len(arcs)
+    for (dependent, head), level, relation in zip(arcs, levels, named):
         ends = (head + 0.5, dependent + 0.5)
-        peak = foot + ARC_STEP * (level + 0.5) / 0.75  # a Bezier curve rises to 3/4 of its handles
+        top = foot + step * (level + 0.5)
+        peak = foot + (top - foot) / 0.75  # a Bezier curve rises to 3/4 of its handles
         points = [(ends[0], foot), (ends[0], peak), (ends[1], peak), (ends[1], foot)]
         curve = Curve(points, [Curve.MOVETO, *[Curve.CURVE4] * 3])
         look = {"transform": where, "clip_on": False}
         ax.add_patch(PathPatch(curve, fill=False, edgecolor=ARC_COLOR, linewidth=0.8, **look))
         ax.plot([ends[1]], [foot], marker="v", markersize=3, color=ARC_COLOR, **look)
-    return foot + ARC_STEP * (max(levels) + 0.5)
+        if relation:
+            how = {"ha": "center", "va": "center", "fontsize": RELATION_FONT, "zorder": 3}
+            box = {"facecolor": "white", "edgecolor": "none", "pad": 0.4}
+            plain(ax.text(sum(ends) / 2, top, relation, bbox=box, color=ARC_COLOR, **how, **look))
+    return foot + step * (max(levels) + 0.5) + (RELATION_FONT / 144 if any(named) else 0)
