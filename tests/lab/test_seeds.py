@@ -254,3 +254,20 @@ def test_report_names_what_is_wrong(root, tmp_path):
     path.write_text("{")
     with pytest.raises(ValueError, match="result.json: not JSON"):
         make_report(root)
+
+
+def test_what_is_compared_is_the_split_that_chose_nothing(tmp_path):
+    """The validation set chooses each system's rate; scores and tests are of the evaluation."""
+    for seed in (1, 2, 3):
+        spread = 0.01 * seed
+        finish(tmp_path, PLAIN, 5e-5, seed, 0.5 + spread, evaluation={"accuracy": 0.7 + spread})
+        finish(tmp_path, POS, 2e-5, seed, 0.6 + spread, evaluation={"accuracy": 0.65 + spread})
+        finish(tmp_path, POS, 5e-5, seed, 0.5 + spread, evaluation={"accuracy": 0.9 + spread})
+    report = make_report(tmp_path)
+    assert (report.shown.metric, report.shown.split) == ("accuracy", "test")
+    (pos,) = report.comparisons.itertuples()
+    assert pos.difference == pytest.approx(-0.05)  # of the rate that validation chose
+    assert report.scores[PLAIN] == pytest.approx([0.71, 0.72, 0.73])
+    assert "accuracy on split 'test'" in format_markdown(report)
+    with_loss = make_report(tmp_path, metric="loss")
+    assert with_loss.shown.split == "valid"  # which the evaluation lacks

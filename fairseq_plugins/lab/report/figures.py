@@ -9,7 +9,6 @@ import re
 import statistics
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -18,9 +17,16 @@ import pandas as pd
 
 from ..figures.plots import Curves, plot_curves, plot_gates, plot_learning
 from ..figures.seed_plots import plot_seeds
-from ..results.one_dataset import baseline_of, share_curves, shown_of
+from ..results.one_dataset import share_curves
 from ..results.runs import FoundExperiment, Outcomes, tried
-from ..results.seeds import by_setting, chosen_finished, finished, seed_scores
+from ..results.seeds import (
+    baseline_of,
+    by_setting,
+    chosen_finished,
+    finished,
+    seed_scores,
+    shown_of,
+)
 from ..results.tables import scale_of
 from ..results.training_log import training_losses, updates_so_far, validations
 from ..run_files import LOG
@@ -108,9 +114,9 @@ def _fractions(name: str, found: Outcomes, stem: Path) -> list[Figure]:
 
 def _seeds(name: str, found: Outcomes, stem: Path, baseline: str) -> list[Figure]:
     """Draw a score of every seed, of several systems that do not all have one seed."""
-    runs, shown = found.runs.sort_index(), shown_of(found)
-    first = baseline if baseline in set(runs.system) else baseline_of(replace(found, runs=runs))
-    scores = seed_scores(runs, found.metric, shown, first)
+    runs, shown = found.runs, shown_of(found)
+    first = baseline if baseline in set(runs.system) else baseline_of(found)
+    scores = seed_scores(found, shown, first)
     if len(scores) < 2 or max(map(len, scores.values())) < 2:
         return []
     (path,) = plot_seeds(scores, f"{stem}-seeds", shown, ["svg"])

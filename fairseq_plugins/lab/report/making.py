@@ -13,11 +13,12 @@ from pathlib import Path
 from ...files import write_text
 from ...messages import named
 from ..results.bertqa import with_ensemble
-from ..results.comparisons import EXAMPLES, SEEDS, Significance, against, only_plain
+from ..results.comparisons import EXAMPLES, SEEDS, Significance, against
 from ..results.experiment_tables import makers
 from ..results.paper_formats import page_table
 from ..results.remarks import remarked
 from ..results.runs import FoundExperiment, Outcomes, compared, is_invented, read_experiments, tried
+from ..results.seeds import plain_of, shown_of
 from ..results.setting_tables import compared_table, settings_table
 from ..results.table_names import table_names
 from ..results.tables import ResultTable
@@ -182,20 +183,20 @@ def tables_of(
 
 
 def comparison_tables(found: Outcomes, baseline: str, drawn: Significance) -> list[ResultTable]:
-    """Compare each system with a baseline over seeds and over examples, on the validation set.
+    """Compare each system with a baseline over seeds and over examples, by what `shown_of` shows.
 
     Args:
         found: runs on one dataset.
-        baseline: a system; empty for the only one called ``bert_plain…``.
+        baseline: a system; empty for the usual one; see `seeds.plain_of`.
         drawn: samples and seed of the bootstrap over examples.
 
     Returns:
         One table; none without baseline or without anything to compare it with.
     """
-    baseline = baseline or only_plain(found.runs)
+    baseline, shown = baseline or plain_of(found), shown_of(found)
     if baseline not in set(found.runs.system):
         return []
     title = f"{found.dataset}: every system against {baseline}"
-    compared = against(found.runs, found.metric, baseline, drawn)
-    table = compared_table(title, found.metric, compared)
+    compared = against(found, shown, baseline, drawn)
+    table = compared_table(title, shown, compared)
     return [remarked(table, found.runs)] if len(compared) else []

@@ -27,14 +27,13 @@ from ...evaluation.significance import paired_bootstrap
 from ...evaluation.translation import TextForm
 from ..run_files import EVALUATED, PREDICTIONS
 from ..safe_files import is_file, read_text
-from .layouts import PLAIN
 from .run_frame import BEST
-from .seeds import Shown, Summary, chosen_settings
+from .runs import Outcomes
+from .seeds import SENTENCE_METRICS, Shown, Summary, chosen_settings
 from .split_files import GENERATED, SCORE, find
 from .squad_answers import TUNED
 
 SEEDS, EXAMPLES, EITHER = "seeds", "examples", "either"  # what a test is over
-SENTENCE_METRICS = ("bleu", "chrf")  # what a translation of the test set has
 ROUNDING = 1e-12  # as a share of the greatest score
 LEAST = 1e-150  # whose square is still a number
 _OWN = "T- lines of "  # how a score's reference begins that is the one of its own log
@@ -272,14 +271,14 @@ def _why_not(references: Sequence[str]) -> str:
     return "" if same else "untested: unlike references"
 
 
-def against(runs: pd.DataFrame, metric: str, baseline: str, drawn: Significance) -> pd.DataFrame:
+def against(found: Outcomes, shown: Shown, baseline: str, drawn: Significance) -> pd.DataFrame:
     """Compare every system with a baseline with which it has a seed in common.
 
     Each stands at its chosen setting on the largest share of the training data that both have.
 
     Args:
-        runs: finished ones, of one dataset.
-        metric: on the validation set.
+        found: finished runs.
+        shown: what is compared; of the split that chose, it chooses the settings as well.
         baseline: a system of theirs.
         drawn: samples and seed of the bootstrap over examples.
 
@@ -288,16 +287,16 @@ def against(runs: pd.DataFrame, metric: str, baseline: str, drawn: Significance)
         `PairedSeeds`, those of the bootstrap over seeds and examples, nan without predictions, and
         its p-value (without predictions that of the t-test) corrected by Holm for all rows.
     """
-    rows = []
+    runs, rows = found.runs, []
     for system in dict.fromkeys(runs.system):
         shares = [set(runs[runs.system == name].fraction) for name in (baseline, system)]
         if system == baseline or not set.intersection(*shares):
             continue
         share = max(set.intersection(*shares))
-        chosen = chosen_settings(runs[runs.fraction == share], metric)
-        first, summary = chosen[baseline], chosen[system]
+        chosen = chosen_settings(runs[runs.fraction == share], shown.chosen_by(found))
+        first, summary = (chosen[name].showing(shown) for name in (baseline, system))
         if first.values.keys() & summary.values.keys():
-            rows.append({"system": system, **_against_one(first, summary, metric, drawn)})
+            rows.append({"system": system, **_against_one(first, summary, shown, drawn)})
     table = pd.DataFrame(rows, columns=COMPARED, dtype=object)
     told = table.bootstrap_p.where(table.bootstrap_p.notna(), table.t_p)
     table["corrected_p"] = holm(told.astype(float))
@@ -305,7 +304,7 @@ def against(runs: pd.DataFrame, metric: str, baseline: str, drawn: Significance)
 
 
 def _against_one(
-    baseline: Summary, system: Summary, metric: str, drawn: Significance
+    baseline: Summary, system: Summary, shown: Shown, drawn: Significance
 ) -> dict[str, Any]:
     """Return what `against` tells of one system, but for what all rows decide."""
     paired, found = compare(baseline, system), None
@@ -314,12 +313,6 @@ def _against_one(
         paired = paired._replace(untested=marks, **none)
     else:
         own = {"over_seeds": paired.n > 1}
-        found = over_examples(baseline, system, Shown(metric, ""), drawn, **own)
+        found = over_examples(baseline, system, shown, drawn, **own)
     over = {**vars(found), "bootstrap_p": found.p_value} if found else {}
     return {**over, "title": system.setting.title, **paired._asdict()}
-
-
-def only_plain(runs: pd.DataFrame) -> str:
-    """Return the only system that is a plain BERT, a baseline for all; empty if not one is."""
-    plain = {system for system in runs.system if system.startswith(PLAIN)}
-    return plain.pop() if len(plain) == 1 else ""

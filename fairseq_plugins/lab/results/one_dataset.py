@@ -23,12 +23,11 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from ..plan.prepare_options import TRANSLATION
-from .comparisons import SEEDS, SENTENCE_METRICS, Significance, Tested
-from .layouts import DOWN, PLAIN, SIGNIFICANT, UP, Entries, special
+from .comparisons import SEEDS, Significance, Tested
+from .layouts import DOWN, SIGNIFICANT, UP, Entries, special
 from .paper_tables import score_line
-from .run_frame import EVALUATION, found_scores
 from .runs import Outcomes
-from .seeds import Shown, Summary, best_of, chosen_settings
+from .seeds import NO_FEATURES, Shown, Summary, baseline_of, best_of, chosen_settings, shown_of
 from .tables import (
     NONE,
     Heading,
@@ -44,7 +43,6 @@ from .tables import (
     words,
 )
 
-_NO_FEATURES = "none"
 _SUM, _WIDTH = "sum", 20  # how features are combined, and how wide, unless an option says otherwise
 _Place = tuple[Any, str]  # row, group of columns; of no group for all of them
 
@@ -117,9 +115,9 @@ def feature_table(found: Outcomes, test: Significance, paper: bool = True) -> Re
     """
 
     def place(run: Any) -> _Place:
-        names = str(run.options.get("features", _NO_FEATURES)).split(",")
-        names = tuple(name for name in names if name != _NO_FEATURES)
-        return (len(names), names or (_NO_FEATURES,), run.system), ""
+        names = str(run.options.get("features", NO_FEATURES)).split(",")
+        names = tuple(name for name in names if name != NO_FEATURES)
+        return (len(names), names or (NO_FEATURES,), run.system), ""
 
     def cells(row: Any, summaries: list[Summary]) -> list[TableCell]:
         count = summaries[0].runs.parameters.iloc[0]
@@ -170,28 +168,9 @@ def share_curves(found: Outcomes) -> tuple[dict[str, dict[float, list[float]]], 
     return curves, shown
 
 
-def shown_of(found: Outcomes) -> Shown:
-    """Return what a table shows: of translation BLEU; the evaluation if all runs have it."""
-    splits = set(found.runs.evaluated)
-    for metric in (*SENTENCE_METRICS[:1], found.metric):
-        if len(splits) == 1 and None not in found_scores(found.runs, EVALUATION, metric):
-            return Shown(metric, splits.pop(), EVALUATION)
-    return Shown(found.metric, found.validation)
-
-
 def label_of(found: Outcomes) -> str:
     """Return what a dataset is called; parallel text as its folder is."""
     return found.root.resolve().name if found.dataset == TRANSLATION else found.dataset
-
-
-def baseline_of(found: Outcomes) -> str:
-    """Return the system that others are compared with: one without features, or the first."""
-    last = {run.system: run for run in found.runs.itertuples()}
-    if found.dataset == TRANSLATION:
-        bare = [name for name, run in last.items() if run.options.get("features") == _NO_FEATURES]
-    else:
-        bare = [name for name in last if name.startswith((PLAIN, "plain_"))]
-    return [*bare, *last][0]
 
 
 def _whole(found: Outcomes) -> pd.DataFrame:
@@ -228,7 +207,7 @@ def _best_at(
 
 def _way(run: Any) -> _Place:
     """Return how wide a run's features are together, and how it combines them; no way for none."""
-    if run.options.get("features") == _NO_FEATURES:
+    if run.options.get("features") == NO_FEATURES:
         return 0, ""
     way, widths = run.options.get("feature-combine", _SUM), run.options.get("feature-embed-dims")
     if widths:

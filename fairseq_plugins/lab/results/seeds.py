@@ -14,7 +14,13 @@ from typing import NamedTuple
 import pandas as pd
 
 from ...evaluation.metrics import LOWER_IS_BETTER, deviation
-from .run_frame import BEST, FINISHED, LAST, Setting, scores_of
+from ..plan.prepare_options import TRANSLATION
+from .layouts import PLAIN
+from .run_frame import BEST, EVALUATION, FINISHED, LAST, Setting, found_scores, scores_of
+from .runs import Outcomes
+
+SENTENCE_METRICS = ("bleu", "chrf")  # what a translation of the test set has
+NO_FEATURES = "none"
 
 
 class Shown(NamedTuple):
@@ -28,6 +34,10 @@ class Shown(NamedTuple):
     def title(self) -> str:
         """Its name in a column's head."""
         return f"{self.metric}, {self.split}"
+
+    def chosen_by(self, found: Outcomes) -> str:
+        """Return the metric that chooses settings, on the split that chose checkpoints."""
+        return self.metric if self.where == BEST else found.metric
 
     def values(self, summary: Summary) -> list[float]:
         """Return the value of every seed.
@@ -45,7 +55,7 @@ class Summary:
     Args:
         setting: of all its runs.
         metric: what its values are.
-        values: seed -> the metric at the best validation.
+        values: seed -> the metric at the best validation, or what is shown (`showing`).
         runs: the frame of its runs.
     """
 
@@ -73,6 +83,11 @@ class Summary:
     def last(self) -> float:
         """Mean of the metric at the last validation."""
         return statistics.fmean(scores_of(self.runs, LAST, self.metric))
+
+    def showing(self, shown: Shown) -> Summary:
+        """Return the same with what is shown of its runs as values."""
+        values = dict(zip(self.runs.seed, shown.values(self)))
+        return Summary(self.setting, shown.metric, values, self.runs)
 
     @property
     def extreme(self) -> float:
@@ -131,25 +146,51 @@ def chosen_settings(runs: pd.DataFrame, metric: str) -> dict[str, Summary]:
     return chosen
 
 
-def seed_scores(
-    runs: pd.DataFrame, metric: str, shown: Shown, baseline: str
-) -> dict[str, list[float]]:
+def seed_scores(found: Outcomes, shown: Shown, baseline: str) -> dict[str, list[float]]:
     """Return system -> what is shown of each seed, on the largest share of the training data.
 
     Args:
-        runs: finished ones, of one dataset.
-        metric: by which the setting of each system is chosen.
+        found: finished runs.
         shown: what is shown.
         baseline: the system that comes first; the others as they were read.
 
     Raises:
         ValueError: a run lacks a metric.
     """
-    runs = runs[runs.fraction == max(runs.fraction)].sort_index()
-    chosen = chosen_settings(runs, metric)
+    runs = found.runs[found.runs.fraction == max(found.runs.fraction)].sort_index()
+    chosen = chosen_settings(runs, shown.chosen_by(found))
     return {
         name: shown.values(chosen[name]) for name in sorted(chosen, key=lambda one: one != baseline)
     }
+
+
+def shown_of(found: Outcomes, metric: str = "") -> Shown:
+    """Return what is shown of runs: the evaluation if all have it, or the split that chose.
+
+    Args:
+        found: finished runs.
+        metric: to show; empty for BLEU of translation, and else for the one that chose.
+    """
+    splits = set(found.runs.evaluated)
+    for name in [metric] if metric else (*SENTENCE_METRICS[:1], found.metric):
+        if len(splits) == 1 and None not in found_scores(found.runs, EVALUATION, name):
+            return Shown(name, splits.pop(), EVALUATION)
+    return Shown(metric or found.metric, found.validation)
+
+
+def plain_of(found: Outcomes) -> str:
+    """Return a system without features, or a plain BERT, with which others are compared; or ""."""
+    last = {run.system: run for run in found.runs.sort_index().itertuples()}
+    if found.dataset == TRANSLATION:
+        bare = [name for name, run in last.items() if run.options.get("features") == NO_FEATURES]
+    else:
+        bare = [name for start in (PLAIN, "plain_") for name in last if name.startswith(start)]
+    return next(iter(bare), "")
+
+
+def baseline_of(found: Outcomes) -> str:
+    """Return the system that comes first: a plain one (`plain_of`), or the first that was read."""
+    return plain_of(found) or found.runs.sort_index().system.iloc[0]
 
 
 def finished(runs: pd.DataFrame) -> pd.DataFrame:

@@ -5,7 +5,7 @@ that is compared over seeds and over examples.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -13,19 +13,22 @@ import pandas as pd
 
 from ...evaluation.seed_statistics import SURE
 from ...messages import named
-from .comparisons import SENTENCE_METRICS, Significance, against, only_plain
+from ..plan.grid import VALID
+from .comparisons import Significance, against
 from .kept_rows import kept_outcomes
 from .remarks import remarked
-from .run_frame import EVALUATION, Setting, found_scores
-from .runs import read_outcomes
+from .run_frame import BEST, EVALUATION, Setting, found_scores
+from .runs import Outcomes, read_outcomes
 from .seeds import (
+    SENTENCE_METRICS,
     Shown,
-    Summary,
     by_setting,
     chosen_finished,
     chosen_settings,
     finished,
+    plain_of,
     seed_scores,
+    shown_of,
     summarize,
 )
 from .tables import (
@@ -140,17 +143,15 @@ class SeedReport(NamedTuple):
     """Everything that the tables show.
 
     Args:
-        metric: that everything is about.
         settings: a row a setting, with its title and the columns of ``settings.csv``.
         baseline: system that the others are compared with; empty without comparison.
         comparisons: of all others with it that have a seed in common with it; see `against`.
         runs: all runs.
-        scores: system -> the metric of each seed at its chosen setting, the baseline first.
-        shown: what these are.
+        scores: system -> the score of each seed at its chosen setting, the baseline first.
+        shown: what everything is about.
         remark: what is said of all that is compared.
     """
 
-    metric: str
     settings: pd.DataFrame
     baseline: str
     comparisons: pd.DataFrame
@@ -172,8 +173,8 @@ def make_report(
 
     Args:
         root: folder of the runs, or file of rows; see `kept_rows`.
-        metric: what to report; empty for the one that chose the checkpoints.
-        baseline: system to compare with; empty for the only one called ``bert_plain…``.
+        metric: what to report; empty for the usual; see `seeds.shown_of`.
+        baseline: system to compare with; empty for the usual one; see `seeds.plain_of`.
         samples, seed: of the bootstrap.
 
     Raises:
@@ -182,27 +183,26 @@ def make_report(
     """
     is_rows = Path(root).is_file()
     outcomes = kept_outcomes(Path(root)) if is_rows else read_outcomes(root)
-    runs, metric = outcomes.runs, metric or outcomes.metric
-    chosen = chosen_settings(runs, metric)
-    if baseline and baseline not in chosen:
-        raise ValueError(f"--baseline {baseline!r}: choices are {named(chosen)}")
-    baseline, drawn = baseline or only_plain(runs), Significance(samples=samples, seed=seed)
-    compared = against(runs, metric, baseline, drawn)
-    shown = Shown(metric, outcomes.validation)
-    scores = seed_scores(runs, metric, shown, baseline)
+    shown, systems = shown_of(outcomes, metric), set(outcomes.runs.system)
+    if baseline and baseline not in systems:
+        raise ValueError(f"--baseline {baseline!r}: choices are {named(sorted(systems))}")
+    baseline, drawn = baseline or plain_of(outcomes), Significance(samples=samples, seed=seed)
+    settings, scores = _settings(outcomes, shown), seed_scores(outcomes, shown, baseline)
+    compared = against(outcomes, shown, baseline, drawn)
     alone = is_rows and len(compared) and compared.examples.isna().all()
     remark = _NO_PREDICTIONS if alone else ""
-    settings = _settings(runs, metric, chosen)
-    return SeedReport(metric, settings, baseline, compared, runs, scores, shown, remark)
+    return SeedReport(settings, baseline, compared, outcomes.runs, scores, shown, remark)
 
 
-def _settings(runs: pd.DataFrame, metric: str, chosen: Mapping[str, Summary]) -> pd.DataFrame:
+def _settings(found: Outcomes, shown: Shown) -> pd.DataFrame:
     """Return a row a setting; see `SeedReport`."""
-    rows = []
-    for one in summarize(runs, metric):
+    rows, chooser = [], shown.chosen_by(found)
+    chosen = chosen_settings(found.runs, chooser)
+    for one in summarize(found.runs, chooser):
         setting, is_chosen = one.setting, chosen[one.setting.system].setting == one.setting
+        last, one = one.last if shown.where == BEST else math.nan, one.showing(shown)
         values = [setting.title, setting.system, setting.choices, setting.learning_rate]
-        values += [setting.epochs, one.count, one.mean, one.deviation, one.extreme, one.last]
+        values += [setting.epochs, one.count, one.mean, one.deviation, one.extreme, last]
         rows.append([*values, is_chosen])
     return pd.DataFrame(rows, columns=["title", *_COLUMNS], dtype=object)
 
@@ -212,7 +212,7 @@ def format_markdown(report: SeedReport) -> str:
     tables, compared = [_settings_table(report)], report.comparisons
     if len(compared):
         title = f"Against {report.baseline}"
-        tables.append(compared_table(title, report.metric, compared, raw=True))
+        tables.append(compared_table(title, report.shown, compared, raw=True))
     tables = [remarked(table, report.runs) for table in tables]
     texts, known = list(map(format_table, tables)), {report.baseline, *compared.system}
     texts += [f"{report.remark}\n"] * bool(report.remark)
@@ -231,11 +231,12 @@ def csv_files(report: SeedReport) -> dict[str, str]:
 
 def _settings_table(report: SeedReport) -> ResultTable:
     """Lay all settings out."""
-    heads, rows = ("learning rate", "epochs", "n", report.metric, "best", "last"), []
+    heads, rows = ("learning rate", "epochs", "n", report.shown.metric, "best", "last"), []
     for one in report.settings.itertuples():
         mean = f"{one.mean:.4f}" + (f" ± {one.deviation:.4f}" if one.n > 1 else "")
         texts = [one.title + " *" * one.chosen, f"{one.lr:g}", str(one.epochs), str(one.n), mean]
-        rows.append(list(map(TableCell, [*texts, f"{one.best:.4f}", f"{one.last:.4f}"])))
+        cells = list(map(TableCell, [*texts, f"{one.best:.4f}"]))
+        rows.append([*cells, _number_or_none(one.last, "{:.4f}")])
     caption = (
         "Mean ± standard deviation over n seeds of the best checkpoint, the best seed, and the "
         "mean after the last update. * chosen setting."
@@ -246,27 +247,33 @@ def _settings_table(report: SeedReport) -> ResultTable:
             f" Settings have {min(counts)} to {max(counts)} seeds: only those with most seeds of "
             "their system can be chosen. Finish the grid before you compare."
         )
-    title = f"{report.metric} on the validation set"
+    title = _on(report.shown)
     return ResultTable(title, [*words("system"), *map(Heading, heads)], rows, caption)
 
 
+def _on(shown: Shown) -> str:
+    """Say what scores are, and of which split."""
+    split = "the validation set" if shown.split == VALID else f"split {shown.split!r}"
+    return f"{shown.metric} on {split}"
+
+
 def compared_table(
-    title: str, metric: str, comparisons: pd.DataFrame, *, raw: bool = False
+    title: str, shown: Shown, comparisons: pd.DataFrame, *, raw: bool = False
 ) -> ResultTable:
     """Lay out what systems are compared with a baseline, over seeds and over examples.
 
     Args:
         title: of the table.
-        metric: that is compared.
+        shown: what is compared.
         comparisons: of each system; see `against`.
         raw: whether differences are shown as they are, not in points.
     """
     found = comparisons[["examples", "samples"]].dropna().to_numpy()[:1]
     drawn = "".join(f" ({one:,} examples, {samples:,} samples)" for one, samples in found)
-    scale, digits = (1, 4) if raw else (scale_of(metric), 2)
+    scale, digits = (1, 4) if raw else (scale_of(shown.metric), 2)
     rows = [list(_compared(one, scale, digits)) for one in comparisons.itertuples()]
     caption = (
-        f"Difference of {metric} on the validation set: mean ± standard error over the seeds "
+        f"Difference of {_on(shown)}: mean ± standard error over the seeds "
         "that both have, each system at its chosen setting on the largest share of the training "
         "data that both were trained on (named where it is not all of it). Interval over seeds: of "
         "the paired t-test. Interval and p-value "
