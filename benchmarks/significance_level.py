@@ -16,7 +16,8 @@ from collections.abc import Callable
 import numpy as np
 from scipy import stats
 
-from fairseq_plugins.evaluation.example_bootstrap import Answers, bootstrap
+from fairseq_plugins.evaluation.example_answers import Answers
+from fairseq_plugins.evaluation.example_bootstrap import bootstrap
 from fairseq_plugins.evaluation.seed_statistics import almost_order
 from fairseq_plugins.evaluation.significance import paired_bootstrap
 from fairseq_plugins.evaluation.translation import Corpus

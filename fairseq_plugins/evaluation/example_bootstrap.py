@@ -15,41 +15,11 @@ systems whose seeds differ they tell 15 % apart, both together 1 to 3 % (RESULTS
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from itertools import chain
-from pathlib import Path
-from typing import Any
+from dataclasses import dataclass
 
 import numpy as np
 
-from ..messages import named
-from ..text_reading import json_lines
-from .entity_spans import spans_of
-from .labeling import EDITS
-from .metrics import NAMES, statistic
-from .predictions import ENTITIES, KEYS, WORD_LABELS
-
-_ANSWERS = {key: target for target, key in KEYS.items()}
-_ANSWERS |= {"answer": "spans", ENTITIES: ENTITIES}
-
-
-@dataclass(frozen=True)
-class Answers:
-    """What one run predicted for the examples that have gold.
-
-    Args:
-        source: where it was read from.
-        target: ``classes``, ``score``, ``word_labels``, ``entities`` or ``spans``.
-        ids: of the examples.
-        gold, predicted: a class, a number, a row of word labels or of entities (label, first and
-            last word) for each; of questions a row of gold answers and the predicted one.
-    """
-
-    source: str
-    target: str
-    ids: list[str]
-    gold: list[Any]
-    predicted: list[Any]
+from .example_answers import Answers, ExampleCounts, example_counts
 
 
 @dataclass(frozen=True)
@@ -71,33 +41,6 @@ class Bootstrap:
     samples: int
 
 
-def read_answers(path: str | Path) -> Answers:
-    """Read predictions (JSON lines of `predict`); rows without gold are left out.
-
-    Raises:
-        FileNotFoundError, ValueError: no such file; a line that is no prediction; no gold at all.
-    """
-    records = []
-    for number, record in json_lines(path):
-        try:
-            key = next(key for key in _ANSWERS if key in record)
-            sides = [record.get("gold"), record[key]]
-            if key == ENTITIES:
-                sides = [side if side is None else _entities(side) for side in sides]
-            records.append((_ANSWERS[key], str(record["id"]), *sides))
-        except (TypeError, KeyError, AttributeError, StopIteration):
-            raise ValueError(
-                f"{path}, line {number}: no prediction of fairseq-plugins predict"
-            ) from None
-    known = [record for record in records if record[2] is not None]
-    if not known:
-        raise ValueError(f"{path}: no example has a gold label")
-    if len({target for target, *_ in known}) > 1:
-        raise ValueError(f"{path}: predictions of more than one kind")
-    _, ids, gold, predicted = (list(column) for column in zip(*known))
-    return Answers(str(path), known[0][0], ids, gold, predicted)
-
-
 def bootstrap(
     baseline: Sequence[Answers],
     system: Sequence[Answers],
@@ -108,39 +51,56 @@ def bootstrap(
     seed: int = 12345,
     over_seeds: bool = False,
 ) -> Bootstrap:
-    """Compare two systems on one metric.
+    """Compare the answers of two systems on one metric.
 
     Args:
         baseline, system: runs of each; all on the same examples.
-        metric: one of `metrics.NAMES`.
-        positive: class or error label that the metric is about, if it is about one.
+        metric, positive: see `example_answers.example_counts`.
+        samples, seed, over_seeds: see `bootstrap_counts`.
+
+    Raises:
+        ValueError: see `bootstrap_counts` and `example_answers.example_counts`.
+    """
+    sides = ([example_counts(run, metric, positive) for run in side] for side in (baseline, system))
+    return bootstrap_counts(*sides, samples=samples, seed=seed, over_seeds=over_seeds)
+
+
+def bootstrap_counts(
+    baseline: Sequence[ExampleCounts],
+    system: Sequence[ExampleCounts],
+    *,
+    samples: int = 1000,
+    seed: int = 12345,
+    over_seeds: bool = False,
+) -> Bootstrap:
+    """Compare two systems by what their runs did on each example.
+
+    Args:
+        baseline, system: runs of each; all of one metric, on the same examples.
         samples: resamples.
         seed: of the resampling.
         over_seeds: whether runs are drawn as well; the n-th runs of both systems are pairs.
 
     Raises:
-        ValueError: runs on other examples, no run, fewer than one sample, runs that are no pairs,
-            or a metric that does not go with the predictions.
+        ValueError: runs on other examples, no run, fewer than one sample, or runs that are no
+            pairs.
     """
     if not (baseline and system) or samples < 1:
         raise ValueError("a bootstrap needs runs of both systems and at least one sample")
     if over_seeds and len(baseline) != len(system):
         raise ValueError(f"{len(baseline)} and {len(system)} runs are no pairs")
-    baseline, system = _alike(baseline, system)
-    count = len(_check([*baseline, *system], metric, positive).ids)
-    about = {"labels": _labels([*baseline, *system]), "positive": positive, "names": [metric]}
-    sides = [
-        [statistic(run.target, run.gold, run.predicted, **about) for run in side]
-        for side in (system, baseline)
-    ]
-    random = np.random.default_rng(seed)
+    first, sides = baseline[0], (system, baseline)
+    for run in (*baseline, *system):
+        if (run.metric, run.examples, run.count) != (first.metric, first.examples, first.count):
+            raise ValueError(f"{run.source} and {first.source} are predictions of other examples")
+    random, count = np.random.default_rng(seed), first.count
     drawn = random.multinomial(count, np.full(count, 1 / count), size=samples)
     parts = [[np.full(len(side), 1 / len(side)) for side in sides]] * (samples + 1)
     if over_seeds:
         each = random.multinomial(len(system), parts[0][0], size=samples) / len(system)
         parts[1:] = [[row, row] for row in each]
     observed, *resampled = (
-        float(np.subtract(*(_score(side, w, metric, own) for side, own in zip(sides, both))))
+        float(np.subtract(*(_score(side, w, own) for side, own in zip(sides, both))))
         for w, both in zip((np.ones(count, dtype=np.int64), *drawn), parts)
     )
     interval = np.percentile(resampled, [2.5, 97.5]).tolist()
@@ -148,30 +108,10 @@ def bootstrap(
     return Bootstrap(observed, p_value, *interval, count, samples)
 
 
-def _score(side: Sequence[Any], weights: np.ndarray, metric: str, parts: np.ndarray) -> float:
+def _score(side: Sequence[ExampleCounts], weights: np.ndarray, parts: np.ndarray) -> float:
     """Return the score of a system's runs, each with its part, on weighted examples."""
     there = np.flatnonzero(parts)
-    return float(np.dot([side[i](weights)[metric] for i in there], parts[there]))
-
-
-def _entities(row: Any) -> list[tuple[str, int, int]]:
-    return sorted((str(one["label"]), int(one["first"]), int(one["last"])) for one in row)
-
-
-def _alike(*sides: Sequence[Answers]) -> list[list[Answers]]:
-    """Read labels of words as entities where another system found entities."""
-    if all(run.target != ENTITIES for side in sides for run in side):
-        return [list(side) for side in sides]
-    return [[_as_entities(run) for run in side] for side in sides]
-
-
-def _as_entities(run: Answers) -> Answers:
-    if run.target != WORD_LABELS:
-        return run
-    gold, predicted = (
-        [sorted(spans_of(row, len(row))) for row in column] for column in (run.gold, run.predicted)
-    )
-    return replace(run, target=ENTITIES, gold=gold, predicted=predicted)
+    return float(np.dot([side[i].score(weights) for i in there], parts[there]))
 
 
 def _p_value(observed: float, resampled: np.ndarray) -> float:
@@ -180,35 +120,3 @@ def _p_value(observed: float, resampled: np.ndarray) -> float:
         return math.nan
     contrary = int((~(np.sign(observed) * resampled > 0)).sum())  # nan is no evidence
     return min(1.0, 2 * (contrary + 1) / (len(resampled) + 1))
-
-
-def _check(runs: Sequence[Answers], metric: str, positive: str) -> Answers:
-    """Refuse runs that cannot be compared on a metric; return the first."""
-    first, *others = runs
-    for run in others:
-        if (run.ids, run.gold) != (first.ids, first.gold):
-            raise ValueError(f"{run.source} and {first.source} are predictions of other examples")
-    if metric not in NAMES[first.target]:
-        choices = ", ".join(NAMES[first.target])
-        raise ValueError(f"metric {metric!r} is not one of {choices}")
-    about_one = first.target != "spans" and metric.startswith(("f1", "token_", "detection_"))
-    if about_one and positive not in _occurring(first):
-        choices = named(sorted(_occurring(first)))
-        raise ValueError(
-            f"metric {metric!r} needs the positive label, {positive!r} is none of {choices}"
-        )
-    return first
-
-
-def _occurring(run: Answers) -> set[str]:
-    return set(run.gold if run.target == "classes" else chain.from_iterable(run.gold))
-
-
-def _labels(runs: Sequence[Answers]) -> list[str]:
-    """Return the classes that occur in gold and predictions; of words, labels of edits, with whose
-    metrics those of all entities are.
-    """
-    if runs[0].target != "classes":
-        return [f"B-{kind}" for kind in sorted(EDITS)]
-    columns = [column for one in runs for column in (one.gold, one.predicted)]
-    return sorted(set(chain.from_iterable(columns)))

@@ -129,12 +129,17 @@ class WordGroup(NamedTuple):
     """Counts of labelled words that belong together.
 
     Args:
+        kind: key of `METRICS_OF`, which makes metrics of their sums.
         counts: makes them of a sentence's gold and predicted row; they add up over sentences.
-        metrics: makes metrics of their sums.
     """
 
+    kind: str
     counts: Callable[[Row, Row], Counts]
-    metrics: Callable[..., dict[str, float]]
+
+    @property
+    def metrics(self) -> Callable[..., dict[str, float]]:
+        """What makes metrics of the sums of counts."""
+        return METRICS_OF[self.kind]
 
 
 def word_groups(labels: Iterable[str], positive: str) -> dict[str, WordGroup]:
@@ -145,15 +150,12 @@ def word_groups(labels: Iterable[str], positive: str) -> dict[str, WordGroup]:
             F0.5 beside F1 where their types are those of edits.
         positive: label of erroneous words; empty if there is none.
     """
-    groups = {"accuracy": WordGroup(word_counts, _accuracy)}
+    groups = {"accuracy": WordGroup("accuracy", word_counts)}
     if kinds := {label[2:] for label in labels if label[:2] in ("B-", "I-")}:
-        scores = _edit_scores if kinds <= EDITS else _named("entity_", precision_recall_f)
-        groups["entity"] = WordGroup(entity_counts, scores)
+        groups["entity"] = WordGroup("edits" if kinds <= EDITS else "entity", entity_counts)
     if positive:
-        counts = (partial(count, positive=positive) for count in (token_counts, detection_counts))
-        half = partial(precision_recall_f, beta=0.5)
-        scores = (_named("token_", half, "f0.5"), _named("detection_", detection_scores))
-        groups |= dict(zip(("token", "detection"), map(WordGroup, counts, scores)))
+        for kind, count in (("token", token_counts), ("detection", detection_counts)):
+            groups[kind] = WordGroup(kind, partial(count, positive=positive))
     return groups
 
 
@@ -163,7 +165,7 @@ def _accuracy(right: int, words: int) -> dict[str, float]:
 
 def _edit_scores(*counts: int) -> dict[str, float]:
     half = precision_recall_f(*counts, beta=0.5)[2]
-    return {**_named("entity_", precision_recall_f)(*counts), "entity_f0.5": half}
+    return {**METRICS_OF["entity"](*counts), "entity_f0.5": half}
 
 
 def _named(
@@ -172,3 +174,12 @@ def _named(
     """Name precision, recall, F and maybe the false positive rate of counts."""
     names = [prefix + name for name in ("precision", "recall", f, "false_positive_rate")]
     return lambda *counts: dict(zip(names, scores(*counts)))
+
+
+METRICS_OF: dict[str, Callable[..., dict[str, float]]] = {  # sums of counts -> metrics
+    "accuracy": _accuracy,
+    "entity": _named("entity_", precision_recall_f),
+    "edits": _edit_scores,
+    "token": _named("token_", partial(precision_recall_f, beta=0.5), "f0.5"),
+    "detection": _named("detection_", detection_scores),
+}

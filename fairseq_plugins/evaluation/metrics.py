@@ -18,16 +18,17 @@ reach a checkpoint) and 0.0 where a score is undefined.
 
 import math
 import statistics
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..messages import named, quoted
 from . import squad
-from .entity_spans import scores_of_types, span_counts
-from .labeling import check_equal, counted, word_groups
+from .entity_spans import span_counts, types_of
+from .labeling import METRICS_OF, check_equal, counted, word_groups
+from .sentence_counts import SENTENCE_METRICS, corpus_score
 
 NAMES: dict[str, tuple[str, ...]] = {
     "classes": ("accuracy", "f1", "macro_f1", "mcc"),
@@ -81,7 +82,8 @@ def score(
         raise ValueError(f"positive label {positive!r} is not one of {named(labels)}")
     columns = _with_gold(gold, predicted)
     once = np.ones(len(columns[0]), dtype=np.int64)
-    return statistic(target, *columns, labels, positive)(once)
+    found = counts_of(target, *columns, labels, positive).values()
+    return {name: value for one in found for name, value in one.metrics(once).items()}
 
 
 def _with_gold(gold: Sequence[Any], predicted: Sequence[Any]) -> tuple[list[Any], list[Any]]:
@@ -92,49 +94,68 @@ def _with_gold(gold: Sequence[Any], predicted: Sequence[Any]) -> tuple[list[Any]
     return [truth for truth, _ in pairs], [guess for _, guess in pairs]
 
 
-def statistic(
+class Counts(NamedTuple):
+    """Numbers of n examples that make metrics, however often each example counts.
+
+    Args:
+        kind: ``classes`` (a cell of the confusion matrix), ``score`` (gold, predicted), ``spans``
+            (exact match, F1, whether there is an answer), or one of `labeling.METRICS_OF` and
+            `sentence_counts.SENTENCE_METRICS`, whose columns add up.
+        table: of the examples, (n, k).
+        classes: how many there are, of ``classes``.
+        positive: number of the class that F1 is about; None for none.
+    """
+
+    kind: str
+    table: np.ndarray
+    classes: int = 0
+    positive: int | None = None
+
+    def metrics(self, weights: np.ndarray, names: Iterable[str] = ()) -> dict[str, float]:
+        """Return the metrics of examples of which each counts so often, (n,).
+
+        Args:
+            weights: whole numbers.
+            names: of the metrics that are wanted, of ``score`` alone (default: all).
+        """
+        if self.kind in METRICS_OF:
+            return METRICS_OF[self.kind](*(weights @ self.table).tolist())
+        if self.kind in SENTENCE_METRICS:
+            return {self.kind: corpus_score(self.kind, weights @ self.table)}
+        return _OTHER_METRICS[self.kind](self, weights, names)
+
+
+def counts_of(
     target: str,
     gold: Sequence[Any],
     predicted: Sequence[Any],
     labels: Sequence[str] = (),
     positive: str = "",
-    names: Sequence[str] = (),
-) -> Callable[[np.ndarray], dict[str, float]]:
-    """Return what computes the metrics of n examples by how often each of them counts, (n,).
+) -> dict[str, Counts]:
+    """Return what metrics are computed of: the beginning of their names -> counts.
+
+    Of all but labels of words all metrics have the same, under the empty beginning.
 
     Args:
         target, gold, predicted, labels, positive: see `score`; every example has gold.
-        names: of the metrics that are wanted, so that others need not be computed (default: all).
 
     Raises:
         ValueError: unequal counts, or a class that is none of the labels.
     """
     if target == "score":
-        columns = [np.array(column, dtype=float) for column in (gold, predicted)]
-        return lambda w: score_metrics(
-            *(np.repeat(c, w).tolist() for c in columns), names or SCORE_METRICS
-        )
+        return {"": Counts("score", np.array([gold, predicted], dtype=float).T)}
     if target == "spans":
-        scores = np.array([squad.scores_of(*pair) for pair in zip(gold, predicted)])
-        has_answer = np.array([bool(golds) for golds in gold])
-        return lambda w: squad.span_metrics(scores, has_answer, w)
+        rows = [(*squad.scores_of(*pair), bool(pair[0])) for pair in zip(gold, predicted)]
+        return {"": Counts("spans", np.array(rows, dtype=float))}
     if target == "classes":
-        found = cells(gold, predicted, labels)
         place = labels.index(positive) if positive in labels else None
-        return lambda w: class_metrics(confusion(found, w, len(labels)), place)
+        return {"": Counts("classes", cells(gold, predicted, labels)[:, None], len(labels), place)}
     if target == "entities":
-        table = np.array([*map(span_counts, gold, predicted)])  # (n, 3)
-        scores_of = scores_of_types(labels)
-        return lambda w: scores_of(*(w @ table).tolist())
-    counts = [
-        (group.metrics, counted(group.counts, gold, predicted))
+        kind = word_groups([f"B-{kind}" for kind in types_of(labels)], "")["entity"].kind
+        return {"": Counts(kind, np.array([*map(span_counts, gold, predicted)]))}  # (n, 3)
+    return {
+        prefix: Counts(group.kind, counted(group.counts, gold, predicted))
         for prefix, group in word_groups(labels, positive).items()
-        if not names or any(name.startswith(prefix) for name in names)
-    ]
-    return lambda w: {
-        name: value
-        for metrics_of, table in counts
-        for name, value in metrics_of(*(w @ table).tolist()).items()
     }
 
 
@@ -219,3 +240,24 @@ def score_metrics(
 ) -> dict[str, float]:
     """Return metrics of two columns of numbers."""
     return {name: SCORE_METRICS[name](gold, predicted) for name in names}
+
+
+def _score_metrics(one: Counts, weights: np.ndarray, names: Iterable[str]) -> dict[str, float]:
+    columns = (np.repeat(column, weights).tolist() for column in one.table.T)
+    return score_metrics(*columns, names or SCORE_METRICS)
+
+
+def _class_metrics(one: Counts, weights: np.ndarray, _: Iterable[str]) -> dict[str, float]:
+    places = one.table[:, 0].astype(np.int64)
+    return class_metrics(confusion(places, weights, one.classes), one.positive)
+
+
+def _span_metrics(one: Counts, weights: np.ndarray, _: Iterable[str]) -> dict[str, float]:
+    return squad.span_metrics(one.table[:, :2], one.table[:, 2] > 0, weights)
+
+
+_OTHER_METRICS = {"score": _score_metrics, "classes": _class_metrics, "spans": _span_metrics}
+COLUMNS = {  # kind of `Counts` -> columns of its table
+    **{"classes": 1, "score": 2, "spans": 3, "bleu": 10, "chrf": 18},
+    **{"accuracy": 2, "entity": 3, "edits": 3, "token": 3, "detection": 4},
+}

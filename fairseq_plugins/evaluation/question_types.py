@@ -15,7 +15,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ..messages import quoted
-from .example_bootstrap import Answers, bootstrap
+from .example_answers import Answers
+from .example_bootstrap import bootstrap
 from .shown_text import align
 from .squad import scores_of
 

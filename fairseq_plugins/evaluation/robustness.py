@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from . import metrics
-from .example_bootstrap import Answers, bootstrap
+from .example_answers import Answers
+from .example_bootstrap import bootstrap
 
 METRICS = {"classes": "accuracy", "score": "pearson"}  # target -> headline
 

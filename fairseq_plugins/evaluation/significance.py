@@ -17,13 +17,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sacrebleu.metrics import BLEU, CHRF
 from sacrebleu.metrics.base import Metric
 from sacrebleu.significance import estimate_ci
 
+from .sentence_counts import SENTENCE_METRICS, metric_of
 from .translation import Corpus, check_equal_counts
-
-METRICS = ("bleu", "chrf")
 
 
 @dataclass(frozen=True)
@@ -58,7 +56,7 @@ def paired_bootstrap(
     lang: str,
     samples: int = 1000,
     seed: int = 12345,
-    names: Sequence[str] = METRICS,
+    names: Sequence[str] = SENTENCE_METRICS,
 ) -> list[SystemComparison]:
     """Compare every system with the first one.
 
@@ -68,20 +66,20 @@ def paired_bootstrap(
         lang: target language.
         samples: resamples of the test set.
         seed: of the resampling; positive.
-        names: of `METRICS`, those to compare on.
+        names: of `SENTENCE_METRICS`, those to compare on.
 
     Raises:
         ValueError: fewer than two systems or sentences, two systems of the same name, unequal
             counts, or a seed or sample count below 1.
     """
     _check_bootstrap(systems, reference, samples, seed)
-    metrics = {"bleu": BLEU(trg_lang=lang), "chrf": CHRF()}
     count = len(reference.text)
     drawn = np.random.default_rng(seed).choice(count, size=(samples, count))
     found = []
     for name in names:
-        compared = list(_compared(metrics[name], systems, reference, drawn))
-        signature = metrics[name].get_signature()  # known once the references are
+        metric = metric_of(name, lang)
+        compared = list(_compared(metric, systems, reference, drawn))
+        signature = metric.get_signature()  # known once the references are
         signature.update("seed", str(seed))
         signature.update("bs", samples)
         about = {"baseline": systems[0].name, "metric": name, "signature": str(signature)}

@@ -17,7 +17,7 @@ from ..bundles.index import found_bundles, open_bundle
 from ..corpora.examples import Example
 from ..data.manifest import TEXT, Manifest
 from ..evaluation.contrast import short_names
-from ..evaluation.example_bootstrap import Answers
+from ..evaluation.example_answers import Answers
 from ..evaluation.predictions import SCORE, Prediction, renderer
 from ..evaluation.robustness import WHOLE, SystemAnswers, before
 from ..files import write_text

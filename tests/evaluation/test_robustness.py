@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from fairseq_plugins.evaluation.example_bootstrap import Answers
+from fairseq_plugins.evaluation.example_answers import Answers
 from fairseq_plugins.evaluation.robustness import SystemAnswers, before, on_set, scores_of
 
 COUNT = 40

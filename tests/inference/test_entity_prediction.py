@@ -12,7 +12,8 @@ from entity_tasks import train
 from fairseq_plugins import load
 from fairseq_plugins.demo.models import open_models
 from fairseq_plugins.demo.options import DemoOptions
-from fairseq_plugins.evaluation.example_bootstrap import bootstrap, read_answers
+from fairseq_plugins.evaluation.example_answers import read_answers
+from fairseq_plugins.evaluation.example_bootstrap import bootstrap
 from fairseq_plugins.inference.export import export_checkpoint
 from fairseq_plugins.inference.options import PredictionOptions
 from fairseq_plugins.inference.prediction_files import predict_files

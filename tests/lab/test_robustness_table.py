@@ -9,7 +9,7 @@ import math
 
 import pytest
 
-from fairseq_plugins.evaluation.example_bootstrap import Answers
+from fairseq_plugins.evaluation.example_answers import Answers
 from fairseq_plugins.evaluation.robustness import WHOLE, SystemAnswers
 from fairseq_plugins.lab.results.robustness_table import (
     PerturbedSet,

@@ -12,7 +12,8 @@ import pytest
 from lab.filled_tables import OVER_SEEDS, cells, format_markdown, table_of
 from lab.finished_questions import answered, with_three_models
 
-from fairseq_plugins.evaluation.example_bootstrap import bootstrap, read_answers
+from fairseq_plugins.evaluation.example_answers import read_answers
+from fairseq_plugins.evaluation.example_bootstrap import bootstrap
 from fairseq_plugins.lab.execution.run import Run
 from fairseq_plugins.lab.plan.grid import Grid, read_grid
 from fairseq_plugins.lab.plan.prepared_data import PreparedData, read_folders, read_prepared

@@ -19,24 +19,23 @@ from typing import Any, NamedTuple
 import pandas as pd
 from scipy import stats
 
-from ...evaluation.example_bootstrap import Bootstrap, bootstrap, read_answers
+from ...evaluation.example_bootstrap import Bootstrap, bootstrap_counts
 from ...evaluation.generate_log import load
 from ...evaluation.metrics import LOWER_IS_BETTER, deviation
 from ...evaluation.seed_statistics import almost_order, detectable, holm
+from ...evaluation.sentence_counts import SENTENCE_METRICS
 from ...evaluation.significance import paired_bootstrap
 from ...evaluation.translation import TextForm
-from ..run_files import EVALUATED, PREDICTIONS
 from ..safe_files import is_file, read_text
-from .run_frame import BEST
+from .run_counts import counts_of_run, is_own, reference_of
 from .runs import Outcomes
-from .seeds import SENTENCE_METRICS, Shown, Summary, chosen_settings
+from .seeds import Shown, Summary, chosen_settings
 from .split_files import GENERATED, SCORE, find
 from .squad_answers import TUNED
 
 SEEDS, EXAMPLES, EITHER = "seeds", "examples", "either"  # what a test is over
 ROUNDING = 1e-12  # as a share of the greatest score
 LEAST = 1e-150  # whose square is still a number
-_OWN = "T- lines of "  # how a score's reference begins that is the one of its own log
 
 
 class Tested(NamedTuple):
@@ -210,7 +209,7 @@ def over_examples(
     *,
     over_seeds: bool = False,
 ) -> Bootstrap | None:
-    """Resample examples with the seeds that both have; None if a run has no predictions.
+    """Resample examples with the seeds that both have; None if nothing tells them of a run.
 
     Args:
         baseline, system, shown: what is compared.
@@ -218,14 +217,11 @@ def over_examples(
         over_seeds: whether seeds are resampled as well.
     """
     shared = baseline.values.keys() & system.values.keys()
-    name = PREDICTIONS if shown.where == BEST else EVALUATED
-    paired = [one.at(shared).runs.sort_values("seed") for one in (baseline, system)]
-    sides = [[folder / name for folder in runs.folder] for runs in paired]
-    if not shared or not all(is_file(path) for side in sides for path in side):
+    runs = [one.at(shared).runs.sort_values("seed") for one in (baseline, system)]
+    sides = [[counts_of_run(run, shown) for run in side.itertuples()] for side in runs]
+    if not shared or None in sides[0] + sides[1]:
         return None
-    answers = [list(map(read_answers, side)) for side in sides]
-    own = {"positive": baseline.runs.positive.iloc[0], "over_seeds": over_seeds}
-    return bootstrap(*answers, shown.metric, samples=drawn.samples, seed=drawn.seed, **own)
+    return bootstrap_counts(*sides, samples=drawn.samples, seed=drawn.seed, over_seeds=over_seeds)
 
 
 def over_sentences(
@@ -251,8 +247,7 @@ def over_sentences(
     names, language = [score["reference"] for score in scores], scores[1]["language"]
     if remark := _why_not(names):
         return Tested(remark=remark)
-    reference = None if names[1].startswith(_OWN) else names[1]
-    inputs = load(logs, reference, TextForm(language))
+    inputs = load(logs, reference_of(scores[1]), TextForm(language))
     own = {"lang": language, "samples": drawn.samples, "seed": drawn.seed, "names": (metric,)}
     (one,) = paired_bootstrap(inputs.systems, inputs.reference, **own)
     return Tested(one.p_value, one.difference, "sentences")
@@ -260,7 +255,7 @@ def over_sentences(
 
 def _why_not(references: Sequence[str]) -> str:
     """Say why runs with these references cannot be compared over sentences; empty if they can."""
-    own = [name.startswith(_OWN) for name in references]
+    own = [is_own(name) for name in references]
     if any(own):
         return "" if all(own) else "untested: unlike references"
     first, *others = paths = list(map(Path, references))

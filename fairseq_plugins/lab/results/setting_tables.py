@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from ...evaluation.seed_statistics import SURE
+from ...evaluation.sentence_counts import SENTENCE_METRICS
 from ...messages import named
 from ..plan.grid import VALID
 from .comparisons import Significance, against
@@ -20,7 +21,6 @@ from .remarks import remarked
 from .run_frame import BEST, EVALUATION, Setting, found_scores
 from .runs import Outcomes, read_outcomes
 from .seeds import (
-    SENTENCE_METRICS,
     Shown,
     by_setting,
     chosen_finished,

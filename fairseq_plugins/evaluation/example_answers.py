@@ -1,0 +1,158 @@
+"""What a run answered to the examples of a split, and how that counts for a metric.
+
+Answers are read from predictions (JSON lines of `predict`), or are translations. Their counts
+(`ExampleCounts`) are all that a comparison needs, and far smaller.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..messages import named
+from ..text_reading import json_lines
+from .entity_spans import spans_of
+from .labeling import EDITS
+from .metrics import NAMES, Counts, counts_of
+from .predictions import ENTITIES, KEYS, WORD_LABELS
+from .sentence_counts import sentence_counts
+
+_ANSWERS = {key: target for target, key in KEYS.items()}
+_ANSWERS |= {"answer": "spans", ENTITIES: ENTITIES}
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What one run predicted for the examples that have gold.
+
+    Args:
+        source: where it was read from.
+        target: ``classes``, ``score``, ``word_labels``, ``entities`` or ``spans``.
+        ids: of the examples.
+        gold, predicted: a class, a number, a row of word labels or of entities (label, first and
+            last word) for each; of questions a row of gold answers and the predicted one.
+    """
+
+    source: str
+    target: str
+    ids: list[str]
+    gold: list[Any]
+    predicted: list[Any]
+
+
+@dataclass(frozen=True)
+class ExampleCounts:
+    """How the answers of one run count for a metric.
+
+    Args:
+        source: where they are from.
+        metric: of `metrics.NAMES` or `SENTENCE_METRICS`.
+        examples: a digest of the examples and their gold; runs with the same can be compared.
+        counts: of each of n examples.
+    """
+
+    source: str
+    metric: str
+    examples: str
+    counts: Counts
+
+    @property
+    def count(self) -> int:
+        """Number of examples."""
+        return len(self.counts.table)
+
+    def score(self, weights: np.ndarray) -> float:
+        """Return the metric of examples of which each counts so often, (n,)."""
+        return self.counts.metrics(weights, [self.metric])[self.metric]
+
+
+def read_answers(path: str | Path) -> Answers:
+    """Read predictions (JSON lines of `predict`); rows without gold are left out.
+
+    Raises:
+        FileNotFoundError, ValueError: no such file; a line that is no prediction; no gold at all.
+    """
+    records = []
+    for number, record in json_lines(path):
+        try:
+            key = next(key for key in _ANSWERS if key in record)
+            sides = [record.get("gold"), record[key]]
+            if key == ENTITIES:
+                sides = [side if side is None else _entities(side) for side in sides]
+            records.append((_ANSWERS[key], str(record["id"]), *sides))
+        except (TypeError, KeyError, AttributeError, StopIteration):
+            raise ValueError(
+                f"{path}, line {number}: no prediction of fairseq-plugins predict"
+            ) from None
+    known = [record for record in records if record[2] is not None]
+    if not known:
+        raise ValueError(f"{path}: no example has a gold label")
+    if len({target for target, *_ in known}) > 1:
+        raise ValueError(f"{path}: predictions of more than one kind")
+    _, ids, gold, predicted = (list(column) for column in zip(*known))
+    return Answers(str(path), known[0][0], ids, gold, predicted)
+
+
+def example_counts(run: Answers, metric: str, positive: str = "") -> ExampleCounts:
+    """Count the answers of a run for a metric.
+
+    Args:
+        run: what it answered.
+        metric: one of `metrics.NAMES` that goes with its target.
+        positive: class or error label that the metric is about, if it is about one.
+
+    Raises:
+        ValueError: a metric that does not go with the answers, or a positive label that it lacks.
+    """
+    _check(run, metric, positive)
+    labels: Sequence[str] = [f"B-{kind}" for kind in sorted(EDITS)]  # whose metrics all types have
+    gold: Any = run.gold
+    if run.target == "classes":
+        labels = sorted({*run.gold, *run.predicted})
+    found = counts_of(run.target, run.gold, run.predicted, labels, positive)
+    if run.target in (ENTITIES, WORD_LABELS) and metric.startswith("entity_"):
+        found = {"entity": next(iter(found.values()))} if run.target == ENTITIES else found
+        gold = [sorted(_spans(run.target, row)) for row in gold]
+    counts = next(one for prefix, one in found.items() if metric.startswith(prefix))
+    return ExampleCounts(run.source, metric, _digest(run.ids, gold), counts)
+
+
+def translation_counts(
+    source: str, hypotheses: Sequence[str], references: Sequence[str], metric: str, lang: str
+) -> ExampleCounts:
+    """Count the translations of a run for a metric of `SENTENCE_METRICS`; see `ExampleCounts`."""
+    counts = Counts(metric, sentence_counts(metric, hypotheses, references, lang))
+    return ExampleCounts(source, metric, _digest([lang], references), counts)
+
+
+def _digest(*about: Any) -> str:
+    return sha256(repr(about).encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _spans(target: str, row: Any) -> Any:
+    return spans_of(row, len(row)) if target == WORD_LABELS else map(tuple, row)
+
+
+def _entities(row: Any) -> list[tuple[str, int, int]]:
+    return sorted((str(one["label"]), int(one["first"]), int(one["last"])) for one in row)
+
+
+def _check(run: Answers, metric: str, positive: str) -> None:
+    """Refuse a metric that does not go with the answers."""
+    if metric not in NAMES[run.target]:
+        choices = ", ".join(NAMES[run.target])
+        raise ValueError(f"metric {metric!r} is not one of {choices}")
+    about_one = run.target != "spans" and metric.startswith(("f1", "token_", "detection_"))
+    if about_one and positive not in _occurring(run):
+        choices = named(sorted(_occurring(run)))
+        raise ValueError(
+            f"metric {metric!r} needs the positive label, {positive!r} is none of {choices}"
+        )
+
+
+def _occurring(run: Answers) -> set[str]:
+    return set(run.gold if run.target == "classes" else chain.from_iterable(run.gold))

@@ -1,0 +1,71 @@
+"""What a run did on each example of a split: read from its files, or kept in its row.
+
+A row that is kept without its run may have a key ``counts``: see `evaluation.packed_counts`.
+"""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from ...evaluation.example_answers import (
+    ExampleCounts,
+    example_counts,
+    read_answers,
+    translation_counts,
+)
+from ...evaluation.generate_log import load
+from ...evaluation.packed_counts import unpacked
+from ...evaluation.sentence_counts import SENTENCE_METRICS
+from ...evaluation.translation import TextForm
+from ..run_files import EVALUATED, PREDICTIONS
+from ..safe_files import is_file, read_text
+from .run_frame import BEST
+from .seeds import Shown
+from .split_files import GENERATED, SCORE, find
+
+_OWN = "T- lines of "  # how a score's reference begins that is the one of its own log
+
+
+def counts_of_run(run: Any, shown: Shown) -> ExampleCounts | None:
+    """Return how each example counts for what is shown of a run; None if nothing tells.
+
+    Args:
+        run: a row of a frame of runs.
+        shown: metric and split.
+
+    Raises:
+        OSError, ValueError: files or a key that cannot be read; names them.
+    """
+    if shown.metric in SENTENCE_METRICS:
+        found = _of_translations(run, shown.metric)
+    else:
+        path = run.folder / (PREDICTIONS if shown.where == BEST else EVALUATED)
+        found = None
+        if is_file(path):
+            found = example_counts(read_answers(path), shown.metric, run.positive)
+    return found or unpacked(run.facts.get("counts"), shown.metric, shown.split, str(run.folder))
+
+
+def _of_translations(run: Any, metric: str) -> ExampleCounts | None:
+    """Return the counts of what a run translated; None without its log and reference."""
+    log, about = (find(run.folder, name, run.evaluated) for name in (GENERATED, SCORE))
+    if not (is_file(log) and is_file(about)):
+        return None
+    score = json.loads(read_text(about))
+    reference, language = reference_of(score), score["language"]
+    if reference and not Path(reference).is_file():
+        return None
+    inputs = load([log], reference, TextForm(language))
+    texts = inputs.systems[0].text, inputs.reference.text
+    return translation_counts(str(log), *texts, metric, language)
+
+
+def is_own(reference: str) -> bool:
+    """Tell whether a score's reference is that of its own log."""
+    return reference.startswith(_OWN)
+
+
+def reference_of(score: Mapping[str, Any]) -> str | None:
+    """Return the file of the reference that a score names; None for that of its own log."""
+    return None if is_own(score["reference"]) else score["reference"]
