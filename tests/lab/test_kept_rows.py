@@ -133,3 +133,57 @@ def test_failed_runs_are_passed_over(rows):
         changed(rows, number, status="failed")
     with pytest.raises(ValueError, match="no finished run"):
         make_report(rows)
+
+
+@pytest.fixture
+def kept(root, tmp_path):
+    """The rows as `keep` writes them, elsewhere."""
+    run("keep", root, tmp_path / "away" / "cola.jsonl")
+    return tmp_path / "away" / "cola.jsonl"
+
+
+def test_kept_rows_tell_of_examples_what_the_runs_tell(root, kept):
+    runs, alone = make_report(root / "cola", samples=50), make_report(kept, samples=50)
+    assert alone.comparisons.bootstrap_p.notna().all()
+    assert csv_files(runs) == csv_files(alone)
+    assert "compared over seeds alone" not in format_markdown(alone)
+
+
+def test_rows_of_runs_that_are_gone_stay_and_new_ones_are_added(root, kept):
+    before = kept.read_text().splitlines()
+    rows = [json.loads(line) for line in (root / "rows.jsonl").read_text().splitlines()]
+    part_of(root / "cola", "cola", "mcc", {"bert_wla_tiny": [0.2]})
+    new = next(row for row in rows_of(root, ["cola"]) if row["system"] == "bert_wla_tiny")
+    again = {**rows[0], "best": {**rows[0]["best"], "mcc": 0.9}}
+    write_rows(root, [new, again])
+    told = run("keep", root, kept)
+    assert told.out == f"{kept}: 2 runs of {root}, {len(rows) + 1} in all\n"
+    after = kept.read_text().splitlines()
+    assert after[1:-1] == before[1:]
+    assert json.loads(after[0])["best"]["mcc"] == 0.9
+    assert json.loads(after[-1])["system"] == "bert_wla_tiny"
+    assert json.loads(after[-1])["counts"]["shape"] == [50, 1]
+
+
+def test_rows_of_another_experiment_are_not_added(root, kept):
+    before = kept.read_bytes()
+    rows = [json.loads(line) for line in (root / "rows.jsonl").read_text().splitlines()]
+    write_rows(root, [{**row, "folder": f"other/{row['folder']}", "part": "rte"} for row in rows])
+    refused = run("keep", root, kept, fails=True)
+    assert "key 'part': 'rte', of rows before 'cola'" in refused.err
+    assert kept.read_bytes() == before
+    assert "no finished run" in run("keep", root, kept, "--part", "sst2", fails=True).err
+
+
+def test_every_share_of_the_data_is_compared(root, kept):
+    lines = [json.loads(line) for line in kept.read_text().splitlines()]
+    few = [{**row, "fraction": 0.05, "folder": f"few/{row['folder']}"} for row in lines]
+    for row in few:
+        row["best"] = {**row["best"], "mcc": row["best"]["mcc"] / 2}
+    kept.write_text("".join(json.dumps(row) + "\n" for row in (*lines, *few)))
+    report = make_report(kept, samples=20)
+    found = report.comparisons
+    assert list(found.title) == ["bert_pos_tiny 5 %", f"{SLA} 5 %", "bert_pos_tiny", SLA]
+    assert found.difference[0] == pytest.approx(found.difference[2] / 2)
+    assert list(report.scores)[:2] == [f"{PLAIN} 5 %", f"{SLA} 5 %"]
+    assert list(report.scores)[3:] == [PLAIN, SLA, "bert_pos_tiny"]

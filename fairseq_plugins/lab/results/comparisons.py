@@ -269,7 +269,7 @@ def _why_not(references: Sequence[str]) -> str:
 def against(found: Outcomes, shown: Shown, baseline: str, drawn: Significance) -> pd.DataFrame:
     """Compare every system with a baseline with which it has a seed in common.
 
-    Each stands at its chosen setting on the largest share of the training data that both have.
+    Each stands at its chosen setting, on every share of the training data that both have.
 
     Args:
         found: finished runs.
@@ -278,20 +278,18 @@ def against(found: Outcomes, shown: Shown, baseline: str, drawn: Significance) -
         drawn: samples and seed of the bootstrap over examples.
 
     Returns:
-        A row a system, with the columns of `COMPARED`: its setting's title, the fields of
+        A row a system and share, with the columns of `COMPARED`: its setting's title, the fields of
         `PairedSeeds`, those of the bootstrap over seeds and examples, nan without predictions, and
         its p-value (without predictions that of the t-test) corrected by Holm for all rows.
     """
-    runs, rows = found.runs, []
-    for system in dict.fromkeys(runs.system):
-        shares = [set(runs[runs.system == name].fraction) for name in (baseline, system)]
-        if system == baseline or not set.intersection(*shares):
-            continue
-        share = max(set.intersection(*shares))
-        chosen = chosen_settings(runs[runs.fraction == share], shown.chosen_by(found))
-        first, summary = (chosen[name].showing(shown) for name in (baseline, system))
-        if first.values.keys() & summary.values.keys():
-            rows.append({"system": system, **_against_one(first, summary, shown, drawn)})
+    rows = []
+    for share in sorted(set(found.runs.fraction)):
+        runs = found.runs[found.runs.fraction == share]
+        chosen = chosen_settings(runs, shown.chosen_by(found))
+        for system in chosen if baseline in chosen else ():
+            first, summary = (chosen[name].showing(shown) for name in (baseline, system))
+            if system != baseline and first.values.keys() & summary.values.keys():
+                rows.append({"system": system, **_against_one(first, summary, shown, drawn)})
     table = pd.DataFrame(rows, columns=COMPARED, dtype=object)
     told = table.bootstrap_p.where(table.bootstrap_p.notna(), table.t_p)
     table["corrected_p"] = holm(told.astype(float))

@@ -147,21 +147,23 @@ def chosen_settings(runs: pd.DataFrame, metric: str) -> dict[str, Summary]:
 
 
 def seed_scores(found: Outcomes, shown: Shown, baseline: str) -> dict[str, list[float]]:
-    """Return system -> what is shown of each seed, on the largest share of the training data.
+    """Return system -> what is shown of each seed; the share of the training data is named.
 
     Args:
         found: finished runs.
         shown: what is shown.
-        baseline: the system that comes first; the others as they were read.
+        baseline: the system that comes first of each share; the others as they were read.
 
     Raises:
         ValueError: a run lacks a metric.
     """
-    runs = found.runs[found.runs.fraction == max(found.runs.fraction)].sort_index()
-    chosen = chosen_settings(runs, shown.chosen_by(found))
-    return {
-        name: shown.values(chosen[name]) for name in sorted(chosen, key=lambda one: one != baseline)
-    }
+    scores = {}
+    for share, runs in found.runs.sort_index().groupby("fraction"):
+        chosen = chosen_settings(runs, shown.chosen_by(found))
+        data = "" if share == 1 else f" {share * 100:g} %"
+        for name in sorted(chosen, key=lambda one: one != baseline):
+            scores[name + data] = shown.values(chosen[name])
+    return scores
 
 
 def shown_of(found: Outcomes, metric: str = "") -> Shown:

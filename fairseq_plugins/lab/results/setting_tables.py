@@ -274,8 +274,8 @@ def compared_table(
     rows = [list(_compared(one, scale, digits)) for one in comparisons.itertuples()]
     caption = (
         f"Difference of {_on(shown)}: mean ± standard error over the seeds "
-        "that both have, each system at its chosen setting on the largest share of the training "
-        "data that both were trained on (named where it is not all of it). Interval over seeds: of "
+        "that both have, each system at its chosen setting, on every share of the training data "
+        "that both were trained on (named where it is not all of it). Interval over seeds: of "
         "the paired t-test. Interval and p-value "
         f"over seeds and examples: multi-bootstrap{drawn}, over examples alone of one seed. Holm: "
         "that p-value, or the t-test's, corrected for all rows. Almost order: how far the system "
