@@ -15,6 +15,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("folder", type=Path, help="folder of the runs, or a file of rows (rows.jsonl)")
     add("--metric", default="", help="default: the one that chose the checkpoints")
     add("--baseline", default="", metavar="NAME", help="system the others are compared with")
+    add("--systems", nargs="+", default=[], metavar="NAME", help="only these and the baseline")
+    effect = "say how many seeds show a difference of X, in points as the table of scores has them"
+    add("--effect", type=float, default=float("nan"), metavar="X", help=effect)
     add("--samples", type=int, default=1000, help="resamples of the bootstrap over examples")
     add("--seed", type=int, default=12345, help="of the bootstrap")
     where = "folder to write to (default: that of the runs; of a file FILE_seeds beside it)"
@@ -28,10 +31,10 @@ def run(args: argparse.Namespace) -> None:
     from ..lab.results import setting_tables
 
     options = vars(args)
-    folder, output = options.pop("folder"), options.pop("output")
+    folder, output, effect = (options.pop(name) for name in ("folder", "output", "effect"))
     report = setting_tables.make_report(folder, **options)
     output = output or (folder if folder.is_dir() else folder.with_name(f"{folder.stem}_seeds"))
-    text = setting_tables.format_markdown(report)
+    text = setting_tables.format_markdown(report, effect)
     plot_seeds(report.scores, output / "seeds", report.shown, ["png"])
     for name, content in {"seeds.md": text, **setting_tables.csv_files(report)}.items():
         write_text(output / name, content)

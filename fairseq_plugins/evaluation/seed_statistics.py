@@ -1,14 +1,17 @@
 """What scores over seeds can tell: how sure several comparisons are, and how small a difference.
 
 `holm` corrects the p-values of comparisons that are made together (Holm 1979). `detectable` is the
-power of a paired t-test, the other way round: the difference that so many seeds would have shown.
+power of a paired t-test, the other way round: the difference that so many seeds would have shown;
+`needed` is how many seeds a difference takes.
 `almost_order` is almost stochastic order (del Barrio et al. 2018; Dror et al. 2019, "Deep
 dominance", section 3): whether the scores of one system are above those of the other at all their
 quantiles, or at how large a part of them they are not.
 """
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 from scipy import optimize, stats
@@ -52,6 +55,26 @@ def detectable(deviation: float, count: int, *, power: float = 0.8, level: float
         highest *= 2
     effect = optimize.brentq(lacking, 0.0, highest)
     return effect * deviation / math.sqrt(count)
+
+
+def needed(deviation: float, effect: float, *, power: float = 0.8, level: float = 0.05) -> int:
+    """Return the least number of pairs that shows a difference with a probability.
+
+    Args:
+        deviation, power, level: see `detectable`.
+        effect: the difference, above 0.
+
+    Raises:
+        ValueError: an effect that is not above 0, or a deviation that is no number.
+    """
+    if not (effect > 0 and 0 <= deviation < math.inf):
+        raise ValueError(f"effect {effect} and deviation {deviation} need no number of pairs")
+    low = high = 2
+    while detectable(deviation, high, power=power, level=level) > effect:
+        low, high = high, 2 * high
+    counts = range(low, high + 1)
+    shown = partial(detectable, deviation, power=power, level=level)
+    return counts[bisect_left(counts, -effect, key=lambda count: -shown(count))]
 
 
 def violation(system: np.ndarray, baseline: np.ndarray) -> float:

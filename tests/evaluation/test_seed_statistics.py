@@ -15,6 +15,7 @@ from fairseq_plugins.evaluation.seed_statistics import (
     almost_order,
     detectable,
     holm,
+    needed,
     violation,
 )
 
@@ -94,3 +95,19 @@ def test_order_is_seldom_sure_where_there_is_none(count) -> None:
     pairs = dice.normal(size=(2000, 2, count))
     bounds = [almost_order(*pair, samples=60, seed=i) for i, pair in enumerate(pairs)]
     assert np.mean(np.array(bounds) < 0.2) < 0.09
+
+
+@given(some.floats(0.01, 10), some.floats(0.05, 20))
+def test_needed_is_the_least_number_that_shows_the_difference(deviation, effect) -> None:
+    if deviation / effect > 20:
+        return
+    count = needed(deviation, effect)
+    assert detectable(deviation, count) <= effect
+    assert count == 2 or detectable(deviation, count - 1) > effect
+
+
+def test_needed_refuses_what_no_number_shows() -> None:
+    assert needed(0.0, 1.0) == 2
+    for deviation, effect in ((1.0, 0.0), (1.0, math.nan), (math.nan, 1.0), (math.inf, 1.0)):
+        with pytest.raises(ValueError, match="no number of pairs"):
+            needed(deviation, effect)

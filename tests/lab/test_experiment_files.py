@@ -37,7 +37,8 @@ from fairseq_plugins.lab.results.table_names import check_names
 from fairseq_plugins.prep.subset import write_subset
 
 EXAMPLES = ROOT / "examples"
-FILES = sorted(EXAMPLES.glob("*/*.yaml"))
+CLAIMS = "claims.yaml"  # of `fairseq-plugins evidence`
+FILES = sorted(path for path in EXAMPLES.glob("*/*.yaml") if path.name != CLAIMS)
 JOBS = 2
 TINY = {  # smaller than the smallest size
     "understanding": "hidden-size=16 intermediate-size=32 max-positions=96".split(),

@@ -147,7 +147,7 @@ def chosen_settings(runs: pd.DataFrame, metric: str) -> dict[str, Summary]:
 
 
 def seed_scores(found: Outcomes, shown: Shown, baseline: str) -> dict[str, list[float]]:
-    """Return system -> what is shown of each seed; the share of the training data is named.
+    """Return title of a system's chosen setting -> what is shown of each seed, for every share.
 
     Args:
         found: finished runs.
@@ -158,11 +158,10 @@ def seed_scores(found: Outcomes, shown: Shown, baseline: str) -> dict[str, list[
         ValueError: a run lacks a metric.
     """
     scores = {}
-    for share, runs in found.runs.sort_index().groupby("fraction"):
+    for _, runs in found.runs.sort_index().groupby("fraction"):
         chosen = chosen_settings(runs, shown.chosen_by(found))
-        data = "" if share == 1 else f" {share * 100:g} %"
         for name in sorted(chosen, key=lambda one: one != baseline):
-            scores[name + data] = shown.values(chosen[name])
+            scores[chosen[name].setting.title] = shown.values(chosen[name])
     return scores
 
 

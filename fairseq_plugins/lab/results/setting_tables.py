@@ -6,6 +6,7 @@ that is compared over seeds and over examples.
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,7 +15,6 @@ import pandas as pd
 from ...evaluation.seed_statistics import SURE
 from ...evaluation.sentence_counts import SENTENCE_METRICS
 from ...messages import named
-from ..plan.grid import VALID
 from .comparisons import Significance, against
 from .kept_rows import kept_outcomes
 from .remarks import remarked
@@ -47,6 +47,7 @@ from .tables import (
     with_best,
     words,
 )
+from .verdicts import on_split, sentences
 
 FOLDED = 30  # rows from which a table is folded
 _COLUMNS = "system choice lr epochs n mean deviation best last chosen".split()
@@ -166,6 +167,7 @@ def make_report(
     *,
     metric: str = "",
     baseline: str = "",
+    systems: Sequence[str] = (),
     samples: int = 1000,
     seed: int = 12345,
 ) -> SeedReport:
@@ -175,18 +177,25 @@ def make_report(
         root: folder of the runs, or file of rows; see `kept_rows`.
         metric: what to report; empty for the usual; see `seeds.shown_of`.
         baseline: system to compare with; empty for the usual one; see `seeds.plain_of`.
+        systems: the others; empty for all.
         samples, seed: of the bootstrap.
 
     Raises:
         FileNotFoundError: there is no finished run.
-        ValueError: an unknown metric or baseline, or runs that cannot be compared.
+        ValueError: an unknown metric or system, or runs that cannot be compared.
     """
     is_rows = Path(root).is_file()
     outcomes = kept_outcomes(Path(root)) if is_rows else read_outcomes(root)
-    shown, systems = shown_of(outcomes, metric), set(outcomes.runs.system)
-    if baseline and baseline not in systems:
-        raise ValueError(f"--baseline {baseline!r}: choices are {named(sorted(systems))}")
-    baseline, drawn = baseline or plain_of(outcomes), Significance(samples=samples, seed=seed)
+    known = set(outcomes.runs.system)
+    for flag, names in (("--baseline", [baseline] * bool(baseline)), ("--systems", systems)):
+        for name in names:
+            if name not in known:
+                raise ValueError(f"{flag} {name!r}: choices are {named(sorted(known))}")
+    baseline = baseline or plain_of(outcomes)
+    if systems:
+        wanted = outcomes.runs.system.isin([baseline, *systems])
+        outcomes = replace(outcomes, runs=outcomes.runs[wanted])
+    shown, drawn = shown_of(outcomes, metric), Significance(samples=samples, seed=seed)
     settings, scores = _settings(outcomes, shown), seed_scores(outcomes, shown, baseline)
     compared = against(outcomes, shown, baseline, drawn)
     alone = is_rows and len(compared) and compared.examples.isna().all()
@@ -207,14 +216,22 @@ def _settings(found: Outcomes, shown: Shown) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["title", *_COLUMNS], dtype=object)
 
 
-def format_markdown(report: SeedReport) -> str:
-    """Lay the report out in Markdown."""
+def format_markdown(report: SeedReport, effect: float = math.nan) -> str:
+    """Lay the report out in Markdown.
+
+    Args:
+        report: what to show.
+        effect: see `verdicts.sentences`.
+    """
     tables, compared = [_settings_table(report)], report.comparisons
     if len(compared):
         title = f"Against {report.baseline}"
         tables.append(compared_table(title, report.shown, compared, raw=True))
     tables = [remarked(table, report.runs) for table in tables]
     texts, known = list(map(format_table, tables)), {report.baseline, *compared.system}
+    if len(compared):
+        told = sentences(compared, report.baseline, report.shown, {}, effect)
+        texts.append("".join(f"- {line}\n" for line in told))
     texts += [f"{report.remark}\n"] * bool(report.remark)
     apart = [one for one in dict.fromkeys(report.settings.system) if one not in known]
     if apart and report.baseline:
@@ -247,14 +264,8 @@ def _settings_table(report: SeedReport) -> ResultTable:
             f" Settings have {min(counts)} to {max(counts)} seeds: only those with most seeds of "
             "their system can be chosen. Finish the grid before you compare."
         )
-    title = _on(report.shown)
+    title = on_split(report.shown)
     return ResultTable(title, [*words("system"), *map(Heading, heads)], rows, caption)
-
-
-def _on(shown: Shown) -> str:
-    """Say what scores are, and of which split."""
-    split = "the validation set" if shown.split == VALID else f"split {shown.split!r}"
-    return f"{shown.metric} on {split}"
 
 
 def compared_table(
@@ -273,7 +284,7 @@ def compared_table(
     scale, digits = (1, 4) if raw else (scale_of(shown.metric), 2)
     rows = [list(_compared(one, scale, digits)) for one in comparisons.itertuples()]
     caption = (
-        f"Difference of {_on(shown)}: mean ± standard error over the seeds "
+        f"Difference of {on_split(shown)}: mean ± standard error over the seeds "
         "that both have, each system at its chosen setting, on every share of the training data "
         "that both were trained on (named where it is not all of it). Interval over seeds: of "
         "the paired t-test. Interval and p-value "

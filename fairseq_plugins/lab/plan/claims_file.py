@@ -1,0 +1,92 @@
+"""Read the YAML file of claims: what a paper says, which kept rows try it, what came of it.
+
+    title: Does the structure matter?
+    intro: ...
+    names: {bert_plain_minilm: BERT, bert_sla_minilm: SLA}     # systems as they are called
+    claims:
+      - title: Attention along the parse
+        claim: ...                  # texts are Markdown
+        ran: ...
+        comparisons:
+          - {rows: rows/cola.jsonl, baseline: bert_plain_minilm, title: CoLA, effect: 1.0}
+        verdict: ...
+        limits: ...
+
+Files of rows lie below the folder of the file.
+"""
+
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+
+from ...messages import quoted
+from ..safe_files import is_below
+from .grid import read_mapping
+from .grid_values import Name
+from .plain_values import PATH
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def _several(values: tuple[str, ...]) -> tuple[str, ...]:
+    if len(set(values)) < len(values):
+        raise ValueError("a system is named twice")
+    return values
+
+
+class Compared(_Strict):
+    """Systems that are compared with one of them, on kept rows."""
+
+    rows: Annotated[str, PATH]  # file of `fairseq-plugins keep`; may not be there yet
+    baseline: Name  # that the others are compared with
+    title: str  # what the table is
+    systems: Annotated[tuple[Name, ...], AfterValidator(_several)] = ()  # the others; empty for all
+    metric: str = ""  # empty for the usual
+    effect: Annotated[float, Field(ge=0)] = 0.0  # difference of interest, as shown; 0 for none
+
+
+class Claim(_Strict):
+    """What a paper says, and what was found."""
+
+    title: str
+    claim: str  # what the paper says
+    ran: str  # systems, data, length, how checkpoints were chosen
+    comparisons: Annotated[tuple[Compared, ...], Field(min_length=1)]
+    verdict: str  # one sentence
+    limits: str  # what it does not say
+
+
+class ClaimsFile(_Strict):
+    """A page of claims."""
+
+    title: str
+    intro: str
+    claims: Annotated[tuple[Claim, ...], Field(min_length=1)]
+    names: dict[str, str] = {}  # system -> what it is called
+
+
+def read_claims(path: str | Path) -> ClaimsFile:
+    """Read a file of claims.
+
+    Raises:
+        FileNotFoundError: there is none.
+        ValueError: a key that is unknown or missing, a value of another kind, or rows that lie
+            elsewhere; names file and key.
+    """
+    path = Path(path)
+    try:
+        found = ClaimsFile.model_validate(read_mapping(path))
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(map(str, first["loc"]))
+        raise ValueError(f"{path}: {place}: {first['msg'].removeprefix('Value error, ')}") from None
+    for number, claim in enumerate(found.claims):
+        for one in claim.comparisons:
+            if not is_below(path.parent, path.parent / one.rows):
+                raise ValueError(
+                    f"{path}: claims.{number}.comparisons: rows {quoted(one.rows)} lie elsewhere"
+                )
+    return found

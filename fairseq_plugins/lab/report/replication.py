@@ -1,0 +1,157 @@
+"""A page of claims: what papers say, what was run, every seed as a dot, what may be concluded.
+
+All figures, tables and sentences about them are made of kept rows; the texts are those of the file
+of claims.
+"""
+
+import math
+import shlex
+import statistics
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from ...evaluation.metrics import deviation
+from ...files import write_text
+from ..figures.seed_plots import plot_seeds
+from ..plan.claims_file import Claim, Compared, read_claims
+from ..results.setting_tables import SeedReport, make_report
+from ..results.tables import (
+    NONE,
+    Heading,
+    ResultTable,
+    TableCell,
+    format_table,
+    number_cell,
+    p_cell,
+    scale_of,
+    words,
+)
+from ..results.verdicts import on_split, seeds_for, sentences
+
+_HEADS = ("seeds", "score", "difference", "95 %", "p", "80 % power")
+_CAPTION = (
+    "Score: {}, mean ± standard deviation over seeds. Difference: of the seeds that both have; "
+    "95 % and p: {}, two-sided, p after Holm for the rows. 80 % power: the least difference that "
+    "so many seeds would have shown."
+)
+_BOTH, _ALONE = "multi-bootstrap over seeds and examples", "paired t-test over seeds"
+
+
+class _Shown(NamedTuple):
+    """A comparison with what its rows tell; no report where there are none yet."""
+
+    asked: Compared
+    rows: Path
+    picture: Path
+    report: SeedReport | None
+
+
+def write_page(file: str | Path, page: str | Path) -> list[Path]:
+    """Write the page of a file of claims and its pictures.
+
+    Args:
+        file: of claims; see `plan.claims_file`.
+        page: Markdown file; pictures go to a folder beside it that is called as it is.
+
+    Returns:
+        All files that were written, the page first.
+
+    Raises:
+        FileNotFoundError, ValueError: see `read_claims` and `make_report`; nothing is written then.
+        OSError: a file cannot be written.
+    """
+    file, page = Path(file), Path(page)
+    claims = read_claims(file)
+    shown = [
+        [
+            _shown(file, one, page.with_suffix("") / f"claim{number}-{place}.png")
+            for place, one in enumerate(claim.comparisons, 1)
+        ]
+        for number, claim in enumerate(claims.claims, 1)
+    ]
+    lines = [f"# {claims.title}", "", claims.intro.strip(), ""]
+    for claim, own in zip(claims.claims, shown):
+        lines += _chapter(claims.names, claim, own)
+    pictures = [one for own in shown for one in own if one.report]
+    for one in pictures:
+        scores = {_called(claims.names, name): v for name, v in one.report.scores.items()}
+        plot_seeds(scores, one.picture.with_suffix(""), one.report.shown, ["png"])
+    write_text(page, "\n".join(lines).rstrip() + "\n")
+    return [page, *(one.picture for one in pictures)]
+
+
+def _shown(file: Path, one: Compared, picture: Path) -> _Shown:
+    """Compare what is asked for, if its rows are there."""
+    rows, report = file.parent / one.rows, None
+    if rows.is_file():
+        report = make_report(rows, metric=one.metric, baseline=one.baseline, systems=one.systems)
+    return _Shown(one, rows, picture, report)
+
+
+def _called(names: Mapping[str, str], title: str) -> str:
+    """Return what a system is called; a share of the data or an option may stand behind it."""
+    system, space, rest = title.partition(" ")
+    return names.get(system, system) + space + rest
+
+
+def _chapter(names: Mapping[str, str], claim: Claim, shown: Sequence[_Shown]) -> Iterator[str]:
+    """Yield the lines of a claim."""
+    yield from (f"## {claim.title}", "", f"**Claim.** {claim.claim.strip()}", "")
+    yield from (f"**What was run.** {claim.ran.strip()}", "")
+    for one in shown:
+        yield from _compared(names, one)
+    yield from (f"**Verdict.** {claim.verdict.strip()}", "")
+    yield from (f"**What this does not say.** {claim.limits.strip()}", "")
+
+
+def _compared(names: Mapping[str, str], one: _Shown) -> Iterator[str]:
+    """Yield the lines of a comparison: picture, table, sentences, and what makes them again."""
+    asked, report, picture = one.asked, one.report, one.picture
+    if report is None:
+        yield from (f"**{asked.title}**: not run yet.", "")
+        return
+    yield from (f"![{asked.title}: a dot a seed]({picture.parent.name}/{picture.name})", "")
+    yield format_table(_table(names, asked, report))
+    effect = asked.effect or math.nan
+    told = sentences(report.comparisons, report.baseline, report.shown, names, effect)
+    yield from (f"- {line}" for line in told)
+    command = ["fairseq-plugins", "seeds", one.rows.as_posix(), "--baseline", asked.baseline]
+    command += ["--systems", *asked.systems] * bool(asked.systems)
+    command += ["--metric", asked.metric] * bool(asked.metric)
+    yield from ("", "```bash", shlex.join([*command, "--output", "seeds"]), "```", "")
+
+
+def _table(names: Mapping[str, str], asked: Compared, report: SeedReport) -> ResultTable:
+    """Lay a comparison out."""
+    compared = {row.title: row for row in report.comparisons.itertuples()}
+    over_both = any(row.examples == row.examples for row in compared.values())
+    rows, scale = [], scale_of(report.shown.metric)
+    for title, scores in report.scores.items():
+        values = [scale * value for value in scores]
+        text = f"{statistics.fmean(values):.2f}"
+        text += f" ± {deviation(values):.2f}" if len(values) > 1 else ""
+        cells = [TableCell(_called(names, title)), number_cell(len(values)), TableCell(text)]
+        row = compared.get(title)
+        rows.append([*cells, *(_difference(row, scale, asked.effect, over_both) if row else ())])
+    width = max(map(len, rows))
+    rows = [[*cells, *[TableCell("")] * (width - len(cells))] for cells in rows]
+    heads = (*_HEADS, f"seeds for {asked.effect:g}")[: width - 1]
+    caption = _CAPTION.format(on_split(report.shown), _BOTH if over_both else _ALONE)
+    return ResultTable(asked.title, [*words("system"), *map(Heading, heads)], rows, caption)
+
+
+def _difference(row: Any, scale: int, effect: float, over_both: bool) -> Iterator[TableCell]:
+    """Yield the cells of a comparison."""
+    low, high = (row.low, row.high) if over_both else (row.t_low, row.t_high)
+    yield number_cell(scale * row.difference, "{:+.2f}")
+    yield TableCell(NONE if math.isnan(low) else f"{scale * low:+.2f} to {scale * high:+.2f}")
+    yield p_cell(row.corrected_p, row.untested)
+    yield _or_none(scale * row.detectable, "{:.2f}")
+    if effect:
+        several = row.n > 1 and row.se > 0
+        yield _or_none(seeds_for(row, effect / scale) if several else math.nan, "{:,.0f}")
+
+
+def _or_none(value: float, form: str) -> TableCell:
+    return TableCell(NONE) if math.isnan(value) else number_cell(value, form)
