@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Inject errors into the sentences of a treebank: train.tsv, dev.tsv, test.tsv.
+# Inject errors into the sentences of a treebank: train.tsv, dev.tsv, test.tsv, and beside each of them the
+# treebank's trees of these sentences (train.conllu ...).
 #
 #   bash examples/sla/make_ewt_errors.sh TREEBANK OUTPUT    # TREEBANK: folder with its CoNLL-U files
 set -euo pipefail
@@ -11,5 +12,5 @@ for split in train dev test; do
     [ -n "$file" ] || { echo "error: $treebank holds no file *$split.conllu" >&2; exit 1; }
     mkdir -p "$output"
     [ -f "$output/$split.tsv" ] ||
-        "$python" -m fairseq_plugins augment errors --conllu "$file" --output "$output/$split.tsv" --seed 1
+        "$python" -m fairseq_plugins augment errors --conllu "$file" --output "$output/$split.tsv" --trees "$output/$split.conllu" --seed 1
 done

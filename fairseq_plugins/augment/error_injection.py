@@ -7,7 +7,7 @@ Misspellings that the treebank itself marks (``Typo=Yes``) are wrong words as th
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -18,6 +18,7 @@ from ..files import write_text
 from ..messages import quoted
 from ..option_flags import check, option
 from ..text_reading import numbered_lines
+from .carried_trees import carried_tree
 from .error_rules import RULES, ParsedSentence, WordEdit, edits_of
 from .seeded_random import random_for
 
@@ -61,12 +62,14 @@ class Injected:
         labels: W labels, ``c`` or ``i``.
         kinds: of the errors that were put in.
         meant: whether it was to get errors; it has none when no kind applies to it.
+        edits: that were made.
     """
 
     words: list[str]
     labels: list[str]
     kinds: list[str]
     meant: bool
+    edits: list[WordEdit]
 
     def counts(self) -> Counter[str]:
         """Return what it adds to the counts of `inject_file`."""
@@ -97,7 +100,8 @@ def inject(words: Sequence[Word], name: str, injection: Injection) -> Injected:
     for _, (first, last, put, wrong) in sorted(chosen, key=lambda pair: pair[1], reverse=True):
         forms[first:last] = put
         labels[first:last] = [INCORRECT] * wrong + [CORRECT] * (len(put) - wrong)
-    return Injected(forms, labels, [kind for kind, _ in chosen], meant)
+    kinds, edits = ([pair[i] for pair in chosen] for i in (0, 1))
+    return Injected(forms, labels, kinds, meant, edits)
 
 
 def _choose(
@@ -119,8 +123,16 @@ def _choose(
     return chosen
 
 
-def inject_file(source: Path, output: Path, injection: Injection) -> Counter[str]:
+def inject_file(
+    source: Path, output: Path, injection: Injection, trees: Path | None = None
+) -> Counter[str]:
     """Put errors into a treebank; write words and labels as a token file.
+
+    Args:
+        source: CoNLL-U file of the treebank.
+        output: token file.
+        injection: what to put in.
+        trees: CoNLL-U file to write of the same sentences, see `carried_trees`; None for none.
 
     Returns:
         Counts: ``sentences``, ``erroneous`` (of them), ``untouched`` (meant to get errors, but no
@@ -128,15 +140,18 @@ def inject_file(source: Path, output: Path, injection: Injection) -> Counter[str
 
     Raises:
         FileNotFoundError: no such file, or no folder to write into.
-        ValueError: a sentence that is no CoNLL-U, a word with a blank inside; with file and line.
+        ValueError: a sentence that is no CoNLL-U or, with trees, no tree; a word with a blank
+            inside; with file and line.
     """
     source, output = Path(source), Path(output)
     if not source.is_file():
         raise FileNotFoundError(f"no file {str(source)!r}")
-    if not output.parent.is_dir():
-        raise FileNotFoundError(f"--output: no folder {str(output.parent)!r}")
+    for flag, path in (("--output", output), ("--trees", trees)):
+        if path and not Path(path).parent.is_dir():
+            raise FileNotFoundError(f"{flag}: no folder {str(Path(path).parent)!r}")
     counts: Counter[str] = Counter()
     rows: list[str] = []
+    parsed: list[str] = []
     for block in read_blocks(numbered_lines(source)):
         words = treebank_words(block, source)
         for word in words:
@@ -148,7 +163,23 @@ def inject_file(source: Path, output: Path, injection: Injection) -> Counter[str
             counts.update(done.counts())
             rows += [f"{word}\t{label}\n" for word, label in zip(done.words, done.labels)]
             rows.append("\n")
+            if trees:
+                parsed += _parsed(words, done.edits, f"{source}:{words[0].line}")
     if not rows:
         raise ValueError(f"{source}: no sentences")
+    if trees:
+        write_text(trees, "".join(parsed))
     write_text(output, "".join(rows))
     return counts
+
+
+def _parsed(words: Sequence[Word], edits: Sequence[WordEdit], place: str) -> Iterator[str]:
+    """Yield the lines of a sentence with its errors as CoNLL-U."""
+    try:
+        carried = carried_tree(words, edits)
+    except ValueError as error:
+        raise ValueError(f"{place}: {error}") from None
+    for number, word in enumerate(carried, 1):
+        columns = (number, word.form, "_", word.upos, "_", "_", word.head, word.relation, "_", "_")
+        yield "\t".join(map(str, columns)) + "\n"
+    yield "\n"

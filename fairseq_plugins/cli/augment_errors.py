@@ -4,7 +4,9 @@
         --seed 1
     fairseq-plugins prepare text --dataset token_errors --raw-dir errors --destdir data-bin/errors
 
-The output has a word a line, a tab and c (correct) or i (incorrect), as the files of FCE have.
+The output has a word a line, a tab and c (correct) or i (incorrect), as the files of FCE have. With
+--trees the treebank's own trees can be compared with a parser's (prepare text --train-conllu). They
+know what was meant: a word that stays keeps its head, one that came depends on its neighbour.
 """
 
 import argparse
@@ -13,20 +15,22 @@ from pathlib import Path
 from ..augment.error_injection import Injection, inject_file
 from ..option_flags import add_flags
 
-PLACES = ("output",)
+PLACES = ("output", "trees")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--conllu", type=Path, required=True, help="treebank, with UPOS and FEATS")
     add("--output", type=Path, required=True, help="token file to write")
+    trees = "CoNLL-U file to write of the same sentences, with the treebank's trees carried over"
+    add("--trees", type=Path, metavar="FILE", help=trees)
     add_flags(parser, Injection)
 
 
 def run(args: argparse.Namespace) -> None:
     """Inject, and print the counts."""
     injection = Injection(args.seed, args.rate, args.erroneous, args.kinds)
-    counts = inject_file(args.conllu, args.output, injection)
+    counts = inject_file(args.conllu, args.output, injection, args.trees)
     print(
         f"{counts['sentences']} sentences, {counts['erroneous']} with errors, "
         f"{counts['untouched']} to which no kind applies\n"

@@ -1,7 +1,7 @@
 """Keep the rows of an experiment, so that its systems can be compared again without its runs.
 
 fairseq-plugins keep runs/evidence_cola rows/cola.jsonl
-fairseq-plugins keep runs/evidence_multi30k rows/multi30k_few.jsonl --part multi30k_few
+fairseq-plugins keep runs/sla_table1 rows/cola.jsonl --part cola
 fairseq-plugins seeds rows/cola.jsonl --output cola     # compares, tests and draws them
 
 A row says what a run came to and, in a few hundred characters, how each example counts for it. The
@@ -18,7 +18,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("folder", type=Path, help="of an experiment (with rows.jsonl)")
     add("file", type=Path, help="file of rows to add to")
-    add("--part", default="", metavar="NAME", help="of an experiment of several parts")
+    add(
+        "--part",
+        default="",
+        metavar="NAME",
+        help="only this part; without it all parts, which have to be of one dataset",
+    )
 
 
 def run(args: argparse.Namespace) -> None:

@@ -56,7 +56,7 @@ WANTED = {  # every table of the papers, and the figures' grids
     "dabert": {"table1", "table2", "table3", "table5"},
     "bertqa_squad": {"table1", "table2", "table3"},
     "composition": {"rte", "cola", "squad", "demo"},
-    "evidence": {"cola", "sts_b", "squad", "wnut17", "multi30k"},
+    "evidence": {"cola", "ewt_errors", "sts_b", "squad", "wnut17", "multi30k"},
 }
 
 
@@ -67,7 +67,7 @@ SAME_SYSTEMS = {
     "wmt14_en_de-feature_dims": "multi30k_en_de-feature_dims",
 }
 # files whose systems are those of other files with a control, each of which has its own tests
-CONTROLS = {f"evidence-{name}" for name in ("sts_b", "squad", "wnut17", "multi30k")}
+CONTROLS = {f"evidence-{name}" for name in ("sts_b", "ewt_errors", "squad", "wnut17", "multi30k")}
 
 
 def name_of(path: Path) -> str:

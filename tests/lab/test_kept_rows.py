@@ -100,7 +100,6 @@ def changed(rows, number, **changes):
         *((2, key, None) for key in "dataset system seed metric best last status folder".split()),
         (3, "dataset", "rte"),
         (3, "metric", "loss"),
-        (4, "part", "other"),
         (5, "seed", "one"),
         (5, "best", {"accuracy": 0.5}),
         (5, "last", [1]),
@@ -168,9 +167,11 @@ def test_rows_of_runs_that_are_gone_stay_and_new_ones_are_added(root, kept):
 def test_rows_of_another_experiment_are_not_added(root, kept):
     before = kept.read_bytes()
     rows = [json.loads(line) for line in (root / "rows.jsonl").read_text().splitlines()]
-    write_rows(root, [{**row, "folder": f"other/{row['folder']}", "part": "rte"} for row in rows])
+    write_rows(
+        root, [{**row, "folder": f"other/{row['folder']}", "dataset": "rte"} for row in rows]
+    )
     refused = run("keep", root, kept, fails=True)
-    assert "key 'part': 'rte', of rows before 'cola'" in refused.err
+    assert "key 'dataset': 'rte', of rows before 'cola'" in refused.err
     assert kept.read_bytes() == before
     assert "no finished run" in run("keep", root, kept, "--part", "sst2", fails=True).err
 

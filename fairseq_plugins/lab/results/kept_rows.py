@@ -27,7 +27,7 @@ _NEEDED = {  # key of a finished run -> what it holds
     "learning_rate": (int, float),
     **dict.fromkeys(("best", "last"), dict),
 }
-_SHARED = ("part", "dataset", "metric", "validation")  # what runs that are compared have in common
+_SHARED = ("dataset", "metric", "validation")  # what runs that are compared have in common
 
 
 def numbered_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -64,7 +64,7 @@ def keep_rows(folder: Path, file: Path, part: str = "") -> tuple[int, int]:
     Args:
         folder: of the experiment, with its runs.
         file: of rows; need not be there.
-        part: of the experiment; needed where it has several.
+        part: of the experiment; empty for all, which have to be of one dataset.
 
     Returns:
         How many rows the experiment gave, and how many the file has.

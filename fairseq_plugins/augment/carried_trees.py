@@ -1,0 +1,98 @@
+"""The tree of a sentence, carried over to the same sentence with errors.
+
+Words that stay keep their heads. A word that is gone hands its dependents to its own head; one that
+came depends on the word behind it, or at the end on the one before it. So the tree is the one that
+an annotator would give who knows what was meant, which no parser does.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from ..corpora.conllu import Word
+from .error_rules import WordEdit
+
+_NEW = ("X", "dep")  # part of speech and relation of a word that came
+
+
+class CarriedWord(NamedTuple):
+    """A word with its place in the tree.
+
+    Args:
+        form, upos, relation: its columns.
+        head: number of its head from 1, or 0 of the root.
+    """
+
+    form: str
+    upos: str
+    relation: str
+    head: int
+
+
+def carried_tree(words: Sequence[Word], edits: Sequence[WordEdit]) -> list[CarriedWord]:
+    """Return a sentence after edits with the tree that it had before.
+
+    Args:
+        words: of the sentence; one tree.
+        edits: none of which touches another.
+
+    Returns:
+        Its words; again one tree.
+
+    Raises:
+        ValueError: the words are no tree with one root.
+    """
+    heads = _checked([word.head for word in words])
+    forms, sources = _after(words, edits)
+    places = {old: new for new, old in enumerate(sources, 1) if old is not None}  # from 0; from 1
+    found = []
+    for new, (form, old) in enumerate(zip(forms, sources), 1):
+        if old is None:
+            nearest = min(places.values(), key=lambda place: (place < new, abs(place - new)))
+            found.append(CarriedWord(form, *_NEW, nearest))
+            continue
+        head = heads[old]
+        while head and head - 1 not in places:
+            head = heads[head - 1]
+        place = places[head - 1] if head else 0
+        found.append(CarriedWord(form, words[old].upos, words[old].relation, place))
+    root, *others = (number for number, word in enumerate(found, 1) if not word.head)
+    found[root - 1] = found[root - 1]._replace(relation="root")
+    for number in others:  # whose head was the root, which is gone
+        found[number - 1] = found[number - 1]._replace(head=root)
+    return found
+
+
+def _checked(heads: Sequence[int | None]) -> list[int]:
+    """Return heads that are those of a tree with one root."""
+    for start in range(1, len(heads) + 1):
+        seen, at = set(), start
+        while at:
+            head = heads[at - 1]
+            if at in seen or head is None or head > len(heads):
+                raise ValueError(f"word {start}: no tree leads from it to a root")
+            seen.add(at)
+            at = head
+    if sum(not head for head in heads) != 1:
+        raise ValueError(f"{sum(not head for head in heads)} roots in the place of one")
+    return [head or 0 for head in heads]
+
+
+def _after(words: Sequence[Word], edits: Sequence[WordEdit]) -> tuple[list[str], list[int | None]]:
+    """Return the words after edits, and which word before each of them is, from 0, if any."""
+    forms = [word.form for word in words]
+    sources: list[int | None] = [*range(len(words))]
+    for first, last, put, _ in sorted(edits, reverse=True):
+        sources[first:last] = _aligned(forms[first:last], put, first)
+        forms[first:last] = put
+    return forms, sources
+
+
+def _aligned(old: Sequence[str], new: Sequence[str], first: int) -> list[int | None]:
+    """Return which old word each new one is: one of its form, or else the next that is left."""
+    left = {first + i: form.casefold() for i, form in enumerate(old)}
+    found: list[int | None] = []
+    for form in new:
+        found.append(next((i for i, other in left.items() if other == form.casefold()), None))
+        left.pop(found[-1], None)
+    others = iter(left)
+    return [next(others, None) if one is None else one for one in found]
