@@ -11,6 +11,6 @@ for split in train dev test; do
     file="$(find "$treebank" -maxdepth 1 -name "*$split.conllu" | head -1)"
     [ -n "$file" ] || { echo "error: $treebank holds no file *$split.conllu" >&2; exit 1; }
     mkdir -p "$output"
-    [ -f "$output/$split.tsv" ] ||
+    { [ -f "$output/$split.tsv" ] && [ -f "$output/$split.conllu" ]; } ||
         "$python" -m fairseq_plugins augment errors --conllu "$file" --output "$output/$split.tsv" --trees "$output/$split.conllu" --seed 1
 done

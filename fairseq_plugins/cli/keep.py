@@ -18,12 +18,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("folder", type=Path, help="of an experiment (with rows.jsonl)")
     add("file", type=Path, help="file of rows to add to")
-    add(
-        "--part",
-        default="",
-        metavar="NAME",
-        help="only this part; without it all parts, which have to be of one dataset",
-    )
+    part = "only this part (default: all, which have to be of one dataset)"
+    add("--part", default="", metavar="NAME", help=part)
 
 
 def run(args: argparse.Namespace) -> None:

@@ -167,9 +167,8 @@ def test_rows_of_runs_that_are_gone_stay_and_new_ones_are_added(root, kept):
 def test_rows_of_another_experiment_are_not_added(root, kept):
     before = kept.read_bytes()
     rows = [json.loads(line) for line in (root / "rows.jsonl").read_text().splitlines()]
-    write_rows(
-        root, [{**row, "folder": f"other/{row['folder']}", "dataset": "rte"} for row in rows]
-    )
+    others = [{**row, "folder": f"other/{row['folder']}", "dataset": "rte"} for row in rows]
+    write_rows(root, others)
     refused = run("keep", root, kept, fails=True)
     assert "key 'dataset': 'rte', of rows before 'cola'" in refused.err
     assert kept.read_bytes() == before
