@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 from cli.commands import run
 from lab.finished_questions import with_three_models
 from lab.finished_runs import finish
 from lab.translated_runs import translated
 from prepared_text import examples, prepare
+
+from fairseq_plugins.evaluation.packed_counts import unpacked
 
 RUNNER, REPORT = "run", "seeds"
 TABLE = "table"
@@ -81,6 +84,12 @@ def test_what_is_chosen_is_chosen_on_a_held_out_part(grid, tmp_path):
         folder = tmp_path / "runs" / row["folder"]
         found = [len((folder / name).read_text().splitlines()) for name in ROWS]
         assert found == [41, 45]  # held out of 203, and the validation set
+    run("keep", tmp_path / "runs", tmp_path / "kept" / "rows.jsonl")
+    kept = [json.loads(line) for line in (tmp_path / "kept" / "rows.jsonl").open()]
+    for row in kept:  # which tell of each example what the score was made of
+        counts = unpacked(row["counts"], "mcc", "valid", "row")
+        assert counts.score(np.ones(45, dtype=int)) == pytest.approx(row["evaluation"]["mcc"])
+    assert [{**row, "counts": 0} for row in kept] == [{**row, "counts": 0} for row in rows]
 
 
 def test_table_is_printed_and_left_in_files(tmp_path):

@@ -133,7 +133,7 @@ def test_averaging_is_a_command_that_the_subcommand_takes(plan):
 
 def test_rows_are_those_of_runs_that_ended_in_the_plans_order(plan):
     finish(plan.runs[4])
-    finish(plan.runs[0], updates_per_second=2.0)
+    finish(plan.runs[0], updates_per_second=2.0, positive="yes")
     failed = plan.runs[3]
     failed.folder.mkdir(parents=True)
     failures = {failed.folder: "it broke\n  here"}
@@ -146,6 +146,7 @@ def test_rows_are_those_of_runs_that_ended_in_the_plans_order(plan):
     assert found[1]["error"] == "it broke\n  here"
     assert (found[1]["system"], found[1]["fraction"], found[1]["updates"]) == ("syntax", 0.1, 8)
     assert found[0]["time"] == {"updates_per_second": 2.0, "seconds": 6.0}
+    assert [row["positive"] for row in found] == ["yes", None, found[2]["positive"]]
     assert found == rows(plan, failures)
     write_rows(plan, {})
     assert len(read_rows(plan.root)) == 2

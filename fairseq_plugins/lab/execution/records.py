@@ -20,7 +20,7 @@ from .run import Run, versions
 
 # of a result, what a row has under the same name; the rest is spelt in `_row`
 _SHARED = ("dataset", "system", "learning_rate", "metric", "validation", "best", "last")
-_MORE = ("best_updates", "parameters", "processes", "command", "versions")
+_MORE = ("positive", "best_updates", "parameters", "processes", "command", "versions")
 
 
 def write_description(plan: Plan, command: str) -> None:

@@ -198,7 +198,8 @@ def make_report(
     shown, drawn = shown_of(outcomes, metric), Significance(samples=samples, seed=seed)
     settings, scores = _settings(outcomes, shown), seed_scores(outcomes, shown, baseline)
     compared = against(outcomes, shown, baseline, drawn)
-    alone = is_rows and len(compared) and compared.examples.isna().all()
+    bare = not any("counts" in facts for facts in outcomes.runs.facts)
+    alone = is_rows and bare and len(compared) and compared.examples.isna().all()
     remark = _NO_PREDICTIONS if alone else ""
     return SeedReport(settings, baseline, compared, outcomes.runs, scores, shown, remark)
 
