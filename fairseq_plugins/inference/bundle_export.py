@@ -2,14 +2,12 @@
 
 import logging
 from argparse import Namespace
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from fairseq.models import ARCH_MODEL_REGISTRY
 
 from ..bundles import folder, understanding
-from ..bundles.card import card, figures
+from ..bundles.card import about, card, figures
 from ..bundles.index import CARD, UNDERSTANDING, new_bundle
 from ..checkpoints.reading import read_state
 from ..corpora.datasets import label_names
@@ -123,20 +121,6 @@ def keep_pipeline(
         return
     names = (manifest.annotations, spacy_model, manifest.tokenize)
     folder.keep_pipeline(reopen_annotator(prepared, manifest.annotator, *names), output)
-
-
-def about(manifest: Manifest, model: Any, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a card says of a model, and of what it reads of its folder's manifest."""
-    return {
-        "task": manifest.task,
-        "dataset": manifest.dataset,
-        "labels": ", ".join(manifest.labels),
-        "architecture": options["_name"],
-        "family": options.get("family"),
-        "features": ", ".join(model.needs.features),
-        "annotator": manifest.annotator_id,
-        "parameters": f"{sum(p.numel() for p in model.parameters()):,}",
-    }
 
 
 def best(checkpoint: Path) -> dict[str, str]:
