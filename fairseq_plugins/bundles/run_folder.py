@@ -8,6 +8,7 @@ to lie beside another's folder does not take it for its own. Links are refused, 
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import os
 import shutil
@@ -19,6 +20,7 @@ from ..data.manifest import FILE_NAME, TRANSLATION, Manifest, changes
 from ..data.products import check_whole, faults, record_products
 from ..files import complete_folder, refuse_link, sha256, temporary_beside, write_text
 from ..messages import named
+from ..text_reading import read_text
 from .folder import keep_folder, kept_files, kept_manifest
 from .index import CARD
 
@@ -26,7 +28,7 @@ logger = logging.getLogger(__name__)
 
 FOLDER = "prepared"  # in the run's folder
 STATE = "prepared"  # what a checkpoint's state of the task calls the SHA-256 of its manifest
-SHOWN = 3  # differences in a message
+SHOWN, SHORT = 3, 12  # differences in a message; digits of a hash
 
 
 def check_place(run: Path, folder: Path) -> bool:
@@ -49,7 +51,8 @@ def check_place(run: Path, folder: Path) -> bool:
     if difference and (checkpoints := sorted(path.name for path in run.glob("*.pt"))):
         raise ValueError(
             f"{run} holds {named(checkpoints, SHOWN)}, trained on another prepared folder than "
-            f"{folder} ({difference}): choose another --save-dir, or remove this one"
+            f"{folder} ({difference}): choose another --save-dir, or remove {place} to go on with "
+            "them all the same"
         )
     return not difference
 
@@ -105,12 +108,20 @@ def unlike(copy: Path, folder: Path) -> str:
 
 
 def _decisive(folder: Path, manifest: Manifest) -> dict[str, Any]:
-    """Return what decides how raw text is read: of the manifest, and SHA-256 of the files."""
+    """Return what decides how raw text is read, of the manifest and of the files."""
     kept = kept_manifest(manifest)
     names = {*kept.kind.fields} - {"versions", "inputs", "products"}
-    files = {path.name: sha256(path) for path in kept_files(kept, folder)}
+    files = {path.name: _digest(path) for path in kept_files(kept, folder)}
     compared = {"wordnet": kept.inputs.get("wordnet", {}), "files": files}
     return {name: getattr(kept, name) for name in names} | compared
+
+
+def _digest(path: Path) -> str:
+    """Return the begin of a file's SHA-256; of dictionaries counts are left out."""
+    if not path.name.startswith("dict."):
+        return sha256(path)[:SHORT]
+    words = [line.rpartition(" ")[0] for line in read_text(path).split("\n")]
+    return hashlib.sha256("\n".join(words).encode()).hexdigest()[:SHORT]
 
 
 def open_copy(place: Path) -> Manifest:

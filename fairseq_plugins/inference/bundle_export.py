@@ -17,7 +17,7 @@ from ..models._checkpoints import Checkpoint, read_checkpoint
 from ..nn.quantized import quantize_
 from ..syntax.needs import Needs
 from ..text.annotators import needs_annotator, reopen_annotator
-from .options import ANSWERING, TRANSLATING
+from .options import TRANSLATING
 from .prediction import read_part
 from .text_checkpoints import load_models
 from .translation_export import export_translation
@@ -97,13 +97,12 @@ def export_understanding(
     rows = {**about(read, model, options), "weights": form, **best(checkpoint)}
     rows |= figures(checkpoint.parent)
     rows["versions"] = ", ".join(f"{name} {version}" for name, version in versions.items())
-    how = '.answer("Who?", "A text.").text' if task.NAME == ANSWERING else ".predict([...])"
     with new_bundle(output, UNDERSTANDING, task.NAME, content, versions) as made:
         folder.keep_folder(task.folder, read, made, positive=task.positive)
         if with_pipeline:
             keep_pipeline(task.folder, read, made, spacy_model)
         understanding.save_weights(quantize_(model) if int8 else model, made)
-        write_text(made / CARD, card(f"{task.NAME}: {task.manifest.dataset}", rows, how))
+        write_text(made / CARD, card(f"{task.NAME}: {task.manifest.dataset}", rows, read))
 
 
 def keep_pipeline(

@@ -94,7 +94,7 @@ def export_translation(
         rows |= figures(Path(checkpoint).parent)
         rows["versions"] = ", ".join(f"{name} {version}" for name, version in versions.items())
         title = f"Translation, {task.manifest.pair}"
-        write_text(new / CARD, card(title, rows, '.translate(["A line of raw text."])'))
+        write_text(new / CARD, card(title, rows, reduced))
 
 
 def sizes(model: Any, told: Mapping[str, Any]) -> dict[str, Any]:

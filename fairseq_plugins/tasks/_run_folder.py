@@ -56,4 +56,4 @@ def _card(manifest: Manifest, model_cfg: Any, model: Any) -> str:
     options = {**unresolved(model_cfg), "_name": architecture_of(unresolved(model_cfg))}
     versions = ", ".join(f"{name} {version}" for name, version in manifest.versions.items())
     rows = {**about(manifest, model, options), "versions": versions}
-    return card(f"{options['_name']}: {manifest.dataset or manifest.pair}", rows, "", NEEDS)
+    return card(f"{options['_name']}: {manifest.dataset or manifest.pair}", rows, manifest, NEEDS)
