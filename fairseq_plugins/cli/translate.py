@@ -150,7 +150,8 @@ def read_search(words: list[str]) -> Search:
         raise command.UsageError(f"behind --: {error}") from None
     if others:
         raise command.UsageError(
-            f"{others[0]} is not known here; behind -- stand --beam, --lenpen and --max-tokens"
+            f"raw text and bundles know no {others[0]}; behind -- stand --beam, --lenpen and "
+            "--max-tokens"
         )
     return Search(**vars(found))
 

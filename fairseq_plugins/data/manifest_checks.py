@@ -45,7 +45,7 @@ def translation_problems(manifest: Any) -> Iterator[str]:
     for split, counts in manifest.splits.items():
         if not isinstance(counts.get("lines"), int) or "tokens" not in counts:
             yield f"split {split!r} lacks its counts"
-    for side in ("source", "target"):
+    for side in ("source", "target") if manifest.splits else ():
         settings = manifest.segmentation.get(side)
         if not isinstance(settings, dict) or not SEGMENTATION <= settings.keys():
             yield f"segmentation lacks {side!r}, or part of it"

@@ -96,7 +96,7 @@ def test_raw_text_is_scored_too(trained, corpus, tmp_path):
     assert "need --output" in run(SCRIPT, trained, *given, fails=True).err
     assert "give --source" in run(SCRIPT, trained, "--output", out, fails=True).err
     odd = run(SCRIPT, trained, *given, "--output", out, "--", "--nbest", "2", fails=True)
-    assert "--nbest is not known here" in odd.err
+    assert "raw text and bundles know no --nbest" in odd.err
 
 
 def test_what_killed_ones_left_is_removed_and_what_is_at_work_stays(own_run, folder):
