@@ -36,9 +36,11 @@ MAY_IMPORT = {
     "prep": _TEXT | {"text"},
     "prep/recipes": set(),
     "architectures": {"nn", "pretrained", "syntax", "checkpoints"},
-    "models": {"architectures", "nn", "pretrained", "syntax", "checkpoints", "registration"},
+    "models": {"architectures", "bundles", "nn", "pretrained", "syntax", "checkpoints"}
+    | {"registration"},
     "tasks": {
         "architectures",
+        "bundles",
         "data",
         "corpora",
         "text",

@@ -1,10 +1,12 @@
-"""The card of a bundle, ``README.md``: for people, who may complete it. Nobody else reads it."""
+"""The card of a model, ``README.md``: for people, who may complete it. Nobody else reads it."""
 
 import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from ..data.folder_names import SPANS
+from ..data.manifest import TRANSLATION, Manifest
 from ..messages import shortened
 
 EVALUATIONS = "evaluation.*.json"  # of a run: what it scored on its splits
@@ -16,7 +18,7 @@ _CARD = """# {title}
 | | |
 |---|---|
 {rows}
-Nothing here is executed. With `pip install fairseq-plugins[serve]`, without fairseq:
+Nothing here is executed. {needs}:
 
 ```python
 from fairseq_plugins import load
@@ -24,20 +26,45 @@ from fairseq_plugins import load
 load("this/folder"){how}
 ```
 """
+WITHOUT_FAIRSEQ = "With `pip install fairseq-plugins[serve]`, without fairseq"
 
 
-def card(title: str, rows: Mapping[str, Any], how: str) -> str:
+def card(
+    title: str, rows: Mapping[str, Any], manifest: Manifest, needs: str = WITHOUT_FAIRSEQ
+) -> str:
     """Return the text of a card.
 
     Args:
         title: what the model is for.
         rows: what is known of it; empty values are left out.
-        how: what is called of the loaded model.
+        manifest: of what the model reads; decides what is called of it.
+        needs: where that can be done.
     """
     said = {name: value for name, value in rows.items() if value not in ("", None)}
     cells = {name: _cell(str(text)) for name, text in {**said, "licence": LICENCE}.items()}
     table = "".join(f"| {name} | {text} |\n" for name, text in cells.items())
-    return _CARD.format(title=title, rows=table, how=how)
+    how = '.answer("Who?", "A text.").text' if manifest.target == SPANS else ".predict([...])"
+    if manifest.kind is TRANSLATION:
+        how = '.translate(["A line of raw text."])'
+    return _CARD.format(title=title, rows=table, how=how, needs=needs)
+
+
+def about(manifest: Manifest, model: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a card says of a model, and of what it reads of its folder's manifest."""
+    rows = {"dataset": manifest.dataset, "labels": ", ".join(manifest.labels)}
+    if manifest.kind is TRANSLATION:
+        counts = ((split, manifest.count(split)) for split in manifest.splits)
+        rows = {"languages": f"{manifest.source_lang} to {manifest.target_lang}"}
+        rows["sentence pairs"] = ", ".join(f"{count:,} {split}" for split, count in counts)
+    return {
+        "task": manifest.task,
+        **rows,
+        "architecture": options["_name"],
+        "family": options.get("family"),
+        "features": ", ".join(model.needs.features),
+        "annotator": manifest.annotator_id,
+        "parameters": f"{sum(p.numel() for p in model.parameters()):,}",
+    }
 
 
 def figures(run: Path) -> dict[str, str]:

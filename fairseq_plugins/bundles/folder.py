@@ -1,6 +1,7 @@
-"""What a bundle keeps of the prepared folder of its model: how raw text is read, and with what.
+"""What is kept of a prepared folder beside a model: how raw text is read, and with what.
 
-Nothing is kept of the data themselves, nor of where they lay. A pipeline that annotates raw text
+A bundle keeps it, and a run (`run_folder`). Nothing is kept of the data themselves, nor of where
+they lay. A pipeline that annotates raw text
 may be copied in; it is looked through before it is loaded (`text.pipeline_safety`).
 """
 
@@ -13,13 +14,13 @@ from pathlib import Path
 from typing import Any
 
 from ..data import manifest as manifests
-from ..data.folder_names import MISALIGNED
 from ..data.manifest import FolderKind, Manifest
 from ..files import copy
 from ..text.annotators import UDPIPE
 from ..text.pipeline_safety import check_pipeline
 from .index import Bundle
 
+KEPT_OPTIONS = ("max_characters", "read")  # of the preparation: how lines and tables are read
 PIPELINE = "pipeline"  # folder of a spaCy pipeline, or of one UDPipe model, which keeps its name
 _SEPARATOR = re.compile(r"[/\\]")
 _CODE = ("*.py", "*.pyc", "__pycache__")
@@ -30,8 +31,8 @@ def keep_folder(source: Path, manifest: Manifest, output: Path, **changes: Any) 
 
     Args:
         source, manifest: the folder, and what it says of itself.
-        output: folder of the bundle.
-        changes: fields of the manifest that the bundle says otherwise.
+        output: where to.
+        changes: fields of the manifest that are to be said otherwise.
     """
     for path in kept_files(manifest, source):
         copy(path, output / path.name)
@@ -44,8 +45,9 @@ def kept_manifest(manifest: Manifest, **changes: Any) -> Manifest:
         name: {key: value for key, value in entry.items() if key != "file"}
         for name, entry in manifest.inputs.items()
     }
-    nothing = {"splits": {}, "alignment": {}, "options": {}, "products": {}, "submission": {}}
-    kept = replace(manifest, **{**nothing, "inputs": inputs, **changes})
+    options = {key: value for key, value in manifest.options.items() if key in KEPT_OPTIONS}
+    nothing = {"splits": {}, "alignment": {}, "products": {}, "submission": {}}
+    kept = replace(manifest, **{**nothing, "inputs": inputs, "options": options, **changes})
     model = kept.annotator.get("model", "")
     if not _SEPARATOR.search(model):
         return kept
@@ -57,8 +59,7 @@ def kept_manifest(manifest: Manifest, **changes: Any) -> Manifest:
 
 def kept_files(manifest: Manifest, folder: Path) -> list[Path]:
     """Name the files of a prepared folder that raw text needs."""
-    files = replace(manifest, splits={}).files(folder)
-    return [path for path in files if path.name != MISALIGNED]
+    return replace(manifest, splits={}).files(folder)
 
 
 def read_folder(bundle: Bundle, kind: FolderKind) -> Manifest:

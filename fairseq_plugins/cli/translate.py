@@ -1,15 +1,16 @@
-"""Translate a split with the best checkpoint of a run, or text with a bundle, and score that.
+"""Translate a split or raw text with a run or a bundle, and score that.
 
     fairseq-plugins translate runs/mine --split test
+    fairseq-plugins translate runs/mine --source test.en --output mine.de --reference test.de
     fairseq-plugins translate runs/mine --reference corpus/test.de -- --beam 4 --lenpen 0.6
     fairseq-plugins translate bundle --source test.en --output mine.de --reference test.de
     fairseq-plugins translate bundle --data data-bin/mine --split test --output generate.log
 
 Of a run leaves generate.SPLIT.log (what fairseq-generate prints), score.SPLIT.json and
 evaluation.SPLIT.json (split, BLEU, chrF) in its folder; what stands behind -- goes to
-fairseq-generate. A bundle (fairseq-plugins export) translates raw text (--source) without fairseq,
-or a split of a prepared folder (--data), of which it leaves such a log; behind -- stand --beam,
---lenpen and --max-tokens.
+fairseq-generate. Raw text (--source) is translated by a run with fairseq, by a bundle
+(fairseq-plugins export) without it; a bundle also translates a split of a prepared folder (--data),
+of which it leaves such a log. For these, behind -- stand --beam, --lenpen and --max-tokens.
 """
 
 from __future__ import annotations
@@ -21,6 +22,8 @@ import json
 import os
 import subprocess
 import sys
+from dataclasses import asdict
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,9 +44,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("run", type=Path, help="folder of the checkpoint, or a bundle")
     add("--data", metavar="DIR", help="prepared folder (default: the checkpoint's own)")
-    add("--source", metavar="FILE", help="raw text for a bundle, one sentence a line; - for stdin")
-    add("--output", metavar="FILE", help="where a bundle's translations go (default: stdout)")
-    annotator = "what annotates raw text for a bundle (default: as its training data)"
+    add("--source", metavar="FILE", help="raw text, one sentence a line; - for stdin")
+    add("--output", metavar="FILE", help="where translations of it go (default: stdout)")
+    annotator = "what annotates raw text (default: as the training data)"
     add("--annotator", metavar="NAME", help=annotator)
     add("--split", default="test", help="of the prepared folder (default: test)")
     add("--checkpoint", default="checkpoint_best.pt", help="in the run's folder")
@@ -60,11 +63,10 @@ def run(args: argparse.Namespace) -> None:
         run_bundle(args, parts)
     elif missing := [part for part in parts if not Path(part).exists()]:
         raise FileNotFoundError(f"{missing[0]}: no such run folder or bundle")
-    elif args.source or args.output or args.annotator:
-        raise command.UsageError(
-            "--source, --output and --annotator belong to a bundle; with a checkpoint "
-            "fairseq-interactive translates raw text"
-        )
+    elif args.source:
+        run_source(args)
+    elif args.output or args.annotator:
+        raise command.UsageError("--output and --annotator are for raw text: give --source FILE")
     else:
         run_checkpoint(args)
 
@@ -85,6 +87,22 @@ def run_checkpoint(args: argparse.Namespace) -> None:
     write_text(args.run / of_split(EVALUATION, args.split), text)
 
 
+def run_source(args: argparse.Namespace) -> None:
+    """Translate raw text by a checkpoint; print the translations, or their scores."""
+    if args.reference and not args.output:
+        raise command.UsageError("--reference and --source need --output FILE")
+    from ..inference.bundle_translation import translate_text
+    from ..inference.run_translation import open_checkpoint
+
+    search = read_search(args.generate)
+    command.show_log()
+    how = {"data": args.data, "spacy_model": args.annotator, "cpu": args.cpu}
+    translate, language = open_checkpoint(checkpoint_of(args), search, **how)
+    translate_text(translate, args.source, args.output or "")
+    if args.reference:
+        print_scores(args, language)
+
+
 def run_bundle(args: argparse.Namespace, bundles: list[str]) -> None:
     """Translate by a bundle; print the translations, or their scores."""
     if bool(args.source) == bool(args.data):
@@ -92,7 +110,6 @@ def run_bundle(args: argparse.Namespace, bundles: list[str]) -> None:
     if (args.reference or args.data) and not args.output:
         raise command.UsageError("--reference and --data need --output FILE")
     from ..bundles.translation import Translator, check_single
-    from ..evaluation.score_report import format_report
     from ..inference import bundle_translation
 
     search = read_search(args.generate)
@@ -102,17 +119,25 @@ def run_bundle(args: argparse.Namespace, bundles: list[str]) -> None:
         split = (args.data, args.split, args.output)
         bundle_translation.translate_split(translator, *split, search)
     else:
-        bundle_translation.translate_text(translator, args.source, args.output or "", search)
+        translate_lines = partial(translator.translate, **asdict(search))
+        bundle_translation.translate_text(translate_lines, args.source, args.output or "")
     if args.reference or args.data:
-        how = (args.output, args.reference, translator.manifest.target_lang)
-        print(format_report(bundle_translation.scored(*how)), end="")
+        print_scores(args, translator.manifest.target_lang)
+
+
+def print_scores(args: argparse.Namespace, language: str) -> None:
+    """Score what was written, and print that."""
+    from ..evaluation.score_report import format_report
+    from ..inference.bundle_translation import scored
+
+    print(format_report(scored(args.output, args.reference, language)), end="")
 
 
 def read_search(words: list[str]) -> Search:
-    """Read how a bundle searches, in the words of fairseq-generate.
+    """Read how raw text, or a bundle, is translated, in the words of fairseq-generate.
 
     Raises:
-        UsageError: an option that a bundle has not.
+        UsageError: an option that is not known there.
     """
     from ..bundles.ctranslate2_model import Search
 
@@ -125,7 +150,8 @@ def read_search(words: list[str]) -> Search:
         raise command.UsageError(f"behind --: {error}") from None
     if others:
         raise command.UsageError(
-            f"a bundle knows no {others[0]}; behind -- stand --beam, --lenpen and --max-tokens"
+            f"raw text and bundles know no {others[0]}; behind -- stand --beam, --lenpen and "
+            "--max-tokens"
         )
     return Search(**vars(found))
 
@@ -137,13 +163,12 @@ def read_folder(args: argparse.Namespace) -> tuple[str, str]:
         FileNotFoundError: no checkpoint, or no manifest.
         ValueError: the folder holds no parallel text, or not this split.
     """
-    from ..inference.text_checkpoints import read_checkpoint
+    from ..data.folder_names import NO_SPLITS
+    from ..inference.text_checkpoints import folder_of, read_checkpoint
     from ..messages import named
 
-    checkpoint = args.run / args.checkpoint
-    if not checkpoint.is_file():
-        raise FileNotFoundError(f"{checkpoint}: no such checkpoint")
-    data = args.data or read_checkpoint(checkpoint).task.get("data") or ""
+    checkpoint = checkpoint_of(args)
+    data = args.data or folder_of(read_checkpoint(checkpoint))
     manifest = Path(data) / "manifest.json"
     if not manifest.is_file():
         raise FileNotFoundError(f"{manifest}: no such file; name the prepared folder with --data")
@@ -151,9 +176,17 @@ def read_folder(args: argparse.Namespace) -> tuple[str, str]:
     if "target_lang" not in found:
         raise ValueError(f"{manifest}: no parallel text")
     if args.split not in found["splits"]:
-        choices = named(found["splits"])
+        choices = named(found["splits"], none=NO_SPLITS)
         raise ValueError(f"{manifest}: no split {args.split!r}; choices are {choices}")
     return data, found["target_lang"]
+
+
+def checkpoint_of(args: argparse.Namespace) -> Path:
+    """Return the checkpoint of a run; FileNotFoundError where there is none."""
+    checkpoint = args.run / args.checkpoint
+    if not checkpoint.is_file():
+        raise FileNotFoundError(f"{checkpoint}: no such checkpoint")
+    return checkpoint
 
 
 def translate(args: argparse.Namespace, data: str) -> Path:

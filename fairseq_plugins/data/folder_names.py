@@ -15,4 +15,5 @@ LABELLED = ("classes", "word_labels", "entities")  # targets that have a list of
 TOKENIZE = ("whitespace", "characters", "spacy")
 CASED, AS_TOKENISED = PARSE_TEXT = ("cased", "as-tokenised")  # what an annotator is shown
 UNKNOWN, UNANSWERABLE, ANSWERABLE = range(3)  # what is known of a question's answer
+NO_SPLITS = "none; name a prepared folder with --data"  # of what a run or a bundle keeps
 WINDOWS = ("max_positions", "doc_stride", "max_query_length")

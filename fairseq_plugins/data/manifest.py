@@ -19,13 +19,11 @@ from ..pretrained.vocabulary import Vocabulary
 from ..syntax.layers import (
     COLUMN,
     LAYERS,
-    TREES,
     WORD_PAIR,
     Layer,
     held_layers,
     identity_line,
     in_order,
-    layer_of,
     layers_of,
 )
 from ..syntax.needs import GOLD, Controls
@@ -272,17 +270,20 @@ class Manifest:
 
     def _common_files(self) -> set[str]:
         if self.kind is TEXT:
-            own = {LABELS: self.target in LABELLED, MISALIGNED: self.target == SPANS}
+            own = {LABELS: self.target in LABELLED}
+            own |= {MISALIGNED: self.target == SPANS and bool(self.splits)}
             own |= {self.inventory_file(layer): True for layer in layers_of(self.layers)}
             names = {name for name, there in own.items() if there and name}
             return names | {self.family.vocabulary_file}
-        names = {name for counts in self.splits.values() for name in counts["tokens"]}
-        trees = [name for tree in TREES for name in layer_of(tree).columns]  # no dictionaries
-        names -= {f"{self.source_lang}.{name}" for name in trees}
-        models = {
-            side.get(k) for side in self.segmentation.values() for k in ("model", "vocabulary")
-        }
-        return {f"dict.{name}.txt" for name in names} | set(filter(None, models))
+        held = {name for counts in self.splits.values() for name in counts["tokens"]}
+        sides = (self.source_lang, self.target_lang)  # of source text alone the one has no files
+        names = {f"dict.{side}.txt" for side in sides if side in held or not self.splits}
+        names |= {self.inventory_file(layer) for layer in layers_of(self.layers)}
+        targets = layers_of(self.target_features)
+        names |= {self.inventory_file(layer, of_target=True) for layer in targets}
+        for side in self.segmentation.values():
+            names |= {side.get(k) for k in ("model", "vocabulary")}
+        return set(filter(None, names))
 
     def files(self, folder: Path) -> list[Path]:
         """Every file that belongs to the prepared folder, the manifest apart."""

@@ -10,7 +10,17 @@ from ..messages import named
 from ..syntax.layers import STANDARD, WORD_PAIR, Layer, layers_of
 from ..syntax.needs import UNCONTROLLED, Controls
 from ..text_reading import read_lines, read_text
-from .folder_names import ANSWERABLE, ENTITIES, LABELS, SCORES, SPANS, TARGETS, UNKNOWN, WORD_LABELS
+from .folder_names import (
+    ANSWERABLE,
+    ENTITIES,
+    LABELS,
+    NO_SPLITS,
+    SCORES,
+    SPANS,
+    TARGETS,
+    UNKNOWN,
+    WORD_LABELS,
+)
 from .inventories import bound_layers
 from .manifest import TEXT, Manifest
 from .passages import read_ids
@@ -111,7 +121,7 @@ def read_questions(
 def _check_split(folder: Path, manifest: Manifest, split: str) -> None:
     if split not in manifest.splits:
         raise FileNotFoundError(
-            f"{folder} has no split {split!r}; splits: {named(manifest.splits)}"
+            f"{folder} has no split {split!r}; splits: " + named(manifest.splits, none=NO_SPLITS)
         )
 
 

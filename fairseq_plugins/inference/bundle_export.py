@@ -2,14 +2,12 @@
 
 import logging
 from argparse import Namespace
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 from fairseq.models import ARCH_MODEL_REGISTRY
 
 from ..bundles import folder, understanding
-from ..bundles.card import card, figures
+from ..bundles.card import about, card, figures
 from ..bundles.index import CARD, UNDERSTANDING, new_bundle
 from ..checkpoints.reading import read_state
 from ..corpora.datasets import label_names
@@ -19,7 +17,7 @@ from ..models._checkpoints import Checkpoint, read_checkpoint
 from ..nn.quantized import quantize_
 from ..syntax.needs import Needs
 from ..text.annotators import needs_annotator, reopen_annotator
-from .options import ANSWERING, TRANSLATING
+from .options import TRANSLATING
 from .prediction import read_part
 from .text_checkpoints import load_models
 from .translation_export import export_translation
@@ -99,13 +97,12 @@ def export_understanding(
     rows = {**about(read, model, options), "weights": form, **best(checkpoint)}
     rows |= figures(checkpoint.parent)
     rows["versions"] = ", ".join(f"{name} {version}" for name, version in versions.items())
-    how = '.answer("Who?", "A text.").text' if task.NAME == ANSWERING else ".predict([...])"
     with new_bundle(output, UNDERSTANDING, task.NAME, content, versions) as made:
         folder.keep_folder(task.folder, read, made, positive=task.positive)
         if with_pipeline:
             keep_pipeline(task.folder, read, made, spacy_model)
         understanding.save_weights(quantize_(model) if int8 else model, made)
-        write_text(made / CARD, card(f"{task.NAME}: {task.manifest.dataset}", rows, how))
+        write_text(made / CARD, card(f"{task.NAME}: {task.manifest.dataset}", rows, read))
 
 
 def keep_pipeline(
@@ -123,20 +120,6 @@ def keep_pipeline(
         return
     names = (manifest.annotations, spacy_model, manifest.tokenize)
     folder.keep_pipeline(reopen_annotator(prepared, manifest.annotator, *names), output)
-
-
-def about(manifest: Manifest, model: Any, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a card says of a model, and of what it reads of its folder's manifest."""
-    return {
-        "task": manifest.task,
-        "dataset": manifest.dataset,
-        "labels": ", ".join(manifest.labels),
-        "architecture": options["_name"],
-        "family": options.get("family"),
-        "features": ", ".join(model.needs.features),
-        "annotator": manifest.annotator_id,
-        "parameters": f"{sum(p.numel() for p in model.parameters()):,}",
-    }
 
 
 def best(checkpoint: Path) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Files translated by a bundle: raw text without fairseq, a prepared split with it.
+"""Files translated: raw text by whatever translates lines, a prepared split by a bundle.
 
 Of a split the very ids and features are translated that ``fairseq-generate`` reads, and what comes
 out is a log as it prints it, so that both can be compared sentence by sentence.
@@ -6,11 +6,11 @@ out is a log as it prints it, so that both can be compared sentence by sentence.
 
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from math import log
 from pathlib import Path
 from typing import Any
 
+from ..augment.translators import Translate
 from ..bundles.ctranslate2_model import Row, Search
 from ..bundles.translation import Translator
 from ..evaluation.score_report import ScoreReport, score_files
@@ -20,25 +20,23 @@ from ..files import write_text
 STANDARD = "-"  # standard input
 
 
-def translate_text(translator: Translator, source: str, output: str, search: Search) -> None:
+def translate_text(translate: Translate, source: str, output: str) -> None:
     """Translate a file of raw text.
 
     Args:
+        translate: translates lines.
         source: the file, or `STANDARD`.
         output: where the best translations go, one a line; empty for standard output.
-        search: how.
 
     Raises:
         FileNotFoundError: there is no such file.
-        ValueError: see `Translator.hypotheses`.
+        ValueError: what ``translate`` refuses.
     """
     if source != STANDARD and not Path(source).is_file():
         raise FileNotFoundError(f"{source}: no such file")
     raw = sys.stdin.buffer.read() if source == STANDARD else Path(source).read_bytes()
     lines = raw.removesuffix(b"\n").split(b"\n") if raw else []
-    found = translator.translate(
-        [line.decode("utf-8", "surrogateescape") for line in lines], **asdict(search)
-    )
+    found = translate([line.decode("utf-8", "surrogateescape") for line in lines])
     text = "".join(f"{line}\n" for line in found)
     write_text(output, text) if output else sys.stdout.write(text)
 

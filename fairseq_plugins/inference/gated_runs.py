@@ -7,7 +7,7 @@ from typing import Any
 
 from ..architectures import local_options
 from ..data.manifest import TEXT, Manifest
-from .text_checkpoints import LABELLING, check_checkpoint, lacking, prepared_folder
+from .text_checkpoints import LABELLING, check_checkpoint, folder_of, lacking
 
 
 @dataclass(frozen=True)
@@ -43,15 +43,16 @@ def gated_runs(
         ValueError: a checkpoint without gates, of another task or damaged; runs that are no seeds
             of one system.
     """
-    folders, options = [], []
+    folders, called, options = [], [], []
     for path in paths:
         found = check_checkpoint(path, LABELLING)
-        folders.append(prepared_folder(path, found.task, data))
+        folders.append(folder_of(found, data))
+        called.append(Path(data or found.task.get("data", "")).resolve().name)
         options.append(found.model)
         if not _is_gated(found.model):
             raise lacking(path, found.model["_name"], "gates", "local attention", _is_gated)
     systems = names or [one["_name"] for one in options]
-    runs = list(map(GatedRun, paths, systems, _dataset_names(folders), options))
+    runs = list(map(GatedRun, paths, systems, _dataset_names(folders, called), options))
     if not names:
         _check_seeds(runs)
     return runs
@@ -61,15 +62,18 @@ def _is_gated(options: dict[str, Any]) -> bool:
     return bool(local_options.read_local(options.get("local_attention")))
 
 
-def _dataset_names(folders: Sequence[str]) -> list[str]:
-    """Name prepared folders, those of the same training file alike, however they were prepared."""
+def _dataset_names(folders: Sequence[str], called: Sequence[str]) -> list[str]:
+    """Name prepared folders, those of the same training file alike, however they were prepared.
+
+    ``called`` are their names, also where a run's own copy is read in their place.
+    """
     names: dict[tuple[str, str], str] = {}
     found = []
-    for folder in folders:
+    for folder, name in zip(folders, called):
         manifest = Manifest.load(Path(folder), TEXT)
         place = Path(folder).resolve()
         content = manifest.inputs.get("train", {}).get("sha256") or str(place)
-        name = place.name if place.name not in names.values() else str(place)
+        name = name if name not in names.values() else str(place)
         found.append(names.setdefault((manifest.dataset, content), name))
     return found
 

@@ -91,7 +91,9 @@ class WindowOverrides(Overrides):
 class ModelOptions:
     """How every command computes."""
 
-    data: str | None = option("prepared folder (default: the one it was trained on)", None)
+    data: str | None = option(
+        "prepared folder (default: the one it was trained on, or what the run keeps of it)", None
+    )
     batch_size: int = option("most examples of a batch; of questions, rows", BATCH_SIZE, least=1)
     cpu: bool = option("use no GPU", False)
     int8: bool = option("compute linear maps in 8 bits, on the CPU", False)

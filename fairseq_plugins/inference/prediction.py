@@ -23,6 +23,7 @@ import torch
 from torch import Tensor
 
 from ..corpora.examples import Example
+from ..data.folder_names import NO_SPLITS
 from ..data.text_dataset import TextDataset
 from ..data.text_inputs import TextInputs
 from ..evaluation.predictions import CLASSES, ENTITIES, SCORE, WORD_LABELS, Prediction
@@ -227,7 +228,8 @@ class Predictor:
         """
         choices = self.manifest.splits
         if split not in choices:
-            raise ValueError(f"{self.folder} has no split {split!r}; choices: {named(choices)}")
+            choices = named(choices, none=NO_SPLITS)
+            raise ValueError(f"{self.folder} has no split {split!r}; choices: {choices}")
 
     def load_split(self, split: str) -> Any:
         """Load a split of the prepared folder as a dataset.

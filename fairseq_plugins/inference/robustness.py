@@ -24,7 +24,7 @@ from ..files import write_text
 from ..option_flags import check
 from .options import EXAMPLES, ExampleOptions, given_overrides
 from .prediction import Predictor, load
-from .text_checkpoints import LABELLING, check_checkpoint, find_checkpoints, prepared_folder
+from .text_checkpoints import LABELLING, check_checkpoint, find_checkpoints, folder_of
 
 Texts = tuple[str, ...]
 
@@ -148,7 +148,7 @@ def _checked(path: str, data: str | None) -> tuple[Manifest, str]:
         first = check_checkpoint(found[0], LABELLING)
         for other in found[1:]:  # one after the other, as each holds its weights
             check_checkpoint(other, LABELLING)
-        options, folder = first.model, prepared_folder(found[0], first.task, data)
+        options, folder = first.model, folder_of(first, data)
     manifest = Manifest.load(Path(folder), TEXT)
     try:
         expected_of(manifest)

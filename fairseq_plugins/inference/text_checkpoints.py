@@ -12,7 +12,14 @@ from typing import Any
 from ..architectures.bert_options import KINDS
 from ..bundles.index import listed
 from ..messages import named
-from ..models._checkpoints import Checkpoint, build, read_checkpoint, set_up, task_options
+from ..models._checkpoints import (
+    Checkpoint,
+    build,
+    folder_of,
+    read_checkpoint,
+    set_up,
+    task_options,
+)
 from .options import ANSWERING, DEFAULT, LABELLING, SEEKING, TASKS, Paths
 
 _READ_BY = dict.fromkeys((*LABELLING, SEEKING), "fairseq-plugins predict")
@@ -116,27 +123,6 @@ def load_models(
             raise ValueError(
                 f"{paths[0]} is of task {names[0]!r} and {path} of {name!r}: they make no ensemble"
             )
-    folder = prepared_folder(paths[0], found[0].task, data)
+    folder = folder_of(found[0], data)
     task = set_up(task_options(found[0], **overrides, data=folder))
     return task, [build(checkpoint, task) for checkpoint in found]
-
-
-def prepared_folder(path: Path, recorded: dict[str, Any], data: str | None = None) -> str:
-    """Return the prepared folder of a checkpoint.
-
-    Args:
-        path: the checkpoint.
-        recorded: options of its task.
-        data: the folder, if it is given.
-
-    Raises:
-        FileNotFoundError: it is not there.
-    """
-    folder = str(data or recorded.get("data"))
-    if not Path(folder).is_dir():
-        origin = "" if data else f" that {path} was trained on"
-        raise FileNotFoundError(
-            f"the prepared folder {folder}{origin} is not there; give its place with --data "
-            "(data=... in Python)"
-        )
-    return folder

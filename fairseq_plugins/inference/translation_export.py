@@ -14,7 +14,7 @@ import torch
 from torch import Tensor
 
 from ..bundles import translation as contents
-from ..bundles.card import card, figures
+from ..bundles.card import about, card, figures
 from ..bundles.ctranslate2_model import END_ID, FOLDER, UNKNOWN_ID, Model, write_model
 from ..bundles.folder import keep_pipeline, kept_manifest
 from ..bundles.index import CARD, TRANSLATION, new_bundle
@@ -77,9 +77,7 @@ def export_translation(
     if not found.ours or found.task["_name"] != TRANSLATING:
         raise ValueError(f"{checkpoint} holds no syntax_transformer of {TRANSLATING!r}")
     check_expressible(found.model, checkpoint)
-    folder = Path(data or found.task.get("data") or "")
-    if not folder.is_dir():
-        raise FileNotFoundError(f"the prepared folder {folder} is not there; name it with --data")
+    folder = Path(_checkpoints.folder_of(found, data))
     how = {"data": str(folder), "eval_bleu": False}
     task = _checkpoints.set_up(_checkpoints.task_options(found, **how))
     model = _checkpoints.build(found, task)
@@ -92,26 +90,23 @@ def export_translation(
         if with_pipeline and needs_annotator(reduced.layers):
             names = (reduced.layers, spacy_model)
             keep_pipeline(reopen_annotator(folder, task.manifest.annotator, *names), new)
-        rows = {**about(task, model, told), **figures(Path(checkpoint).parent)}
+        rows = about(task.manifest, model, found.model) | sizes(model, told)
+        rows |= figures(Path(checkpoint).parent)
         rows["versions"] = ", ".join(f"{name} {version}" for name, version in versions.items())
         title = f"Translation, {task.manifest.pair}"
-        write_text(new / CARD, card(title, rows, '.translate(["A line of raw text."])'))
+        write_text(new / CARD, card(title, rows, reduced))
 
 
-def about(task: Any, model: Any, told: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a card says of a model; ``told`` is what the index does."""
+def sizes(model: Any, told: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a card says of a model's sizes; ``told`` is what the index does."""
     layout = told["layout"]
     sides = (
         f"{name} {layout[name]['layers']} layers, {layout[name]['width']} wide, "
         f"{layout[name]['size']:,} subwords"
         for name in contents.SIDES
     )
-    splits = task.manifest.splits.items()
     return {
-        "languages": f"{task.manifest.source_lang} to {task.manifest.target_lang}",
-        "sentence pairs": ", ".join(f"{said['lines']:,} {split}" for split, said in splits),
         "features": ", ".join(model.needs.features) or "none: words alone",
-        "annotator": task.manifest.annotator_id,
         "model": "; ".join(sides),
         "weights": "int8" if told["int8"] else "float32",
     }
@@ -168,8 +163,7 @@ def reduced_manifest(manifest: Manifest, features: tuple[str, ...]) -> Manifest:
     }
     nothing = {"inputs": {}, "heads": False, "target_features": []}
     annotator = dict(manifest.annotator) if needs_annotator(kept) else {}
-    longest = {k: v for k, v in manifest.options.items() if k == "max_characters"}
-    said = {"features": kept, "annotator": annotator, "splits": lines, "options": longest}
+    said = {"features": kept, "annotator": annotator, "splits": lines}
     return kept_manifest(manifest, **said, **nothing)
 
 

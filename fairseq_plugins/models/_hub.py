@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from fairseq import utils
 from fairseq.dataclass.configs import DatasetConfig, FairseqConfig, GenerationConfig
 from fairseq.hub_utils import GeneratorHubInterface
 from fairseq.tasks import TASK_DATACLASS_REGISTRY
@@ -78,7 +77,7 @@ def from_pretrained(
     Args:
         model_folder: where the checkpoints lie.
         checkpoint_file: file name; several, joined by ``:``, make an ensemble.
-        data_folder: the prepared folder (default: the one the checkpoint was trained on).
+        data_folder: the prepared folder (default: see `_checkpoints.folder_of`).
         spacy_model: pipeline for raw text, installed or a path (default: that of the data folder,
             if it is bundled or installed); a checkpoint does not name one.
         overrides: options of task or model that replace those of the checkpoint, e.g.
@@ -100,12 +99,7 @@ def from_pretrained(
             )
         checkpoints.append(found)
     given = _sorted_overrides(overrides)
-    data = str(data_folder or checkpoints[0].task.get("data"))
-    for folder in utils.split_paths(data):
-        if not Path(folder).is_dir():
-            raise FileNotFoundError(
-                f"the prepared folder {folder} is not there; give its place as data_name_or_path"
-            )
+    data = _checkpoints.folder_of(checkpoints[0], data_folder)
     changes = {"eval_bleu": False, **given["task"], "data": data}  # --eval-bleu is for training
     changes["spacy_model"] = spacy_model
     task = _checkpoints.set_up(_checkpoints.task_options(checkpoints[0], **changes))

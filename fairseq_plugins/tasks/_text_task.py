@@ -23,7 +23,7 @@ from ..data.manifest import Manifest, load_vocabulary
 from ..data.text_inputs import InputOptions, TextInputs
 from ..data.training_datasets import FILE, LENGTH, RANDOM, TrainingTexts
 from ..option_flags import check, option
-from . import _checkpoint_options, _checks, _warnings
+from . import _checkpoint_options, _checks, _run_folder, _warnings
 
 logger = logging.getLogger(__name__)
 
@@ -97,6 +97,7 @@ class TextTask(FairseqTask):
         where = (self.folder, manifest, dictionary.vocabulary)
         self.inputs = TextInputs(*where, InputOptions.of(cfg))
         self._warnings = _warnings.Warnings()
+        self._kept: dict[str, str] = {}  # what checkpoints say of the run's folder
 
     @classmethod
     def setup_task(cls, cfg: Any, **kwargs: Any) -> "TextTask":
@@ -153,11 +154,17 @@ class TextTask(FairseqTask):
         self.inputs.check(model_class.needs_of(cfg), training=not from_checkpoint)
         model = super().build_model(cfg, from_checkpoint)
         self.inputs.serve(model.needs, model.max_positions())
+        if not from_checkpoint:
+            self._kept = _run_folder.keep_folder(self, self.folder, cfg, model)
         if from_checkpoint and model.needs.annotated:
             trained = getattr(cfg, "annotator", None) or ""
             present = self.manifest.annotator_id
             self._warnings.other_annotator([trained], present, str(self.folder))
         return model
+
+    def state_dict(self) -> dict[str, Any]:
+        """Let checkpoints say what their run keeps of the folder, whatever they went on from."""
+        return {**super().state_dict(), **self._kept}
 
     def build_criterion(self, cfg: Any, from_checkpoint: bool = False) -> Any:
         """Build the task's criterion.

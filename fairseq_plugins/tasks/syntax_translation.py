@@ -44,6 +44,7 @@ from . import (
     _checkpoint_options,
     _checks,
     _generation,
+    _run_folder,
     _target_factors,
     _unanswered,
     _warnings,
@@ -119,6 +120,7 @@ class SyntaxTranslationTask(TranslationTask):
         self._trained_with: list[str] = []
         self._given: set[str] = set()
         self._warnings = _warnings.Warnings()
+        self._kept: dict[str, str] = {}  # what checkpoints say of the run's folder
 
     @classmethod
     def setup_task(cls, cfg: SyntaxTranslationConfig, **kwargs: Any) -> "SyntaxTranslationTask":
@@ -243,6 +245,8 @@ class SyntaxTranslationTask(TranslationTask):
             agreement.check_inventories(cfg, self.source_layers, self.folders[0])
             _checkpoint_options.check_memory(self, cfg)
         model = super().build_model(cfg, from_checkpoint)
+        if not from_checkpoint:
+            self._kept = _run_folder.keep_folder(self, self.folders[0], cfg, model)
         self._model_limit = min(self._model_limit, model.max_positions()[0])
         self._given = {*self._given, *given_names(model.needs.features)}
         if from_checkpoint and model.needs.reads(training=False):
@@ -257,6 +261,10 @@ class SyntaxTranslationTask(TranslationTask):
         if self.cfg.eval_bleu and self.cfg.eval_bleu_detok is None:
             self.tokenizer = _generation.TargetText(str, self._plain_output)  # nothing encodes
         return model
+
+    def state_dict(self) -> dict[str, Any]:
+        """Let checkpoints say what their run keeps of the folder, whatever they went on from."""
+        return {**super().state_dict(), **self._kept}
 
     def _cure(self, layer: Layer) -> str:
         names = ",".join(dict.fromkeys([*self.manifest.layers, layer.name]))

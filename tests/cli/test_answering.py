@@ -7,6 +7,7 @@ import json
 import pytest
 from answer_runs import gold_of
 from cli.commands import run
+from moved_runs import moved
 
 ANSWER, SCORE, ASK = "answer", "score-answers", "ask"
 
@@ -69,6 +70,22 @@ def test_questions_are_answered(answer_runs, facts):
     assert "standard input:1: no question" in piped.err
     never = run(ASK, *given, "--null-threshold", "1e9", "--question", *asked).out
     assert "A: no answer" not in never
+
+
+def test_a_moved_run_answers_without_its_prepared_folder(answer_runs, facts, tmp_path):
+    context, asked = facts
+    own = answer_runs / "first"
+    given = ("--context", context, "--cpu", "--question", *asked)
+    before = run(ASK, "--path", own, *given).out
+    raw = ("--input", answer_runs / "raw" / "train-v2.0.json", "--cpu", "--output-dir")
+    run(ANSWER, "--path", own, *raw, tmp_path / "before")
+    with moved(own, answer_runs / "data", tmp_path) as there:
+        assert run(ASK, "--path", there, *given).out == before
+        run(ANSWER, "--path", there, *raw, tmp_path / "after")
+        split = ("--split", "valid", "--output-dir", tmp_path / "none")
+        assert "--data" in refusal(ANSWER, "--path", there, *split)
+    for name in ("predictions.json", "null_odds.json"):
+        assert (tmp_path / "after" / name).read_bytes() == (tmp_path / "before" / name).read_bytes()
 
 
 def test_a_question_that_cannot_be_read_does_not_end_the_session(answer_runs, facts):

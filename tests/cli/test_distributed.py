@@ -22,6 +22,8 @@ from cli.commands import (
     training_state,
 )
 
+from fairseq_plugins.files import sha256
+
 SCRIPT = SCRIPTS / "train_distributed.sh"
 # Batches of 8: 25 an epoch, so that the last of 13 updates is done by one process alone.
 RUN = "--max-epoch 2 --save-interval-updates 8 --label-smoothing 0.1 --clip-norm 1"
@@ -67,6 +69,9 @@ def test_two_processes_find_each_other(two):
     for rank in (0, 1):
         assert f"as rank {rank}" in two[1]
     assert "initialized host" in two[1]
+    assert two[1].count("keeps what raw text needs of") == 1  # the first process alone writes
+    kept = sha256(two[0] / "prepared" / "manifest.json")
+    assert state_of(two[0] / "checkpoint2.pt")["task_state"] == {"prepared": kept}
 
 
 @pytest.mark.slow

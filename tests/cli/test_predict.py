@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import sys
 
@@ -10,6 +11,7 @@ import prepared_text
 import pytest
 import torch
 from cli.commands import USER_DIR, run
+from moved_runs import moved
 from prepared_text import examples
 
 PREDICT = "predict"
@@ -91,6 +93,23 @@ def test_raw_text_is_predicted_as_the_split(classes, tmp_path):
         assert [row["probability"] for row in rows] == pytest.approx(
             [row["probability"] for row in split], abs=1e-6
         )
+
+
+@pytest.mark.parametrize("kind", ["classes", "entities"])
+def test_a_moved_run_predicts_without_its_prepared_folder(kind, request, tmp_path):
+    own, text = request.getfixturevalue(kind), "alice sees good new paris\nthe odd cat\n"
+    raw = ("--input", "-")
+    before = predict(own, *raw, stdin=text).out
+    assert len(records(before)) == 2
+    with moved(own, own.with_name(f"{kind}-data"), tmp_path) as there:
+        assert predict(there, *raw, stdin=text).out == before
+        assert "choices: none; name a prepared folder with --data" in refusal(
+            there, "--split", "valid"
+        )
+        run("export", there, tmp_path / "bundle")
+        assert predict(tmp_path / "bundle", *raw, stdin=text).out == before
+        shutil.copy(there / "checkpoint_best.pt", tmp_path / "alone.pt")
+        assert "is not there, and" in refusal(tmp_path / "alone.pt", *raw, stdin=text)
 
 
 def test_submissions_have_the_names_of_the_server(classes, tmp_path):

@@ -7,7 +7,8 @@ import json
 import shutil
 
 import pytest
-from cli.commands import generate, run
+from cli.commands import generate, interactive, run
+from moved_runs import moved
 
 SCRIPT = "translate"
 SHORT = ["--", "--beam", "2", "--max-len-a", "0", "--max-len-b", "12", "--batch-size", "16"]
@@ -67,6 +68,35 @@ def test_what_goes_wrong_is_one_line_and_leaves_nothing(folder, own_run, given, 
     assert done.err.count("\n") == 1
     assert message in done.err
     assert sorted(path.name for path in own_run.iterdir()) == ["checkpoint_best.pt"]
+
+
+def test_a_moved_run_translates_without_its_prepared_folder(folder, trained, corpus, tmp_path):
+    search = ("--", "--beam", "4", "--lenpen", "1")
+    (tmp_path / "text").write_text("".join((corpus / "test.en").open().readlines()[:9]))
+    given = ("--source", tmp_path / "text", "--cpu")
+    before = run(SCRIPT, trained, *given, *search).out
+    assert before.count("\n") == 9
+    with moved(trained, folder, tmp_path) as there:
+        assert run(SCRIPT, there, *given, *search).out == before
+        best, raw = there / "checkpoint_best.pt", (tmp_path / "text").read_text()
+        by_fairseq = interactive(there / "prepared", best, "--max-len-b 200", stdin=raw)
+        assert by_fairseq.lines("D") == before.splitlines()
+        run("export", there, tmp_path / "bundle")
+        assert run(SCRIPT, tmp_path / "bundle", *given, *search).out == before
+        lost = run(SCRIPT, there, "--cpu", fails=True).err
+        assert "no split 'test'; choices are none; name a prepared folder with --data" in lost
+
+
+def test_raw_text_is_scored_too(trained, corpus, tmp_path):
+    out = tmp_path / "new" / "out.de"
+    given = ("--source", corpus / "test.en", "--reference", corpus / "test.de", "--cpu")
+    done = run(SCRIPT, trained, *given, "--output", out)
+    assert "BLEU" in done.out
+    assert len(out.read_text().splitlines()) == 37
+    assert "need --output" in run(SCRIPT, trained, *given, fails=True).err
+    assert "give --source" in run(SCRIPT, trained, "--output", out, fails=True).err
+    odd = run(SCRIPT, trained, *given, "--output", out, "--", "--nbest", "2", fails=True)
+    assert "raw text and bundles know no --nbest" in odd.err
 
 
 def test_what_killed_ones_left_is_removed_and_what_is_at_work_stays(own_run, folder):

@@ -212,7 +212,7 @@ def test_splits_of_other_folders_are_refused(bundle, corpus, tmp_path):
         (["--source", "a", "--data", "b"], "a bundle translates --source FILE"),
         (["--source", "a", "--reference", "b"], "need --output FILE"),
         (["--source", "nowhere.en"], "nowhere.en: no such file"),
-        (["--source", "a", "--", "--nbest", "2"], "a bundle knows no --nbest"),
+        (["--source", "a", "--", "--nbest", "2"], "bundles know no --nbest"),
         (["--source", "a", "--", "--beam", "x"], "invalid int value: 'x'"),
         (["--source", "a", "--", "--beam", "0"], "beam is 0; it is 1 at least"),
     ],
@@ -228,7 +228,9 @@ def test_ensembles_and_checkpoints_are_told_apart(run_here, bundle, model):
     done = run_here("translate", f"{bundle}:{bundle}", "--source", "x", fails=True)
     assert "CTranslate2 decodes with one model; average the checkpoints" in done.err
     with pytest.raises(SystemExit):
-        run_here("translate", model.parent, "--source", "x", fails=True)
+        run_here("translate", model.parent, "--output", "x", fails=True)
+    done = run_here("translate", model.parent, "--source", "x", fails=True)
+    assert "x: no such file" in done.err
 
 
 @pytest.fixture

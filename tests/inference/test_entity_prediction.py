@@ -8,6 +8,7 @@ import pytest
 import torch
 from asked_entities import entities_of, examples, nested_folder, questions_file, read_jsonl
 from entity_tasks import train
+from moved_runs import moved
 
 from fairseq_plugins import load
 from fairseq_plugins.demo.models import open_models
@@ -105,6 +106,13 @@ def test_bundle_says_the_same_without_its_folder(run, bundle, parts):
     assert [p.answer for p in other] == [p.answer for p in one]
     split = load(bundle, data=load(run, cpu=True).folder, cpu=True).predict_split("valid")
     assert [p.answer for p in split] == [p.answer for p in one]
+
+
+def test_a_moved_run_says_the_same_without_its_folder(run, folder, parts, tmp_path):
+    lines = [one.texts[0] for one in parts["valid"]]
+    before = [one.answer for one in load(run, cpu=True).predict(lines)]
+    with moved(run, folder, tmp_path) as there:
+        assert [one.answer for one in load(there, cpu=True).predict(lines)] == before
 
 
 def test_8_bits_are_near(bundle, parts):

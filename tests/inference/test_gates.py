@@ -126,10 +126,10 @@ def test_other_data_are_another_dataset(runs, folder, tmp_path):
         manifest = Manifest.load(copies[place], TEXT)
         manifest.inputs = {"train": {"file": "train.tsv", "sha256": content}}
         manifest.save(copies[place])
-    assert _dataset_names(list(map(str, copies.values()))) == [
-        *("parsed", "parsed"),
-        str(tmp_path / "c" / "parsed"),
-    ]
+    folders = [*map(str, copies.values())]
+    last = str(tmp_path / "c" / "parsed")
+    assert _dataset_names(folders, ["parsed", "tagged", "parsed"]) == ["parsed", "parsed", last]
+    assert _dataset_names(folders, ["wnut", "wnut", "cola"]) == ["wnut", "wnut", "cola"]
 
 
 def test_models_without_gates_are_told_who_has_them(runs):

@@ -67,6 +67,14 @@ def test_a_best_checkpoint_before_its_copies_is_the_best(tmp_path):
     assert mended(tmp_path) == (6, 4)
 
 
+def test_a_folder_that_a_killed_training_did_not_finish_goes(tmp_path):
+    save(tmp_path, [BEST, LAST], state(2, 0.5, 0.5))
+    (tmp_path / ".prepared.tmp12").mkdir()
+    (tmp_path / ".prepared.tmp12" / "vocab.txt").touch()
+    assert mended(tmp_path) == (2, 2)
+    assert not list(tmp_path.glob(".*"))
+
+
 def test_what_is_whole_stays_and_what_is_none_goes(tmp_path):
     save(tmp_path, [BEST, LAST], state(2, 0.5, 0.5))
     before = {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}

@@ -90,7 +90,9 @@ def test_moved_data_folder(run, tmp_path):
     moved = tmp_path / "moved"
     (run / "data").rename(moved)
     try:
-        with pytest.raises(FileNotFoundError, match="give its place as data_name_or_path"):
+        with pytest.raises(
+            FileNotFoundError, match="give its place with --data .*data_name_or_path"
+        ):
             load(run)
         assert load(run, data_name_or_path=str(moved)).translate(LINES[:1])
     finally:

@@ -17,6 +17,9 @@ from cli.commands import (
 )
 from prepared_text import LABELS, METRIC, arguments, examples, prepare, train
 
+from fairseq_plugins.bundles.run_folder import kept_by
+from fairseq_plugins.tasks._text_task import TextTask
+
 SIZES = {"train": 203, "valid": 45, "more": 30}
 EPOCHS = 4
 LAST = "checkpoint_last.pt"
@@ -98,6 +101,45 @@ def test_checkpoint_holds_no_code_and_knows_its_labels(runs, folders, kind):
     assert cfg["task"]["_name"] == cfg["criterion"]["_name"]
     assert cfg["task"]["data"] == str(folders[kind])
     assert cfg["task"]["train_subset"] == "train"
+
+
+def kept_of(save_dir: Path, name: str = LAST) -> tuple[str, str]:
+    """Return what a checkpoint says that its run keeps, and what is kept."""
+    return state_of(save_dir / name)["task_state"]["prepared"], kept_by(save_dir)
+
+
+def test_a_run_keeps_what_raw_text_needs_and_its_checkpoints_say_so(folders, tmp_path, monkeypatch):
+    own, more = folders["classes"], ["--disable-validation", "--max-update"]
+    with monkeypatch.context() as patch:
+        patch.setattr(TextTask, "load_dataset", lambda *given, **how: pytest.fail("stopped"))
+        with pytest.raises(pytest.fail.Exception):  # before the first update
+            train(own, tmp_path / "run", *more, "1")
+    place = tmp_path / "run" / "prepared"
+    first = {path: path.stat().st_ino for path in place.iterdir()}
+    assert first
+    train(own, tmp_path / "run", *more, "1")
+    train(own, tmp_path / "run", *more, "2")
+    assert {path: path.stat().st_ino for path in place.iterdir()} == first
+    said, kept = kept_of(tmp_path / "run")
+    assert said == kept
+    assert "| dataset | toy |" in (place / "README.md").read_text()
+    train(own, tmp_path / "none", *more, "1", "--no-save")
+    assert list((tmp_path / "none").iterdir()) == []
+
+
+def test_a_folder_of_another_runs_checkpoints_is_refused(folders, tmp_path):
+    more = ["--disable-validation", "--max-update"]
+    one = train(folders["classes"], tmp_path / "run", *more, "1")
+    kept = kept_by(one)
+    other = prepare(tmp_path / "data", "classes", {"train": examples("classes", 30)})
+    with pytest.raises(
+        SystemExit, match=r"checkpoint_last\.pt, trained on another prepared folder"
+    ):
+        train(other, one, *more, "2")
+    assert kept_by(one) == kept
+    begun = ["--restore-file", str(one / LAST), "--reset-dataloader", "--reset-optimizer"]
+    said, kept = kept_of(train(other, tmp_path / "next", *more, "2", *begun))
+    assert said == kept != kept_by(one)
 
 
 def test_validation_command_gives_the_metrics_of_training(runs, folders):

@@ -1,5 +1,6 @@
 """Checkpoints of runs: how far they are, mended, made smaller. Nothing in them can run code."""
 
+import shutil
 import zipfile
 from pathlib import Path
 
@@ -59,7 +60,7 @@ def mend(last: Path, best: Path) -> None:
     """
     for pattern in ("*.pt.tmp", ".*.tmp*"):
         for path in last.parent.glob(pattern):
-            path.unlink()
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
     whole = {path: updates_of(path) for path in (last, best, *last.parent.glob("*_*_*.pt"))}
     newest = max(whole, key=whole.__getitem__)  # of equal ones the last
     if whole[newest] <= whole[last]:

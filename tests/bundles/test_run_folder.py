@@ -1,0 +1,199 @@
+"""What a run keeps of its prepared folder: enough for raw text, whole, and its own alone."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import prepared
+import pytest
+from prepared_text import examples, prepare
+
+from fairseq_plugins.bundles.run_folder import (
+    FOLDER,
+    check_place,
+    keep,
+    kept_by,
+    open_copy,
+    prepared_folder,
+    unlike,
+)
+from fairseq_plugins.data.manifest import FILE_NAME, Manifest
+from fairseq_plugins.data.text_folders import open_folder
+from fairseq_plugins.data.translation_folders import load_layers, shared_manifest
+
+SPLITS = {"train": examples("classes", 30, 1), "valid": examples("classes", 7, 2)}
+
+
+@pytest.fixture
+def folder(tmp_path) -> Path:
+    return prepare(tmp_path / "data", "classes", SPLITS)
+
+
+@pytest.fixture
+def run(folder, tmp_path) -> Path:
+    keep(tmp_path / "run", folder, "for people")
+    return tmp_path / "run"
+
+
+def found(run: Path, folder: Path, *, copy: str | None = None, given: Path | None = None) -> str:
+    """Return where a checkpoint of the run reads."""
+    copy = kept_by(run) if copy is None else copy
+    return prepared_folder(run / "checkpoint_best.pt", copy, str(folder), given)
+
+
+def change(folder: Path, **fields) -> None:
+    """Let a manifest say something else."""
+    manifest = Manifest.load(folder)
+    replace(manifest, **fields).save(folder)
+
+
+def test_it_holds_what_raw_text_needs_and_no_data(folder, run) -> None:
+    names = {path.name for path in (run / FOLDER).iterdir()}
+    assert names == {"README.md", "labels.txt", FILE_NAME, "vocab.txt"}
+    for name in ("labels.txt", "vocab.txt"):
+        assert (run / FOLDER / name).read_bytes() == (folder / name).read_bytes()
+    manifest = open_folder(run / FOLDER, "text_classification")
+    assert (manifest.splits, {*manifest.products}) == ({}, {"labels.txt", "vocab.txt"})
+    assert manifest.labels == Manifest.load(folder).labels
+    assert str(folder.parent) not in (run / FOLDER / FILE_NAME).read_text()
+    assert [path.name for path in run.iterdir()] == [FOLDER]
+
+
+def test_it_holds_dictionaries_and_inventories_of_parallel_text(tmp_path) -> None:
+    pairs = {"train": prepared.random_pairs(20)}
+    folder = prepared.prepare(tmp_path / "data", pairs, parse=True, truecase=True)
+    keep(tmp_path / "run", folder, "")
+    place = tmp_path / "run" / FOLDER
+    names = {path.name for path in place.iterdir()} - {"README.md"}
+    assert names == {path.name for path in folder.iterdir() if "train" not in path.name}
+    kept, whole = (shared_manifest([str(path)]) for path in (place, folder))
+    layers = load_layers([str(place)], kept)
+    assert [layer.name for layer in layers] == [one.name for one in load_layers([folder], whole)]
+    os.remove(folder / "train.en-de.en.bin")  # raw text needs no streams
+    lines = (folder / "dict.en.txt").read_text().splitlines()
+    (folder / "dict.en.txt").write_text("".join(f"{line}1\n" for line in lines))
+    assert unlike(place, folder) == ""  # counts are of the data
+    (folder / "dict.en.txt").write_text("".join(f"{line}\n" for line in reversed(lines)))
+    assert "dict.en.txt" in unlike(place, folder)
+
+
+def test_the_folder_is_read_while_it_is_as_it_was(folder, run) -> None:
+    assert found(run, folder) == str(folder)
+    moved = run.rename(run.with_name("moved"))
+    assert found(moved, folder) == str(folder)
+    folder.rename(folder.with_name("gone"))
+    assert found(moved, folder) == str(moved / FOLDER)
+    assert found(moved, folder, given=folder.with_name("gone")) == str(folder.with_name("gone"))
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        {"labels": ["yes", "no"]},
+        {"annotator": {"name": "toy", "version": "2", "hash": "def"}},
+        {"inputs": {"wordnet": {"version": "4"}}},
+        {"tokenize": "characters"},
+        "vocab.txt",
+        "examples gone",
+    ],
+    ids=str,
+)
+def test_a_folder_that_was_changed_is_not_read(folder, run, caplog, changed) -> None:
+    if changed == "vocab.txt":
+        text = (folder / changed).read_text()
+        (folder / changed).write_text(text.replace("\nnew\n", "\nnow\n"))
+        assert (folder / changed).read_text() != text
+    elif changed == "examples gone":
+        os.remove(folder / "train.tokens0.bin")
+    else:
+        change(folder, **changed)
+    with caplog.at_level(logging.WARNING):
+        assert found(run, folder) == str(run / FOLDER)
+    assert f"{folder} is not as it was" in caplog.text
+    assert found(run, folder, given=folder) == str(folder)
+    assert found(run, folder, copy="") == str(folder)  # a checkpoint of an older release
+
+
+def test_other_data_and_other_tools_make_no_difference(folder, run) -> None:
+    prepare(folder, "classes", {"more": examples("classes", 9, 5)}, versions={"spacy": "9"})
+    assert found(run, folder) == str(folder)
+
+
+def test_of_several_folders_the_first_is_compared(folder, run, tmp_path) -> None:
+    both = f"{folder}{os.pathsep}{prepare(tmp_path / 'other', 'classes', SPLITS)}"
+    assert prepared_folder(run / "a.pt", kept_by(run), both) == both
+    (tmp_path / "other").rename(tmp_path / "gone")
+    assert prepared_folder(run / "a.pt", kept_by(run), both) == str(run / FOLDER)
+
+
+def test_another_runs_copy_is_not_taken(folder, run, tmp_path) -> None:
+    strange = "0" * 64
+    assert found(run, folder, copy=strange) == str(folder)
+    folder.rename(tmp_path / "gone")
+    with pytest.raises(FileNotFoundError) as caught:
+        found(run, folder, copy=strange)
+    assert all(part in str(caught.value) for part in (str(folder), str(run / FOLDER), "--data"))
+    with pytest.raises(FileNotFoundError, match="folder nowhere is not there; give its place"):
+        found(run, folder, given=Path("nowhere"))
+
+
+@pytest.mark.parametrize("name", ["", "vocab.txt", FILE_NAME])
+def test_links_are_refused(folder, run, tmp_path, name) -> None:
+    outside = (run / FOLDER / name).rename(tmp_path / "outside")
+    (run / FOLDER / name).symlink_to(outside)
+    with pytest.raises(ValueError, match=r"prepared.* is a symbolic link"):
+        found(run, folder)
+    if not name:
+        with pytest.raises(ValueError, match="is a symbolic link"):
+            check_place(run, folder)
+
+
+@pytest.mark.parametrize("harm", ["other", "longer", "gone"])
+def test_files_that_were_changed_are_refused(folder, run, harm) -> None:
+    path = run / FOLDER / "labels.txt"
+    content = {"other": b"no\nyet\n", "longer": b"no\nyes\nmaybe\n"}
+    path.write_bytes(content[harm]) if harm in content else path.unlink()
+    with pytest.raises((ValueError, FileNotFoundError), match=r"labels\.txt .*unchanged copy"):
+        found(run, folder)
+
+
+def test_a_manifest_that_leads_elsewhere_is_refused(tmp_path) -> None:
+    folder = prepared.prepare(tmp_path / "data", {"train": prepared.random_pairs(5)})
+    keep(tmp_path / "run", folder, "")
+    path = tmp_path / "run" / FOLDER / FILE_NAME
+    body = json.loads(path.read_text())
+    body["segmentation"]["source"]["model"] = "../../secret"
+    path.write_text(json.dumps(body))
+    with pytest.raises(ValueError, match="no plain file name"):
+        open_copy(path.parent)
+
+
+def test_a_place_is_free_kept_or_taken(folder, run, tmp_path) -> None:
+    assert not check_place(tmp_path / "new", folder)
+    assert check_place(run, folder)
+    other = prepare(tmp_path / "other", "classes", SPLITS, labels=["yes", "no"])
+    assert not check_place(run, other)  # nothing was trained yet
+    before = kept_by(run)
+    keep(run, other, "")
+    assert kept_by(run) != before
+    assert [path.name for path in run.iterdir()] == [FOLDER]
+    assert open_copy(run / FOLDER).labels == ["yes", "no"]
+    (run / "checkpoint_last.pt").touch()
+    assert check_place(run, other)
+    with pytest.raises(ValueError, match="checkpoint_last.pt.*labels.*another --save-dir"):
+        check_place(run, folder)
+
+
+def test_a_prepared_folder_that_lies_there_is_never_touched(folder, tmp_path) -> None:
+    own = prepare(tmp_path / "run" / FOLDER, "classes", SPLITS)
+    with pytest.raises(ValueError, match="prepared is there.*another --save-dir"):
+        check_place(tmp_path / "run", folder)
+    assert check_place(tmp_path / "run", own)
+    assert found(tmp_path / "run", own) == str(own)
+    os.remove(own / FILE_NAME)
+    with pytest.raises(ValueError, match="prepared is there"):
+        check_place(tmp_path / "run", folder)
