@@ -150,12 +150,15 @@ def test_wrong_overrides_are_refused(runs):
 
 
 def test_moved_folders_are_asked_for(runs, tmp_path):
-    moved = tmp_path / "moved"
+    moved, single = tmp_path / "moved", tmp_path / "alone.pt"
+    shutil.copy(runs / "score1" / "checkpoint_best.pt", single)  # without what the run keeps
     (runs / "score-data").rename(moved)
     try:
         with pytest.raises(FileNotFoundError, match="score-data that .* was trained on"):
-            load(runs / "score1", cpu=True)
-        assert load(runs / "score1", moved, cpu=True).predict([("good", "alice")])
+            load(single, cpu=True)
+        told = load(single, moved, cpu=True).predict([("good", "alice")])
+        kept = load(runs / "score1", cpu=True).predict([("good", "alice")])  # as the run does
+        assert [one.answer for one in kept] == [one.answer for one in told]
     finally:
         moved.rename(runs / "score-data")
 

@@ -134,7 +134,7 @@ def test_other_labels_are_refused(runs) -> None:
     (folder / names).write_bytes(whole.replace(b"B-ARG1", b"B-ARG9"))
     try:
         with pytest.raises(ValueError, match="given.srl1"):
-            load(runs / "run", cpu=True)
+            load(runs / "run", folder, cpu=True)
     finally:
         (folder / names).write_bytes(whole)
 

@@ -294,7 +294,10 @@ def test_steps_of_a_plan_see_its_parts(root, tmp_path, monkeypatch, given) -> No
     ][: int(given)]
 
 
-@pytest.mark.parametrize("file", sorted(EXAMPLES.glob("*/*.yaml")), ids=lambda file: file.name)
+EXPERIMENTS = sorted(file for file in EXAMPLES.glob("*/*.yaml") if file.name != "claims.yaml")
+
+
+@pytest.mark.parametrize("file", EXPERIMENTS, ids=lambda file: file.name)
 def test_steps_of_all_examples_are_well_formed(file) -> None:
     assert bool(read_experiment(file).after) == ("\nafter:" in file.read_text())
 
