@@ -20,8 +20,9 @@ from demos import acceptability, pairs, questions, roles, words
 DEMOS: dict[str, Callable[[random.Random], dict[str, str]]] = {  # name -> file -> text
     "bertqa_squad": questions.files,
     "composition": partial(words.files, by=("tree", "pos")),
-    "dabert": pairs.files,
+    "dabert": partial(pairs.files, least=1, train=25600),
     "glue": acceptability.files,
+    "pairs": pairs.files,
     "sembert": roles.files,
     "sla": partial(words.files, by=("tree",)),
     "tagging": partial(words.files, by=("pos",)),

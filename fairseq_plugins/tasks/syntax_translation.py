@@ -47,6 +47,7 @@ from . import (
     _run_folder,
     _target_factors,
     _unanswered,
+    _validation_bleu,
     _warnings,
 )
 
@@ -121,6 +122,7 @@ class SyntaxTranslationTask(TranslationTask):
         self._given: set[str] = set()
         self._warnings = _warnings.Warnings()
         self._kept: dict[str, str] = {}  # what checkpoints say of the run's folder
+        self._progress: Optional[_validation_bleu.Progress] = None  # of validation by BLEU
 
     @classmethod
     def setup_task(cls, cfg: SyntaxTranslationConfig, **kwargs: Any) -> "SyntaxTranslationTask":
@@ -244,6 +246,9 @@ class SyntaxTranslationTask(TranslationTask):
         if from_checkpoint:
             agreement.check_inventories(cfg, self.source_layers, self.folders[0])
             _checkpoint_options.check_memory(self, cfg)
+        if self.cfg.eval_bleu:
+            self.cfg.eval_bleu_args = _validation_bleu.limited(self.cfg.eval_bleu_args)
+            self._progress = _validation_bleu.Progress(self.cfg.eval_bleu_args)
         model = super().build_model(cfg, from_checkpoint)
         if not from_checkpoint:
             self._kept = _run_folder.keep_folder(self, self.folders[0], cfg, model)
@@ -290,7 +295,18 @@ class SyntaxTranslationTask(TranslationTask):
 
     def valid_step(self, sample: Any, model: Any, criterion: Any) -> Any:
         """Validate as fairseq does, which may use a batch again: its references stay plain."""
-        return super().valid_step({**sample}, model, criterion)
+        found = super().valid_step({**sample}, model, criterion)
+        if self._progress:
+            self._progress.step(sample["nsentences"])
+        return found
+
+    def begin_valid_epoch(self, epoch: int, model: Any) -> None:
+        """Say what validation by BLEU does, before it does it."""
+        if self._progress:
+            splits = [
+                split for name, split in self.datasets.items() if name != self.cfg.train_subset
+            ]
+            self._progress.begin(sum(map(len, splits)))
 
     def reduce_metrics(self, logging_outputs: list[dict[str, Any]], criterion: Any) -> None:
         """Log as fairseq's task does, with BLEU from plain counts."""

@@ -50,3 +50,9 @@ def test_training_goes_on_from_a_checkpoint_with_bleu(folder, chosen, tmp_path):
     state = state_of(tmp_path / "checkpoint_last.pt")
     assert state["optimizer_history"][-1]["num_updates"] == 28
     assert "valid_best_bleu" in log.logged("valid")[-1]
+
+
+def test_the_first_validation_says_what_it_does(folder, tmp_path):
+    options = "--max-update 2 --validate-interval 1 --no-epoch-checkpoints --lr 1e-9 --eval-bleu"
+    log = train(folder, tmp_path, options)
+    assert log.out.count("validation translates 40 sentences for BLEU: beam 5, at most 2 x") == 1

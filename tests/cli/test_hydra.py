@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
-from cli.commands import USER_DIR, differences, generate, run, state_of, train
+from cli.commands import ROOT, USER_DIR, differences, generate, run, state_of, train
 from omegaconf import OmegaConf
+from page_scripts import blocks_of
 
 
 def configuration(folder, save_dir, **model):
@@ -77,3 +80,20 @@ def test_unknown_option_is_named(folder, tmp_path):
     config = configuration(folder, tmp_path / "run", features="colour")
     found = hydra_train(config, tmp_path, fails=True)
     assert "colour" in found.err + found.out
+
+
+def test_the_recipe_of_the_page_trains(folder, tmp_path):
+    page = (ROOT / "docs" / "translate.md").read_text(encoding="utf-8")
+    (recipe,) = [block.text for block in blocks_of(page) if block.language == "yaml"]
+    (command,) = [
+        block.text for block in blocks_of(page) if block.text.startswith("fairseq-hydra-train ")
+    ]
+    names = re.findall(r'([\w.]+)="', command)
+    assert names == ["common.user_dir", "task.data", "checkpoint.save_dir"]
+    places = map("=".join, zip(names, map(str, (USER_DIR, folder, tmp_path / "run"))))
+    small = ["optimization.max_update=2", "common.cpu=true", "+model.encoder_layers=1"]
+    small += ["+model.decoder_layers=1", "common.no_progress_bar=true"]
+    hydra_train(OmegaConf.create(recipe), tmp_path, *places, *small)
+    state = state_of(tmp_path / "run" / "checkpoint_last.pt")
+    assert state["cfg"]["model"]["features"] == "pos,case,subword"
+    assert state["cfg"]["lr_scheduler"]["warmup_updates"] == 4000

@@ -113,6 +113,22 @@ def test_detokenizer_of_fairseq_can_be_asked_for(trained):
     assert task.tokenizer.decode("a@@ b .") == "a@@ b."
 
 
+@pytest.mark.parametrize(("given", "a", "b"), [(None, 2, 20), ('{"max_len_b": 5}', 0, 5)])
+def test_a_model_that_knows_no_end_is_stopped_in_validation(trained, given, a, b):
+    from omegaconf import OmegaConf
+
+    task = make_task(trained[0], eval_bleu=True, eval_bleu_detok="space", eval_bleu_args=given)
+    task.load_dataset("valid")
+    model = task.build_model(
+        OmegaConf.create({"_name": "syntax_transformer_tiny", "features": "none"})
+    ).eval()
+    (sample,) = batches(task, "valid", max_sentences=len(VALID))
+    source = sample["net_input"]["src_tokens"].shape[1]
+    made = task.inference_step(task.sequence_generator, [model], sample)
+    found = max(len(one[0]["tokens"]) for one in made)
+    assert found == a * source + b + 1  # with </s>
+
+
 @pytest.mark.parametrize(
     "options",
     [

@@ -1,0 +1,102 @@
+"""What ``--eval-bleu`` needs beside fairseq: a limit of length, and a word on what takes so long.
+
+An untrained model knows no end of a sentence, so that fairseq lets it write 200 subwords for every
+line of the validation set, in silence. Here a translation has at most twice the subwords of its
+source and 20 (of the longest source of its batch, as in fairseq) unless ``--eval-bleu-args`` says
+``max_len_a`` or ``max_len_b``; the first validation says what it does; and one that takes long says
+every ten seconds how far it is, where fairseq shows no bar.
+"""
+
+import json
+import logging
+import sys
+import time
+from collections.abc import Callable
+from typing import Optional
+
+from fairseq.distributed import utils as distributed_utils
+
+LIMIT = {"max_len_a": 2.0, "max_len_b": 20}
+BEAM = 5  # fairseq's, where --eval-bleu-args names none
+PAUSE = 10.0  # seconds between two lines
+
+logger = logging.getLogger(__name__)
+
+
+def limited(arguments: Optional[str]) -> str:
+    """Return ``--eval-bleu-args`` with a limit of length, unless it has one.
+
+    Raises:
+        ValueError: it is no JSON object.
+    """
+    try:
+        given = json.loads(arguments or "{}")
+    except ValueError:
+        given = None
+    if not isinstance(given, dict):
+        raise ValueError(
+            f"--eval-bleu-args {arguments}: expected a JSON object, such as "
+            '\'{"beam": 4, "lenpen": 0.6}\''
+        )
+    return json.dumps(given if LIMIT.keys() & given.keys() else {**given, **LIMIT})
+
+
+class Progress:
+    """Says what validations do and how far they are.
+
+    Args:
+        arguments: of the search, as `limited` returned them.
+        has_bar: whether fairseq shows a bar; None: if standard error is a terminal.
+        clock: tells seconds.
+    """
+
+    def __init__(
+        self,
+        arguments: str,
+        has_bar: Optional[bool] = None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._search = json.loads(arguments)
+        self._has_bar = sys.stderr.isatty() if has_bar is None else has_bar
+        self._clock = clock
+        self._said = False
+        self._total = self._done = 0
+        self._begun = self._shown = clock()
+
+    def begin(self, sentences: int) -> None:
+        """Begin a validation of so many sentences; the first says what it does."""
+        self._total, self._done = sentences, 0
+        self._begun = self._shown = self._clock()
+        if self._said:
+            return
+        self._said = True
+        longest = " + ".join(
+            text
+            for name, text in (("max_len_a", "{:g} x source"), ("max_len_b", "{:g}"))
+            for text in [text.format(self._search.get(name, 0))]
+            if self._search.get(name)
+        )
+        logger.info(
+            "validation translates %d sentences for BLEU: beam %s, at most %s subwords; a model "
+            "that has learnt little writes to that limit, so the first ones take longest",
+            sentences,
+            self._search.get("beam", BEAM),
+            longest or "200",
+        )
+
+    def step(self, sentences: int) -> None:
+        """Count sentences that were translated; say it if the last line is long ago."""
+        self._done += sentences
+        now = self._clock()
+        if self._has_bar or not self._total or now - self._shown < PAUSE:
+            return
+        self._shown = now
+        share = -(-self._total // distributed_utils.get_data_parallel_world_size())
+        rate = self._done / (now - self._begun)
+        logger.info(
+            "validation BLEU: %d of %d sentences, %.1f/s, %.0f s left",
+            self._done,
+            share,
+            rate,
+            max(share - self._done, 0) / rate,
+        )
