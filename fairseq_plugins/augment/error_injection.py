@@ -7,12 +7,12 @@ Misspellings that the treebank itself marks (``Typo=Yes``) are wrong words as th
 """
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from ..corpora.conllu import Word, read_blocks, sentence_id, treebank_words
+from ..corpora.conllu import Line, Word, read_blocks, sentence_id, treebank_words
 from ..corpora.readers.tokens import CORRECT, INCORRECT
 from ..files import write_text
 from ..messages import quoted
@@ -141,36 +141,48 @@ def inject_file(
     Raises:
         FileNotFoundError: no such file, or no folder to write into.
         ValueError: a sentence that is no CoNLL-U or, with trees, no tree; a word with a blank
-            inside; with file and line.
+            inside; with file and line. Or two of the files are one.
     """
-    source, output = Path(source), Path(output)
-    if not source.is_file():
-        raise FileNotFoundError(f"no file {str(source)!r}")
-    for flag, path in (("--output", output), ("--trees", trees)):
-        if path and not Path(path).parent.is_dir():
-            raise FileNotFoundError(f"{flag}: no folder {str(Path(path).parent)!r}")
+    source = Path(source)
+    _check_paths(source, {"--output": output, "--trees": trees})
     counts: Counter[str] = Counter()
-    rows: list[str] = []
-    parsed: list[str] = []
+    rows, parsed = [], []
     for block in read_blocks(numbered_lines(source)):
-        words = treebank_words(block, source)
-        for word in words:
-            if not word.form or any(character.isspace() for character in word.form):
-                what = f"word {quoted(word.form)} is empty or has a blank inside"
-                raise ValueError(f"{source}:{word.line}: {what}")
-        if words:
-            done = inject(words, sentence_id(block), injection)
-            counts.update(done.counts())
-            rows += [f"{word}\t{label}\n" for word, label in zip(done.words, done.labels)]
-            rows.append("\n")
-            if trees:
-                parsed += _parsed(words, done.edits, f"{source}:{words[0].line}")
+        if not (words := _checked_words(block, source)):
+            continue
+        done = inject(words, sentence_id(block), injection)
+        counts.update(done.counts())
+        rows += [f"{word}\t{label}\n" for word, label in zip(done.words, done.labels)] + ["\n"]
+        if trees:
+            parsed += _parsed(words, done.edits, f"{source}:{words[0].line}")
     if not rows:
         raise ValueError(f"{source}: no sentences")
     if trees:
         write_text(trees, "".join(parsed))
     write_text(output, "".join(rows))
     return counts
+
+
+def _check_paths(source: Path, outputs: Mapping[str, Path | None]) -> None:
+    """Refuse a source that is not there, a missing folder, and files that are the same."""
+    if not source.is_file():
+        raise FileNotFoundError(f"no file {str(source)!r}")
+    places = {source.resolve(): "the treebank"}
+    for flag, path in outputs.items():
+        if path and not Path(path).parent.is_dir():
+            raise FileNotFoundError(f"{flag}: no folder {str(Path(path).parent)!r}")
+        if path and (other := places.setdefault(Path(path).resolve(), flag)) != flag:
+            raise ValueError(f"{flag} {str(path)!r} is {other}")
+
+
+def _checked_words(block: Sequence[Line], source: Path) -> list[Word]:
+    """Return the words of a sentence; refuse one that is empty or has a blank inside."""
+    words = treebank_words(block, source)
+    for word in words:
+        if not word.form or any(character.isspace() for character in word.form):
+            what = f"word {quoted(word.form)} is empty or has a blank inside"
+            raise ValueError(f"{source}:{word.line}: {what}")
+    return words
 
 
 def _parsed(words: Sequence[Word], edits: Sequence[WordEdit], place: str) -> Iterator[str]:

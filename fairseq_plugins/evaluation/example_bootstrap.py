@@ -31,6 +31,8 @@ class Bootstrap:
         p_value: 1 for equal scores, nan where a score is no number.
         low, high: where 95 % of the resampled differences lie.
         examples, samples: numbers of each.
+        error: standard deviation of the resampled differences.
+        examples_error: the same over examples alone: what no number of seeds takes away.
     """
 
     difference: float
@@ -39,6 +41,8 @@ class Bootstrap:
     high: float
     examples: int
     samples: int
+    error: float
+    examples_error: float
 
 
 def bootstrap(
@@ -82,36 +86,50 @@ def bootstrap_counts(
         over_seeds: whether runs are drawn as well; the n-th runs of both systems are pairs.
 
     Raises:
-        ValueError: runs on other examples, no run, fewer than one sample, or runs that are no
-            pairs.
+        ValueError: runs of other examples, or that are no pairs; no run; fewer than one sample.
     """
+    _check(baseline, system, samples, over_seeds)
+    random, count = np.random.default_rng(seed), baseline[0].count
+    sides, all_once, even = (system, baseline), np.ones(count, dtype=np.int64), _even(count)
+    observed = float(np.subtract(*(_scores(side, all_once).mean() for side in sides)))
+    weights = (random.multinomial(count, even) for _ in range(samples))
+    pairs = [[_scores(side, one) for side in sides] for one in weights]
+    drawn = [np.array(side) for side in zip(*pairs)]  # (samples, runs) each
+    alone = resampled = np.subtract(*(side.mean(axis=1) for side in drawn))
+    if over_seeds:
+        parts = random.multinomial(len(system), _even(len(system)), size=samples)
+        gaps = np.where(parts > 0, parts * np.subtract(*drawn), 0.0)  # (samples, runs)
+        resampled = gaps.sum(axis=1) / len(system)
+    interval = np.percentile(resampled, [2.5, 97.5]).tolist()
+    p_value = _p_value(observed, resampled) if count > 1 else math.nan
+    errors = (float(np.std(one)) for one in (resampled, alone))
+    return Bootstrap(observed, p_value, *interval, count, samples, *errors)
+
+
+def _check(
+    baseline: Sequence[ExampleCounts],
+    system: Sequence[ExampleCounts],
+    samples: int,
+    over_seeds: bool,
+) -> None:
+    """Refuse what cannot be compared; see `bootstrap_counts`."""
     if not (baseline and system) or samples < 1:
         raise ValueError("a bootstrap needs runs of both systems and at least one sample")
     if over_seeds and len(baseline) != len(system):
         raise ValueError(f"{len(baseline)} and {len(system)} runs are no pairs")
-    first, sides = baseline[0], (system, baseline)
+    first = baseline[0]
     for run in (*baseline, *system):
         if (run.metric, run.examples, run.count) != (first.metric, first.examples, first.count):
             raise ValueError(f"{run.source} and {first.source} are predictions of other examples")
-    random, count = np.random.default_rng(seed), first.count
-    drawn = random.multinomial(count, np.full(count, 1 / count), size=samples)
-    parts = [[np.full(len(side), 1 / len(side)) for side in sides]] * (samples + 1)
-    if over_seeds:
-        each = random.multinomial(len(system), parts[0][0], size=samples) / len(system)
-        parts[1:] = [[row, row] for row in each]
-    observed, *resampled = (
-        float(np.subtract(*(_score(side, w, own) for side, own in zip(sides, both))))
-        for w, both in zip((np.ones(count, dtype=np.int64), *drawn), parts)
-    )
-    interval = np.percentile(resampled, [2.5, 97.5]).tolist()
-    p_value = _p_value(observed, np.array(resampled)) if count > 1 else math.nan
-    return Bootstrap(observed, p_value, *interval, count, samples)
 
 
-def _score(side: Sequence[ExampleCounts], weights: np.ndarray, parts: np.ndarray) -> float:
-    """Return the score of a system's runs, each with its part, on weighted examples."""
-    there = np.flatnonzero(parts)
-    return float(np.dot([side[i].score(weights) for i in there], parts[there]))
+def _even(count: int) -> np.ndarray:
+    return np.full(count, 1 / count)
+
+
+def _scores(side: Sequence[ExampleCounts], weights: np.ndarray) -> np.ndarray:
+    """Return the score of each run of a system on weighted examples."""
+    return np.array([run.score(weights) for run in side])
 
 
 def _p_value(observed: float, resampled: np.ndarray) -> float:

@@ -116,3 +116,22 @@ def test_a_treebank_without_trees_is_refused_before_anything_is_written(tmp_path
             tmp_path / "bank.conllu", tmp_path / "e.tsv", Injection(1), tmp_path / "e.conllu"
         )
     assert not list(tmp_path.glob("e.*"))
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        (("bank.conllu", "e.conllu"), "--output '.*bank.conllu' is the treebank"),
+        (("e.tsv", "bank.conllu"), "--trees '.*bank.conllu' is the treebank"),
+        (("e.tsv", "sub/../e.tsv"), "--trees '.*e.tsv' is --output"),
+    ],
+)
+def test_no_file_is_written_over_another(tmp_path, names, said):
+    lines = "1\ta\t_\tX\t_\t_\t0\troot\t_\t_\n\n"
+    (tmp_path / "bank.conllu").write_text(lines)
+    (tmp_path / "sub").mkdir()
+    output, trees = (tmp_path / name for name in names)
+    with pytest.raises(ValueError, match=said):
+        inject_file(tmp_path / "bank.conllu", output, Injection(1), trees)
+    assert (tmp_path / "bank.conllu").read_text() == lines
+    assert not (tmp_path / "e.tsv").exists()

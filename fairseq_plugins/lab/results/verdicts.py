@@ -60,8 +60,9 @@ def _sentence(one: Any, title: str, baseline: str, shown: Shown, effect: float) 
     if math.isnan(one.detectable):
         return text
     text += f" {scale * one.detectable:.2f}{unit} would have been seen with 80 % power"
-    more = f"; a difference of {effect:g} takes {seeds_for(one, effect / scale):,}" if effect > 0 else ""
-    return f"{text}{more}."
+    if effect > 0:
+        text += f"; a difference of {effect:g} takes {seeds_for(one, effect / scale):,}"
+    return f"{text}."
 
 
 def seeds_for(one: Any, effect: float) -> int:
