@@ -13,15 +13,23 @@ PLACES = ("output", "folder")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("folder", type=Path, help="folder of the runs, or a file of rows (rows.jsonl)")
-    add("--metric", default="", help="default: the one that chose the checkpoints")
+    metric = "default: BLEU of translations, else the one that chose the checkpoints"
+    add("--metric", default="", help=metric)
     add("--baseline", default="", metavar="NAME", help="system the others are compared with")
     add("--systems", nargs="+", default=[], metavar="NAME", help="only these and the baseline")
-    effect = "say how many seeds show a difference of X, in points as the table of scores has them"
-    add("--effect", type=float, default=float("nan"), metavar="X", help=effect)
+    effect = "say how many seeds show a difference of X, a number as the table of scores has them"
+    add("--effect", type=_difference, default=0.0, metavar="X", help=effect)
     add("--samples", type=int, default=1000, help="resamples of the bootstrap over examples")
     add("--seed", type=int, default=12345, help="of the bootstrap")
     where = "folder to write to (default: that of the runs; of a file FILE_seeds beside it)"
     add("--output", type=Path, metavar="DIR", help=where)
+
+
+def _difference(text: str) -> float:
+    """Return a number above 0."""
+    if not 0 < (value := float(text)) < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text!r} is no difference above 0")
+    return value
 
 
 def run(args: argparse.Namespace) -> None:

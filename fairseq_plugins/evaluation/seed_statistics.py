@@ -1,8 +1,8 @@
 """What scores over seeds can tell: how sure several comparisons are, and how small a difference.
 
 `holm` corrects the p-values of comparisons that are made together (Holm 1979). `detectable` is the
-power of a paired t-test, the other way round: the difference that so many seeds would have shown;
-`needed` is how many seeds a difference takes.
+power of tests, the other way round: the difference that so many seeds would have shown; `needed` is
+how many seeds a difference takes.
 `almost_order` is almost stochastic order (del Barrio et al. 2018; Dror et al. 2019, "Deep
 dominance", section 3): whether the scores of one system are above those of the other at all their
 quantiles, or at how large a part of them they are not.
@@ -11,7 +11,6 @@ quantiles, or at how large a part of them they are not.
 import math
 from bisect import bisect_left
 from collections.abc import Sequence
-from functools import partial
 
 import numpy as np
 from scipy import optimize, stats
@@ -33,14 +32,26 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return found.tolist()
 
 
-def detectable(deviation: float, count: int, *, power: float = 0.8, level: float = 0.05) -> float:
-    """Return the least difference that a two-sided paired t-test shows with a probability.
+def detectable(
+    deviation: float,
+    count: int,
+    *,
+    examples_error: float = 0.0,
+    power: float = 0.8,
+    level: float = 0.05,
+) -> float:
+    """Return the least difference that two-sided tests show with a probability, about.
+
+    It has to be enough for each of two: the paired t-test over seeds, and a test that takes seeds
+    and examples together for normal.
 
     Args:
         deviation: of the differences between paired runs (of the sample).
         count: how many pairs; nan of fewer than two.
+        examples_error: standard error of the difference over examples alone; 0 leaves only the
+            t-test.
         power: the probability.
-        level: of the test.
+        level: of the tests.
     """
     if count < 2 or not math.isfinite(deviation):
         return math.nan
@@ -53,28 +64,31 @@ def detectable(deviation: float, count: int, *, power: float = 0.8, level: float
     highest = 1.0
     while lacking(highest) < 0:
         highest *= 2
-    effect = optimize.brentq(lacking, 0.0, highest)
-    return effect * deviation / math.sqrt(count)
+    effect, error = optimize.brentq(lacking, 0.0, highest), deviation / math.sqrt(count)
+    normal = float(stats.norm.isf(level / 2) + stats.norm.ppf(power))
+    return max(effect * error, normal * math.hypot(error, examples_error))
 
 
-def needed(deviation: float, effect: float, *, power: float = 0.8, level: float = 0.05) -> int:
+def needed(deviation: float, effect: float, most: int = 1000, **about: float) -> int | None:
     """Return the least number of pairs that shows a difference with a probability.
 
     Args:
-        deviation, power, level: see `detectable`.
+        deviation: see `detectable`.
         effect: the difference, above 0.
+        most: pairs.
+        about: the other arguments of `detectable`.
+
+    Returns:
+        The number; None if it would be more than ``most``: other examples are needed, or more.
 
     Raises:
         ValueError: an effect that is not above 0, or a deviation that is no number.
     """
-    if not (effect > 0 and 0 <= deviation < math.inf):
+    if not (0 < effect < math.inf and 0 <= deviation < math.inf):
         raise ValueError(f"effect {effect} and deviation {deviation} need no number of pairs")
-    low = high = 2
-    while detectable(deviation, high, power=power, level=level) > effect:
-        low, high = high, 2 * high
-    counts = range(low, high + 1)
-    shown = partial(detectable, deviation, power=power, level=level)
-    return counts[bisect_left(counts, -effect, key=lambda count: -shown(count))]
+    counts = range(2, most + 1)
+    place = bisect_left(counts, -effect, key=lambda count: -detectable(deviation, count, **about))
+    return counts[place] if place < len(counts) else None
 
 
 def violation(system: np.ndarray, baseline: np.ndarray) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from fairseq_plugins.evaluation.seed_statistics import (
 )
 
 P_VALUES = some.lists(some.floats(0, 1), min_size=1, max_size=8)
+NORMAL = 1.959964 + 0.841621  # deviations that are seen four times in five, at a level of 5 %
 SCORES = some.lists(some.floats(-10, 10), min_size=2, max_size=6)
 
 
@@ -99,15 +101,40 @@ def test_order_is_seldom_sure_where_there_is_none(count) -> None:
 
 @given(some.floats(0.01, 10), some.floats(0.05, 20))
 def test_needed_is_the_least_number_that_shows_the_difference(deviation, effect) -> None:
-    if deviation / effect > 20:
+    error = deviation / 10
+    count = needed(deviation, effect, examples_error=error)
+    shown = partial(detectable, deviation, examples_error=error)
+    if count is None:
+        assert shown(1000) > effect
         return
-    count = needed(deviation, effect)
-    assert detectable(deviation, count) <= effect
-    assert count == 2 or detectable(deviation, count - 1) > effect
+    assert shown(count) <= effect
+    assert count == 2 or shown(count - 1) > effect
+
+
+def test_the_luck_of_the_examples_is_left_whatever_the_seeds() -> None:
+    alone, both = detectable(1.0, 5), detectable(1.0, 5, examples_error=2.0)
+    assert detectable(1.0, 5, examples_error=0.01) == alone < both
+    assert detectable(1.0, 10**6, examples_error=2.0) == pytest.approx(2 * NORMAL, rel=1e-3)
+    assert needed(1.0, 2.01 * NORMAL, examples_error=2.0) is not None
+    assert needed(1.0, 1.99 * NORMAL, examples_error=2.0) is None
+    assert detectable(1.0, 5, level=0.01) > alone
+
+
+@pytest.mark.parametrize("count", [3, 10])
+def test_what_seeds_and_examples_add_up_to_is_shown_as_often_as_is_asked(count) -> None:
+    """A test that knows both variances, against draws."""
+    dice, seeds, examples = np.random.default_rng(count), 1.0, 2.0
+    error = math.hypot(seeds / math.sqrt(count), examples)
+    effect = detectable(seeds, count, examples_error=examples)
+    means = dice.normal(effect, seeds, (20_000, count)).mean(axis=1)
+    seen = means + dice.normal(0, examples, 20_000)
+    assert np.mean(np.abs(seen) / error > stats.norm.isf(0.025)) == pytest.approx(0.8, abs=0.02)
 
 
 def test_needed_refuses_what_no_number_shows() -> None:
     assert needed(0.0, 1.0) == 2
-    for deviation, effect in ((1.0, 0.0), (1.0, math.nan), (math.nan, 1.0), (math.inf, 1.0)):
+    assert needed(1.0, 1e-300) is None
+    broken = (1.0, 0.0), (1.0, math.nan), (1.0, math.inf), (math.nan, 1.0), (math.inf, 1.0)
+    for deviation, effect in broken:
         with pytest.raises(ValueError, match="no number of pairs"):
             needed(deviation, effect)

@@ -9,11 +9,12 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from cli.commands import run
+from lab.finished_runs import finish
 from lab.report_runs import PLAIN, SLA, describe, part_of, rows_of, write_rows
 
 from fairseq_plugins.lab.report.replication import write_page
 from fairseq_plugins.lab.results.seeds import Shown
-from fairseq_plugins.lab.results.verdicts import sentences
+from fairseq_plugins.lab.results.verdicts import needed_seeds, sentences
 
 ROOT = Path(__file__).parents[2]
 WLA = "bert_wla_tiny"
@@ -63,8 +64,7 @@ def test_a_page_shows_every_comparison_with_picture_table_and_sentences(claims, 
     assert re.search(r"\| SLA \| 4 \| 43\.25 ± .* \| \+10\.75 \| .* \| \d+ \|\n", page)
     assert re.search(r"- SLA is better than BERT: \+10\.75 points of mcc \(4 seeds, 95 %", page)
     assert f"- {WLA} is worse than SLA: -11.25 points of mcc" in page
-    unseen = rf"- No difference between {WLA} and BERT was seen: .*; a difference of 2\.5 takes \d+"
-    assert re.search(unseen, page)
+    assert re.search(rf"- Not told apart from BERT: {WLA} \([+-]0\.50 points\)", page)
     assert "paired t-test over seeds" in page
     assert "**Later**: not run yet." in page
     assert "**Verdict.** It does, here." in page
@@ -85,14 +85,19 @@ def test_the_page_is_the_same_whenever_it_is_made(claims, tmp_path):
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("verdict: It does, here.", "", "claims.0.verdict: Field required"),
-        ("title: Later", "title: Later, colour: red", "comparisons.2.colour: Extra inputs"),
-        ("rows/later.jsonl", "../later.jsonl", "claims.0.comparisons"),
-        ("rows/later.jsonl", "/later.jsonl", "claims.0.comparisons"),
+        ("verdict: It does, here.", "", "claims.yaml: claims: value 1: key 'verdict' is missing"),
+        ("title: Later", "title: Later, colour: red", "comparisons: value 3: colour: 'red'"),
+        ("title: Later", "title: La|ter", "value 3: title: 'La|ter' is not a line"),
+        ("title: Later", 'title: "La\\nter"', r"value 3: title: 'La\nter' is not a line"),
+        (f"{SLA}: SLA", f"{SLA}: BERT", f"names: {PLAIN} and {SLA} are both called 'BERT'"),
+        (f"{SLA}: SLA", f"{SLA}: ' '", "is not a line"),
+        ("rows/later.jsonl", "../later.jsonl", "claims: value 1: comparisons: value 3: rows: '../"),
+        ("rows/later.jsonl", "/later.jsonl", "claims: value 1: comparisons: value 3: rows: '/"),
         ("effect: 2.5", "effect: -1", "greater than or equal to 0"),
+        ("effect: 2.5", "effect: .inf", "finite number"),
         (f"[{WLA}]", f"[{WLA}, {WLA}]", "a system is named twice"),
-        (f"[{WLA}]", "[bert_none]", "--systems 'bert_none': choices are"),
-        (f"baseline: {SLA}", "baseline: none", "--baseline 'none': choices are"),
+        (f"[{WLA}]", "[bert_none]", "'Against SLA': --systems 'bert_none': choices are"),
+        (f"baseline: {SLA}", "baseline: none", "'Against SLA': --baseline 'none': choices are"),
     ],
 )
 def test_what_a_file_may_not_say_is_refused_before_anything_is_written(
@@ -105,47 +110,94 @@ def test_what_a_file_may_not_say_is_refused_before_anything_is_written(
     assert not (tmp_path / "page").exists()
 
 
+@pytest.mark.parametrize("name", ["page", "claims.yaml", "rows/cola.jsonl"])
+def test_a_page_is_written_over_nothing_else(claims, tmp_path, name):
+    kept = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    assert "a page is a file .md" in run("evidence", claims, tmp_path / name, fails=True).err
+    assert kept == {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+
+
+def test_pictures_go_through_no_link(claims, tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "page").symlink_to(tmp_path / "elsewhere")
+    assert "page" in run("evidence", claims, tmp_path / "page.md", fails=True).err
+    assert not list((tmp_path / "elsewhere").iterdir())
+
+
 def compared(**changes):
     """Return one comparison."""
     usual = {
         **{"system": "b", "title": "b 5 %", "n": 5, "difference": -0.02, "se": 0.001},
         **{"low": -0.03, "high": -0.01, "t_low": -0.04, "t_high": 0.0, "corrected_p": 0.01},
-        **{"untested": "", "detectable": 0.03},
+        **{"untested": "", "detectable": 0.03, "examples_error": 0.002, "level": 0.05},
     }
     return pd.DataFrame([usual | changes])
 
 
-def said(shown=VALID, effect=math.nan, **changes) -> str:
-    (sentence,) = sentences(compared(**changes), "a", shown, {"b": "B"}, effect)
+def said(shown=VALID, **changes) -> str:
+    (sentence,) = sentences(compared(**changes), "a", shown, {"b": "B"})
     return sentence
 
 
 def test_sentences_follow_the_corrected_test():
-    assert (
-        said()
-        == "B 5 % is worse than a: -2.00 points of mcc (5 seeds, 95 % -3.00 to -1.00, p 0.010)."
-    )
-    assert said(Shown("loss", "valid")).startswith("B 5 % is better than a: -0.02 of loss")
+    points = "-2.00 points of mcc (5 seeds, 95 % -4.00 to +0.00, p 0.010)."
+    assert said() == f"B 5 % is worse than a: {points}"
     assert said(Shown("bleu", "test"), difference=1.5).startswith(
-        "B 5 % is better than a: +1.50 points"
+        "B 5 % is better than a: +1.50 points of bleu"
     )
-    assert said(corrected_p=0.06).startswith(
-        "No difference between B 5 % and a was seen: -2.00 points"
-    )
-    assert said(corrected_p=0.06).endswith("3.00 points would have been seen with 80 % power.")
-    assert (
-        said(corrected_p=0.06, effect=0.01).endswith("with 80 % power; 0.01 take 1,572 seeds.")
-        is False
-    )
-    assert said(corrected_p=0.06, low=math.nan).count("-4.00 to +0.00") == 1
+    assert said(Shown("loss", "valid")).startswith("B 5 % is better than a: -0.0200 of loss")
+    assert said(low=math.nan, high=math.nan).count("-4.00 to +0.00") == 1
+    assert said(corrected_p=0.06) == "Not told apart from a: B 5 % (-2.00 points)."
+
+
+def test_what_is_not_told_apart_is_said_at_once():
+    several = pd.concat([compared(corrected_p=p) for p in (0.06, 0.01, 1.0)])
+    first, last = sentences(several, "a", VALID, {})
+    assert first.startswith("b 5 % is worse")
+    assert last == "Not told apart from a: b 5 % (-2.00 points), b 5 % (-2.00 points)."
 
 
 @pytest.mark.parametrize(
-    "changes", [{"n": 2}, {"n": 1, "untested": "one seed"}, {"corrected_p": math.nan}]
+    ("effect", "seeds"), [(0.01, "3"), (0.005, "more than 1,000"), (1e-9, "more than 1,000")]
 )
-def test_few_seeds_conclude_nothing(changes):
-    assert "too little to conclude anything" in said(**changes)
-    assert not re.search("better|worse|No difference", said(**changes))
+def test_how_many_seeds_a_difference_takes(effect, seeds):
+    (one,) = compared().itertuples()
+    assert needed_seeds(one, effect) == seeds
+    (one,) = compared(detectable=math.nan).itertuples()
+    assert needed_seeds(one, effect) == "–"
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"corrected_p": math.nan, "untested": "2 seeds"},
+        {"difference": math.nan, "untested": "a score is no number"},
+    ],
+)
+def test_what_was_not_tested_concludes_nothing(changes):
+    assert f"too little to conclude anything ({changes['untested']})" in said(**changes)
+    assert not re.search("better|worse|told apart", said(**changes))
+
+
+def test_a_page_of_rows_with_answers_is_over_seeds_and_examples(tmp_path):
+    """What two tests both say; the command below a table tells the same as the page."""
+    root, right = tmp_path / "runs", {PLAIN: [20, 22, 21, 23], SLA: [40, 43, 41, 45]}
+    for system, counts in right.items():
+        for seed, count in enumerate(counts, 1):
+            own = {"dataset": "cola", "options": {"arch": system, "max-update": 40}}
+            finish(root / "cola", system, 2e-5, seed, count / 50, right=count, **own)
+    describe(root, ["cola"], [])
+    write_rows(root, rows_of(root, ["cola"]))
+    run("keep", root, tmp_path / "rows" / "cola.jsonl")
+    kept = FILE.replace(f", systems: [{WLA}]", "").replace(f"baseline: {SLA}", f"baseline: {PLAIN}")
+    (tmp_path / "claims.yaml").write_text(kept)
+    run("evidence", tmp_path / "claims.yaml", tmp_path / "page.md")
+    page = (tmp_path / "page.md").read_text()
+    assert "the paired t-test over seeds and the multi-bootstrap over seeds and examples" in page
+    line = re.search("- (SLA is better than BERT.*)", page)[1]
+    command = next(one for one in page.splitlines() if one.startswith("fairseq-plugins seeds"))
+    told = run(*command.replace("--output seeds", f"--output {tmp_path / 'out'}").split()[1:]).out
+    assert f"- {line.replace('SLA', SLA, 1).replace('BERT', PLAIN, 1)}" in told
 
 
 def test_the_page_of_this_repository_is_what_its_rows_make(tmp_path, monkeypatch):

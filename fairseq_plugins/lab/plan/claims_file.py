@@ -18,17 +18,31 @@ Files of rows lie below the folder of the file.
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from ...messages import quoted
 from ..safe_files import is_below
 from .grid import read_mapping
 from .grid_values import Name
-from .plain_values import PATH
+from .plain_values import LINE, PATH, matching, read_as
+
+_LABEL = matching(
+    lambda text: LINE.fits(text) and text.strip() and "|" not in text,
+    f"{LINE.said}, with something in it and without |",
+)
+_Label = Annotated[str, _LABEL]  # in a table, a picture, a heading
 
 
 class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+def _different(names: dict[str, str]) -> dict[str, str]:
+    seen: dict[str, str] = {}
+    for system, name in names.items():
+        if (other := seen.setdefault(name, system)) != system:
+            raise ValueError(f"{other} and {system} are both called {quoted(name)}")
+    return names
 
 
 def _several(values: tuple[str, ...]) -> tuple[str, ...]:
@@ -42,16 +56,18 @@ class Compared(_Strict):
 
     rows: Annotated[str, PATH]  # file of `fairseq-plugins keep`; may not be there yet
     baseline: Name  # that the others are compared with
-    title: str  # what the table is
+    title: _Label  # what the table is
     systems: Annotated[tuple[Name, ...], AfterValidator(_several)] = ()  # the others; empty for all
     metric: str = ""  # empty for the usual
-    effect: Annotated[float, Field(ge=0)] = 0.0  # difference of interest, as shown; 0 for none
+    effect: Annotated[float, Field(ge=0, allow_inf_nan=False)] = (
+        0.0  # difference of interest, as shown; 0 for none
+    )
 
 
 class Claim(_Strict):
     """What a paper says, and what was found."""
 
-    title: str
+    title: _Label
     claim: str  # what the paper says
     ran: str  # systems, data, length, how checkpoints were chosen
     comparisons: Annotated[tuple[Compared, ...], Field(min_length=1)]
@@ -62,10 +78,10 @@ class Claim(_Strict):
 class ClaimsFile(_Strict):
     """A page of claims."""
 
-    title: str
+    title: _Label
     intro: str
     claims: Annotated[tuple[Claim, ...], Field(min_length=1)]
-    names: dict[str, str] = {}  # system -> what it is called
+    names: Annotated[dict[str, _Label], AfterValidator(_different)] = {}  # of systems, as shown
 
 
 def read_claims(path: str | Path) -> ClaimsFile:
@@ -73,20 +89,14 @@ def read_claims(path: str | Path) -> ClaimsFile:
 
     Raises:
         FileNotFoundError: there is none.
-        ValueError: a key that is unknown or missing, a value of another kind, or rows that lie
-            elsewhere; names file and key.
+        ValueError: a key that is unknown or missing, a value of another kind, two systems that are
+            called the same, or rows that lie elsewhere; names file, place and value.
     """
     path = Path(path)
-    try:
-        found = ClaimsFile.model_validate(read_mapping(path))
-    except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(map(str, first["loc"]))
-        raise ValueError(f"{path}: {place}: {first['msg'].removeprefix('Value error, ')}") from None
-    for number, claim in enumerate(found.claims):
+    found = read_as(ClaimsFile, read_mapping(path), str(path))
+    for number, claim in enumerate(found.claims, 1):
         for one in claim.comparisons:
             if not is_below(path.parent, path.parent / one.rows):
-                raise ValueError(
-                    f"{path}: claims.{number}.comparisons: rows {quoted(one.rows)} lie elsewhere"
-                )
+                place = f"{path}: claims: value {number}: comparisons"
+                raise ValueError(f"{place}: rows {quoted(one.rows)} lie elsewhere")
     return found

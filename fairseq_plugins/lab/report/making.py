@@ -12,8 +12,9 @@ from pathlib import Path
 
 from ...files import write_text
 from ...messages import named
+from ..results.against import against
 from ..results.bertqa import with_ensemble
-from ..results.comparisons import EXAMPLES, SEEDS, Significance, against
+from ..results.comparisons import EXAMPLES, SEEDS, Significance
 from ..results.experiment_tables import makers
 from ..results.paper_formats import page_table
 from ..results.remarks import remarked

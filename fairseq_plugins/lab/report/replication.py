@@ -13,29 +13,35 @@ from typing import Any, NamedTuple
 
 from ...evaluation.metrics import deviation
 from ...files import write_text
+from ...messages import quoted
 from ..figures.seed_plots import plot_seeds
 from ..plan.claims_file import Claim, Compared, read_claims
+from ..results.against import interval
 from ..results.setting_tables import SeedReport, make_report
 from ..results.tables import (
     NONE,
     Heading,
     ResultTable,
     TableCell,
+    digits_of,
     format_table,
     number_cell,
     p_cell,
     scale_of,
     words,
 )
-from ..results.verdicts import on_split, seeds_for, sentences
+from ..results.verdicts import needed_seeds, on_split, sentences
+from ..safe_files import refuse_links
 
 _HEADS = ("seeds", "score", "difference", "95 %", "p", "80 % power")
 _CAPTION = (
     "Score: {}, mean ± standard deviation over seeds. Difference: of the seeds that both have; "
-    "95 % and p: {}, two-sided, p after Holm for the rows. 80 % power: the least difference that "
-    "so many seeds would have shown."
+    "95 % and p: {}, two-sided, p after Holm for the rows. 80 % power: about the least difference "
+    "that would have been seen, were it the surest of the rows.{}"
 )
-_BOTH, _ALONE = "multi-bootstrap over seeds and examples", "paired t-test over seeds"
+_TOO_MANY = " More than 1,000 seeds: it takes more examples to score on."
+_BOTH = "what the paired t-test over seeds and the multi-bootstrap over seeds and examples both say"
+_ALONE = "paired t-test over seeds"
 
 
 class _Shown(NamedTuple):
@@ -58,10 +64,13 @@ def write_page(file: str | Path, page: str | Path) -> list[Path]:
         All files that were written, the page first.
 
     Raises:
-        FileNotFoundError, ValueError: see `read_claims` and `make_report`; nothing is written then.
-        OSError: a file cannot be written.
+        FileNotFoundError, ValueError: see `read_claims` and `make_report`; or a page that is no
+            ``.md``, or whose pictures would go through a link. Nothing is written then.
     """
     file, page = Path(file), Path(page)
+    if page.suffix != ".md":
+        raise ValueError(f"{page}: a page is a file .md")
+    refuse_links(page.parent, page.with_suffix(""))
     claims = read_claims(file)
     shown = [
         [
@@ -85,7 +94,11 @@ def _shown(file: Path, one: Compared, picture: Path) -> _Shown:
     """Compare what is asked for, if its rows are there."""
     rows, report = file.parent / one.rows, None
     if rows.is_file():
-        report = make_report(rows, metric=one.metric, baseline=one.baseline, systems=one.systems)
+        asked = {"metric": one.metric, "baseline": one.baseline, "systems": one.systems}
+        try:
+            report = make_report(rows, **asked)
+        except ValueError as error:
+            raise ValueError(f"{file}: comparison {quoted(one.title)}: {error}") from None
     return _Shown(one, rows, picture, report)
 
 
@@ -113,45 +126,43 @@ def _compared(names: Mapping[str, str], one: _Shown) -> Iterator[str]:
         return
     yield from (f"![{asked.title}: a dot a seed]({picture.parent.name}/{picture.name})", "")
     yield format_table(_table(names, asked, report))
-    effect = asked.effect or math.nan
-    told = sentences(report.comparisons, report.baseline, report.shown, names, effect)
-    yield from (f"- {line}" for line in told)
+    told = sentences(report.comparisons, report.baseline, report.shown, names)
+    yield from (f"- {line}" for line in (*told, *report.remarks))
     command = ["fairseq-plugins", "seeds", one.rows.as_posix(), "--baseline", asked.baseline]
     command += ["--systems", *asked.systems] * bool(asked.systems)
     command += ["--metric", asked.metric] * bool(asked.metric)
+    command += ["--effect", f"{asked.effect:g}"] * bool(asked.effect)
     yield from ("", "```bash", shlex.join([*command, "--output", "seeds"]), "```", "")
 
 
 def _table(names: Mapping[str, str], asked: Compared, report: SeedReport) -> ResultTable:
     """Lay a comparison out."""
     compared = {row.title: row for row in report.comparisons.itertuples()}
-    over_both = any(row.examples == row.examples for row in compared.values())
-    rows, scale = [], scale_of(report.shown.metric)
+    over_both = report.comparisons.examples.notna().any()
+    rows, metric = [], report.shown.metric
     for title, scores in report.scores.items():
-        values = [scale * value for value in scores]
-        text = f"{statistics.fmean(values):.2f}"
-        text += f" ± {deviation(values):.2f}" if len(values) > 1 else ""
+        values, digits = [scale_of(metric) * value for value in scores], digits_of(metric)
+        text = f"{statistics.fmean(values):.{digits}f}"
+        text += f" ± {deviation(values):.{digits}f}" if len(values) > 1 else ""
         cells = [TableCell(_called(names, title)), number_cell(len(values)), TableCell(text)]
         row = compared.get(title)
-        rows.append([*cells, *(_difference(row, scale, asked.effect, over_both) if row else ())])
+        rows.append([*cells, *(_difference(row, metric, asked.effect) if row else ())])
     width = max(map(len, rows))
     rows = [[*cells, *[TableCell("")] * (width - len(cells))] for cells in rows]
     heads = (*_HEADS, f"seeds for {asked.effect:g}")[: width - 1]
-    caption = _CAPTION.format(on_split(report.shown), _BOTH if over_both else _ALONE)
+    tests, more = _BOTH if over_both else _ALONE, _TOO_MANY * bool(asked.effect)
+    caption = _CAPTION.format(on_split(report.shown), tests, more)
     return ResultTable(asked.title, [*words("system"), *map(Heading, heads)], rows, caption)
 
 
-def _difference(row: Any, scale: int, effect: float, over_both: bool) -> Iterator[TableCell]:
+def _difference(row: Any, metric: str, effect: float) -> Iterator[TableCell]:
     """Yield the cells of a comparison."""
-    low, high = (row.low, row.high) if over_both else (row.t_low, row.t_high)
-    yield number_cell(scale * row.difference, "{:+.2f}")
-    yield TableCell(NONE if math.isnan(low) else f"{scale * low:+.2f} to {scale * high:+.2f}")
+    scale, digits = scale_of(metric), digits_of(metric)
+    low, high = (scale * end for end in interval(row))
+    yield number_cell(scale * row.difference, f"{{:+.{digits}f}}")
+    yield TableCell(NONE if math.isnan(low) else f"{low:+.{digits}f} to {high:+.{digits}f}")
     yield p_cell(row.corrected_p, row.untested)
-    yield _or_none(scale * row.detectable, "{:.2f}")
+    power = scale * row.detectable
+    yield TableCell(NONE) if math.isnan(power) else number_cell(power, f"{{:.{digits}f}}")
     if effect:
-        several = row.n > 1 and row.se > 0
-        yield _or_none(seeds_for(row, effect / scale) if several else math.nan, "{:,.0f}")
-
-
-def _or_none(value: float, form: str) -> TableCell:
-    return TableCell(NONE) if math.isnan(value) else number_cell(value, form)
+        yield TableCell(needed_seeds(row, effect / scale))

@@ -4,7 +4,7 @@ Over seeds: Student's paired t-test over the seeds that both have; Welch's t-tes
 seeds each has. Both weigh a difference against the deviation of seeds: where there is none, but for
 rounding, there is no test. Over examples, or the sentences of translations: a paired bootstrap;
 over seeds and examples at once: the multi-bootstrap. Beside them, of the same pairs of seeds,
-almost stochastic order, and which difference so many seeds would have shown.
+almost stochastic order. What several comparisons tell together is in `against`.
 """
 
 import json
@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import pandas as pd
 from scipy import stats
@@ -22,14 +22,13 @@ from scipy import stats
 from ...evaluation.example_bootstrap import Bootstrap, bootstrap_counts
 from ...evaluation.generate_log import load
 from ...evaluation.metrics import LOWER_IS_BETTER, deviation
-from ...evaluation.seed_statistics import almost_order, detectable, holm
+from ...evaluation.seed_statistics import almost_order
 from ...evaluation.sentence_counts import SENTENCE_METRICS
 from ...evaluation.significance import paired_bootstrap
 from ...evaluation.translation import TextForm
 from ..safe_files import is_file, read_text
 from .run_counts import counts_of_run, is_own, reference_of
-from .runs import Outcomes
-from .seeds import Shown, Summary, chosen_settings
+from .seeds import Shown, Summary
 from .split_files import GENERATED, SCORE, find
 from .squad_answers import TUNED
 
@@ -66,7 +65,6 @@ class PairedSeeds(NamedTuple):
         untested: why there is no t-test.
         wins, losses: seeds at which the system is higher, or lower, by more than rounding.
         order: see `evaluation.seed_statistics.almost_order`; nan of fewer than `FEWEST` seeds.
-        detectable: the difference that so many seeds show with 80 % power.
     """
 
     n: int
@@ -79,11 +77,8 @@ class PairedSeeds(NamedTuple):
     wins: int
     losses: int
     order: float
-    detectable: float
 
 
-COMPARED = "system title".split() + [*PairedSeeds._fields]
-COMPARED += "low high bootstrap_p corrected_p examples samples".split()
 FEWEST = 3  # seeds that have a distribution
 
 
@@ -115,7 +110,6 @@ def compare(baseline: Summary, system: Summary) -> PairedSeeds:
         wins=wins,
         losses=losses,
         order=almost_order(*ordered) if len(seeds) >= FEWEST else math.nan,
-        detectable=math.nan if remark else detectable(spread, len(seeds)),
     )
 
 
@@ -179,7 +173,7 @@ class Significance:
 
     def __call__(self, baseline: Summary, system: Summary, shown: Shown) -> Tested:
         """Test a difference; none of a threshold tuned for each system, or of a run cut short."""
-        if marks := _cut_short(baseline, system):
+        if marks := cut_short(baseline, system):
             return Tested(remark=f"untested: {marks}")
         several = min(baseline.count, system.count) > 1
         if self.over == SEEDS or (self.over == EITHER and several):
@@ -196,7 +190,7 @@ class Significance:
         return Tested(found.p_value, found.difference, EXAMPLES) if found else Tested()
 
 
-def _cut_short(*sides: Summary) -> str:
+def cut_short(*sides: Summary) -> str:
     """Name the marks of runs that were cut short; empty if none was."""
     return ", ".join(sorted({mark for side in sides for mark in side.runs.trial if mark}))
 
@@ -264,48 +258,3 @@ def _why_not(references: Sequence[str]) -> str:
             return f"untested: the reference {path.name} is missing"
     same = all(first.samefile(path) or first.read_bytes() == path.read_bytes() for path in others)
     return "" if same else "untested: unlike references"
-
-
-def against(found: Outcomes, shown: Shown, baseline: str, drawn: Significance) -> pd.DataFrame:
-    """Compare every system with a baseline with which it has a seed in common.
-
-    Each stands at its chosen setting, on every share of the training data that both have.
-
-    Args:
-        found: finished runs.
-        shown: what is compared; of the split that chose, it chooses the settings as well.
-        baseline: a system of theirs.
-        drawn: samples and seed of the bootstrap over examples.
-
-    Returns:
-        A row a system and share, with the columns of `COMPARED`: its setting's title, the fields of
-        `PairedSeeds`, those of the bootstrap over seeds and examples, nan without predictions, and
-        its p-value (without predictions that of the t-test) corrected by Holm for all rows.
-    """
-    rows = []
-    for share in sorted(set(found.runs.fraction)):
-        runs = found.runs[found.runs.fraction == share]
-        chosen = chosen_settings(runs, shown.chosen_by(found))
-        for system in chosen if baseline in chosen else ():
-            first, summary = (chosen[name].showing(shown) for name in (baseline, system))
-            if system != baseline and first.values.keys() & summary.values.keys():
-                rows.append({"system": system, **_against_one(first, summary, shown, drawn)})
-    table = pd.DataFrame(rows, columns=COMPARED, dtype=object)
-    told = table.bootstrap_p.where(table.bootstrap_p.notna(), table.t_p)
-    table["corrected_p"] = holm(told.astype(float))
-    return table
-
-
-def _against_one(
-    baseline: Summary, system: Summary, shown: Shown, drawn: Significance
-) -> dict[str, Any]:
-    """Return what `against` tells of one system, but for what all rows decide."""
-    paired, found = compare(baseline, system), None
-    if marks := _cut_short(baseline, system):
-        none = dict.fromkeys("t_p t_low t_high order detectable".split(), math.nan)
-        paired = paired._replace(untested=marks, **none)
-    else:
-        own = {"over_seeds": paired.n > 1}
-        found = over_examples(baseline, system, shown, drawn, **own)
-    over = {**vars(found), "bootstrap_p": found.p_value} if found else {}
-    return {**over, "title": system.setting.title, **paired._asdict()}

@@ -146,6 +146,16 @@ def chosen_settings(runs: pd.DataFrame, metric: str) -> dict[str, Summary]:
     return chosen
 
 
+def chosen_by_share(found: Outcomes, shown: Shown) -> dict[float, dict[str, Summary]]:
+    """Return share of the training data -> `chosen_settings` of the runs on it.
+
+    Raises:
+        ValueError: a run lacks a metric.
+    """
+    shares = found.runs.groupby("fraction")
+    return {share: chosen_settings(runs, shown.chosen_by(found)) for share, runs in shares}
+
+
 def seed_scores(found: Outcomes, shown: Shown, baseline: str) -> dict[str, list[float]]:
     """Return title of a system's chosen setting -> what is shown of each seed, for every share.
 
@@ -157,10 +167,9 @@ def seed_scores(found: Outcomes, shown: Shown, baseline: str) -> dict[str, list[
     Raises:
         ValueError: a run lacks a metric.
     """
-    scores = {}
-    for _, runs in found.runs.sort_index().groupby("fraction"):
-        chosen = chosen_settings(runs, shown.chosen_by(found))
-        for name in sorted(chosen, key=lambda one: one != baseline):
+    scores, order = {}, [baseline, *found.runs.sort_index().system]
+    for chosen in chosen_by_share(found, shown).values():
+        for name in sorted(chosen, key=order.index):
             scores[chosen[name].setting.title] = shown.values(chosen[name])
     return scores
 

@@ -5,7 +5,7 @@ that is compared over seeds and over examples.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,7 +15,8 @@ import pandas as pd
 from ...evaluation.seed_statistics import SURE
 from ...evaluation.sentence_counts import SENTENCE_METRICS
 from ...messages import named
-from .comparisons import Significance, against
+from .against import against
+from .comparisons import FEWEST, Significance
 from .kept_rows import kept_outcomes
 from .remarks import remarked
 from .run_frame import BEST, EVALUATION, Setting, found_scores
@@ -23,8 +24,8 @@ from .runs import Outcomes, read_outcomes
 from .seeds import (
     Shown,
     by_setting,
+    chosen_by_share,
     chosen_finished,
-    chosen_settings,
     finished,
     plain_of,
     seed_scores,
@@ -36,6 +37,7 @@ from .tables import (
     Heading,
     ResultTable,
     TableCell,
+    digits_of,
     format_table,
     millions,
     number_cell,
@@ -47,14 +49,25 @@ from .tables import (
     with_best,
     words,
 )
-from .verdicts import on_split, sentences
+from .verdicts import needed_seeds, on_split, sentences
 
 FOLDED = 30  # rows from which a table is folded
 _COLUMNS = "system choice lr epochs n mean deviation best last chosen".split()
 _COMPARED = ("seeds of both", "difference", "paired t-test", "95 % over seeds", "higher / lower")
-_COMPARED += ("95 % over seeds and examples", "multi-bootstrap", "Holm", "almost order")
+_COMPARED += ("95 % over both", "bootstrap", "decides", "almost order")
 _COMPARED += ("80 % power",)
-_NO_PREDICTIONS = "From rows without the predictions of their runs: compared over seeds alone."
+_COMPARED_CAPTION = (
+    "Difference of {}: mean ± standard error over the seeds that both have, each system at its "
+    "chosen setting, on every share of the training data that both were trained on (named where it "
+    "is not all of it). 95 % over seeds: of the paired t-test. Over both, and bootstrap: over "
+    "seeds and examples{}; of one seed over examples alone. Decides: the larger p of both tests "
+    f"(without answers the t-test's), by Holm for all rows of at least {FEWEST} seeds. Almost "
+    "order: how far the system may be from standing above at all quantiles; below "
+    f"{SURE} it almost does. 80 % power: about the least difference that both tests would have "
+    "shown, were it the surest of all rows. All tests are two-sided."
+)
+_NO_COUNTS = "No row has counts of examples of {}: compared over seeds alone."
+_NOT_ALL = "Not every run has been evaluated on {}: {} is compared."
 _CAPTION = (
     "Mean ± standard deviation over seeds; shares in %, BLEU and chrF in points. ✓: the system's "
     "best by {} ({}), among its settings with most seeds."
@@ -150,7 +163,7 @@ class SeedReport(NamedTuple):
         runs: all runs.
         scores: system -> the score of each seed at its chosen setting, the baseline first.
         shown: what everything is about.
-        remark: what is said of all that is compared.
+        remarks: what is said of all that is compared.
     """
 
     settings: pd.DataFrame
@@ -159,7 +172,7 @@ class SeedReport(NamedTuple):
     runs: pd.DataFrame
     scores: dict[str, list[float]]
     shown: Shown
-    remark: str = ""
+    remarks: Sequence[str] = ()
 
 
 def make_report(
@@ -186,11 +199,7 @@ def make_report(
     """
     is_rows = Path(root).is_file()
     outcomes = kept_outcomes(Path(root)) if is_rows else read_outcomes(root)
-    known = set(outcomes.runs.system)
-    for flag, names in (("--baseline", [baseline] * bool(baseline)), ("--systems", systems)):
-        for name in names:
-            if name not in known:
-                raise ValueError(f"{flag} {name!r}: choices are {named(sorted(known))}")
+    _check_names({"--baseline": [baseline] * bool(baseline), "--systems": systems}, outcomes)
     baseline = baseline or plain_of(outcomes)
     if systems:
         wanted = outcomes.runs.system.isin([baseline, *systems])
@@ -198,18 +207,33 @@ def make_report(
     shown, drawn = shown_of(outcomes, metric), Significance(samples=samples, seed=seed)
     settings, scores = _settings(outcomes, shown), seed_scores(outcomes, shown, baseline)
     compared = against(outcomes, shown, baseline, drawn)
-    bare = not any("counts" in facts for facts in outcomes.runs.facts)
-    alone = is_rows and bare and len(compared) and compared.examples.isna().all()
-    remark = _NO_PREDICTIONS if alone else ""
-    return SeedReport(settings, baseline, compared, outcomes.runs, scores, shown, remark)
+    report = SeedReport(settings, baseline, compared, outcomes.runs, scores, shown)
+    return report._replace(remarks=list(_remarks(report, is_rows)))
+
+
+def _check_names(names: Mapping[str, Sequence[str]], found: Outcomes) -> None:
+    """Refuse a system that has no run; flag -> systems."""
+    known = set(found.runs.system)
+    for flag, name in ((flag, name) for flag, several in names.items() for name in several):
+        if name not in known:
+            raise ValueError(f"{flag} {name!r}: choices are {named(sorted(known))}")
+
+
+def _remarks(report: SeedReport, is_rows: bool) -> Iterator[str]:
+    """Say what a reader might miss."""
+    compared, shown = report.comparisons, report.shown
+    if is_rows and len(compared) and compared.examples.isna().all():
+        yield _NO_COUNTS.format(on_split(shown))
+    if shown.where == BEST and (others := sorted({*report.runs.evaluated} - {""})):
+        yield _NOT_ALL.format(named(others), on_split(shown))
 
 
 def _settings(found: Outcomes, shown: Shown) -> pd.DataFrame:
     """Return a row a setting; see `SeedReport`."""
-    rows, chooser = [], shown.chosen_by(found)
-    chosen = chosen_settings(found.runs, chooser)
-    for one in summarize(found.runs, chooser):
-        setting, is_chosen = one.setting, chosen[one.setting.system].setting == one.setting
+    rows, shares = [], chosen_by_share(found, shown).values()
+    chosen = {one.setting for share in shares for one in share.values()}
+    for one in summarize(found.runs, shown.chosen_by(found)):
+        setting, is_chosen = one.setting, one.setting in chosen
         last, one = one.last if shown.where == BEST else math.nan, one.showing(shown)
         values = [setting.title, setting.system, setting.choices, setting.learning_rate]
         values += [setting.epochs, one.count, one.mean, one.deviation, one.extreme, last]
@@ -217,23 +241,23 @@ def _settings(found: Outcomes, shown: Shown) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["title", *_COLUMNS], dtype=object)
 
 
-def format_markdown(report: SeedReport, effect: float = math.nan) -> str:
+def format_markdown(report: SeedReport, effect: float = 0.0) -> str:
     """Lay the report out in Markdown.
 
     Args:
         report: what to show.
-        effect: see `verdicts.sentences`.
+        effect: difference of interest, as shown: how many seeds it takes is said; 0 for none.
     """
     tables, compared = [_settings_table(report)], report.comparisons
     if len(compared):
         title = f"Against {report.baseline}"
-        tables.append(compared_table(title, report.shown, compared, raw=True))
+        tables.append(compared_table(title, report.shown, compared, effect))
     tables = [remarked(table, report.runs) for table in tables]
     texts, known = list(map(format_table, tables)), {report.baseline, *compared.system}
     if len(compared):
-        told = sentences(compared, report.baseline, report.shown, {}, effect)
+        told = sentences(compared, report.baseline, report.shown, {})
         texts.append("".join(f"- {line}\n" for line in told))
-    texts += [f"{report.remark}\n"] * bool(report.remark)
+    texts += [f"{remark}\n" for remark in report.remarks]
     apart = [one for one in dict.fromkeys(report.settings.system) if one not in known]
     if apart and report.baseline:
         texts.append(f"No seed in common with {report.baseline}: {', '.join(apart)}.\n")
@@ -242,19 +266,22 @@ def format_markdown(report: SeedReport, effect: float = math.nan) -> str:
 
 def csv_files(report: SeedReport) -> dict[str, str]:
     """Return name -> text of the same as CSV; cells without a value are empty."""
-    compared = report.comparisons.drop(columns=["title", "examples", "samples"])
+    compared = report.comparisons.drop(columns=["title", "examples", "samples", "level"])
     settings = report.settings.drop(columns="title")
     return {"settings.csv": to_csv(settings), "comparisons.csv": to_csv(compared)}
 
 
 def _settings_table(report: SeedReport) -> ResultTable:
     """Lay all settings out."""
-    heads, rows = ("learning rate", "epochs", "n", report.shown.metric, "best", "last"), []
+    metric, rows = report.shown.metric, []
+    scale, digits = scale_of(metric), digits_of(metric)
     for one in report.settings.itertuples():
-        mean = f"{one.mean:.4f}" + (f" ± {one.deviation:.4f}" if one.n > 1 else "")
-        texts = [one.title + " *" * one.chosen, f"{one.lr:g}", str(one.epochs), str(one.n), mean]
-        cells = list(map(TableCell, [*texts, f"{one.best:.4f}"]))
-        rows.append([*cells, _number_or_none(one.last, "{:.4f}")])
+        error = f" ± {scale * one.deviation:.{digits}f}" if one.n > 1 else ""
+        texts = [one.title + " *" * one.chosen, f"{one.lr:g}", str(one.epochs), str(one.n)]
+        shown = (one.mean, error), (one.best, ""), (one.last, "")
+        cells = [_number_or_none(scale * value, f"{{:.{digits}f}}{more}") for value, more in shown]
+        rows.append([*map(TableCell, texts), *cells])
+    heads = ("learning rate", "epochs", "n", metric, "best", "last")
     caption = (
         "Mean ± standard deviation over n seeds of the best checkpoint, the best seed, and the "
         "mean after the last update. * chosen setting."
@@ -270,7 +297,7 @@ def _settings_table(report: SeedReport) -> ResultTable:
 
 
 def compared_table(
-    title: str, shown: Shown, comparisons: pd.DataFrame, *, raw: bool = False
+    title: str, shown: Shown, comparisons: pd.DataFrame, effect: float = 0.0
 ) -> ResultTable:
     """Lay out what systems are compared with a baseline, over seeds and over examples.
 
@@ -278,24 +305,19 @@ def compared_table(
         title: of the table.
         shown: what is compared.
         comparisons: of each system; see `against`.
-        raw: whether differences are shown as they are, not in points.
+        effect: see `format_markdown`.
     """
     found = comparisons[["examples", "samples"]].dropna().to_numpy()[:1]
     drawn = "".join(f" ({one:,} examples, {samples:,} samples)" for one, samples in found)
-    scale, digits = (1, 4) if raw else (scale_of(shown.metric), 2)
+    scale, digits, heads = scale_of(shown.metric), digits_of(shown.metric), [*_COMPARED]
     rows = [list(_compared(one, scale, digits)) for one in comparisons.itertuples()]
-    caption = (
-        f"Difference of {on_split(shown)}: mean ± standard error over the seeds "
-        "that both have, each system at its chosen setting, on every share of the training data "
-        "that both were trained on (named where it is not all of it). Interval over seeds: of "
-        "the paired t-test. Interval and p-value "
-        f"over seeds and examples: multi-bootstrap{drawn}, over examples alone of one seed. Holm: "
-        "that p-value, or the t-test's, corrected for all rows. Almost order: how far the system "
-        f"may be from standing above at all quantiles; below {SURE} it almost does. 80 % power: "
-        "the least difference that so many seeds would have shown. All tests are two-sided."
-    )
+    if effect:
+        heads.append(f"seeds for {effect:g}")
+        for cells, one in zip(rows, comparisons.itertuples()):
+            cells.append(TableCell(needed_seeds(one, effect / scale)))
+    caption = _COMPARED_CAPTION.format(on_split(shown), drawn)
     return ResultTable(
-        title, [*words("system"), *map(Heading, _COMPARED)], rows, caption, is_folded=True
+        title, [*words("system"), *map(Heading, heads)], rows, caption, is_folded=True
     )
 
 
@@ -310,7 +332,7 @@ def _compared(one: Any, scale: int, digits: int) -> Iterator[TableCell]:
     yield TableCell(f"{one.wins} / {one.losses}", value=one.wins)
     yield _interval(scale * one.low, scale * one.high, digits)
     yield p_cell(one.bootstrap_p)
-    yield p_cell(one.corrected_p)
+    yield p_cell(one.corrected_p, one.untested)
     yield _number_or_none(one.order, "{:.2f}")
     yield _number_or_none(scale * one.detectable, f"{{:.{digits}f}}")
 

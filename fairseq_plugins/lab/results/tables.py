@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 
 from ...evaluation.metrics import deviation
+from ...evaluation.sentence_counts import SENTENCE_METRICS
 from .comparisons import Tested
 from .layouts import DOWN, SIGNIFICANT, UP
 from .seeds import Shown, best_of
@@ -91,6 +92,11 @@ class ResultTable:
 def scale_of(metric: str) -> int:
     """Return by what a metric is multiplied to be shown."""
     return 1 if metric.rpartition("_")[2] in _IN_POINTS else 100
+
+
+def digits_of(metric: str) -> int:
+    """Return how many decimals a metric is shown with: losses may be small."""
+    return 2 if scale_of(metric) > 1 or metric in SENTENCE_METRICS else 4
 
 
 def number_cell(value: float, form: str = "{}") -> TableCell:

@@ -8,14 +8,12 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ...evaluation.metrics import LOWER_IS_BETTER
-from ...evaluation.seed_statistics import needed
 from ...evaluation.sentence_counts import SENTENCE_METRICS
 from ..plan.grid import VALID
+from .against import interval, seeds_for
 from .layouts import SIGNIFICANT
 from .seeds import Shown
-from .tables import p_text, scale_of
-
-_FEWEST = 3  # seeds below which nothing is concluded
+from .tables import digits_of, p_text, scale_of
 
 
 def on_split(shown: Shown) -> str:
@@ -25,51 +23,55 @@ def on_split(shown: Shown) -> str:
 
 
 def sentences(
-    compared: Any, baseline: str, shown: Shown, names: Mapping[str, str], effect: float = math.nan
+    compared: Any, baseline: str, shown: Shown, names: Mapping[str, str]
 ) -> Iterator[str]:
-    """Say of every comparison what it tells.
+    """Say what comparisons tell: a sentence each, but one for all that are not told apart.
 
     Args:
-        compared: a row a comparison, see `comparisons.against`.
+        compared: a row a comparison, see `against.against`.
         baseline: system that all are compared with.
         shown: what was compared.
         names: system -> what it is called, where that is something else.
-        effect: a difference of interest, as shown: how many seeds it takes is said; nan for none.
     """
+    other, alike = names.get(baseline, baseline), []
     for one in compared.itertuples():
         title = names.get(one.system, one.system) + one.title.removeprefix(one.system)
-        yield _sentence(one, title, names.get(baseline, baseline), shown, effect)
+        seen = _seen(one, shown)
+        if math.isnan(one.corrected_p) or math.isnan(one.difference):
+            why = f"too little to conclude anything ({one.untested})"
+            yield f"{title} against {other}: {seen} of {shown.metric}; {why}."
+        elif one.corrected_p < SIGNIFICANT:
+            better = (one.difference > 0) == (shown.metric not in LOWER_IS_BETTER)
+            how = f"{'better' if better else 'worse'} than {other}"
+            yield f"{title} is {how}: {seen} of {shown.metric} ({_about(one, shown)})."
+        else:
+            alike.append(f"{title} ({seen})")
+    if alike:
+        yield f"Not told apart from {other}: {', '.join(alike)}."
 
 
-def _sentence(one: Any, title: str, baseline: str, shown: Shown, effect: float) -> str:
-    """Say what a comparison tells."""
-    scale = scale_of(shown.metric)
-    unit = " points" if scale > 1 or shown.metric in SENTENCE_METRICS else ""
-    difference = scale * one.difference
-    seen = f"{difference:+.2f}{unit} of {shown.metric}"
-    if one.n < _FEWEST or math.isnan(one.corrected_p):
-        why = one.untested or f"{one.n} seeds"
-        return f"{title} against {baseline}: {seen}; too little to conclude anything ({why})."
-    low, high = (one.t_low, one.t_high) if math.isnan(one.low) else (one.low, one.high)
-    about = f"{one.n} seeds, 95 % {scale * low:+.2f} to {scale * high:+.2f}"
-    about += f", {p_text(one.corrected_p)}"
-    if one.corrected_p < SIGNIFICANT:
-        better = (difference > 0) == (shown.metric not in LOWER_IS_BETTER)
-        return f"{title} is {'better' if better else 'worse'} than {baseline}: {seen} ({about})."
-    text = f"No difference between {title} and {baseline} was seen: {seen} ({about})."
-    if math.isnan(one.detectable):
-        return text
-    text += f" {scale * one.detectable:.2f}{unit} would have been seen with 80 % power"
-    if effect > 0:
-        text += f"; a difference of {effect:g} takes {seeds_for(one, effect / scale):,}"
-    return f"{text}."
-
-
-def seeds_for(one: Any, effect: float) -> int:
-    """Return how many seeds show a difference with 80 % power, if they differ as these do.
+def needed_seeds(one: Any, effect: float) -> str:
+    """Say how many seeds show a difference; a dash where nothing tells.
 
     Args:
-        one: a comparison of at least two seeds.
+        one: a comparison.
         effect: the difference, as computed; above 0.
     """
-    return needed(one.se * math.sqrt(one.n), effect)
+    if math.isnan(one.detectable):
+        return "–"
+    count = seeds_for(one, effect)
+    return "more than 1,000" if count is None else f"{count:,}"
+
+
+def _seen(one: Any, shown: Shown) -> str:
+    """Say the difference."""
+    scale, digits = scale_of(shown.metric), digits_of(shown.metric)
+    unit = " points" if scale > 1 or shown.metric in SENTENCE_METRICS else ""
+    return f"{scale * one.difference:+.{digits}f}{unit}"
+
+
+def _about(one: Any, shown: Shown) -> str:
+    """Say how surely it was seen."""
+    scale, digits = scale_of(shown.metric), digits_of(shown.metric)
+    low, high = (f"{scale * end:+.{digits}f}" for end in interval(one))
+    return f"{one.n} seeds, 95 % {low} to {high}, {p_text(one.corrected_p)}"

@@ -1,0 +1,117 @@
+"""Every system against one of them: what was seen, what it says, what would have been seen.
+
+A difference counts if two tests agree: the paired t-test over seeds and the multi-bootstrap over
+seeds and examples. With few seeds the multi-bootstrap alone takes their luck for a difference
+(of three, up to a fifth of all equal systems; RESULTS.md), and the t-test alone that of the test
+set. So the larger p-value decides, corrected by Holm for all rows of at least `FEWEST` seeds. Where
+nothing tells the examples of any run, the t-test decides alone.
+"""
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from ...evaluation.seed_statistics import detectable, holm, needed
+from .comparisons import FEWEST, PairedSeeds, Significance, compare, cut_short, over_examples
+from .layouts import SIGNIFICANT
+from .runs import Outcomes
+from .seeds import Shown, Summary, chosen_by_share
+
+COLUMNS = "system title".split() + [*PairedSeeds._fields]
+COLUMNS += "low high bootstrap_p examples samples error examples_error".split()
+COLUMNS += "corrected_p level detectable".split()
+_SAMPLES = 50  # a row, at least: fewer have no p-value that stands Holm's correction
+_NO_COUNTS = "nothing tells examples of its runs"
+
+
+def against(found: Outcomes, shown: Shown, baseline: str, drawn: Significance) -> pd.DataFrame:
+    """Compare every system with a baseline with which it has a seed in common.
+
+    Each stands at its chosen setting, on every share of the training data that both have.
+
+    Args:
+        found: finished runs.
+        shown: what is compared; of the split that chose, it chooses the settings as well.
+        baseline: a system of theirs.
+        drawn: samples and seed of the bootstrap over examples; many rows take more samples.
+
+    Returns:
+        A row a system and share, with the columns of `COLUMNS`: its setting's title; the fields of
+        `PairedSeeds`, where ``untested`` says why nothing is concluded; those of the bootstrap over
+        seeds and examples (of one seed over examples alone), nan without predictions; the p-value
+        that decides, corrected; the level at which the surest of so many rows is tested; and the
+        difference that would have been seen at that level with 80 % power.
+    """
+    pairs = list(_pairs(found, shown, baseline))
+    drawn = replace(drawn, samples=max(drawn.samples, _SAMPLES * len(pairs)))
+    rows = [_row(*pair, shown, drawn) for pair in pairs]
+    return _decided(pd.DataFrame(rows, columns=COLUMNS, dtype=object))
+
+
+def seeds_for(one: Any, effect: float) -> int | None:
+    """Return how many seeds show a difference with 80 % power, if they differ as these do.
+
+    Args:
+        one: a row of `against` with something to detect.
+        effect: the difference, as computed; above 0.
+
+    Returns:
+        See `seed_statistics.needed`.
+    """
+    error = 0.0 if math.isnan(one.examples_error) else one.examples_error
+    about = {"examples_error": error, "level": one.level}
+    return needed(one.se * math.sqrt(one.n), effect, **about)
+
+
+def interval(one: Any) -> tuple[float, float]:
+    """Return the 95 % interval that both tests of a row leave; nan where there is none."""
+    return float(np.fmin(one.t_low, one.low)), float(np.fmax(one.t_high, one.high))
+
+
+def _pairs(found: Outcomes, shown: Shown, baseline: str) -> Iterator[tuple[Summary, Summary]]:
+    """Yield the baseline and each system that shares a seed with it, for every share."""
+    for chosen in chosen_by_share(found, shown).values():
+        sides = {name: one.showing(shown) for name, one in chosen.items()}
+        first = sides.pop(baseline, None)
+        for other in sides.values() if first else ():
+            if first.values.keys() & other.values.keys():
+                yield first, other
+
+
+def _row(baseline: Summary, system: Summary, shown: Shown, drawn: Significance) -> dict[str, Any]:
+    """Return what `against` tells of one system, but for what all rows decide."""
+    paired, found = compare(baseline, system), None
+    if marks := cut_short(baseline, system):
+        none = dict.fromkeys("t_p t_low t_high order".split(), math.nan)
+        paired = paired._replace(untested=marks, **none)
+    else:
+        found = over_examples(baseline, system, shown, drawn, over_seeds=paired.n > 1)
+    over = {**vars(found), "bootstrap_p": found.p_value} if found else {}
+    setting = system.setting
+    return {**over, "system": setting.system, "title": setting.title, **paired._asdict()}
+
+
+def _decided(table: pd.DataFrame) -> pd.DataFrame:
+    """Add what all rows decide together; see `against`."""
+    t_p, bootstrap_p, errors = (
+        table[name].astype(float) for name in ("t_p", "bootstrap_p", "examples_error")
+    )
+    p_values = t_p.where(table.n >= FEWEST)
+    if bootstrap_p.notna().any():
+        p_values = np.maximum(p_values, bootstrap_p)  # nan where one is
+    untested = table.n.map("{} seeds".format).where(table.n < FEWEST, _NO_COUNTS)
+    silent = p_values.isna() & ~table.untested.astype(bool)
+    table["untested"] = table.untested.mask(silent, untested)
+    table["corrected_p"] = holm(p_values)
+    table["level"] = SIGNIFICANT / max(1, p_values.notna().sum())
+    table["detectable"] = [
+        math.nan
+        if math.isnan(p)
+        else detectable(row.se * math.sqrt(row.n), row.n, examples_error=error, level=row.level)
+        for p, row, error in zip(p_values, table.itertuples(), errors.fillna(0.0))
+    ]
+    return table
