@@ -53,12 +53,14 @@ class ExampleCounts:
         metric: of `metrics.NAMES` or `SENTENCE_METRICS`.
         examples: a digest of the examples and their gold; runs with the same can be compared.
         counts: of each of n examples.
+        split: whose examples they are; empty where nothing tells.
     """
 
     source: str
     metric: str
     examples: str
     counts: Counts
+    split: str = ""
 
     @property
     def count(self) -> int:

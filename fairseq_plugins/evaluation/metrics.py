@@ -261,3 +261,10 @@ COLUMNS = {  # kind of `Counts` -> columns of its table
     **{"classes": 1, "score": 2, "spans": 3, "bleu": 10, "chrf": 18},
     **{"accuracy": 2, "entity": 3, "edits": 3, "token": 3, "detection": 4},
 }
+PARTS = {  # kind -> pairs of columns of which the first is part of the second, in every example
+    **{"spans": ((0, 1),), "accuracy": ((0, 1),)},  # no exact match without F1; right words
+    **dict.fromkeys(("entity", "edits", "token"), ((0, 1), (0, 2))),  # right ones
+    "bleu": tuple((n + 2, n + 6) for n in range(4)),
+    "chrf": tuple((n + 2, n + side) for n in range(0, 18, 3) for side in (0, 1)),
+}
+MOST = {"spans": 1, "detection": 1}  # kind -> the largest number; the least is 0 but of ``score``

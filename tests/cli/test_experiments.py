@@ -87,7 +87,8 @@ def test_what_is_chosen_is_chosen_on_a_held_out_part(grid, tmp_path):
     run("keep", tmp_path / "runs", tmp_path / "kept" / "rows.jsonl")
     kept = [json.loads(line) for line in (tmp_path / "kept" / "rows.jsonl").open()]
     for row in kept:  # which tell of each example what the score was made of
-        counts = unpacked(row["counts"], "mcc", "valid", "row")
+        counts = unpacked(row["counts"], "row")
+        assert (counts.metric, counts.split) == ("mcc", "valid")
         assert counts.score(np.ones(45, dtype=int)) == pytest.approx(row["evaluation"]["mcc"])
     assert [{**row, "counts": 0} for row in kept] == [{**row, "counts": 0} for row in rows]
 

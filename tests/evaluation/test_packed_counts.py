@@ -5,10 +5,11 @@ from __future__ import annotations
 import base64
 import json
 import zlib
+from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairseq_plugins.evaluation.example_answers import (
@@ -18,7 +19,7 @@ from fairseq_plugins.evaluation.example_answers import (
     translation_counts,
 )
 from fairseq_plugins.evaluation.example_bootstrap import bootstrap, bootstrap_counts
-from fairseq_plugins.evaluation.metrics import COLUMNS, Counts
+from fairseq_plugins.evaluation.metrics import COLUMNS, MOST, PARTS, Counts
 from fairseq_plugins.evaluation.packed_counts import packed, unpacked
 from fairseq_plugins.evaluation.sentence_counts import SENTENCE_METRICS
 
@@ -59,13 +60,10 @@ def test_what_is_kept_tells_what_the_answers_tell(metric):
     runs = both(metric)
     kept = [json.loads(json.dumps(packed(run, "valid"))) for run in runs]
     assert [set(one) for one in kept] == [set(kept[0])] * 2
-    back = [unpacked(one, metric, "valid", "row") for one in kept]
+    back = [unpacked(one, "row") for one in kept]
     found, expected = (bootstrap_counts(side[:1], side[1:], samples=40) for side in (back, runs))
     assert vars(found) == pytest.approx(vars(expected), abs=2e-4, nan_ok=True)
-    assert unpacked(kept[0], metric, "test", "row") is None
-    assert unpacked(kept[0], "other", "valid", "row") is None
-    assert unpacked(None, metric, "valid", "row") is None
-    assert back[0].counts.table.shape[1] == COLUMNS[back[0].counts.kind]
+    assert {(one.metric, one.split, one.source) for one in back} == {(metric, "valid", "row")}
 
 
 @pytest.mark.parametrize("metric", SENTENCE_METRICS)
@@ -85,18 +83,35 @@ def test_sums_of_sentences_make_sacrebleus_score(metric):
         assert run.score(np.array(weights)) == pytest.approx(expected)
 
 
-@given(
-    st.lists(
-        st.floats(-3e4, 3e4).map(lambda one: round(one, 4)) | st.integers(-100_000, 100_000),
-        min_size=1,
-        max_size=40,
-    )
-)
-def test_numbers_come_back(values):
-    table = np.array([values, values[::-1]], dtype=float).T
-    one = ExampleCounts("x", "mse", "d", Counts("score", table))
-    back = unpacked(packed(one, "valid"), "mse", "valid", "row")
-    np.testing.assert_allclose(back.counts.table, table, atol=5.1e-5)
+@st.composite
+def counts_of_a_kind(draw, kind: str) -> Counts:
+    """Draw counts that examples may have."""
+    classes = draw(st.integers(1, 256)) if kind == "classes" else 0
+    most = {"classes": classes**2 - 1, **MOST}.get(kind, draw(st.sampled_from([200, 4e4, 2e5])))
+    numbers = st.integers(0, int(most))
+    if kind in ("score", "spans"):
+        numbers = st.floats(-3e4 if kind == "score" else 0, min(most, 3e4)) | numbers
+    rows = st.lists(numbers, min_size=COLUMNS[kind], max_size=COLUMNS[kind])
+    table = np.array(draw(st.lists(rows, min_size=1, max_size=12)), dtype=float)
+    for part, whole in PARTS.get(kind, ()):
+        table[:, part] = table[:, [part, whole]].min(axis=1)
+    positive = draw(st.none() | st.integers(0, classes - 1)) if classes else None
+    return Counts(kind, table, classes, positive)
+
+
+@pytest.mark.parametrize("kind", COLUMNS)
+@settings(deadline=None, max_examples=40)  # of the first call, which imports
+@given(data=st.data())
+def test_what_is_packed_comes_back(kind, data):
+    counts = data.draw(counts_of_a_kind(kind))
+    metric = next(iter(counts.metrics(np.ones(len(counts.table), dtype=int))))
+    kept = json.loads(json.dumps(packed(ExampleCounts("x", metric, "d", counts), "valid")))
+    back = unpacked(kept, "x")
+    whole = (counts.table == np.round(counts.table)).all()
+    np.testing.assert_allclose(back.counts.table, counts.table, atol=0 if whole else 5.1e-5, rtol=0)
+    assert back.counts[0::2] == (kind, counts.classes)
+    assert replace(back, counts=counts) == ExampleCounts("x", metric, "d", counts, "valid")
+    assert packed(back, "valid") == kept
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), 1e12])
@@ -117,6 +132,7 @@ def _bomb(size: int) -> str:
         {"shape": [4]},
         {"shape": [10**9, 10**9]},
         {"shape": [-4, -1]},
+        {"shape": [0, 1]},
         {"shape": [5, 1]},
         {"shape": [2, 2]},
         {"type": "O"},
@@ -131,15 +147,78 @@ def _bomb(size: int) -> str:
         {"positive": 7},
         {"positive": "a"},
         {"kind": "spans"},
+        {"scale": 10_000, "data": base64.b64encode(zlib.compress(b"\0\1\2\3")).decode()},
+        *({key: 5} for key in ("metric", "split", "examples")),
+        {"metric": "bleu"},
     ],
 )
 def test_what_is_no_table_is_refused_by_name(change):
-    kept = {**packed(both("mcc")[0], "valid"), **change}
+    kept = packed(both("mcc")[0], "valid")
+    assert unpacked(kept, "row").count == 4
     with pytest.raises(ValueError, match="row: key 'counts': "):
-        unpacked(kept, "mcc", "valid", "row")
-    for broken in ([], "x", {"metric": "mcc"}, {**kept, "examples": None, "data": None}):
-        with pytest.raises(ValueError, match="row: key 'counts': "):
-            unpacked(broken, "mcc", "valid", "row")
+        unpacked(kept | change, "row")
+
+
+@pytest.mark.parametrize("broken", [None, [], "x", 5, {"metric": "mcc"}])
+def test_what_is_no_mapping_is_refused_by_name(broken):
+    with pytest.raises(ValueError, match="row: key 'counts': no counts"):
+        unpacked(broken, "row")
+
+
+def _kept(table: np.ndarray, metric: str, kind: str, classes: int = 0) -> dict:
+    """Return numbers as they are kept, whatever they are."""
+    return {
+        **{"metric": metric, "split": "valid", "examples": "d", "kind": kind, "classes": classes},
+        **{"positive": None, "shape": list(table.shape), "scale": 1, "type": "<i4"},
+        "data": base64.b64encode(zlib.compress(table.T.astype("<i4").tobytes())).decode(),
+    }
+
+
+@pytest.mark.parametrize(
+    ("kind", "metric", "row", "column", "value"),
+    [
+        ("classes", "mcc", [1], 0, -1),
+        ("classes", "mcc", [1], 0, 4),
+        ("accuracy", "accuracy", [2, 3], 0, 4),
+        ("accuracy", "accuracy", [2, 3], 0, -1),
+        *(
+            (kind, "entity_f1", [2, 3, 3], column, 1)
+            for kind in ("entity", "edits")
+            for column in (1, 2)
+        ),
+        ("token", "token_f0.5", [2, 3, 3], 0, 4),
+        ("token", "token_f0.5", [2, 3, 3], 2, -3),
+        ("detection", "detection_f1", [1, 0, 0, 0], 0, 2),
+        ("spans", "f1", [0, 1, 1], 1, 2),
+        ("spans", "f1", [1, 1, 1], 1, 0),
+        *(("bleu", "bleu", [9, 9, *[3] * 4, *[5] * 4], 2 + n, 6) for n in range(4)),
+        ("bleu", "bleu", [9, 9, *[3] * 4, *[5] * 4], 1, -9),
+        *(("chrf", "chrf", [5, 5, 3] * 6, column, 2) for column in (0, 1, 15, 16)),
+        ("chrf", "chrf", [5, 5, 3] * 6, 2, -3),
+    ],
+)
+def test_numbers_that_no_example_has_are_refused(kind, metric, row, column, value):
+    table = np.array([row] * 3)
+    classes = 2 * (kind == "classes")
+    assert unpacked(_kept(table, metric, kind, classes), "row").count == 3
+    table[1, column] = value
+    with pytest.raises(ValueError, match="row: key 'counts': (numbers from|example 2: )"):
+        unpacked(_kept(table, metric, kind, classes), "row")
+
+
+@pytest.mark.parametrize(
+    ("fits", "beyond", "said"),
+    [((2**18, 2), (2**18 + 1, 2), "examples"), ((3, 2**8), (3, 2**8 + 1), "classes")],
+)
+def test_tables_beyond_a_size_are_neither_read_nor_written(fits, beyond, said):
+    within, over = (Counts("classes", np.zeros((count, 1)), of) for count, of in (fits, beyond))
+    assert (
+        unpacked(packed(ExampleCounts("run", "mcc", "d", within), "valid"), "row").count == fits[0]
+    )
+    with pytest.raises(ValueError, match=f"row: key 'counts': .* {said}, not 1 to"):
+        unpacked(_kept(over.table, "mcc", "classes", over.classes), "row")
+    with pytest.raises(ValueError, match=f"run: .* {said}, not 1 to"):
+        packed(ExampleCounts("run", "mcc", "d", over), "valid")
 
 
 def test_words_and_entities_of_the_same_examples_go_together():

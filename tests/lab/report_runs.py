@@ -72,7 +72,8 @@ def rows_of(root: Path, parts):
         for path in sorted((root / part).glob("*/*/*/result.json")):
             result = json.loads(path.read_text())
             shared = "system learning_rate epochs seed dataset metric best last".split()
-            row = {"part": part, **{name: result[name] for name in shared}, "status": "finished"}
+            row = {"experiment": root.name, "part": part, "status": "finished"}
+            row |= {name: result[name] for name in shared}
             row["folder"] = str(path.parent.relative_to(root))
             row["command"] = f"python -m fairseq_cli.train data-bin/{part} --seed {result['seed']}"
             rows.append(row)

@@ -4,31 +4,53 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import shutil
 
 import pytest
 from cli.commands import run
 from lab.report_runs import PLAIN, SLA, describe, part_of, rows_of, write_rows
+from lab.translated_runs import translated
 
+from fairseq_plugins.evaluation.score_report import score_files
+from fairseq_plugins.evaluation.translation import TextForm
+from fairseq_plugins.lab.results import kept_rows
 from fairseq_plugins.lab.results.setting_tables import csv_files, format_markdown, make_report
 
 BOOTSTRAP = "low high bootstrap_p corrected_p examples samples".split()
 BOOTSTRAP += "error examples_error untested level detectable".split()
+WLA = "bert_wla_tiny"
 SCORES = {SLA: [0.4, 0.45, 0.41], PLAIN: [0.3, 0.36, 0.31], "bert_pos_tiny": [0.33]}
 
 
 @pytest.fixture
 def root(tmp_path):
     """An experiment with its runs, and with predictions."""
-    part_of(tmp_path / "runs" / "cola", "cola", "mcc", SCORES)
-    describe(tmp_path / "runs", ["cola"], [])
-    write_rows(tmp_path / "runs", sorted_rows(tmp_path / "runs"))
-    return tmp_path / "runs"
+    return made(tmp_path / "runs", SCORES)
+
+
+def made(root, scores):
+    """Write an experiment whose predictions tell its scores."""
+    part_of(root / "cola", "cola", "mcc", scores)
+    for system, values in scores.items():
+        for seed, value in enumerate(values, start=1):
+            predict(root / "cola" / system / "lr2e-05-epochs3" / f"seed{seed}", value)
+    describe(root, ["cola"], [])
+    write_rows(root, sorted_rows(root))
+    return root
+
+
+def predict(folder, value):
+    """Write predictions of 400 examples, 200 of each class, with a value of mcc of two places."""
+    gold, wrong = ("ab" * 200)[:400], round(200 * (1 - value))
+    labels = [*gold[wrong:], *gold[:wrong].translate({97: "b", 98: "a"})]
+    rows = ({"id": i, "label": one, "gold": g} for i, (one, g) in enumerate(zip(labels, gold)))
+    (folder / "predictions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 
 def sorted_rows(root):
     """Return the rows in the order of a plan: seed by seed, systems as in `SCORES`."""
-    order = list(SCORES)
+    order = [*SCORES, WLA]
     return sorted(
         rows_of(root, ["cola"]), key=lambda row: (row["seed"], order.index(row["system"]))
     )
@@ -150,35 +172,213 @@ def test_kept_rows_tell_of_examples_what_the_runs_tell(root, kept):
 
 
 def test_rows_of_runs_that_are_gone_stay_and_new_ones_are_added(root, kept):
-    before = kept.read_text().splitlines()
-    rows = [json.loads(line) for line in (root / "rows.jsonl").read_text().splitlines()]
-    part_of(root / "cola", "cola", "mcc", {"bert_wla_tiny": [0.2]})
-    new = next(row for row in rows_of(root, ["cola"]) if row["system"] == "bert_wla_tiny")
+    before, rows = kept.read_text().splitlines(), lines_of(root / "rows.jsonl")
+    made(root, {WLA: [0.2]})
+    new = next(row for row in rows_of(root, ["cola"]) if row["system"] == WLA)
     again = {**rows[0], "best": {**rows[0]["best"], "mcc": 0.9}}
+    predict(root / again["folder"], 0.9)
     write_rows(root, [new, again])
     told = run("keep", root, kept)
-    assert told.out == f"{kept}: 2 runs of {root}, {len(rows) + 1} in all\n"
+    count = len(rows) + 1
+    assert told.out == (
+        f"{kept}: 2 runs of {root}, {count} in all, {count} with counts of their examples\n"
+    )
     after = kept.read_text().splitlines()
     assert after[1:-1] == before[1:]
     assert json.loads(after[0])["best"]["mcc"] == 0.9
-    assert json.loads(after[-1])["system"] == "bert_wla_tiny"
-    assert json.loads(after[-1])["counts"]["shape"] == [50, 1]
+    assert json.loads(after[-1])["system"] == WLA
+    assert json.loads(after[-1])["counts"]["shape"] == [400, 1]
 
 
-def test_rows_of_another_experiment_are_not_added(root, kept):
+@pytest.mark.parametrize("of_all", [True, False])
+def test_rows_of_another_dataset_are_not_added(root, kept, of_all):
     before = kept.read_bytes()
-    rows = [json.loads(line) for line in (root / "rows.jsonl").read_text().splitlines()]
-    others = [{**row, "folder": f"other/{row['folder']}", "dataset": "rte"} for row in rows]
-    write_rows(root, others)
+    rows = lines_of(root / "rows.jsonl")
+    write_rows(root, [{**row, "dataset": "rte"} for row in rows[: None if of_all else 1]])
     refused = run("keep", root, kept, fails=True)
-    assert "key 'dataset': 'rte', of rows before 'cola'" in refused.err
+    assert "rows.jsonl:1: key 'dataset': 'rte', of rows before 'cola'" in refused.err
     assert kept.read_bytes() == before
     assert "no finished run" in run("keep", root, kept, "--part", "sst2", fails=True).err
 
 
+def lines_of(file):
+    return [json.loads(line) for line in file.read_text().splitlines()]
+
+
+@pytest.fixture
+def other(tmp_path):
+    """Another experiment, with systems, settings, seeds and folders of the first."""
+    return made(tmp_path / "others", {name: [0.1, 0.2] for name in (PLAIN, SLA)})
+
+
+@pytest.mark.parametrize("key", ["experiment", "part"])
+def test_a_run_of_another_experiment_is_not_replaced(root, kept, other, key):
+    before = kept.read_bytes()
+    if key == "part":
+        rows = lines_of(other / "rows.jsonl")
+        write_rows(other, [{**row, "experiment": "runs", "part": "others"} for row in rows])
+    found = run("keep", other, kept, fails=True).err
+    names = {"experiment": "runs", "part": "cola"}
+    assert f"{other}/rows.jsonl:1: key '{key}': 'others' has a setting and seed" in found
+    assert f"{kept}:1 has of '{names[key]}'" in found
+    assert kept.read_bytes() == before
+
+
+def test_experiments_with_the_same_folders_share_a_file(kept, other):
+    before, rows = kept.read_text(), lines_of(other / "rows.jsonl")
+    write_rows(other, [{**row, "epochs": 5} for row in rows])
+    run("keep", other, kept)
+    assert kept.read_text().startswith(before)
+    assert [row["experiment"] for row in lines_of(kept)] == ["runs"] * 7 + ["others"] * 4
+    run("keep", other, kept)
+    assert len(lines_of(kept)) == 7 + 4
+
+
+def test_rows_that_were_kept_without_a_name_are_replaced(root, kept):
+    after = kept.read_bytes()
+    for number in range(1, len(lines_of(kept)) + 1):
+        changed(kept, number, experiment=None, part=None)
+    run("keep", root, kept)
+    assert kept.read_bytes() == after
+
+
+def test_an_experiment_whose_rows_have_no_name_has_that_of_its_folder(root, kept):
+    after = lines_of(kept)
+    write_rows(root, [{**row, "experiment": None} for row in lines_of(root / "rows.jsonl")])
+    run("keep", root, kept)
+    assert lines_of(kept) == after
+
+
+@pytest.mark.parametrize("side", ["new", "old"])
+@pytest.mark.parametrize("folder", [["x"], {}, 5, None])
+def test_a_folder_that_is_no_text_is_named(root, kept, side, folder):
+    file = kept if side == "old" else root / "rows.jsonl"
+    rows = lines_of(file)
+    rows[2]["folder"] = folder
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    before = kept.read_bytes()
+    refused = run("keep", root, kept, fails=True)
+    assert f"{file}:3: key 'folder': {folder!r}" in refused.err
+    assert kept.read_bytes() == before
+
+
+def test_counts_of_runs_whose_predictions_are_gone_stay(root, kept):
+    before, (first, *_) = kept.read_bytes(), lines_of(root / "rows.jsonl")
+    for path in root.rglob("predictions.jsonl"):
+        path.unlink()
+    assert run("keep", root, kept).out.endswith("7 in all, 7 with counts of their examples\n")
+    assert kept.read_bytes() == before
+    first["last"] = {**first["last"], "mcc": 0.11}  # trained anew
+    write_rows(root, [first])
+    assert run("keep", root, kept).out.endswith("7 in all, 6 with counts of their examples\n")
+    assert ["counts" in row for row in lines_of(kept)] == [False] + [True] * 6
+
+
+def test_predictions_that_tell_another_score_are_not_kept(root, kept):
+    (first, *_) = lines_of(root / "rows.jsonl")
+    kept.unlink()
+    predict(root / first["folder"], 0.9)
+    told = run("keep", root, kept)
+    assert told.out.endswith("7 in all, 6 with counts of their examples\n")
+    assert "rows.jsonl:1: key 'counts': 'mcc' on 'valid' is 0.9, in the row 0.4;" in told.err
+    assert "counts" not in lines_of(kept)[0]
+
+
+@pytest.mark.parametrize(("more", "counted"), [(0.01, 1), (0.2, 0)])
+def test_translations_are_held_against_their_score_in_points(tmp_path, more, counted):
+    folder = translated(tmp_path / "translation", "plain", 0, wrong=4)
+    report = score_files([folder / "generate.log"], None, TextForm("de"))
+    bleu = report.systems[0].figures["bleu"]
+    assert 80 < bleu < 95
+    row = json.loads((folder / "result.json").read_text())
+    row |= {"status": "finished", "evaluated": "test", "evaluation": {"bleu": bleu + more}}
+    write_rows(tmp_path, [{**row, "folder": str(folder.relative_to(tmp_path))}])
+    told = run("keep", tmp_path, tmp_path / "kept" / "rows.jsonl").out
+    assert told.endswith(f"1 in all, {counted} with counts of their examples\n")
+
+
+@pytest.mark.parametrize("score", ["NaN", "Infinity"])
+def test_a_score_that_is_no_number_has_no_counts(root, kept, score):
+    rows = root / "rows.jsonl"
+    rows.write_text(rows.read_text().replace('"mcc": 0.4,', f'"mcc": {score},'))
+    kept.unlink()
+    told = run("keep", root, kept)
+    assert told.out.endswith("7 in all, 6 with counts of their examples\n")
+    assert run("keep", root, kept).out == told.out
+    assert len(make_report(kept, samples=5).comparisons) == 2
+
+
+@pytest.mark.parametrize("link", ["", "symlink_to", "hardlink_to"])
+def test_the_rows_of_the_experiment_itself_are_not_written(root, tmp_path, link):
+    own = root / "rows.jsonl"
+    file, before = tmp_path / "link.jsonl" if link else own, own.read_bytes()
+    if link:
+        getattr(file, link)(own)
+    refused = run("keep", root, file, fails=True)
+    assert f"{file}: the experiment's own rows" in refused.err
+    assert own.read_bytes() == before
+    assert file.read_bytes() == before
+
+
+def test_counts_have_to_tell_the_score_of_their_row(kept):
+    rows = lines_of(kept)
+    changed(kept, 2, counts=rows[0]["counts"])
+    with pytest.raises(
+        ValueError, match=r"jsonl:2: key 'counts': 'mcc' on 'valid' is 0\.4, .* 0\.3$"
+    ):
+        make_report(kept)
+    changed(kept, 2, counts=rows[0]["counts"], best={**rows[1]["best"], "mcc": 0.4009})
+    make_report(kept, samples=5)
+    changed(kept, 2, best={**rows[1]["best"], "mcc": 0.402})
+    with pytest.raises(ValueError, match=r"jsonl:2: key 'counts': .* in the row 0\.402$"):
+        make_report(kept)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"split": "test"}, "of 'mcc' on 'test', the row has no such score"),
+        ({"split": ""}, "of 'mcc' on '', the row has no such score"),
+        ({"metric": "macro_f1"}, "of 'macro_f1' on 'valid', the row has no such score"),
+        ({"kind": "pickle"}, "kind 'pickle' is not one of "),
+        ({"shape": [10**9, 1]}, "1,000,000,000 examples, not 1 to "),
+    ],
+)
+def test_bad_counts_are_named_with_file_and_line(kept, change, said):
+    counts = lines_of(kept)[3]["counts"]
+    changed(kept, 4, counts=counts | change)
+    with pytest.raises(ValueError, match=re.escape(f"cola.jsonl:4: key 'counts': {said}")):
+        make_report(kept)
+
+
+def test_counts_of_the_split_that_chose_nothing_are_held_against_it(kept):
+    rows = lines_of(kept)
+    tested = {"evaluated": "test", "evaluation": {"mcc": 0.45}}
+    for number, row in enumerate(rows, 1):
+        counts = {**rows[3]["counts"], "split": "test"}  # of 0.45
+        assert row["best"]["mcc"] != 0.45 or number == 4
+        changed(kept, number, counts=counts, **tested)
+    report = make_report(kept, samples=5)
+    assert (report.shown.split, set(report.comparisons.bootstrap_p)) == ("test", {1.0})
+    changed(kept, 2, evaluation={"mcc": 0.3})
+    with pytest.raises(ValueError, match=r"jsonl:2: key 'counts': 'mcc' on 'test' is 0\.45"):
+        make_report(kept)
+
+
+def test_counts_of_a_file_are_read_up_to_a_size(kept, monkeypatch):
+    monkeypatch.setattr(kept_rows, "_LARGEST", 7 * 400)
+    make_report(kept, samples=5)
+    monkeypatch.setattr(kept_rows, "_LARGEST", 7 * 400 - 1)
+    with pytest.raises(
+        ValueError, match="cola.jsonl:7: key 'counts': up to here over 2,799 numbers"
+    ):
+        make_report(kept)
+
+
 def test_every_share_of_the_data_is_compared(root, kept):
-    lines = [json.loads(line) for line in kept.read_text().splitlines()]
+    lines = lines_of(kept)
     few = [{**row, "fraction": 0.05, "folder": f"few/{row['folder']}"} for row in lines]
+    few = [{key: one for key, one in row.items() if key != "counts"} for row in few]
     for row in few:
         row["best"] = {**row["best"], "mcc": row["best"]["mcc"] / 2}
     kept.write_text("".join(json.dumps(row) + "\n" for row in (*lines, *few)))

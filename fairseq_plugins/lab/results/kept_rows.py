@@ -1,26 +1,26 @@
 """Rows of an experiment, kept with or without its runs -> its finished runs, to be compared again.
 
 A row is a line of ``rows.jsonl``. Its ``folder`` counts from the file's: where the runs lie there,
-as in the experiment itself, their predictions are found. Elsewhere a row that `keep_rows` made has
-counts of its examples, of the metric that is shown.
+as in the experiment itself, their predictions are found. Elsewhere a row that `keeping` made has
+counts of its examples, of the metric that is shown, which have to agree with its score.
 """
 
-import json
-from collections.abc import Iterable, Iterator
+import math
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from ...evaluation.packed_counts import packed
-from ...files import write_text
-from ...messages import quoted
-from ..run_files import ROWS
-from ..safe_files import is_below, parse_json, read_text
-from .run_counts import counts_of_run
-from .run_frame import FINISHED, Facts, frame, row_of_facts
-from .runs import Outcomes, compared, tried
-from .seeds import shown_of
+import numpy as np
 
+from ...evaluation.example_answers import ExampleCounts
+from ...evaluation.packed_counts import unpacked
+from ...messages import quoted
+from ..safe_files import is_below, parse_json, read_text
+from .run_frame import BEST, EVALUATION, FINISHED, Facts, frame, row_of_facts
+from .runs import Outcomes, compared, tried
+
+COUNTS = "counts"  # key of a row
 _NEEDED = {  # key of a finished run -> what it holds
     **dict.fromkeys(("folder", "dataset", "system", "metric"), str),
     "seed": int,
@@ -28,6 +28,8 @@ _NEEDED = {  # key of a finished run -> what it holds
     **dict.fromkeys(("best", "last"), dict),
 }
 _SHARED = ("dataset", "metric", "validation")  # what runs that are compared have in common
+_LARGEST = 2**24  # numbers that the counts of a file have, and cells that are made of them
+_ROUNDING = 1e-3  # of a score, and as a share of it: kept fractions and logs are rounded
 
 
 def numbered_rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -51,68 +53,68 @@ def kept_outcomes(path: Path) -> Outcomes:
     Raises:
         OSError: the file cannot be read.
         ValueError: a line that is no row of a finished run, is one of another dataset, or the same
-            run once more; names file, line and key. Or no run is finished.
+            run once more, or whose counts are none or tell another score; names file, line and key.
+            Or no run is finished.
     """
-    return _outcomes(numbered_rows(path), path)
+    return outcomes_of_rows(numbered_rows(path), path)
 
 
-def keep_rows(folder: Path, file: Path, part: str = "") -> tuple[int, int]:
-    """Add the finished runs of an experiment to a file of rows, with counts of their examples.
-
-    Rows of runs that the experiment no longer has stay, those that it has again are replaced.
-
-    Args:
-        folder: of the experiment, with its runs.
-        file: of rows; need not be there.
-        part: of the experiment; empty for all, which have to be of one dataset.
-
-    Returns:
-        How many rows the experiment gave, and how many the file has.
-
-    Raises:
-        OSError: a file cannot be read or written.
-        ValueError: see `kept_outcomes`; nothing is written then.
-    """
-    source = folder / ROWS
-    rows = (one for one in numbered_rows(source) if part in ("", one[1].get("part")))
-    found, new = _outcomes(rows, source), {}
-    shown = shown_of(found)
-    for run in found.runs.sort_index().itertuples():
-        row = {name: value for name, value in run.facts.items() if name != "done"}
-        if counts := counts_of_run(run, shown):
-            row["counts"] = packed(counts, shown.split)
-        new[row["folder"]] = row
-    old = numbered_rows(file) if file.exists() else ()
-    kept = [(place, new.pop(row.get("folder"), row)) for place, row in old]
-    kept += [(f"{source}: {name}", row) for name, row in new.items()]
-    count = len(_outcomes(kept, file).runs)
-    lines = [json.dumps(row, ensure_ascii=False) + "\n" for _, row in kept]
-    write_text(file, "".join(lines))
-    return len(found.runs), count
-
-
-def _outcomes(rows: Iterable[tuple[str, dict[str, Any]]], path: Path) -> Outcomes:
+def outcomes_of_rows(rows: Iterable[tuple[str, Facts]], path: Path) -> Outcomes:
     """Make runs of numbered rows of a file; see `kept_outcomes`."""
+    if not (found := finished_rows(rows, path)):
+        raise ValueError(f"{path}: no finished run (no row whose key 'status' is {FINISHED!r})")
+    return compared(frame(found))
+
+
+def finished_rows(rows: Iterable[tuple[str, Facts]], path: Path) -> list[dict[str, Any]]:
+    """Return rows of a frame, of those numbered rows that are finished; see `kept_outcomes`."""
     places: dict[tuple, str] = {}
     found: list[dict[str, Any]] = []
+    numbers = 0
     for place, facts in rows:
         if _value(facts, "status", str, place) != FINISHED:
             continue
         row = _row(facts, place, path.parent)
-        for key in _SHARED if found else ():
-            if row[key] != found[0][key]:
-                first, other = quoted(found[0][key]), quoted(row[key])
-                raise ValueError(f"{place}: key {key!r}: {other}, of rows before {first}")
+        check_shared(row, found[0] if found else row)
         run = row["setting"], row["seed"]
         if run in places:
             raise ValueError(
                 f"{place}: key 'seed': {row['seed']} is the run of {places[run]} again"
             )
+        numbers += _size(row["counts"])
+        if numbers > _LARGEST:
+            raise ValueError(f"{place}: key {COUNTS!r}: up to here over {_LARGEST:,} numbers")
         places[run] = place
         found.append(row)
-    if not found:
-        raise ValueError(f"{path}: no finished run (no row whose key 'status' is {FINISHED!r})")
-    return compared(frame(found))
+    return found
+
+
+def check_shared(row: Mapping[str, Any], first: Mapping[str, Any]) -> None:
+    """Refuse a row that cannot be compared with the first; ValueError: see `kept_outcomes`."""
+    for key in _SHARED:
+        if row[key] != first[key]:
+            said, before = quoted(row[key]), quoted(first[key])
+            raise ValueError(f"{row['place']}: key {key!r}: {said}, of rows before {before}")
+
+
+def check_counts(one: ExampleCounts, row: Mapping[str, Any]) -> None:
+    """Refuse counts that do not tell the score of their row.
+
+    Raises:
+        ValueError: they do not, or the row has no such score; names the row and both scores.
+    """
+    where = {row["validation"]: BEST, row["evaluated"]: EVALUATION}.get(one.split)
+    what, told = f"{quoted(one.metric)} on {quoted(one.split)}", row.get(f"{where}.{one.metric}")
+    if told is None:
+        raise ValueError(f"{row['place']}: key {COUNTS!r}: of {what}, the row has no such score")
+    own = one.score(np.ones(one.count, dtype=np.int64))
+    if not math.isclose(own, told, rel_tol=_ROUNDING, abs_tol=_ROUNDING):
+        raise ValueError(f"{row['place']}: key {COUNTS!r}: {what} is {own:g}, in the row {told:g}")
+
+
+def _size(one: ExampleCounts | None) -> int:
+    """Return how many numbers counts have, or a matrix of their classes if these are more."""
+    return max(one.counts.table.size, one.counts.classes**2) if one else 0
 
 
 def _row(facts: Facts, place: str, root: Path) -> dict[str, Any]:
@@ -120,9 +122,14 @@ def _row(facts: Facts, place: str, root: Path) -> dict[str, Any]:
     _check(facts, place, root)
     try:
         part = str(facts.get("part") or ".")
-        return row_of_facts(part, root, root / facts["folder"], {**facts, "done": True})
+        row = row_of_facts(part, root, root / facts["folder"], {**facts, "done": True})
     except ValueError as error:
         raise ValueError(f"{place}: {error}") from None
+    row |= {"place": place}
+    if facts.get(COUNTS) is not None:
+        row |= {"counts": unpacked(facts[COUNTS], place)}
+        check_counts(row["counts"], row)
+    return row
 
 
 def _check(facts: Facts, place: str, root: Path) -> None:

@@ -1,6 +1,6 @@
 """What a run did on each example of a split: read from its files, or kept in its row.
 
-A row that is kept without its run may have a key ``counts``: see `evaluation.packed_counts`.
+A row that is kept without its run may have a key ``counts``, which `kept_rows` reads.
 """
 
 import json
@@ -15,7 +15,6 @@ from ...evaluation.example_answers import (
     translation_counts,
 )
 from ...evaluation.generate_log import load
-from ...evaluation.packed_counts import unpacked
 from ...evaluation.sentence_counts import SENTENCE_METRICS
 from ...evaluation.translation import TextForm
 from ..run_files import EVALUATED, PREDICTIONS
@@ -44,7 +43,13 @@ def counts_of_run(run: Any, shown: Shown) -> ExampleCounts | None:
         found = None
         if is_file(path):
             found = example_counts(read_answers(path), shown.metric, run.positive)
-    return found or unpacked(run.facts.get("counts"), shown.metric, shown.split, str(run.folder))
+    return found or kept_counts(run, shown)
+
+
+def kept_counts(run: Any, shown: Shown) -> ExampleCounts | None:
+    """Return the counts of what is shown that a run's row keeps; None if it keeps none."""
+    one = run.counts
+    return one if one and (one.metric, one.split) == (shown.metric, shown.split) else None
 
 
 def _of_translations(run: Any, metric: str) -> ExampleCounts | None:

@@ -18,6 +18,8 @@ evaluated                      split that its best checkpoint was tried on as we
 note, trial                    what is said of its result wherever it is shown; mark of a run that
                                was cut short; empty of most
 facts                          all that its files say
+place, counts                  of a row that is kept without its run: file and line, and how each
+                               example counts (`ExampleCounts`); empty and None of all others
 best.X, last.X, evaluation.X   metric X at the best and the last validation, and on that split;
                                None where the run lacks it
 """
@@ -121,6 +123,8 @@ def _columns(folder: Path, facts: Facts) -> dict[str, Any]:
         "parameters": count,
         "gates": gates,
         "facts": facts,
+        "place": "",
+        "counts": None,
         **metrics,
     }
 
