@@ -10,9 +10,9 @@ correlation it would be sure after one lucky example among eighty.)
 With ``over_seeds`` the seeds are drawn as well, the same ones for both systems: the multi-bootstrap
 (Sellam et al. 2022, "The MultiBERTs", section 4), which asks whether other seeds and another test
 set would have told the same. Examples alone take the luck of a seed for a difference: of equal
-systems whose seeds differ they tell 15 % apart, both together 1 to 3 % (RESULTS.md). But of a few
-seeds that differ more than test sets do, both together as well take their luck for a difference
-(resampling three seeds finds two thirds of their variance): ask a t-test over seeds too.
+systems whose seeds differ they tell 14 to 49 % apart, both together 1 to 6 % (RESULTS.md). But of
+three seeds that differ more than test sets do it is 11 %, as resampling finds but two thirds of
+their variance: ask a t-test over seeds too.
 """
 
 import math

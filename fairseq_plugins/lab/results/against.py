@@ -2,7 +2,7 @@
 
 A difference counts if two tests agree: the paired t-test over seeds and the multi-bootstrap over
 seeds and examples. With few seeds the multi-bootstrap alone takes their luck for a difference
-(of three, up to a fifth of all equal systems; RESULTS.md), and the t-test alone that of the test
+(of three, one in nine equal systems; RESULTS.md), and the t-test alone that of the test
 set. So the larger p-value decides, corrected by Holm for all rows of at least `FEWEST` seeds. Where
 nothing tells the examples of any run, the t-test decides alone.
 """
