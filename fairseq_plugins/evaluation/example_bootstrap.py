@@ -33,8 +33,9 @@ class Bootstrap:
         p_value: 1 for equal scores, nan where a score is no number.
         low, high: where 95 % of the resampled differences lie.
         examples, samples: numbers of each.
-        error: standard deviation of the resampled differences.
-        examples_error: the same over examples alone: what no number of seeds takes away.
+        run_error: standard deviation of one pair's difference over resampled examples, but for
+            what all pairs share; nan where runs are no pairs.
+        shared_error: of what all pairs share; nan as well.
     """
 
     difference: float
@@ -43,8 +44,8 @@ class Bootstrap:
     high: float
     examples: int
     samples: int
-    error: float
-    examples_error: float
+    run_error: float = math.nan
+    shared_error: float = math.nan
 
 
 def bootstrap(
@@ -97,14 +98,14 @@ def bootstrap_counts(
     weights = (random.multinomial(count, even) for _ in range(samples))
     pairs = [[_scores(side, one) for side in sides] for one in weights]
     drawn = [np.array(side) for side in zip(*pairs)]  # (samples, runs) each
-    alone = resampled = np.subtract(*(side.mean(axis=1) for side in drawn))
+    resampled, errors = np.subtract(*(side.mean(axis=1) for side in drawn)), ()
     if over_seeds:
+        gaps = np.subtract(*drawn)  # (samples, runs)
         parts = random.multinomial(len(system), _even(len(system)), size=samples)
-        gaps = np.where(parts > 0, parts * np.subtract(*drawn), 0.0)  # (samples, runs)
-        resampled = gaps.sum(axis=1) / len(system)
+        resampled = np.where(parts > 0, parts * gaps, 0.0).sum(axis=1) / len(system)
+        errors = _errors(gaps)
     interval = np.percentile(resampled, [2.5, 97.5]).tolist()
     p_value = _p_value(observed, resampled) if count > 1 else math.nan
-    errors = (float(np.std(one)) for one in (resampled, alone))
     return Bootstrap(observed, p_value, *interval, count, samples, *errors)
 
 
@@ -132,6 +133,15 @@ def _even(count: int) -> np.ndarray:
 def _scores(side: Sequence[ExampleCounts], weights: np.ndarray) -> np.ndarray:
     """Return the score of each run of a system on weighted examples."""
     return np.array([run.score(weights) for run in side])
+
+
+def _errors(gaps: np.ndarray) -> tuple[float, float]:
+    """Return how pairs' differences (samples, runs) vary over samples: each alone, and together."""
+    runs = gaps.shape[1]
+    whole = float(gaps.var(axis=0).mean())  # of one pair: its own and what is shared
+    mean = float(gaps.mean(axis=1).var())  # of the mean: own / runs + shared
+    own = max(0.0, (whole - mean) * runs / (runs - 1)) if runs > 1 else whole
+    return math.sqrt(own), math.sqrt(max(0.0, mean - own / runs))
 
 
 def _p_value(observed: float, resampled: np.ndarray) -> float:

@@ -11,6 +11,7 @@ quantiles, or at how large a part of them they are not.
 import math
 from bisect import bisect_left
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 from scipy import optimize, stats
@@ -32,62 +33,79 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return found.tolist()
 
 
-def detectable(
-    deviation: float,
-    count: int,
-    *,
-    examples_error: float = 0.0,
-    power: float = 0.8,
-    level: float = 0.05,
-) -> float:
-    """Return the least difference that two-sided tests show with a probability, about.
-
-    It has to be enough for each of two: the paired t-test over seeds, and a test that takes seeds
-    and examples together for normal.
+@dataclass(frozen=True)
+class Noise:
+    """What makes differences between paired runs differ, as standard deviations.
 
     Args:
-        deviation: of the differences between paired runs (of the sample).
+        seeds: of the runs' differences on one test set (of the sample).
+        run: of one run's difference over test sets, but for what all runs share.
+        shared: of what all runs share over test sets: no number of seeds takes it away.
+    """
+
+    seeds: float
+    run: float = 0.0
+    shared: float = 0.0
+
+    def over_both(self, count: int) -> float:
+        """Return about the standard error that a multi-bootstrap of so many pairs finds.
+
+        It is larger than that of the mean: runs that are drawn several times share their noise.
+        """
+        alone = self.run**2 * (2 - 1 / count) + self.seeds**2 * (1 - 1 / count)
+        return math.sqrt(self.shared**2 + alone / count)
+
+
+def detectable(noise: Noise, count: int, *, power: float = 0.8, level: float = 0.05) -> float:
+    """Return a difference that two-sided tests show with a probability, or a little more.
+
+    Where noise is of seeds alone, the paired t-test decides. Else a test that takes seeds and
+    examples together for normal has to agree: each is granted half of the failures.
+
+    Args:
+        noise: of the differences.
         count: how many pairs; nan of fewer than two.
-        examples_error: standard error of the difference over examples alone; 0 leaves only the
-            t-test.
         power: the probability.
         level: of the tests.
     """
-    if count < 2 or not math.isfinite(deviation):
+    if count < 2 or not math.isfinite(noise.seeds):
         return math.nan
+    several = bool(noise.run or noise.shared)
+    each = (1 + power) / 2 if several else power
     bound = float(stats.f.isf(level, 1, count - 1))  # the square of the t-test's
 
     def lacking(effect: float) -> float:
         """The power for a difference of so many standard errors, less what is asked for."""
-        return float(stats.ncf.sf(bound, 1, count - 1, effect**2)) - power
+        return float(stats.ncf.sf(bound, 1, count - 1, effect**2)) - each
 
     highest = 1.0
     while lacking(highest) < 0:
         highest *= 2
-    effect, error = optimize.brentq(lacking, 0.0, highest), deviation / math.sqrt(count)
-    normal = float(stats.norm.isf(level / 2) + stats.norm.ppf(power))
-    return max(effect * error, normal * math.hypot(error, examples_error))
+    over_seeds = optimize.brentq(lacking, 0.0, highest) * noise.seeds / math.sqrt(count)
+    normal = float(stats.norm.isf(level / 2) + stats.norm.ppf(each))
+    return max(over_seeds, normal * noise.over_both(count) * several)
 
 
-def needed(deviation: float, effect: float, most: int = 1000, **about: float) -> int | None:
+def needed(
+    noise: Noise, effect: float, *, least: int = 2, most: int = 1000, **about: float
+) -> int | None:
     """Return the least number of pairs that shows a difference with a probability.
 
     Args:
-        deviation: see `detectable`.
+        noise, about: see `detectable`.
         effect: the difference, above 0.
-        most: pairs.
-        about: the other arguments of `detectable`.
+        least, most: pairs.
 
     Returns:
-        The number; None if it would be more than ``most``: other examples are needed, or more.
+        The number; None if it would be more than ``most``.
 
     Raises:
         ValueError: an effect that is not above 0, or a deviation that is no number.
     """
-    if not (0 < effect < math.inf and 0 <= deviation < math.inf):
-        raise ValueError(f"effect {effect} and deviation {deviation} need no number of pairs")
-    counts = range(2, most + 1)
-    place = bisect_left(counts, -effect, key=lambda count: -detectable(deviation, count, **about))
+    if not (0 < effect < math.inf and 0 <= noise.seeds < math.inf):
+        raise ValueError(f"effect {effect} and deviation {noise.seeds} need no number of pairs")
+    counts = range(least, most + 1)
+    place = bisect_left(counts, -effect, key=lambda count: -detectable(noise, count, **about))
     return counts[place] if place < len(counts) else None
 
 

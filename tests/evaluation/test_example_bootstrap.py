@@ -13,6 +13,7 @@ from fairseq_plugins.evaluation.entity_spans import spans_of
 from fairseq_plugins.evaluation.example_answers import Answers, read_answers
 from fairseq_plugins.evaluation.example_bootstrap import bootstrap
 from fairseq_plugins.evaluation.metrics import NAMES, counts_of, score
+from fairseq_plugins.evaluation.seed_statistics import Noise, detectable
 
 COUNT = 200
 TAGS = ("O", "B-R", "I-R", "i")  # which all metrics of words know
@@ -257,6 +258,80 @@ def test_runs_that_are_no_pairs_are_refused():
     runs = [answers("classes", 0.5, seed) for seed in range(3)]
     with pytest.raises(ValueError, match="2 and 3 runs are no pairs"):
         bootstrap(runs[:2], runs, "accuracy", over_seeds=True)
+
+
+def pairs(dice, runs, *, gain=0.0, shared=0.0, seeds=0.0, count=200):
+    """Make runs of two systems that agree on examples at random.
+
+    Args:
+        dice: decides everything.
+        runs: of each system.
+        gain: what the second has more of right examples, on the whole.
+        shared: how much more or less it is, example by example, for all its runs.
+        seeds: deviation of a run's share of right examples.
+    """
+    ids, gold, right = [str(i) for i in range(count)], ["1"] * count, dice.uniform(0.4, 0.8, count)
+    better = right + gain + shared * dice.choice([-1, 1], count)
+    return [
+        [
+            Answers(
+                "run", "classes", ids, gold, np.where(dice.random(count) < p, "1", "0").tolist()
+            )
+            for p in (side + dice.normal(0, seeds) for _ in range(runs))
+        ]
+        for side in (right, better)
+    ]
+
+
+def noise_of(sides, **options):
+    """Return a multi-bootstrap and what it says of the noise."""
+    found = bootstrap(*sides, "accuracy", over_seeds=True, **options)
+    gaps = [
+        np.mean(np.equal(b.predicted, "1")) - np.mean(np.equal(a.predicted, "1"))
+        for a, b in zip(*sides)
+    ]
+    return found, Noise(float(np.std(gaps, ddof=1)), found.run_error, found.shared_error), gaps
+
+
+@pytest.mark.parametrize(
+    ("runs", "shared", "seeds"), [(5, 0.0, 0.0), (5, 0.2, 0.0), (10, 0.2, 0.05)]
+)
+def test_noise_adds_up_to_what_the_multi_bootstrap_finds(runs, shared, seeds):
+    sides = pairs(np.random.default_rng(runs), runs, shared=shared, seeds=seeds, count=400)
+    found, noise, _ = noise_of(sides, samples=2000)
+    assert noise.over_both(runs) == pytest.approx((found.high - found.low) / (2 * 1.96), rel=0.08)
+
+
+def test_more_runs_leave_only_what_runs_share():
+    """Of few runs and of many: what is shared is found to be the same."""
+    for shared, about in ((0.0, 0.0), (0.3, 0.3 / 20)):
+        found = [
+            noise_of(pairs(np.random.default_rng(1), runs, shared=shared, count=400))[1]
+            for runs in (8, 32)
+        ]
+        assert [one.shared for one in found] == pytest.approx([about] * 2, abs=0.005)
+        assert [one.run for one in found] == pytest.approx([0.034] * 2, abs=0.004)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("runs", "shared", "seeds"), [(3, 0.2, 0.01), (5, 0.0, 0.0), (5, 0.15, 0.05)]
+)
+def test_what_is_said_to_be_seen_four_times_in_five_is(runs, shared, seeds):
+    """Both tests reject a difference of that size, with noise as a large study knows it."""
+    dice = np.random.default_rng(runs)
+    many = [
+        noise_of(pairs(dice, 20, shared=shared, seeds=seeds), samples=100)[1] for _ in range(10)
+    ]
+    known = Noise(
+        *(np.mean([getattr(one, name) for one in many]) for name in ("seeds", "run", "shared"))
+    )
+    gain, seen = detectable(known, runs), []
+    for _ in range(200):
+        sides = pairs(dice, runs, gain=gain, shared=shared, seeds=seeds)
+        found, _, gaps = noise_of(sides, samples=200)
+        seen.append(max(found.p_value, stats.ttest_1samp(gaps, 0).pvalue) < 0.05)
+    assert 0.72 < np.mean(seen) < 0.97
 
 
 @pytest.mark.slow

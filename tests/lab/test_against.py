@@ -63,8 +63,8 @@ def test_few_seeds_have_no_p_that_decides(tmp_path, seeds):
 def test_many_rows_take_samples_enough_to_stand_their_correction(tmp_path):
     right = {PLAIN: RIGHT[PLAIN], **{f"bert_{number}": [48, 49, 47, 50] for number in range(6)}}
     found = compared(tmp_path, right, samples=20)
-    assert set(found.samples) == {300}
-    smallest = 2 / 301
+    assert set(found.samples) == {1200}
+    smallest = 2 / 1201
     assert (found.bootstrap_p == smallest).all()
     assert 6 * smallest < 0.05
 
@@ -81,9 +81,24 @@ def test_what_is_not_seen_is_less_than_what_would_be(tmp_path, number):
             continue
         if row.corrected_p >= 0.05:
             assert abs(row.difference) < row.detectable
-        low, high = interval(row)
-        assert low <= min(row.t_low, row.low) <= max(row.t_high, row.high) <= high
-        count = seeds_for(row, 1.01 * row.detectable)
-        assert count is not None
-        assert count <= row.n
-        assert seeds_for(row, row.examples_error) is None
+        assert seeds_for(row, 1.01 * row.detectable) <= row.n
+        assert seeds_for(row, row.detectable / 2) != row.n
+
+
+def test_the_interval_is_that_of_the_tests_that_decide(tmp_path):
+    found = compared(tmp_path, RIGHT, samples=50).loc[POS]
+    low, high = interval(found)
+    assert low == min(found.t_low, found.low) < found.difference < high
+    alone = found.copy()
+    alone["bootstrap_p"] = math.nan  # as of a single example
+    assert interval(alone) == (found.t_low, found.t_high)
+
+
+@pytest.mark.parametrize("name", ["loss", "tuned_f1"])
+def test_what_no_example_adds_to_is_tested_over_seeds(tmp_path, name):
+    for system, counts in RIGHT.items():
+        for seed, count in enumerate(counts, 1):
+            finish(tmp_path, system, 5e-5, seed, count / 50, right=count, metric=name)
+    found = make_report(tmp_path, baseline=PLAIN).comparisons
+    assert found.bootstrap_p.isna().all()
+    assert found.corrected_p.notna().all()

@@ -275,3 +275,10 @@ def test_every_share_has_its_chosen_setting(tmp_path):
         finish(tmp_path, PLAIN, rate, 1, value, fraction=share)
     settings = make_report(tmp_path).settings
     assert list(settings.lr[settings.chosen.astype(bool)]) == [4e-5, 5e-5]
+
+
+def test_a_choice_among_more_settings_is_said_where_it_chose(root, tmp_path):
+    said = "Systems have 2 to 3 settings"
+    assert said not in format_markdown(make_report(root))
+    finish(root, POS, 1e-5, 1, 0.1)
+    assert said in format_markdown(make_report(root))

@@ -16,7 +16,7 @@ from ...files import write_text
 from ...messages import quoted
 from ..figures.seed_plots import plot_seeds
 from ..plan.claims_file import Claim, Compared, read_claims
-from ..results.against import interval
+from ..results.against import interval, is_over_both
 from ..results.setting_tables import SeedReport, make_report
 from ..results.tables import (
     NONE,
@@ -36,15 +36,15 @@ from ..safe_files import refuse_links
 _HEADS = ("seeds", "score", "difference", "95 %", "p", "80 % power")
 _CAPTION = (
     "Score: {}, mean ± standard deviation over seeds. Difference: of the seeds that both have; "
-    "95 % and p: {}, two-sided, p after Holm for the rows. 80 % power: about the least difference "
-    "that would have been seen, were it the surest of the rows.{}"
+    "95 % (of each row alone) and p (after Holm for the rows): {}, two-sided. 80 % power: a "
+    "difference that would have been seen four times in five, were it the surest of the rows.{}"
 )
-_TOO_MANY = " More than 1,000 seeds: it takes more examples to score on."
+_SEEDS_FOR = " Seeds for {:g}: how many would see that difference as often."
 _BOTH = "what the paired t-test over seeds and the multi-bootstrap over seeds and examples both say"
 _ALONE = "paired t-test over seeds"
 
 
-class _Shown(NamedTuple):
+class _Result(NamedTuple):
     """A comparison with what its rows tell; no report where there are none yet."""
 
     asked: Compared
@@ -74,7 +74,7 @@ def write_page(file: str | Path, page: str | Path) -> list[Path]:
     claims = read_claims(file)
     shown = [
         [
-            _shown(file, one, page.with_suffix("") / f"claim{number}-{place}.png")
+            _result(file, one, page.with_suffix("") / f"claim{number}-{place}.png")
             for place, one in enumerate(claim.comparisons, 1)
         ]
         for number, claim in enumerate(claims.claims, 1)
@@ -90,7 +90,7 @@ def write_page(file: str | Path, page: str | Path) -> list[Path]:
     return [page, *(one.picture for one in pictures)]
 
 
-def _shown(file: Path, one: Compared, picture: Path) -> _Shown:
+def _result(file: Path, one: Compared, picture: Path) -> _Result:
     """Compare what is asked for, if its rows are there."""
     rows, report = file.parent / one.rows, None
     if rows.is_file():
@@ -99,7 +99,7 @@ def _shown(file: Path, one: Compared, picture: Path) -> _Shown:
             report = make_report(rows, **asked)
         except ValueError as error:
             raise ValueError(f"{file}: comparison {quoted(one.title)}: {error}") from None
-    return _Shown(one, rows, picture, report)
+    return _Result(one, rows, picture, report)
 
 
 def _called(names: Mapping[str, str], title: str) -> str:
@@ -108,7 +108,7 @@ def _called(names: Mapping[str, str], title: str) -> str:
     return names.get(system, system) + space + rest
 
 
-def _chapter(names: Mapping[str, str], claim: Claim, shown: Sequence[_Shown]) -> Iterator[str]:
+def _chapter(names: Mapping[str, str], claim: Claim, shown: Sequence[_Result]) -> Iterator[str]:
     """Yield the lines of a claim."""
     yield from (f"## {claim.title}", "", f"**Claim.** {claim.claim.strip()}", "")
     yield from (f"**What was run.** {claim.ran.strip()}", "")
@@ -118,7 +118,7 @@ def _chapter(names: Mapping[str, str], claim: Claim, shown: Sequence[_Shown]) ->
     yield from (f"**What this does not say.** {claim.limits.strip()}", "")
 
 
-def _compared(names: Mapping[str, str], one: _Shown) -> Iterator[str]:
+def _compared(names: Mapping[str, str], one: _Result) -> Iterator[str]:
     """Yield the lines of a comparison: picture, table, sentences, and what makes them again."""
     asked, report, picture = one.asked, one.report, one.picture
     if report is None:
@@ -138,7 +138,6 @@ def _compared(names: Mapping[str, str], one: _Shown) -> Iterator[str]:
 def _table(names: Mapping[str, str], asked: Compared, report: SeedReport) -> ResultTable:
     """Lay a comparison out."""
     compared = {row.title: row for row in report.comparisons.itertuples()}
-    over_both = report.comparisons.examples.notna().any()
     rows, metric = [], report.shown.metric
     for title, scores in report.scores.items():
         values, digits = [scale_of(metric) * value for value in scores], digits_of(metric)
@@ -150,7 +149,8 @@ def _table(names: Mapping[str, str], asked: Compared, report: SeedReport) -> Res
     width = max(map(len, rows))
     rows = [[*cells, *[TableCell("")] * (width - len(cells))] for cells in rows]
     heads = (*_HEADS, f"seeds for {asked.effect:g}")[: width - 1]
-    tests, more = _BOTH if over_both else _ALONE, _TOO_MANY * bool(asked.effect)
+    tests = _BOTH if is_over_both(report.comparisons) else _ALONE
+    more = _SEEDS_FOR.format(asked.effect) if asked.effect else ""
     caption = _CAPTION.format(on_split(report.shown), tests, more)
     return ResultTable(asked.title, [*words("system"), *map(Heading, heads)], rows, caption)
 

@@ -15,16 +15,16 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...evaluation.seed_statistics import detectable, holm, needed
+from ...evaluation.seed_statistics import Noise, detectable, holm, needed
 from .comparisons import FEWEST, PairedSeeds, Significance, compare, cut_short, over_examples
 from .layouts import SIGNIFICANT
 from .runs import Outcomes
 from .seeds import Shown, Summary, chosen_by_share
 
 COLUMNS = "system title".split() + [*PairedSeeds._fields]
-COLUMNS += "low high bootstrap_p examples samples error examples_error".split()
+COLUMNS += "low high bootstrap_p examples samples run_error shared_error".split()
 COLUMNS += "corrected_p level detectable".split()
-_SAMPLES = 50  # a row, at least: fewer have no p-value that stands Holm's correction
+_SAMPLES = 200  # a row, at least: of fewer hardly any p-value stands Holm's correction
 _NO_COUNTS = "nothing tells examples of its runs"
 
 
@@ -52,6 +52,11 @@ def against(found: Outcomes, shown: Shown, baseline: str, drawn: Significance) -
     return _decided(pd.DataFrame(rows, columns=COLUMNS, dtype=object))
 
 
+def is_over_both(compared: pd.DataFrame) -> bool:
+    """Tell whether rows of `against` are decided by both tests, or by the t-test alone."""
+    return bool((compared.bootstrap_p.notna() & (compared.n >= FEWEST)).any())
+
+
 def seeds_for(one: Any, effect: float) -> int | None:
     """Return how many seeds show a difference with 80 % power, if they differ as these do.
 
@@ -62,14 +67,20 @@ def seeds_for(one: Any, effect: float) -> int | None:
     Returns:
         See `seed_statistics.needed`.
     """
-    error = 0.0 if math.isnan(one.examples_error) else one.examples_error
-    about = {"examples_error": error, "level": one.level}
-    return needed(one.se * math.sqrt(one.n), effect, **about)
+    return needed(_noise(one), effect, least=FEWEST, level=one.level)
 
 
 def interval(one: Any) -> tuple[float, float]:
     """Return the 95 % interval that both tests of a row leave; nan where there is none."""
+    if math.isnan(one.bootstrap_p):
+        return one.t_low, one.t_high
     return float(np.fmin(one.t_low, one.low)), float(np.fmax(one.t_high, one.high))
+
+
+def _noise(one: Any) -> Noise:
+    """Return what makes the differences of a row differ."""
+    errors = (0.0 if math.isnan(error) else error for error in (one.run_error, one.shared_error))
+    return Noise(one.se * math.sqrt(one.n), *errors)
 
 
 def _pairs(found: Outcomes, shown: Shown, baseline: str) -> Iterator[tuple[Summary, Summary]]:
@@ -97,21 +108,16 @@ def _row(baseline: Summary, system: Summary, shown: Shown, drawn: Significance) 
 
 def _decided(table: pd.DataFrame) -> pd.DataFrame:
     """Add what all rows decide together; see `against`."""
-    t_p, bootstrap_p, errors = (
-        table[name].astype(float) for name in ("t_p", "bootstrap_p", "examples_error")
-    )
-    p_values = t_p.where(table.n >= FEWEST)
-    if bootstrap_p.notna().any():
-        p_values = np.maximum(p_values, bootstrap_p)  # nan where one is
+    p_values = table.t_p.astype(float).where(table.n >= FEWEST)
+    if is_over_both(table):
+        p_values = np.maximum(p_values, table.bootstrap_p.astype(float))  # nan where one is
     untested = table.n.map("{} seeds".format).where(table.n < FEWEST, _NO_COUNTS)
     silent = p_values.isna() & ~table.untested.astype(bool)
     table["untested"] = table.untested.mask(silent, untested)
     table["corrected_p"] = holm(p_values)
-    table["level"] = SIGNIFICANT / max(1, p_values.notna().sum())
+    table["level"] = level = SIGNIFICANT / max(1, p_values.notna().sum())
     table["detectable"] = [
-        math.nan
-        if math.isnan(p)
-        else detectable(row.se * math.sqrt(row.n), row.n, examples_error=error, level=row.level)
-        for p, row, error in zip(p_values, table.itertuples(), errors.fillna(0.0))
+        math.nan if math.isnan(p) else detectable(_noise(one), one.n, level=level)
+        for p, one in zip(p_values, table.itertuples())
     ]
     return table

@@ -15,6 +15,7 @@ from ...evaluation.example_answers import (
     translation_counts,
 )
 from ...evaluation.generate_log import load
+from ...evaluation.metrics import NAMES
 from ...evaluation.sentence_counts import SENTENCE_METRICS
 from ...evaluation.translation import TextForm
 from ..run_files import EVALUATED, PREDICTIONS
@@ -29,6 +30,8 @@ _OWN = "T- lines of "  # how a score's reference begins that is the one of its o
 def counts_of_run(run: Any, shown: Shown) -> ExampleCounts | None:
     """Return how each example counts for what is shown of a run; None if nothing tells.
 
+    Nothing tells a metric that is no sum over examples, as a loss, nor validation of translations.
+
     Args:
         run: a row of a frame of runs.
         shown: metric and split.
@@ -36,13 +39,13 @@ def counts_of_run(run: Any, shown: Shown) -> ExampleCounts | None:
     Raises:
         OSError, ValueError: files or a key that cannot be read; names them.
     """
+    found, path = None, run.folder / (PREDICTIONS if shown.where == BEST else EVALUATED)
     if shown.metric in SENTENCE_METRICS:
-        found = _of_translations(run, shown.metric)
-    else:
-        path = run.folder / (PREDICTIONS if shown.where == BEST else EVALUATED)
-        found = None
-        if is_file(path):
-            found = example_counts(read_answers(path), shown.metric, run.positive)
+        found = _of_translations(run, shown.metric) if shown.where != BEST else None
+    elif is_file(path):
+        answers = read_answers(path)
+        if shown.metric in NAMES[answers.target]:
+            found = example_counts(answers, shown.metric, run.positive)
     return found or kept_counts(run, shown)
 
 

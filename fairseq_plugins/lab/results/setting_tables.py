@@ -15,7 +15,7 @@ import pandas as pd
 from ...evaluation.seed_statistics import SURE
 from ...evaluation.sentence_counts import SENTENCE_METRICS
 from ...messages import named
-from .against import against
+from .against import against, is_over_both
 from .comparisons import FEWEST, Significance
 from .kept_rows import kept_outcomes
 from .remarks import remarked
@@ -63,10 +63,11 @@ _COMPARED_CAPTION = (
     "seeds and examples{}; of one seed over examples alone. Decides: the larger p of both tests "
     f"(without answers the t-test's), by Holm for all rows of at least {FEWEST} seeds. Almost "
     "order: how far the system may be from standing above at all quantiles; below "
-    f"{SURE} it almost does. 80 % power: about the least difference that both tests would have "
-    "shown, were it the surest of all rows. All tests are two-sided."
+    f"{SURE} it almost does. 80 % power: a difference that would have been seen four times in "
+    "five, were it the surest of all rows. Tests are two-sided, intervals of each row alone."
 )
 _NO_COUNTS = "No row has counts of examples of {}: compared over seeds alone."
+_UNEVEN = "Systems have {} to {} settings, each shown at its best of them: more look better."
 _NOT_ALL = "Not every run has been evaluated on {}: {} is compared."
 _CAPTION = (
     "Mean ± standard deviation over seeds; shares in %, BLEU and chrF in points. ✓: the system's "
@@ -222,10 +223,13 @@ def _check_names(names: Mapping[str, Sequence[str]], found: Outcomes) -> None:
 def _remarks(report: SeedReport, is_rows: bool) -> Iterator[str]:
     """Say what a reader might miss."""
     compared, shown = report.comparisons, report.shown
-    if is_rows and len(compared) and compared.examples.isna().all():
+    if is_rows and len(compared) and not is_over_both(compared):
         yield _NO_COUNTS.format(on_split(shown))
     if shown.where == BEST and (others := sorted({*report.runs.evaluated} - {""})):
         yield _NOT_ALL.format(named(others), on_split(shown))
+    tried = report.settings.groupby("system").size()
+    if shown.where == BEST and tried.nunique() > 1:
+        yield _UNEVEN.format(tried.min(), tried.max())
 
 
 def _settings(found: Outcomes, shown: Shown) -> pd.DataFrame:
@@ -266,9 +270,8 @@ def format_markdown(report: SeedReport, effect: float = 0.0) -> str:
 
 def csv_files(report: SeedReport) -> dict[str, str]:
     """Return name -> text of the same as CSV; cells without a value are empty."""
-    compared = report.comparisons.drop(columns=["title", "examples", "samples", "level"])
-    settings = report.settings.drop(columns="title")
-    return {"settings.csv": to_csv(settings), "comparisons.csv": to_csv(compared)}
+    compared = report.comparisons.drop(columns=["examples", "samples", "level"])
+    return {"settings.csv": to_csv(report.settings), "comparisons.csv": to_csv(compared)}
 
 
 def _settings_table(report: SeedReport) -> ResultTable:

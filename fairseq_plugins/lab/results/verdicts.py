@@ -1,4 +1,4 @@
-"""Comparisons in words: a sentence that says what was seen, how surely, and what would have been.
+"""Comparisons in words: what was seen, how surely, and how many seeds would show a difference.
 
 Written by rule, so that no result sounds better than another of its size.
 """
@@ -37,7 +37,7 @@ def sentences(
     for one in compared.itertuples():
         title = names.get(one.system, one.system) + one.title.removeprefix(one.system)
         seen = _seen(one, shown)
-        if math.isnan(one.corrected_p) or math.isnan(one.difference):
+        if math.isnan(one.corrected_p):
             why = f"too little to conclude anything ({one.untested})"
             yield f"{title} against {other}: {seen} of {shown.metric}; {why}."
         elif one.corrected_p < SIGNIFICANT:
