@@ -20,9 +20,8 @@ from demos import acceptability, pairs, questions, roles, words
 DEMOS: dict[str, Callable[[random.Random], dict[str, str]]] = {  # name -> file -> text
     "bertqa_squad": questions.files,
     "composition": partial(words.files, by=("tree", "pos")),
-    "dabert": partial(pairs.files, least=1, train=25600),
+    "dabert": pairs.files,
     "glue": acceptability.files,
-    "pairs": pairs.files,
     "sembert": roles.files,
     "sla": partial(words.files, by=("tree",)),
     "tagging": partial(words.files, by=("pos",)),

@@ -19,7 +19,7 @@
 set -euo pipefail
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 parts=affinity,difference,guide,fusion-gate,filter-gate,regulation
-size="${SIZE:-minilm}"; case " $* " in *" demo "*) size="${SIZE:-tiny}" ;; esac
+size="${SIZE:-minilm}"
 arguments=()
 for argument in "$@"; do
     if [ "$argument" = --ablation ]; then

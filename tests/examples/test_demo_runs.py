@@ -14,7 +14,7 @@ pytestmark = pytest.mark.slow
     ("kind", "systems", "labels"),
     [
         ("bertqa_squad", ("bert_plain_tiny", "bertqa_tiny"), ("BERT", "BERTQA")),
-        ("dabert", ("bert_plain_tiny", "dabert_tiny"), ("BERT", "DABERT")),
+        ("dabert", ("bert_plain_minilm", "dabert_minilm"), ("BERT", "DABERT")),
     ],
 )
 def test_demos_end_with_a_table_that_says_what_they_are(project, kind, systems, labels):
