@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
+from fairseq_plugins.evaluation.shades import colour_range
 from fairseq_plugins.lab.figures.drawing import check_stem, save
-from fairseq_plugins.lab.figures.matrices import colour_range
 
 
 def names(folder):

@@ -18,9 +18,10 @@ from matplotlib.patches import PathPatch, Rectangle
 from matplotlib.path import Path as Curve
 from matplotlib.transforms import ScaledTranslation, blended_transform_factory
 
+from ...evaluation.shades import colour_range
 from ...syntax.tree import Arc, arc_levels
 from .drawing import RED, plain, save, style, wrapped
-from .matrices import LETTER, arrange, checked, colour_range, draw_matrix, finish
+from .matrices import LETTER, arrange, checked, draw_matrix, finish
 
 CELL = 0.25  # inches; shrinks for long sentences, grows for single words
 LONGEST_SIDE, SHORTEST_SIDE = 11.0, 1.2  # inches of the largest matrix

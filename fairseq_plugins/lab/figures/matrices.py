@@ -38,16 +38,6 @@ def checked(
     return matrix
 
 
-def colour_range(matrices: Sequence[np.ndarray]) -> tuple[float, float]:
-    """Return what the lightest and the darkest colour stand for, one scale for all.
-
-    From 0, but where all weights are alike (the least is above half of the greatest) from the
-    least: differences would not be seen otherwise.
-    """
-    low, top = min(map(np.min, matrices)), max(map(np.max, matrices)) or 1.0
-    return (float(low) if top / 2 < low < top else 0.0), float(top)
-
-
 def shorten(label: str) -> str:
     """Bound a label's length and keep it on one line."""
     label = " ".join(label.split()) or "\u2423"

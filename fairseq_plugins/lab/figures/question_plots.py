@@ -14,8 +14,9 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from ...evaluation.question_types import TypeErrors
+from ...evaluation.shades import colour_range
 from .drawing import COLORS, RED, SMALL, legend_above, note, save, style, tidy
-from .matrices import LETTER, arrange, checked, colour_range, draw_matrix, finish
+from .matrices import LETTER, arrange, checked, draw_matrix, finish
 
 SIDES = ("wordpieces of the question", "of the context")
 CELL = 0.2  # inches
