@@ -134,7 +134,7 @@ def finish(figure: Figure, image: Any, notes: Sequence[str], title: str = "") ->
     notes = [*notes, *[f"the scale begins at {least:.2g}, not at 0"] * bool(least)]
     room = max(width, 4.0)  # of texts, inches
     if title:
-        about = wrapped(title, int(13 * room))
+        about = wrapped(title, int(15 * room))
         plain(figure.text(0, 1 + 0.05 / height, about, fontsize=9.0, va="bottom"))
     if notes:
         about = wrapped("; ".join(notes), int(16.5 * room))

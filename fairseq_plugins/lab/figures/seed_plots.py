@@ -104,7 +104,7 @@ def _style_rows(ax: Axes, names: Sequence[str], filled: bool) -> None:
     """Name the rows, and draw lines to read values by; no values where there are no dots."""
     tidy(ax, 0.05, 0.0, lines=False)
     ax.grid(axis="x", color="0.9", linewidth=0.8)
-    ax.xaxis.set_major_locator(MaxNLocator(6, steps=[1, 2, 5, 10]) if filled else NullLocator())
+    ax.xaxis.set_major_locator(MaxNLocator(7, steps=[1, 2, 5, 10]) if filled else NullLocator())
     ax.set_axisbelow(True)
     ax.set_yticks(range(len(names)), names)
     ax.tick_params(axis="y", length=0)
