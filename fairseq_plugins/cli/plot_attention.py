@@ -77,10 +77,17 @@ def run(args: argparse.Namespace) -> None:
                 "together"
             )
     if tasks[0] in TASKS:
-        made = plot_attention(encoder_panels(args, paths), stem, sides=OVER_ITSELF)
+        panels, sides, usual = encoder_panels(args, paths), OVER_ITSELF, "mean over layers"
     else:
-        made = plot_attention(translation_panels(args, paths), stem, sides=TRANSLATION)
+        panels, sides, usual = translation_panels(args, paths), TRANSLATION, "last layer"
+    made = plot_attention(panels, stem, sides=sides, about=which(args, usual))
     print(*made, sep="\n")
+
+
+def which(args: argparse.Namespace, usual: str) -> str:
+    """Say which layer and heads are shown; ``usual`` where no layer is asked for."""
+    layer = usual if args.layer is None else f"layer {args.layer}"
+    return f"{layer}, {'mean over heads' if args.head is None else f'head {args.head}'}"
 
 
 def check(args: argparse.Namespace) -> None:

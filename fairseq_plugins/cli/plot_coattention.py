@@ -70,6 +70,7 @@ def run(args: argparse.Namespace) -> None:
         span=found.span,
         chosen=bool(found.reply.text),
         title=titled(found),
+        about=which(args),
         strip=args.strip,
     )
     print(described(found, args.top) + "".join(f"{path}\n" for path in paths), end="")
@@ -84,6 +85,12 @@ def titled(found: CoattentionMap) -> str:
         "" if found.reply.text or found.span is None else "; dashed: the best span, which loses"
     )
     return f"the {one} attends to the {other}; {answer}{beaten}"
+
+
+def which(args: argparse.Namespace) -> str:
+    """Say which block and heads are shown."""
+    block = "last block" if args.block is None else f"block {args.block}"
+    return f"{block}, {'mean over heads' if args.head == MEAN else f'head {args.head}'}"
 
 
 def check(args: argparse.Namespace) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from ..evaluation.shades import colour_range
 from ..evaluation.shown_text import straight
 from ..evaluation.templates import render as fill_in
 from ..messages import shortened
@@ -29,13 +30,14 @@ class Map:
     Args:
         title: what they are.
         rows, columns: their labels, as many as are shown.
-        cells: share of the largest weight, of each row.
+        cells: how dark they are, from 0 to 1, of each row; see `colour_range`.
         weights: the same as percentages.
         borders: a line stands before this row and this column; 0 for none.
         marked: first and last column that are marked; None for none.
         hidden: what is not shown, in words.
         turned: whether columns look at rows.
         top: the largest weight, as a percentage.
+        low: what the lightest cells stand for, as a percentage.
     """
 
     title: str
@@ -48,6 +50,7 @@ class Map:
     hidden: str = ""
     turned: bool = False
     top: float = 0.0
+    low: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -95,15 +98,16 @@ def as_map(
     T, S = weights.shape
     first = 0 if marked is None else max(0, min(sum(marked) // 2 - MOST // 2, S - MOST))
     shown = np.asarray(weights, dtype=float)[:MOST, first : first + MOST]
-    top = shown.max(initial=0.0) or 1.0
+    low, top = colour_range([shown]) if shown.size else (0.0, 1.0)
     last = min(S, first + MOST)
     hidden = f"{min(T, MOST)} of {T} rows and columns {first + 1} to {last} of {S} are shown"
     return Map(
         title,
         *(list(map(_short, side)) for side in (rows[:MOST], columns[first:last])),
-        cells=(shown / top).round(3).tolist(),
+        cells=((shown - low) / (top - low)).round(3).tolist(),
         weights=(100 * shown).round(1).tolist(),
-        top=round(100 * float(top), 1),
+        top=round(100 * top, 1),
+        low=round(100 * low, 1),
         hidden=hidden if max(T, S) > MOST else "",
         marked=marked and (marked[0] - first, marked[1] - first),
         **more,

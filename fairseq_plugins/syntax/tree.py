@@ -179,15 +179,28 @@ def shortened_columns(
     return tree_columns(heads_of(words, heads), [word - 1 for word in words[:length]])
 
 
-def arc_levels(arcs: Sequence[Arc]) -> list[int]:
-    """Return how high each arc rises: 1, or one more than the highest arc that it spans.
+def arc_levels(arcs: Sequence[Arc], widths: Sequence[float] = ()) -> list[int]:
+    """Return how high each arc rises: at least 1, and above all arcs that it spans.
 
     Arcs that only cross do not heed each other.
+
+    Args:
+        arcs: each from a dependent to its head.
+        widths: of what stands in the middle of each arc, in the same unit, if anything does: an arc
+            rises until this lies beside what stands at others.
     """
     spans = [(min(arc), max(arc)) for arc in arcs]
     levels = [0] * len(arcs)
     for i in sorted(range(len(arcs)), key=lambda i: spans[i][1] - spans[i][0]):
         left, right = spans[i]
         inner = (levels[j] for j, (a, b) in enumerate(spans) if left <= a and b <= right)
-        levels[i] = 1 + max(inner)
+        level = 1 + max(inner)
+        near = {
+            levels[j]
+            for j, (a, b) in enumerate(spans)
+            if widths and abs(a + b - left - right) < widths[i] + widths[j]
+        }
+        while level in near:
+            level += 1
+        levels[i] = level
     return levels

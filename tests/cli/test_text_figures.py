@@ -86,8 +86,10 @@ def test_attention_of_two_encoders_is_drawn_under_the_parse(runs, run, tmp_path)
     assert "[CLS]" not in text
     assert "[SEP]" not in text
     bare = tmp_path / "bare"
-    run(ATTENTION, *arguments, bare, "--no-arcs", "--words", "--highlight", 0)
+    run(ATTENTION, *arguments, bare, "--no-arcs", "--words", "--highlight", 0, "--layer", 1)
     words = shown(bare.with_suffix(".svg"))
+    assert ["layer 1, mean over heads" in one for one in (text, words)] == [False, True]
+    assert "mean over layers, mean over heads" in text
     assert words.count(">garden</text>") == 4
     assert ">bert_sla_tiny</text>" in words
     arcs = [t.count("\nC ") for t in (text, words)]

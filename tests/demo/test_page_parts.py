@@ -59,6 +59,9 @@ def test_a_map_keeps_the_weights_and_says_what_it_hides():
     assert np.allclose(np.array(small.weights), 100 * weights, atol=0.1)
     assert (small.rows, small.columns, small.hidden) == ([*"abc"], [*"de"], "")
     assert as_map("x", weights * 0, "abc", "de").cells == [[0, 0]] * 3
+    alike = as_map("x", 0.5 + weights / 10, "abc", "de")
+    assert np.allclose(np.array(alike.cells), weights, atol=1e-3)  # differences are seen
+    assert (small.low, alike.low) == (0.0, 50.0)
     many = MOST + 45
     wide = as_map("x", np.ones((2, many)), "ab", [*map(str, range(many))])
     assert len(wide.columns) == len(wide.cells[0]) == MOST

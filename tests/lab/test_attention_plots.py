@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 
 import matplotlib as mpl
@@ -73,14 +74,14 @@ def test_panels_share_one_colour_scale(tmp_path) -> None:
 
 def test_any_label_is_drawn_as_it_is(tmp_path) -> None:
     rows = ["$5$", "\u2581a_b", "<unk>"]
-    columns = ["Donaudampfschifffahrtsgesellschaftskapitän", "猫", " \t", "x\ny"]
+    columns = ["Donaudampfschifffahrtsgesellschaftskapitän", "a" * 30, "猫", " \t", "x\ny"]
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a font without the glyph
-        plot_attention([AttentionPanel("$", np.ones((3, 4)), rows, columns)], tmp_path / "a")
+        plot_attention([AttentionPanel("$", np.ones((3, 5)), rows, columns)], tmp_path / "a")
     text = svg(tmp_path / "a")
-    for label in ("$5$", "\u2581a_b", "&lt;unk&gt;", "猫", "x y"):
+    for label in ("a" * 30, "$5$", "\u2581a_b", "&lt;unk&gt;", "猫", "x y"):
         assert f">{label}</text>" in text
-    assert "Donaudampfschifffahrtsgesel\u2026" in text
+    assert "Donaudampfschifffahrtsgesellsch\u2026" in text
 
 
 def test_long_sentences_and_single_cells_are_drawn(tmp_path) -> None:
@@ -207,7 +208,10 @@ def test_arcs_rise_above_those_they_span(arcs, levels) -> None:
     assert arc_levels(arcs) == levels
 
 
-@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)).filter(lambda a: a[0] != a[1])))
+ARC = st.tuples(st.integers(0, 9), st.integers(0, 9)).filter(lambda arc: arc[0] != arc[1])
+
+
+@given(st.lists(ARC))
 def test_no_arc_touches_one_that_it_spans(arcs) -> None:
     levels = arc_levels(arcs)
     for one, level in zip(arcs, levels):
@@ -217,6 +221,16 @@ def test_no_arc_touches_one_that_it_spans(arcs) -> None:
             if min(one) <= min(arc) and max(arc) <= max(one) and {*arc} != {*one}
         ]
         assert level > max(inner, default=0)
+
+
+@given(st.lists(st.tuples(ARC, st.floats(0.1, 4)), max_size=8))
+def test_texts_of_arcs_of_one_height_lie_beside_each_other(named) -> None:
+    arcs, widths = [arc for arc, _ in named], [width for _, width in named]
+    levels = arc_levels(arcs, widths)
+    assert all(level >= low for level, low in zip(levels, arc_levels(arcs)))
+    places = [(sum(arc) / 2, width, level) for (arc, width), level in zip(named, levels)]
+    for (middle, width, level), (other, much, high) in combinations(places, 2):
+        assert level != high or abs(middle - other) >= (width + much) / 2 - 1e-9
 
 
 def test_marks_are_drawn(tmp_path) -> None:

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from matplotlib.figure import Figure
 
-from fairseq_plugins.lab.figures.drawing import check_stem, colour_range, save
+from fairseq_plugins.evaluation.shades import colour_range
+from fairseq_plugins.lab.figures.drawing import check_stem, save
 
 
 def names(folder):

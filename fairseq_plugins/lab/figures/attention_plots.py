@@ -1,4 +1,4 @@
-"""Attention matrices side by side, as PNG and SVG. Nothing here opens a checkpoint.
+"""Attention matrices beside each other, as PNG and SVG. Nothing here opens a checkpoint.
 
 Two papers' figures are of this form: Sundararaman et al. 2019, Figure 3 (attention of each target
 subword over the source subwords), and Li et al. 2020, "Improving BERT with Syntax-aware Local
@@ -9,6 +9,7 @@ columns, and rectangles mark where the second system looks more than the first).
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -17,15 +18,18 @@ from matplotlib.patches import PathPatch, Rectangle
 from matplotlib.path import Path as Curve
 from matplotlib.transforms import ScaledTranslation, blended_transform_factory
 
+from ...evaluation.shades import colour_range
 from ...syntax.tree import Arc, arc_levels
-from .drawing import RED, checked, colour_range, draw_matrix, note, plain, save, style
+from .drawing import RED, plain, save, style, wrapped
+from .matrices import LETTER, arrange, checked, draw_matrix, finish
 
-CELL = 0.25  # inches; shrinks for long sentences
-LONGEST_SIDE = 11.0  # inches of matrix
-MAX_LABEL = 28  # characters
+CELL = 0.25  # inches; shrinks for long sentences, grows for single words
+LONGEST_SIDE, SHORTEST_SIDE = 11.0, 1.2  # inches of the largest matrix
+WIDEST = 16.0  # inches of matrices side by side
+TITLE_ROOM = 1.2  # inches by which a line of a title may be wider than its matrix
 ARC_STEP = 0.11  # inches by which an arc rises above those within it
-RELATION_STEP = 0.16  # likewise, where relations stand at arcs
-RELATION_FONT = 5.5  # points
+RELATION_STEP = 0.17  # likewise, where relations stand at arcs
+RELATION_FONT = 6.5  # points
 LABEL_GAP = 0.05  # inches between matrix and labels
 ARC_GAP = 0.08  # inches between labels and arcs
 ARC_COLOR = BORDER_COLOR = "0.35"
@@ -68,13 +72,15 @@ def plot_attention(
     out_stem: str | Path,
     *,
     sides: tuple[str, str] = TRANSLATION,
+    about: str = "",
 ) -> list[Path]:
-    """Draw attention matrices side by side on one colour scale.
+    """Draw attention matrices on one colour scale, side by side where there is room.
 
     Args:
         panels: at least one; they may differ in size.
         out_stem: names the files that are returned; see `drawing.save`.
         sides: what rows and columns are.
+        about: what attention it is, in words below the figure.
 
     Raises:
         ValueError: no panels, weights that do not fit their labels, are negative or not finite, or
@@ -83,31 +89,41 @@ def plot_attention(
     matrices = [_checked(panel, sides) for panel in panels]
     if not matrices:
         raise ValueError("no attention panels to draw")
-    shades = colour_range(matrices)
-    cell, font, size = _measures(panels)
+    cell, shades = _cell(panels), colour_range(matrices)
     with style():
-        figure = Figure(figsize=size, layout="constrained")
-        widths = [len(panel.columns) for panel in panels]
-        axes = figure.subplots(1, len(panels), squeeze=False, width_ratios=widths)[0]
+        figure = Figure()
+        axes = [figure.add_axes((0, 0, 1, 1), label=str(k)) for k in range(len(panels))]
         for panel, matrix, ax in zip(panels, matrices, axes):
-            labels = (list(map(_shorten, side)) for side in (panel.rows, panel.columns))
-            image = draw_matrix(ax, matrix, *labels, shades=shades, font=font, border=cell * 2)
-            ax.set_xlim(0, len(panel.columns))
-            ax.set_anchor("N")
-            for row, column in panel.marked:
-                look = {"fill": False, "edgecolor": RED, "linewidth": cell * 6}
-                ax.add_patch(Rectangle((column, row), 1, 1, **look))
-            for line in (ax.axhline, ax.axvline) if panel.border else ():
-                line(panel.border, color=BORDER_COLOR, linewidth=1.2)
+            image = _draw_panel(ax, panel, matrix, cell, shades)
             ax.set_ylabel(sides[0])
-            pad = 8 + 72 * _draw_arcs(ax, panel)  # points
-            plain(ax.set_title(panel.title, y=1.0, pad=pad, fontweight="bold"))
-        level = {"anchor": (0.0, 0.8), "panchor": False}  # with the top of the matrices
-        bar = figure.colorbar(image, ax=list(axes), shrink=0.5, aspect=25, pad=0.015, **level)
-        bar.set_label("attention weight")
-        bar.outline.set_visible(False)
-        note(figure, *_notes(panels))
+            ax.set_xlabel(sides[1])
+        arrange(axes, cell, WIDEST)
+        finish(figure, image, [about] * bool(about) + _notes(panels))
         return save(figure, out_stem)
+
+
+def _draw_panel(
+    ax: Axes, panel: AttentionPanel, matrix: np.ndarray, cell: float, shades: tuple[float, float]
+) -> Any:
+    """Draw one matrix with its marks, its arcs and its title."""
+    font = max(3.5, min(11.0, cell * 72 * 0.6))
+    how = {"shades": shades, "font": font, "border": min(cell, CELL) * 2}
+    image = draw_matrix(ax, matrix, panel.rows, panel.columns, **how)
+    for row, column in panel.marked:
+        frame = {
+            "fill": False,
+            "edgecolor": RED,
+            "linewidth": min(cell, CELL) * 6,
+            "clip_on": False,
+        }
+        ax.add_patch(Rectangle((column, row), 1, 1, **frame))
+    for line in (ax.axhline, ax.axvline) if panel.border else ():
+        line(panel.border, color=BORDER_COLOR, linewidth=1.2)
+    pad = 8 + 72 * _draw_arcs(ax, panel, cell)  # points
+    wide = cell * len(panel.columns) + TITLE_ROOM
+    title = wrapped(panel.title, int(wide / (12 * 1.15 * LETTER)))
+    plain(ax.set_title(title, y=1.0, pad=pad, fontweight="bold"))
+    return image
 
 
 def _checked(panel: AttentionPanel, sides: tuple[str, str]) -> np.ndarray:
@@ -137,28 +153,13 @@ def _notes(panels: Sequence[AttentionPanel]) -> list[str]:
     return notes
 
 
-def _measures(panels: Sequence[AttentionPanel]) -> tuple[float, float, tuple[float, float]]:
-    """Return side of a cell (inches), label size (points) and (width, height) of the figure."""
-    wide = sum(len(panel.columns) for panel in panels)
-    high = max(len(panel.rows) for panel in panels)
-    cell = min(CELL, LONGEST_SIDE * len(panels) / wide, LONGEST_SIDE / high)
-    font = max(3.5, min(11.0, cell * 72 * 0.6))
-    letter = font / 72 * 0.62  # width of an average letter, inches
-    row_labels = [letter * max(map(len, map(_shorten, panel.rows))) for panel in panels]
-    column_label = letter * max(len(_shorten(label)) for p in panels for label in p.columns)
-    arcs = max(panel.arc_step * max(arc_levels(panel.arcs), default=0) for panel in panels)
-    width = cell * wide + sum(row_labels) + 0.35 * len(panels) + 1.2
-    height = cell * high + column_label + arcs + 1.2
-    return cell, font, (max(width, 3.5), max(height, 2.2))
+def _cell(panels: Sequence[AttentionPanel]) -> float:
+    """Return the side of a cell, inches."""
+    longest = max(max(len(panel.rows), len(panel.columns)) for panel in panels)
+    return max(min(CELL, LONGEST_SIDE / longest), SHORTEST_SIDE / longest)
 
 
-def _shorten(label: str) -> str:
-    """Bound a label's length and keep it on one line."""
-    label = " ".join(label.split()) or "\u2423"
-    return label if len(label) <= MAX_LABEL else label[: MAX_LABEL - 1] + "\u2026"
-
-
-def _draw_arcs(ax: Axes, panel: AttentionPanel) -> float:
+def _draw_arcs(ax: Axes, panel: AttentionPanel, cell: float) -> float:
     """Draw arcs above the column labels, an arrow head at each dependent; may be none.
 
     The relation, where it is known, stands on the top of its arc.
@@ -174,8 +175,9 @@ def _draw_arcs(ax: Axes, panel: AttentionPanel) -> float:
     # columns across, inches above the matrix upwards
     above = ax.get_figure().dpi_scale_trans + ScaledTranslation(0, 1, ax.transAxes)
     where = blended_transform_factory(ax.transData, above)
-    foot, levels = label + ARC_GAP, arc_levels(arcs)
     named = panel.relations or [""] * len(arcs)
+    widths = [len(relation) * RELATION_FONT * LETTER / cell for relation in named]  # columns
+    foot, levels = label + ARC_GAP, arc_levels(arcs, widths if any(named) else ())
     for (dependent, head), level, relation in zip(arcs, levels, named):
         ends = (head + 0.5, dependent + 0.5)
         top = foot + step * (level + 0.5)

@@ -5,13 +5,14 @@ Figures are drawn without a display, and the same input gives the same SVG.
 
 import logging
 import os
+import re
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from textwrap import TextWrapper
 from typing import Any
 
 import matplotlib as mpl
-import numpy as np
 from matplotlib import font_manager
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
@@ -24,6 +25,9 @@ logger = logging.getLogger(__name__)
 BLUE, RED = "#4477AA", "#EE6677"
 COLORS = (BLUE, RED, "#228833", "#AA3377", "#CCBB44", "#66CCEE")  # safe for all eyes
 MARKERS = "osD^vP"
+LINES = ("-", "--", ":", "-.")  # where colours do not suffice
+SMALL = 8.0  # points
+NAME = 32  # characters of a line of a name
 FALLBACK_FONTS = (
     "Noto Sans CJK SC",
     "WenQuanYi Zen Hei",
@@ -38,33 +42,65 @@ def plain(text: Text) -> None:
     text.set_parse_math(False)
 
 
-def legend(owner: Axes | Figure, **options: Any) -> None:
-    """Draw a legend without a frame, its texts as they are."""
-    for text in owner.legend(frameon=False, **options).get_texts():
-        plain(text)
+class _Names(TextWrapper):
+    """Breaks lines behind spaces, and behind marks such as those of file names."""
+
+    wordsep_re = re.compile(r"(\s+)|(?<=[_/=,;:+-])")
+
+
+def wrapped(text: str, most: int = NAME) -> str:
+    """Return a whole text in lines of at most so many characters."""
+    return "\n".join(_Names(max(most, 1)).wrap(text))
+
+
+def look(number: int) -> dict[str, Any]:
+    """Return colour, marker and line of a curve; no two of 24 look alike."""
+    line = LINES[number // len(COLORS) % len(LINES)]
+    color, marker = COLORS[number % len(COLORS)], MARKERS[number % len(MARKERS)]
+    return {"color": color, "marker": marker, "linestyle": line}
 
 
 def note(figure: Figure, *sentences: str) -> None:
     """Say below a figure, small, what its marks mean; nothing without sentences."""
     if sentences:
-        plain(figure.supxlabel("; ".join(sentences), fontsize=8.0, color="0.35", x=0.5))
+        text = wrapped("; ".join(sentences), int(16.5 * figure.get_figwidth()))
+        plain(figure.supxlabel(text, fontsize=SMALL, color="0.35", x=0.5))
 
 
-def legend_above(figure: Figure, axes: Axes, columns: int = 3) -> None:
-    """Draw the legend of axes above the figure, where it covers no curve."""
-    handles, labels = axes.get_legend_handles_labels()
-    if handles:
-        legend(figure, handles=handles, labels=labels, loc="outside upper left", ncols=columns)
+def legend_above(figure: Figure, axes: Axes, **options: Any) -> None:
+    """Draw the legend of axes above the figure, which grows by it; it covers no curve.
 
-
-def colour_range(matrices: Sequence[np.ndarray]) -> tuple[float, float]:
-    """Return what the lightest and the darkest colour stand for, one scale for all.
-
-    From 0, but where all weights are alike (the least is above half of the greatest) from the
-    least: differences would not be seen otherwise.
+    Names have as many columns as the figure has room for.
     """
-    low, top = min(map(np.min, matrices)), max(map(np.max, matrices)) or 1.0
-    return (float(low) if top / 2 < low < top else 0.0), float(top)
+    handles, labels = axes.get_legend_handles_labels()
+    labels = list(map(wrapped, labels))
+    for columns in range(len(handles), 0, -1):
+        how = {"loc": "outside upper left", "frameon": False, "ncols": columns, **options}
+        made = figure.legend(handles, labels, **how)
+        for text in made.get_texts():
+            plain(text)
+        box = made.get_window_extent()
+        if box.width <= figure.bbox.width or columns == 1:
+            figure.set_figheight(figure.get_figheight() + box.height / figure.dpi)
+            return
+        made.remove()
+
+
+def thin_out(texts: Sequence[Text]) -> None:
+    """Hide texts of a line that would touch their neighbours: one of two stays, or of three, …
+
+    Called when all else is drawn, since what else there is moves them.
+    """
+    if not texts:
+        return
+    texts[0].get_figure().draw_without_rendering()
+    boxes = [text.get_window_extent() for text in texts]
+    for step in range(1, len(boxes) + 1):
+        shown = boxes[::step]
+        if all(one.x1 + 2 < other.x0 for one, other in zip(shown, shown[1:])):
+            break
+    for number, text in enumerate(texts):
+        text.set_visible(number % step == 0)
 
 
 def tidy(ax: Axes, x: float, y: float, *, lines: bool = True) -> None:
@@ -81,53 +117,6 @@ def tidy(ax: Axes, x: float, y: float, *, lines: bool = True) -> None:
     ax.spines[["top", "right"]].set_visible(False)
 
 
-def checked(
-    weights: Any, rows: Sequence[str], columns: Sequence[str], what: str, sides: Sequence[str]
-) -> np.ndarray:
-    """Return attention of labelled rows over labelled columns as floats.
-
-    Args:
-        weights, rows, columns: the attention and its labels.
-        what: it is called in errors.
-        sides: what rows and columns are.
-
-    Raises:
-        ValueError: nothing, or what does not fit its labels, is negative or not finite.
-    """
-    matrix = np.asarray(weights, dtype=float)
-    if matrix.shape != (len(rows), len(columns)) or not matrix.size:
-        fit = f"{len(rows)} {sides[0]} and {len(columns)} {sides[1]}, at least one each"
-        raise ValueError(f"{what}: weights of shape {matrix.shape} do not fit {fit}")
-    if not np.isfinite(matrix).all() or (matrix < 0).any():
-        raise ValueError(f"{what}: weights must be finite and not negative")
-    return matrix
-
-
-def draw_matrix(
-    ax: Axes,
-    matrix: np.ndarray,
-    rows: Sequence[str],
-    columns: Sequence[str],
-    *,
-    shades: tuple[float, float],
-    font: float,
-    border: float,
-) -> Any:
-    """Draw weights as cells, with labels above and to the left; ``shades``: see `colour_range`."""
-    look = {"cmap": "Blues", "edgecolors": "0.9", "linewidth": border}
-    image = ax.pcolormesh(matrix, vmin=shades[0], vmax=shades[1], **look)
-    ax.set_ylim(len(rows), 0)
-    ax.set_aspect("equal")
-    ax.xaxis.tick_top()
-    ax.set_xticks(np.arange(len(columns)) + 0.5, columns, rotation=90)
-    ax.set_yticks(np.arange(len(rows)) + 0.5, rows)
-    ax.tick_params(length=0, pad=2, labelsize=font)
-    for label in [*ax.get_xticklabels(), *ax.get_yticklabels()]:
-        plain(label)
-    ax.spines[:].set_visible(False)
-    return image
-
-
 @contextmanager
 def style() -> Iterator[None]:
     """Set fonts and a fixed salt for SVG ids, leaving the caller's settings alone."""
@@ -137,6 +126,7 @@ def style() -> Iterator[None]:
         "font.family": families,
         "font.size": 10.0,
         "axes.titlesize": 12.0,
+        "axes.formatter.useoffset": False,  # whole numbers at ticks, no "+8.1e1" elsewhere
         "svg.hashsalt": "fairseq_plugins",
         "svg.fonttype": "none",
     }

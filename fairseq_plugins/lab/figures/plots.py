@@ -7,34 +7,39 @@ a search for the learning rate found.
 """
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.text import Annotation
 from matplotlib.ticker import FuncFormatter, MaxNLocator
+from matplotlib.transforms import ScaledTranslation
 
 from ..results.rate_trials import RateTrial, best_trial, systems_of
 from ..results.tables import to_csv
 from .drawing import (
     BLUE,
     COLORS,
-    MARKERS,
+    LINES,
     RED,
-    legend,
+    SMALL,
     legend_above,
+    look,
     note,
     plain,
     save,
     style,
+    thin_out,
     tidy,
+    wrapped,
 )
 
 Curves = Mapping[str, Mapping[float, Sequence[float]]]  # system -> place across -> its seeds
 
 _Named = tuple[str, Mapping[float, Sequence[float]]]  # system, fraction -> scores
-_LINES = ("-", "--", ":", "-.")  # where colours do not suffice
 _MARKED = 25  # longest curve whose points are marked
 _GATES = "dataset system layer mean min max runs tokens values".split()
 _PAPER = {"wla": BLUE, "sla": RED}  # Figure 2's colours
@@ -58,15 +63,17 @@ def plot_curves(curves: Curves, out_stem: str | Path, *, metric: str = "BLEU") -
             wrong = f"{share}, {scores}"
             raise ValueError(f"{system}: share must be in (0, 1] and scores finite: {wrong}")
     with style():
-        figure = Figure(figsize=(5.6, 3.8), layout="constrained")
+        figure = Figure(figsize=(5.6, 3.5), layout="constrained")
         ax = figure.subplots()
         for k, (system, points) in enumerate(curves.items()):
-            _draw_line(ax, system, points, COLORS[k % len(COLORS)], MARKERS[k % len(MARKERS)])
-        if len(curves) == 2:
-            _label_gaps(ax, *curves.items())
+            _draw_line(ax, system, points, look(k))
         _style_curves(ax, sorted({one for points in curves.values() for one in points}), metric)
-        legend_above(figure, ax, 2)
-        note(figure, *_notes(curves))
+        gaps = _label_gaps(ax, *curves.items()) if len(curves) == 2 else []
+        legend_above(figure, ax)
+        about = [f"numbers above: {' minus '.join(reversed(list(curves)))}"] if gaps else []
+        note(figure, *about, *_notes(curves))
+        thin_out(gaps)
+        thin_out(ax.get_xticklabels())
         return save(figure, out_stem)
 
 
@@ -74,9 +81,7 @@ def _draw_line(
     ax: Axes,
     system: str,
     points: Mapping[float, Sequence[float]],
-    color: str,
-    marker: str,
-    line: str = "-",
+    looks: Mapping[str, Any],
     shade: float = 0.18,
 ) -> None:
     """Draw one system: the mean at each fraction, and the range where there are several scores."""
@@ -84,12 +89,11 @@ def _draw_line(
     means = [float(np.mean(points[fraction])) for fraction in x]
     if any(len(points[fraction]) > 1 for fraction in x):
         low, high = ([side(points[fraction]) for fraction in x] for side in (min, max))
-        ax.fill_between(x, low, high, color=color, alpha=shade, linewidth=0)
-        if marker:
+        ax.fill_between(x, low, high, color=looks["color"], alpha=shade, linewidth=0)
+        if looks["marker"]:
             seeds = [(fraction, score) for fraction in x for score in points[fraction]]
-            ax.scatter(*zip(*seeds), s=9, color=color, alpha=0.5, linewidth=0)
-    looks = {"color": color, "marker": marker, "markersize": 5, "linestyle": line}
-    ax.plot(x, means, linewidth=1.6, label=system, **looks)
+            ax.scatter(*zip(*seeds), s=9, color=looks["color"], alpha=0.5, linewidth=0)
+    ax.plot(x, means, linewidth=1.6, label=system, markersize=5, **looks)
 
 
 def _notes(*panels: Mapping[str, Mapping[float, Sequence[float]]]) -> list[str]:
@@ -100,15 +104,15 @@ def _notes(*panels: Mapping[str, Mapping[float, Sequence[float]]]) -> list[str]:
     return []
 
 
-def _label_gaps(ax: Axes, first: _Named, second: _Named) -> None:
-    """Write the difference of two systems above each shared fraction, and what it is below."""
-    small = {"fontsize": 8, "color": "0.35"}
+def _label_gaps(ax: Axes, first: _Named, second: _Named) -> list[Annotation]:
+    """Write the difference of two systems at each shared fraction, above all that is drawn."""
+    gaps = []
     for fraction in sorted(first[1].keys() & second[1].keys()):
         one, two = (float(np.mean(points[fraction])) for _, points in (first, second))
-        above = {"xytext": (0, 6), "textcoords": "offset points", "ha": "center", **small}
-        ax.annotate(f"{two - one:+.1f}", (fraction, max(one, two)), **above)
-    about = f"numbers: {second[0]} minus {first[0]}"
-    plain(ax.text(0.99, 0.02, about, transform=ax.transAxes, ha="right", **small))
+        where = {"xycoords": ax.get_xaxis_transform(), "textcoords": "offset points"}
+        how = {"xytext": (0, 3), "ha": "center", "fontsize": SMALL, "color": "0.35"}
+        gaps.append(ax.annotate(f"{two - one:+.1f}", (fraction, 1.0), **where, **how))
+    return gaps
 
 
 def _style_curves(ax: Axes, fractions: Sequence[float], metric: str) -> None:
@@ -140,19 +144,21 @@ def plot_gates(panels: Mapping[str, Curves], out_stem: str | Path) -> list[Path]
     systems = list(dict.fromkeys(system for _, system, *_ in _gates_of(panels)))
     looks = dict(zip(systems, _looks(systems)))
     with style():
-        figure = Figure(figsize=(1.2 + 3.6 * len(panels), 3.6), layout="constrained")
+        figure = Figure(figsize=(1.2 + 3.6 * len(panels), 3.3), layout="constrained")
         axes = figure.subplots(1, len(panels), squeeze=False, sharey=True)[0]
         for ax, (dataset, series) in zip(axes, panels.items()):
             for system, points in series.items():
-                _draw_line(ax, system, points, *looks[system])
+                _draw_line(ax, system, points, looks[system])
             layers = sorted({layer for points in series.values() for layer in points})
             ax.set_xticks(layers, list(map(str, layers)))
             ax.set_xlabel("layer")
             tidy(ax, 0.06, 0.12)
-            plain(ax.set_title(dataset))
-        legend_above(figure, max(axes, key=lambda ax: len(ax.lines)), max(2, 2 * len(panels)))
+            plain(ax.set_title(wrapped(dataset)))
+        legend_above(figure, max(axes, key=lambda ax: len(ax.lines)))
         note(figure, *_notes(*panels.values()))
         axes[0].set_ylabel("gate value (share of local attention)")
+        for ax in axes:
+            thin_out(ax.get_xticklabels())
         return save(figure, out_stem)
 
 
@@ -185,8 +191,8 @@ def gates_csv(panels: Mapping[str, Curves], tokens: Mapping[tuple[str, str], int
     return to_csv(rows, _GATES)
 
 
-def _looks(systems: Sequence[str]) -> list[tuple[str, str]]:
-    """Return a colour and a marker for each system: the paper's where its name tells."""
+def _looks(systems: Sequence[str]) -> list[dict[str, Any]]:
+    """Return how each system is drawn: in the paper's colour where its name tells."""
     fixed = [
         next((color for name, color in _PAPER.items() if name in system.lower()), None)
         for system in systems
@@ -194,7 +200,9 @@ def _looks(systems: Sequence[str]) -> list[tuple[str, str]]:
     fixed = [None if color in fixed[:i] else color for i, color in enumerate(fixed)]
     others = iter([color for color in COLORS if color not in fixed] * len(systems))
     colors = [color or next(others) for color in fixed]
-    return [(color, MARKERS[i % len(MARKERS)]) for i, color in enumerate(colors)]
+    lines = (LINES[colors[:i].count(color) % len(LINES)] for i, color in enumerate(colors))
+    own = zip(colors, lines)
+    return [look(i) | {"color": color, "linestyle": line} for i, (color, line) in enumerate(own)]
 
 
 def plot_learning(curves: Curves, out_stem: str | Path, *, label: str) -> Path:
@@ -215,31 +223,31 @@ def plot_learning(curves: Curves, out_stem: str | Path, *, label: str) -> Path:
     if not curves:
         raise ValueError("no curves to draw")
     longer = {system: points for system, points in curves.items() if len(points) > 1}
+    left_out = [system for system in curves if longer and system not in longer]
     curves = longer or curves  # a single point shows no course
-    columns = 1 if max(map(len, curves)) > 24 else 2
-    rows = math.ceil(len(curves) / columns)
     most = max(map(len, curves.values()))
     with style():
-        figure = Figure(figsize=(4.8, 3.1 + 0.21 * rows), layout="constrained")
+        figure = Figure(figsize=(4.8, 3.1), layout="constrained")
         ax = figure.subplots()
         for k, (system, points) in enumerate(curves.items()):
-            marker = MARKERS[k % len(MARKERS)] if most <= _MARKED else ""
-            line = _LINES[k // len(COLORS) % len(_LINES)]
-            shade = 0.18 if len(curves) <= 3 else 0.08
-            _draw_line(ax, system, points, COLORS[k % len(COLORS)], marker, line, shade)
-        _style_learning(ax, label)
-        legend(figure, loc="outside lower left", ncols=columns, fontsize=9)
-        ax.set_title("\n".join(_notes(curves)), fontsize=8, color="0.35", loc="left")
+            marked = {} if most <= _MARKED else {"marker": ""}
+            _draw_line(ax, system, points, look(k) | marked, 0.18 if len(curves) <= 3 else 0.08)
+        _style_learning(ax, label, {x for points in curves.values() for x in points})
+        legend_above(figure, ax, fontsize=9)
+        note(figure, *_notes(curves), *(f"not drawn, one point: {one}" for one in left_out))
         return save(figure, out_stem, ["svg"])[0]
 
 
-def _style_learning(ax: Axes, label: str) -> None:
+def _style_learning(ax: Axes, label: str, updates: Collection[float]) -> None:
     """Set axes of updates and of a value."""
     ax.set_xlabel("updates")
     plain(ax.yaxis.label)
     ax.set_ylabel(label)
     ax.xaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:,.0f}"))
-    ax.xaxis.set_major_locator(MaxNLocator(5, integer=True))
+    if len(updates) > 1:
+        ax.xaxis.set_major_locator(MaxNLocator(5, integer=True, steps=[1, 2, 5, 10]))
+    else:
+        ax.set_xticks(list(updates))
     tidy(ax, 0.03, 0.08)
 
 
@@ -247,7 +255,7 @@ def plot_rates(trials: Sequence[RateTrial], out_stem: str | Path) -> list[Path]:
     """Draw the metric, and below it the loss, one line a system, logarithmic in the rate.
 
     The best rate of each system is ringed; rates at which training broke down are crosses at the
-    foot.
+    foot, those of several systems beside each other.
 
     Args:
         trials: of all systems and rates.
@@ -259,24 +267,33 @@ def plot_rates(trials: Sequence[RateTrial], out_stem: str | Path) -> list[Path]:
     if not trials:
         raise ValueError("no trials to draw")
     with style():
-        figure = Figure(figsize=(5.6, 5.2), layout="constrained")
+        figure = Figure(figsize=(5.6, 4.9), layout="constrained")
         axes = figure.subplots(2, 1, sharex=True)
-        for k, (system, group) in enumerate(systems_of(trials).items()):
-            look = {"color": COLORS[k % len(COLORS)], "marker": MARKERS[k % len(MARKERS)]}
-            whole = sorted((t for t in group if t.is_whole), key=lambda trial: trial.rate)
-            rates = [trial.rate for trial in whole]
-            peak = best_trial(group)
+        groups = systems_of(trials)
+        for k, (system, group) in enumerate(groups.items()):
             for ax, name in zip(axes, ("score", "loss")):
-                values = [getattr(trial, name) for trial in whole]
-                ax.plot(rates, values, label=system, markersize=5, linewidth=1.6, **look)
+                _draw_trials(ax, name, system, group, look(k))
+                inches = (k - (len(groups) - 1) / 2) / 13
+                foot = ScaledTranslation(inches, 0, figure.dpi_scale_trans)
+                how = {"transform": ax.get_xaxis_transform() + foot, "linestyle": "none"}
                 broken = [trial.rate for trial in group if not trial.is_whole]
-                foot = {"transform": ax.get_xaxis_transform(), "linestyle": "none"}
-                ax.plot(broken, [0.03] * len(broken), marker="x", color=look["color"], **foot)
-                if peak:
-                    ring = {"marker": "o", "markersize": 12, "fillstyle": "none"}
-                    ax.plot([peak.rate], [getattr(peak, name)], color=look["color"], **ring)
+                cross = {"marker": "x", "color": look(k)["color"], "clip_on": False}
+                ax.plot(broken, [0.03] * len(broken), **cross, **how)
         _style_rates(axes, [trial.rate for trial in trials], trials[0].metric)
         return save(figure, out_stem)
+
+
+def _draw_trials(
+    ax: Axes, name: str, system: str, trials: Sequence[RateTrial], looks: Mapping[str, Any]
+) -> None:
+    """Draw the scores or losses of one system, a ring around those of the best rate."""
+    whole = sorted((one for one in trials if one.is_whole), key=lambda trial: trial.rate)
+    values = [getattr(trial, name) for trial in whole]
+    rates = [trial.rate for trial in whole]
+    ax.plot(rates, values, label=system, markersize=5, linewidth=1.6, **looks)
+    if peak := best_trial(trials):
+        ring = {"marker": "o", "markersize": 12, "fillstyle": "none", "color": looks["color"]}
+        ax.plot([peak.rate], [getattr(peak, name)], **ring)
 
 
 def _style_rates(axes: Sequence, rates: Sequence[float], metric: str) -> None:
@@ -286,8 +303,10 @@ def _style_rates(axes: Sequence, rates: Sequence[float], metric: str) -> None:
         ax.set_xscale("log")
         ax.set_ylabel(name)
         tidy(ax, 0.06, 0.12)
+    edge = (ticks[-1] / ticks[0]) ** 0.08 if len(ticks) > 1 else 2.0
+    axes[1].set_xlim(ticks[0] / edge, ticks[-1] * edge)
     axes[1].set_xticks(ticks, [f"{rate:g}" for rate in ticks], rotation=45, ha="right")
     axes[1].minorticks_off()
     axes[1].set_xlabel("learning rate")
-    legend_above(axes[0].get_figure(), axes[0], 2)
+    legend_above(axes[0].get_figure(), axes[0])
     note(axes[0].get_figure(), "ring: best rate", "cross: training broke down")

@@ -6,6 +6,7 @@ below the other.
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -13,25 +14,15 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
 from ...evaluation.question_types import TypeErrors
-from .drawing import (
-    COLORS,
-    RED,
-    checked,
-    colour_range,
-    draw_matrix,
-    legend_above,
-    note,
-    plain,
-    save,
-    style,
-    tidy,
-)
+from ...evaluation.shades import colour_range
+from .drawing import COLORS, RED, SMALL, legend_above, note, save, style, tidy
+from .matrices import LETTER, arrange, checked, draw_matrix, finish
 
 SIDES = ("wordpieces of the question", "of the context")
 CELL = 0.2  # inches
 FONT = 7.0  # points
 GROUP = 0.8  # of the room of a type that its bars take
-LETTER = FONT / 72 * 0.62  # width of an average letter, inches
+HATCHES = ("", "//", "..", "xx")  # where colours do not suffice
 
 
 def plot_coattention(
@@ -43,6 +34,7 @@ def plot_coattention(
     span: tuple[int, int] | None = None,
     chosen: bool = True,
     title: str = "",
+    about: str = "",
     strip: int,
 ) -> list[Path]:
     """Draw a map of attention, question down and context across.
@@ -55,6 +47,7 @@ def plot_coattention(
         span: first and last column of the best span, which is framed.
         chosen: whether it is the answer; else the frame is dashed.
         title: above the figure.
+        about: which attention it is, in words below.
         strip: most columns of a strip.
 
     Raises:
@@ -66,42 +59,34 @@ def plot_coattention(
         raise ValueError(f"the span {span} is none of {len(context)} columns")
     if strip < 1:
         raise ValueError(f"strips of {strip} columns: must be at least 1")
-    starts = range(0, len(context), strip)
-    columns, shades = min(strip, len(context)), colour_range([weights])
     with style():
-        figure = Figure(figsize=_size(question, context, columns, len(starts)))
-        axes = figure.subplots(len(starts), 1, squeeze=False)[:, 0]
-        for ax, start in zip(axes, starts):
-            part = weights[:, start : start + strip]
-            labels, look = context[start : start + strip], {"font": FONT, "border": 0.4}
-            image = draw_matrix(ax, part, question, labels, shades=shades, **look)
-            ax.set_anchor("W")
-            ax.set_xlim(0, columns)
-            if span is not None:
-                _mark(ax, (span[0] - start, span[1] - start), part.shape, "-" if chosen else "--")
-        figure.tight_layout(pad=0.4, h_pad=0.8)
-        bar = figure.colorbar(image, ax=list(axes), fraction=0.03, pad=0.01, aspect=30)
-        bar.ax.tick_params(labelsize=FONT)
-        bar.set_label("attention weight", fontsize=FONT)
-        bar.outline.set_visible(False)
-        if title:
-            plain(figure.suptitle(title, fontsize=9.0, y=1.0, va="bottom"))
+        figure = Figure()
+        image = _draw_strips(figure, weights, question, context, strip)
+        for ax in figure.axes if span is not None else ():
+            start = int(ax.get_label())
+            _mark(ax, (span[0] - start, span[1] - start), "-" if chosen else "--")
+        arrange(figure.axes, CELL, 0.0)
+        finish(figure, image, [about] * bool(about), title)
         return save(figure, out_stem)
 
 
-def _size(
-    question: Sequence[str], context: Sequence[str], columns: int, strips: int
-) -> tuple[float, float]:
-    """Return width and height of the figure, inches."""
-    left = LETTER * max(map(len, question))
-    above = LETTER * max(map(len, context))
-    width = CELL * columns + left + 1.2
-    return max(width, 4.0), strips * (CELL * len(question) + above + 0.25) + 0.3
+def _draw_strips(
+    figure: Figure, weights: np.ndarray, question: Sequence[str], context: Sequence[str], strip: int
+) -> Any:
+    """Draw the map, axes called by the column that they begin with; return one of the images."""
+    shades = colour_range([weights])
+    for start in range(0, len(context), strip):
+        ax = figure.add_axes((0, 0, 1, 1), label=str(start))
+        part, labels = weights[:, start : start + strip], context[start : start + strip]
+        image = draw_matrix(ax, part, question, labels, shades=shades, font=FONT, border=0.4)
+        ax.set_ylabel("question", fontsize=SMALL)
+    ax.set_xlabel("context", fontsize=SMALL)
+    return image
 
 
-def _mark(ax: Axes, span: tuple[int, int], shape: tuple[int, ...], line: str) -> None:
+def _mark(ax: Axes, span: tuple[int, int], line: str) -> None:
     """Frame what a strip shows of the span, and colour its labels."""
-    rows, columns = shape
+    rows, columns = int(ax.get_ylim()[0]), int(ax.get_xlim()[1])
     first, last = max(span[0], 0), min(span[1], columns - 1)
     if first > last:
         return
@@ -127,21 +112,42 @@ def plot_errors(found: Sequence[TypeErrors], out_stem: str | Path) -> list[Path]
     systems = list(dict.fromkeys(one.system for one in found))
     if not kinds:
         raise ValueError("no errors to draw")
-    width = GROUP / len(systems)
+    room = 0.35 + 0.3 * len(systems)  # inches of a type
+    counts = {one.kind: one.questions for one in found}
     with style():
-        size = (max(4.5, 1.2 + len(kinds) * (0.35 + 0.3 * len(systems))), 3.8)
-        figure = Figure(figsize=size, layout="constrained")
+        figure = Figure(figsize=(max(4.5, 1.2 + len(kinds) * room), 3.5), layout="constrained")
         ax = figure.subplots()
-        for k, system in enumerate(systems):
-            rows = [one for one in found if one.system == system]
-            places = [kinds.index(one.kind) - GROUP / 2 + width * (k + 0.5) for one in rows]
-            heights = [one.percent for one in rows]
-            bars = ax.bar(places, heights, width, color=COLORS[k % len(COLORS)], label=system)
-            ax.bar_label(bars, [f"{one.wrong:,}" for one in rows], fontsize=8, padding=1)
-        counts = {one.kind: one.questions for one in found}
+        turned = _draw_bars(ax, found, systems, kinds, room)
         ax.set_xticks(range(len(kinds)), [f"{kind}\n({counts[kind]:,})" for kind in kinds])
         ax.set(ylabel="wrong answers (%)", xlabel="type of question (how many there are)")
-        tidy(ax, 0.02, 0.12, lines=False)
+        tidy(ax, 0.02, 0.25 if turned else 0.12, lines=False)
+        top = ax.get_ylim()[1] if any(one.wrong for one in found) else 1
+        ax.set_yticks([tick for tick in ax.get_yticks() if 0 <= tick <= min(100, top)])
+        ax.set_ylim(0, top)
         legend_above(figure, ax)
         note(figure, "numbers: wrong answers")
         return save(figure, out_stem)
+
+
+def _draw_bars(
+    ax: Axes,
+    found: Sequence[TypeErrors],
+    systems: Sequence[str],
+    kinds: Sequence[str],
+    room: float,
+) -> bool:
+    """Draw bars with numbers, which are turned where they are wider; return whether they are."""
+    width = GROUP / len(systems)
+    longest = max(len(f"{one.wrong:,}") for one in found)
+    turned = longest * SMALL * LETTER > room * width
+    for k, system in enumerate(systems):
+        rows = [one for one in found if one.system == system]
+        places = [kinds.index(one.kind) - GROUP / 2 + width * (k + 0.5) for one in rows]
+        look = {"color": COLORS[k % len(COLORS)], "edgecolor": "white", "linewidth": 0}
+        hatch = HATCHES[k // len(COLORS) % len(HATCHES)]
+        bars = ax.bar(
+            places, [one.percent for one in rows], width, label=system, hatch=hatch, **look
+        )
+        told = [f"{one.wrong:,}" for one in rows]
+        ax.bar_label(bars, told, fontsize=SMALL, padding=2, rotation=90 * turned)
+    return turned

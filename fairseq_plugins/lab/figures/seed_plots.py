@@ -9,14 +9,16 @@ from pathlib import Path
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator, NullLocator
 
 from ..results.seeds import Shown
 from ..results.tables import scale_of
-from .drawing import BLUE, KINDS, note, plain, save, style, tidy
+from .drawing import BLUE, KINDS, note, plain, save, style, tidy, wrapped
 
-_ROW = 0.52  # height of a system, in inches
+_ROW, _LINE = 0.52, 0.17  # least height of a system, and height of a line of its name, in inches
 _DOT = 0.025  # about the width of a dot, as a share of the range of all scores
-_STEP, _MOST = 0.18, 0.32  # between dots that would cover each other, and from the middle, in rows
+_APART, _CLOSEST = 0.094, 0.05  # between dots that would cover each other: usual, least; inches
+_MOST = 0.38  # how far dots may stand from the middle, in rows
 
 
 def plot_seeds(
@@ -38,33 +40,44 @@ def plot_seeds(
     """
     if not scores or not all(scores.values()):
         raise ValueError("no scores to draw")
-    scale = scale_of(shown.metric)
+    scale, names = scale_of(shown.metric), [_named(*one) for one in scores.items()]
     rows = [[scale * one for one in own if math.isfinite(one)] for own in scores.values()]
+    width = _DOT * np.ptp(np.concatenate(rows)) if any(rows) else 0.0
+    levels = [spread(values, width) for values in rows]
+    most = max((abs(level) for own in levels for level in own), default=0)
+    row = max(_row_height(names), most * _CLOSEST / _MOST)
+    letters = max(len(line) for name in names for line in name.split("\n"))
     with style():
-        figure = Figure(figsize=(5.6, 1.0 + _ROW * len(scores)), layout="constrained")
+        size = (4.2 + 0.085 * letters, 1.0 + row * len(scores))
+        figure = Figure(figsize=size, layout="constrained")
         ax = figure.subplots()
-        _draw_rows(ax, rows)
-        _style_rows(ax, [_named(*one) for one in scores.items()])
+        _draw_rows(ax, rows, levels, min(_APART / row, _MOST / max(most, 1)))
+        _style_rows(ax, names, any(rows))
         plain(ax.set_xlabel(f"{shown.metric}{' in %' * (scale != 1)}, {shown.split}"))
         several = max(map(len, rows)) > 1
-        note(figure, "dot: a seed" + "; line: the mean of the seeds" * several)
+        note(figure, "dot: a seed", *["line: the mean of the seeds"] * several)
         return save(figure, out_stem, kinds)
 
 
-def _draw_rows(ax: Axes, rows: Sequence[Sequence[float]]) -> None:
+def _row_height(names: Sequence[str]) -> float:
+    """Return inches of a row in which the longest of the names has room."""
+    return max(_ROW, _LINE * max(name.count("\n") + 2 for name in names))
+
+
+def _draw_rows(
+    ax: Axes, rows: Sequence[Sequence[float]], levels: Sequence[Sequence[int]], step: float
+) -> None:
     """Draw the dots of each row, and the mean of those that have several."""
-    every = [value for values in rows for value in values]
-    width = _DOT * (max(every) - min(every)) if every else 0.0
-    for row, values in enumerate(rows):
-        places = [row + offset for offset in spread(values, width)]
+    for row, (values, own) in enumerate(zip(rows, levels)):
+        places = [row + step * level for level in own]
         ax.scatter(values, places, s=34, color=BLUE, alpha=0.75, edgecolor="white", zorder=3)
         if len(values) > 1:
             mean = statistics.fmean(values)
             ax.vlines(mean, row - 0.44, row + 0.44, color="0.15", linewidth=1.8)
 
 
-def spread(values: Sequence[float], width: float) -> list[float]:
-    """Return how far each dot stands below the middle of its row, in rows: 0, if it covers none.
+def spread(values: Sequence[float], width: float) -> list[int]:
+    """Return how many dots below the middle of its row each dot stands: 0, if it covers none.
 
     Args:
         values: where dots stand across.
@@ -77,22 +90,21 @@ def spread(values: Sequence[float], width: float) -> list[float]:
         }
         sides = ((number + 1) // 2 * (1 if number % 2 else -1) for number in count())
         levels[at] = next(level for level in sides if level not in near)
-    most = max(map(abs, levels.values()), default=0)
-    step = min(_STEP, _MOST / most) if most else 0.0
-    return [step * levels[at] for at in range(len(values))]
+    return [levels[at] for at in range(len(values))]
 
 
 def _named(system: str, scores: Sequence[float]) -> str:
     """Return what stands beside a row: the system, its number of seeds, and those without a dot."""
     broken = sum(not math.isfinite(score) for score in scores)
     seeds = f"{len(scores)} seed{'s' * (len(scores) != 1)}"
-    return f"{system}\n{seeds}" + f", {broken} without a number" * bool(broken)
+    return f"{wrapped(system)}\n{seeds}" + f", {broken} without a number" * bool(broken)
 
 
-def _style_rows(ax: Axes, names: Sequence[str]) -> None:
-    """Name the rows, and draw lines to read values by."""
+def _style_rows(ax: Axes, names: Sequence[str], filled: bool) -> None:
+    """Name the rows, and draw lines to read values by; no values where there are no dots."""
     tidy(ax, 0.05, 0.0, lines=False)
     ax.grid(axis="x", color="0.9", linewidth=0.8)
+    ax.xaxis.set_major_locator(MaxNLocator(7, steps=[1, 2, 5, 10]) if filled else NullLocator())
     ax.set_axisbelow(True)
     ax.set_yticks(range(len(names)), names)
     ax.tick_params(axis="y", length=0)
