@@ -42,10 +42,13 @@ def plain(text: Text) -> None:
     text.set_parse_math(False)
 
 
+_BREAKS = re.compile(r"(\s+)|(?<=[_/=,;:+-])")
+
+
 class _Names(TextWrapper):
     """Breaks lines behind spaces, and behind marks such as those of file names."""
 
-    wordsep_re = re.compile(r"(\s+)|(?<=[_/=,;:+-])")
+    wordsep_re = _BREAKS
 
 
 def wrapped(text: str, most: int = NAME) -> str:
