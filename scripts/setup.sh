@@ -157,6 +157,7 @@ else
     sizes="0.3 GB to download, 0.8 GB on disk"
     if [ "$EXTRAS" = test ]; then sizes="0.6 GB to download, 1.7 GB on disk"; fi
     logged "installing fairseq_plugins and its requirements ($sizes, 1 to 2 minutes)" everything
+    rm -f "$VENV"/.fairseq_plugins_*  # of another folder, which lies in this environment no longer
     touch "$stamp-$EXTRAS"
 fi
 # The pretrained default: files only (its requirements would bring sentence-transformers).

@@ -58,10 +58,18 @@ def run(args: argparse.Namespace) -> int:
     if missing:
         raise FileNotFoundError(next(iter(missing.values())))
     one = the_run(plan)
-    with followed(one.folder / LOG, lambda found: print(line_of(found, one), file=sys.stderr)):
+
+    def tell(updates: int, rate: float) -> None:
+        if updates < one.updates:
+            print(progress_of(updates, rate, one), file=sys.stderr)
+
+    with followed(
+        one.folder / LOG, lambda found: print(line_of(found, one), file=sys.stderr), tell
+    ):
         failed = run_all(plan, machine)
     if not failed:
-        print(f"{one.folder}\n" + "".join(f"{line}\n" for line in next_steps(one)), end="")
+        steps = (str(one.folder), *scores_of(one), *next_steps(one))
+        print("".join(f"{line}\n" for line in steps), end="")
     return 1 if failed else 0
 
 
@@ -93,6 +101,21 @@ def line_of(found: Validation, run: Run) -> str:
     names = sorted(found.metrics.keys() - COUNTS, key=lambda name: (name != first, name))
     said = ", ".join(f"{name} {found.metrics[name]:g}" for name in names[:SHOWN])
     return f"update {found.updates} of {run.updates}: {said}"
+
+
+def progress_of(updates: int, rate: float, run: Run) -> str:
+    """Return how far a run is, at so many updates a second, as a line."""
+    left = max(0, run.updates - updates) / rate
+    return f"update {updates} of {run.updates}, {rate:.3g} a second, {left / 60:.0f} minutes left"
+
+
+def scores_of(run: Run) -> Iterable[str]:
+    """Return what a run scored on the split that it was tried on, as a line; none without one."""
+    from ..lab.safe_files import read_json
+
+    if run.evaluation.is_file():
+        found = list(read_json(run.evaluation)["metrics"].items())[:SHOWN]
+        yield f"{run.grid.evaluate}: {', '.join(f'{name} {value:.4g}' for name, value in found)}"
 
 
 def next_steps(run: Run) -> Iterable[str]:

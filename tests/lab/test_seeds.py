@@ -232,8 +232,11 @@ def test_report_names_what_is_wrong(root, tmp_path):
         make_report(root, baseline="x")
     with pytest.raises(ValueError, match="no metric 'mcc'; choices: accuracy, loss"):
         make_report(root, metric="mcc")
-    with pytest.raises(FileNotFoundError, match="no finished run"):
+    with pytest.raises(FileNotFoundError, match="none: no such file or folder"):
         make_report(tmp_path / "none")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(FileNotFoundError, match="no finished run"):
+        make_report(tmp_path / "empty")
     finish(root, PLAIN, 1e-5, 1, 0.5, data="other")
     with pytest.raises(ValueError, match="differ in their data: abc, other"):
         make_report(root)

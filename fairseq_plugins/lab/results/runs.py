@@ -117,6 +117,8 @@ def read_outcomes(root: str | Path) -> Outcomes:
             say nothing of a run.
     """
     part = FoundPart(".", Path(root))
+    if not part.folder.exists():
+        raise FileNotFoundError(f"{root}: no such file or folder")
     rows = list(_rows_of(part.folder, part, [], None))
     if not rows:
         raise FileNotFoundError(f"{root}: no finished run (no */*/*/{RESULT})")

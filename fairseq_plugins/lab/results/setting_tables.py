@@ -15,7 +15,7 @@ import pandas as pd
 from ...evaluation.seed_statistics import SURE
 from ...evaluation.sentence_counts import SENTENCE_METRICS
 from ...messages import named
-from .against import against, is_over_both
+from .against import against
 from .comparisons import FEWEST, Significance
 from .kept_rows import kept_outcomes
 from .remarks import remarked
@@ -223,7 +223,7 @@ def _check_names(names: Mapping[str, Sequence[str]], found: Outcomes) -> None:
 def _remarks(report: SeedReport, is_rows: bool) -> Iterator[str]:
     """Say what a reader might miss."""
     compared, shown = report.comparisons, report.shown
-    if is_rows and len(compared) and not is_over_both(compared):
+    if is_rows and len(compared) and compared.examples.isna().all():
         yield _NO_COUNTS.format(on_split(shown))
     if shown.where == BEST and (others := sorted({*report.runs.evaluated} - {""})):
         yield _NOT_ALL.format(named(others), on_split(shown))
