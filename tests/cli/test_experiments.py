@@ -140,7 +140,9 @@ def test_errors_are_one_line(grid, tmp_path):
     assert "unknown key 'seed'" in run(RUNNER, *grid, fails=True).err
     done = run(REPORT, tmp_path / "runs", fails=True)
     assert (done.code, done.err.count("\n")) == (1, 1)
-    assert "no finished run" in done.err
+    assert "no such file or folder" in done.err
+    (tmp_path / "runs").mkdir()
+    assert "no finished run" in run(REPORT, tmp_path / "runs", fails=True).err
 
 
 def describe(root, *parts, **more):
