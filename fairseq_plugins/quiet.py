@@ -44,7 +44,7 @@ def silence_warnings() -> None:
 
 def quieten_fairseq() -> None:
     """Do what this file says, where one of fairseq's commands runs; nothing in other programs."""
-    if is_verbose() or not _is_fairseq_running():
+    if is_verbose() or not is_fairseq_running():
         return
     silence_warnings()
     for handler in logging.getLogger().handlers:
@@ -54,7 +54,8 @@ def quieten_fairseq() -> None:
         sys.excepthook = _hook(sys.excepthook)
 
 
-def _is_fairseq_running() -> bool:
+def is_fairseq_running() -> bool:
+    """Whether this program is one of fairseq's commands."""
     main = getattr(sys.modules.get("__main__"), "__spec__", None)
     names = [*sys.modules, getattr(main, "name", "")]
     return any(name.startswith("fairseq_cli.") for name in names)

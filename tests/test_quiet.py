@@ -77,8 +77,10 @@ def test_other_programs_keep_their_hook():
     assert (done.returncode, done.stderr) == (0, "")
 
 
-def train(folder: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    words = ["--task", "syntax_translation", "--arch", "syntax_transformer_tiny", "--cpu"]
+def train(
+    folder: str, arch: str = "syntax_transformer_tiny", **environment: str
+) -> subprocess.CompletedProcess[str]:
+    words = ["--task", "syntax_translation", "--arch", arch, "--cpu"]
     words += ["--user-dir", str(USER_DIR), "--max-tokens", "100"]
     command = [sys.executable, "-m", "fairseq_cli.train", folder, *words]
     env = {name: value for name, value in os.environ.items() if name != "PYTHONWARNINGS"}
@@ -94,6 +96,15 @@ def test_a_refused_folder_is_one_line(tmp_path):
     assert done.stderr.startswith(f"error: {tmp_path}/nothing/manifest.json is missing")
     assert done.stderr.count("\n") == 1
     assert "fairseq_cli.train | {" not in done.stdout
+
+
+@pytest.mark.slow
+def test_a_mistyped_architecture_is_one_line(tmp_path):
+    done = train(str(tmp_path / "nothing"), arch="sintax_transformer_tiny")
+    assert done.returncode == 1
+    assert done.stderr.startswith("error: --arch 'sintax_transformer_tiny': ")
+    assert "syntax_transformer_tiny, " in done.stderr
+    assert done.stderr.count("\n") == 1
 
 
 @pytest.mark.slow

@@ -1,5 +1,6 @@
 """Registered tasks: read options and folders, build datasets, adapt inference."""
 
+from ..chosen_names import check_command_line
 from ..registration import register
 
 register()  # first: it keeps logging as it is while fairseq loads
@@ -8,6 +9,8 @@ from .extractive_qa import ExtractiveQATask  # noqa: E402
 from .mrc_ner import MrcNerTask  # noqa: E402
 from .syntax_translation import SyntaxTranslationTask  # noqa: E402
 from .text_labels import SequenceLabelingTask, TextClassificationTask  # noqa: E402
+
+check_command_line()  # all is registered here: fairseq loads this room first
 
 __all__ = [
     "ExtractiveQATask",

@@ -59,13 +59,27 @@ def _learn(options: TranslationOptions, jobs: list[Chunk], path: Path) -> None:
     logger.info("learning %s (%d)", options.subwords, options.bpe_size)
     if options.subwords == "subword_nmt":
         counts = word_counts(jobs, "t") + word_counts(jobs, "y")
-        write_text(path, segment.learn_codes(counts, options.bpe_size))
+        codes = segment.learn_codes(counts, options.bpe_size)
+        write_text(path, codes)
+        _warn_of_few_merges(codes, options.bpe_size)
         return
     rows = (row for job in jobs for row in annotated_rows(job))
     lines = (row[side] for row in rows for side in ("t", "y") if row[side])
     write_bytes(
         path, segment.learn_sentencepiece(lines, options.bpe_size, options.sentencepiece_sample)
     )
+
+
+def _warn_of_few_merges(codes: str, wanted: int) -> None:
+    """Say so where learning ended early: every word that stands twice is one piece then."""
+    found = codes.count("\n") - 1  # the first line is the format's version
+    if found < wanted:
+        logger.warning(
+            "only %d of %d merges (--bpe-size) were found: words that stand twice in the training "
+            "text are not cut; a smaller --bpe-size, such as %d, cuts rare words, and new words "
+            "share their pieces",
+            *(found, wanted, max(1, found // 4)),
+        )
 
 
 def word_counts(jobs: list[Chunk], field: str) -> Counter[str]:

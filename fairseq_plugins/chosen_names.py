@@ -1,0 +1,71 @@
+"""Refuses, in one line, a name on fairseq's command line that nothing is registered by.
+
+argparse's own message stands below a hundred lines of options and lists every name there is.
+"""
+
+import difflib
+import importlib
+import sys
+from argparse import ArgumentParser
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from .messages import quoted
+from .quiet import is_fairseq_running
+
+OPTIONS = {  # option -> its other spellings
+    "arch": ("-a",),
+    "task": (),
+    "criterion": (),
+    "optimizer": (),
+    "lr-scheduler": (),
+}
+
+
+def check_command_line() -> None:
+    """Check the names on the command line of this program, if it is one of fairseq's.
+
+    Raises:
+        ValueError: see `check_chosen_names`.
+    """
+    if is_fairseq_running():
+        check_chosen_names(sys.argv[1:])
+
+
+def check_chosen_names(words: Sequence[str]) -> None:
+    """Refuse a name of a task, architecture, criterion, optimiser or schedule that there is not.
+
+    Only where ``--user-dir`` is this package: another one may register names of its own later.
+
+    Args:
+        words: of the command line, without the program.
+
+    Raises:
+        ValueError: names the option, the name and what it is like.
+    """
+    parser = ArgumentParser(add_help=False, allow_abbrev=False)
+    for option, spellings in {"user-dir": (), **OPTIONS}.items():
+        parser.add_argument(f"--{option}", *spellings, dest=option, nargs="?")
+    chosen = vars(parser.parse_known_args(words)[0])
+    if not _is_here(chosen.pop("user-dir")):
+        return
+    for option, name in chosen.items():
+        known = _registered(option)
+        if name is None or name in known:
+            continue
+        near = difflib.get_close_matches(name[:100], known, 3, 0.5)
+        hint = f" (like it: {', '.join(near)})" if near else ""
+        raise ValueError(f"--{option} {quoted(name, 100)}: nothing has this name{hint}")
+
+
+def _is_here(folder: str | None) -> bool:
+    return folder is not None and Path(folder).resolve() == Path(__file__).resolve().parent
+
+
+def _registered(option: str) -> Mapping[str, object]:
+    if option == "arch":
+        return importlib.import_module("fairseq.models").ARCH_MODEL_REGISTRY
+    if option == "task":
+        return importlib.import_module("fairseq.tasks").TASK_REGISTRY
+    registries = importlib.import_module("fairseq.registry").REGISTRIES
+    return registries[option.replace("-", "_")]["registry"]

@@ -1,0 +1,58 @@
+"""A name on fairseq's command line that nothing has is refused, with those it is like."""
+
+import pytest
+
+from fairseq_plugins.chosen_names import OPTIONS, check_chosen_names
+from fairseq_plugins.installation import __file__ as beside
+from fairseq_plugins.registration import register
+
+USER_DIR = beside.rpartition("/")[0]
+RIGHT = {
+    "arch": "bert_sla_minilm",
+    "task": "text_classification",
+    "criterion": "text_classification",
+    "optimizer": "bert_adamw",
+    "lr-scheduler": "linear_warmup",
+}
+
+
+@pytest.fixture(autouse=True)
+def registered():
+    register()
+
+
+def line(user_dir: str = USER_DIR, **other: str) -> list[str]:
+    chosen = {**RIGHT, **{name.replace("_", "-"): value for name, value in other.items()}}
+    words = [word for name, value in chosen.items() for word in (f"--{name}", value)]
+    return ["data", "--user-dir", user_dir, *words, "--lr", "1e-3"]
+
+
+@pytest.mark.parametrize("option", OPTIONS)
+def test_a_mistyped_name_is_refused_with_the_right_one(option):
+    wrong = RIGHT[option].replace("_", "", 1)
+    with pytest.raises(ValueError, match=f"^--{option} '{wrong}': .*{RIGHT[option]}"):
+        check_chosen_names(line(**{option: wrong}))
+
+
+def test_right_names_and_absent_ones_pass():
+    check_chosen_names(line())
+    check_chosen_names(["data", "--user-dir", USER_DIR])
+    check_chosen_names(["data", "--user-dir", USER_DIR, "--arch"])  # argparse's to refuse
+
+
+@pytest.mark.parametrize("words", [["-a", "bert_slaminilm"], ["--arch=bert_slaminilm"]])
+def test_every_spelling_is_read(words):
+    with pytest.raises(ValueError, match="bert_sla_minilm"):
+        check_chosen_names(["data", "--user-dir", f"{USER_DIR}/", *words])
+
+
+def test_other_folders_of_plugins_may_register_more(tmp_path):
+    check_chosen_names(line(str(tmp_path), arch="one_of_theirs"))
+    check_chosen_names(["data", "--arch", "one_of_theirs"])
+
+
+def test_a_name_like_nothing_and_one_that_cannot_be_printed():
+    with pytest.raises(ValueError, match="nothing has this name$"):
+        check_chosen_names(line(arch="0123456789"))
+    with pytest.raises(ValueError, match=r"\\x1b"):
+        check_chosen_names(line(arch="\x1b[31m"))
