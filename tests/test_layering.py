@@ -79,7 +79,8 @@ LOOSE = {
     "stock_fairseq",
     "text_reading",
 }
-FREE = LOOSE - {"chosen_names", "registration", "stock_fairseq", "__main__"}  # what every room may import
+# what every room may import
+FREE = LOOSE - {"__main__", "chosen_names", "registration", "stock_fairseq"}
 
 # library -> where it may be imported
 MAY_USE = {
