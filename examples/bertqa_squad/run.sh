@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # BERT and BERTQA on SQuAD 2.0: a table of Chadha and Sood (2019), or a grid.
 #
-#   bash examples/bertqa_squad/run.sh demo --seeds 1
+#   bash examples/bertqa_squad/run.sh demo --seeds 1 --archs bert_plain_tiny bertqa_tiny
 #   RAW=DIR bash examples/bertqa_squad/run.sh minilm [options of fairseq-plugins run]
 #   RAW=DIR PRETRAINED=BERT bash examples/bertqa_squad/run.sh table2 [the same options]
 #   RAW=DIR PRETRAINED=BERT_LARGE bash examples/bertqa_squad/run.sh table3 [the same options]
