@@ -2,8 +2,9 @@
 
 Each silenced warning stands below by its own words: it is about how fairseq calls hydra and torch,
 which nobody who trains can change. The configuration and the model's layout, hundreds of lines, go
-to ``--log-file`` alone. An error of the input that our code raises ends in one line. With
-``FAIRSEQ_PLUGINS_VERBOSE=1`` everything is printed. What fairseq says before it reads
+to ``--log-file`` alone, and so do four lines about iterators for every epoch and sentence. An error
+of the input that our code raises ends in one line. With ``FAIRSEQ_PLUGINS_VERBOSE=1`` everything is
+printed. What fairseq says before it reads
 ``--user-dir`` (that tensorboardX is missing) cannot be reached from here.
 """
 
@@ -27,6 +28,7 @@ SILENCED = (  # beginning of the message, category
     (r"`torch\.cuda\.amp\.\w+\(args\.\.\.\)` is deprecated", FutureWarning),
     (r"Support for mismatched key_padding_mask and attn_mask", UserWarning),
 )
+ITERATORS = ("get_batch_iterator", "make_batches")  # functions that say how they go about it
 
 
 def is_verbose() -> bool:
@@ -47,6 +49,7 @@ def quieten_fairseq() -> None:
     if is_verbose() or not is_fairseq_running():
         return
     silence_warnings()
+    logging.getLogger("hydra").setLevel(logging.INFO)  # fairseq turns on debug messages everywhere
     for handler in logging.getLogger().handlers:
         if _is_brief not in handler.filters:
             handler.addFilter(_is_brief)
@@ -62,8 +65,10 @@ def is_fairseq_running() -> bool:
 
 
 def _is_brief(record: logging.LogRecord) -> bool:
-    """Whether a record is not fairseq's dump of a configuration or a model."""
+    """Whether a record is not fairseq's dump of a configuration or a model, nor of iterators."""
     dumped = type(record.msg).__name__ == "DictConfig" or hasattr(record.msg, "named_parameters")
+    if record.name == "fairseq.tasks.fairseq_task" and record.funcName in ITERATORS:
+        return record.levelno > logging.INFO
     return not (dumped and record.name.startswith("fairseq_cli."))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import subprocess
 import sys
@@ -54,6 +55,18 @@ def test_only_the_listed_warnings_are_ignored(monkeypatch):
         for said in (message, f"the user's own: {message}"):
             warnings.warn(said, UserWarning, stacklevel=1)
     assert [str(one.message)[:8] for one in seen] == ["the user"]
+
+
+@pytest.mark.parametrize("function", ["get_batch_iterator", "make_batches"])
+def test_iterators_are_not_told_but_for_their_warnings(function):
+    def told(level: int, **more: str) -> bool:
+        facts = {"name": "fairseq.tasks.fairseq_task", "funcName": function, **more}
+        return quiet._is_brief(logging.makeLogRecord({"levelno": level, "msg": "said", **facts}))
+
+    assert not told(logging.INFO)
+    assert told(logging.WARNING)
+    assert told(logging.INFO, name="fairseq.data.iterators")
+    assert told(logging.INFO, funcName="load_dataset")
 
 
 def test_a_wish_of_the_user_is_kept(monkeypatch):
