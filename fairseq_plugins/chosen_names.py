@@ -12,6 +12,7 @@ from pathlib import Path
 
 from .messages import quoted
 from .quiet import is_fairseq_running
+from .registration import ROOMS
 
 OPTIONS = {  # option -> its other spellings
     "arch": ("-a",),
@@ -25,10 +26,13 @@ OPTIONS = {  # option -> its other spellings
 def check_command_line() -> None:
     """Check the names on the command line of this program, if it is one of fairseq's.
 
+    Does nothing while a room that registers names is being imported.
+
     Raises:
         ValueError: see `check_chosen_names`.
     """
-    if is_fairseq_running():
+    rooms = (sys.modules.get(f"{__package__}.{room}") for room in ROOMS)
+    if is_fairseq_running() and all(hasattr(room, "__all__") for room in rooms):
         check_chosen_names(sys.argv[1:])
 
 

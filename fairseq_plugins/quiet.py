@@ -2,9 +2,9 @@
 
 Each silenced warning stands below by its own words: it is about how fairseq calls hydra and torch,
 which nobody who trains can change. The configuration and the model's layout, hundreds of lines, go
-to ``--log-file`` alone, and so do four lines about iterators for every epoch and sentence. An error
-of the input that our code raises ends in one line. With ``FAIRSEQ_PLUGINS_VERBOSE=1`` everything is
-printed. What fairseq says before it reads
+to ``--log-file`` alone; hydra's debug messages, and four lines about iterators for every epoch and
+sentence, are left out. An error of the input that our code raises ends in one line. With
+``FAIRSEQ_PLUGINS_VERBOSE=1`` everything is printed. What fairseq says before it reads
 ``--user-dir`` (that tensorboardX is missing) cannot be reached from here.
 """
 

@@ -2,7 +2,7 @@
 # From nothing to translations: set up, prepare the bundled sample, train a baseline and a
 # syntax-infused Transformer side by side, translate the test set with both, score, compare, draw.
 #
-#   bash scripts/quickstart.sh            # on two idle cores about 2 minutes, and up to 5 for the first set-up
+#   bash scripts/quickstart.sh            # on two idle cores about 3 minutes, and 2 to 7 for the first set-up
 #
 # One line a step; what the commands say goes to RUNS/*.log and RUNS/*/*.log, and its end is shown if one fails.
 #
@@ -65,12 +65,12 @@ translate() { # NAME
 }
 trap 'kill $(jobs -p) 2>/dev/null || true' EXIT
 
-step "on two idle cores this takes about 2 minutes, and 60 MB in $runs and $data"
+step "on two idle cores this takes about 3 minutes, and 60 MB in $runs and $data"
 step "1/5   prepare $(wc -l <$sample/train.en) sentence pairs: tokenise, tag, cut into subwords (10 s)"
 logged "$runs/prepare.log" fairseq-plugins prepare translation -s en -t de --destdir "$data" --bpe-size 1500 --overwrite \
     --trainpref $sample/train --validpref $sample/valid --testpref $sample/test
 
-step "2/5   train both models side by side, $updates updates each (80 s)"
+step "2/5   train both models side by side, $updates updates each (2 minutes)"
 train baseline none & baseline=$!
 train syntax pos,case,subword & syntax=$!
 progress "$baseline" "$syntax" || true
@@ -79,7 +79,7 @@ for name in baseline syntax; do
     step "      $name: $(grep -h -o 'num. shared model params: [0-9,]*' "$runs/$name/train.log" | cut -d' ' -f5) parameters"
 done
 
-step "3/5   translate the $(wc -l <$sample/test.en) test sentences with both (15 s)"
+step "3/5   translate the $(wc -l <$sample/test.en) test sentences with both (30 s)"
 for name in baseline syntax; do logged "$runs/$name/generate.err" translate "$name"; done
 
 step "4/5   score (5 s; all figures: $runs/scores.txt)"
@@ -94,7 +94,7 @@ sentence="$(paste $sample/test.en $sample/test.de "$runs/baseline.de" "$runs/syn
     awk -F '\t' '$2 == $4 && $3 != $4 {print length($1) "\t" $1}' | sort -n | head -n 1 | cut -f2)"
 sentence="${sentence:-She watches the play.}"
 models="$runs/baseline/checkpoint_last.pt $runs/syntax/checkpoint_last.pt"
-step "5/5   draw what both look at while they translate a test sentence that the first gets wrong (10 s)"
+step "5/5   draw what both look at while they translate a test sentence that the first gets wrong (15 s)"
 # shellcheck disable=SC2086
 logged "$runs/draw.log" fairseq-plugins plot attention "$sentence" --checkpoints $models --out "$runs/attention"
 echo "      $sentence"

@@ -1,5 +1,8 @@
 """A name on fairseq's command line that nothing has is refused, with those it is like."""
 
+import subprocess
+import sys
+
 import pytest
 
 from fairseq_plugins.chosen_names import OPTIONS, check_chosen_names
@@ -56,3 +59,21 @@ def test_a_name_like_nothing_and_one_that_cannot_be_printed():
         check_chosen_names(line(arch="0123456789"))
     with pytest.raises(ValueError, match=r"\\x1b"):
         check_chosen_names(line(arch="\x1b[31m"))
+
+
+@pytest.mark.parametrize("first", ["tasks", "models", "optim", "criterions"])
+def test_right_names_pass_whichever_room_is_imported_first(first):
+    words = ["fairseq-train", *line()]
+    code = (
+        f"import sys, fairseq_cli.train; sys.argv = {words!r}; import fairseq_plugins.{first}\n"
+        "from fairseq.models import ARCH_MODEL_REGISTRY as archs; assert 'bert_sla_minilm' in archs"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_mistyped_name_ends_the_import():
+    words = ["fairseq-train", *line(arch="bert_slaminilm")]
+    code = f"import sys, fairseq_cli.train; sys.argv = {words!r}; import fairseq_plugins.tasks"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
+    assert done.stderr.splitlines()[-1].startswith("error: --arch 'bert_slaminilm': ")

@@ -83,8 +83,12 @@ def test_other_programs_keep_their_hook():
         "from fairseq_plugins import quiet; quiet.quieten_fairseq()\n"
         "assert before == (sys.excepthook, list(warnings.filters))\n"
         "import types; sys.modules['fairseq_cli.train'] = types.ModuleType('fairseq_cli.train')\n"
+        "import logging; logging.root.setLevel(logging.DEBUG)\n"
+        "hydra = logging.getLogger('hydra.core')\n"
+        "assert hydra.isEnabledFor(logging.DEBUG)\n"
         "quiet.quieten_fairseq(); hook = sys.excepthook; quiet.quieten_fairseq()\n"
         "assert hook is sys.excepthook is not before[0]\n"
+        "assert not hydra.isEnabledFor(logging.DEBUG) and hydra.isEnabledFor(logging.INFO)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")

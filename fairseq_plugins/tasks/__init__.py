@@ -10,8 +10,6 @@ from .mrc_ner import MrcNerTask  # noqa: E402
 from .syntax_translation import SyntaxTranslationTask  # noqa: E402
 from .text_labels import SequenceLabelingTask, TextClassificationTask  # noqa: E402
 
-check_command_line()  # all is registered here: fairseq loads this room first
-
 __all__ = [
     "ExtractiveQATask",
     "MrcNerTask",
@@ -19,3 +17,5 @@ __all__ = [
     "SyntaxTranslationTask",
     "TextClassificationTask",
 ]
+
+check_command_line()  # last: fairseq loads this room first, which loads all others

@@ -9,6 +9,7 @@ from page_scripts import NOT_RUN, ROOT, blocks_of, not_printed, run_script, scri
 
 TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
 PAGES = [page for page in TUTORIALS if page.stem != "index"]
+NOISE = ("DEBUG:", "can_reuse_epoch_itr", "rebuild_batches", "creating new batches")
 MOST_NOT_RUN = 5  # blocks of all tutorials that need what no test has
 
 # README.md names data that its readers have; the test has them small, and trains four updates
@@ -32,6 +33,7 @@ def test_a_tutorial_runs_and_prints_what_it_shows(page, tmp_path) -> None:
     text = page.read_text(encoding="utf-8")
     output = run_script(script_of(text), tmp_path)
     assert not_printed(text, output) == [], output[-5000:]
+    assert [noise for noise in NOISE if noise in output] == []
 
 
 @pytest.mark.slow
