@@ -190,6 +190,19 @@ def test_rows_of_runs_that_are_gone_stay_and_new_ones_are_added(root, kept):
     assert json.loads(after[-1])["counts"]["shape"] == [400, 1]
 
 
+def test_runs_that_were_not_scored_like_the_others_are_said(root, tmp_path):
+    rows = lines_of(root / "rows.jsonl")
+    for row in rows[:2]:
+        row |= {"evaluated": "test", "evaluation": {"mcc": 0.5}}
+    write_rows(root, rows)
+    told = run("keep", root, tmp_path / "some.jsonl")
+    assert f"{len(rows) - 2} of {len(rows)} runs have not been evaluated on test" in told.err
+    write_rows(root, rows[:2])
+    assert "evaluated" not in run("keep", root, tmp_path / "all.jsonl").err
+    write_rows(root, rows[2:])
+    assert "evaluated" not in run("keep", root, tmp_path / "none.jsonl").err
+
+
 @pytest.mark.parametrize("of_all", [True, False])
 def test_rows_of_another_dataset_are_not_added(root, kept, of_all):
     before = kept.read_bytes()

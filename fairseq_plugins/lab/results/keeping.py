@@ -9,9 +9,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pandas as pd
+
 from ...evaluation.packed_counts import packed, unpacked
 from ...files import write_text
-from ...messages import quoted
+from ...messages import named, quoted
 from ..run_files import ROWS
 from .kept_rows import (
     COUNTS,
@@ -66,6 +68,7 @@ def keep_rows(folder: Path, file: Path, part: str = "") -> Kept:
     if file.exists() and file.samefile(source):
         raise ValueError(f"{file}: the experiment's own rows; name another file to keep them in")
     found = outcomes_of_rows(_rows_of(folder, part), source)
+    remarks += _unevaluated(found.runs, source)
     lines = list(numbered_rows(file)) if file.exists() else []
     old = {(row["setting"], row["seed"]): row for row in finished_rows(lines, file)}
     shown, new = shown_of(found), {}
@@ -87,6 +90,16 @@ def _rows_of(folder: Path, part: str) -> Iterator[tuple[str, Facts]]:
     for place, facts in numbered_rows(folder / ROWS):
         if part in ("", facts.get("part")):
             yield place, {**facts, "experiment": facts.get("experiment") or name}
+
+
+def _unevaluated(runs: pd.DataFrame, source: Path) -> Iterator[str]:
+    """Say how many runs have no score on the split that others have been evaluated on."""
+    splits = sorted({*runs.evaluated} - {""})
+    if (count := (runs.evaluated == "").sum()) and splits:
+        yield (
+            f"{source}: {count} of {len(runs)} runs have not been evaluated on {named(splits)}, "
+            "which the experiment's own command does; until then validation scores are compared"
+        )
 
 
 def _kept(
