@@ -28,6 +28,7 @@ SILENCED = (  # beginning of the message, category
     (r"`torch\.cuda\.amp\.\w+\(args\.\.\.\)` is deprecated", FutureWarning),
     (r"Support for mismatched key_padding_mask and attn_mask", UserWarning),
 )
+LOGGERS = ("fairseq.tasks.fairseq_task", "fairseq_cli.validate")  # it makes new handlers later
 ITERATORS = ("get_batch_iterator", "make_batches")  # functions that say how they go about it
 
 
@@ -50,9 +51,9 @@ def quieten_fairseq() -> None:
         return
     silence_warnings()
     logging.getLogger("hydra").setLevel(logging.INFO)  # fairseq turns on debug messages everywhere
-    for handler in logging.getLogger().handlers:
-        if _is_brief not in handler.filters:
-            handler.addFilter(_is_brief)
+    for one in (*logging.getLogger().handlers, *map(logging.getLogger, LOGGERS)):
+        if _is_brief not in one.filters:
+            one.addFilter(_is_brief)
     if getattr(sys.excepthook, "__name__", "") != _hook.__name__:
         sys.excepthook = _hook(sys.excepthook)
 
