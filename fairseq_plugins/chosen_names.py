@@ -3,14 +3,13 @@
 argparse's own message stands below a hundred lines of options and lists every name there is.
 """
 
-import difflib
 import importlib
 import sys
 from argparse import ArgumentParser
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from .messages import quoted
+from .messages import like, quoted
 from .quiet import is_fairseq_running
 from .registration import ROOMS
 
@@ -57,8 +56,8 @@ def check_chosen_names(words: Sequence[str]) -> None:
         known = _registered(option)
         if name is None or name in known:
             continue
-        near = difflib.get_close_matches(name[:100], known, 3, 0.5)
-        hint = f" (like it: {', '.join(near)})" if near else ""
+        near = like(name, known, 0.5)
+        hint = f" (like it: {near})" if near else ""
         raise ValueError(f"--{option} {quoted(name, 100)}: nothing has this name{hint}")
 
 

@@ -4,7 +4,8 @@ A file or a user can make them as long as they like: labels that are whole sente
 wrong column was named, a header of ten thousand columns, a cell of a megabyte.
 """
 
-from collections.abc import Iterable
+import difflib
+from collections.abc import Collection, Iterable
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -52,6 +53,11 @@ def quoted(value: Any, longest: int = LONGEST) -> str:
         return repr(value[:longest]) + _rest(value, longest)
     text = repr(value)
     return text[:longest] + _rest(text, longest)
+
+
+def like(name: Any, known: Collection[str], cutoff: float = 0.6) -> str:
+    """Name up to three known names that a mistyped one is like, the nearest first; "" if none."""
+    return ", ".join(difflib.get_close_matches(str(name)[:100], known, 3, cutoff))
 
 
 def _rest(text: str | bytes, longest: int) -> str:

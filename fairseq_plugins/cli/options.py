@@ -14,6 +14,7 @@ import argparse
 import textwrap
 from collections.abc import Iterator, Mapping
 
+from ..messages import like
 from ..option_flags import flag_of
 
 WIDTH = 96  # columns
@@ -55,12 +56,10 @@ def names_of(kind: str) -> list[str]:
 
 def kinds_of(name: str, known: Mapping[str, list[str]]) -> list[str]:
     """Return what bears a name: a task and its criterion may share one."""
-    from difflib import get_close_matches
-
     kinds = [kind for kind, names in known.items() if name in names]
     if not kinds:
-        near = get_close_matches(name, {one for names in known.values() for one in names}, 3)
-        hint = f"; like it: {', '.join(near)}" if near else ""
+        near = like(name, {one for names in known.values() for one in names})
+        hint = f"; like it: {near}" if near else ""
         raise ValueError(f"{name!r} is no name of ours{hint} (`options` alone lists all)")
     return kinds
 

@@ -1,12 +1,11 @@
 """Options and their values, read from a file or a command line, and spelt out for one."""
 
-import difflib
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ...messages import quoted
+from ...messages import like, quoted
 from .strict_yaml import parse_yaml
 
 Options = dict[str, Any]
@@ -25,8 +24,8 @@ def check_option(key: Any, value: Any, known: Mapping[str, Any], otherwise: str)
         ValueError: names the option, the value and what would do.
     """
     if key not in known:
-        like = difflib.get_close_matches(str(key)[:100], known, 3)
-        hint = f" (like it: {', '.join(like)})" if like else ""
+        near = like(key, known)
+        hint = f" (like it: {near})" if near else ""
         name = quoted(str(key), 100)
         raise ValueError(f"option {name}: not among those that a file may give{hint}; {otherwise}")
     try:

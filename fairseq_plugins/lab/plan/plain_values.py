@@ -5,7 +5,6 @@ no value begins like an option, breaks a line, leaves a folder or is computed. W
 is said in one sentence.
 """
 
-import difflib
 import math
 import re
 from collections.abc import Callable, Collection, Iterable
@@ -15,7 +14,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
 from pydantic_core import CoreSchema, core_schema
 
-from ...messages import quoted
+from ...messages import like, quoted
 
 CLOSED = ConfigDict(extra="forbid", frozen=True, strict=True)
 _NUMBER = r"[+-]?(?:[0-9]{1,30}(?:\.[0-9]{0,30})?|\.[0-9]{1,30})(?:[eE][+-]?[0-9]{1,3})?"
@@ -39,8 +38,8 @@ class ValueKind:
             ValueError: it does not; says what would.
         """
         if not self.fits(value):
-            near = difflib.get_close_matches(str(value)[:100], self.names, 3)
-            hint = f"; like it: {', '.join(near)}" if near else ""
+            near = like(value, self.names)
+            hint = f"; like it: {near}" if near else ""
             raise ValueError(f"{quoted(value)} is not {self.said}{hint}")
         return value
 
