@@ -34,7 +34,7 @@ def folder(parts, tmp_path_factory):
 def run(folder, tmp_path_factory):
     root = tmp_path_factory.mktemp("run")
     questions = questions_file(root / "q.tsv")
-    return train(folder, root / "run", questions, *"--max-epoch 6 --lr 0.006".split())
+    return train(folder, root / "run", questions, *"--max-epoch 20 --lr 0.003".split())
 
 
 @pytest.fixture(scope="module")
@@ -44,19 +44,27 @@ def bundle(run, tmp_path_factory):
     return place
 
 
+def same(found, expected):
+    """Whether predictions find the same spans with the same scores, up to rounding."""
+    one, other = ([p.answer for p in predictions] for predictions in (found, expected))
+    spans = [[[span[:3] for span in answer] for answer in answers] for answers in (one, other)]
+    scores = [[s.score for answer in answers for s in answer] for answers in (one, other)]
+    return spans[0] == spans[1] and scores[0] == pytest.approx(scores[1], abs=1e-5)
+
+
 def test_split_raw_words_and_raw_text_say_the_same(run, parts):
     model = load(run, cpu=True)
     split = list(model.predict_split("valid"))
-    assert sum(len(one.answer) for one in split) > 10
+    found = {(i, *span[:3]) for i, one in enumerate(split) for span in one.answer}
+    gold = {(i, *span) for i, one in enumerate(parts["valid"]) for span in entities_of(one)}
+    assert len(found & gold) > 0.7 * max(len(gold), len(found))  # it has learnt what it is to find
     lines = [one.texts[0] for one in parts["valid"]]
     for texts in ([line.split() for line in lines], lines):
         found = model.predict(texts)
-        assert [one.answer for one in found] == [one.answer for one in split]
+        assert same(found, split)
         assert [one.words for one in found] == [one.words for one in split]
-    alone = [model.predict([list(one.words)])[0].answer for one in parts["valid"][:5]]
-    for one, other in zip(alone, split):
-        assert [span[:3] for span in one] == [span[:3] for span in other.answer]
-        assert [s.score for s in one] == pytest.approx([s.score for s in other.answer], abs=1e-5)
+    assert same([model.predict([list(one.words)])[0] for one in parts["valid"][:5]], split[:5])
+    assert not same(split[1:], split[:-1])
 
 
 def test_records_say_label_place_text_and_score(run, parts, tmp_path):
@@ -103,16 +111,16 @@ def test_gold_columns_of_raw_files_are_scored(run, tmp_path):
 def test_bundle_says_the_same_without_its_folder(run, bundle, parts):
     texts = [list(one.words) for one in parts["valid"]]
     one, other = (load(place, cpu=True).predict(texts) for place in (run, bundle))
-    assert [p.answer for p in other] == [p.answer for p in one]
+    assert same(other, one)
     split = load(bundle, data=load(run, cpu=True).folder, cpu=True).predict_split("valid")
-    assert [p.answer for p in split] == [p.answer for p in one]
+    assert same(split, one)
 
 
 def test_a_moved_run_says_the_same_without_its_folder(run, folder, parts, tmp_path):
     lines = [one.texts[0] for one in parts["valid"]]
-    before = [one.answer for one in load(run, cpu=True).predict(lines)]
+    before = load(run, cpu=True).predict(lines)
     with moved(run, folder, tmp_path) as there:
-        assert [one.answer for one in load(there, cpu=True).predict(lines)] == before
+        assert same(load(there, cpu=True).predict(lines), before)
 
 
 def test_8_bits_are_near(bundle, parts):

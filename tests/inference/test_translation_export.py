@@ -88,12 +88,18 @@ def both(checkpoint, lines=LINES, **how):
 
 
 def check_same(hub, tokens, translator, rows, **how):
-    """Compare the best translations and their scores."""
+    """Compare the best translations and their scores.
+
+    Candidates that differ by less than a processor rounds may end one search before the other: of a
+    hundred sentences one or two may have another translation, unless there is nothing to search.
+    """
     expected = [beam[0] for beam in hub.generate(tokens, **how)]
     found = [beam[0] for beam in translator.model.translate(rows, Search(**how))]
-    assert [ids for ids, _ in found] == [one["tokens"].tolist()[:-1] for one in expected]
-    scores = [one["score"].item() for one in expected]
-    assert [score for _, score in found] == pytest.approx(scores, abs=1e-4)
+    pairs = [*zip(found, expected)]
+    same = [pair for pair in pairs if pair[0][0] == pair[1]["tokens"].tolist()[:-1]]
+    assert len(same) >= len(pairs) * (1 if how["beam"] == 1 else 0.98)
+    scores = [one["score"].item() for _, one in same]
+    assert [score for (_, score), _ in same] == pytest.approx(scores, abs=1e-4)
     assert len({tuple(ids) for ids, _ in found}) > len(rows) / 4
     for row, (ids, _), one in zip(rows[:5], found, expected):
         weights = translator.model.attention(row, ids)  # (T, S)
@@ -179,9 +185,18 @@ def test_int8_is_smaller_and_close(folder, tmp_path):
     _, _, translator, rows = both(path)
     small = Translator.open(tmp_path / "small", threads=1)
     exact, rounded = (one.model.translate(rows, Search()) for one in (translator, small))
-    same = [a[0][0] == b[0][0] for a, b in zip(exact, rounded)]
-    assert sum(same) > 0.9 * len(same)
     assert [a[0][1] for a in exact] != [b[0][1] for b in rounded]
+    targets = [ids for ((ids, _),) in exact]
+    scores = [
+        torch.tensor([sum(one) for one in model.score(rows, wanted)])
+        for model, wanted in (
+            (translator.model, targets),
+            (small.model, targets),
+            (translator.model, targets[1:] + targets[:1]),
+        )
+    ]
+    own, rounded, of_others = scores
+    assert (rounded - own).abs().mean() < 0.1 * (of_others - own).abs().mean()
     sizes = [
         (where / "ctranslate2" / "model.bin").stat().st_size
         for where in (tmp_path / "small", path.with_suffix(".bundle"))
