@@ -15,7 +15,7 @@ from prepared_text import examples, prepare
 
 from fairseq_plugins.lab.commands import command
 
-SEED, KILLS = 6, 3
+SEED, KILLS = 6, 2
 GRID = """
 dataset: toy
 systems: [bert_plain_tiny, bert_pos_tiny]
