@@ -19,7 +19,7 @@ BLOCK = re.compile(r"^```(\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 NOT_RUN = "# not run by the tests: "  # what a block begins with that cannot be run here, and why
 SET_UP = re.compile(r"bash scripts/(quickstart|setup|test)\.sh")  # CI runs these by themselves
 LONGEST = 600  # seconds
-UPDATES = 20  # of trainings that say `${UPDATES:-NUMBER}`: a reader's are longer
+UPDATES = 4  # of trainings that say `${UPDATES:-NUMBER}`: a reader's are longer
 
 
 @dataclass(frozen=True)

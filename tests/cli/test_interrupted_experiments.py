@@ -18,10 +18,10 @@ from fairseq_plugins.lab.commands import command
 SEED, KILLS = 6, 2
 GRID = """
 dataset: toy
-systems: [bert_plain_tiny, bert_pos_tiny]
+systems: [bert_plain_tiny]
 learning_rates: [5e-3]
 epochs: [3]
-seeds: [1, 2]
+seeds: [1, 2, 3]
 batch_size: 20
 validate_every: 3
 options: {pretrained: none, hidden-size: 16, intermediate-size: 32, dropout: 0.1}
@@ -101,10 +101,10 @@ def test_an_experiment_killed_again_and_again_ends_with_the_same_rows(start, tmp
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
         assert done.items() <= finished(folder).items()
-    assert len(done) < 4
+    assert len(done) < 3
     assert start("killed").wait(4 * LONGEST_RUN) == 0, (tmp_path / "killed.log").read_text()
     assert done.items() <= finished(folder).items()  # nothing was done twice
     assert start("left_alone").wait(4 * LONGEST_RUN) == 0
     assert rows(folder) == rows(tmp_path / "left_alone")
     assert {row["status"] for row in rows(folder)} == {"finished"}
-    assert len(rows(folder)) == 4
+    assert len(rows(folder)) == 3

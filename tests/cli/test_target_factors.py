@@ -24,6 +24,9 @@ def write(folder, split, count, seed):
             target.write(" ".join(style(f"{w}yö") for w, style in words) + "\n")
 
 
+LONG = "--max-epoch 45 --no-epoch-checkpoints --disable-validation --save-interval 45"
+
+
 @pytest.fixture(scope="module")
 def toy(tmp_path_factory):
     folder = tmp_path_factory.mktemp("toy")
@@ -33,7 +36,7 @@ def toy(tmp_path_factory):
     how = ["--tokenizer", "pretokenized", "--subwords", "none", "--features", "", "--workers", 1]
     layers = ["--target-layers", "truecase", "--destdir", folder / "data"]
     run("prepare translation", "-s", "en", "-t", "de", *where, *how, *layers)
-    train(folder / "data", folder / "run", f"--max-epoch 45 --no-epoch-checkpoints {FACTORS}")
+    train(folder / "data", folder / "run", f"{LONG} {FACTORS}")
     return folder
 
 
@@ -93,7 +96,7 @@ def test_training_goes_on_as_if_it_had_not_stopped(toy):
 
 @pytest.mark.slow
 def test_without_the_factor_case_is_lost(toy):
-    train(toy / "data", toy / "plain", "--max-epoch 45 --no-epoch-checkpoints")
+    train(toy / "data", toy / "plain", LONG)
     done = generate(toy / "data", toy / "plain" / "checkpoint_last.pt")
     wanted = (toy / "test.de").read_text().splitlines()
     assert share(done.lines("D"), wanted) < 0.6

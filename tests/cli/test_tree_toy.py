@@ -56,7 +56,7 @@ def prepared(tmp_path_factory):
 
 @pytest.mark.parametrize(
     ("arch", "solves"),
-    [("bert_sla_tiny", True), ("bert_wla_tiny", False), ("bert_lisa_tiny", False)],
+    [("bert_sla_tiny", True), ("bert_wla_tiny", False)],
 )
 def test_only_what_reads_the_parse_solves_what_it_decides(prepared, arch, solves):
     save = prepared / arch

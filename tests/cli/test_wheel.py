@@ -28,7 +28,7 @@ WITHOUT = ("fairseq", "hydra", "omegaconf", "submitit", "pandas", "matplotlib") 
 
 GRID = """
 dataset: cola
-systems: [bert_plain_tiny, bert_wla_tiny]
+systems: [bert_plain_tiny]
 learning_rates: [5e-3]
 epochs: [1]
 seeds: [1]
@@ -134,10 +134,10 @@ def test_far_from_the_checkout_everything_runs(call, environment, place):
     assert len(rows) == 40
     call("fairseq-plugins", *"run toy.yaml --runs runs/toy --cpu --jobs 2".split())
     results = [*(place / "runs" / "toy").rglob("result.json")]
-    assert len(results) == 2
-    assert len([*(place / "runs" / "toy").rglob("predictions.jsonl")]) == 2
+    assert len(results) == 1
+    assert len([*(place / "runs" / "toy").rglob("predictions.jsonl")]) == 1
     said = call("fairseq-plugins", "report", "runs/toy")
-    assert said.startswith("2 of 2 runs finished, 0 failed\n")
+    assert said.startswith("1 of 1 runs finished, 0 failed\n")
     assert (place / "runs" / "toy" / "report.html").is_file()
     everything = [path for path in place.rglob("*") if path.suffix in (".json", ".txt", ".log")]
     assert everything

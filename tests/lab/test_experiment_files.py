@@ -29,7 +29,7 @@ from fairseq_plugins.lab.commands import written
 from fairseq_plugins.lab.execution import selection
 from fairseq_plugins.lab.execution.records import write_description, write_rows
 from fairseq_plugins.lab.plan.experiment_file import read_experiment
-from fairseq_plugins.lab.plan.grid_selection import preset, resize
+from fairseq_plugins.lab.plan.grid_selection import preset, resize, smoke
 from fairseq_plugins.lab.plan.prepared_data import TRANSLATION
 from fairseq_plugins.lab.results.layouts import layouts
 from fairseq_plugins.lab.results.split_files import EVALUATION, GENERATED, SCORE, of_split
@@ -66,8 +66,10 @@ SAME_SYSTEMS = {
     "wmt14_en_de-features": "multi30k_en_de-features",
     "wmt14_en_de-feature_dims": "multi30k_en_de-feature_dims",
 }
+# file -> those that hold its runs as well: the same data, systems and options
+SAME_RUNS = {"dabert-table3": ("dabert-table1", "dabert-table2")}
 # files whose systems are those of other files with a control, each of which has its own tests
-CONTROLS = {f"evidence-{name}" for name in ("sts_b", "ewt_errors", "squad", "wnut17", "multi30k")}
+CONTROLS = {f"evidence-{name}" for name in ("cola", "sts_b", "ewt_errors", "squad", "multi30k")}
 
 
 def name_of(path: Path) -> str:
@@ -116,6 +118,15 @@ def test_what_is_trained_once_for_several_files_has_the_same_systems(same, train
             options.pop("arch")  # the size that fits the data
         found.append((systems, experiment.tables))
     assert found[0] == found[1]
+
+
+@pytest.mark.parametrize(("same", "trained"), SAME_RUNS.items())
+def test_runs_that_other_files_have_are_the_same(same, trained):
+    def grids(*names):
+        files = [read_experiment(EXAMPLES / f"{name.replace('-', '/')}.yaml") for name in names]
+        return {part.name: smoke(part.grid) for one in files for part in one.parts}
+
+    assert grids(same).items() <= grids(*trained).items()
 
 
 @pytest.mark.parametrize("path", FILES, ids=name_of)
@@ -213,7 +224,7 @@ def translate(words):
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "path",
-    [path for path in FILES if name_of(path) not in {*SAME_SYSTEMS, *CONTROLS}],
+    [path for path in FILES if name_of(path) not in {*SAME_SYSTEMS, *SAME_RUNS, *CONTROLS}],
     ids=name_of,
 )
 def test_every_system_of_every_file_trains_predicts_and_stands_in_its_table(
