@@ -1,8 +1,8 @@
 """What scores over seeds can tell: how sure several comparisons are, and how small a difference.
 
 `holm` corrects the p-values of comparisons that are made together (Holm 1979). `detectable` is the
-power of tests, the other way round: the difference that so many seeds would have shown; `needed` is
-how many seeds a difference takes.
+power of tests, the other way round: the difference that so many seeds would have shown, and `floor`
+that which no number of seeds goes below; `needed` is how many seeds a difference takes.
 `almost_order` is almost stochastic order (del Barrio et al. 2018; Dror et al. 2019, "Deep
 dominance", section 3): whether the scores of one system are above those of the other at all their
 quantiles, or at how large a part of them they are not.
@@ -82,8 +82,21 @@ def detectable(noise: Noise, count: int, *, power: float = 0.8, level: float = 0
     while lacking(highest) < 0:
         highest *= 2
     over_seeds = optimize.brentq(lacking, 0.0, highest) * noise.seeds / math.sqrt(count)
-    normal = float(stats.norm.isf(level / 2) + stats.norm.ppf(each))
-    return max(over_seeds, normal * noise.over_both(count) * several)
+    return max(over_seeds, _errors(each, level) * noise.over_both(count) * several)
+
+
+def floor(noise: Noise, *, power: float = 0.8, level: float = 0.05) -> float:
+    """Return the difference that `detectable` comes to with ever more pairs: the test set's noise.
+
+    Args:
+        noise, power, level: see `detectable`.
+    """
+    return _errors((1 + power) / 2, level) * noise.shared
+
+
+def _errors(power: float, level: float) -> float:
+    """Return how many standard errors a test of normal numbers shows with a probability."""
+    return float(stats.norm.isf(level / 2) + stats.norm.ppf(power))
 
 
 def needed(

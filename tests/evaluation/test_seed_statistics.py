@@ -15,6 +15,7 @@ from fairseq_plugins.evaluation.seed_statistics import (
     Noise,
     almost_order,
     detectable,
+    floor,
     holm,
     needed,
     violation,
@@ -119,6 +120,11 @@ def test_only_what_runs_share_is_left_whatever_the_seeds() -> None:
     assert needed(Noise(1.0, 1.0, 0.0), 0.5) is not None
     assert needed(Noise(1.0, 1.0, 2.0), 1.99 * NORMAL) is None
     assert needed(Noise(1.0, 1.0, 2.0), 2.01 * NORMAL) is not None
+    for power, level in ((0.8, 0.05), (0.5, 0.01)):
+        about = {"power": power, "level": level}
+        lasts = detectable(Noise(1.0, 1.0, 2.0), many, **about)
+        assert floor(Noise(1.0, 1.0, 2.0), **about) == pytest.approx(lasts, rel=1e-3)
+    assert floor(Noise(1.0, 1.0)) == 0
     assert detectable(Noise(1.0), 5) < detectable(Noise(1.0), 5, level=0.01)
 
 

@@ -36,7 +36,7 @@ def test_there_are_as_many_dots_as_runs(tmp_path, scores):
     assert dots_in(path) == list(map(len, scores.values()))
     text = path.read_text()
     assert rows_in(path) == list(scores)
-    assert ">mcc in %, valid</text>" in text
+    assert ">MCC × 100, valid</text>" in text
     assert ("the mean of the seeds" in text) == (max(map(len, scores.values())) > 1)
 
 

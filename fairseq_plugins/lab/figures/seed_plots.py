@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, NullLocator
 
 from ..results.seeds import Shown
-from ..results.tables import scale_of
+from ..results.tables import name_of, scale_of
 from .drawing import BLUE, KINDS, note, plain, save, style, tidy, wrapped
 
 _ROW, _LINE = 0.52, 0.17  # least height of a system, and height of a line of its name, in inches
@@ -53,7 +53,7 @@ def plot_seeds(
         ax = figure.subplots()
         _draw_rows(ax, rows, levels, min(_APART / row, _MOST / max(most, 1)))
         _style_rows(ax, names, any(rows))
-        plain(ax.set_xlabel(f"{shown.metric}{' in %' * (scale != 1)}, {shown.split}"))
+        plain(ax.set_xlabel(f"{name_of(shown.metric)}, {shown.split}"))
         several = max(map(len, rows)) > 1
         note(figure, "dot: a seed", *["line: the mean of the seeds"] * several)
         return save(figure, out_stem, kinds)

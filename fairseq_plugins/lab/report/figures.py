@@ -27,7 +27,7 @@ from ..results.seeds import (
     seed_scores,
     shown_of,
 )
-from ..results.tables import scale_of
+from ..results.tables import name_of, scale_of
 from ..results.training_log import training_losses, updates_so_far, validations
 from ..run_files import LOG
 from ..safe_files import is_file
@@ -133,8 +133,7 @@ def _learning(name: str, records: pd.DataFrame, stem: Path, remarks: list[str]) 
         scale = scale_of(about.metric)
         curves = validation_curves(runs, about.metric, remarks, scale)
         if curves:
-            label = about.metric if scale == 1 else f"{about.metric} in %"
-            path = plot_learning(curves, f"{stem}-validation", label=label)
+            path = plot_learning(curves, f"{stem}-validation", label=name_of(about.metric))
             caption = f"{about.metric} on {about.validation} against updates; {_about(runs)}."
             yield Figure(f"{name}: validation", caption, path, True)
     curves = loss_curves(runs, remarks)

@@ -35,12 +35,16 @@ from ..safe_files import refuse_links
 
 _HEADS = ("seeds", "score", "difference", "95 %", "p", "80 % power")
 _CAPTION = (
-    "Score: {}, mean ± standard deviation over seeds. Difference: of the seeds that both have; "
-    "95 % (of each row alone) and p (after Holm for the rows): {}, two-sided. 80 % power: a "
-    "difference that would have been seen four times in five, were it the surest of the rows.{}"
+    "Score: {}, mean ± standard deviation over seeds. Difference: the row less the first row, over "
+    "the seeds that both have. 95 % (of each row alone) and p (raised by Holm's rule for several "
+    "rows): {}, two-sided. 80 % power: a difference that so many seeds show four times in "
+    "five, if its p is the smallest of the table.{} With few seeds these are rough guesses."
 )
-_SEEDS_FOR = " Seeds for {:g}: how many would see that difference as often."
-_BOTH = "what the paired t-test over seeds and the multi-bootstrap over seeds and examples both say"
+_SEEDS_FOR = " Seeds for {:g}: how many show that difference as often, by the same cautious rule."
+_BOTH = (
+    "the outer ends and the larger p-value of two tests, the paired t-test over seeds and the "
+    "multi-bootstrap over seeds and examples"
+)
 _ALONE = "paired t-test over seeds"
 
 
@@ -143,8 +147,10 @@ def _table(names: Mapping[str, str], asked: Compared, report: SeedReport) -> Res
         values, digits = [scale_of(metric) * value for value in scores], digits_of(metric)
         text = f"{statistics.fmean(values):.{digits}f}"
         text += f" ± {deviation(values):.{digits}f}" if len(values) > 1 else ""
-        cells = [TableCell(_called(names, title)), number_cell(len(values)), TableCell(text)]
         row = compared.get(title)
+        shared = f", {row.n} shared" if row and row.n < len(values) else ""
+        count = TableCell(f"{len(values)}{shared}", value=len(values))
+        cells = [TableCell(_called(names, title)), count, TableCell(text)]
         rows.append([*cells, *(_difference(row, metric, asked.effect) if row else ())])
     width = max(map(len, rows))
     rows = [[*cells, *[TableCell("")] * (width - len(cells))] for cells in rows]

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...evaluation.seed_statistics import Noise, detectable, holm, needed
+from ...evaluation.seed_statistics import Noise, detectable, floor, holm, needed
 from .comparisons import FEWEST, PairedSeeds, Significance, compare, cut_short, over_examples
 from .layouts import SIGNIFICANT
 from .runs import Outcomes
@@ -68,6 +68,11 @@ def seeds_for(one: Any, effect: float) -> int | None:
         See `seed_statistics.needed`.
     """
     return needed(_noise(one), effect, least=FEWEST, level=one.level)
+
+
+def is_lost(one: Any, effect: float) -> bool:
+    """Tell whether no number of seeds shows a difference on so few examples; see `seeds_for`."""
+    return floor(_noise(one), level=one.level) >= effect
 
 
 def interval(one: Any) -> tuple[float, float]:

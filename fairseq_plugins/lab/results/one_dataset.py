@@ -35,6 +35,7 @@ from .tables import (
     TableCell,
     mark_of,
     millions,
+    name_of,
     number_cell,
     p_text,
     scale_of,
@@ -240,7 +241,7 @@ def _groups(best: dict[_Place, Summary], first: str) -> list[str]:
 def _table(found: Outcomes, test: Significance, at: _Arranged) -> ResultTable:
     """Put a table together."""
     shown, groups, label = shown_of(found), _groups(at.best, at.first), label_of(found)
-    title, unit = f"{label}: {shown.metric} by {at.by}", " in %" * (scale_of(shown.metric) != 1)
+    title = f"{label}: {shown.metric} by {at.by}"
     headings, rows, cells, scores = list(at.leads), [], {}, []
     for (row, group), one in at.best.items():
         first, figure = at.baseline(row), at.figure(shown.metric, row, group)
@@ -264,7 +265,7 @@ def _table(found: Outcomes, test: Significance, at: _Arranged) -> ResultTable:
             line += cells.get((row, group), cells.get((row, ""), lacking))
         rows.append(line)
     caption = (
-        f"{shown.metric} on split {shown.split!r}{unit}: mean ± standard deviation over seeds; "
+        f"{name_of(shown.metric)} on split {shown.split!r}: mean ± standard deviation over seeds; "
         "each system at the setting that is best on the validation set. "
         f"{UP} better, {DOWN} worse with p < {SIGNIFICANT}: {test.name}"
     )

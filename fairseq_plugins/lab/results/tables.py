@@ -18,7 +18,9 @@ from .layouts import DOWN, SIGNIFICANT, UP
 from .seeds import Shown, best_of
 
 NONE = "–"
-_IN_POINTS = ("loss", "mse", "ppl", "bleu", "chrf", "ter")  # all else is a share, shown in %
+_IN_POINTS = ("loss", "mse", "ppl", "bleu", "chrf", "ter")  # all else is shown times 100
+_CORRELATIONS = ("mcc", "pearson", "spearman")  # -1 to 1; what is left are shares
+_CALLED = {"bleu": "BLEU", "chrf": "chrF", "mcc": "MCC", "f1": "F1", "pearson": "Pearson's r"}
 
 
 @dataclass(frozen=True)
@@ -92,6 +94,12 @@ class ResultTable:
 def scale_of(metric: str) -> int:
     """Return by what a metric is multiplied to be shown."""
     return 1 if metric.rpartition("_")[2] in _IN_POINTS else 100
+
+
+def name_of(metric: str) -> str:
+    """Return what stands beside the numbers of a metric as they are shown: its name and unit."""
+    unit = " × 100" if metric in _CORRELATIONS else " in %"
+    return _CALLED.get(metric, metric) + unit * (scale_of(metric) > 1)
 
 
 def digits_of(metric: str) -> int:

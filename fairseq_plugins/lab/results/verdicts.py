@@ -10,22 +10,22 @@ from typing import Any
 from ...evaluation.metrics import LOWER_IS_BETTER
 from ...evaluation.sentence_counts import SENTENCE_METRICS
 from ..plan.grid import VALID
-from .against import interval, seeds_for
+from .against import interval, is_lost, seeds_for
 from .layouts import SIGNIFICANT
 from .seeds import Shown
-from .tables import digits_of, p_text, scale_of
+from .tables import digits_of, name_of, p_text, scale_of
 
 
 def on_split(shown: Shown) -> str:
     """Say what scores are, and of which split."""
     split = "the validation set" if shown.split == VALID else f"split {shown.split!r}"
-    return f"{shown.metric} on {split}"
+    return f"{name_of(shown.metric)} on {split}"
 
 
 def sentences(
     compared: Any, baseline: str, shown: Shown, names: Mapping[str, str]
 ) -> Iterator[str]:
-    """Say what comparisons tell: a sentence each, but one for all that are not told apart.
+    """Say what comparisons tell: a sentence each, but one for all that differ by no test.
 
     Args:
         compared: a row a comparison, see `against.against`.
@@ -47,7 +47,7 @@ def sentences(
         else:
             alike.append(f"{title} ({seen})")
     if alike:
-        yield f"Not told apart from {other}: {', '.join(alike)}."
+        yield f"No significant difference from {other}, which is not equality: {', '.join(alike)}."
 
 
 def needed_seeds(one: Any, effect: float) -> str:
@@ -60,6 +60,8 @@ def needed_seeds(one: Any, effect: float) -> str:
     if math.isnan(one.detectable):
         return "–"
     count = seeds_for(one, effect)
+    if is_lost(one, effect):
+        return "no number: too few examples"
     return "more than 1,000" if count is None else f"{count:,}"
 
 
