@@ -258,7 +258,7 @@ def test_what_is_compared_is_the_split_that_chose_nothing(tmp_path):
     (pos,) = report.comparisons.itertuples()
     assert pos.difference == pytest.approx(-0.05)  # of the rate that validation chose
     assert report.scores[PLAIN] == pytest.approx([0.71, 0.72, 0.73])
-    assert "accuracy on split 'test'" in format_markdown(report)
+    assert "accuracy in % on split 'test'" in format_markdown(report)
     with_loss = make_report(tmp_path, metric="loss")
     assert with_loss.shown.split == "valid"  # which the evaluation lacks
 
@@ -267,7 +267,7 @@ def test_a_report_says_that_it_shows_the_validation_set_for_want_of_the_other(tm
     for seed in (1, 2):
         finish(tmp_path, PLAIN, 5e-5, seed, 0.5, evaluation={"accuracy": 0.7})
         finish(tmp_path, POS, 5e-5, seed, 0.6, evaluation={"accuracy": 0.7} if seed < 2 else None)
-    said = "Not every run has been evaluated on test: accuracy on the validation set is compared."
+    said = "Not every run has been evaluated on test: accuracy in % on the validation set"
     assert said in format_markdown(make_report(tmp_path))
     assert said not in format_markdown(make_report(tmp_path, systems=[PLAIN], baseline=PLAIN))
 
