@@ -10,7 +10,7 @@ from .shown_text import align
 from .significance import SystemComparison, paired_bootstrap
 from .translation import TEST_SETS, SystemScores, TextForm, score
 
-_HEADINGS = {
+HEADINGS = {
     "bleu": "BLEU",
     "chrf": "chrF",
     "tokenized_bleu": "tokenised BLEU",
@@ -87,7 +87,7 @@ def format_report(report: ScoreReport) -> str:
     if report.test_set:
         lines.append(f"test set:  the size of {report.test_set}")
     lines += ["", *_table(report), ""]
-    lines += [f"{_HEADINGS[key]}: {text}" for key, text in report.systems[0].signatures.items()]
+    lines += [f"{HEADINGS[key]}: {text}" for key, text in report.systems[0].signatures.items()]
     for origin in sorted({scores.tokens for scores in report.systems}):
         names = ", ".join(scores.name for scores in report.systems if scores.tokens == origin)
         lines.append(f"tokens of the tokenised figures: {origin} ({names})")
@@ -98,9 +98,9 @@ def format_report(report: ScoreReport) -> str:
 
 
 def _table(report: ScoreReport) -> list[str]:
-    rows = [["system", *_HEADINGS.values(), "n"]]
+    rows = [["system", *HEADINGS.values(), "n"]]
     for scores in report.systems:
-        figures = [f"{scores.figures[key]:.2f}" for key in _HEADINGS]
+        figures = [f"{scores.figures[key]:.2f}" for key in HEADINGS]
         rows.append([scores.name, *figures, f"{scores.sentences:,}"])
     return align(rows)
 
@@ -111,8 +111,8 @@ def _paired_lines(report: ScoreReport) -> list[str]:
     for item in report.paired:
         values = [f"{item.score:.2f}", f"{item.difference:+.2f}", f"{item.p_value:.4f}"]
         values += [f"{item.sacrebleu_p_value:.4f}", f"{item.mean:.2f} +/- {item.interval:.2f}"]
-        rows.append([item.system, _HEADINGS[item.metric], *values])
-    signatures = {_HEADINGS[item.metric]: item.signature for item in report.paired}
+        rows.append([item.system, HEADINGS[item.metric], *values])
+    signatures = {HEADINGS[item.metric]: item.signature for item in report.paired}
     return [
         f"paired bootstrap against {report.paired[0].baseline}",
         *align(rows),

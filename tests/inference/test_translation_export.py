@@ -95,13 +95,13 @@ def check_same(hub, tokens, translator, rows, **how):
     """
     expected = [beam[0] for beam in hub.generate(tokens, **how)]
     found = [beam[0] for beam in translator.model.translate(rows, Search(**how))]
-    pairs = [*zip(found, expected)]
-    same = [pair for pair in pairs if pair[0][0] == pair[1]["tokens"].tolist()[:-1]]
-    assert len(same) >= len(pairs) * (1 if how["beam"] == 1 else 0.98)
-    scores = [one["score"].item() for _, one in same]
-    assert [score for (_, score), _ in same] == pytest.approx(scores, abs=1e-4)
+    triples = [*zip(rows, found, expected)]
+    same = [one for one in triples if one[1][0] == one[2]["tokens"].tolist()[:-1]]
+    assert len(same) >= len(triples) * (1 if how["beam"] == 1 else 0.98)
+    scores = [one["score"].item() for *_, one in same]
+    assert [score for _, (_, score), _ in same] == pytest.approx(scores, abs=1e-4)
     assert len({tuple(ids) for ids, _ in found}) > len(rows) / 4
-    for row, (ids, _), one in zip(rows[:5], found, expected):
+    for row, (ids, _), one in same[:5]:
         weights = translator.model.attention(row, ids)  # (T, S)
         assert weights.sum(1) == pytest.approx(1, abs=1e-4)
         seen = one["attention"].T[:-1, -len(row[0]) :].numpy()  # padded on the left

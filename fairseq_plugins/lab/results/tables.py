@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 
 from ...evaluation.metrics import deviation
+from ...evaluation.score_report import HEADINGS
 from ...evaluation.sentence_counts import SENTENCE_METRICS
 from .comparisons import Tested
 from .layouts import DOWN, SIGNIFICANT, UP
@@ -20,7 +21,7 @@ from .seeds import Shown, best_of
 NONE = "–"
 _IN_POINTS = ("loss", "mse", "ppl", "bleu", "chrf", "ter")  # all else is shown times 100
 _CORRELATIONS = ("mcc", "pearson", "spearman")  # -1 to 1; what is left are shares
-_CALLED = {"bleu": "BLEU", "chrf": "chrF", "mcc": "MCC", "f1": "F1", "pearson": "Pearson's r"}
+_CALLED = {**HEADINGS, "mcc": "MCC", "f1": "F1", "pearson": "Pearson's r"}
 
 
 @dataclass(frozen=True)

@@ -59,9 +59,9 @@ def needed_seeds(one: Any, effect: float) -> str:
     """
     if math.isnan(one.detectable):
         return "–"
-    count = seeds_for(one, effect)
     if is_lost(one, effect):
         return "no number: too few examples"
+    count = seeds_for(one, effect)
     return "more than 1,000" if count is None else f"{count:,}"
 
 
