@@ -110,6 +110,16 @@ def test_fixed_updates_validate_by_updates_alone(data):
     assert options["task"] == "syntax_translation"
     assert options["best-checkpoint-metric"] == "loss"
     assert options["maximize-best-checkpoint-metric"] is False
+    assert "eval-bleu" not in options
+
+
+def test_a_checkpoint_chosen_by_bleu_is_validated_by_bleu(data):
+    grid, found = data["pairs"]
+    grid = replace(grid, metric="bleu")
+    options = train_options(grid, next(iter(grid.cells())), found[""])
+    assert options["eval-bleu"] is True
+    assert options["best-checkpoint-metric"] == "bleu"
+    assert options["maximize-best-checkpoint-metric"] is True
 
 
 def test_translation_is_evaluated_by_a_command_with_the_grids_options(plan):

@@ -17,6 +17,7 @@ from .train_options import QUESTIONS
 
 ASKING = "mrc_ner"  # the task of systems that have questions of labels
 NEVER = 1_000_000  # epochs
+BLEU = "bleu"  # of each validation of translations, which fairseq computes if it is told to
 TRANSLATING = {  # what no grid of translation needs to repeat (Vaswani 2017)
     "criterion": "label_smoothed_cross_entropy",
     "label-smoothing": 0.1,
@@ -86,6 +87,7 @@ def train_options(grid: Grid, cell: GridCell, data: PreparedData) -> Options:
     options = {
         "task": task,
         **(TRANSLATING if data.translates else fine_tuning),
+        **({"eval-bleu": True} if metric == BLEU else {}),
         "lr": cell.learning_rate,
         "max-update": total_updates(grid, cell, data),
         "seed": cell.seed,
