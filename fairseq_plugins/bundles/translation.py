@@ -286,8 +286,6 @@ class Translator:
 def _read_manifest(folder: Path) -> Manifest:
     """Read the manifest of what raw text needs; ValueError for one that says too little."""
     found = Manifest.load(folder, TRANSLATION_FOLDER)
-    if found.segmentation.keys() != {*SIDES}:
-        raise ValueError(f"{folder}: the manifest does not say how both sides are cut")
     longest = found.options.get("max_characters", 1)
     if type(longest) is not int or longest < 1:
         raise ValueError(f"{folder}: the manifest says {quoted(longest)} for 'max_characters'")

@@ -45,10 +45,13 @@ def translation_problems(manifest: Any) -> Iterator[str]:
     for split, counts in manifest.splits.items():
         if not isinstance(counts.get("lines"), int) or "tokens" not in counts:
             yield f"split {split!r} lacks its counts"
-    for side in ("source", "target") if manifest.splits else ():
+    for side in ("source", "target"):
         settings = manifest.segmentation.get(side)
         if not isinstance(settings, dict) or not SEGMENTATION <= settings.keys():
             yield f"segmentation lacks {side!r}, or part of it"
+        for name in ("tokenizer", "normalizer", "subwords"):
+            if not isinstance(settings[name], str):
+                yield f"segmentation of {side!r} says {quoted(settings[name])} for {name!r}"
     names = [manifest.source_lang, manifest.target_lang, *manifest.features, *manifest.splits]
     names += manifest.target_features
     names += [name for counts in manifest.splits.values() for name in counts["tokens"]]

@@ -273,7 +273,7 @@ def change_index(**values):
         (FILE_NAME, change_index(int8="x"), "does not describe a model"),
         (FILE_NAME, change_index(int8=True), "no model of its bundle"),
         (FILE_NAME, change_index(layout=[]), "is no layout of a model"),
-        ("text/manifest.json", change_manifest(segmentation={}, splits={}), "both sides are cut"),
+        ("text/manifest.json", change_manifest(segmentation={}, splits={}), "lacks 'source'"),
         ("text/manifest.json", change_manifest(options={"max_characters": None}), "says None for"),
         ("text/manifest.json", change_manifest(options={"max_characters": -1}), "says -1 for"),
         ("text/source.json", lambda text: "[]", "is no list of"),

@@ -120,7 +120,15 @@ def test_nested_entries_that_lack_a_part_are_refused(manifest, tmp_path) -> None
     manifest.save(tmp_path)
     with pytest.raises(ValueError, match="segmentation lacks 'target'"):
         Manifest.load(tmp_path)
-    manifest.segmentation = {}
+    manifest.segmentation["target"] |= {"tokenizer": ["moses"]}
+    manifest.save(tmp_path)
+    with pytest.raises(ValueError, match=r"of 'target' says \['moses'\] for 'tokenizer'"):
+        Manifest.load(tmp_path)
+    manifest.segmentation, splits, manifest.splits = {}, manifest.splits, {}
+    manifest.save(tmp_path)
+    with pytest.raises(ValueError, match="segmentation lacks 'source'"):  # of a run as well
+        Manifest.load(tmp_path)
+    manifest.splits = splits
     manifest.splits["train"].pop("lines")
     manifest.save(tmp_path)
     with pytest.raises(ValueError, match="'train' lacks its counts"):

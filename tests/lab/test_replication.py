@@ -64,14 +64,32 @@ def test_a_page_shows_every_comparison_with_picture_table_and_sentences(claims, 
     assert all((tmp_path / "out" / image).read_bytes()[:4] == b"\x89PNG" for image in images)
     assert "| BERT | 4 | 32.50 ± 2.65 |" in page
     assert re.search(r"\| SLA \| 4 \| 43\.25 ± .* \| \+10\.75 \| .* \| \d+ \|\n", page)
-    assert re.search(r"- SLA is better than BERT: \+10\.75 points of mcc \(4 seeds, 95 %", page)
-    assert f"- {WLA} is worse than SLA: -11.25 points of mcc" in page
+    assert re.search(r"- SLA is better than BERT: \+10\.75 points of MCC \(4 seeds, 95 %", page)
+    assert f"- {WLA} is worse than SLA: -11.25 points of MCC" in page
     alike = "No significant difference from BERT, which is not equality"
     assert re.search(rf"- {alike}: {WLA} \([+-]0\.50 points\)", page)
     assert "paired t-test over seeds" in page
     assert "**Later**: not run yet." in page
     assert "**Verdict.** It does, here." in page
     assert f"--baseline {SLA} --systems {WLA} --output seeds\n" in page
+
+
+def test_systems_with_a_name_may_have_no_rows_yet(claims, tmp_path):
+    """A comparison says which of its systems wait; without baseline or others all of it waits."""
+    page, old = tmp_path / "page.md", f"systems: [{WLA}]"
+    named = FILE.replace(": SLA}", ": SLA, later_b: B, later_a: A}")
+    claims.write_text(named.replace(old, f"systems: [later_b, {WLA}, later_a]"))
+    run("evidence", claims, page)
+    assert "- Not run yet: A, B.\n" in page.read_text()
+    assert f"--baseline {SLA} --systems {WLA} --output seeds\n" in page.read_text()
+    assert f"- {WLA} is worse than SLA" in page.read_text()
+    for new in ("systems: [later_a]", f"systems: [{WLA}]"):
+        text = named.replace(old, new)
+        baseline = "later_b" if WLA in new else SLA
+        claims.write_text(text.replace(f"baseline: {SLA}", f"baseline: {baseline}"))
+        run("evidence", claims, page)
+        assert "**Against SLA**: not run yet." in page.read_text()
+        assert page.read_text().count("![") == 1
 
 
 def test_the_page_is_the_same_whenever_it_is_made(claims, tmp_path):
@@ -148,11 +166,12 @@ def said(shown=VALID, **changes) -> str:
 
 
 def test_sentences_follow_the_corrected_test():
-    points = "-2.00 points of mcc (5 seeds, 95 % -4.00 to +0.00, p 0.010)."
+    points = "-2.00 points of MCC (5 seeds, 95 % -4.00 to +0.00, p 0.010)."
     assert said() == f"B 5 % is worse than a: {points}"
     assert said(Shown("bleu", "test"), difference=1.5).startswith(
-        "B 5 % is better than a: +1.50 points of bleu"
+        "B 5 % is better than a: +1.50 points of BLEU"
     )
+    assert "points of entity F0.5 (" in said(Shown("entity_f0.5", "test"))
     assert said(Shown("loss", "valid")).startswith("B 5 % is better than a: -0.0200 of loss")
     assert said(bootstrap_p=math.nan, low=-1).count("-4.00 to +0.00") == 1
     assert said(corrected_p=0.06) == f"{NO_MORE}: B 5 % (-2.00 points)."

@@ -12,7 +12,8 @@
         verdict: ...
         limits: ...
 
-Files of rows lie below the folder of the file.
+Files of rows lie below the folder of the file. They need not be there yet, nor need rows of a
+system that ``names`` has: the page says what has not been run.
 """
 
 from pathlib import Path

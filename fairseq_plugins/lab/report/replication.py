@@ -17,6 +17,7 @@ from ...messages import quoted
 from ..figures.seed_plots import plot_seeds
 from ..plan.claims_file import Claim, Compared, read_claims
 from ..results.against import interval, is_over_both
+from ..results.kept_rows import kept_outcomes
 from ..results.setting_tables import SeedReport, make_report
 from ..results.tables import (
     NONE,
@@ -49,12 +50,14 @@ _ALONE = "paired t-test over seeds"
 
 
 class _Result(NamedTuple):
-    """A comparison with what its rows tell; no report where there are none yet."""
+    """A comparison with what its rows tell; no report where there is nothing to compare yet."""
 
     asked: Compared
     rows: Path
     picture: Path
-    report: SeedReport | None
+    systems: list[str] = []  # that are compared with the baseline; empty for all
+    waiting: list[str] = []  # those that have no rows yet
+    report: SeedReport | None = None
 
 
 def write_page(file: str | Path, page: str | Path) -> list[Path]:
@@ -78,7 +81,7 @@ def write_page(file: str | Path, page: str | Path) -> list[Path]:
     claims = read_claims(file)
     shown = [
         [
-            _result(file, one, page.with_suffix("") / f"claim{number}-{place}.png")
+            _result(file, claims.names, one, page.with_suffix("") / f"claim{number}-{place}.png")
             for place, one in enumerate(claim.comparisons, 1)
         ]
         for number, claim in enumerate(claims.claims, 1)
@@ -94,16 +97,21 @@ def write_page(file: str | Path, page: str | Path) -> list[Path]:
     return [page, *(one.picture for one in pictures)]
 
 
-def _result(file: Path, one: Compared, picture: Path) -> _Result:
-    """Compare what is asked for, if its rows are there."""
-    rows, report = file.parent / one.rows, None
-    if rows.is_file():
-        asked = {"metric": one.metric, "baseline": one.baseline, "systems": one.systems}
-        try:
-            report = make_report(rows, **asked)
-        except ValueError as error:
-            raise ValueError(f"{file}: comparison {quoted(one.title)}: {error}") from None
-    return _Result(one, rows, picture, report)
+def _result(file: Path, names: Mapping[str, str], one: Compared, picture: Path) -> _Result:
+    """Compare what is asked for, as far as its rows are there: systems with a name may wait."""
+    found = _Result(one, file.parent / one.rows, picture)
+    if not found.rows.is_file():
+        return found
+    try:
+        known = set(kept_outcomes(found.rows).runs.system)
+        systems = [name for name in one.systems if name in known or name not in names]
+        found = found._replace(systems=systems, waiting=sorted({*one.systems} - {*systems}))
+        if (one.systems and not systems) or one.baseline in {*names} - known:
+            return found
+        asked = {"metric": one.metric, "baseline": one.baseline, "systems": systems}
+        return found._replace(report=make_report(found.rows, **asked))
+    except ValueError as error:
+        raise ValueError(f"{file}: comparison {quoted(one.title)}: {error}") from None
 
 
 def _called(names: Mapping[str, str], title: str) -> str:
@@ -131,9 +139,11 @@ def _compared(names: Mapping[str, str], one: _Result) -> Iterator[str]:
     yield from (f"![{asked.title}: a dot a seed]({picture.parent.name}/{picture.name})", "")
     yield format_table(_table(names, asked, report))
     told = sentences(report.comparisons, report.baseline, report.shown, names)
-    yield from (f"- {line}" for line in (*told, *report.remarks))
+    later = ", ".join(_called(names, name) for name in one.waiting)
+    told = [*told, *report.remarks, *[f"Not run yet: {later}."] * bool(later)]
+    yield from (f"- {line}" for line in told)
     command = ["fairseq-plugins", "seeds", one.rows.as_posix(), "--baseline", asked.baseline]
-    command += ["--systems", *asked.systems] * bool(asked.systems)
+    command += ["--systems", *one.systems] * bool(one.systems)
     command += ["--metric", asked.metric] * bool(asked.metric)
     command += ["--effect", f"{asked.effect:g}"] * bool(asked.effect)
     yield from ("", "```bash", shlex.join([*command, "--output", "seeds"]), "```", "")

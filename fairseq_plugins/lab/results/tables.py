@@ -4,6 +4,7 @@ Everything in it is plain text; whoever lays it out on a page escapes it.
 """
 
 import math
+import re
 import statistics
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -21,7 +22,7 @@ from .seeds import Shown, best_of
 NONE = "–"
 _IN_POINTS = ("loss", "mse", "ppl", "bleu", "chrf", "ter")  # all else is shown times 100
 _CORRELATIONS = ("mcc", "pearson", "spearman")  # -1 to 1; what is left are shares
-_CALLED = {**HEADINGS, "mcc": "MCC", "f1": "F1", "pearson": "Pearson's r"}
+_CALLED = {**HEADINGS, "mcc": "MCC", "pearson": "Pearson's r"}
 
 
 @dataclass(frozen=True)
@@ -97,10 +98,15 @@ def scale_of(metric: str) -> int:
     return 1 if metric.rpartition("_")[2] in _IN_POINTS else 100
 
 
+def called(metric: str) -> str:
+    """Return what a metric is called in prose."""
+    return _CALLED.get(metric) or re.sub(r"\bf(?=\d)", "F", metric.replace("_", " "))
+
+
 def name_of(metric: str) -> str:
     """Return what stands beside the numbers of a metric as they are shown: its name and unit."""
     unit = " × 100" if metric in _CORRELATIONS else " in %"
-    return _CALLED.get(metric, metric) + unit * (scale_of(metric) > 1)
+    return called(metric) + unit * (scale_of(metric) > 1)
 
 
 def digits_of(metric: str) -> int:

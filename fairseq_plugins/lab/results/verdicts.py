@@ -13,7 +13,7 @@ from ..plan.grid import VALID
 from .against import interval, is_lost, seeds_for
 from .layouts import SIGNIFICANT
 from .seeds import Shown
-from .tables import digits_of, name_of, p_text, scale_of
+from .tables import called, digits_of, name_of, p_text, scale_of
 
 
 def on_split(shown: Shown) -> str:
@@ -39,11 +39,11 @@ def sentences(
         seen = _seen(one, shown)
         if math.isnan(one.corrected_p):
             why = f"too little to conclude anything ({one.untested})"
-            yield f"{title} against {other}: {seen} of {shown.metric}; {why}."
+            yield f"{title} against {other}: {seen} of {called(shown.metric)}; {why}."
         elif one.corrected_p < SIGNIFICANT:
             better = (one.difference > 0) == (shown.metric not in LOWER_IS_BETTER)
             how = f"{'better' if better else 'worse'} than {other}"
-            yield f"{title} is {how}: {seen} of {shown.metric} ({_about(one, shown)})."
+            yield f"{title} is {how}: {seen} of {called(shown.metric)} ({_about(one, shown)})."
         else:
             alike.append(f"{title} ({seen})")
     if alike:
