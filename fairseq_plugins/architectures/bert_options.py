@@ -90,7 +90,9 @@ BEFORE: dict[str, Any] = {**local_options.BEFORE, "ancestor_pairs": "open"}
 
 
 def _given(text: str) -> Any:
-    return option(f"{text} (default: the checkpoint's, or its family's)", None)
+    return option(
+        f"{text} (default: that of the checkpoint; without one, that of the family)", None
+    )
 
 
 @dataclass
@@ -98,78 +100,92 @@ class BertOptions(LocalOptions, DualOptions, SemanticOptions, SpanOptions, Entit
     """Options of BERT with a task on top."""
 
     pretrained: Optional[str] = option(
-        "pretrained directory to start from (of Hugging Face, or RoBERTa's and XLM-R's of "
-        "fairseq), or all-MiniLM-L6-v2; 'none' starts from random weights (default: the one the "
-        "data folder was prepared for)",
+        "folder of the pretrained model to start from (Hugging Face's format, or fairseq's of "
+        "RoBERTa and XLM-R), or all-MiniLM-L6-v2; 'none' starts from random weights (default: "
+        "the one that the data folder was prepared for)",
         None,
     )
     family: Optional[choice(list(FAMILIES))] = option(
-        "family of the encoder (default: the one the data folder was prepared for, which it "
-        "must be)",
+        "family of the encoder; it must be the one that the data folder was prepared for (the "
+        "default)",
         None,
     )
     features: Optional[str] = preset(
-        "token features that join the word embedding: pos,case or none"
+        "features whose embeddings join the word embedding, e.g. pos,case, or none"
     )
     feature_merge: choice(MERGES) = option(
-        "how features meet the word embedding: added to it, or set beside it and "
-        "mapped back to its width (affine)",
+        "how features join the word embedding: added to it (add), or set beside it and mapped "
+        "back to its width by a linear map (affine)",
         "add",
     )
-    feature_embed_dim: int = option("width of the features with --feature-merge affine", 20)
+    feature_embed_dim: int = option(
+        "width of the feature embeddings with --feature-merge affine", 20
+    )
     feature_init: choice(INITS) = option(
-        "start of the features: N(0, 0.02), or zero (exactly BERT at step 0)", "normal"
+        "initial values of the features: N(0, 0.02) (normal), or zero (the model then starts as "
+        "exactly BERT)",
+        "normal",
     )
     local_attention: Optional[str] = preset(LOCAL_HELP)
     local_layers: str = option(LAYERS_HELP, ALL_LAYERS)
     parent_loss_weight: Optional[float] = preset(
-        "LISA: weight of the loss that teaches every layer's last head to attend to each word's "
-        "parent; 0 for none",
+        "LISA: weight of the loss that teaches the last attention head of every layer to attend "
+        "to each word's parent in the tree; 0 for no such loss",
         least=0,
     )
     ancestor_layers: Optional[int] = preset(
-        "SGNet: further layers on top in which words see only their ancestors in the tree",
+        "SGNet: number of further layers on top of BERT, in which a word sees only itself and "
+        "its ancestors in the tree",
         least=0,
     )
     ancestor_mask: choice(list(ANCESTOR_MASKS)) = option(
-        "SGNet: ancestors by the tree (exact), by the first and last word of subtrees (span; the "
-        "same unless branches cross), or as in its own program, which takes spans and of each "
-        "word its first subword alone (released)",
+        "SGNet: how ancestors are found: by the tree (exact); by spans: a word is an ancestor "
+        "of all words between the first and last word of its subtree (span; the same unless "
+        "branches cross); or, as in the authors' program, by spans and only the first subword "
+        "of each word (released)",
         EXACT,
     )
     ancestor_pairs: choice(list(ANCESTOR_PAIRS)) = option(
-        "SGNet: whether words of a pair see the words of the other sentence (open), or "
-        "as in its own program not (closed)",
+        "SGNet: whether words of a sentence pair see the words of the other sentence (open), "
+        "or, as in the authors' program, do not (closed)",
         "closed",
     )
     ancestor_mix: choice(list(MIXES)) = option(
-        "SGNet: weights of both outputs learnt (scalar), or half each (fixed)", "scalar"
+        "SGNet: how the outputs of BERT and of the layers on top are mixed: by learnt weights "
+        "(scalar), or half each (fixed)",
+        "scalar",
     )
-    hidden_size: Optional[int] = preset("width of the encoder", least=1)
-    num_hidden_layers: Optional[int] = preset("number of layers", least=1)
-    num_attention_heads: Optional[int] = preset("attention heads of a layer", least=1)
+    hidden_size: Optional[int] = preset("width of the encoder's hidden states", least=1)
+    num_hidden_layers: Optional[int] = preset("number of encoder layers", least=1)
+    num_attention_heads: Optional[int] = preset("number of attention heads in each layer", least=1)
     intermediate_size: Optional[int] = preset("width of the feed-forward layers", least=1)
-    embedding_size: Optional[int] = _given("width of the embeddings, of ELECTRA and ALBERT")
+    embedding_size: Optional[int] = _given(
+        "width of the embeddings (other than the encoder's only in ELECTRA and ALBERT)"
+    )
     max_position_embeddings: Optional[int] = _given(
-        "number of position embeddings, and so the longest input in wordpieces (RoBERTa and XLM-R "
-        "use all but two)"
+        "number of position embeddings, and so the longest input in wordpieces (two less in "
+        "RoBERTa and XLM-R)"
     )
     type_vocab_size: Optional[int] = _given("number of segment embeddings")
-    hidden_act: Optional[choice(list(ACTIVATIONS))] = _given("activation")
+    hidden_act: Optional[choice(list(ACTIVATIONS))] = _given(
+        "activation function of the feed-forward layers"
+    )
     pooler_activation: Optional[choice(list(POOLER_ACTIVATIONS))] = option(
-        "activation behind the first map of a classifier (default: that of the family's own: gelu "
-        "for ELECTRA, relu for DistilBERT, tanh for others)",
+        "activation function after the first linear map of a classifier (default: as in the "
+        "family's own: gelu for ELECTRA, relu for DistilBERT, tanh for others)",
         None,
     )
     layer_norm_eps: Optional[float] = _given("epsilon of layer normalisation")
-    dropout: Optional[float] = _given("dropout on embeddings and block outputs")
+    dropout: Optional[float] = _given(
+        "dropout on embeddings and on the outputs of attention and feed-forward blocks"
+    )
     attention_dropout: Optional[float] = _given("dropout on attention weights")
     classifier_dropout: Optional[float] = option(
         "dropout before the output layer (default: --dropout)", None
     )
     freeze_layers: int = option(
-        "keep the embeddings and the first N layers as they are; their features, gates "
-        "and dual attention, which are new, learn",
+        "do not train the embeddings and the first N layers; their features, gates and dual "
+        "attention, which are new, are still trained",
         0,
     )
     # Written by the task: what the model was trained for.

@@ -29,12 +29,14 @@ class FeatureControls(Options):
     """Options of models that read features."""
 
     feature_source: choice(FEATURE_SOURCES) = option(
-        "control, in training and test: the values of all features as prepared (given), those of "
-        "the split's words in another order (shuffled), drawn from them (random), or one for all "
-        "(constant)",
+        "control, in training and evaluation: the values of all features are as prepared "
+        "(given), those of the split's words in another order (shuffled), drawn at random from "
+        "them (random), or the same for all words (constant)",
         GIVEN,
     )
-    control_seed: Optional[int] = option("seed of what controls draw (default: --seed)", None)
+    control_seed: Optional[int] = option(
+        "random seed of controls that shuffle or draw (default: --seed)", None
+    )
 
 
 @dataclass
@@ -42,9 +44,10 @@ class TreeControls(FeatureControls):
     """Options of models that read parse trees."""
 
     tree_source: choice(TREE_SOURCES) = option(
-        "control, in training and test: heads of the folder (parse), or the same, if they came as "
-        "CoNLL-U (gold); of another sentence of the same length (shuffled); of a random projective "
-        "tree; the word to the left (chain); or masks that close nothing (full)",
+        "control, in training and evaluation: the parse trees of the data folder (parse); the "
+        "same, but only if they came as CoNLL-U (gold); the tree of another sentence of the "
+        "same length (shuffled); a random projective tree (random); each word's head is the "
+        "word to its left (chain); or masks that hide nothing (full)",
         PARSE,
     )
 
@@ -54,8 +57,8 @@ class QuestionControls(Options):
     """Options of models that answer questions."""
 
     question_source: choice(QUESTION_SOURCES) = option(
-        "control, in training and test: each example is asked its own question (given), or that of "
-        "another one (shuffled)",
+        "control, in training and evaluation: each example is asked its own question (given), "
+        "or that of another example (shuffled)",
         GIVEN,
     )
 

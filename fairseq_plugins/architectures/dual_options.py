@@ -30,46 +30,49 @@ class DualOptions(Options):
     """Options that decide where and how differences join attention."""
 
     dual_layers: Optional[str] = preset(
-        f"DABERT: layers in which difference attention is fused with their own: {LAYERS}"
+        "DABERT: layers in which difference attention is fused with the layer's own attention: "
+        f"{LAYERS}"
     )
     difference: Optional[choice(list(DIFFERENCES))] = preset(
-        "DABERT: how far a key is from a query: sum of absolute differences (l1), Euclidean (l2), "
-        "squared Euclidean, or the plain sum of differences as printed, by which all queries "
-        "attend alike (signed)"
+        "DABERT: distance of a key from a query: sum of absolute differences (l1), Euclidean "
+        "(l2), squared Euclidean (squared), or, as printed in the paper, the plain sum of "
+        "differences, with which all queries attend alike (signed)"
     )
     difference_scope: choice(list(SCOPES)) = option(
-        "DABERT: what difference attention sees: all tokens, or those of the other "
-        "sentence and special ones (cross)",
+        "DABERT: what difference attention sees: all tokens (all), or only those of the other "
+        "sentence and the special tokens (cross)",
         "all",
     )
     guide: Optional[choice(list(GUIDES))] = preset(
-        "DABERT: how affinity guides the choice among differences: a sum before the tanh "
-        "(additive), or a concatenation as printed, in which the guide cancels (concat)"
+        "DABERT: how affinity guides the choice among differences: added to them before the "
+        "tanh (additive), or, as printed in the paper, concatenated with them, so that the "
+        "guide cancels out (concat)"
     )
-    guide_dim: int = option("DABERT: width of the guide attentions", 128, least=1)
+    guide_dim: int = option("DABERT: hidden width of the guide attentions", 128, least=1)
     fusion_output: Optional[choice(list(OUTPUTS))] = preset(
-        "DABERT: what is fused is added to the layer's own attention, or replaces it"
+        "DABERT: the result of the fusion is added to the layer's own attention (add), or "
+        "replaces it (replace)"
     )
     fusion_init: choice(list(INITS)) = option(
-        "DABERT: start of the last map of the fusion: N(0, 0.02), or zero (exactly "
-        "BERT at step 0 where it is added)",
+        "DABERT: initial weights of the fusion's last linear map: N(0, 0.02) (normal), or zero "
+        "(the model starts as exactly BERT if the fusion is added)",
         "normal",
     )
     ablate: choice(list(ABLATIONS)) = option(
-        "DABERT: part to leave out (the paper's Table 5): affinity attention, "
-        "difference attention (plain BERT), guide attentions, fusion gate (the mean instead), "
-        "filter gate, or the whole regulation (the mean of both attentions instead)",
+        "DABERT: part to leave out, as in the paper's Table 5: affinity attention, difference "
+        "attention (leaves plain BERT), guide attentions, fusion gate (replaced by the mean), "
+        "filter gate, or the whole regulation (replaced by the mean of both attentions)",
         "none",
     )
     dual_control: choice(list(CONTROLS)) = option(
-        "DABERT, a control with as many parameters: in the place of difference attention a second "
+        "DABERT, a control with as many parameters: replaces difference attention by a second "
         "affinity attention of the same queries and keys, with a softmax of its own "
-        "(second-affinity), or nothing, D = 0 (no-difference)",
+        "(second-affinity), or by zeros, D = 0 (no-difference)",
         NONE,
     )
     similarity_layers: Optional[str] = preset(
-        "UER-BERT: layers whose attention scores are multiplied by the similarity of words in "
-        f"WordNet: {LAYERS}"
+        "UER-BERT: layers whose attention scores are multiplied by the WordNet similarity of "
+        f"the words: {LAYERS}"
     )
 
 

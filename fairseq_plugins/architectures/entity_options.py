@@ -16,8 +16,9 @@ class EntityOptions(Options):
     """Options that decide what makes entities of an encoder's states."""
 
     entity_match: Optional[choice([*MATCHES, NONE])] = preset(
-        "BERT-MRC: what judges a first and a last word of an entity: one map of both (linear), or "
-        "as in its own program a map to the encoder's width, GELU and a second map (mlp)"
+        "BERT-MRC: what judges whether a first and a last word form an entity: one linear map "
+        "of both (linear), or, as in the authors' program, a linear map to the encoder's width, "
+        "GELU and a second linear map (mlp)"
     )
     # Written by the task: types of entities and the question of each, one after another.
     questions: Optional[str] = written(longest=1_000_000)

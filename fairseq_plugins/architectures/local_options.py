@@ -22,37 +22,45 @@ SEPARATE, MIXTURE = LOCAL_DROPOUT = ("separate", "mixture")
 BEFORE: dict[str, Any] = {"local_dropout": MIXTURE}
 
 LOCAL_HELP = (
-    "local attention, gated against the global one: sla (words near in the dependency tree), wla "
-    "(a window), parent, child, sibling (relations in the tree); several joined by commas, or none"
+    "local attention, mixed with the global one by a learnt gate: sla (words near in the "
+    "dependency tree), wla (words in a window), parent, child, sibling (relations in the "
+    "tree); several joined by commas, or none"
 )
-LAYERS_HELP = "layers with local attention: all, or their numbers from 0, e.g. 0,2,5"
+LAYERS_HELP = "layers that have local attention: all, or their numbers counted from 0, e.g. 0,2,5"
 
 
 @dataclass
 class LocalOptions(TreeControls):
     """Options that decide where local attention may go, where its gate starts, what is dropped."""
 
-    tree_threshold: int = option("sla: greatest distance in the dependency tree", 4, least=0)
+    tree_threshold: int = option(
+        "sla: greatest distance in the dependency tree at which words see each other", 4, least=0
+    )
     tree_neighbours: choice(list(tree_masks.NEIGHBOURS)) = option(
-        "sla: whether a word is as near as the nearest of it and its two neighbours: "
-        "as a query (asymmetric, the paper's), as query or key (symmetric), or not at all",
+        "sla: whether a word also counts as near where one of its two neighbours in the "
+        "sentence is near: as a query (asymmetric, as in the paper), as query or key "
+        "(symmetric), or never (none)",
         "asymmetric",
     )
     tree_open: choice(list(tree_masks.OPENED)) = option(
-        "sla: what all words see, however far in the tree: punctuation signs, as in the authors' "
-        "program (subwords in !\"#$%&'()*+,.-/:;<=>?@[\\]^_), or none",
+        "sla: what all words see at any distance in the tree: punctuation signs, as in the "
+        "authors' program (subwords in !\"#$%&'()*+,.-/:;<=>?@[\\]^_), or nothing (none)",
         tree_masks.NONE,
     )
-    window: int = option("wla: how far to each side attention goes", 4, least=0)
-    window_unit: choice(list(tree_masks.UNITS)) = option("wla: what --window counts", "subwords")
+    window: int = option(
+        "wla: how far local attention reaches to each side (see --window-unit)", 4, least=0
+    )
+    window_unit: choice(list(tree_masks.UNITS)) = option(
+        "wla: whether --window counts subwords or words", "subwords"
+    )
     gate_bias_init: float = option(
-        "start of the gates' bias: 0 gives all attentions equal weight (half to a "
-        "single local one)",
+        "initial bias of the gates: 0 gives all attentions, global and local, equal weight "
+        "(half each with a single local one)",
         0.0,
     )
     local_dropout: choice(list(LOCAL_DROPOUT)) = option(
-        "attention dropout in training: on the global and each local softmax before the gate "
-        "weighs them (separate), or once on their mixture",
+        "where attention dropout falls in training: on the global and on each local softmax, "
+        "before the gate mixes them (separate), or once on their mixture (mixture)",
         SEPARATE,
     )
 

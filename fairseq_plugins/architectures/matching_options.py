@@ -83,47 +83,63 @@ OPENED = ("word_vectors",)  # options that name files
 class MatchingOptions(FeatureControls):
     """Options of models that match the two sentences of a pair."""
 
-    matcher: Optional[choice(MATCHERS)] = preset("how sentences are matched")
+    matcher: Optional[choice(MATCHERS)] = preset("kind of model that matches the two sentences")
     embedding_size: Optional[int] = preset("width of the word embeddings", least=1)
     hidden_size: Optional[int] = preset(
         "width of each direction of the LSTMs, or of the transformer", least=1
     )
-    character_embedding_size: int = option("width of the embeddings of characters", 20, least=1)
+    character_embedding_size: int = option("width of the character embeddings", 20, least=1)
     character_hidden_size: Optional[int] = preset(
-        "width of what is read off the characters of each word of the vocabulary; 0 for none "
-        "(not with the transformer)",
+        "width of the vector that an LSTM makes of each word's characters; 0 for none (always "
+        "with the transformer)",
         least=0,
     )
-    perspectives: int = option("BiMPM: perspectives of each of its matchings", 20, least=1)
-    factors: int = option("CAFE: factors of its factorisation machines", 10, least=1)
-    num_hidden_layers: Optional[int] = preset("layers of the transformer", least=1)
-    num_attention_heads: Optional[int] = preset("attention heads of such a layer", least=1)
-    intermediate_size: Optional[int] = preset("width of its feed-forward layers", least=1)
+    perspectives: int = option(
+        "BiMPM: number of perspectives of each of its matchings", 20, least=1
+    )
+    factors: int = option("CAFE: number of factors of its factorisation machines", 10, least=1)
+    num_hidden_layers: Optional[int] = preset("number of layers of the transformer", least=1)
+    num_attention_heads: Optional[int] = preset(
+        "number of attention heads in each layer of the transformer", least=1
+    )
+    intermediate_size: Optional[int] = preset(
+        "width of the transformer's feed-forward layers", least=1
+    )
     max_position_embeddings: int = option(
-        "the longest row in tokens; as many position embeddings has the transformer", 512, least=1
+        "most tokens of an input; the transformer has as many position embeddings", 512, least=1
     )
     pair_encoding: choice(ENCODINGS) = option(
-        "the transformer reads a pair as one row (joint), or each sentence by itself (siamese)",
+        "how the transformer reads a pair: as one sequence (joint), or each sentence by itself "
+        "(siamese)",
         JOINT,
     )
-    dropout: Optional[float] = preset("dropout on embeddings and before every map")
-    features: Optional[str] = preset("features that join the word embedding: pos,case or none")
+    dropout: Optional[float] = preset(
+        "dropout on embeddings and before every layer (transformer: on embeddings, block "
+        "outputs and attention weights)"
+    )
+    features: Optional[str] = preset(
+        "features whose embeddings join the word embedding, e.g. pos,case, or none"
+    )
     feature_merge: choice(MERGES) = option(
-        "how features meet the word embedding: added to it, or set beside it and "
-        "mapped back to its width (affine)",
+        "how features join the word embedding: added to it (add), or set beside it and mapped "
+        "back to its width by a linear map (affine)",
         "add",
     )
-    feature_embed_dim: int = option("width of the features with --feature-merge affine", 20)
-    feature_init: choice(INITS) = option("start of the features: N(0, 0.02), or zero", "normal")
+    feature_embed_dim: int = option(
+        "width of the feature embeddings with --feature-merge affine", 20
+    )
+    feature_init: choice(INITS) = option(
+        "initial values of the features: N(0, 0.02) (normal), or zero", "normal"
+    )
     pretrained: choice([NONE]) = option(
-        "these models start from scratch, like BERT with --pretrained none", NONE
+        "only none: these models start from random weights, like BERT with --pretrained none", NONE
     )
     word_vectors: Optional[str] = option(
-        "text file of word vectors to start from (of word2vec, GloVe or fastText; words that it "
-        "lacks start at random)",
+        "text file of pretrained word vectors to start from (of word2vec, GloVe or fastText; "
+        "words that it lacks start at random)",
         None,
     )
-    freeze_words: bool = option("keep the word embeddings as they start", False)
+    freeze_words: bool = option("do not train the word embeddings", False)
     # Written by the task: what the model was trained for.
     target: Optional[str] = written()
     labels: Optional[str] = written(longest=10_000_000)

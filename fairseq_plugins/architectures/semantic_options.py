@@ -26,19 +26,25 @@ class SemanticOptions(Options):
     """Options that decide which layers of labels join the encoder's states, and how."""
 
     semantic_layers: Optional[str] = preset(
-        f"SemBERT: layers of the data folder whose labels are read beside the words, e.g. {ROLES} "
-        "for the roles in what three predicates say; or none"
+        "SemBERT: layers of the data folder whose labels are read beside the words, e.g. "
+        f"{ROLES} for the semantic roles of three predicates; or none"
     )
-    semantic_label_dim: int = option("SemBERT: width of the embeddings of labels", 10, least=1)
+    semantic_label_dim: int = option("SemBERT: width of the label embeddings", 10, least=1)
     semantic_gru_dim: int = option(
-        "SemBERT: width of either direction of what reads them", 10, least=1
+        "SemBERT: width of each direction of the GRU that reads the labels", 10, least=1
     )
-    semantic_dim: int = option("SemBERT: width of what they say of a word", 10, least=1)
+    semantic_dim: int = option(
+        "SemBERT: width of the vector that stands for a word's labels", 10, least=1
+    )
     semantic_kernel: int = option(
-        "SemBERT: subwords of a window of the convolution that makes words of them", 3, least=1
+        "SemBERT: window, in subwords, of the convolution that makes word vectors of subwords",
+        3,
+        least=1,
     )
     semantic_pooling: choice(POOLINGS) = option(
-        "SemBERT: what is classified: the maximum over words, or the state of [CLS] (first)", MAX
+        "SemBERT: which vector is classified: the maximum over all words (max), or that of "
+        "[CLS] (first)",
+        MAX,
     )
 
 

@@ -39,47 +39,52 @@ class SpanOptions(QuestionControls):
     """Options that decide what makes answers of an encoder's states."""
 
     coattention_blocks: Optional[int] = preset(
-        "BERTQA: directed coattention blocks between the encoder and the span head; 0 for none",
+        "BERTQA: number of directed coattention blocks between the encoder and the span head; 0 "
+        "for none",
         least=0,
     )
     coattention: Optional[choice(list(WIRINGS))] = preset(
-        "BERTQA: the context attends to the question and is added to itself, and the other way "
-        "round (query); or as published, in which what attends is lost and the question never "
-        "reaches the context's rows (literal)"
+        "BERTQA: context and question attend to each other, each with its own states as the "
+        "residual (query); or as published: the rows that attend are lost, and the question "
+        "never reaches the context's rows (literal)"
     )
     coattention_skip: Optional[choice(list(SKIPS))] = preset(
-        "BERTQA: how BERT's states join the merged streams: not at all, added (simple), added "
-        "after one more layer (transformer), or by a learnt gate (highway)"
+        "BERTQA: how BERT's states join the merged streams of coattention: not at all (none), "
+        "added (simple), added after one more layer (transformer), or mixed in by a learnt gate "
+        "(highway)"
     )
     coattention_control: choice(CONTROLS) = option(
-        "BERTQA, a control: in the place of the blocks and what merges them as many plain layers, "
-        "as wide as it takes for as many parameters",
+        "BERTQA, a control: replaces blocks, merge and skip connection by as many plain layers "
+        "as blocks, wide enough for nearly as many parameters",
         CONTROLS[0],
     )
     local_convolutions: choice(list(LOCAL)) = option(
-        "BERTQA: convolutions on BERT's states, added to coattention: the same for all "
-        "blocks, or of each block its own",
+        "BERTQA: convolutions on BERT's states, added to coattention: the same for all blocks "
+        "(shared), separate ones for each block (per-block), or none",
         "none",
     )
     merge_activation: choice(list(MERGE_ACTIVATIONS)) = option(
-        "BERTQA: between the two convolutions that merge the streams", "none"
+        "BERTQA: activation function between the two convolutions that merge the streams of "
+        "coattention",
+        "none",
     )
     span_head: Optional[choice(list(HEADS))] = preset(
-        "question answering: one map to both logits (joint), or an encoder layer for each first "
-        "(separate)"
+        "question answering: one linear map to the logits of start and end (joint), or first an "
+        "encoder layer for each of them (separate)"
     )
     span_lstm: choice(list(LSTMS)) = option(
-        "BERTQA: LSTM over the states of end and start before the end's logit, with "
-        "--span-head separate",
+        "BERTQA: LSTM that reads the states of end and start together before the end's logit, "
+        "with --span-head separate",
         "forward",
     )
     span_inputs: choice(list(INPUTS)) = option(
-        "BERTQA: what the span head reads: the last states, or with them those of the "
-        f"encoder's last {JOINED_LAYERS} layers",
+        "BERTQA: what the span head reads: the last states alone (last), or together with those "
+        f"of the encoder's last {JOINED_LAYERS} layers (layers)",
         "last",
     )
     answerability_loss_weight: float = option(
-        "BERTQA: weight of the loss of judging by [CLS] whether there is an answer; 0 for none",
+        "BERTQA: weight of the loss for predicting from [CLS] whether there is an answer; 0 for "
+        "no such loss",
         0.0,
         least=0,
     )

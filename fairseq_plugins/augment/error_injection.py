@@ -31,15 +31,15 @@ class Injection:
         ValueError: a share outside 0 … 1, or an unknown kind.
     """
 
-    seed: int = option("of all choices")
+    seed: int = option("seed of all random choices")
     rate: float = option(
-        "expected errors a word in sentences with errors, which have one at least",
+        "expected number of errors per word in sentences that get errors (each gets at least one)",
         0.15,
         least=0,
         most=1,
     )
     erroneous: float = option("share of sentences that get errors", 0.7, least=0, most=1)
-    kinds: str = option("comma-separated kinds", ",".join(RULES))
+    kinds: str = option("kinds of errors, separated by commas", ",".join(RULES))
 
     def __post_init__(self) -> None:
         """Check the values."""

@@ -47,40 +47,54 @@ class AugmentOptions:
     input: str
     output: str
     rate: float = option(
-        "share of the questions to paraphrase, 0 to 1; what 0.35 picks, 0.5 picks too",
+        "share of the questions to paraphrase, 0 to 1; a larger share includes the questions of a "
+        "smaller one",
         least=0,
         most=1,
     )
-    seed: int = option("of the choice, and of --sampling", 1)
+    seed: int = option("random seed of the choice of questions, and of --sampling", 1)
     forward: str = option(
-        f"run folder (its {BEST}) or checkpoint that translates the questions", ""
+        f"run folder (its {BEST} is used) or checkpoint of the model that translates the questions",
+        "",
     )
-    backward: str = option("run folder or checkpoint that translates back", "")
+    backward: str = option("run folder or checkpoint of the model that translates back", "")
     forward_data: str = option(
-        "prepared folder of --forward (default: the one it was trained on)", ""
+        "prepared folder of the --forward model (default: the one it was trained on)", ""
     )
-    backward_data: str = option("prepared folder of --backward", "")
-    forward_command: str = option("command that translates, one question a line in and out", "")
-    backward_command: str = option("command that translates back", "")
-    command: str = option("command that goes both ways, or paraphrases in any other manner", "")
-    beam: int = option("beam size of --forward and --backward", 5, least=1)
+    backward_data: str = option(
+        "prepared folder of the --backward model (default: the one it was trained on)", ""
+    )
+    forward_command: str = option(
+        "shell command in place of --forward: reads and writes one question per line", ""
+    )
+    backward_command: str = option(
+        "shell command in place of --backward: reads and writes one question per line", ""
+    )
+    command: str = option(
+        "shell command that translates both ways, or paraphrases in any other manner", ""
+    )
+    beam: int = option("beam size of the --forward and --backward models", 5, least=1)
     sampling: int = option(
-        "draw from this many likeliest subwords instead of searching with a beam (0: off)",
+        "sample from this many most probable subwords instead of beam search (0: off)",
         0,
         least=0,
     )
     cpu: bool = option("use no GPU", False)
     chunk: int = option(
-        "questions at a time; a command is started once for each chunk", CHUNK, least=1
+        "number of questions translated together; a command is started once for each such chunk",
+        CHUNK,
+        least=1,
     )
     max_ratio: float = option(
-        "drop paraphrases with more than this many times the words or characters, or so many fewer "
-        "(0: off)",
+        "drop paraphrases whose number of words or characters differs from that of their question "
+        "by more than this factor (0: off)",
         3.0,
     )
-    max_characters: int = option("drop questions and paraphrases that are longer", 500, least=1)
-    suffix: str = option("what a paraphrase's id has behind that of its question", "-q")
-    overwrite: bool = option("replace an output that is there", False)
+    max_characters: int = option(
+        "drop a paraphrase if it or its question has more characters than this", 500, least=1
+    )
+    suffix: str = option("suffix of a paraphrase's id, added to the id of its question", "-q")
+    overwrite: bool = option("replace an existing output file", False)
 
     def __post_init__(self) -> None:
         """Check what can be checked without reading a file."""

@@ -1,1 +1,1 @@
-"""One command, ``fairseq-plugins``: a subcommand a file."""
+"""The command ``fairseq-plugins``: one file for each subcommand."""

@@ -1,11 +1,11 @@
-"""Count the wrong answers of question answering by question word, systems side by side.
+"""Count wrong answers to questions by question word (what, who, ...), systems side by side.
 
     fairseq-plugins analyze-questions dev.json runs/squad2/plain/predictions/predictions.json
     fairseq-plugins analyze-questions dev.json BERT=plain.json BERTQA=bertqa.json \\
         --output errors --plot errors
 
-Predictions are a JSON object of ids with texts, an empty text for no answer, as `answer` writes
-them. What is significantly different from the first system's share is marked.
+Predictions are a JSON object, question id -> answer text (empty for no answer), as `answer` writes
+it. Shares of wrong answers that differ significantly from the first system's are marked.
 """
 
 import argparse
@@ -20,14 +20,17 @@ PLACES = ("output", "plot", "gold")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("gold", help="SQuAD JSON with answers, or SPLIT.examples.jsonl of a prepared folder")
-    add("predictions", nargs="+", metavar="[NAME=]FILE", help="the first is compared with")
-    add("--ids", metavar="FILE", help="these questions alone; see score-answers")
-    add("--format", default="text", choices=FORMATS, help="of what is printed (default: text)")
-    add("--output", metavar="STEM", help=f"also write STEM.{', STEM.'.join(FILES)}")
-    add("--plot", metavar="STEM", help="draw bars: STEM.png, STEM.svg")
-    add("--samples", type=int, default=1000, help="resamples of the bootstrap; 0 for no test")
-    add("--seed", type=int, default=12345, help="of the bootstrap")
+    add("gold", help="gold answers: SQuAD JSON, or SPLIT.examples.jsonl of a prepared folder")
+    files = "a file of predictions for each system; all are compared with the first"
+    add("predictions", nargs="+", metavar="[NAME=]FILE", help=files)
+    only = "count only these questions: one id a line, or JSON that has them"
+    add("--ids", metavar="FILE", help=only)
+    add("--format", default="text", choices=FORMATS, help="format to print (default: text)")
+    add("--output", metavar="STEM", help=f"also write the counts to STEM.{', STEM.'.join(FILES)}")
+    add("--plot", metavar="STEM", help="draw a bar chart: STEM.png and STEM.svg")
+    samples = "bootstrap resamples of the significance test; 0 for no test"
+    add("--samples", type=int, default=1000, help=samples)
+    add("--seed", type=int, default=12345, help="random seed of the bootstrap")
 
 
 def run(args: argparse.Namespace) -> None:

@@ -1,11 +1,11 @@
-"""Answer the questions of a prepared split or of a SQuAD file, in the official files.
+"""Answer the questions of a prepared split or a SQuAD file; write files in SQuAD's official form.
 
     fairseq-plugins answer --path runs/squad --split valid --output-dir answers
     fairseq-plugins answer --path runs/squad --input dev-v2.0.json --output-dir answers
     fairseq-plugins answer --path runs/a:runs/b --ensemble paper --split valid --output-dir ab
 
-The folder gets predictions.json, null_odds.json and nbest_predictions.json, and metrics.json where
-gold answers are known.
+The output folder gets predictions.json, null_odds.json and nbest_predictions.json, and metrics.json
+if gold answers are known.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""Ask questions about a text, and see where the answers stand.
+"""Ask questions about a text, and see where in the text the answers are.
 
     fairseq-plugins ask --path runs/squad --context article.txt
     fairseq-plugins ask --path runs/squad --context article.txt --question "Who built the mill?"
@@ -28,17 +28,23 @@ PLACES = ("path",)
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("--path", required=True, help="run folder (its best), or checkpoints joined by ':'")
-    add("--context", required=True, metavar="FILE", help="text that questions are about")
+    path = "run folder (its checkpoint_best.pt), checkpoint files or bundles joined by ':'"
+    add("--path", required=True, help=path)
+    add("--context", required=True, metavar="FILE", help="file with the text to ask about")
     several = {"action": "extend", "nargs": "+"}
-    add("--question", **several, metavar="Q", help="what to ask (default: what comes in)")
-    add("--data", metavar="DIR", help="prepared folder (default: the one it was trained on)")
-    least = "no answer where it exceeds the best span's score by more (default: as in training)"
+    asked = "questions (default: read from the terminal or standard input)"
+    add("--question", **several, metavar="Q", help=asked)
+    add("--data", metavar="DIR", help="prepared folder (default: the one the model was trained on)")
+    least = (
+        "give no answer if the score of no answer exceeds the best span's by more than T (default: "
+        "as in training)"
+    )
     add("--null-threshold", type=float, metavar="T", help=least)
-    add("--ensemble", default=ENSEMBLES[0], choices=ENSEMBLES, help="see `answer`")
+    how = "how several models are combined; see answer --help"
+    add("--ensemble", default=ENSEMBLES[0], choices=ENSEMBLES, help=how)
     add_overrides(parser, WINDOWS)
     add("--cpu", action="store_true", help="use no GPU")
-    add("--int8", action="store_true", help="compute linear maps in 8 bits, on the CPU")
+    add("--int8", action="store_true", help="compute linear layers in 8 bits, on the CPU")
 
 
 def run(args: argparse.Namespace) -> None:

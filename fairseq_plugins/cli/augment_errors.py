@@ -4,9 +4,10 @@
         --seed 1
     fairseq-plugins prepare text --dataset token_errors --raw-dir errors --destdir data-bin/errors
 
-The output has a word a line, a tab and c (correct) or i (incorrect), as the files of FCE have. With
---trees the treebank's own trees can be compared with a parser's (prepare text --train-conllu). They
-know what was meant: a word that stays keeps its head, one that came depends on its neighbour.
+Each line of the output has a word, a tab, and c (correct) or i (incorrect), as in the files of FCE.
+With --trees, the treebank's own trees can be compared with a parser's (prepare text
+--train-conllu). They are the trees of what was meant: a word that is kept keeps its head, an added
+word depends on its neighbour.
 """
 
 import argparse
@@ -20,9 +21,9 @@ PLACES = ("output", "trees")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("--conllu", type=Path, required=True, help="treebank, with UPOS and FEATS")
+    add("--conllu", type=Path, required=True, help="treebank (CoNLL-U) with UPOS and FEATS")
     add("--output", type=Path, required=True, help="token file to write")
-    trees = "CoNLL-U file to write of the same sentences, with the treebank's trees carried over"
+    trees = "also write the same sentences as CoNLL-U, with the treebank's trees carried over"
     add("--trees", type=Path, metavar="FILE", help=trees)
     add_flags(parser, Injection)
 

@@ -1,15 +1,15 @@
-"""Paraphrase questions of a SQuAD file by translating them there and back.
+"""Paraphrase questions of a SQuAD file by translating them into another language and back.
 
     fairseq-plugins augment questions train.json train_35.json --rate 0.35 \\
         --forward runs/en-de --backward runs/de-en
     fairseq-plugins augment questions train.json train_35.json --rate 0.35 \\
         --command 'my-paraphraser'
 
-A paraphrase is a new question of the same paragraph, with the same answers; its id is that of the
-question and -q. Beside OUTPUT stand every paraphrase with what became of it (.paraphrases.jsonl)
-and the counts (.report.json). A run that was stopped goes on with the same command.
+A paraphrase is added as a new question of the same paragraph, with the same answers; its id is that
+of the question followed by -q. Files beside OUTPUT list every paraphrase with what became of it
+(.paraphrases.jsonl) and the counts (.report.json). A stopped run is continued by the same command.
 
-Commands read one question a line and write as many lines. So any model of fairseq translates:
+Commands read one question a line and write one line for each. So any fairseq model can translate:
 
     --chunk 4096 --forward-command "fairseq-interactive DATA --path MODEL.pt --beam 5 \\
         --buffer-size 1024 --batch-size 64 OPTIONS OF ITS SUBWORDS | grep ^D- | cut -f3"

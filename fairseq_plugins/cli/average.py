@@ -1,4 +1,4 @@
-"""Average checkpoints into one that fairseq loads like any other.
+"""Average checkpoints into one checkpoint, which fairseq loads like any other.
 
 fairseq-plugins average --dir checkpoints --last 5 --output averaged.pt
 fairseq-plugins average --inputs a.pt b.pt --output averaged.pt
@@ -17,13 +17,17 @@ PLACES = ("output",)
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     source = parser.add_mutually_exclusive_group(required=True)
     source.add_argument("--inputs", nargs="+", metavar="FILE", help="checkpoints to average")
-    source.add_argument("--dir", help="folder of checkpoints; with --last or --best")
+    source.add_argument("--dir", help="folder with checkpoints; needs --last or --best")
     which = parser.add_mutually_exclusive_group()
-    which.add_argument("--last", type=int, metavar="N", help="average the last N of --dir")
-    which.add_argument("--best", type=int, metavar="N", help="average the best N of --dir")
-    parser.add_argument("--by", choices=COUNTED, help="count --last in epochs or in updates")
-    parser.add_argument("--ema", action="store_true", help="average the stored EMA weights")
-    parser.add_argument("--output", required=True, metavar="FILE", help="averaged checkpoint")
+    last = "average the last N checkpoints of --dir"
+    which.add_argument("--last", type=int, metavar="N", help=last)
+    best = "average the N best checkpoints of --dir (fairseq: --keep-best-checkpoints)"
+    which.add_argument("--best", type=int, metavar="N", help=best)
+    by = "count --last in checkpoints saved by epoch or by update; needed if --dir has both"
+    parser.add_argument("--by", choices=COUNTED, help=by)
+    ema = "average the EMA weights stored in the checkpoints (fairseq: --store-ema)"
+    parser.add_argument("--ema", action="store_true", help=ema)
+    parser.add_argument("--output", required=True, metavar="FILE", help="checkpoint to write")
 
 
 def run(args: argparse.Namespace) -> None:

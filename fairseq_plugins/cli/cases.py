@@ -1,11 +1,12 @@
-"""Show pairs of sentences with the words that differ most, by a model with difference attention.
+"""Show sentence pairs with the words that differ most according to a model's difference attention.
 
 fairseq-plugins cases runs/rte/dabert --pair "12 people came." "42 people came."
 fairseq-plugins cases runs/rte/dabert --split valid --max 20 --wrong-only --html cases.html
 cat pairs.tsv | fairseq-plugins cases runs/rte/dabert --input - --against runs/rte/plain
 
-A word's number is the share of difference attention (in percent) that the other sentence pays to
-it; {+so+} are the strongest of each sentence, punctuation apart.
+The number shown for a word is the share (in percent) of the other sentence's difference attention
+that it receives; {+so+} marks the words with the largest shares in each sentence, punctuation
+excepted.
 """
 
 from __future__ import annotations
@@ -34,18 +35,23 @@ LEGEND = "{+so+}: most difference attention from the other sentence, in % (punct
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("checkpoint", help="run folder (its checkpoint_best.pt), or checkpoint files joined by ':'")
-    add("--data", metavar="DIR", help="prepared folder (default: the one it was trained on)")
+    add("--data", metavar="DIR", help="prepared folder (default: the one the model was trained on)")
     source = parser.add_mutually_exclusive_group(required=True)
     of = source.add_argument
-    of("--pair", nargs=2, action="append", metavar="SENTENCE", help="raw pair; may be repeated")
-    of("--input", metavar="FILE", help="raw pairs, a TAB between them; - for standard input")
+    pair = "two raw sentences; may be repeated"
+    of("--pair", nargs=2, action="append", metavar="SENTENCE", help=pair)
+    raw = "raw pairs, one a line with a TAB between the sentences; - for standard input"
+    of("--input", metavar="FILE", help=raw)
     of("--split", help="pairs of this split of the prepared folder")
-    add("--max", type=int, metavar="N", help=f"most pairs (default: {OF_A_SPLIT} of a split)")
-    add("--wrong-only", action="store_true", help="of a split: only what the model gets wrong")
-    add("--layer", type=int, help="layer from 0 (default: the mean of those with dual attention)")
-    add("--highlight", type=int, default=3, metavar="N", help="words to mark in a sentence")
-    add("--html", metavar="FILE", help="also write a page that needs no other file")
-    add("--against", metavar="PATH", help="another run or checkpoint whose answers stand beside")
+    most = f"show at most N pairs (default: {OF_A_SPLIT} with --split, otherwise all)"
+    add("--max", type=int, metavar="N", help=most)
+    add("--wrong-only", action="store_true", help="with --split: only pairs the model gets wrong")
+    layer = "layer to show, from 0 (default: the mean of the layers with dual attention)"
+    add("--layer", type=int, help=layer)
+    add("--highlight", type=int, default=3, metavar="N", help="words to mark in each sentence")
+    add("--html", metavar="FILE", help="also write an HTML page that needs no other file")
+    against = "another run or checkpoint, whose predictions are shown beside the first one's"
+    add("--against", metavar="PATH", help=against)
     add_overrides(parser, EXAMPLES)
     add("--cpu", action="store_true", help="use no GPU")
 

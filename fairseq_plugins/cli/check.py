@@ -1,16 +1,17 @@
-"""Verify prepared folders: every file against its SHA-256, every number against its inventory.
+"""Verify prepared folders: every file by its SHA-256 hash, every id by its vocabulary or labels.
 
     fairseq-plugins check data-bin/mine
 
-Nothing is changed. The first folder that is not as it was written ends the command with one line
-and exit status 1. Folders of older releases carry no hashes; of them the numbers are checked.
+Nothing is changed. The command stops at the first folder that is not as it was written, with one
+line that says why and exit status 1. Folders made by older releases have no hashes; only their ids
+are checked.
 """
 
 import argparse
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("folder", nargs="+", help="prepared folder")
+    parser.add_argument("folder", nargs="+", help="prepared folders")
 
 
 def run(args: argparse.Namespace) -> None:

@@ -1,4 +1,4 @@
-"""Show what one system gets right and another does not, differing words marked.
+"""Show what one system gets right and another does not, with the differing words marked.
 
 Translations: the sentences that one of two systems translates better.
 
@@ -13,7 +13,7 @@ wrong, from the JSON lines of `predict` or `robustness`.
         --src data-bin/rte/valid.examples.jsonl --positive entailment
 
 Answers to questions: those that one of several systems gets right and another gets wrong, from the
-predictions.json of `answer`, with the context that they are asked about.
+predictions.json that `answer` writes, with the context that the question is about.
 
     fairseq-plugins compare plain/predictions.json ensemble/predictions.json \\
         --gold dev-v2.0.json
@@ -28,9 +28,13 @@ PLACES = ("systems",)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    files = "two generation logs or plain files; or more files of predictions or answers"
+    files = (
+        "two generation logs or plain files of translations; or two or more files of predictions "
+        "or answers"
+    )
     parser.add_argument("systems", nargs="+", metavar="SYSTEM", help=files)
-    parser.add_argument("--names", nargs="+", help="of systems (default: what tells them apart)")
+    names = "names of the systems (default: the part of their paths that differs)"
+    parser.add_argument("--names", nargs="+", help=names)
     add_flags(parser, ContrastOptions, strict=True)
 
 

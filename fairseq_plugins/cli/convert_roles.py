@@ -1,4 +1,4 @@
-"""Write a file of semantic roles (CoNLL-2005, CoNLL-2012, BIO columns) as CoNLL-U.
+"""Convert a file of semantic roles (CoNLL-2005, CoNLL-2012, BIO columns) to CoNLL-U.
 
     fairseq-plugins convert-roles --roles train.srl --output train.conllu --annotator bundled
     fairseq-plugins convert-roles --roles v4_gold_conll --word-column 4 --first-column 12 \\
@@ -6,8 +6,8 @@
     fairseq-plugins prepare text --dataset plain --train-file train.tsv --valid-fraction 0.1 \\
         --train-conllu train.conllu --layers given.srl1,given.srl2,given.srl3 --destdir data-bin/a
 
-The file of roles has the sentences of the examples in their order, of a pair the first before the
-second. --arch bert_sembert reads what was prepared so.
+The file of roles has the sentences of all examples in the order of the examples; of a pair, the
+first sentence comes before the second. --arch bert_sembert reads data prepared in this way.
 """
 
 import argparse

@@ -1,12 +1,12 @@
-"""Look at trained models on a local page: what they read, say and attend to.
+"""Show trained models on a local web page: what they read, predict and attend to.
 
     fairseq-plugins demo --translation bundles/baseline bundles/syntax
     fairseq-plugins demo --text bundles/cola --pairs bundles/rte --questions bundles/squad --browser
 
-A sentence with its tags, arcs and subwords; translations side by side with their attention; classes
-with the gates of each layer; pairs with what dual attention looks at; answers in their passages
-with coattention. Ctrl-C ends it. Nothing leaves this machine, and the page is for this machine
-alone unless --host says otherwise. Wants pip install 'fairseq-plugins[web]'.
+Shown are a sentence with its tags, arcs and subwords; translations side by side with their
+attention; classes with the gates of each layer; pairs with what dual attention looks at; answers in
+their passages with coattention. Ctrl-C ends it. No data leaves this machine, and the page can be
+opened on this machine alone unless --host says otherwise. Needs pip install 'fairseq-plugins[web]'.
 """
 
 import argparse
@@ -15,13 +15,13 @@ from ..demo.options import KINDS, TRANSLATION, DemoOptions
 from ..option_flags import add_flags
 from . import command
 
-RUNS = ", or runs where fairseq is installed"
+RUNS = ", or runs if fairseq is installed"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     for kind in KINDS:
         runs = "" if kind == TRANSLATION else RUNS
-        text = f"models for {kind}: bundles{runs}; PATH or NAME=PATH"
+        text = f"models for {kind}: bundles{runs}; each given as PATH or NAME=PATH"
         parser.add_argument(f"--{kind}", nargs="+", default=(), metavar="MODEL", help=text)
     add_flags(parser, DemoOptions)
 

@@ -1,9 +1,10 @@
-"""Write a page of claims: what papers say, every seed as a dot, tests, and what may be concluded.
+"""Write a page on papers' claims: what they say, every seed as a dot, tests, and the conclusions.
 
 fairseq-plugins evidence examples/evidence/claims.yaml docs/replication.md
 
-The file names kept rows (`keep`); figures, tables and sentences about them are made of these, and
-the same command makes them again, without training. The page's pictures lie in a folder beside it.
+The file of claims names files of rows that `keep` wrote. Figures, tables and the sentences about
+them are made from these rows, and the same command makes them again, without training. The page's
+pictures are in a folder beside it.
 """
 
 import argparse
@@ -13,8 +14,8 @@ PLACES = ("file", "page")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", type=Path, help="claims (YAML)")
-    parser.add_argument("page", type=Path, help="Markdown file to write")
+    parser.add_argument("file", type=Path, help="YAML file of claims")
+    parser.add_argument("page", type=Path, help="Markdown file (.md) to write")
 
 
 def run(args: argparse.Namespace) -> None:

@@ -1,13 +1,13 @@
-"""Keep the rows of an experiment, so that its systems can be compared again without its runs.
+"""Keep the rows (results of runs) of an experiment, to compare its systems later without its runs.
 
 fairseq-plugins keep runs/evidence_cola rows/cola.jsonl
 fairseq-plugins keep runs/sla_table1 rows/cola_base.jsonl --part cola
 fairseq-plugins seeds rows/cola.jsonl --output cola     # compares, tests and draws them
 
-A row says what a run came to and how each example counts for it: 0.6 KB of the 1,043 examples of
-CoLA, five to seven bytes an example of translations and scores. The file may be added to from
-several machines: rows of runs that the experiment no longer has stay, and so do counts of runs
-whose predictions are gone. Experiments may share a file if no setting and seed is in both.
+A row holds the result of one run, and what each example contributes to it: 0.6 KB for the 1,043
+examples of CoLA, five to seven bytes an example for translations and scores. Several machines may
+add to the file: it keeps the rows of runs that the experiment no longer has, and the counts of runs
+whose predictions are gone. Experiments may share a file if no setting and seed is the same in both.
 """
 
 import argparse
@@ -19,9 +19,9 @@ PLACES = ("folder", "file")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("folder", type=Path, help="of an experiment (with rows.jsonl)")
-    add("file", type=Path, help="file of rows to add to")
-    part = "only this part (default: all, which have to be of one dataset)"
+    add("folder", type=Path, help="folder of an experiment (with rows.jsonl)")
+    add("file", type=Path, help="file that the rows are added to")
+    part = "only this part of the experiment (default: all parts, which must be of one dataset)"
     add("--part", default="", metavar="NAME", help=part)
 
 

@@ -1,11 +1,12 @@
-"""List the options of our tasks, architectures and criterions alone, with their defaults.
+"""List the options of this project's tasks, architectures and criterions, with their defaults.
 
     fairseq-plugins options
     fairseq-plugins options text_classification
     fairseq-plugins options text_classification bert_sla_minilm
 
-Of an architecture the defaults are its own: what it presets. Without names, all names are listed.
-`fairseq-train --help` prints fairseq's options as well.
+For an architecture, the defaults are those that it presets. Without a name, all names are listed,
+also those of optimisers and learning rate schedules. `fairseq-train --help` prints fairseq's
+options as well.
 """
 
 from __future__ import annotations

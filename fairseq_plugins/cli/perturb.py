@@ -1,12 +1,13 @@
-"""Perturb the pairs of a dataset, to see whether a model that matches sentences is robust.
+"""Perturb the sentence pairs of a dataset, to test how robust matching models are.
 
     fairseq-plugins perturb --dataset paws_wiki --raw-dir paws --split test --output perturbed/paws
     fairseq-plugins perturb --dataset rte --raw-dir RTE --split valid --output perturbed/rte \\
         --transformations SwapAnt,NumWord --seed 2
 
-Every transformation writes a folder in the dataset's own format, which `prepare text` reads, with
-the pairs before (original/) and what was done to each (changes.jsonl, perturbation.json). SwapAnt
-and SwapSyn need a WordNet database; BackTrans needs --back-translate, or --forward and --backward.
+Every transformation writes a folder in the dataset's own format, which `prepare text` reads. The
+folder also has the pairs before the change (original/), a record of what was changed in each pair
+(changes.jsonl), and of how the set was made (perturbation.json). SwapAnt and SwapSyn need a WordNet
+database; BackTrans needs --back-translate, or --forward and --backward.
 """
 
 from __future__ import annotations

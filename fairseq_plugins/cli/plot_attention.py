@@ -1,4 +1,4 @@
-"""Draw what models attend to in a sentence, side by side, as PNG and SVG.
+"""Draw the attention of models over a sentence, side by side, as PNG and SVG.
 
     fairseq-plugins plot attention "She lights the lamp." --out figure --checkpoints \\
         runs/quickstart/baseline/checkpoint_last.pt runs/quickstart/syntax/checkpoint_last.pt
@@ -7,10 +7,11 @@
     fairseq-plugins plot attention "He needs new hardware." "He needs new software." --layer 0 \\
         --words --out figure --checkpoints runs/plain runs/dabert
 
-Of a translation model: the decoder's attention over the source while it translates. Of a BERT: the
-attention of each token over the sentence, with dependency arcs above; rectangles mark the cells
-that grow most from the first model to the others. Of a layer with dual attention (DABERT): affinity
-and difference attention as its gate weighs them, or one of them alone (--attention).
+For a translation model: the decoder's attention over the source sentence while it translates. For
+a BERT: the attention of each token over the sentence, with dependency arcs above it; rectangles
+mark the cells that grow most from the first model to the others. In a layer with dual attention
+(DABERT), affinity and difference attention are shown as the layer's gate weighs them, or one of
+them alone (--attention).
 """
 
 from __future__ import annotations
@@ -34,24 +35,27 @@ PLACES = ("out",)
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("sentence", nargs="+", help="raw sentence; two for a model of pairs")
+    add("sentence", nargs="+", help="raw sentence; two for a model of sentence pairs")
     files = "checkpoint files, or run folders (their checkpoint_best.pt)"
     add("--checkpoints", nargs="+", required=True, metavar="PATH", help=files)
-    add("--names", nargs="+", help="panel titles (default: folders', or a BERT's architecture)")
-    add("--data", metavar="DIR", help="prepared folder (default: the checkpoint's own)")
-    add("--out", default="attention", help="file name without suffix")
-    add("--beam", type=int, default=4, help="of a translation")
-    layer = "layer from 0 (default: the decoder's last; of a BERT the mean over layers)"
+    add("--names", nargs="+", help="panel titles (default: folder names; for BERTs, architectures)")
+    add("--data", metavar="DIR", help="prepared folder (default: the one used in training)")
+    add("--out", default="attention", help="name of the figure files without suffix")
+    add("--beam", type=int, default=4, help="beam size of a translation model")
+    layer = "layer, counted from 0 (default: the decoder's last; for a BERT the mean over layers)"
     add("--layer", type=int, help=layer)
-    add("--head", type=int, help="one head from 0 (default: mean over heads)")
-    kinds = "of a BERT, one for all or one a checkpoint (default: fused where dual, else affinity)"
+    add("--head", type=int, help="attention head, counted from 0 (default: the mean over heads)")
+    kinds = (
+        "for a BERT: kind of attention, one for all checkpoints or one for each (default: fused in "
+        "layers with dual attention, else affinity)"
+    )
     add("--attention", nargs="+", choices=ATTENTIONS, help=kinds)
-    add("--words", action="store_true", help="of a BERT: join wordpieces to words")
-    add("--no-arcs", action="store_true", help="of a BERT: draw no parse")
-    most = f"of a BERT: mark the N cells that grow most (default: {HIGHLIGHT}; 0 for none)"
+    add("--words", action="store_true", help="for a BERT: join wordpieces into words")
+    add("--no-arcs", action="store_true", help="for a BERT: draw no dependency arcs")
+    most = f"for a BERT: mark the N cells that grow most (default: {HIGHLIGHT}; 0 for none)"
     add("--highlight", type=int, metavar="N", help=most)
     add_overrides(parser, EXAMPLES)
-    add("--cpu", action="store_true", help="of a BERT: use no GPU")
+    add("--cpu", action="store_true", help="for a BERT: use no GPU")
 
 
 def run(args: argparse.Namespace) -> None:

@@ -1,14 +1,14 @@
-"""Draw what a question and its context attend to in each other, as PNG and SVG.
+"""Draw the attention between a question and its context, as PNG and SVG.
 
     fairseq-plugins plot coattention --path runs/squad2/bertqa --context article.txt \\
         --question "When were the Normans in Normandy?" --out coattention
     fairseq-plugins plot coattention --path runs/squad2/bertqa --split valid --id 56ddde6b9a695914
     fairseq-plugins plot coattention --path runs/squad2/bertqa --split valid --first unanswered
 
-Of a model with coattention blocks (BERTQA): the last block, or --block; the question's attention to
-the context (--direction q2c), or the context's to the question (c2q); the mean over heads, or
---head. The best span is framed, with dashes where no answer wins. What is attended to most is
-printed.
+For models with coattention blocks (BERTQA). Shown is the last block, or --block; the question's
+attention to the context (--direction q2c), or the context's attention to the question (c2q); the
+mean over heads, or --head. The best answer span is framed, with dashes if "no answer" scores
+higher. The wordpieces that receive most attention are printed.
 """
 
 from __future__ import annotations
@@ -36,20 +36,25 @@ PLACES = ("out",)
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--path", required=True, help="run folder (its checkpoint_best.pt), or checkpoint file")
-    add("--context", metavar="FILE", help="text that the question is about")
-    add("--question", metavar="Q", help="what to ask about it")
-    add("--split", help="or a split of the prepared folder")
-    add("--id", help="of the question in the split")
-    add("--first", choices=QUESTIONS, help="or the first one there that has an answer, or none")
-    add("--data", metavar="DIR", help="prepared folder (default: the one it was trained on)")
-    ways = "q2c: the question attends to the context (default); c2q: the other way round"
+    add("--context", metavar="FILE", help="file with the text that the question is about")
+    add("--question", metavar="Q", help="question about the text of --context")
+    add("--split", help="or take a question of this split of the prepared folder")
+    add("--id", help="id of the question in the split")
+    first = "or the first question of the split that has an answer, or that has none"
+    add("--first", choices=QUESTIONS, help=first)
+    add("--data", metavar="DIR", help="prepared folder (default: the one used in training)")
+    ways = "q2c: the question attends to the context (default); c2q: the context to the question"
     add("--direction", default=TO_CONTEXT, choices=DIRECTIONS, help=ways)
-    add("--block", type=int, metavar="B", help="one block from 0 (default: the last)")
-    add("--head", default=MEAN, metavar="H", help="one head from 0, or mean (default)")
-    add("--window", type=int, metavar="K", help="of a long context, from 0 (default: the answer's)")
-    add("--top", type=int, default=10, metavar="N", help="how many wordpieces to print")
-    add("--strip", type=int, default=48, metavar="N", help="most wordpieces side by side")
-    add("--out", default="coattention", help="file name without suffix")
+    add("--block", type=int, metavar="B", help="coattention block, from 0 (default: the last)")
+    heads = "attention head, counted from 0, or mean for the mean over heads (default)"
+    add("--head", default=MEAN, metavar="H", help=heads)
+    window = "window of a long context, counted from 0 (default: the one with the best answer span)"
+    add("--window", type=int, metavar="K", help=window)
+    most = "number of most attended wordpieces to print"
+    add("--top", type=int, default=10, metavar="N", help=most)
+    wide = "largest number of wordpieces side by side in the figure"
+    add("--strip", type=int, default=48, metavar="N", help=wide)
+    add("--out", default="coattention", help="name of the figure files without suffix")
     add_overrides(parser, WINDOWS)
     add("--cpu", action="store_true", help="use no GPU")
 

@@ -1,9 +1,9 @@
-"""Draw a score against the share of the training data, one line a system, as PNG and SVG.
+"""Draw a score against the fraction of the training data, one line per system, as PNG and SVG.
 
     fairseq-plugins plot fractions runs/wmt14_en_de_table1 --out curve
 
-Each system stands at every share with the setting that is best on the validation set; several seeds
-are their mean with their range. What is drawn is the score of the split that was evaluated.
+At every fraction, each system is shown with the setting that is best on the validation set; of
+several seeds, mean and range are drawn. The score is that of the split that was evaluated.
 """
 
 import argparse
@@ -15,8 +15,9 @@ PLACES = ("out",)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("folder", type=Path, help="of an experiment, or of runs, on one dataset")
-    parser.add_argument("--out", default="fractions", help="file name without suffix")
+    runs = "folder of an experiment, or of runs, on one dataset"
+    parser.add_argument("folder", type=Path, help=runs)
+    parser.add_argument("--out", default="fractions", help="name of the files without suffix")
 
 
 def run(args: argparse.Namespace) -> None:

@@ -1,10 +1,10 @@
-"""Draw how much each layer of BERTs with local attention looks locally, as PNG, SVG and CSV.
+"""Draw the share of local attention in each layer of BERTs that have it, as PNG, SVG and CSV.
 
     fairseq-plugins plot gates runs/wla runs/sla --names WLA SLA --split valid --out runs/gates
     fairseq-plugins plot gates runs/sla --text "A film full of fresh air." --out runs/gates
 
-The mean gate of each layer over all tokens, one line a system. Runs of one system are its seeds:
-their mean and range are drawn. Runs on several datasets are drawn side by side.
+The figure shows the mean gate of each layer over all tokens, one line per system. Runs of the same
+system are its seeds: their mean and range are drawn. Different datasets are drawn side by side.
 """
 
 from __future__ import annotations
@@ -28,15 +28,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     files = "run folders (their checkpoint_best.pt) or checkpoint files"
     add("checkpoints", nargs="+", metavar="PATH", help=files)
-    add("--names", nargs="+", help="system of each; equal ones are seeds (default: architectures)")
-    add("--data", metavar="DIR", help="prepared folder (default: each checkpoint's own)")
+    names = "name of each run's system; runs of one name are its seeds (default: architectures)"
+    add("--names", nargs="+", help=names)
+    add("--data", metavar="DIR", help="prepared folder (default: the one used in each training)")
     source = parser.add_mutually_exclusive_group()
     source.add_argument("--split", help="split of the prepared folder (default: valid)")
-    source.add_argument("--text", nargs="+", help="or raw texts, a TAB between those of a pair")
+    source.add_argument("--text", nargs="+", help="or raw texts, a TAB between sentences of a pair")
     source.add_argument("--input", "--file", metavar="FILE", help="or a file of raw text")
-    add("--input-format", default="text", choices=INPUT_FORMATS, help="see `predict`")
-    add("--out", default="gates", help="file name without suffix")
-    add("--batch-size", type=int, default=BATCH_SIZE, metavar="N", help="most examples of a batch")
+    form = "format of --input, as in `predict`"
+    add("--input-format", default="text", choices=INPUT_FORMATS, help=form)
+    add("--out", default="gates", help="name of the files without suffix")
+    add("--batch-size", type=int, default=BATCH_SIZE, metavar="N", help="most examples in a batch")
     add_overrides(parser, EXAMPLES)
     add("--cpu", action="store_true", help="use no GPU")
 

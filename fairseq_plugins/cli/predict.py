@@ -1,11 +1,11 @@
-"""Predict classes, scores or word labels of a prepared split or of raw text.
+"""Predict classes, scores or word labels for a prepared split or for raw text.
 
     fairseq-plugins predict runs/cola --split valid --metrics valid.json --output valid.jsonl
     fairseq-plugins predict runs/cola --split test --submission-dir submission
     echo "The cat sat on the mat." | fairseq-plugins predict runs/cola --input -
     fairseq-plugins predict runs/wnut17 --input words.conll --input-format conll --format conll
 
-Several checkpoints, joined by ':', are an ensemble: the mean of their probabilities or scores.
+Several checkpoints joined by ':' are an ensemble: their probabilities or scores are averaged.
 """
 
 import argparse

@@ -4,7 +4,8 @@
     fairseq-plugins prepare questions --train-file train.json --valid-file dev.json \\
         --annotations none --max-positions 512 --destdir data-bin/mine
 
-On several machines: the same command with --shard 1/2 and --shard 2/2, then with --merge.
+On several machines (here two), run the same command on each, with --shard 1/2 and --shard 2/2; when
+all have finished, run it with --merge.
 """
 
 import argparse

@@ -6,7 +6,8 @@
     fairseq-plugins prepare text --dataset snli --raw-dir snli_1.0 --destdir data-bin/snli \\
         --words-from train --min-count 2 --lowercase --layers none
 
-On several machines: the same command with --shard 1/2 and --shard 2/2, then with --merge.
+On several machines (here two), run the same command on each, with --shard 1/2 and --shard 2/2; when
+all have finished, run it with --merge.
 """
 
 import argparse

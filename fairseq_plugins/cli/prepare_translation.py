@@ -3,7 +3,8 @@
     fairseq-plugins prepare translation -s en -t de --trainpref corpus/train \\
         --validpref corpus/valid --testpref corpus/test --destdir data-bin/corpus
 
-On several machines: the same command with --shard 1/2 and --shard 2/2, then with --merge.
+On several machines (here two), run the same command on each, with --shard 1/2 and --shard 2/2; when
+all have finished, run it with --merge.
 """
 
 import argparse
@@ -21,7 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--like",
         metavar="FOLDER",
-        help="prepare as this prepared folder was: its languages, tokeniser, normaliser, subwords, "
+        help="take the settings of a prepared folder: languages, tokeniser, normaliser, subwords, "
         "dictionaries, features, trees and tagger",
     )
 

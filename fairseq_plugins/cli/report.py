@@ -17,13 +17,14 @@ PLACES = ("folder",)
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("folder", type=Path, metavar="RUNS_DIR", help="folder of an experiment, or above several")
-    add("--output", default="", metavar="STEM", help="STEM.html and STEM.md (default: report)")
-    add("--title", default="", help="of the page (default: the experiment's)")
-    add("--no-paper", action="store_true", help="leave the papers' figures out")
+    add("folder", type=Path, metavar="RUNS_DIR", help="folder of one experiment or of several")
+    pages = "write STEM.html and STEM.md (default: RUNS_DIR/report)"
+    add("--output", default="", metavar="STEM", help=pages)
+    add("--title", default="", help="title of the page (default: the experiment's)")
+    add("--no-paper", action="store_true", help="do not show the papers' scores")
     add("--baseline", default="", metavar="SYSTEM", help="system the others are compared with")
-    add("--samples", type=int, default=1000, help="resamples of the bootstrap")
-    add("--seed", type=int, default=12345, help="of the bootstrap")
+    add("--samples", type=int, default=1000, help="number of bootstrap resamples")
+    add("--seed", type=int, default=12345, help="random seed of the bootstrap")
 
 
 def run(args: argparse.Namespace) -> None:

@@ -1,14 +1,15 @@
-"""Try systems on perturbed examples: how far do they fall? (Table 3 of the DABERT paper)
+"""Measure how much systems lose on perturbed examples (Table 3 of the DABERT paper).
 
     fairseq-plugins robustness runs/paws/plain runs/paws/dabert --sets perturbed/paws \\
         --output runs/robustness/paws
     fairseq-plugins robustness BERT=runs/a/seed1,runs/a/seed2 DABERT=runs/b/seed1,runs/b/seed2 \\
         --sets perturbed/rte/SwapAnt trans_NumWord_99.json dev.json:rte --output runs/robustness/rte
 
-Sets are folders of `perturb` (one, or a folder of them), TextFlint's files (trans_…json with
-ori_…json beside it) and AdvGLUE's dev.json (dev.json:TASK for a task other than the model's).
-Writes OUTPUT.md, OUTPUT.csv, OUTPUT.json, and predictions as OUTPUT/SYSTEM/RUN/SET.jsonl, which
-`compare` reads. Nothing is predicted before everything has been checked.
+A SET is a folder that `perturb` wrote, a folder of such folders, a file of TextFlint (trans_…json,
+with ori_…json beside it) or AdvGLUE's dev.json (dev.json:TASK for a task other than the model's).
+The command writes OUTPUT.md, OUTPUT.csv, OUTPUT.json, and predictions as
+OUTPUT/SYSTEM/RUN/SET.jsonl, which `compare` reads. All inputs are checked before anything is
+predicted.
 """
 
 from __future__ import annotations
@@ -31,14 +32,18 @@ PLACES = ("output",)
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    runs = "run or checkpoint, or NAME=PATH,PATH for the mean of runs; compared with the first"
+    runs = (
+        "run folder or checkpoint, or NAME=PATH,PATH for the mean of several runs; each system is "
+        "compared with the first"
+    )
     add("systems", nargs="+", metavar="SYSTEM", help=runs)
-    add("--sets", nargs="+", required=True, metavar="SET", help="perturbed sets; see above")
-    add("--output", required=True, metavar="STEM", help="STEM.md, .csv, .json, and folder STEM")
-    add("--names", nargs="+", help="what to call the systems (default: what tells them apart)")
+    add("--sets", nargs="+", required=True, metavar="SET", help="perturbed sets (see above)")
+    files = "write the tables STEM.md, .csv and .json, and predictions into folder STEM"
+    add("--output", required=True, metavar="STEM", help=files)
+    add("--names", nargs="+", help="names of the systems (default: NAME=, or parts of their paths)")
     add_flags(parser, ExampleOptions, strict=True)
-    add("--samples", type=int, default=1000, help="resamples of the bootstrap, 0 for no test")
-    add("--seed", type=int, default=12345, help="of the bootstrap")
+    add("--samples", type=int, default=1000, help="number of bootstrap resamples; 0 for no test")
+    add("--seed", type=int, default=12345, help="random seed of the bootstrap")
 
 
 def run(args: argparse.Namespace) -> None:

@@ -1,13 +1,13 @@
-"""Run an experiment: every run behind a table or a figure, then what shows them.
+"""Run an experiment: all runs behind a table or a figure, then the steps that show their results.
 
     fairseq-plugins run examples/sla/table1.yaml --dry-run
     fairseq-plugins run examples/sla/table1.yaml --raw RAW --pretrained BERT --jobs 2
     fairseq-plugins run examples/glue/configs/cola.yaml --seeds 1 2 3
     fairseq-plugins run examples/wmt14_en_de/table1.yaml --executor slurm --gpus-per-node 4
 
-Finished runs are passed over and interrupted ones go on, so the same command finishes an experiment
-that was stopped in whatever way. Results: runs/NAME/rows.jsonl, one line a run; a page to look at:
-fairseq-plugins report runs/NAME
+Finished runs are skipped and interrupted ones continue, so the same command finishes an experiment
+that was stopped in whatever way. The results are in runs/NAME/rows.jsonl, one line per run; to make
+a page of them: fairseq-plugins report runs/NAME
 """
 
 from __future__ import annotations
@@ -36,48 +36,61 @@ STOPPED = "stopped; the same command goes on"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="an experiment or a grid (YAML)")
+    parser.add_argument("file", metavar="FILE", help="YAML file of an experiment or of a grid")
     add_places(parser.add_argument_group("where things are").add_argument)
     _add_selection(parser.add_argument_group("what to run").add_argument)
     add_flags(parser)
 
 
 def add_places(add) -> None:
-    add("--raw", metavar="DIR", type=Path, help="prepare the data from here, if they are not yet")
-    add("--pretrained", default="", metavar="DIR", help="Hugging Face BERT to prepare them for")
-    add("--prepare", default="", metavar="OPTIONS", help="further options of the preparation")
-    add("--data", metavar="DIR", help="prepared folder, of an experiment of one part")
-    add("--name", default="", help="of data-bin/NAME and runs/NAME, of an experiment of one part")
+    raw = "prepare the data from this folder of raw data, if that is not done yet"
+    add("--raw", metavar="DIR", type=Path, help=raw)
+    add("--pretrained", default="", metavar="DIR", help="Hugging Face BERT to prepare the data for")
+    add("--prepare", default="", metavar="OPTIONS", help="more options of `prepare`, as one string")
+    add("--data", metavar="DIR", help="prepared folder, if the experiment has one part")
+    name = "name of the folders in data-bin/ and runs/, if the experiment has one part"
+    add("--name", default="", help=name)
     add("--runs", metavar="DIR", type=Path, help="folder of the runs (default: runs/NAME)")
 
 
 def _add_selection(add) -> None:
-    add("--parts", nargs="+", default=(), metavar="NAME", help="only these parts")
+    add("--parts", nargs="+", default=(), metavar="NAME", help="run only these parts")
     add_choices(add)
-    add("--fractions", nargs="+", type=float, default=(), metavar="F", help="of the training data")
+    shares = "fractions of the training data"
+    add("--fractions", nargs="+", type=float, default=(), metavar="F", help=shares)
     pairs = {"nargs": "+", "default": ()}
-    add("--contrast", **pairs, metavar="NAME=V,V", help="beside each system one for each value")
-    add("--generate", **pairs, metavar="NAME=V", help="of fairseq-generate, in place of the file's")
-    add("--evaluate", default="", metavar="SPLIT", help="split to try the best checkpoint on")
-    add("--reference", default="", metavar="FILE", help="raw reference of that split")
-    add("--size", default="", help=f"of all systems: {' | '.join(SIZES)}")
-    add("--preset", action="store_true", help="first learning rate, epochs and choices")
-    add("--quick", action="store_true", help="one learning rate, epoch and choice, two seeds")
-    add("--smoke", action="store_true", help="two updates of every system: does all of it run?")
+    variants = "add to each system one variant for each value V of option NAME"
+    add("--contrast", **pairs, metavar="NAME=V,V", help=variants)
+    search = "options of fairseq-generate, in place of the file's"
+    add("--generate", **pairs, metavar="NAME=V", help=search)
+    add("--evaluate", default="", metavar="SPLIT", help="split to evaluate the best checkpoint on")
+    add("--reference", default="", metavar="FILE", help="raw references for the --evaluate split")
+    add("--size", default="", help=f"model size of all systems: {' | '.join(SIZES)}")
+    add("--preset", action="store_true", help="only the first learning rate, epochs and choices")
+    add(
+        "--quick", action="store_true", help="trial: one learning rate, epoch and choice, two seeds"
+    )
+    add("--smoke", action="store_true", help="test that every system trains: two updates of each")
     add("--cpu", action="store_true", help="use no GPU")
-    add("--no-predictions", action="store_true", help="do not predict; no significance then")
-    add("--no-after", action="store_true", help="leave out what follows the runs")
-    add("--dry-run", action="store_true", help="print the plan, its cost and its commands")
+    none = "do not predict, nor do --evaluate; no significance tests over examples then"
+    add("--no-predictions", action="store_true", help=none)
+    add("--no-after", action="store_true", help="skip the steps that the file lists under `after`")
+    add("--dry-run", action="store_true", help="only print the plan, its cost and its commands")
 
 
 def add_choices(add) -> None:
-    add("--archs", nargs="+", default=(), metavar="NAME", help="these systems or architectures")
-    add("--learning-rates", nargs="+", type=float, default=(), metavar="LR", help="only these")
-    add("--epochs", nargs="+", type=int, default=(), metavar="N", help="only these lengths")
-    add("--updates", type=int, default=0, metavar="N", help="length of every run")
-    add("--seeds", nargs="+", type=int, default=(), metavar="N", help="only these seeds")
-    add("--choices", nargs="+", default=(), metavar="NAME=V,V", help="only these of the grid's")
-    text = "of fairseq-train, for all; NAME= takes away"
+    systems = "run only these systems, or these architectures"
+    add("--archs", nargs="+", default=(), metavar="NAME", help=systems)
+    rates = "learning rates, in place of the file's"
+    add("--learning-rates", nargs="+", type=float, default=(), metavar="LR", help=rates)
+    lengths = "numbers of epochs, in place of the file's"
+    add("--epochs", nargs="+", type=int, default=(), metavar="N", help=lengths)
+    add("--updates", type=int, default=0, metavar="N", help="number of updates of every run")
+    seeds = "random seeds, in place of the file's"
+    add("--seeds", nargs="+", type=int, default=(), metavar="N", help=seeds)
+    choices = "values to try for an option that is a list in the file, in place of that list"
+    add("--choices", nargs="+", default=(), metavar="NAME=V,V", help=choices)
+    text = "options of fairseq-train for all systems; NAME= removes one"
     add("--options", nargs="+", default=(), metavar="NAME=V", help=text)
 
 

@@ -2,8 +2,8 @@
 
     fairseq-plugins score --sys baseline.log syntax.log --ref test.de --lang de --paired
 
-A system is what fairseq-generate or fairseq-interactive printed, or one sentence a line.
-Without --ref the T- lines of a generation log are the references.
+A system is a file of what fairseq-generate or fairseq-interactive printed, or of one sentence per
+line. Without --ref, the T- lines of a generation log are the references.
 """
 
 import argparse
@@ -16,16 +16,20 @@ PLACES = ("json", "ref")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     choice = {"nargs": "?", "const": "yes", "default": "auto", "choices": TOKENIZED}
-    add("--sys", nargs="+", required=True, metavar="FILE", help="systems, the baseline first")
-    add("--ref", metavar="FILE", help="references (default: T- lines)")
+    files = "translations of each system, those of the baseline first"
+    add("--sys", nargs="+", required=True, metavar="FILE", help=files)
+    add("--ref", metavar="FILE", help="reference translations (default: the T- lines of logs)")
     add("--lang", required=True, help="target language, e.g. de")
-    add("--tokenized", **choice, help="systems are Moses tokens (default: by their look)")
-    add("--ref-tokenized", **choice, help="the same for --ref")
-    add("--subwords", default="auto", choices=SUBWORDS, help="subword marks to remove")
-    add("--paired", action="store_true", help="paired bootstrap against the first system")
-    add("--samples", type=int, default=1000, help="bootstrap resamples")
-    add("--seed", type=int, default=12345, help="bootstrap seed, at least 1")
-    add("--json", metavar="FILE", help="write the report here as well")
+    moses = "whether the systems are Moses-tokenised (auto: detected from the text)"
+    add("--tokenized", **choice, help=moses)
+    moses = "whether the references of --ref are Moses-tokenised (auto: detected from the text)"
+    add("--ref-tokenized", **choice, help=moses)
+    marks = "kind of subword marks to remove (auto: detected from the text)"
+    add("--subwords", default="auto", choices=SUBWORDS, help=marks)
+    add("--paired", action="store_true", help="test against the first system by paired bootstrap")
+    add("--samples", type=int, default=1000, help="number of bootstrap resamples")
+    add("--seed", type=int, default=12345, help="random seed of the bootstrap, at least 1")
+    add("--json", metavar="FILE", help="also write the report to this file")
 
 
 def run(args: argparse.Namespace) -> None:

@@ -1,9 +1,9 @@
-"""Score predicted answers as the official evaluation of SQuAD 2.0 does (files of 1.1, too).
+"""Score predicted answers as the official evaluation of SQuAD 2.0 does (also for SQuAD 1.1).
 
     fairseq-plugins score-answers dev.json predictions.json --null-odds null_odds.json
     fairseq-plugins score-answers dev.json predictions.json --ids half.txt --json
 
-Predictions are a JSON object of ids with texts, an empty text for no answer.
+Predictions are a JSON object that maps question ids to texts; an empty text means no answer.
 """
 
 import argparse
@@ -16,15 +16,17 @@ PLACES = ("gold",)
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("gold", help="SQuAD JSON with answers")
-    add("predictions", help="JSON object, id -> text")
-    add("--null-odds", metavar="FILE", help="JSON object, id -> how much better no answer is")
-    most = "questions with odds above it have no answer (default: 1.0, as officially)"
+    add("gold", help="SQuAD file (JSON) with gold answers")
+    add("predictions", help="JSON object, question id -> predicted text")
+    odds = "JSON object, question id -> how strongly the model prefers no answer"
+    add("--null-odds", metavar="FILE", help=odds)
+    most = "no answer is predicted where the null odds exceed T (default: 1.0, as officially)"
     add("--threshold", type=float, metavar="T", help=most)
-    add("--ids", metavar="FILE", help="score these questions: one id a line, or JSON that has them")
-    lacking = "questions without a prediction: refuse (default), leave out, or count as no answer"
+    these = "score only these questions: a file of one id per line, or JSON that has the ids"
+    add("--ids", metavar="FILE", help=these)
+    lacking = "questions without a prediction: stop (default), leave out, or count as no answer"
     add("--missing", default="error", choices=MISSING, help=lacking)
-    add("--json", action="store_true", help="print what the official script prints")
+    add("--json", action="store_true", help="print JSON, as the official script does")
 
 
 def run(args: argparse.Namespace) -> None:

@@ -1,8 +1,8 @@
-"""Score a pipeline of train-pipeline on the test split of its treebank.
+"""Score a pipeline that train-pipeline made, on the test split of its treebank.
 
     fairseq-plugins score-pipeline --ud-dir UD_German-GSD --out de_gsd_small
 
-The figures go into the pipeline's meta.json and its card.
+The scores are printed and written into the pipeline's meta.json and its model card.
 """
 
 import argparse
@@ -11,8 +11,8 @@ from pathlib import Path
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("--ud-dir", type=Path, required=True, help="treebank: *-ud-test.conllu or test.conllu")
-    add("--out", type=Path, required=True, help="the pipeline's directory")
+    add("--ud-dir", type=Path, required=True, help="folder with *-ud-test.conllu or test.conllu")
+    add("--out", type=Path, required=True, help="directory of the pipeline to score")
 
 
 def run(args: argparse.Namespace) -> None:

@@ -1,14 +1,14 @@
-"""Try learning rates on a part of the training data, and report as they end.
+"""Try learning rates on a part of the training data, and report each result as its run ends.
 
     fairseq-plugins search-rate examples/bertqa_squad/configs/minilm.yaml \\
         --data data-bin/squad2 --fraction 0.2 --range 1e-5 3e-4 6
     fairseq-plugins search-rate examples/glue/configs/rte.yaml --rates 1e-5 2e-5 5e-5 \\
         --examples 500 --archs bert_plain_minilm bert_sla_minilm
 
-For every task that grids know. Each rate is a run on the same seeded choice of training examples,
-with the first values of the grid's choices. Finished rates are passed over and interrupted ones go
-on, so the same command finishes a search that was stopped. A rate at which training breaks down is
-a line of the report.
+It works for every task that grids know. Each learning rate is a run on the same randomly chosen
+training examples (--choice-seed), with the first value of each of the grid's choices. Finished runs
+are skipped and interrupted ones continue, so the same command finishes a search that was stopped. A
+rate at which training diverges has a line in the report, too.
 """
 
 import argparse
@@ -27,25 +27,28 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("grid", metavar="CONFIG", help="YAML file of a grid; see `run`")
     add("--data", metavar="DIR", help="prepared folder (default: data-bin/DATASET)")
-    add("--runs", metavar="DIR", type=Path, help="of the runs (default: runs/rates/DATASET)")
-    add("--archs", nargs="+", default=(), metavar="NAME", help="systems (default: the first)")
+    add("--runs", metavar="DIR", type=Path, help="folder of runs (default: runs/rates/DATASET)")
+    systems = "systems, or architectures (default: the first system of the grid)"
+    add("--archs", nargs="+", default=(), metavar="NAME", help=systems)
     rates = parser.add_mutually_exclusive_group()
-    rates.add_argument("--rates", nargs="+", type=float, metavar="LR", help="these rates")
-    text = "or so many, each the same multiple of the one before (default: 1e-06 0.001 7)"
+    rates.add_argument("--rates", nargs="+", type=float, metavar="LR", help="learning rates to try")
+    text = "or COUNT rates, each the same multiple of the one before (default: 1e-06 0.001 7)"
     names = ("LOW", "HIGH", "COUNT")
     rates.add_argument("--range", nargs=3, metavar=names, default=(1e-6, 1e-3, 7), help=text)
     part = parser.add_mutually_exclusive_group()
-    part.add_argument("--fraction", type=float, default=0.1, help="of the examples (default: 0.1)")
-    part.add_argument("--examples", type=int, metavar="N", help="or so many of them")
-    add("--choice-seed", type=int, default=1, metavar="N", help="of the choice of examples")
-    add("--epochs", type=int, metavar="N", help="passes over them (default: the grid's first)")
-    add("--seed", type=int, default=1, metavar="N", help="of the runs")
-    add("--options", nargs="+", default=(), metavar="NAME=V", help="of fairseq-train")
-    add("--size", default="", help=f"of the systems: {' | '.join(SIZES)}")
-    add("--jobs", type=int, default=1, metavar="N", help="runs at a time")
+    share = "fraction of the training examples (default: 0.1)"
+    part.add_argument("--fraction", type=float, default=0.1, help=share)
+    part.add_argument("--examples", type=int, metavar="N", help="or number of training examples")
+    add("--choice-seed", type=int, default=1, metavar="N", help="seed for the choice of examples")
+    add("--epochs", type=int, metavar="N", help="number of epochs (default: the grid's first)")
+    add("--seed", type=int, default=1, metavar="N", help="random seed of the runs")
+    add("--options", nargs="+", default=(), metavar="NAME=V", help="options of fairseq-train")
+    add("--size", default="", help=f"model size of the systems: {' | '.join(SIZES)}")
+    add("--jobs", type=int, default=1, metavar="N", help="number of runs at a time")
     add("--cpu", action="store_true", help="use no GPU")
-    add("--keep-checkpoints", action="store_true", help="otherwise they are removed")
-    add("--output", metavar="STEM", help="STEM.md, .csv, .json, .png, .svg (default: RUNS/rates)")
+    add("--keep-checkpoints", action="store_true", help="do not remove the checkpoints of the runs")
+    files = "write STEM.md, .csv, .json, .png, .svg (default: RUNS/rates)"
+    add("--output", metavar="STEM", help=files)
 
 
 def run(args: argparse.Namespace) -> int:

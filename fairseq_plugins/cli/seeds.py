@@ -1,4 +1,4 @@
-"""Report the runs of a grid: mean, deviation and best over seeds, and what differences mean.
+"""Report a grid's runs: mean, deviation and best over seeds, and which differences are significant.
 
 fairseq-plugins seeds runs/cola     # seeds.md, settings.csv, comparisons.csv, seeds.png
 fairseq-plugins seeds examples/evidence/rows/cola.jsonl --output cola     # of kept rows alone
@@ -12,16 +12,21 @@ PLACES = ("output", "folder")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("folder", type=Path, help="folder of the runs, or a file of rows (rows.jsonl)")
-    metric = "default: BLEU of translations, else the one that chose the checkpoints"
+    add("folder", type=Path, help="folder of the runs, or a file of their rows (rows.jsonl)")
+    metric = (
+        "metric to show (default: BLEU of translations, else the one that chose the checkpoints)"
+    )
     add("--metric", default="", help=metric)
     add("--baseline", default="", metavar="NAME", help="system the others are compared with")
-    add("--systems", nargs="+", default=[], metavar="NAME", help="only these and the baseline")
-    effect = "say how many seeds show a difference of X, a number as the table of scores has them"
+    others = "show only these systems and the baseline"
+    add("--systems", nargs="+", default=[], metavar="NAME", help=others)
+    effect = (
+        "say how many seeds it takes to detect a difference of X, in units of the table of scores"
+    )
     add("--effect", type=_difference, default=0.0, metavar="X", help=effect)
-    add("--samples", type=int, default=1000, help="resamples of the bootstrap over examples")
-    add("--seed", type=int, default=12345, help="of the bootstrap")
-    where = "folder to write to (default: that of the runs; of a file FILE_seeds beside it)"
+    add("--samples", type=int, default=1000, help="number of bootstrap resamples over examples")
+    add("--seed", type=int, default=12345, help="random seed of the bootstrap")
+    where = "folder to write to (default: that of the runs; of a file, FILE_seeds beside it)"
     add("--output", type=Path, metavar="DIR", help=where)
 
 

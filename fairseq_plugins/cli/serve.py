@@ -1,12 +1,13 @@
-"""Serve trained models over HTTP: JSON in and out, concurrent requests in batches.
+"""Serve trained models over HTTP: JSON in and out, concurrent requests computed in batches.
 
     fairseq-plugins serve bundles/cola
     fairseq-plugins serve bundles/cola qa=bundles/squad bundles/en_de --port 8001 --int8
     curl --json '{"texts": ["The cat sat on the mat."]}' http://127.0.0.1:8000/models/cola
 
-One bundle or run after another, or NAME=PATH; several joined by ':' are an ensemble. Without --host
-only this machine is answered. SIGTERM and Ctrl-C end the service when all requests that are under
-way are answered, a second one at once.
+Each BUNDLE is a bundle or run folder, and is served under NAME, or under its folder's name; several
+joined by ':' are an ensemble. Without --host, only requests from this machine are answered. After
+SIGTERM or Ctrl-C, the service finishes the requests that are under way and ends; a second signal
+ends it at once.
 """
 
 import argparse
@@ -17,7 +18,8 @@ from . import command
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("bundles", nargs="+", metavar="[NAME=]BUNDLE", help="what to serve")
+    what = "bundle or run folder to serve"
+    parser.add_argument("bundles", nargs="+", metavar="[NAME=]BUNDLE", help=what)
     add_flags(parser, ServiceOptions, strict=True)
 
 

@@ -1,12 +1,12 @@
-"""Write a seeded fraction of a prepared folder's training pairs or examples.
+"""Copy a prepared folder with a random fraction of its training data, chosen by a seed.
 
     fairseq-plugins subset data-bin/sample_en_de data-bin/sample_en_de.10 --fraction 0.1
     fairseq-plugins subset data-bin/squad2 data-bin/squad2.20 --fraction 0.2
     fairseq-plugins subset data-bin/cola data-bin/cola.select --fraction 1 --select-fraction 0.1
 
-A smaller fraction of the same seed lies within a larger one. What is held out becomes the split
-`select`, to choose checkpoints and rates on (`fairseq-train ... --valid-subset select`), so that
-the validation set is used once, for the figure that is reported.
+A smaller fraction is contained in every larger one of the same seed. What is held out becomes the
+split `select`, on which checkpoints and learning rates are chosen (`fairseq-train ...
+--valid-subset select`), so that the validation set is used only once, for the reported score.
 """
 
 import argparse
@@ -18,9 +18,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", help="prepared folder")
     parser.add_argument("destination", help="folder to write")
     add = parser.add_argument
-    add("--fraction", type=float, required=True, help="of what is not held out, above 0, at most 1")
-    add("--select-fraction", type=float, default=0.0, help="of the training set, to be held out")
-    parser.add_argument("--seed", type=int, default=1, help="of the choice (default: 1)")
+    kept = "fraction to keep of what is not held out; above 0, at most 1"
+    add("--fraction", type=float, required=True, help=kept)
+    held = "fraction of the training set to hold out as split `select`"
+    add("--select-fraction", type=float, default=0.0, help=held)
+    parser.add_argument("--seed", type=int, default=1, help="random seed (default: 1)")
 
 
 def run(args: argparse.Namespace) -> None:

@@ -1,12 +1,13 @@
-"""Lay finished runs out as tables: those that their experiment asks for, or those of the papers.
+"""Show finished runs as tables: those that their experiment asks for, or those of the papers.
 
     fairseq-plugins table runs/sla_table1 --output runs/sla_table1/tables
     fairseq-plugins table runs/cola runs/rte runs/wnut17 --layout sla1
     fairseq-plugins table runs/multi30k_en_de_table1 --layout fractions settings
     fairseq-plugins table runs/bertqa_large --ensemble runs/bertqa_large/answers
 
-Best setting of every system on the validation set; mean and deviation over seeds; an arrow where a
-system is better than the baseline with p < 0.05; beside them the papers' figures.
+For every system, a table shows the setting that is best on the validation set: mean and standard
+deviation over seeds, an arrow where it differs from the baseline with p < 0.05 (the caption says in
+which direction), and beside them the papers' scores.
 """
 
 import argparse
@@ -17,16 +18,17 @@ from ..lab.results.table_names import table_names
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("folders", nargs="+", type=Path, metavar="RUNS", help="experiments, or folders of runs")
+    add("folders", nargs="+", type=Path, metavar="RUNS", help="folders of experiments, or of runs")
     several = {"nargs": "+", "default": ()}
-    names = f"{' | '.join(table_names())} (default: the experiment's, or all that fit)"
+    names = f"tables: {' | '.join(table_names())} (default: the experiment's, or all that fit)"
     add("--layout", **several, metavar="TABLE", help=names)
-    answers = "answers of several runs, folders of `answer` (default: those of the experiment)"
+    answers = "folders that `answer` wrote for ensembles of runs (default: those of the experiment)"
     add("--ensemble", **several, metavar="DIR", help=answers)
-    add("--test", default="seeds", choices=("seeds", "examples"), help="Welch's t, or bootstrap")
-    add("--samples", type=int, default=1000, help="resamples of the bootstrap")
-    add("--seed", type=int, default=12345, help="of the bootstrap")
-    add("--no-paper", action="store_true", help="leave the papers' figures out")
+    tests = "Welch's t-test over seeds, or paired bootstrap over examples"
+    add("--test", default="seeds", choices=("seeds", "examples"), help=tests)
+    add("--samples", type=int, default=1000, help="number of bootstrap resamples")
+    add("--seed", type=int, default=12345, help="random seed of the bootstrap")
+    add("--no-paper", action="store_true", help="do not show the papers' scores")
     add("--output", metavar="STEM", help="also write STEM.md and STEM.csv")
 
 

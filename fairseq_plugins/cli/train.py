@@ -1,12 +1,12 @@
-"""Train one model from a file: prepare its data, train, predict, and say what to do with it.
+"""Train one model from a file: prepare its data, train, predict, and print the next commands.
 
     fairseq-plugins train mine.yaml --raw corpora/mine
     fairseq-plugins train examples/glue/configs/rte.yaml --raw RTE --archs bert_sla_minilm \\
         --learning-rates 5e-5 --epochs 3 --seeds 1
 
-The file has the keys of a part of an experiment (see `run`), each with one value; of a file with
-more, options choose one. What was stopped goes on with the same command. The run lies where `run`
-would put it: runs/NAME/SYSTEM/SETTING/seedN.
+The file has the keys of a part of an experiment (see `run`), each with one value; if it has more
+values, choose one of each by options. A training that was stopped continues with the same command.
+The run is written where `run` would put it: runs/NAME/SYSTEM/SETTING/seedN.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ __all__ = ["STOPPED"]  # beside what every command has: what to say to whoever i
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("file", metavar="FILE", help="a grid of one run (YAML)")
+    parser.add_argument("file", metavar="FILE", help="YAML file of a grid with one run")
     add_places(parser.add_argument_group("where things are").add_argument)
     add = parser.add_argument_group("what to train").add_argument
     add_choices(add)
     add("--cpu", action="store_true", help="use no GPU")
-    add("--dry-run", action="store_true", help="print the plan, its cost and its command")
+    add("--dry-run", action="store_true", help="only print the plan, its cost and its command")
 
 
 def run(args: argparse.Namespace) -> int:

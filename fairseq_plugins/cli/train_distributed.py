@@ -1,14 +1,14 @@
-"""Run fairseq-train in several processes, one a GPU, or on CPU.
+"""Run fairseq-train in several processes, one for each GPU, or on the CPU.
 
     fairseq-plugins train-distributed 2 data-bin/x --task syntax_translation --arch ...
 
-Without a GPU, or with --cpu among the arguments, they run on CPU. For several machines set
-torchrun's own options in TORCHRUN, e.g. TORCHRUN="--nnodes 2 --rdzv_backend c10d --rdzv_endpoint
-host:29500".
+Without a GPU, or with --cpu among the arguments, they run on the CPU. For several machines, set the
+environment variable TORCHRUN to torchrun's own options, e.g.
+TORCHRUN="--nnodes 2 --rdzv_backend c10d --rdzv_endpoint host:29500".
 
-Why not `torchrun fairseq-train` itself: where fairseq sees one GPU or none, it takes itself for
-the only process, and every process trains alone and overwrites the others' checkpoints. Recipes,
-and what works with what: docs/distributed.md of the project.
+`torchrun fairseq-train` itself does not work: where fairseq sees one GPU or none, it acts as the
+only process, so every process trains alone and overwrites the others' checkpoints. Recipes, and
+which options work together: docs/distributed.md of the project.
 """
 
 import argparse
@@ -17,7 +17,7 @@ import os
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("processes", type=int, help="number of processes on this machine")
-    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="of fairseq-train")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="arguments of fairseq-train")
 
 
 def run(args: argparse.Namespace) -> int:

@@ -3,10 +3,10 @@
     fairseq-plugins train-pipeline --ud-dir UD_German-GSD --out de_gsd_small
 
 spaCy's stock CPU configuration ("efficiency"): one tok2vec shared by a morphologizer, a tagger, an
-edit-tree lemmatizer and a transition parser, as far as the treebank has what they learn. Training
-mixes in lower-cased and Moses-tokenised variants, keeps the pipeline that scores best on the
-development split and may be interrupted: what was best so far is saved. score-pipeline measures it
-afterwards; --spacy-model takes it.
+edit-tree lemmatizer and a transition parser, as far as the treebank has annotation for them.
+Training adds lower-cased and Moses-tokenised variants of the sentences, and keeps the pipeline that
+scores best on the development split. It may be interrupted: the best pipeline so far is saved.
+score-pipeline scores it afterwards; other commands take it as --spacy-model.
 """
 
 import argparse
@@ -15,25 +15,28 @@ from pathlib import Path
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    folder = "treebank: *-ud-train.conllu, *-ud-dev.conllu, *-ud-test.conllu"
+    folder = "folder of the treebank: *-ud-train.conllu, *-ud-dev.conllu, *-ud-test.conllu"
     add("--ud-dir", type=Path, required=True, help=folder)
-    add("--out", type=Path, required=True, help="the pipeline's directory")
+    add("--out", type=Path, required=True, help="directory to write the pipeline to")
     add("--train", type=Path, help="CoNLL-U file to train on, in place of the treebank's split")
-    add("--dev", type=Path, help="CoNLL-U file to choose the best pipeline on, likewise")
-    add("--lang", default="", help="language code (default: of the names of the treebank's files)")
-    text = "what it is to give beside pos: morph, tag, lemma, heads (default: all there is)"
+    dev = "CoNLL-U file to choose the best pipeline on, in place of the treebank's split"
+    add("--dev", type=Path, help=dev)
+    add("--lang", default="", help="language code (default: from the treebank's file names)")
+    text = "layers to learn besides pos: morph, tag, lemma, heads (default: all the treebank has)"
     add("--layers", default="", help=text)
-    add("--license", default="", help="the treebank's licence (default: what its README says)")
-    add("--source", default="", help="the treebank's name (default: its folder's)")
-    add("--url", default="", help="where it is published, for the card")
-    add("--author", default="", help="who made it, for the card")
-    add("--steps", type=int, default=7000, help="updates of about 1,000 words")
-    add("--minutes", type=float, default=120, help="stop after this long")
-    add("--eval-every", type=int, default=500, help="updates between scorings")
-    add("--variant-rate", type=float, default=0.2, help="share of each variant")
-    add("--seed", type=int, default=1, help="of all choices")
+    add("--license", default="", help="the treebank's licence (default: as in its README)")
+    add("--source", default="", help="the treebank's name (default: its folder's name)")
+    add("--url", default="", help="web address of the treebank, for the model card")
+    add("--author", default="", help="authors of the treebank, for the model card")
+    add("--steps", type=int, default=7000, help="number of updates, of up to about 1,000 words")
+    add("--minutes", type=float, default=120, help="stop after this many minutes")
+    add("--eval-every", type=int, default=500, help="number of updates between evaluations")
+    variants = "share of the sentences that is added lower-cased, and again as Moses tokens"
+    add("--variant-rate", type=float, default=0.2, help=variants)
+    add("--seed", type=int, default=1, help="random seed")
     rows = [5000, 1000, 2500, 2500]
-    add("--rows", type=int, nargs=4, default=rows, help="hash rows for norm, prefix, suffix, shape")
+    sizes = "rows of the hash embeddings for norm, prefix, suffix and shape of a word"
+    add("--rows", type=int, nargs=4, default=rows, help=sizes)
 
 
 def run(args: argparse.Namespace) -> None:

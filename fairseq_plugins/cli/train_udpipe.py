@@ -1,10 +1,10 @@
-"""Train a UDPipe model on a Universal Dependencies treebank: words of raw text, tags, trees.
+"""Train a UDPipe model on a Universal Dependencies treebank: tokenisation, tags, trees.
 
     fairseq-plugins train-udpipe --ud-dir UD_Chinese-GSDSimp --out zh_gsdsimp.udpipe
 
-For languages whose words do not stand between blanks, and all others; it needs the package
-ufal.udpipe. --spacy-model udpipe:zh_gsdsimp.udpipe takes the model. The options of its three parts
-are UDPipe's own; the defaults train a small treebank in minutes.
+For all languages, also those that do not separate words by spaces. It needs the package
+ufal.udpipe. Other commands take the model as --spacy-model udpipe:zh_gsdsimp.udpipe. The options of
+its three parts are UDPipe's own; with the defaults, a small treebank trains in minutes.
 """
 
 import argparse
@@ -13,10 +13,11 @@ from pathlib import Path
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("--ud-dir", type=Path, help="treebank: *-ud-train.conllu and *-ud-dev.conllu")
-    add("--out", type=Path, required=True, help="the model's file")
+    add("--ud-dir", type=Path, help="folder with *-ud-train.conllu and *-ud-dev.conllu")
+    add("--out", type=Path, required=True, help="file to write the model to")
     add("--train", type=Path, help="CoNLL-U file to train on, in place of the treebank's split")
-    add("--dev", type=Path, help="CoNLL-U file of held-out sentences, likewise")
+    dev = "CoNLL-U file of held-out sentences, in place of the treebank's split"
+    add("--dev", type=Path, help=dev)
     tokenizer = "epochs=20;batch_size=50;dimension=24;early_stopping=1"
     tagger = "iterations=10;early_stopping=1"
     parser_options = (
@@ -24,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "structured_interval=0;transition_system=projective;transition_oracle=static"
     )
     for name, value in (("tokenizer", tokenizer), ("tagger", tagger), ("parser", parser_options)):
-        add(f"--{name}", default=value, help="UDPipe's options of it (default: %(default)s)")
+        add(f"--{name}", default=value, help=f"UDPipe's {name} options (default: %(default)s)")
 
 
 def run(args: argparse.Namespace) -> None:

@@ -1,4 +1,4 @@
-"""Translate a split or raw text with a run or a bundle, and score that.
+"""Translate a prepared split or raw text with a run or a bundle, and score the translations.
 
     fairseq-plugins translate runs/mine --split test
     fairseq-plugins translate runs/mine --source test.en --output mine.de --reference test.de
@@ -6,11 +6,12 @@
     fairseq-plugins translate bundle --source test.en --output mine.de --reference test.de
     fairseq-plugins translate bundle --data data-bin/mine --split test --output generate.log
 
-Of a run leaves generate.SPLIT.log (what fairseq-generate prints), score.SPLIT.json and
-evaluation.SPLIT.json (split, BLEU, chrF) in its folder; what stands behind -- goes to
-fairseq-generate. Raw text (--source) is translated by a run with fairseq, by a bundle
-(fairseq-plugins export) without it; a bundle also translates a split of a prepared folder (--data),
-of which it leaves such a log. For these, behind -- stand --beam, --lenpen and --max-tokens.
+A split that a run translates leaves generate.SPLIT.log (what fairseq-generate prints),
+score.SPLIT.json and evaluation.SPLIT.json (split, BLEU, chrF) in the run's folder; options after --
+go to fairseq-generate. Raw text (--source) is translated by a run, with fairseq, or by a bundle
+(fairseq-plugins export), without fairseq. A bundle also translates a split of a prepared folder
+(--data), and writes such a log to --output. For raw text and bundles, only --beam, --lenpen and
+--max-tokens may stand after --.
 """
 
 from __future__ import annotations
@@ -42,15 +43,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments; what stands behind ``--`` is `generate`."""
     parser.usage = "%(prog)s RUN [options] [-- OPTIONS OF fairseq-generate]"
     add = parser.add_argument
-    add("run", type=Path, help="folder of the checkpoint, or a bundle")
-    add("--data", metavar="DIR", help="prepared folder (default: the checkpoint's own)")
-    add("--source", metavar="FILE", help="raw text, one sentence a line; - for stdin")
-    add("--output", metavar="FILE", help="where translations of it go (default: stdout)")
-    annotator = "what annotates raw text (default: as the training data)"
+    add("run", type=Path, help="run folder, or bundle")
+    add("--data", metavar="DIR", help="prepared folder (default: the one used in training)")
+    add("--source", metavar="FILE", help="file of raw text, one sentence per line; - for stdin")
+    output = "file for translations of raw text, or by a bundle (default: stdout)"
+    add("--output", metavar="FILE", help=output)
+    annotator = "what annotates raw text, such as a spaCy pipeline (default: as in training)"
     add("--annotator", metavar="NAME", help=annotator)
-    add("--split", default="test", help="of the prepared folder (default: test)")
-    add("--checkpoint", default="checkpoint_best.pt", help="in the run's folder")
-    add("--reference", metavar="FILE", help="raw references (default: the folder's target side)")
+    add("--split", default="test", help="split of the prepared folder (default: test)")
+    add("--checkpoint", default="checkpoint_best.pt", help="checkpoint file in the run's folder")
+    references = "file of raw references (default: the target side of the prepared folder)"
+    add("--reference", metavar="FILE", help=references)
     add("--cpu", action="store_true", help="use no GPU")
 
 

@@ -28,9 +28,13 @@ from ._text_criterion import TextCriterion
 class MrcNerCriterionConfig(FairseqDataclass):
     """Weights of the losses; the authors' program begins with equal ones."""
 
-    start_loss_weight: float = option("alpha, of where entities begin", 1.0, least=0)
-    end_loss_weight: float = option("beta, of where they end", 1.0, least=0)
-    span_loss_weight: float = option("gamma, of which pairs are entities", 1.0, least=0)
+    start_loss_weight: float = option(
+        "alpha: weight of the loss for where entities begin", 1.0, least=0
+    )
+    end_loss_weight: float = option("beta: weight of the loss for where entities end", 1.0, least=0)
+    span_loss_weight: float = option(
+        "gamma: weight of the loss for whether a first and a last word form an entity", 1.0, least=0
+    )
 
 
 @register_criterion("mrc_ner", dataclass=MrcNerCriterionConfig)

@@ -32,7 +32,9 @@ class FactoredCrossEntropyConfig(LabelSmoothedCrossEntropyCriterionConfig):
     """fairseq's options and ours."""
 
     target_factor_weight: float = option(
-        "weight of the loss of target factors beside that of the words", 1.0, least=0.0
+        "weight of the loss of target factors, which is added to the loss of the words",
+        1.0,
+        least=0.0,
     )
 
 

@@ -41,14 +41,20 @@ NOT_FOR = {
 class InputOptions:
     """Options of the understanding tasks that decide what models read and how they answer."""
 
-    max_positions: int | None = option("most wordpieces of a row", None, least=1)
-    long_examples: str | None = option("longer ones", None, choices=LONG_EXAMPLES)
-    doc_stride: int | None = option("from one window to the next", None, least=1)
-    max_query_length: int | None = option("wordpieces of a question", None, least=1)
-    max_answer_length: int = option("most wordpieces of an answer", 30, least=1)
-    n_best: int = option("answers of a prediction", 20, least=1, most=MOST_ANSWERS)
-    null_threshold: float = option("odds from which there is no answer", 0.0)
-    entities: str | None = option("whether they overlap", None, choices=("flat", "nested"))
+    max_positions: int | None = option("maximum number of wordpieces of an input", None, least=1)
+    long_examples: str | None = option(
+        "what to do with longer examples", None, choices=LONG_EXAMPLES
+    )
+    doc_stride: int | None = option(
+        "wordpieces from the beginning of one window to that of the next", None, least=1
+    )
+    max_query_length: int | None = option(
+        "maximum number of wordpieces of a question", None, least=1
+    )
+    max_answer_length: int = option("maximum number of wordpieces of an answer", 30, least=1)
+    n_best: int = option("number of answers listed for a question", 20, least=1, most=MOST_ANSWERS)
+    null_threshold: float = option("null odds above which there is no answer", 0.0)
+    entities: str | None = option("whether entities may overlap", None, choices=("flat", "nested"))
 
     def __post_init__(self) -> None:
         check(self)

@@ -20,17 +20,19 @@ class DemoOptions:
     pairs: tuple[str, ...] = ()
     questions: tuple[str, ...] = ()
     port: int = option("port of the page; 0 for any that is free", 7860, least=0, most=65535)
-    host: str = option("address that it listens to; 0.0.0.0 for all, unprotected", LOCAL)
+    host: str = option(
+        "address to listen on; 0.0.0.0 for all addresses of the machine, unprotected", LOCAL
+    )
     presets: str | None = option(
-        "YAML with examples to choose from: kind of model -> list of examples, each with the texts "
-        "it consists of (default: English ones)",
+        "YAML file with examples to choose from: kind of model -> list of examples, each a list of "
+        "its texts (default: English examples)",
         None,
         metavar="FILE",
     )
     spacy_model: str | None = option(
-        "what annotates raw text (default: as the training data)", None, alias="--annotator"
+        "annotator of raw text (default: the one of the training data)", None, alias="--annotator"
     )
-    int8: bool = option("compute linear maps in 8 bits", False)
+    int8: bool = option("compute linear layers in 8 bits", False)
     browser: bool = option("open the page in the system's browser", False)
 
     def __post_init__(self) -> None:

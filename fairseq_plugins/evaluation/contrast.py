@@ -103,39 +103,47 @@ class ContrastOptions:
     """
 
     better: str = option(
-        "which system has to be better, or right; both and any: whichever", "last", choices=BETTER
+        "which system has to be better, or right: {choices} (both and any: no matter which)",
+        "last",
+        choices=BETTER,
     )
     min_gap: float = option(
-        "smallest difference in points, in % or in the unit of scores", 0.0, least=0
+        "show only differences of at least this, in points, in % or in the unit of the scores",
+        0.0,
+        least=0,
     )
 
     systems: Sequence[str] = ()
     names: Sequence[str] | None = None
     gold: str | None = option(
-        "translation: references (default: T- lines); answers: SQuAD JSON with answers, or "
-        "SPLIT.examples.jsonl of a prepared folder",
+        "translation: references (default: the T- lines of the log); answers: SQuAD JSON with "
+        "answers, or SPLIT.examples.jsonl of a prepared folder",
         None,
     )
     src: str | None = option(
-        "translation: source sentences (default: S- lines, if any); predictions: the texts, where "
-        "they do not hold them: SPLIT.examples.jsonl of a prepared folder, or one example a line "
-        "with a TAB between its sentences",
+        "translation: source sentences (default: the S- lines of the log, if any); predictions: "
+        "the texts, where the files do not hold them: SPLIT.examples.jsonl of a prepared folder, "
+        "or one example per line with a TAB between its sentences",
         None,
     )
     lang: str | None = option("translation: target language (default: de)", None)
     tokenized: str | None = option(
-        "translation: systems are Moses tokens (default: auto)", None, choices=TOKENIZED
+        "translation: whether the systems' outputs are Moses tokens (default: auto)",
+        None,
+        choices=TOKENIZED,
     )
     metric: str | None = option(
-        "translation: sentence score (default: chrf)", None, choices=SENTENCE_METRICS
+        "translation: metric that scores sentences (default: chrf)", None, choices=SENTENCE_METRICS
     )
     positive: str | None = option(
-        "classes: whose probability is shown (default: 1 of 0 and 1, else the answer's)", None
+        "classes: class whose probability is shown (default: 1 if the classes are 0 and 1, else "
+        "the class answered)",
+        None,
     )
-    max: int = option("how many to show", 10, least=0)
-    markdown: str | None = option("write a Markdown table here", None)
-    tsv: str | None = option("write tab-separated values here", None)
-    html: str | None = option("write a page here", None)
+    max: int = option("maximum number of items to show", 10, least=0)
+    markdown: str | None = option("file to write as a Markdown table", None)
+    tsv: str | None = option("file to write as tab-separated values", None)
+    html: str | None = option("file to write as an HTML page", None)
 
     def __post_init__(self) -> None:
         check(self)

@@ -39,7 +39,9 @@ PIPELINE = "spacy_model"
 EXAMPLES = ("max_positions", "long_examples")  # of classification and labelling
 WINDOWS = ("max_positions", "doc_stride", "max_query_length")  # of questions
 
-_CHECKPOINT = "run folder (its checkpoint_best.pt), checkpoint files or bundles joined by ':'"
+_CHECKPOINT = (
+    "run folder (its checkpoint_best.pt is used), or checkpoint files or bundles, joined by ':'"
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,14 +49,14 @@ class Overrides:
     """Options that replace those of the training where they are given."""
 
     spacy_model: str | None = option(
-        "what annotates raw text: a spaCy pipeline, installed or a path, or udpipe:MODEL (default: "
-        "that of the data folder, if it is bundled or installed)",
+        "annotator of raw text: an installed spaCy pipeline or its path, or udpipe:MODEL (default: "
+        "that of the prepared folder, if it is bundled or installed)",
         None,
         alias="--annotator",
     )
     max_positions: int | None = option(
-        "most wordpieces of a row, specials included, as far as the model has positions (default: "
-        "as in training)",
+        "maximum number of wordpieces of an input, special tokens included, at most as many as the "
+        "model has positions (default: as in training)",
         None,
         least=1,
     )
@@ -65,8 +67,8 @@ class ExampleOverrides(Overrides):
     """Those of classification and labelling."""
 
     long_examples: str | None = option(
-        "examples longer than that: truncate is for sentences and pairs, split for labels of words "
-        "(default: as in training)",
+        "what to do with examples longer than --max-positions: {choices} (truncate is for "
+        "sentences and pairs, split for labels of words; default: as in training)",
         None,
         choices=("error", "truncate", "split"),
     )
@@ -77,13 +79,15 @@ class WindowOverrides(Overrides):
     """Those of questions."""
 
     doc_stride: int | None = option(
-        "wordpieces from the begin of one window of a long context to the next (default: as in "
-        "training)",
+        "wordpieces from the beginning of one window of a long context to that of the next "
+        "(default: as in training)",
         None,
         least=1,
     )
     max_query_length: int | None = option(
-        "wordpieces of a question that are read (default: as in training)", None, least=1
+        "maximum number of wordpieces that are read of a question (default: as in training)",
+        None,
+        least=1,
     )
 
 
@@ -92,18 +96,23 @@ class ModelOptions:
     """How every command computes."""
 
     data: str | None = option(
-        "prepared folder (default: the one it was trained on, or what the run keeps of it)", None
+        "prepared folder (default: the one the model was trained on, or what the run keeps of it)",
+        None,
     )
-    batch_size: int = option("most examples of a batch; of questions, rows", BATCH_SIZE, least=1)
+    batch_size: int = option(
+        "maximum number of examples in a batch; for questions, of windows of their contexts",
+        BATCH_SIZE,
+        least=1,
+    )
     cpu: bool = option("use no GPU", False)
-    int8: bool = option("compute linear maps in 8 bits, on the CPU", False)
+    int8: bool = option("compute linear layers in 8 bits, on the CPU", False)
 
 
 @dataclass(frozen=True, kw_only=True)
 class ExampleOptions(ModelOptions, ExampleOverrides):
     """Options of commands that predict examples."""
 
-    max_tokens: int | None = option("most wordpieces of a batch", None, least=1)
+    max_tokens: int | None = option("maximum number of wordpieces in a batch", None, least=1)
 
     @property
     def limits(self) -> dict[str, int | None]:
@@ -129,26 +138,30 @@ class PredictionOptions(ExampleOptions):
     checkpoint: str = option(_CHECKPOINT, positional=True)
     split: str | None = option("predict this split of the prepared folder", None)
     input: str | None = option(
-        "or predict raw text: a file, or - for standard input", None, metavar="FILE"
+        "predict raw text, in place of --split: a file, or - for standard input",
+        None,
+        metavar="FILE",
     )
     input_format: str = option(
-        "of --input (text: one example a line, a TAB between the sentences of a pair; conll: one "
-        "word a line, in the first column, of several the last is the gold label, an empty line "
-        "between sentences)",
+        "format of --input: {choices} (text: one example per line, a TAB between the sentences of "
+        "a pair; conll: one word per line, in the first of the columns, the last of several being "
+        "the gold label, and an empty line between sentences)",
         "text",
         choices=INPUT_FORMATS,
     )
     output: str | None = option(
-        "where to write predictions (default: standard output, unless --submission-dir or "
-        "--metrics is all that is wanted)",
+        "file to write predictions to (default: standard output, or none if --submission-dir or "
+        "--metrics is given)",
         None,
         metavar="FILE",
     )
-    format: str = option("of --output", "jsonl", choices=OUTPUT_FORMATS)
+    format: str = option("format of --output", "jsonl", choices=OUTPUT_FORMATS)
     submission_dir: str | None = option(
-        "write the GLUE server's file of this split there", None, metavar="DIR"
+        "folder to write the split's submission file for the GLUE server to", None, metavar="DIR"
     )
-    metrics: str | None = option("write metrics as JSON; needs gold labels", None, metavar="FILE")
+    metrics: str | None = option(
+        "JSON file to write metrics to; needs gold labels", None, metavar="FILE"
+    )
 
     def check(self) -> None:
         """Refuse options that do not go together.
@@ -186,27 +199,40 @@ class AnswerOptions(ModelOptions, WindowOverrides):
     """What to answer with what, and where to."""
 
     path: str = option(
-        "run folder (its checkpoint_best.pt), checkpoint files or bundles; an ensemble joined by "
-        "':'"
+        "run folder (its checkpoint_best.pt is used), checkpoint file or bundle; several of an "
+        "ensemble joined by ':'"
     )
-    output_dir: str = option("where the files go", metavar="DIR")
+    output_dir: str = option("folder to write the answers to", metavar="DIR")
     split: str | None = option("answer this split of the prepared folder", None)
-    input: str | None = option("or a SQuAD file", None, metavar="FILE")
+    input: str | None = option(
+        "answer the questions of this SQuAD file, in place of --split", None, metavar="FILE"
+    )
     ids: str | None = option(
-        "only these questions: one id a line, or JSON that has them", None, metavar="FILE"
+        "answer only the questions with these ids: one id per line, or JSON that has them",
+        None,
+        metavar="FILE",
     )
     null_threshold: float | None = option(
-        "no answer where its score exceeds that of the best span by more (default: as in training)",
+        "give no answer where the score for 'no answer' exceeds that of the best span by more than "
+        "this (default: as in training)",
         None,
         metavar="T",
     )
-    n_best: int | None = option("answers listed for a question", None, least=1, metavar="N")
+    n_best: int | None = option(
+        "number of answers listed for a question (default: as in training)",
+        None,
+        least=1,
+        metavar="N",
+    )
     max_answer_length: int | None = option(
-        "most wordpieces of an answer", None, least=1, metavar="N"
+        "maximum number of wordpieces of an answer (default: as in training)",
+        None,
+        least=1,
+        metavar="N",
     )
     ensemble: str = option(
-        "how several are one (logits: the mean of all models' logits; paper: the most probable "
-        "answer of one of them, none if any says none)",
+        "how several models are combined: {choices} (logits: the mean of all models' logits; "
+        "paper: the most probable answer of one model, no answer if any model gives none)",
         LOGITS,
         choices=ENSEMBLES,
     )

@@ -91,15 +91,18 @@ class SyntaxTransformerConfig(LocalOptions, FlatTransformerConfig):
         None,
     )
     feature_combine: ChoiceEnum(COMBINATIONS) = option(
-        "add the features' embeddings up or set them side by side", "sum"
+        "how the embeddings of several features are combined: added up (sum) or set side by "
+        "side (concat)",
+        "sum",
     )
     feature_merge: ChoiceEnum(MERGES) = option(
-        "how features meet the word embedding: beside it (concat), in place of the "
-        "last dimensions of a full-width one (overlay), or added to it (add)",
+        "how the features join the word embedding: beside it (concat), in place of the last "
+        "dimensions of a full-width one (overlay), or added to it (add)",
         "concat",
     )
     feature_embed_dim: Optional[int] = option(
-        "width of the summed features (default: 20; with --feature-merge add the encoder's width)",
+        "width of the feature embeddings, which are added up (default: 20; with --feature-merge "
+        "add the encoder's width)",
         None,
     )
     feature_embed_dims: Optional[str] = option(
@@ -108,26 +111,29 @@ class SyntaxTransformerConfig(LocalOptions, FlatTransformerConfig):
         None,
     )
     word_embed_dim: Optional[int] = option(
-        "width of the word embedding; if given, it must fill up --encoder-embed-dim "
-        "together with the features",
+        "width of the word embedding; if given, it must equal --encoder-embed-dim (with "
+        "--feature-merge concat: minus the width of the features)",
         None,
     )
     feature_init: Optional[ChoiceEnum(INITS)] = option(
-        "start of the feature tables (default: normal, as high as the words; glorot "
-        "with --param-init glorot)",
+        "initial values of the feature embeddings (default: normal, with the words' standard "
+        "deviation; glorot with --param-init glorot)",
         None,
     )
-    feature_scale: float = option("further factor on the feature vector", 1.0)
+    feature_scale: float = option(
+        "additional factor by which the feature vector is multiplied", 1.0
+    )
     param_init: ChoiceEnum(["fairseq", "glorot"]) = option(
-        "start of all matrices: as fairseq's transformer, or Glorot-uniform throughout "
-        "(as OpenNMT-py, the paper's toolkit)",
+        "initialisation of all weight matrices: as in fairseq's transformer, or Glorot-uniform "
+        "throughout (as in OpenNMT-py, the paper's toolkit)",
         "fairseq",
     )
     encoder_attention: str = option(f"the encoder's {LOCAL_HELP}", NONE)
     encoder_attention_layers: str = option(LAYERS_HELP, ALL_LAYERS)
     target_features: str = option(
-        "factors of target words that the decoder predicts, of the data folder's --target-layers, "
-        "e.g. truecase (with --criterion label_smoothed_cross_entropy_with_factors)",
+        "factors of target words that the decoder predicts, from the data folder's "
+        "--target-layers, e.g. truecase (needs --criterion "
+        "label_smoothed_cross_entropy_with_factors), or none",
         NONE,
     )
     # Written by the task: name, version and hash of what annotated the training data.

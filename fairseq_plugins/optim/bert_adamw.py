@@ -22,10 +22,15 @@ _FUSED_DEVICES = ("cpu", "cuda")
 class BertAdamWConfig(FairseqDataclass):
     """Options, by the names of fairseq's ``adam``."""
 
-    adam_betas: Any = field(default=(0.9, 0.999), metadata={"help": "betas, e.g. '(0.9, 0.999)'"})
-    adam_eps: float = field(default=1e-8, metadata={"help": "epsilon of the denominator"})
+    adam_betas: Any = field(
+        default=(0.9, 0.999), metadata={"help": "Adam's two betas, e.g. '(0.9, 0.999)'"}
+    )
+    adam_eps: float = field(
+        default=1e-8, metadata={"help": "Adam's epsilon, added to the denominator"}
+    )
     weight_decay: float = field(
-        default=0.01, metadata={"help": "decoupled decay of matrices (not biases, LayerNorm)"}
+        default=0.01,
+        metadata={"help": "decoupled weight decay of matrices (not of biases and LayerNorm)"},
     )
     lr: List[float] = II("optimization.lr")
 

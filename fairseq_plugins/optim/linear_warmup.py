@@ -20,11 +20,14 @@ class LinearWarmupConfig(FairseqDataclass):
     """Options of the schedule."""
 
     warmup_ratio: float = field(
-        default=0.1, metadata={"help": "share of all updates that warms up"}
+        default=0.1,
+        metadata={"help": "share of all updates in which the rate rises from 0 to --lr"},
     )
-    end_learning_rate: float = field(default=0.0, metadata={"help": "rate after the last update"})
+    end_learning_rate: float = field(
+        default=0.0, metadata={"help": "learning rate after the last update"}
+    )
     total_num_update: Optional[int] = field(
-        default=None, metadata={"help": "updates in all (default: --max-update)"}
+        default=None, metadata={"help": "number of updates in all (default: --max-update)"}
     )
     max_update: int = II("optimization.max_update")
     lr: List[float] = II("optimization.lr")

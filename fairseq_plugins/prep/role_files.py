@@ -43,14 +43,16 @@ class RoleFiles(RoleColumns):
         ValueError: a value that does not fit, or two options that both say what words are.
     """
 
-    roles: str = option("file of roles: a word a line, a column a predicate")
-    output: str = option("CoNLL-U file to write, for --train-conllu and its relatives")
-    predicates: int = option("how many predicates of a sentence are kept", 3, least=1)
-    name: str = option("what layers are called: srl makes given.srl1, given.srl2, ...", "srl")
-    conllu: str = option("CoNLL-U file of the same words, which roles are added to", "")
+    roles: str = option("file of semantic roles: one word per line, one column per predicate")
+    output: str = option(
+        "CoNLL-U file to write, for --train-conllu, --valid-conllu or --test-conllu"
+    )
+    predicates: int = option("maximum number of predicates kept of a sentence", 3, least=1)
+    name: str = option("name of the layers: srl makes given.srl1, given.srl2, ...", "srl")
+    conllu: str = option("CoNLL-U file of the same words, to which the roles are added", "")
     annotator: str = option(
-        "pipeline that gives parts of speech and trees (bundled, an installed one, a path, or "
-        "udpipe:MODEL)",
+        "annotator that adds parts of speech and trees: bundled, an installed spaCy pipeline, its "
+        "path, or udpipe:MODEL (default: none)",
         "",
     )
 

@@ -12,14 +12,17 @@ from ..option_flags import option
 # the cores this process may use, which can be fewer than the machine has
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 _FIELDS: dict[str, tuple[Any, ...]] = {  # help and default
-    "workers": ("processes", CORES),
-    "overwrite": ("replace a folder that another preparation finished", False),
+    "workers": ("number of parallel processes", CORES),
+    "overwrite": (
+        "replace the files in the folder, even if another preparation or tool made them",
+        False,
+    ),
     "shard": (
-        "make only one of n parts, i/n, for example 2/3: the same command with 1/3 and 3/3 "
-        "makes the others, also on other machines",
+        "prepare only part i of n, given as i/n, for example 2/3: the same command with 1/3 and "
+        "3/3 prepares the other parts, also on other machines",
         "",
     ),
-    "merge": ("put all shards together and finish the folder", False),
+    "merge": ("merge the parts of all --shard commands and finish the folder", False),
 }
 RUNNING = ("destdir", *_FIELDS)
 

@@ -18,31 +18,41 @@ class ServiceOptions:
     """
 
     bundles: Sequence[str] = field(default=())
-    host: str = option("address to listen at", "127.0.0.1")
-    port: int = option("port to listen at; 0 for any that is free", 8000, least=0, most=65535)
+    host: str = option("address to listen on", "127.0.0.1")
+    port: int = option("port to listen on; 0 for any that is free", 8000, least=0, most=65535)
     allowed_hosts: str = option(
-        "names by which it may be asked beside those of this machine, joined by commas (default: "
-        "at a local address none, elsewhere any)",
+        "host names that requests may use besides those of this machine, separated by commas "
+        "(default: none at a local address, any elsewhere)",
         "",
         metavar="NAMES",
     )
-    workers: int = option("threads that compute, for all models together", 2, least=1, most=256)
-    threads: int = option("threads within each computation", 1, least=1, most=256)
-    batch_size: int = option("most texts or questions of a batch", 32, least=1)
-    max_texts: int = option("most texts or questions of a request", 64, least=1)
-    max_characters: int = option("most characters of a text", 20_000, least=1)
-    max_body: int = option("most bytes of a request", 2_000_000, least=1)
-    queue: int = option("most texts that wait for a model; further requests get 503", 1024, least=1)
-    timeout: float = option("seconds until a request gets 503", 30.0, least=0.001)
+    workers: int = option(
+        "number of threads that compute, for all models together", 2, least=1, most=256
+    )
+    threads: int = option("number of threads within each computation", 1, least=1, most=256)
+    batch_size: int = option("maximum number of texts or questions in a batch", 32, least=1)
+    max_texts: int = option("maximum number of texts or questions in a request", 64, least=1)
+    max_characters: int = option("maximum number of characters of a text", 20_000, least=1)
+    max_body: int = option("maximum number of bytes of a request", 2_000_000, least=1)
+    queue: int = option(
+        "maximum number of texts that wait for a model; further requests get status 503",
+        1024,
+        least=1,
+    )
+    timeout: float = option(
+        "seconds after which an unanswered request gets status 503", 30.0, least=0.001
+    )
     spacy_model: str | None = option(
-        "what annotates raw text: a spaCy pipeline, installed or a path, or udpipe:MODEL (default: "
-        "the bundle's, or that of the data folder, if it is bundled or installed)",
+        "annotator of raw text: an installed spaCy pipeline or its path, or udpipe:MODEL (default: "
+        "the bundle's, or that of the prepared folder, if it is bundled or installed)",
         None,
         alias="--annotator",
     )
     cpu: bool = option("use no GPU", False)
-    int8: bool = option("compute linear maps in 8 bits, on the CPU", False)
-    log_level: str = option("least important messages shown", "info", choices=LEVELS)
+    int8: bool = option("compute linear layers in 8 bits, on the CPU", False)
+    log_level: str = option(
+        "level of the least important messages that are shown", "info", choices=LEVELS
+    )
 
     def check(self) -> None:
         """Refuse options that do not go together (ValueError)."""

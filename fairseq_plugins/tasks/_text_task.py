@@ -34,24 +34,26 @@ BFLOAT16 = "bfloat16"
 class TextTaskConfig(FairseqDataclass):
     """Options of all of them."""
 
-    data: str = option("folder of `prepare text`", MISSING)
+    data: str = option("data folder, prepared by `prepare text`", MISSING)
     max_positions: Optional[int] = option(
-        "most wordpieces of an input, specials included (default: the model's)", None
+        "most wordpieces of an input, special tokens included (default: as many as the model "
+        "can read)",
+        None,
     )
     batch_order: ChoiceEnum([RANDOM, LENGTH]) = option(
-        "how training examples form batches: in random order, as in BERT's own "
-        "fine-tuning, or examples of like length together",
+        "how training examples are grouped into batches: in random order, as in BERT's own "
+        "fine-tuning (random), or examples of similar length together (length)",
         RANDOM,
     )
     autocast: ChoiceEnum([_checks.NO_AUTOCAST, BFLOAT16]) = option(
-        "number type of matrix products in training: that of the weights, or bfloat16, "
-        "which is faster where the processor or the GPU has units for it; weights, sums and "
-        "predictions stay as they are; not with --fp16, --bf16 or --amp",
+        "data type of matrix products in training: that of the weights (none), or bfloat16, "
+        "which is faster where the processor or the GPU has units for it; weights and sums keep "
+        "their type, and predictions are not affected; not with --fp16, --bf16 or --amp",
         _checks.NO_AUTOCAST,
     )
     spacy_model: Optional[str] = option(
-        "what annotates raw text: a spaCy pipeline, installed or a path, or udpipe:MODEL "
-        "(default: the data folder's, if it is bundled or installed)",
+        "annotator of raw text: an installed spaCy pipeline, the path of one, or udpipe:MODEL "
+        "(default: that of the data folder, if it is bundled or installed)",
         None,
         alias="--annotator",
     )

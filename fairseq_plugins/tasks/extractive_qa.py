@@ -22,25 +22,29 @@ logger = logging.getLogger(__name__)
 class ExtractiveQAConfig(TextTaskConfig):
     """Options of ``extractive_qa``."""
 
-    data: str = option("folder of fairseq-plugins prepare questions", MISSING)
+    data: str = option("data folder, prepared by fairseq-plugins prepare questions", MISSING)
     max_positions: Optional[int] = option(
-        "most wordpieces of a row, special tokens included (default: the data "
-        "folder's, as far as the model has positions)",
+        "most wordpieces of an input, special tokens included (default: as in the data folder, "
+        "but not more than the model has positions)",
         None,
     )
     doc_stride: Optional[int] = option(
-        "wordpieces from the begin of one window of a long passage to the next, at "
-        "most what a window holds of it (default: the data folder's)",
+        "wordpieces from the beginning of one window of a long passage to that of the next, at "
+        "most what a window holds of the passage (default: as in the data folder)",
         None,
         least=1,
     )
     max_query_length: Optional[int] = option(
-        "wordpieces of a question that are read (default: the data folder's)", None, least=1
+        "most wordpieces of a question that are read (default: as in the data folder)",
+        None,
+        least=1,
     )
     max_answer_length: int = option("most wordpieces of a predicted answer", 30, least=1)
-    n_best: int = option("how many answers a prediction lists, best first", 20, least=1)
+    n_best: int = option("number of answers that a prediction lists, best first", 20, least=1)
     null_threshold: float = option(
-        "no answer is given where its score exceeds that of the best span by more", 0.0
+        "no answer is given if the score of having none exceeds that of the best span by more "
+        "than this",
+        0.0,
     )
     valid_subset: str = II("dataset.valid_subset")  # fairseq's own
 

@@ -27,20 +27,24 @@ from ._text_task import TextTask, TextTaskConfig
 class MrcNerConfig(TextTaskConfig):
     """Options of ``mrc_ner``."""
 
-    data: str = option("folder of `prepare text` with labels of words that name entities", MISSING)
+    data: str = option(
+        "data folder, prepared by `prepare text`, with labels of words that name entities", MISSING
+    )
     label_questions: Optional[str] = option(
-        "file of the question of each label: label, TAB, question (examples/tagging/questions); "
-        "checkpoints hold them",
+        "file with a question for each label, in lines of label, TAB, question (see "
+        "examples/tagging/questions); checkpoints contain the questions",
         None,
     )
     long_examples: ChoiceEnum([SPLIT, ERROR]) = option(
-        "what becomes of rows longer than --max-positions: the sentence split into overlapping "
-        "windows, each word read in the one that shows most around it, or an error",
+        "what to do with inputs longer than --max-positions: split the sentence into "
+        "overlapping windows and read each word in the window that shows most of its context "
+        "(split), or stop with an error (error)",
         SPLIT,
     )
     entities: Optional[ChoiceEnum(list(OVERLAPS))] = option(
-        "whether entities may share words (nested) or not (flat): of those that do, the best is "
-        "kept (default: nested where the folder has several labels a word)",
+        "whether entities may share words (nested) or not (flat); of those that do, flat keeps "
+        "the best (default: nested if the data folder has several labels for each word, else "
+        "flat)",
         None,
     )
 

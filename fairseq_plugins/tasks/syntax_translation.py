@@ -65,25 +65,30 @@ CUT = "--truncate-source (truncate_source=True) cuts such lines instead"
 class SyntaxTranslationConfig(TranslationConfig):
     """fairseq's translation options and ours."""
 
-    upsample_primary: int = option("how often the primary part of the training data is taken", 1)
+    upsample_primary: int = option(
+        "how many times the first part of the training data (train, before train1, ...) is used", 1
+    )
     eval_bleu_detok: Optional[str] = option(
         "detokenizer for --eval-bleu, e.g. moses or space (default: the data folder's "
         "own, as in generation)",
         None,
     )
     ablate_features: Optional[str] = option(
-        "take these features away outside training, e.g. pos,case", None
+        "features to take away outside training (in validation and translation), e.g. pos,case",
+        None,
     )
     ablation_mode: ChoiceEnum(MODES) = option(
-        "drop: no feature vector; shuffle: permute the values in each sentence", "drop"
+        "how --ablate-features takes features away: no feature vector (drop), or values "
+        "permuted within each sentence (shuffle)",
+        "drop",
     )
     spacy_model: Optional[str] = option(
-        "what annotates raw text: a spaCy pipeline, installed or a path, or udpipe:MODEL "
-        "(default: the data folder's, if it is bundled or installed)",
+        "annotator of raw text: an installed spaCy pipeline, the path of one, or udpipe:MODEL "
+        "(default: that of the data folder, if it is bundled or installed)",
         None,
         alias="--annotator",
     )
-    ablation_seed: int = option("seed of --ablation-mode shuffle", 1)
+    ablation_seed: int = option("random seed of --ablation-mode shuffle", 1)
 
 
 @register_task(NAME, dataclass=SyntaxTranslationConfig)

@@ -22,7 +22,7 @@ class LabelTaskConfig(TextTaskConfig):
     """Options of both."""
 
     positive_label: Optional[str] = option(
-        "class or error label that F1 is about (default: the data folder's)", None
+        "class or error label for which F1 is computed (default: that of the data folder)", None
     )
 
 
@@ -31,8 +31,8 @@ class TextClassificationConfig(LabelTaskConfig):
     """Options of ``text_classification``."""
 
     long_examples: ChoiceEnum([ERROR, TRUNCATE]) = option(
-        "what becomes of examples longer than --max-positions: an error, or truncated, "
-        "the longer sentence of a pair first",
+        "what to do with examples longer than --max-positions: stop with an error (error), or "
+        "truncate them, the longer sentence of a pair first (truncate)",
         ERROR,
     )
 
@@ -62,8 +62,9 @@ class SequenceLabelingConfig(LabelTaskConfig):
     """Options of ``sequence_labeling``."""
 
     long_examples: ChoiceEnum([SPLIT, ERROR]) = option(
-        "what becomes of sentences longer than --max-positions: split into overlapping "
-        "windows, each word labelled in the one that shows most around it, or an error",
+        "what to do with sentences longer than --max-positions: split them into overlapping "
+        "windows and label each word in the window that shows most of its context (split), or "
+        "stop with an error (error)",
         SPLIT,
     )
 

@@ -23,21 +23,27 @@ class PerturbOptions:
         FileNotFoundError: no such folder, or no file of the split in it.
     """
 
-    dataset: str = option("whose official files to read, a dataset of pairs")
+    dataset: str = option("dataset of sentence pairs whose official files are read")
     raw_dir: str = option("folder with the dataset's official files")
-    output: str = option("folder to write into; every transformation gets a folder in it")
+    output: str = option("folder to write into; each transformation gets a subfolder")
     split: str = option("split to perturb, with gold labels: test, valid, train, …", "test")
     transformations: str = option(
-        f"{ALL} (that apply and need nothing further), or any of {','.join(TRANSFORMATIONS)}", ALL
+        f"transformations to apply: {ALL} (those that suit the dataset and have all they need), "
+        f"or any of {','.join(TRANSFORMATIONS)}",
+        ALL,
     )
-    seed: int = option("of all choices", 1)
-    max_pairs: int = option("a seeded sample of the pairs (0: all)", 0, least=0)
+    seed: int = option("seed of all random choices", 1)
+    max_pairs: int = option(
+        "use only a random sample of this many pairs, chosen by --seed (0: all)", 0, least=0
+    )
     untouched: str = option(
-        "pairs to which nothing applies: {choices} (as they are)", DROP, choices=(DROP, KEEP)
+        "what to do with pairs to which a transformation does not apply: {choices} (unchanged)",
+        DROP,
+        choices=(DROP, KEEP),
     )
     fields: str = option(
-        "which sentences to change: {choices} (default: what each transformation prescribes; "
-        "SwapAnt and NumWord always rewrite the second, SwapNamedEnt both)",
+        "which sentences of a pair to change: {choices} (default: as each transformation "
+        "prescribes; SwapAnt and NumWord always rewrite the second, SwapNamedEnt both)",
         "",
         choices=("", *NUMBERS),
     )
@@ -45,12 +51,20 @@ class PerturbOptions:
         "folder of the WordNet database (default: where it is usually installed)", ""
     )
     spacy_model: str = option(
-        "installed spaCy pipeline or path (default: the bundled English one)", ""
+        "annotator: installed spaCy pipeline or its path (default: the bundled English one)", ""
     )
-    forward: str = option("BackTrans: run folder or checkpoint that translates from English", "")
-    backward: str = option("BackTrans: run folder or checkpoint that translates back", "")
-    back_translate: str = option("BackTrans: command, one sentence a line in and out", "")
-    workers: int = option("processes that annotate", CORES, least=1)
+    forward: str = option(
+        "for BackTrans: run folder or checkpoint of a model that translates from English", ""
+    )
+    backward: str = option(
+        "for BackTrans: run folder or checkpoint of a model that translates back", ""
+    )
+    back_translate: str = option(
+        "for BackTrans: shell command that translates there and back, one sentence per line in and "
+        "out",
+        "",
+    )
+    workers: int = option("number of parallel processes that annotate", CORES, least=1)
 
     def __post_init__(self) -> None:
         """Check what can be checked without reading the file."""

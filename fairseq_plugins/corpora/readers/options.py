@@ -37,9 +37,9 @@ class ReadOptions:
         "",
     )
     separator: str = option(
-        "own token files: what separates columns", "tab", choices=tuple(SEPARATORS)
+        "own token files: what separates the columns", "tab", choices=tuple(SEPARATORS)
     )
-    annotator: int = option("M2 files: whose edits count", 0, least=0)
+    annotator: int = option("M2 files: number of the annotator whose edits count", 0, least=0)
     ignored_edits: str = option("M2 files: comma-separated types of edits that mark no word", "")
     no_header: bool = option(
         "own TSV without a line of column names: columns are given by number, from 1", False
@@ -47,9 +47,9 @@ class ReadOptions:
     labels: tuple[str, ...] = option(
         "own data: the labels in the order of their ids (default: those of train, sorted)", ()
     )
-    on_empty: str = option("an empty sentence", "error", choices=POLICIES)
+    on_empty: str = option("what to do with an empty sentence", "error", choices=POLICIES)
     on_bad_row: str = option(
-        "a row with other columns, labels or offsets", "error", choices=POLICIES
+        "what to do with a row with other columns, labels or offsets", "error", choices=POLICIES
     )
 
     def __post_init__(self) -> None:

@@ -20,9 +20,10 @@ _KEY = re.compile(r"[a-z][a-z0-9_]*")
 _SAME = ("cpus_per_task", "gpus_per_node", "mem", "partition", "account", "qos")  # in sbatch
 _OF_SLURM = ("time", "mem", "partition", "account", "qos", "slurm")
 _BY_OTHERS = {  # options whose defaults on the command line follow from others
-    "jobs": f"runs at a time (default: 1; {SLURM}: all)",
-    "gpus_per_node": "of a run (default: 1 if there is one)",
-    "processes": "of a run on each node (default: one a GPU)",
+    "jobs": f"number of runs at a time (default: 1; {SLURM}: all)",
+    "gpus_per_node": f"GPUs of a run on each node (default: 1 if there is one or with {SLURM}, "
+    "0 with --cpu)",
+    "processes": "training processes of a run on each node (default: one per GPU, or 1)",
 }
 _TAKEN = {  # parameter of sbatch -> why nobody says it
     **{name: f"say {flag_of(name)}" for name in ("nodes", "time", *_SAME)},
@@ -53,19 +54,25 @@ class Machine:
     """
 
     folder: Path
-    executor: str = option("where to run", LOCAL, choices=EXECUTORS)
-    jobs: int = option(f"runs at a time; with {SLURM} of one array", 1, least=1)
-    gpus_per_node: int = option("of a run", 0, least=0)
-    processes: int = option("of a run on each node", 1, least=1)
-    nodes: int = option(f"of a run; more than one with {SLURM}", 1, least=1)
-    cpus_per_task: int = option("cores of a run on each node; 0: a share, or Slurm's", 0, least=0)
-    time: str = option(f"limit of a job as Slurm writes it (default: {MINUTES} min.)", "")
+    executor: str = option("where runs are executed", LOCAL, choices=EXECUTORS)
+    jobs: int = option(f"number of runs at a time; with {SLURM} of one array", 1, least=1)
+    gpus_per_node: int = option("GPUs of a run on each node", 0, least=0)
+    processes: int = option("training processes of a run on each node", 1, least=1)
+    nodes: int = option(f"nodes of a run; more than one only with {SLURM}", 1, least=1)
+    cpus_per_task: int = option(
+        "cores of a run on each node (0: an equal share of this machine's, or the default of "
+        "Slurm)",
+        0,
+        least=0,
+    )
+    time: str = option(f"time limit of a job, in Slurm's notation (default: {MINUTES} min.)", "")
     mem: str = option("memory of each node, such as 32G", "")
-    partition: str = option(f"of {SLURM}", "")
-    account: str = option(f"of {SLURM}", "")
-    qos: str = option(f"of {SLURM}", "")
+    partition: str = option("Slurm partition that jobs are submitted to", "")
+    account: str = option("Slurm account that jobs are charged to", "")
+    qos: str = option("Slurm quality of service (QOS) of jobs", "")
     array_size: int = option(
-        "most runs that are submitted as one array; a further one waits for the one before",
+        "maximum number of runs submitted as one job array; a further array waits for the one "
+        "before",
         LARGEST_ARRAY,
         least=1,
     )

@@ -20,18 +20,22 @@ from ...syntax.layers import (
 NOTHING = "none"
 _FIELDS: dict[str, tuple[Any, ...]] = {  # help and default
     "layers": (
-        f"what the folder holds beside its words: any of {', '.join(CHOICES)}, with commas, or "
-        f"{NOTHING}; e.g. pos,dep,lemma,morph.Number",
+        f"layers of information to store beside the words: any of {', '.join(CHOICES)}, separated "
+        f"by commas, or {NOTHING}; e.g. pos,dep,lemma,morph.Number",
         None,
     ),
     "layer_min_count": (
         "values of learnt layers (dep, tag, lemma, morph, ent, given) that fewer training words "
-        "have are unknown",
+        "than this have become unknown",
         2,
     ),
-    "layer_max_size": ("how many values of a learnt layer are kept at most (-1: all)", -1),
+    "layer_max_size": (
+        "maximum number of values kept of each learnt layer, the most frequent ones (-1: all)",
+        -1,
+    ),
     "layer_dicts": (
-        "prepared folder whose values of learnt layers are taken, instead of those of training",
+        "prepared folder whose values of learnt layers are used, instead of those of the training "
+        "text",
         None,
     ),
 }

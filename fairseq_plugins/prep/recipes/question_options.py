@@ -33,48 +33,57 @@ class QuestionOptions:
         ValueError: a value that is none of the choices, or nothing to prepare.
     """
 
-    destdir: str = option("folder to write, e.g. data-bin/squad2")
+    destdir: str = option("folder to write the prepared data to, e.g. data-bin/squad2")
     raw_dir: str = option(
-        "folder with the official files, e.g. train-v2.0.json and dev-v2.0.json", ""
+        "folder with the official SQuAD files, e.g. train-v2.0.json and dev-v2.0.json", ""
     )
     train_file: str = option("SQuAD file to train on, in place of the official one", "")
-    valid_file: str = option("comma-separated SQuAD files (the first is 'valid')", "")
-    test_file: str = option("comma-separated SQuAD files; they may lack answers", "")
+    valid_file: str = option(
+        "SQuAD files to validate on, separated by commas (the first is split 'valid')", ""
+    )
+    test_file: str = option(
+        "SQuAD files to test on, separated by commas; they may lack answers", ""
+    )
     pretrained: str = option(PRETRAINED, DEFAULT)
     layers: str | None = layer_option("layers")
-    annotations: str = option("the same as --layers", ANNOTATIONS)
+    annotations: str = option("older spelling of --layers", ANNOTATIONS)
     layer_min_count: int = layer_option("layer_min_count")
     layer_max_size: int = layer_option("layer_max_size")
     layer_dicts: str | None = layer_option("layer_dicts")
     tokenize: str = option(
-        "what words are: {choices} (each Chinese character a word; the pipeline's words; default: "
-        "spacy, or whitespace where nothing is annotated)",
+        "how text is split into words: {choices} (characters: each Chinese character is a word; "
+        "spacy: the annotator's words; default: spacy, or whitespace where nothing is annotated)",
         "",
         choices=TOKENIZE,
     )
     spacy_model: str = option(
-        "what annotates: an installed spaCy pipeline or its path, or udpipe:MODEL (default: a "
-        "bundled English one)",
+        "annotator of the text: an installed spaCy pipeline or its path, or udpipe:MODEL (default: "
+        "a bundled English pipeline)",
         "",
         alias="--annotator",
     )
     max_positions: int = option(
-        "wordpieces of question, window and special tokens together", Limits.max_positions, least=1
+        "maximum number of wordpieces of the question, a window of the context and special tokens "
+        "together",
+        Limits.max_positions,
+        least=1,
     )
     doc_stride: int = option(
-        "wordpieces from the beginning of a window to that of the next",
+        "wordpieces from the beginning of one window of a long context to that of the next",
         Limits.doc_stride,
         least=1,
     )
     max_query_length: int = option(
-        "wordpieces of a question that are kept", Limits.max_query_length, least=1
+        "maximum number of wordpieces that are kept of a question", Limits.max_query_length, least=1
     )
     long_questions: str = option(
-        "questions longer than that", LONG_QUESTIONS[0], choices=LONG_QUESTIONS
+        "what to do with questions longer than --max-query-length",
+        LONG_QUESTIONS[0],
+        choices=LONG_QUESTIONS,
     )
     on_misalignment: str = option(
-        "answers that do not stand at their answer_start: refuse the file, take the nearest "
-        "occurrence of the text, or pass over",
+        "what to do with answers that are not at their answer_start in the context: {choices} "
+        "(refuse the file; take the nearest occurrence of the text; ignore the answer)",
         "repair",
         choices=MISALIGNMENTS,
     )

@@ -27,7 +27,10 @@ PARSES = {"train": "train_conllu", "valid": "valid_conllu", "test": "test_conllu
 PAIRED = ",".join(OF_PAIRS)
 TRAIN, WORDS = "train", ("words_from", "min_count", "lowercase")
 NO_ENCODER = "none"  # what a folder of words was prepared for
-PRETRAINED = "encoder whose vocabulary counts: embedded name, Hugging Face or fairseq directory"
+PRETRAINED = (
+    "encoder whose vocabulary is used: name of an embedded model, or Hugging Face or fairseq "
+    "directory"
+)
 
 
 @dataclass
@@ -38,56 +41,75 @@ class TextOptions:
         ValueError: a value that is none of the choices, or nothing to prepare.
     """
 
-    dataset: str = option("what the files are", choices=DATASETS)
-    destdir: str = option("folder to write, e.g. data-bin/cola")
+    dataset: str = option(
+        "dataset that the files are of, or format of your own files", choices=DATASETS
+    )
+    destdir: str = option("folder to write the prepared data to, e.g. data-bin/cola")
     raw_dir: str = option("folder with the dataset's official files", "")
     train_file: str = option(
-        "training file, in place of the official one (plain, tokens: your own)", ""
+        "training file, in place of the official one (with --dataset plain or tokens: your own)", ""
     )
-    valid_file: str = option("comma-separated validation files (the first is 'valid')", "")
-    test_file: str = option("comma-separated test files; they may lack labels", "")
-    train_conllu: str = option("its sentences parsed, as CoNLL-U, in place of a spaCy pipeline", "")
+    valid_file: str = option(
+        "validation files, separated by commas (the first is split 'valid')", ""
+    )
+    test_file: str = option("test files, separated by commas; they may lack labels", "")
+    train_conllu: str = option(
+        "CoNLL-U file with parses of the training sentences, in place of a spaCy pipeline", ""
+    )
     valid_conllu: str = option(
-        "the same for validation; several files as there are splits, with commas", ""
-    )
-    test_conllu: str = option("the same for the test files", "")
-    valid_fraction: float = option(
-        "without a validation file: share of training to validate on", 0.0
-    )
-    seed: int = option("of the choice that --valid-fraction makes", 1)
-    pretrained: str = option(PRETRAINED, DEFAULT)
-    words_from: str = option(
-        "a vocabulary of words in place of an encoder's, for models from scratch: those of the "
-        "training file (train), or a folder that was prepared so",
+        "CoNLL-U files with parses of the validation sentences, one for each split, separated by "
+        "commas",
         "",
     )
-    min_count: int = option("--words-from train: how often a word must be there", 1, least=1)
-    lowercase: bool = option("--words-from train: lower-case all text", False)
+    test_conllu: str = option(
+        "CoNLL-U files with parses of the test sentences, one for each split, separated by commas",
+        "",
+    )
+    valid_fraction: float = option(
+        "share of the training examples to validate on, where there is no validation file", 0.0
+    )
+    seed: int = option("random seed of the choice of examples for --valid-fraction", 1)
+    pretrained: str = option(PRETRAINED, DEFAULT)
+    words_from: str = option(
+        "use a vocabulary of words in place of an encoder's, for models trained from scratch: the "
+        "words of the training file (train), or those of a folder that was prepared so",
+        "",
+    )
+    min_count: int = option(
+        "with --words-from train: leave out words that occur fewer times than this in the training "
+        "file",
+        1,
+        least=1,
+    )
+    lowercase: bool = option("with --words-from train: lower-case all text", False)
     tokenize: str = option(
-        "words of raw text: {choices} (each Chinese character a word; the words of the spaCy "
-        "pipeline, the UDPipe model or the CoNLL-U files); given words stay",
+        "how raw text is split into words: {choices} (characters: each Chinese character is a "
+        "word; spacy: the words of the spaCy pipeline, the UDPipe model or the CoNLL-U files); "
+        "given words stay as they are",
         "whitespace",
         choices=TOKENIZE,
     )
     layers: str | None = layer_option("layers")
-    annotations: str = option("the same as --layers", ANNOTATIONS)
+    annotations: str = option("older spelling of --layers", ANNOTATIONS)
     layer_min_count: int = layer_option("layer_min_count")
     layer_max_size: int = layer_option("layer_max_size")
     layer_dicts: str | None = layer_option("layer_dicts")
     spacy_model: str = option(
-        "what annotates: an installed spaCy pipeline or its path, or udpipe:MODEL (default: a "
-        "bundled English one; beside CoNLL-U files "
-        "none, and the one given here is for raw text in prediction)",
+        "annotator of the text: an installed spaCy pipeline or its path, or udpipe:MODEL (default: "
+        "a bundled English pipeline; with CoNLL-U files none, and the one given here is used only "
+        "for raw text in prediction)",
         "",
     )
     parse_text: str = option(
-        "what the pipeline is shown: text as it is written (cased), or, where the encoder's "
-        "tokeniser lower-cases, in small letters (as-tokenised, as SLA's program does)",
+        "text that the annotator gets: as it is written (cased), or lower-cased where the "
+        "encoder's tokeniser lower-cases (as-tokenised, as SLA's program does)",
         CASED,
         choices=PARSE_TEXT,
     )
     many_labels: bool = option(
-        "own data: more than 20 labels are classes, not the wrong column", False
+        "own data: accept more than 20 labels as classes (else the label column is taken to be "
+        "wrong)",
+        False,
     )
     wordnet: str = option(
         "folder of the WordNet database (default: where it is usually installed)", ""
@@ -261,7 +283,7 @@ def kind_of(split: str) -> str:
 def add_text_flags(parser: argparse.ArgumentParser) -> None:
     """Add all flags: the preparation's and the readers'."""
     add_flags(parser, TextOptions)
-    text = "the same as --spacy-model; a number is --m2-annotator"
+    text = "the same as --spacy-model; a number means --m2-annotator"
     parser.add_argument("--annotator", metavar="ANNOTATOR", default=0, help=text)
     reading = parser.add_argument_group("reading")
     add_flags(reading, ReadOptions, leave_out=("annotator",))

@@ -51,82 +51,128 @@ class TranslationOptions:
 
     source_lang: str = option("source language", short="-s", required=False)
     target_lang: str = option("target language", short="-t", required=False)
-    destdir: str = option("folder to write, e.g. data-bin/multi30k")
-    trainpref: str | None = option("train file prefix: PREFIX.en, PREFIX.de", None)
-    validpref: str | None = option(
-        "comma-separated valid file prefixes (the first is 'valid')", None
+    destdir: str = option("folder to write the prepared data to, e.g. data-bin/multi30k")
+    trainpref: str | None = option(
+        "prefix of the training files, e.g. PREFIX of PREFIX.en and PREFIX.de", None
     )
-    testpref: str | None = option("comma-separated test file prefixes", None)
+    validpref: str | None = option(
+        "prefixes of the validation files, separated by commas (the first is split 'valid')", None
+    )
+    testpref: str | None = option("prefixes of the test files, separated by commas", None)
     layers: str | None = layer_option("layers")
     features: str = option(
-        "the same as --layers, of layers that are columns ('' for none)", FEATURES
+        "older spelling of --layers, for all but heads (see --parse); '' for none", FEATURES
     )
     layer_min_count: int = layer_option("layer_min_count")
     layer_max_size: int = layer_option("layer_max_size")
     layer_dicts: str | None = layer_option("layer_dicts")
     spacy_model: str = option(
-        "what annotates: an installed spaCy pipeline or its path, or udpipe:MODEL (default: a "
-        "bundled English one); beside --conllu it "
-        "is for raw text in inference",
+        "annotator of the source: an installed spaCy pipeline or its path, or udpipe:MODEL "
+        "(default: a bundled English pipeline); with --conllu it is only for raw text in inference",
         "",
         alias="--annotator",
     )
     conllu: bool = option(
-        "read PREFIX.SOURCE.conllu beside each source file instead of tagging", False
+        "take the annotation from PREFIX.SOURCE.conllu beside each source file, not from an "
+        "annotator",
+        False,
     )
     target_layers: str = option(
-        "layers of the target subwords, e.g. truecase: text in small letters, with how each "
-        "subword is written; models predict them (--target-features)",
+        "layers of the target's subwords, which models predict (--target-features), e.g. "
+        "truecase: the text is lower-cased, and each subword has a label for how it is written",
         "",
     )
     target_conllu: bool = option(
-        "read PREFIX.TARGET.conllu beside each target file, for --target-layers", False
+        "for --target-layers, take the annotation from PREFIX.TARGET.conllu beside each target "
+        "file",
+        False,
     )
     target_annotator: str = option(
-        "what annotates the target, for --target-layers: an installed spaCy pipeline or its path, "
+        "annotator of the target, for --target-layers: an installed spaCy pipeline or its path, "
         "or udpipe:MODEL",
         "",
     )
-    parse: bool = option("the same as heads in --layers (for --encoder-attention sla)", False)
-    tokenizer: str = option("what input lines are", "moses", choices=TOKENIZERS)
-    normalizer: str = option("punctuation normalisation before it", "none", choices=NORMALIZERS)
-    subwords: str = option("subword method", "subword_nmt", choices=SUBWORDS)
+    parse: bool = option(
+        "older spelling of heads in --layers: store parse trees (for --encoder-attention sla)",
+        False,
+    )
+    tokenizer: str = option(
+        "how input lines are split into words: {choices} (by Moses; at blanks, where they were "
+        "tokenised before; by the annotator, if there is one)",
+        "moses",
+        choices=TOKENIZERS,
+    )
+    normalizer: str = option(
+        "punctuation normalisation before --tokenizer", "none", choices=NORMALIZERS
+    )
+    subwords: str = option("method of subword segmentation", "subword_nmt", choices=SUBWORDS)
     bpe_size: int = option(
-        "merge operations, or sentencepiece vocabulary size (joint)", 8000, least=1
+        "number of BPE merge operations, or size of the sentencepiece vocabulary (both languages "
+        "together)",
+        8000,
+        least=1,
     )
-    bpe_codes: str | None = option("existing subword-nmt codes", None)
+    bpe_codes: str | None = option(
+        "file of existing subword-nmt codes, in place of learning them", None
+    )
     bpe_vocabulary_threshold: int = option(
-        "cut subwords rarer than this further, per language", 0, least=0
+        "split subwords further that occur fewer times than this, counted per language (0: off)",
+        0,
+        least=0,
     )
-    sentencepiece_model: str | None = option("existing sentencepiece model", None)
+    sentencepiece_model: str | None = option(
+        "file of an existing sentencepiece model, in place of learning one", None
+    )
     sentencepiece_sample: int = option(
         "learn sentencepiece from at most this many lines", 1_000_000, least=1
     )
     srcvocab: str | None = option(
-        "source subwords that existing codes may make, others are cut further", None
+        "file of the source subwords that --bpe-codes may produce; other subwords are split "
+        "further",
+        None,
     )
     tgtvocab: str | None = option(
-        "target subwords that existing codes may make, others are cut further", None
+        "file of the target subwords that --bpe-codes may produce; other subwords are split "
+        "further",
+        None,
     )
-    joined_dictionary: bool = option("one dictionary for both languages", False)
-    srcdict: str | None = option("existing source dictionary", None)
-    tgtdict: str | None = option("existing target dictionary", None)
+    joined_dictionary: bool = option("use one dictionary for both languages", False)
+    srcdict: str | None = option("file of an existing source dictionary to use", None)
+    tgtdict: str | None = option("file of an existing target dictionary to use", None)
     thresholdsrc: int = option("map source subwords rarer than this to <unk>", 0, least=0)
     thresholdtgt: int = option("map target subwords rarer than this to <unk>", 0, least=0)
     nwordssrc: int = option(
-        "size of the source dictionary, fairseq's 4 symbols included (-1: all)", -1, least=-1
+        "maximum size of the source dictionary, fairseq's 4 symbols included (-1: no limit)",
+        -1,
+        least=-1,
     )
     nwordstgt: int = option(
-        "size of the target dictionary, fairseq's 4 symbols included (-1: all)", -1, least=-1
+        "maximum size of the target dictionary, fairseq's 4 symbols included (-1: no limit)",
+        -1,
+        least=-1,
     )
-    min_words: int = option("drop training pairs with fewer words on a side", 1, least=1)
-    max_words: int = option("drop training pairs with more words on a side", 250, least=1)
+    min_words: int = option(
+        "drop training pairs with fewer words than this on either side", 1, least=1
+    )
+    max_words: int = option(
+        "drop training pairs with more words than this on either side", 250, least=1
+    )
     max_ratio: float = option(
-        "drop training pairs whose lengths differ by more than this factor (0: off)", 0.0
+        "drop training pairs whose lengths in words differ by more than this factor (0: off)", 0.0
     )
-    max_characters: int = option("longest line that is a sentence", 20_000, least=1)
-    on_misalignment: str = option("annotation unlike the text", "repair", choices=MISALIGNMENTS)
-    only_source: bool = option("no target files", False)
+    max_characters: int = option(
+        "maximum number of characters of a line: longer training pairs are dropped, longer "
+        "validation and test lines refused",
+        20_000,
+        least=1,
+    )
+    on_misalignment: str = option(
+        "what to do where the annotation does not match the text: {choices} (stop; assign it by "
+        "character offsets; drop the training pair)",
+        "repair",
+        choices=MISALIGNMENTS,
+    )
+    only_source: bool = option("prepare source files alone, without target files", False)
     workers: int = running("workers")
     overwrite: bool = running("overwrite")
     shard: str = running("shard")
