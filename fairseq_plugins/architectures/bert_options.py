@@ -171,7 +171,7 @@ class BertOptions(LocalOptions, DualOptions, SemanticOptions, SpanOptions, Entit
         "activation function of the feed-forward layers"
     )
     pooler_activation: Optional[choice(list(POOLER_ACTIVATIONS))] = option(
-        "activation function after the first linear map of a classifier (default: as in the "
+        "activation function after the first linear map of a classifier (default: the "
         "family's own: gelu for ELECTRA, relu for DistilBERT, tanh for others)",
         None,
     )

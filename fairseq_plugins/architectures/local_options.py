@@ -23,7 +23,7 @@ BEFORE: dict[str, Any] = {"local_dropout": MIXTURE}
 
 LOCAL_HELP = (
     "local attention, mixed with the global one by a learnt gate: sla (words near in the "
-    "dependency tree), wla (words in a window), parent, child, sibling (relations in the "
+    "dependency tree), wla (tokens in a window), parent, child, sibling (relations in the "
     "tree); several joined by commas, or none"
 )
 LAYERS_HELP = "layers that have local attention: all, or their numbers counted from 0, e.g. 0,2,5"

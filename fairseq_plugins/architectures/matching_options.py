@@ -90,8 +90,8 @@ class MatchingOptions(FeatureControls):
     )
     character_embedding_size: int = option("width of the character embeddings", 20, least=1)
     character_hidden_size: Optional[int] = preset(
-        "width of the vector that an LSTM makes of each word's characters; 0 for none (always "
-        "with the transformer)",
+        "width of the vector that an LSTM makes of each word's characters; 0 for none (the "
+        "transformer must have none)",
         least=0,
     )
     perspectives: int = option(

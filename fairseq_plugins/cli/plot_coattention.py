@@ -7,8 +7,8 @@
 
 For models with coattention blocks (BERTQA). Shown is the last block, or --block; the question's
 attention to the context (--direction q2c), or the context's attention to the question (c2q); the
-mean over heads, or --head. The best answer span is framed, with dashes if "no answer" scores
-higher. The wordpieces that receive most attention are printed.
+mean over heads, or --head. The best answer span is framed, with dashes if the model gives no
+answer. The wordpieces that receive most attention are printed.
 """
 
 from __future__ import annotations

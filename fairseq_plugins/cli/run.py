@@ -61,7 +61,7 @@ def _add_selection(add) -> None:
     pairs = {"nargs": "+", "default": ()}
     variants = "add to each system one variant for each value V of option NAME"
     add("--contrast", **pairs, metavar="NAME=V,V", help=variants)
-    search = "options of fairseq-generate, in place of the file's"
+    search = "options of fairseq-generate, which replace those of the same name in the file"
     add("--generate", **pairs, metavar="NAME=V", help=search)
     add("--evaluate", default="", metavar="SPLIT", help="split to evaluate the best checkpoint on")
     add("--reference", default="", metavar="FILE", help="raw references for the --evaluate split")

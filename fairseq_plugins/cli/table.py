@@ -6,8 +6,8 @@
     fairseq-plugins table runs/bertqa_large --ensemble runs/bertqa_large/answers
 
 For every system, a table shows the setting that is best on the validation set: mean and standard
-deviation over seeds, an arrow where it differs from the baseline with p < 0.05 (the caption says in
-which direction), and beside them the papers' scores.
+deviation over seeds, an arrow where the system is better than the baseline with p < 0.05 (in
+`dabert5`, where it is worse), and beside them the papers' scores.
 """
 
 import argparse

@@ -6,9 +6,9 @@ Without a GPU, or with --cpu among the arguments, they run on the CPU. For sever
 environment variable TORCHRUN to torchrun's own options, e.g.
 TORCHRUN="--nnodes 2 --rdzv_backend c10d --rdzv_endpoint host:29500".
 
-`torchrun fairseq-train` itself does not work: where fairseq sees one GPU or none, it acts as the
-only process, so every process trains alone and overwrites the others' checkpoints. Recipes, and
-which options work together: docs/distributed.md of the project.
+Do not run `torchrun fairseq-train` itself: where fairseq sees one GPU or none, each process
+assumes that it is the only one; it then trains alone and overwrites the others' checkpoints.
+Recipes, and which options work together: docs/distributed.md of the project.
 """
 
 import argparse

@@ -4,8 +4,8 @@
 
 spaCy's stock CPU configuration ("efficiency"): one tok2vec shared by a morphologizer, a tagger, an
 edit-tree lemmatizer and a transition parser, as far as the treebank has annotation for them.
-Training adds lower-cased and Moses-tokenised variants of the sentences, and keeps the pipeline that
-scores best on the development split. It may be interrupted: the best pipeline so far is saved.
+Training adds lower-cased and Moses-tokenised variants of some sentences, and keeps the pipeline
+that scores best on the development split. It may be interrupted: the best pipeline so far is saved.
 score-pipeline scores it afterwards; other commands take it as --spacy-model.
 """
 
@@ -31,7 +31,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--steps", type=int, default=7000, help="number of updates, of up to about 1,000 words")
     add("--minutes", type=float, default=120, help="stop after this many minutes")
     add("--eval-every", type=int, default=500, help="number of updates between evaluations")
-    variants = "share of the sentences that is added lower-cased, and again as Moses tokens"
+    variants = (
+        "share of the sentences added lower-cased, and as large a share added as Moses tokens"
+    )
     add("--variant-rate", type=float, default=0.2, help=variants)
     add("--seed", type=int, default=1, help="random seed")
     rows = [5000, 1000, 2500, 2500]

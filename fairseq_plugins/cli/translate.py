@@ -6,9 +6,9 @@
     fairseq-plugins translate bundle --source test.en --output mine.de --reference test.de
     fairseq-plugins translate bundle --data data-bin/mine --split test --output generate.log
 
-A split that a run translates leaves generate.SPLIT.log (what fairseq-generate prints),
-score.SPLIT.json and evaluation.SPLIT.json (split, BLEU, chrF) in the run's folder; options after --
-go to fairseq-generate. Raw text (--source) is translated by a run, with fairseq, or by a bundle
+When a run translates a split, its folder gets generate.SPLIT.log (what fairseq-generate prints),
+score.SPLIT.json and evaluation.SPLIT.json (split, BLEU, chrF); options after -- go to
+fairseq-generate. Raw text (--source) is translated by a run, with fairseq, or by a bundle
 (fairseq-plugins export), without fairseq. A bundle also translates a split of a prepared folder
 (--data), and writes such a log to --output. For raw text and bundles, only --beam, --lenpen and
 --max-tokens may stand after --.

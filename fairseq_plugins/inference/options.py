@@ -232,7 +232,7 @@ class AnswerOptions(ModelOptions, WindowOverrides):
     )
     ensemble: str = option(
         "how several models are combined: {choices} (logits: the mean of all models' logits; "
-        "paper: the most probable answer of one model, no answer if any model gives none)",
+        "paper: of the models' answers the most probable, or no answer if any model gives none)",
         LOGITS,
         choices=ENSEMBLES,
     )

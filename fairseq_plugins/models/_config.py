@@ -116,8 +116,8 @@ class SyntaxTransformerConfig(LocalOptions, FlatTransformerConfig):
         None,
     )
     feature_init: Optional[ChoiceEnum(INITS)] = option(
-        "initial values of the feature embeddings (default: normal, with the words' standard "
-        "deviation; glorot with --param-init glorot)",
+        "initial values of the feature embeddings (default: normal, the feature vector with the "
+        "standard deviation of the words; glorot with --param-init glorot)",
         None,
     )
     feature_scale: float = option(

@@ -47,8 +47,8 @@ class TextTaskConfig(FairseqDataclass):
     )
     autocast: ChoiceEnum([_checks.NO_AUTOCAST, BFLOAT16]) = option(
         "data type of matrix products in training: that of the weights (none), or bfloat16, "
-        "which is faster where the processor or the GPU has units for it; weights and sums keep "
-        "their type, and predictions are not affected; not with --fp16, --bf16 or --amp",
+        "which is faster where the processor or the GPU has units for it; weights, sums and "
+        "predictions keep their type; not with --fp16, --bf16 or --amp",
         _checks.NO_AUTOCAST,
     )
     spacy_model: Optional[str] = option(

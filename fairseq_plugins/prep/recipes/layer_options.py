@@ -25,8 +25,8 @@ _FIELDS: dict[str, tuple[Any, ...]] = {  # help and default
         None,
     ),
     "layer_min_count": (
-        "values of learnt layers (dep, tag, lemma, morph, ent, given) that fewer training words "
-        "than this have become unknown",
+        "values of learnt layers (dep, tag, lemma, morph, ent, given) become unknown if fewer "
+        "training words than this have them",
         2,
     ),
     "layer_max_size": (
