@@ -11,11 +11,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from tqdm import tqdm
+
 from ...evaluation.metrics import deviation
 from ...files import write_text
 from ...messages import quoted
 from ..figures.seed_plots import plot_seeds
-from ..plan.claims_file import Claim, Compared, read_claims
+from ..plan.claims_file import Claim, ClaimsFile, Compared, read_claims
 from ..results.against import interval, is_over_both
 from ..results.kept_rows import kept_outcomes
 from ..results.setting_tables import SeedReport, make_report
@@ -79,13 +81,7 @@ def write_page(file: str | Path, page: str | Path) -> list[Path]:
         raise ValueError(f"{page}: a page is a file .md")
     refuse_links(page.parent, page.with_suffix(""))
     claims = read_claims(file)
-    shown = [
-        [
-            _result(file, claims.names, one, page.with_suffix("") / f"claim{number}-{place}.png")
-            for place, one in enumerate(claim.comparisons, 1)
-        ]
-        for number, claim in enumerate(claims.claims, 1)
-    ]
+    shown = _results(file, claims, page.with_suffix(""))
     lines = [f"# {claims.title}", "", claims.intro.strip(), ""]
     for claim, own in zip(claims.claims, shown):
         lines += _chapter(claims.names, claim, own)
@@ -95,6 +91,16 @@ def write_page(file: str | Path, page: str | Path) -> list[Path]:
         plot_seeds(scores, one.picture.with_suffix(""), one.report.shown, ["png"])
     write_text(page, "\n".join(lines).rstrip() + "\n")
     return [page, *(one.picture for one in pictures)]
+
+
+def _results(file: Path, claims: ClaimsFile, pictures: Path) -> list[list[_Result]]:
+    """Make every comparison, claim by claim; in a terminal a bar shows how far it is."""
+    asked = [(n, one) for n, claim in enumerate(claims.claims) for one in claim.comparisons]
+    shown: list[list[_Result]] = [[] for _ in claims.claims]
+    for n, one in tqdm(asked, desc="compare", unit=" comparisons", disable=None):
+        picture = pictures / f"claim{n + 1}-{len(shown[n]) + 1}.png"
+        shown[n].append(_result(file, claims.names, one, picture))
+    return shown
 
 
 def _result(file: Path, names: Mapping[str, str], one: Compared, picture: Path) -> _Result:
