@@ -216,13 +216,21 @@ def test_a_page_of_rows_with_answers_is_over_seeds_and_examples(tmp_path):
             finish(root / "cola", system, 2e-5, seed, count / 50, right=count, **own)
     describe(root, ["cola"], [])
     write_rows(root, rows_of(root, ["cola"]))
-    run("keep", root, tmp_path / "rows" / "cola.jsonl")
+    kept_rows = tmp_path / "rows" / "cola.jsonl"
+    run("keep", root, kept_rows)
     kept = FILE.replace(f", systems: [{WLA}]", "").replace(f"baseline: {SLA}", f"baseline: {PLAIN}")
     (tmp_path / "claims.yaml").write_text(kept)
     run("evidence", tmp_path / "claims.yaml", tmp_path / "page.md")
     page = (tmp_path / "page.md").read_text()
     assert "the paired t-test over seeds and the multi-bootstrap over seeds and examples" in page
     line = re.search("- (SLA is better than BERT.*)", page)[1]
+    one = [row for row in kept_rows.read_text().splitlines(True) if '"seed": 1,' in row]
+    kept_rows.write_text("".join(one))
+    run("evidence", tmp_path / "claims.yaml", tmp_path / "one.md")
+    caption = next(n for n in (tmp_path / "one.md").read_text().splitlines() if n[:6] == "Score:")
+    assert "bootstrap over examples alone (one seed has no p)" in caption
+    assert "t-test" not in caption
+    run("keep", root, kept_rows)
     command = next(one for one in page.splitlines() if one.startswith("fairseq-plugins seeds"))
     told = run(*command.replace("--output seeds", f"--output {tmp_path / 'out'}").split()[1:]).out
     assert f"- {line.replace('SLA', SLA, 1).replace('BERT', PLAIN, 1)}" in told

@@ -18,7 +18,7 @@ from ...files import write_text
 from ...messages import quoted
 from ..figures.seed_plots import plot_seeds
 from ..plan.claims_file import Claim, ClaimsFile, Compared, read_claims
-from ..results.against import interval, is_over_both
+from ..results.against import interval
 from ..results.kept_rows import kept_outcomes
 from ..results.setting_tables import SeedReport, make_report
 from ..results.tables import (
@@ -48,7 +48,8 @@ _BOTH = (
     "the outer ends and the larger p-value of two tests, the paired t-test over seeds and the "
     "multi-bootstrap over seeds and examples"
 )
-_ALONE = "paired t-test over seeds"
+_OF_SEEDS = "paired t-test over seeds"
+_OF_EXAMPLES = "bootstrap over examples alone (one seed has no p)"
 
 
 class _Result(NamedTuple):
@@ -171,10 +172,16 @@ def _table(names: Mapping[str, str], asked: Compared, report: SeedReport) -> Res
     width = max(map(len, rows))
     rows = [[*cells, *[TableCell("")] * (width - len(cells))] for cells in rows]
     heads = (*_HEADS, f"seeds for {asked.effect:g}")[: width - 1]
-    tests = _BOTH if is_over_both(report.comparisons) else _ALONE
     more = _SEEDS_FOR.format(asked.effect) if asked.effect else ""
-    caption = _CAPTION.format(on_split(report.shown), tests, more)
+    caption = _CAPTION.format(on_split(report.shown), _tests(report.comparisons), more)
     return ResultTable(asked.title, [*words("system"), *map(Heading, heads)], rows, caption)
+
+
+def _tests(compared: Any) -> str:
+    """Say what the intervals and p-values of comparisons are of."""
+    if compared.bootstrap_p.isna().all():
+        return _OF_SEEDS
+    return _OF_EXAMPLES if (compared.n == 1).all() else _BOTH
 
 
 def _difference(row: Any, metric: str, effect: float) -> Iterator[TableCell]:

@@ -52,11 +52,6 @@ def against(found: Outcomes, shown: Shown, baseline: str, drawn: Significance) -
     return _decided(pd.DataFrame(rows, columns=COLUMNS, dtype=object))
 
 
-def is_over_both(compared: pd.DataFrame) -> bool:
-    """Tell whether rows of `against` are decided by both tests, or by the t-test alone."""
-    return bool((compared.bootstrap_p.notna() & (compared.n >= FEWEST)).any())
-
-
 def seeds_for(one: Any, effect: float) -> int | None:
     """Return how many seeds show a difference with 80 % power, if they differ as these do.
 
@@ -111,10 +106,15 @@ def _row(baseline: Summary, system: Summary, shown: Shown, drawn: Significance) 
     return {**over, "system": setting.system, "title": setting.title, **paired._asdict()}
 
 
+def _is_over_both(compared: pd.DataFrame) -> bool:
+    """Tell whether rows of `against` are decided by both tests, or by the t-test alone."""
+    return bool((compared.bootstrap_p.notna() & (compared.n >= FEWEST)).any())
+
+
 def _decided(table: pd.DataFrame) -> pd.DataFrame:
     """Add what all rows decide together; see `against`."""
     p_values = table.t_p.astype(float).where(table.n >= FEWEST)
-    if is_over_both(table):
+    if _is_over_both(table):
         p_values = np.maximum(p_values, table.bootstrap_p.astype(float))  # nan where one is
     untested = table.n.map("{} seeds".format).where(table.n < FEWEST, _NO_COUNTS)
     silent = p_values.isna() & ~table.untested.astype(bool)
