@@ -103,6 +103,20 @@ def test_the_page_is_the_same_whenever_it_is_made(claims, tmp_path):
     assert pages[0].read_bytes() != pages[1].read_bytes()
 
 
+def test_pictures_of_an_earlier_page_go_and_other_files_stay(claims, tmp_path):
+    """What is no longer shown is removed from the folder of pictures, and nothing else."""
+    page = tmp_path / "page.md"
+    run("evidence", claims, page)
+    own = page.with_suffix("") / "mine.png"
+    own.write_bytes(b"")
+    assert {path.name for path in own.parent.iterdir()} == {
+        *("claim1-1.png", "claim1-2.png", "mine.png")
+    }
+    claims.write_text(re.sub(r" +- \{rows: rows/cola.jsonl, baseline: \S+ systems.*\n", "", FILE))
+    run("evidence", claims, page)
+    assert {path.name for path in own.parent.iterdir()} == {"claim1-1.png", "mine.png"}
+
+
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [

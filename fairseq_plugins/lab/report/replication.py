@@ -68,7 +68,8 @@ def write_page(file: str | Path, page: str | Path) -> list[Path]:
 
     Args:
         file: of claims; see `plan.claims_file`.
-        page: Markdown file; pictures go to a folder beside it that is called as it is.
+        page: Markdown file; pictures go to a folder beside it that is called as it is. Those of an
+            earlier page of this file that are no longer shown are removed.
 
     Returns:
         All files that were written, the page first.
@@ -91,7 +92,10 @@ def write_page(file: str | Path, page: str | Path) -> list[Path]:
         scores = {_called(claims.names, name): v for name, v in one.report.scores.items()}
         plot_seeds(scores, one.picture.with_suffix(""), one.report.shown, ["png"])
     write_text(page, "\n".join(lines).rstrip() + "\n")
-    return [page, *(one.picture for one in pictures)]
+    drawn = [one.picture for one in pictures]
+    for old in {*page.with_suffix("").glob("claim[0-9]*-[0-9]*.png")} - {*drawn}:
+        old.unlink()
+    return [page, *drawn]
 
 
 def _results(file: Path, claims: ClaimsFile, pictures: Path) -> list[list[_Result]]:
