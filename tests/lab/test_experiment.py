@@ -31,6 +31,10 @@ TEXTS = {
     "target": "classes",
     "positive": "",
     "metric": "mcc",
+    "inputs": {
+        name: {"file": f"/raw/{name}.tsv", "sha256": 64 * name[0]} for name in ("train", "valid")
+    },
+    "annotator": {"name": "parser", "version": "1.0", "model": "/models/parser"},
     "splits": {name: {"examples": 100, "labelled": 100} for name in ("train", "valid")},
 }
 PARALLEL = {
@@ -157,6 +161,9 @@ def test_rows_are_those_of_runs_that_ended_in_the_plans_order(plan):
     assert (found[1]["system"], found[1]["fraction"], found[1]["updates"]) == ("syntax", 0.1, 8)
     assert found[0]["time"] == {"updates_per_second": 2.0, "seconds": 6.0}
     assert found[0]["positive"] == "yes"
+    of_train, of_valid = 12 * "t", 12 * "v"  # no path: those of a machine are its own
+    made_of = {"train": of_train, "valid": of_valid, "annotator": "parser 1.0"}
+    assert [row["made_of"] for row in found] == [made_of, {}, {}]
     assert found == rows(plan, failures)
     write_rows(plan, {})
     assert len(read_rows(plan.root)) == 2

@@ -223,6 +223,23 @@ def other(tmp_path):
     return made(tmp_path / "others", {name: [0.1, 0.2] for name in (PLAIN, SLA)})
 
 
+def test_rows_of_data_that_were_made_otherwise_are_said(root, tmp_path):
+    """A training file may be a system's own; what is scored and what parses may not differ."""
+    shared = {"train": "a1", "valid": "b1", "annotator": "parser 1.0"}
+    rows, file = lines_of(root / "rows.jsonl"), tmp_path / "kept.jsonl"
+    write_rows(root, [{**row, "made_of": shared} for row in rows])
+    assert not run("keep", root, file).err
+    changes = {0: {"annotator": "parser 2.0"}, 1: {"train": "a2"}, 3: {"train": "a3"}}
+    own = {n: {**shared, **changes.get(n, {})} for n in range(len(rows) - 1)}  # the last says none
+    write_rows(root, [{**row, "made_of": own.get(n)} for n, row in enumerate(rows)])
+    told = run("keep", root, file).err
+    assert told.count("warning: ") == 3
+    place = root / "rows.jsonl"
+    assert f"made of annotator 'parser 1.0', those of {place}:1 of 'parser 2.0'" in told
+    assert f"{place}:4: its data were made of train 'a3', those of {place}:1 of 'a1'" in told
+    assert f"{place}:5: its data were made of train 'a1', those of {place}:2 of 'a2'" in told
+
+
 @pytest.mark.parametrize("key", ["experiment", "part"])
 def test_a_run_of_another_experiment_is_not_replaced(root, kept, other, key):
     before = kept.read_bytes()

@@ -13,6 +13,7 @@ from typing import Any
 from ...files import write_text
 from ..plan.prepared_data import TRANSLATION
 from ..results.kept_rows import numbered_rows
+from ..results.origins import MADE_OF, made_of
 from ..run_files import DESCRIPTION, RESULT, ROWS
 from ..safe_files import read_json
 from .experiment import Plan
@@ -85,6 +86,7 @@ def _row(plan: Plan, run: Run, result: Mapping[str, Any]) -> dict[str, Any]:
         "evaluated": tried.get("of", ""),
         "evaluation": tried.get("metrics", {}),
         **{name: result.get(name) for name in _MORE},
+        MADE_OF: made_of(run.data.manifest),
         **run.marks,
         "folder": str(run.folder.relative_to(plan.root)),
         **error,

@@ -23,6 +23,7 @@ from .kept_rows import (
     numbered_rows,
     outcomes_of_rows,
 )
+from .origins import otherwise_made
 from .run_counts import counts_of_run, kept_counts
 from .run_frame import Facts
 from .seeds import Shown, shown_of
@@ -38,7 +39,8 @@ class Kept(NamedTuple):
         given: how many rows the experiment gave.
         rows: how many finished runs the file has.
         counted: how many of these have counts of what is shown.
-        remarks: why rows of the experiment have none though their predictions are there.
+        remarks: why rows of the experiment have none though their predictions are there, and which
+            rows have data that were made otherwise.
     """
 
     given: int
@@ -79,6 +81,7 @@ def keep_rows(folder: Path, file: Path, part: str = "") -> Kept:
     keys = {row["place"]: key for key, row in old.items()}
     rows = [new.pop(keys.get(place), (place, row)) for place, row in lines] + [*new.values()]
     after = outcomes_of_rows(rows, file)
+    remarks += otherwise_made(after.runs.sort_index())
     write_text(file, "".join(json.dumps(row, ensure_ascii=False) + "\n" for _, row in rows))
     kept = [kept_counts(run, shown_of(after)) for run in after.runs.itertuples()]
     return Kept(len(found.runs), len(kept), len(kept) - kept.count(None), remarks)
