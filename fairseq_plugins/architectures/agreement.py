@@ -1,5 +1,6 @@
-"""Whether a trained model and a folder, prepared or a bundle, have the same labels and values."""
+"""Whether a model was trained for a folder, prepared or a bundle: its words, labels and values."""
 
+import hashlib
 from collections.abc import Sequence
 from typing import Any
 
@@ -29,6 +30,28 @@ def check_labels(cfg: Any, manifest: Any, folder: object) -> None:
         raise ValueError(f"the model was trained for {sides[0]}, but {folder} has {sides[1]}")
 
 
+def vocabulary_digest(content: bytes) -> str:
+    """Return what identifies the vocabulary of a folder of texts, SHA-256 of its file."""
+    return hashlib.sha256(content).hexdigest()
+
+
+def check_vocabulary(cfg: Any, content: bytes, folder: object) -> None:
+    """Refuse a model that was trained with another vocabulary than a folder of texts has.
+
+    Args:
+        cfg: its options; those of older releases may say nothing of it.
+        content, folder: of the folder: its vocabulary's file, and its name.
+
+    Raises:
+        ValueError: names the folder, and what to prepare it with.
+    """
+    if getattr(cfg, "vocabulary", None) not in (None, vocabulary_digest(content)):
+        raise ValueError(
+            f"the model was trained with another vocabulary than {folder} has: prepare it with the "
+            "same --pretrained, or with --words-from and the folder that the model was trained on"
+        )
+
+
 def check_inventories(cfg: Any, layers: Sequence[Layer], folder: object) -> None:
     """Refuse a model that knows other values of a learnt layer than a folder has.
 
@@ -39,11 +62,37 @@ def check_inventories(cfg: Any, layers: Sequence[Layer], folder: object) -> None
     Raises:
         ValueError: names the layers, and what to prepare the folder with.
     """
-    known = (part.partition("=") for part in (getattr(cfg, "inventories", None) or "").split(","))
-    trained = {name: digest for name, _, digest in known if name}
+    trained = _digests(getattr(cfg, "inventories", None))
     held = {layer.name: layer.inventory.digest for layer in layers if layer.learnt}
     if other := [name for name in trained if held.get(name, trained[name]) != trained[name]]:
         raise ValueError(
             f"{folder} has other values of {' and of '.join(other)} than the folder that the model "
             "was trained on: prepare it with --layer-dicts and that folder"
         )
+
+
+def check_words(cfg: Any, words: str, folder: object) -> None:
+    """Refuse a model of translation that knows other words, or other languages, than a folder has.
+
+    Args:
+        cfg: its options; those of older releases say nothing of words.
+        words, folder: of the folder, see `data.translation_folders.word_digests`, and its name.
+
+    Raises:
+        ValueError: names the languages, and what to prepare the folder with.
+    """
+    trained, held = _digests(getattr(cfg, "words", None)), _digests(words)
+    if trained and [*trained] != [*held]:
+        pairs = "-".join(trained), "-".join(held)
+        raise ValueError(f"the model translates {pairs[0]}, but {folder} holds {pairs[1]}")
+    if other := [language for language, own in trained.items() if held[language] != own]:
+        raise ValueError(
+            f"{folder} has other subwords of {' and of '.join(other)} than the folder that the "
+            "model was trained on: prepare it with --like and that folder"
+        )
+
+
+def _digests(text: str | None) -> dict[str, str]:
+    """Read what a checkpoint says: ``name=digest`` for each, with commas between."""
+    parts = (part.partition("=") for part in (text or "").split(","))
+    return {name: digest for name, _, digest in parts if name}

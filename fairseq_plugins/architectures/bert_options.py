@@ -193,6 +193,7 @@ class BertOptions(LocalOptions, DualOptions, SemanticOptions, SpanOptions, Entit
     labels: Optional[str] = written(longest=10_000_000)
     annotator: Optional[str] = written()
     inventories: Optional[str] = written(longest=100_000)  # see `syntax.layers.digests`
+    vocabulary: Optional[str] = written()  # see `agreement.vocabulary_digest`
 
 
 def presets_of(cfg: Any) -> dict[str, Any]:

@@ -4,7 +4,6 @@
 `nn`; here options become its parts.
 """
 
-import hashlib
 from collections.abc import Callable, Sequence
 from typing import Any, Optional
 
@@ -147,9 +146,7 @@ MAKERS: dict[str, Callable[[MatchingOptions, Vocabulary, Features], nn.Module]] 
 
 
 def _check(args: MatchingOptions, vocabulary: Vocabulary) -> None:
-    """Refuse targets that are not those of pairs, characters for a matcher that reads none, and
-    another vocabulary than the model's.
-    """
+    """Refuse targets that are not those of pairs, and characters for a matcher that reads none."""
     if args.target not in (None, *TARGETS):
         raise ValueError(
             f"models that match pairs learn {' or '.join(TARGETS)}, and the data folder has "
@@ -159,9 +156,4 @@ def _check(args: MatchingOptions, vocabulary: Vocabulary) -> None:
         raise ValueError(
             f"--character-hidden-size {args.character_hidden_size}: the transformer reads no "
             "characters; choices: 0, or another architecture"
-        )
-    if args.vocabulary and hashlib.sha256(vocabulary.content).hexdigest() != args.vocabulary:
-        raise ValueError(
-            "the model was trained with another vocabulary than the data folder has: prepare it "
-            "with --words-from and the folder that the model was trained on"
         )

@@ -145,7 +145,7 @@ class MatchingOptions(FeatureControls):
     labels: Optional[str] = written(longest=10_000_000)
     annotator: Optional[str] = written()
     inventories: Optional[str] = written(longest=100_000)  # see `syntax.layers.digests`
-    vocabulary: Optional[str] = written()  # SHA-256 of the data folder's
+    vocabulary: Optional[str] = written()  # see `agreement.vocabulary_digest`
 
 
 def resolve(cfg: Any) -> None:

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from ..syntax.labels import digest_of
 from ..syntax.layers import Layer, layers_of
 from ..text_reading import read_text
 from .inventories import bound_layers
@@ -70,6 +71,17 @@ def check_languages(manifest: Manifest, source: str | None, target: str | None) 
             f"--source-lang and --target-lang ask for {'-'.join(wanted)}, "
             f"but the folder was prepared for {manifest.pair}"
         )
+
+
+def word_digests(manifest: Manifest, *symbols: Sequence[str]) -> str:
+    """Name the languages and what identifies their dictionaries: ``en=0123abcd,de=4567cdef``.
+
+    Args:
+        manifest: of the folder.
+        symbols: of the source's dictionary, and of the target's, in the order of their ids.
+    """
+    sides = zip((manifest.source_lang, manifest.target_lang), symbols)
+    return ",".join(f"{language}={digest_of(own)}" for language, own in sides)
 
 
 def load_layers(folders: Sequence[str], manifest: Manifest) -> list[Layer]:

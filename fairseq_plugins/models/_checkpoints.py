@@ -132,6 +132,7 @@ def build(checkpoint: Checkpoint, task: Any, overrides: Mapping[str, Any] = {}) 
             task's folder.
     """
     options = OmegaConf.create({**checkpoint.model, **overrides})
+    task.check_fit(options, ARCH_MODEL_REGISTRY[checkpoint.model["_name"]])
     tried = options.copy()  # fairseq takes --encoder-layers-to-keep out of them
     trial = build_without_memory(partial(FairseqTask.build_model, task, tried, True))
     try:

@@ -139,6 +139,9 @@ class SyntaxTransformerConfig(LocalOptions, FlatTransformerConfig):
     # Written by the task: name, version and hash of what annotated the training data.
     annotator: Optional[str] = written()
     inventories: Optional[str] = written(longest=100_000)  # see `syntax.layers.digests`
+    words: Optional[str] = (
+        written()
+    )  # of both languages, see `data.translation_folders.word_digests`
 
 
 def resolve(cfg: Any) -> None:

@@ -71,7 +71,6 @@ class MatchingModel(PairModel, BaseFairseqModel):
             labels=json.dumps(manifest.labels, ensure_ascii=False),
             annotator=manifest.annotator_id if features else None,
             inventories=digests(one for one in layers if one.name in features) or None,
-            vocabulary=manifest.inputs.get("vocabulary", {}).get("sha256"),
         )
 
     @classmethod

@@ -36,6 +36,11 @@ ARCS = (ROOT, *(f"{side}{d}" for side in "LR" for d in range(1, FARTHEST + 1)))
 RESERVED = (PAD, SPECIAL, UNKNOWN)
 
 
+def digest_of(symbols: Iterable[str]) -> str:
+    """Return what two vocabularies share that give the same ids, 16 hex digits of SHA-256."""
+    return hashlib.sha256("\n".join(symbols).encode()).hexdigest()[:16]
+
+
 @dataclass(frozen=True)
 class Inventory:
     """The label set of one layer.
@@ -88,8 +93,8 @@ class Inventory:
 
     @property
     def digest(self) -> str:
-        """What two inventories share that give the same ids, 16 hex digits of SHA-256."""
-        return hashlib.sha256("\n".join(self.symbols).encode()).hexdigest()[:16]
+        """What identifies its symbols and their ids; see `digest_of`."""
+        return digest_of(self.symbols)
 
     def __len__(self) -> int:
         """Number of ids, the reserved ones included (the rows of an embedding table)."""

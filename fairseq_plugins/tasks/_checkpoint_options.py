@@ -50,6 +50,12 @@ def unresolved(cfg: Any) -> dict[str, Any]:
     return found
 
 
+def run_of(cfg: Any) -> DictConfig | None:
+    """Return the options of the run or checkpoint that a part stands in, if there is one."""
+    whole = cfg._get_root() if OmegaConf.is_config(cfg) else None  # no public way leads there
+    return whole if isinstance(whole, DictConfig) else None
+
+
 def architecture_of(options: dict[str, Any]) -> str:
     """Return what options are for: the name of an architecture, a task or a criterion."""
     return str(options.get("_name") or options.get("arch"))
@@ -84,8 +90,8 @@ def closed_model(cfg: Any, model_class: Any) -> DictConfig:
     config_class = MODEL_DATACLASS_REGISTRY[ARCH_MODEL_NAME_REGISTRY[arch]]
     how = {"without": model_class.opened, "before": model_class.before}
     closed = _closed("model", cfg, config_class, **how)
-    whole = cfg._get_root() if OmegaConf.is_config(cfg) else None  # no public way leads there
-    if isinstance(whole, DictConfig) and whole is not cfg:
+    whole = run_of(cfg)
+    if whole is not None and whole is not cfg:
         _replace(whole, closed._get_root())
     return closed
 

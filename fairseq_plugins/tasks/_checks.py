@@ -8,13 +8,12 @@ from typing import Any
 import torch
 from fairseq.dataclass.configs import CommonConfig
 from fairseq.models import ARCH_MODEL_REGISTRY
-from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import InterpolationResolutionError
 
 from ..data.manifest import Manifest
 from ..evaluation.metrics import LOWER_IS_BETTER
 from ..messages import named
-from ._checkpoint_options import architecture_of, unresolved
+from ._checkpoint_options import architecture_of, run_of, unresolved
 
 NO_AUTOCAST = "none"
 
@@ -56,8 +55,8 @@ def check_precision(cfg: Any) -> None:
     Raises:
         Refused: says what to give instead.
     """
-    whole = cfg._get_root() if OmegaConf.is_config(cfg) else None  # no public way leads there
-    common = whole.get("common") if isinstance(whole, DictConfig) else None
+    whole = run_of(cfg)
+    common = None if whole is None else whole.get("common")
     if common is None or not whole.get("optimizer"):  # only who trains has one
         return
     if common.get("tpu") and find_spec("torch_xla") is None:
@@ -77,8 +76,8 @@ def check_precision(cfg: Any) -> None:
 
 def seed_of(cfg: Any) -> int:
     """Return the seed of the run that a task's options stand in; fairseq's own without a run."""
-    whole = cfg._get_root() if OmegaConf.is_config(cfg) else None  # no public way leads there
-    common = whole.get("common") if isinstance(whole, DictConfig) else None
+    whole = run_of(cfg)
+    common = None if whole is None else whole.get("common")
     return int(CommonConfig.seed if common is None else common.seed)
 
 

@@ -16,6 +16,7 @@ from omegaconf import II, MISSING
 
 from ..architectures import agreement
 from ..architectures.control_options import write_seed
+from ..architectures.options import write
 from ..data import text_folders
 from ..data.dictionaries import ClosedDictionary
 from ..data.inventories import bound_layers
@@ -23,7 +24,7 @@ from ..data.manifest import Manifest, load_vocabulary
 from ..data.text_inputs import InputOptions, TextInputs
 from ..data.training_datasets import FILE, LENGTH, RANDOM, TrainingTexts
 from ..option_flags import check, option
-from . import _checkpoint_options, _checks, _run_folder, _warnings
+from . import _checkpoint_options, _checks, _run_folder, _start, _warnings
 
 logger = logging.getLogger(__name__)
 
@@ -147,13 +148,15 @@ class TextTask(FairseqTask):
         model_class = _checks.model_class_of(cfg, self.NAME, "takes_text")
         if from_checkpoint:
             cfg = _checkpoint_options.closed_model(cfg, model_class)
-            agreement.check_labels(cfg, self.manifest, self.folder)
-            agreement.check_inventories(cfg, self.layers, self.folder)
+            self.check_fit(cfg, model_class)
             _checkpoint_options.check_memory(self, cfg)
         else:
             model_class.complete_config(cfg, self.manifest, self.layers)
+            digest = agreement.vocabulary_digest(self.dictionary.vocabulary.content)
+            write(cfg, vocabulary=digest)
             write_seed(cfg, model_class.needs_of(cfg).controls, _checks.seed_of(self.cfg))
-        self.inputs.check(model_class.needs_of(cfg), training=not from_checkpoint)
+            self.inputs.check(model_class.needs_of(cfg), training=True)
+            _start.check_start(self.cfg, cfg, self._check_vocabulary)
         model = super().build_model(cfg, from_checkpoint)
         self.inputs.serve(model.needs, model.max_positions())
         if not from_checkpoint:
@@ -163,6 +166,24 @@ class TextTask(FairseqTask):
             present = self.manifest.annotator_id
             self._warnings.other_annotator([trained], present, str(self.folder))
         return model
+
+    def check_fit(self, cfg: Any, model_class: Any) -> None:
+        """Refuse a trained model that does not fit the folder, before it is built.
+
+        Args:
+            cfg, model_class: its options, a closed record, and what they are of.
+
+        Raises:
+            ValueError: it has another vocabulary, other labels or values of layers, or reads what
+                the folder lacks.
+        """
+        self._check_vocabulary(cfg)
+        agreement.check_labels(cfg, self.manifest, self.folder)
+        agreement.check_inventories(cfg, self.layers, self.folder)
+        self.inputs.check(model_class.needs_of(cfg), training=False)
+
+    def _check_vocabulary(self, cfg: Any) -> None:
+        agreement.check_vocabulary(cfg, self.dictionary.vocabulary.content, self.folder)
 
     def state_dict(self) -> dict[str, Any]:
         """Let checkpoints say what their run keeps of the folder, whatever they went on from."""

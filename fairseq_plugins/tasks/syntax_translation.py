@@ -22,7 +22,7 @@ from torch import Tensor
 
 from ..architectures import agreement
 from ..architectures.control_options import write_seed
-from ..architectures.options import read_features
+from ..architectures.options import read_features, write
 from ..data import translation_folders
 from ..data.dictionaries import load_dictionary, token_ids
 from ..data.factor_streams import (
@@ -38,13 +38,14 @@ from ..data.factored_pair_dataset import MODES, Ablation, FactoredPairDataset
 from ..data.manifest import Manifest
 from ..option_flags import option
 from ..syntax.layers import COLUMN, Layer, column_places, given_names
-from ..syntax.needs import UNCONTROLLED, Controls
+from ..syntax.needs import UNCONTROLLED, Controls, Needs
 from ..text import unanswered
 from . import (
     _checkpoint_options,
     _checks,
     _generation,
     _run_folder,
+    _start,
     _target_factors,
     _unanswered,
     _validation_bleu,
@@ -163,6 +164,12 @@ class SyntaxTranslationTask(TranslationTask):
         return load_dictionary(Path(filename))
 
     @property
+    def _words(self) -> str:
+        """What identifies both languages and their dictionaries."""
+        sides = (self.src_dict.symbols, self.tgt_dict.symbols)
+        return translation_folders.word_digests(self.manifest, *sides)
+
+    @property
     def _available(self) -> list[str]:
         """Names of the features that a model can read."""
         return [layer.name for layer in self.source_layers if layer.enters == COLUMN]
@@ -237,20 +244,23 @@ class SyntaxTranslationTask(TranslationTask):
         model_class = _checks.model_class_of(cfg, NAME, "takes_source_factors", PLAIN)
         if from_checkpoint:
             cfg = _checkpoint_options.closed_model(cfg, model_class)
+            self.check_fit(cfg, model_class)
         else:
             held = (self.source_layers, self.manifest.annotator_id, self.target_layers)
             model_class.complete_config(cfg, *held)
+            write(cfg, words=self._words)
             write_seed(cfg, model_class.needs_of(cfg).controls, _checks.seed_of(self.cfg))
         needs = model_class.needs_of(cfg)
-        needs.check(self.manifest.layers, self.folders[0], self._cure, training=True)
         if not from_checkpoint:
+            self._check_needs(needs)
             self.manifest.check_trees(needs.controls, self.folders[0])
         needs.check_controls(self._controls)
         self._controls = needs.controls
         self._predicted = _target_factors.check_alike(self._predicted, needs.targets)
         if from_checkpoint:
-            agreement.check_inventories(cfg, self.source_layers, self.folders[0])
             _checkpoint_options.check_memory(self, cfg)
+        else:
+            _start.check_start(self.cfg, cfg, self._check_words)
         if self.cfg.eval_bleu:
             self.cfg.eval_bleu_args = _validation_bleu.limited(self.cfg.eval_bleu_args)
             self._progress = _validation_bleu.Progress(self.cfg.eval_bleu_args)
@@ -271,6 +281,26 @@ class SyntaxTranslationTask(TranslationTask):
         if self.cfg.eval_bleu and self.cfg.eval_bleu_detok is None:
             self.tokenizer = _generation.TargetText(str, self._plain_output)  # nothing encodes
         return model
+
+    def check_fit(self, cfg: Any, model_class: Any) -> None:
+        """Refuse a trained model that does not fit the folder, before it is built.
+
+        Args:
+            cfg, model_class: its options, a closed record, and what they are of.
+
+        Raises:
+            ValueError: it has other words, languages or values of layers, or reads what the folder
+                lacks.
+        """
+        self._check_words(cfg)
+        agreement.check_inventories(cfg, self.source_layers, self.folders[0])
+        self._check_needs(model_class.needs_of(cfg))
+
+    def _check_words(self, cfg: Any) -> None:
+        agreement.check_words(cfg, self._words, self.folders[0])
+
+    def _check_needs(self, needs: Needs) -> None:
+        needs.check(self.manifest.layers, self.folders[0], self._cure, training=True)
 
     def state_dict(self) -> dict[str, Any]:
         """Let checkpoints say what their run keeps of the folder, whatever they went on from."""

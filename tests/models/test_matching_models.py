@@ -185,19 +185,22 @@ def test_what_no_pairs_model_can_learn_is_refused(folder, single) -> None:
         MatchingModel.build_model(cfg, task)
 
 
-def test_a_model_knows_the_words_it_was_trained_with(tmp_path) -> None:
+@pytest.mark.parametrize("arch", ["esim_tiny", "bert_plain_tiny"])
+def test_a_model_knows_the_words_it_was_trained_with(tmp_path, arch) -> None:
+    """Two vocabularies of one size: every table fits."""
     folders = []
     for name, word in (("one", "hat"), ("two", "cap")):
         (tmp_path / name).mkdir()
         rows = [(f"a {word}", "a coat", "yes"), ("a coat", f"no {word}", "no")]
         folders.append(prepare_pairs(tmp_path / name, {"train": rows, "valid": rows}))
-    task = make_task(folders[0])
-    cfg = OmegaConf.structured(MatchingConfig())
-    cfg._name = "esim_tiny"
-    MatchingModel.complete_config(cfg, task.manifest, task.layers)
-    assert MatchingModel.build_model(cfg, task)
-    with pytest.raises(ValueError, match="trained with another vocabulary .* --words-from"):
-        MatchingModel.build_model(cfg, make_task(folders[1]))
+    of_bert = {"pretrained": "none"} if arch.startswith("bert") else {}
+    cfg = OmegaConf.create({"_name": arch, **of_bert})
+    assert make_task(folders[0]).build_model(cfg)
+    assert make_task(folders[0]).build_model(cfg.copy(), from_checkpoint=True)
+    with pytest.raises(ValueError, match="another vocabulary than .*two/data has: .* --words-from"):
+        make_task(folders[1]).build_model(cfg.copy(), from_checkpoint=True)
+    older = OmegaConf.create({**cfg, "vocabulary": None})
+    assert make_task(folders[1]).build_model(older, from_checkpoint=True)
 
 
 def vectors_for(folder, path, words: list[str], width: int = 32) -> dict[str, torch.Tensor]:

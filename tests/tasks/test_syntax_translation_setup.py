@@ -10,6 +10,8 @@ import torch
 from omegaconf import OmegaConf
 from prepared import batches, dictionary_of, make_model, make_task, prepare, random_pairs
 
+from fairseq_plugins.architectures import agreement
+
 PAIRS = random_pairs(9)
 
 
@@ -124,6 +126,27 @@ def test_training_writes_features_and_annotator_into_the_options(folder):
     cfg = OmegaConf.create({"_name": "syntax_transformer_tiny", "features": "none"})
     make_task(folder).build_model(cfg)
     assert (cfg.features, cfg.annotator) == ("none", None)
+
+
+def test_folders_of_other_words_or_languages_are_refused(tmp_path):
+    """Dictionaries of one size whose ids mean other words fit a model's tables all the same."""
+    pairs = {"train": random_pairs(30)}
+    folder = prepare(tmp_path / "folder", pairs, joined=True)
+    cfg = OmegaConf.create({"_name": "syntax_transformer_tiny", "features": "none"})
+    make_task(folder).build_model(cfg)
+    make_task(folder).build_model(cfg.copy(), from_checkpoint=True)
+    lines = (folder / "dict.de.txt").read_text().splitlines()
+    counted = [f"{line.rpartition(' ')[0]} 7" for line in lines]  # the same words, more often
+    (folder / "dict.de.txt").write_text("\n".join(counted) + "\n")
+    make_task(folder).build_model(cfg.copy(), from_checkpoint=True)
+    (folder / "dict.de.txt").write_text("\n".join(reversed(lines)) + "\n")
+    with pytest.raises(ValueError, match="folder has other subwords of de than .* with --like"):
+        make_task(folder).build_model(cfg.copy(), from_checkpoint=True)
+    older = OmegaConf.create({**cfg, "words": None})  # says nothing of words
+    make_task(folder).build_model(older, from_checkpoint=True)
+    swapped = ",".join(reversed(cfg.words.split(",")))
+    with pytest.raises(ValueError, match="the model translates en-de, but data holds de-en"):
+        agreement.check_words(cfg, swapped, "data")
 
 
 @pytest.mark.parametrize(

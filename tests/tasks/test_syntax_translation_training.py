@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import shutil
 from argparse import Namespace
 
 import pytest
@@ -61,6 +62,31 @@ def test_loaded_model_is_the_saved_one(trained):
     assert saved.keys() == model.state_dict().keys()
     assert all(torch.equal(value, saved[key]) for key, value in model.state_dict().items())
     assert "encoder.embed_tokens.factors.tables.pos.weight" in saved
+
+
+@pytest.mark.parametrize("given", ["--finetune-from-model", "--restore-file"])
+def test_training_starts_from_no_model_of_other_words(trained, tmp_path, given):
+    """Dictionaries of one size whose ids mean other words fit a model's tables all the same."""
+    folder = shutil.copytree(trained[0], tmp_path / "data")
+    lines = (folder / "dict.en.txt").read_text().splitlines()
+    (folder / "dict.en.txt").write_text("\n".join(reversed(lines)) + "\n")
+    features = ["--features", "pos,case"]
+    with pytest.raises(SystemExit, match="from which .* other subwords of en than .* --like"):
+        train(folder, tmp_path / "run", *TINY, *features, given, str(trained[1]))
+    assert not any((tmp_path / "run").iterdir())
+
+
+def test_going_on_with_other_options_is_warned_of(trained, tmp_path, caplog):
+    """Shapes do not tell a dropout; what the new model starts from does."""
+    run = shutil.copytree(trained[1].parent, tmp_path / "run")
+    begun = [*TINY, "--features", "pos,case", "--reset-dataloader"]
+    train(trained[0], run, *begun)
+    assert "other options" not in caplog.text
+    train(trained[0], run, *begun, "--dropout", "0.3")
+    assert (
+        f"{run}/checkpoint_last.pt was trained with other options: --dropout 0.3 (there 0.1)\n"
+        in caplog.text
+    )
 
 
 def test_bleu_of_validation_is_that_of_detokenised_text(trained):

@@ -1,0 +1,75 @@
+"""The checkpoint that a training starts from, looked at before anything is trained.
+
+fairseq loads weights wherever their shapes fit: those of word vectors fit every vocabulary of that
+size, and many options of a model change no shape.
+"""
+
+import logging
+from argparse import Namespace
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from fairseq.dataclass.configs import CheckpointConfig
+
+from ..checkpoints.reading import read_state
+from ..messages import named
+from ..option_flags import flag_of
+from ._checkpoint_options import run_of, unresolved
+from ._checks import Refused
+
+logger = logging.getLogger(__name__)
+
+SHOWN = 5  # options that a warning names
+
+
+def check_start(cfg: Any, model_cfg: Any, check: Callable[[Namespace], None]) -> None:
+    """Refuse a checkpoint to start from that knows other words; warn if its options are others.
+
+    Args:
+        cfg: options of a task, among those of its run; without them nothing is checked.
+        model_cfg: options of the new model, complete.
+        check: raises ValueError for options of a checkpoint's model that do not fit the task.
+
+    Raises:
+        Refused: names the checkpoint.
+    """
+    whole = run_of(cfg)
+    if whole is None or not whole.get("optimizer") or "checkpoint" not in whole:
+        return
+    path, resumed = _started_from(whole.checkpoint)
+    if path is None or not path.is_file():  # fairseq says so
+        return
+    try:
+        told = _model_options(path)
+        check(Namespace(**told))
+    except ValueError as error:
+        raise Refused(f"{path}, from which this training would start: {error}") from None
+    if resumed and (others := _differing(unresolved(model_cfg), told)):
+        logger.warning("%s was trained with other options: %s", path, named(others, SHOWN))
+
+
+def _started_from(checkpoint: Any) -> tuple[Path | None, bool]:
+    """Return what fairseq starts from, if anything, and whether it goes on with that training."""
+    if checkpoint.restore_file != CheckpointConfig.restore_file:
+        return Path(checkpoint.restore_file), True
+    last = Path(checkpoint.save_dir) / checkpoint.restore_file
+    if last.exists() or not checkpoint.finetune_from_model:
+        return last, True
+    return Path(checkpoint.finetune_from_model), False
+
+
+def _model_options(path: Path) -> dict[str, Any]:
+    """Return what a checkpoint says of its model's options; nothing of older forms of them."""
+    cfg = read_state(path).get("cfg")
+    model = cfg.get("model") if isinstance(cfg, dict) else None
+    return {str(key): value for key, value in model.items()} if isinstance(model, dict) else {}
+
+
+def _differing(new: dict[str, Any], old: dict[str, Any]) -> list[str]:
+    """Name the options that differ, each with both values; references are no values."""
+    return [
+        f"{'--arch' if name == '_name' else flag_of(name)} {value} (there {old[name]})"
+        for name, value in new.items()
+        if name in old and str(value) != str(old[name]) and "${" not in f"{value}{old[name]}"
+    ]
