@@ -41,6 +41,25 @@ def test_leaves_what_fairseq_generate_says_and_its_scores(folder, own_run):
     assert {path: path.read_bytes() for path in first} == first
 
 
+def test_scores_of_another_folder_are_not_the_runs_own(folder, own_run, tmp_path):
+    """A copy of the folder is the same one; another goes to a file of its own."""
+    run(SCRIPT, own_run, "--data", shutil.copytree(folder, tmp_path / "copy"), "--cpu", *SHORT)
+    found = json.loads((own_run / "evaluation.test.json").read_text())
+    assert (found["data"], found["checkpoint"]) == (str(tmp_path / "copy"), "checkpoint_best.pt")
+    before = {path: path.read_bytes() for path in own_run.glob("*.test.*")}
+    manifest = json.loads((tmp_path / "copy" / "manifest.json").read_text())
+    next(iter(manifest["inputs"].values()))["sha256"] = 64 * "0"
+    (tmp_path / "copy" / "manifest.json").write_text(json.dumps(manifest))
+    given = (SCRIPT, own_run, "--data", tmp_path / "copy", "--cpu")
+    assert "name a file for its log with --output" in run(*given, *SHORT, fails=True).err
+    done = run(*given, "--output", tmp_path / "new.log", *SHORT)
+    assert "BLEU" in done.out
+    assert (tmp_path / "new.log").read_bytes() == before[own_run / "generate.test.log"]
+    assert {path: path.read_bytes() for path in own_run.glob("*.test.*")} == before
+    silent = run(*given, "--output", tmp_path / "new.log", "--", "--quiet", fails=True)
+    assert "--quiet: the translations are read off the log" in silent.err
+
+
 def test_raw_references_count(folder, own_run, tmp_path):
     (tmp_path / "reference").write_text("gar nichts davon\n" * 37, encoding="utf-8")
     own = [SCRIPT, own_run, "--data", folder, "--cpu"]
@@ -94,7 +113,14 @@ def test_raw_text_is_scored_too(trained, corpus, tmp_path):
     assert "BLEU" in done.out
     assert len(out.read_text().splitlines()) == 37
     assert "need --output" in run(SCRIPT, trained, *given, fails=True).err
-    assert "give --source" in run(SCRIPT, trained, "--output", out, fails=True).err
+    assert "--output is for --source" in run(SCRIPT, trained, "--output", out, fails=True).err
+    short = tmp_path / "short.de"
+    short.write_text("".join((corpus / "test.de").open().readlines()[:9]))
+    other = ("--source", corpus / "test.en", "--output", tmp_path / "none", "--cpu")
+    unequal = run(SCRIPT, trained, *other, "--reference", short, fails=True)
+    assert f"test.en has 37, {short} 9" in unequal.err
+    assert not (tmp_path / "none").exists()
+    assert "takes one run" in run(SCRIPT, f"{trained}:{trained}", *other, fails=True).err
     odd = run(SCRIPT, trained, *given, "--output", out, "--", "--nbest", "2", fails=True)
     assert "raw text and bundles know no --nbest" in odd.err
 
