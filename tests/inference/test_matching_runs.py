@@ -174,7 +174,7 @@ def test_formats_of_encoders_are_refused(run, tmp_path) -> None:
 def test_another_vocabulary_is_refused(run, tmp_path) -> None:
     rows = aligned_pairs(30, 1)
     other = prepare_pairs(tmp_path, {"train": rows, "valid": rows}, lowercase=True, min_count=9)
-    with pytest.raises(ValueError, match="another vocabulary|fit its own options"):
+    with pytest.raises(ValueError, match="another vocabulary"):
         load(run, other, cpu=True)
 
 

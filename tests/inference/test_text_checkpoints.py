@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from argparse import Namespace
 
 import pytest
@@ -216,6 +217,29 @@ def test_sizes_are_compared_with_the_weights_first(runs, tmp_path):
         torch.save({**state, "cfg": changed}, tmp_path / "a.pt")
         with pytest.raises(ValueError, match=r"a\.pt does not fit its own options: .*mismatch"):
             load_models([tmp_path / "a.pt"])
+
+
+def test_what_does_not_fit_the_folder_is_told_of_the_folder(runs, tmp_path):
+    """Words of another vocabulary of the same size, also in an ensemble; and what it lacks."""
+    path = runs / "classes1" / "checkpoint_best.pt"
+    state = torch.load(path, weights_only=True)
+    model = state["cfg"]["model"]
+    other = shutil.copytree(state["cfg"]["task"]["data"], tmp_path / "other")
+    words = (other / "vocab.txt").read_text().split("\n")
+    words[-3:-1] = words[-2:-4:-1]
+    (other / "vocab.txt").write_text("\n".join(words))
+    with pytest.raises(ValueError, match="another vocabulary than .*other has: prepare it"):
+        load_models([path], str(other))
+    torch.save(
+        state | {"cfg": {**state["cfg"], "model": {**model, "vocabulary": "0"}}}, other / "a.pt"
+    )
+    with pytest.raises(ValueError, match="another vocabulary"):
+        load_models([path, other / "a.pt"])
+    load_models([path, path])
+    reading = {**model, "features": "pos,lemma", "vocabulary": None}
+    torch.save(state | {"cfg": {**state["cfg"], "model": reading}}, other / "b.pt")
+    with pytest.raises(ValueError, match="was prepared without: prepare it with --layers"):
+        load_models([other / "b.pt"])
 
 
 def test_a_checkpoint_names_no_pipeline(runs, tmp_path):
