@@ -86,7 +86,7 @@ def read_sets(paths: Sequence[str | Path], manifest: Manifest) -> list[Perturbed
             that contradict the record of changes; two sets of one name.
     """
     expected = expected_of(manifest)
-    options = _read_options(manifest)
+    options = ReadOptions.of(manifest.options)
     found: list[PerturbedExamples] = []
     places = {(place.resolve(), task): place for path in paths for place, task in _places(path)}
     for (_, task), source in places.items():
@@ -129,15 +129,6 @@ def _is_set(path: Path) -> bool:
     """Whether it is a set; a hidden folder is what a killed run of `perturb` left."""
     samples = path.is_file() and transformed_file(path)[1]
     return not path.name.startswith(".") and bool(samples or (path / RECORD).is_file())
-
-
-def _read_options(manifest: Manifest) -> ReadOptions:
-    """Return how the files that the folder was prepared from are laid out."""
-    known = manifest.options.get("read")
-    known = known if isinstance(known, dict) else {}
-    names = ReadOptions.__dataclass_fields__.keys() & known.keys()
-    values = {name: tuple(v) if isinstance(v := known[name], list) else v for name in names}
-    return ReadOptions(**values)
 
 
 def _check_names(sets: Sequence[PerturbedExamples]) -> None:

@@ -1,7 +1,8 @@
 """The datasets of understanding tasks, also the user's own: where files lie, what they hold."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
 from ..messages import named
@@ -13,7 +14,7 @@ from .readers.options import ReadOptions
 from .readers.split_file import Respelled, SplitFile, log_respelled
 from .readers.tables import read_plain, read_table
 from .readers.tagging import TAGGING, error_dataset, read_errors
-from .readers.tokens import OUTSIDE, read_tokens
+from .readers.tokens import OUTSIDE, TokenLayout, read_tokens
 
 
 def _files(*suffixes: str) -> Files:
@@ -62,14 +63,22 @@ def label_names(name: str, labels: Iterable[str]) -> dict[str, str]:
     return {label: known[label] for label in labels if label in known}
 
 
-def find_splits(dataset: Dataset, raw_dir: str | Path) -> dict[str, Path]:
+def find_splits(
+    dataset: Dataset, raw_dir: str | Path, own: Mapping[str, Path] = {}
+) -> dict[str, Path]:
     """Find a dataset's official files.
+
+    Args:
+        dataset: which says what they are called.
+        raw_dir: the folder that holds them.
+        own: split -> file in place of the official one, or in addition to them.
 
     Returns:
         Split -> file, in the dataset's order; splits without a file are left out.
 
     Raises:
-        FileNotFoundError: no such folder, or none of the files in it; names those expected.
+        FileNotFoundError: no such folder, or none of the files in it, and no own one to train
+            on; names those expected.
     """
     folder = Path(raw_dir)
     if not folder.is_dir():
@@ -79,12 +88,12 @@ def find_splits(dataset: Dataset, raw_dir: str | Path) -> dict[str, Path]:
         path = next((folder / name for name in names if (folder / name).is_file()), None)
         if path:
             found[split] = path
-    if not found:
+    if not found and "train" not in own:
         expected = "; ".join(
             f"{split}: {' or '.join(names)}" for split, names in dataset.splits.items()
         )
         raise FileNotFoundError(f"{folder} holds no file of {dataset.name!r} ({expected})")
-    return found
+    return found | own
 
 
 def find_split(dataset: Dataset, split: str, raw_dir: str | Path) -> Path:
@@ -102,6 +111,18 @@ def find_split(dataset: Dataset, split: str, raw_dir: str | Path) -> Path:
     return found[split]
 
 
+def token_layout(name: str, options: ReadOptions) -> TokenLayout:
+    """Return where words and labels stand in the files of a dataset: its own, or that of options.
+
+    Args:
+        name: of the dataset, which need not be known.
+        options: that its files were read with.
+    """
+    reader = DATASETS[name].reader if name in DATASETS else None
+    official = reader.keywords.get("layout") if isinstance(reader, partial) else None
+    return official or TokenLayout.of(options)
+
+
 def input_files(dataset: Dataset, path: Path) -> list[Path]:
     """Return all files that are read with a split's file: itself, and the truth file of CGED."""
     companion = dataset.companion(path)
@@ -116,7 +137,7 @@ def read_split(
     dropped: Counter[str] | None = None,
     respelled: Respelled | None = None,
 ) -> Iterator[Example]:
-    """Read one file as one split; nothing is held in memory but the row at hand.
+    """Read one file as one split; nothing is held in memory but the row at hand and own ids.
 
     Args:
         dataset: which says how.

@@ -65,12 +65,12 @@ def log_unread(
 
     Args:
         raw_dir: the folder; empty for none.
-        expected: split -> paths below it that may hold the split.
+        expected: split -> paths below it that may hold the split; empty if none is looked for.
         read: what is read, by split and whatever else.
     """
     if not raw_dir:
         return
-    places = {Path(name).parent for names in expected.values() for name in names}
+    places = {Path(name).parent for names in expected.values() for name in names} or {Path()}
     folders = [Path(raw_dir) / place for place in sorted(places) if ".." not in place.parts]
     known = {path.resolve() for path in read.values()}
     unread = [

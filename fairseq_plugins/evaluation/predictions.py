@@ -205,17 +205,23 @@ def read_texts(path: str | Path) -> dict[str, tuple[str, ...]]:
 
     Raises:
         FileNotFoundError: there is no such file.
-        ValueError: a line that is no example; names file and line.
+        ValueError: a line that is no example, or has the id of another; names file and line.
     """
     if Path(path).suffix != ".jsonl":
         lines = enumerate(read_lines(path))
         return {str(number): tuple(line.split("\t")) for number, line in lines}
-    texts = {}
+    texts: dict[str, tuple[str, ...]] = {}
+    places: dict[str, int] = {}
     for number, record in json_lines(path):
         try:
-            texts[str(record["id"])] = tuple(map(str, record["texts"]))
+            name, row = str(record["id"]), tuple(map(str, record["texts"]))
         except (KeyError, TypeError):
             raise ValueError(f"{path}, line {number}: no example with 'id' and 'texts'") from None
+        if (before := places.setdefault(name, number)) != number:
+            raise ValueError(
+                f"{path}, line {number}: id {quoted(name)} is in line {before} already"
+            )
+        texts[name] = row
     return texts
 
 

@@ -144,8 +144,8 @@ class PredictionOptions(ExampleOptions):
     )
     input_format: str = option(
         "format of --input: {choices} (text: one example per line, a TAB between the sentences of "
-        "a pair; conll: one word per line, in the first of the columns, the last of several being "
-        "the gold label, and an empty line between sentences)",
+        "a pair; conll: one word per line, alone or, with its gold label, in the columns that "
+        "the folder was prepared with, and an empty line between sentences)",
         "text",
         choices=INPUT_FORMATS,
     )

@@ -22,7 +22,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ..corpora.datasets import token_layout
 from ..corpora.examples import Example
+from ..corpora.readers.options import ReadOptions
 from ..data.folder_names import NO_SPLITS
 from ..data.text_dataset import TextDataset
 from ..data.text_inputs import TextInputs
@@ -135,7 +137,11 @@ class Predictor:
     @property
     def wanted(self) -> Wanted:
         """What a text to predict has to be."""
-        return Wanted(self.manifest.sentences, tuple(self.labels) if self._by_word else ())
+        if not self._by_word:
+            return Wanted(self.manifest.sentences)
+        read = ReadOptions.of(self.manifest.options)
+        layout = token_layout(self.manifest.dataset, read)
+        return Wanted(self.manifest.sentences, tuple(self.labels), layout)
 
     @property
     def _by_word(self) -> bool:

@@ -2,7 +2,8 @@
 
 ``text``   one example a line; two sentences are separated by a TAB.
 ``conll``  one word a line, an empty line after every sentence; columns are separated by TABs or
-           blanks. The first is the word; of several, the last is its gold label.
+           blanks. Of several, the word and its gold label stand in those in which they stood in
+           the files that the folder was prepared from.
 
 A file is checked to its end before anything is predicted; of standard input every example is
 handed on as soon as it is there.
@@ -17,11 +18,11 @@ from typing import Any, NamedTuple
 from ..corpora.conllu import Line, read_blocks
 from ..corpora.examples import Example
 from ..corpora.readers.split_file import known_label
+from ..corpora.readers.tokens import DOCUMENT_START, TokenLayout
 from ..messages import named, quoted
 from ..text_reading import numbered_lines
 
 FORMATS = ("text", "conll")
-DOCUMENT_START = "-DOCSTART-"
 
 
 @dataclass(frozen=True)
@@ -31,10 +32,12 @@ class Wanted:
     Args:
         sentences: 1 or 2.
         labels: of words, for a model that labels words; empty otherwise.
+        layout: columns of the files of words that it was trained on.
     """
 
     sentences: int
     labels: tuple[str, ...] = ()
+    layout: TokenLayout = TokenLayout()
 
     def __str__(self) -> str:
         if self.labels:
@@ -167,16 +170,33 @@ def _sentence(block: list[Line], identifier: str, name: str, wanted: Wanted) -> 
     """Read one sentence in columns; see the top of the file."""
     rows = [(n, line.split("\t") if "\t" in line else line.split()) for n, line in block]
     (first, head), gold = rows[0], []
+    token, *tag = _columns(wanted.layout, len(head), f"{name}:{first}")
     for number, row in rows:
         where = f"{name}:{number}"
         if len(row) != len(head):
             raise ValueError(f"{where}: {len(row)} column(s), but line {first} has {len(head)}")
-        _check_word(row[0], where)
-        if len(row) > 1:
-            gold.append(known_label(row[-1], wanted.labels))
+        _check_word(row[token], where)
+        for column in tag:
+            gold.append(known_label(row[column], wanted.labels))
             if gold[-1] is None:
-                choices = named(wanted.labels)
-                raise ValueError(f"{where}: unknown label {quoted(row[-1])}; choices: {choices}")
-    words = tuple(row[0] for _, row in rows)
+                found, choices = quoted(row[column]), named(wanted.labels)
+                raise ValueError(f"{where}: unknown label {found}; choices: {choices}")
+    words = tuple(row[token] for _, row in rows)
     labels = tuple(gold) or None
     return Example(identifier, (" ".join(words),), words, word_labels=labels, line=first)
+
+
+def _columns(layout: TokenLayout, count: int, where: str) -> tuple[int, ...]:
+    """Return the column of the word and, in lines that have labels, that of its label."""
+    if count == 1:
+        return (0,)
+    both = (layout.token, layout.tag)
+    columns = both if layout.has_labels(count) else both[:1]
+    if len({column % count for column in columns if -count <= column < count}) < len(columns):
+        token, tag = (column + (column >= 0) for column in both)
+        raise ValueError(
+            f"{where}: {count} columns, but the model was trained on files with the word in column "
+            f"{token} and its label in column {tag} (from 1, or from -1 at the end); words alone "
+            "are one column"
+        )
+    return columns

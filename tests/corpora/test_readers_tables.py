@@ -198,7 +198,7 @@ def test_commas_in_the_place_of_tabs_are_recognised(tmp_path) -> None:
         ('{"text": 3, "label": "1"}', r"x.jsonl:2: 'text' is no text: 3"),
         ('{"text": "", "label": "1"}', r"x.jsonl:2: empty 'text'"),
         ('{"text": "a", "label": null}', r"x.jsonl:2: no label"),
-        ('{"text": "a"}', r"x.jsonl:2: no label"),
+        ('{"text": "a", "tag": "1"}', r"x.jsonl:2: no column 'label'; the columns are text, tag"),
         ("", r"x.jsonl:2: no JSON"),
     ],
 )
@@ -206,6 +206,30 @@ def test_bad_json_lines_are_named(line, message, tmp_path) -> None:
     good = '{"text": "a", "label": "1"}'
     with pytest.raises(ValueError, match=message):
         read("plain", write(tmp_path / "x.jsonl", [good, line, good]))
+
+
+@pytest.mark.parametrize("suffix", ["tsv", "jsonl"])
+def test_own_ids_may_not_occur_twice(suffix, tmp_path) -> None:
+    names = ["text", "label", "uid"]
+    rows = [("a", "1", "u1"), ("b", "1", "u2"), ("c", "0", "u1")]
+    if suffix == "tsv":
+        lines = ["\t".join(row) for row in (names, *rows)]
+    else:
+        lines = [json.dumps(dict(zip(names, row))) for row in rows]
+    path, first = write(tmp_path / f"x.{suffix}", lines), 1 + (suffix == "tsv")
+    message = rf"x.{suffix}:{first + 2}: id 'u1' is in line {first} already"
+    with pytest.raises(ValueError, match=message):
+        read("plain", path, "test", id_column="uid")
+    dropped: Counter[str] = Counter()
+    found = read("plain", path, dropped=dropped, id_column="uid", on_bad_row="skip")
+    assert [x.texts for x in found] == [("a",), ("b",)]
+    assert dropped == {"malformed rows": 1}
+    assert [x.id for x in read("plain", path)] == ["0", "1", "2"]
+
+
+def test_a_row_that_is_skipped_takes_no_id(tmp_path) -> None:
+    path = write(tmp_path / "x.tsv", ["text\tlabel\tuid", "\t1\tu1", "b\t1\tu1"])
+    assert [x.id for x in read("plain", path, id_column="uid", on_empty="skip")] == ["u1"]
 
 
 def test_json_numbers_are_labels(tmp_path) -> None:

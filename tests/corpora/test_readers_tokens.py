@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from raw_datasets import iob1, write
 
-from fairseq_plugins.corpora.datasets import DATASETS, ReadOptions, read_split
+from fairseq_plugins.corpora.datasets import DATASETS, ReadOptions, read_split, token_layout
 from fairseq_plugins.corpora.readers.tokens import iob2
 
 
@@ -52,6 +52,26 @@ def test_conll_2003_has_no_document_lines(tmp_path) -> None:
     assert [x.words for x in examples] == [("EU", "rejects"), ("Ann", "Bo")]
     assert [x.word_labels for x in examples] == [("B-ORG", "O"), ("B-PER", "B-PER")]
     assert [(x.id, x.line) for x in examples] == [("0", 2), ("1", 7)]
+
+
+@pytest.mark.parametrize("name", ["tokens", "wnut17", "token_errors"])
+def test_document_lines_are_no_sentences_anywhere(name, tmp_path) -> None:
+    label = "c" if name == "token_errors" else "O"
+    lines = [f"EU\t{label}", f"-DOCSTART-\t{label}", f"Ann\t{label}", ""]
+    examples = read(name, write(tmp_path / "x.tsv", lines))
+    assert [(x.words, x.line) for x in examples] == [(("EU",), 1), (("Ann",), 3)]
+
+
+def test_official_columns_are_the_datasets_own() -> None:
+    options = ReadOptions(token_column=3, tag_column=4)
+    columns = {
+        name: (layout.token, layout.tag)
+        for name in ("wnut17", "germeval14", "tokens", "none of ours")
+        for layout in [token_layout(name, options)]
+    }
+    own = (2, 3)
+    official = {"wnut17": (0, -1), "germeval14": (1, 2)}
+    assert columns == {**official, "tokens": own, "none of ours": own}
 
 
 def test_a_column_of_a_layer_is_no_label(tmp_path) -> None:

@@ -142,6 +142,9 @@ def test_texts_may_stand_elsewhere(tmp_path):
     write(kept, rows[1:])
     with pytest.raises(ValueError, match="holds no example '1'"):
         printed(files, src=str(kept))
+    write(kept, [*rows, rows[0]])
+    with pytest.raises(ValueError, match="line 3: id '1' is in line 1 already"):
+        printed(files, src=str(kept))
     kept.write_text("[]\n")
     with pytest.raises(ValueError, match="line 1: no example with 'id' and 'texts'"):
         printed(files, src=str(kept))

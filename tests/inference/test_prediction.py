@@ -21,6 +21,7 @@ from fairseq_plugins.inference.prediction import (
     mean_answer,
     read_part,
 )
+from fairseq_plugins.inference.prediction_inputs import read_examples
 from fairseq_plugins.prep.recipes.text import prepare as prepare_text
 from fairseq_plugins.prep.recipes.text_options import TextOptions
 
@@ -264,6 +265,19 @@ def test_a_split_without_all_its_examples_is_refused(runs, tmp_path, kind):
         path.write_text(json.dumps({**row, "words": [*row["words"], "x"]}) + "\n" + "".join(rest))
         with pytest.raises(ValueError, match=r"valid.examples.jsonl:1: example .* words"):
             next(predictor.predict_split("valid"))
+
+
+def test_files_of_words_are_read_with_the_columns_of_the_folder(runs, tmp_path):
+    folder = shutil.copytree(runs / "entities-data", tmp_path / "data")
+    path = folder / "manifest.json"
+    manifest = json.loads(path.read_text())
+    manifest["options"]["read"] = {"token_column": 2, "tag_column": 1}
+    path.write_text(json.dumps(manifest))
+    predictor = load(runs / "entities1", data=folder, cpu=True)
+    lines = [(1, f"{predictor.labels[0]} alice x")]
+    (example,) = read_examples(lines, "in", "conll", predictor.wanted)
+    assert (example.words, example.word_labels) == (("alice",), (predictor.labels[0],))
+    assert predictor.predict([["alice"]])[0].words == ("alice",)
 
 
 def test_loading_needs_no_other_import(runs):

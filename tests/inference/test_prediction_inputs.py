@@ -8,6 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fairseq_plugins.corpora.readers.options import ReadOptions
+from fairseq_plugins.corpora.readers.tokens import TokenLayout
 from fairseq_plugins.inference.prediction_inputs import (
     Wanted,
     examples_of,
@@ -64,6 +66,35 @@ def test_columns_are_words_and_gold():
     assert [e.word_labels for e in found] == [("B-person", "O"), ("O",)]
     assert [e.texts for e in found] == [("Jane runs",), ("She",)]
     assert [(e.id, e.line) for e in found] == [("0", 3), ("1", 7)]
+
+
+def laid_out(**options):
+    """What a tagger reads that was trained on files of the user's own."""
+    return Wanted(1, WORDS.labels, TokenLayout.of(ReadOptions(**options)))
+
+
+@pytest.mark.parametrize(("token", "tag"), [(2, 3), (-3, -2), (2, -2)])
+def test_columns_are_those_of_the_files_trained_on(token, tag):
+    wanted = laid_out(token_column=token, tag_column=tag)
+    (found,) = read("1 Jane B-person x\n2 runs O x\n", "conll", wanted)
+    assert (found.words, found.word_labels) == (("Jane", "runs"), ("B-person", "O"))
+    (alone,) = read("Jane\nruns\n", "conll", wanted)
+    assert (alone.words, alone.word_labels) == (("Jane", "runs"), None)
+
+
+def test_a_column_of_a_layer_is_no_label():
+    wanted = laid_out(layer_columns="role=2")
+    (known,) = read("Jane subj B-person\n", "conll", wanted)
+    (unknown,) = read("Jane subj\n", "conll", wanted)
+    assert (known.word_labels, unknown.word_labels) == (("B-person",), None)
+
+
+@pytest.mark.parametrize(("token", "tag"), [(2, 3), (2, -1), (-3, 1)])
+def test_columns_that_are_not_there_are_named(token, tag):
+    text = "Jane\n\n1 Jane\n"
+    said = rf"in\.txt:3: 2 columns, .* the word in column {token} and its label in column {tag} "
+    with pytest.raises(ValueError, match=said):
+        read(text, "conll", laid_out(token_column=token, tag_column=tag))
 
 
 def test_one_column_has_no_gold():

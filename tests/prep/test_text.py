@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import chain
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -204,6 +205,49 @@ def test_files_named_one_by_one_replace_official_ones(raw) -> None:
     manifest = prepare(text_options(raw, "out", dataset="plain", valid_file=files))
     sizes = {split: counts["examples"] for split, counts in manifest.splits.items()}
     assert sizes == {"train": 3, "valid": 2, "test": 2, "valid1": 3}
+
+
+def input_names(manifest: Manifest) -> dict[str, str]:
+    """Return split -> name of its file."""
+    return {split: Path(manifest.inputs[split]["file"]).name for split in manifest.splits}
+
+
+@pytest.mark.parametrize("dataset", ["plain", "rte"])
+def test_files_of_any_name_may_be_named_in_a_raw_folder(dataset, raw) -> None:
+    folder = raw / "raw"
+    write_raw("rte", folder, count=3)
+    train, valid = (next(folder.rglob(f"{name}.tsv")) for name in ("train", "dev"))
+    mine = {"train": "my_train.tsv", "valid": "my_valid.tsv"}
+    found = [path.rename(folder / name) for path, name in zip((train, valid), mine.values())]
+    next(folder.rglob("test.tsv")).unlink()
+    named = dict(zip(("train_file", "valid_file"), found))
+    how = {"dataset": dataset, "raw_dir": folder, "text_column": "sentence1"}
+    manifest = prepare(text_options(raw, "out", **how, **named))
+    assert input_names(manifest) == mine
+    for lacking in ({}, {"valid_file": found[1]}):
+        with pytest.raises(FileNotFoundError, match=f"raw holds no file of '{dataset}'"):
+            prepare(text_options(raw, "lacking", **how, **lacking))
+
+
+def test_own_files_that_nobody_named_are_not_read(raw, caplog) -> None:
+    caplog.set_level("INFO")
+    write_splits(raw)
+    named = {f"{split}_file": raw / f"{split}.tsv" for split in ("train", "valid")}
+    manifest = prepare(text_options(raw, "out", dataset="plain", **named))
+    assert list(manifest.splits) == ["train", "valid"]
+    assert f"{raw}: there, but not read: test.tsv" in [record.message for record in caplog.records]
+    del named["valid_file"]
+    more = {"valid_fraction": 0.4, "labels": ("no", "yes")}
+    manifest = prepare(text_options(raw, "half", dataset="plain", **named, **more))
+    assert input_names(manifest) == {"train": "train.tsv", "valid": "train.tsv"}
+
+
+def test_training_files_stand_beside_the_other_official_ones(raw) -> None:
+    write_raw("rte", raw / "raw", count=3)
+    mine = next((raw / "raw").rglob("train.tsv")).rename(raw / "more.tsv")
+    given = {"dataset": "rte", "raw_dir": raw / "raw", "train_file": mine}
+    manifest = prepare(text_options(raw, "out", **given))
+    assert input_names(manifest) == {"valid": "dev.tsv", "test": "test.tsv", "train": "more.tsv"}
 
 
 def test_files_of_single_sentences_and_pairs_do_not_mix(raw, monkeypatch) -> None:

@@ -1,7 +1,9 @@
 """How the user's own files are laid out, and what to do with rows that cannot be used."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from ...messages import named, quoted
 from ...option_flags import check, flag_of, option
@@ -51,6 +53,20 @@ class ReadOptions:
     on_bad_row: str = option(
         "what to do with a row with other columns, labels or offsets", "error", choices=POLICIES
     )
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any]) -> "ReadOptions":
+        """Return those that a prepared folder was read with; the usual ones where it says nothing.
+
+        Args:
+            options: of its manifest.
+        """
+        known = options.get("read")
+        known = known if isinstance(known, dict) else {}
+        names = cls.__dataclass_fields__.keys() & known.keys()
+        return cls(
+            **{name: tuple(v) if isinstance(v := known[name], list) else v for name in names}
+        )
 
     def __post_init__(self) -> None:
         """Check what can be checked without a file."""

@@ -34,7 +34,7 @@ class Table:
         split_names: our split name -> its values there.
         broken_rows: the official files have rows that cannot be used: they are skipped in splits
             with labels (never in test splits, whose rows are counted by servers).
-        strict_id: whether the column of the id must be there.
+        strict_id: whether the column of the id must be there, and hold no id twice.
         numbered: files have no header, and their columns are called 1, 2, 3, ...
     """
 
@@ -93,13 +93,15 @@ def read_table(file: SplitFile, tables: Sequence[Table]) -> Iterator[Example]:
         lines = lines if header else chain([first], lines)
     also = (EMPTY, MALFORMED) if table.broken_rows and file.must_have_labels else ()
     wanted = table.split_names.get(file.split, "")
+    seen: dict[str, int] = {}
 
     def make(row: tuple[int, Line]) -> Example | None:
         number, line = row
         cells = parse(line)
         if wanted and cells.get(table.split_column, wanted).strip() != wanted:
             return None
-        return _example(file, table, cells, number, line[0])
+        example = _example(file, table, cells, number, line[0])
+        return _with_new_id(file, table, example, seen)
 
     yield from file.examples(enumerate(lines), make, also)
 
@@ -139,6 +141,14 @@ def _example(
     return Example(identifier, texts, None, file.label(label, line), None, line)
 
 
+def _with_new_id(file: SplitFile, table: Table, example: Example, seen: dict[str, int]) -> Example:
+    """Return an example; refuse an own id that one before has (``seen``, id -> line, grows)."""
+    before = seen.setdefault(example.id, example.line) if table.strict_id else example.line
+    if before != example.line:
+        raise file.malformed(example.line, f"id {quoted(example.id)} is in line {before} already")
+    return example
+
+
 def _cells(file: SplitFile, names: list[str], header: bool, line: Line) -> dict[str, str]:
     """Split a row at tabs."""
     number, text = line
@@ -176,16 +186,16 @@ def _check_columns(file: SplitFile, table: Table, names: Sequence[str], number: 
     twice = sorted(name for name in table.columns() if names.count(name) > 1)
     if twice:
         raise ValueError(f"{file.path}:{number}: the header names column {twice[0]!r} twice")
-    if file.must_have_labels and not set(table.label) & set(names):
-        if not table.label:
-            raise ValueError(f"split {file.split!r} must have labels: name their --label-column")
-        raise _no_column(file, table.label[0], names, 1)
 
 
 def _check_there(file: SplitFile, table: Table, names: Sequence[str], number: int) -> None:
     for name in (*table.texts, *(table.id if table.strict_id else ())):
         if name not in names:
             raise _no_column(file, name, names, number)
+    if file.must_have_labels and not set(table.label) & set(names):
+        if not table.label:
+            raise ValueError(f"split {file.split!r} must have labels: name their --label-column")
+        raise _no_column(file, table.label[0], names, number)
 
 
 def _no_column(file: SplitFile, name: str, names: Sequence[str], number: int) -> Unusable:

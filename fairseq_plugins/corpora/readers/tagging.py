@@ -20,7 +20,7 @@ from .tokens import (
 )
 
 PARTS = ("", "deriv", "part")  # of GermEval: names, words made of them, parts of words
-CONLL_LAYOUT = TokenLayout(separator=None, iob1=True, ends=("-DOCSTART-",))
+CONLL_LAYOUT = TokenLayout(separator=None, iob1=True)
 
 
 def read_errors(

@@ -28,6 +28,7 @@ from ..examples import Example
 from .options import SEPARATORS, ReadOptions
 from .split_file import SplitFile, tagged
 
+DOCUMENT_START = "-DOCSTART-"  # of CoNLL-2003, between sentences
 OUTSIDE = "O"
 CORRECT, INCORRECT = "c", "i"
 NO_EDIT = "noop"
@@ -58,7 +59,7 @@ class TokenLayout:
     separator: str | None = "\t"
     iob1: bool = False
     values: tuple[tuple[str, int], ...] = ()
-    ends: tuple[str, ...] = ()
+    ends: tuple[str, ...] = (DOCUMENT_START,)
     inner: tuple[int, ...] = ()
 
     @classmethod

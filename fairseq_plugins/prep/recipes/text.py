@@ -66,7 +66,7 @@ class TextRecipe(ExampleRecipe):
 
     def describe(self) -> Manifest:
         options, source = self.options, self.options.source
-        log_unread(options.raw_dir, source.splits, self.read)
+        log_unread(options.raw_dir, {} if options.names_all else source.splits, self.read)
         return self.describe_by(
             choose_annotator(options, self.files),
             WordSimilarity(options.wordnet) if options.compares_words else None,

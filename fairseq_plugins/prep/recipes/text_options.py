@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
-from ...corpora.datasets import DATASETS, Dataset, find_splits
+from ...corpora.datasets import DATASETS, OWN, Dataset, find_splits
 from ...corpora.own_files import OWN_FILES, check_some, listed, own_files
 from ...corpora.readers.options import ReadOptions
 from ...corpora.readers.tables import read_plain
@@ -42,17 +42,30 @@ class TextOptions:
     """
 
     dataset: str = option(
-        "dataset that the files are of, or format of your own files", choices=DATASETS
+        "dataset that the files are of, or format of your own files (in TSV files, quotation marks "
+        "are characters like any other)",
+        choices=DATASETS,
     )
     destdir: str = option("folder to write the prepared data to, e.g. data-bin/cola")
-    raw_dir: str = option("folder with the dataset's official files", "")
+    raw_dir: str = option(
+        "folder with the dataset's official files, or with your own under usual names (train.tsv, "
+        "valid.tsv or dev.tsv, test.tsv, …)",
+        "",
+    )
     train_file: str = option(
-        "training file, in place of the official one (with --dataset plain or tokens: your own)", ""
+        "training file, in place of the one in --raw-dir; with --dataset plain, plain_scores, "
+        "tokens or token_errors, only files that you name are then read",
+        "",
     )
     valid_file: str = option(
-        "validation files, separated by commas (the first is split 'valid')", ""
+        "validation files, in place of the one in --raw-dir, separated by commas (the first is "
+        "split 'valid')",
+        "",
     )
-    test_file: str = option("test files, separated by commas; they may lack labels", "")
+    test_file: str = option(
+        "test files, in place of the one in --raw-dir, separated by commas; they may lack labels",
+        "",
+    )
     train_conllu: str = option(
         "CoNLL-U file with parses of the training sentences, in place of a spaCy pipeline", ""
     )
@@ -184,6 +197,11 @@ class TextOptions:
         return DATASETS[self.dataset]
 
     @property
+    def names_all(self) -> bool:
+        """Whether the user's own files are named one by one, so that no others are looked for."""
+        return bool(self.train_file) and self.source in OWN
+
+    @property
     def needs_spacy(self) -> bool:
         """Whether a spaCy pipeline, or parses in its place, have work to do."""
         return needs_annotator(self.annotation_names, self.tokenize)
@@ -232,8 +250,8 @@ class TextOptions:
             ValueError: ``valid_fraction`` where there is a validation file, or none of training.
         """
         found = own_files(self)
-        if self.raw_dir:
-            found = find_splits(self.source, Path(self.raw_dir)) | found
+        if self.raw_dir and not self.names_all:
+            found = find_splits(self.source, self.raw_dir, found)
         if not self.valid_fraction:
             return found
         if "valid" in found or "train" not in found:
