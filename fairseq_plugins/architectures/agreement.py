@@ -9,6 +9,23 @@ from ..messages import named, shortened
 from ..syntax.layers import Layer
 
 
+def check_texts(
+    cfg: Any, manifest: Any, vocabulary: bytes, layers: Sequence[Layer], folder: object
+) -> None:
+    """Refuse a model that was not trained for texts as a folder has them.
+
+    Args:
+        cfg: its options.
+        manifest, vocabulary, layers, folder: of the folder; see the checks below.
+
+    Raises:
+        ValueError: names the folder and what differs.
+    """
+    check_vocabulary(cfg, vocabulary, folder)
+    check_labels(cfg, manifest, folder)
+    check_inventories(cfg, layers, folder)
+
+
 def check_labels(cfg: Any, manifest: Any, folder: object) -> None:
     """Refuse a model that was trained for other labels than a folder's.
 

@@ -105,9 +105,7 @@ def load_bundle(
     kind, args = _arguments(_part(bundle, "model"), where)
     layers = bound_layers(bundle.folder, manifest)
     vocabulary = load_vocabulary(bundle.folder, manifest)
-    agreement.check_vocabulary(args, vocabulary.content, bundle.folder)
-    agreement.check_labels(args, manifest, bundle.folder)
-    agreement.check_inventories(args, layers, bundle.folder)
+    agreement.check_texts(args, manifest, vocabulary.content, layers, bundle.folder)
     other = None if data is None else check_folder(data, manifest, vocabulary.content, args)
     inputs = TextInputs(data or bundle.folder, other or manifest, vocabulary, options)
     inputs.check(kind.needs(args), training=False)
@@ -153,8 +151,7 @@ def check_folder(data: Path, manifest: Manifest, vocabulary: bytes, args: Any) -
     found = open_folder(data, manifest.task)
     if load_vocabulary(data, found).content != vocabulary or found.tokenizer != manifest.tokenizer:
         raise ValueError(f"{data} was prepared for another vocabulary than the bundle has")
-    agreement.check_labels(args, found, data)
-    agreement.check_inventories(args, bound_layers(data, found), data)
+    agreement.check_texts(args, found, vocabulary, bound_layers(data, found), data)
     return found
 
 

@@ -177,9 +177,8 @@ class TextTask(FairseqTask):
             ValueError: it has another vocabulary, other labels or values of layers, or reads what
                 the folder lacks.
         """
-        self._check_vocabulary(cfg)
-        agreement.check_labels(cfg, self.manifest, self.folder)
-        agreement.check_inventories(cfg, self.layers, self.folder)
+        content = self.dictionary.vocabulary.content
+        agreement.check_texts(cfg, self.manifest, content, self.layers, self.folder)
         self.inputs.check(model_class.needs_of(cfg), training=False)
 
     def _check_vocabulary(self, cfg: Any) -> None:

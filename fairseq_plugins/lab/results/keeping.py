@@ -70,7 +70,6 @@ def keep_rows(folder: Path, file: Path, part: str = "") -> Kept:
     if file.exists() and file.samefile(source):
         raise ValueError(f"{file}: the experiment's own rows; name another file to keep them in")
     found = outcomes_of_rows(_rows_of(folder, part), source)
-    remarks += _unevaluated(found.runs, source)
     lines = list(numbered_rows(file)) if file.exists() else []
     old = {(row["setting"], row["seed"]): row for row in finished_rows(lines, file)}
     shown, new = shown_of(found), {}
@@ -81,7 +80,7 @@ def keep_rows(folder: Path, file: Path, part: str = "") -> Kept:
     keys = {row["place"]: key for key, row in old.items()}
     rows = [new.pop(keys.get(place), (place, row)) for place, row in lines] + [*new.values()]
     after = outcomes_of_rows(rows, file)
-    remarks += otherwise_made(after.runs.sort_index())
+    remarks += (*_unevaluated(found.runs, source), *otherwise_made(after.runs.sort_index()))
     write_text(file, "".join(json.dumps(row, ensure_ascii=False) + "\n" for _, row in rows))
     kept = [kept_counts(run, shown_of(after)) for run in after.runs.itertuples()]
     return Kept(len(found.runs), len(kept), len(kept) - kept.count(None), remarks)
