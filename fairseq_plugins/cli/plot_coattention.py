@@ -16,6 +16,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from ..evaluation.shown_text import as_line
 from ..inference.options import (
     DIRECTIONS,
     QUESTIONS,
@@ -85,10 +86,9 @@ def titled(found: CoattentionMap) -> str:
     """Say who attends to what, and what the frame is."""
     ends = ("question", "context")
     one, other = ends if found.direction == TO_CONTEXT else ends[::-1]
-    answer = f"red: the answer, {found.reply.text}" if found.reply.text else "no answer is found"
-    beaten = (
-        "" if found.reply.text or found.span is None else "; dashed: the best span, which loses"
-    )
+    text = found.reply.text
+    answer = f"red: the answer, {as_line(text)}" if text else "no answer is found"
+    beaten = "" if text or found.span is None else "; dashed: the best span, which loses"
     return f"the {one} attends to the {other}; {answer}{beaten}"
 
 
@@ -137,17 +137,17 @@ def look(args: argparse.Namespace) -> CoattentionMap:
 def described(found: CoattentionMap, count: int) -> str:
     """Return the answer, and what is attended to most."""
     reply = found.reply
-    lines = [f"question: {reply.passage.question}", f"answer: {reply.text or 'none'}"]
+    said = {"question": reply.passage.question, "answer": reply.text}
     if not reply.text:
-        lines.append(f"best span: {reply.found.best_text or 'none'}")
+        said["best span"] = reply.found.best_text
     if reply.passage.answers is not None:
-        gold = " | ".join(dict.fromkeys(reply.passage.answers))
-        lines.append(f"gold: {gold or 'none'}")
+        said["gold"] = " | ".join(dict.fromkeys(reply.passage.answers))
+    lines = [f"{name}: {as_line(text) or 'none'}" for name, text in said.items()]
     if found.window[1] > 1:
         lines.append(f"window: {found.window[0]} of 0 to {found.window[1] - 1}")
     if found.on_span is not None:
         lines.append(f"attention on the best span: {found.on_span:.3f}")
     lines.append(f"attention on {found.separator}: {found.on_separator:.3f}")
     for place, share in found.most_attended(count):
-        lines.append(f"{share:.3f}  {place:4}  {found.attended[place]}")
+        lines.append(f"{share:.3f}  {place:4}  {as_line(found.attended[place])}")
     return "\n".join(lines) + "\n"

@@ -1,9 +1,13 @@
 """Score predicted answers as the official evaluation of SQuAD 2.0 does (also for SQuAD 1.1).
 
-    fairseq-plugins score-answers dev.json predictions.json --null-odds null_odds.json
+    fairseq-plugins score-answers dev.json predictions.json
+    fairseq-plugins score-answers dev.json predictions.json --null-odds null_odds.json --threshold 0
     fairseq-plugins score-answers dev.json predictions.json --ids half.txt --json
 
-Predictions are a JSON object that maps question ids to texts; an empty text means no answer.
+Predictions are a JSON object that maps question ids to texts; an empty text means no answer. With
+--null-odds there is no answer either where the odds exceed --threshold, which should be that of
+`answer` (null_threshold in its metrics.json). The best scores, which are then told too, are those
+of any threshold only if no text was emptied: answer --null-threshold 1e9 writes such a file.
 """
 
 import argparse
@@ -20,7 +24,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("predictions", help="JSON object, question id -> predicted text")
     odds = "JSON object, question id -> how strongly the model prefers no answer"
     add("--null-odds", metavar="FILE", help=odds)
-    most = "no answer is predicted where the null odds exceed T (default: 1.0, as officially)"
+    most = (
+        "no answer is predicted where the null odds exceed T, which should be the null threshold "
+        "that the answers were made with (default: 1.0, as officially)"
+    )
     add("--threshold", type=float, metavar="T", help=most)
     these = "score only these questions: a file of one id per line, or JSON that has the ids"
     add("--ids", metavar="FILE", help=these)
@@ -39,5 +46,6 @@ def run(args: argparse.Namespace) -> None:
     command.show_log()
     options = vars(args)
     as_json = options.pop("json")
-    found = score_files(SquadScoring(**options))
-    print(json.dumps(found, indent=2) if as_json else as_text(found))
+    what = SquadScoring(**options)
+    found = score_files(what)
+    print(json.dumps(found, indent=2) if as_json else as_text(found, what.in_force))

@@ -204,13 +204,21 @@ def _best(
     return found
 
 
-def as_text(scores: Mapping[str, float]) -> str:
-    """Lay out what `evaluate` found as a table for a terminal; percentages."""
+def as_text(scores: Mapping[str, float], threshold: float | None = None) -> str:
+    """Lay out what `evaluate` found as a table for a terminal; percentages.
+
+    Args:
+        scores: that it returned.
+        threshold: of the odds, to be told.
+    """
     lines = [f"{'':14}{'exact':>8}{'F1':>8}{'questions':>11}"]
     for title, prefix in (("all", ""), ("answerable", "HasAns_"), ("unanswerable", "NoAns_")):
         if f"{prefix}total" in scores:
             exact, f1, total = (scores[prefix + name] for name in ("exact", "f1", "total"))
             lines.append(f"{title:14}{exact:8.2f}{f1:8.2f}{total:11,}")
+    if threshold is not None:
+        told = f"no answer where null odds exceed {threshold:g}"
+        lines.append(f"{told}; an empty text is none at any threshold")
     silent = 100.0 * scores.get("NoAns_total", 0) / scores["total"]  # what never to answer scores
     for metric, title in (("exact", "exact"), ("f1", "F1")):
         if f"best_{metric}" in scores:

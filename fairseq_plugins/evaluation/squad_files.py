@@ -44,6 +44,13 @@ class SquadScoring:
     ids: str | None = None
     missing: str = "error"
 
+    @property
+    def in_force(self) -> float | None:
+        """The threshold that counts; None without odds."""
+        if self.null_odds is None:
+            return None
+        return OFFICIAL_THRESHOLD if self.threshold is None else self.threshold
+
 
 def score_files(what: SquadScoring) -> dict[str, float]:
     """Read, check and score; see `squad.evaluate` for the names.
@@ -69,8 +76,11 @@ def score_files(what: SquadScoring) -> dict[str, float]:
     if strangers:
         logger.warning("%s: %s not in %s", what.predictions, _some(strangers), what.gold)
     odds = None if what.null_odds is None else read_odds(what.null_odds)
-    threshold = OFFICIAL_THRESHOLD if what.threshold is None else what.threshold
-    return evaluate(*_complete(gold, predictions, odds, what), threshold)
+    gold, predictions, odds = _complete(gold, predictions, odds, what)
+    if odds is None:
+        return evaluate(gold, predictions)
+    _warn_of_another_threshold({name: predictions[name] for name in gold}, odds, what)
+    return evaluate(gold, predictions, odds, what.in_force)
 
 
 def _complete(
@@ -100,6 +110,23 @@ def _complete(
     if lacking:
         logger.warning("%s lacks %s: %s", what.predictions, _some(lacking), what.missing)
     return gold, predictions | dict.fromkeys(lacking, ""), odds
+
+
+def _warn_of_another_threshold(
+    predictions: Mapping[str, str], odds: Mapping[str, float], what: SquadScoring
+) -> None:
+    """Warn if texts were emptied by another threshold of their odds than the one in force."""
+    ranked = [name for name in predictions if odds[name] < math.inf]  # others have no span at all
+    if all(predictions[name] for name in ranked):
+        return  # none was emptied
+    unlike = [name for name in ranked if bool(predictions[name]) == (odds[name] > what.in_force)]
+    if unlike:
+        logger.warning(
+            "%s was made with another threshold than %g: its texts and null odds of %s say so. "
+            "Give --threshold what `answer` used (null_threshold in metrics.json), or leave out "
+            "--null-odds to score the texts as they are",
+            *(what.predictions, what.in_force, _some(unlike)),
+        )
 
 
 def check_known(ids: Iterable[str], known: Container[str], path: str, gold: str) -> None:

@@ -1,7 +1,7 @@
 """Answer questions on passages with trained checkpoints.
 
     from fairseq_plugins.inference.question_answering import load
-    load("runs/squad").answer("Who built the mill?", "Mara built the mill in Lund.").answer()
+    load("runs/squad").answer("Who built the mill?", "Mara built the mill in Lund.").text
 
 Raw text goes through the encoder that prepared the training data, and then the same dataset and
 collater as a prepared split: the same question gets the same answer either way, however questions

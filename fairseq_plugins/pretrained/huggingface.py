@@ -68,8 +68,8 @@ def load_state(directory: str | Path, shape: BertShape | None = None) -> dict[st
         The state of ``nn.bert.BertEncoder(shape)``, complete.
 
     Raises:
-        FileNotFoundError, ValueError: as `read_config`; tensors that are unknown, missing or of
-            another size, or a model of another shape.
+        FileNotFoundError, ValueError: as `read_config`; tensors that are unknown, missing, of
+            another size or not finite, or a model of another shape.
     """
     own = read_config(directory)
     path, theirs = weights.weights_file(directory), NAMES[find_family(directory).name]
@@ -78,6 +78,8 @@ def load_state(directory: str | Path, shape: BertShape | None = None) -> dict[st
         if not tensor.is_floating_point():
             raise ValueError(f"{path}: {name!r} holds {tensor.dtype}, expected real numbers")
         tensors[name] = tensor.float()
+        if not tensors[name].isfinite().all():
+            raise ValueError(f"{path}: {name!r} holds a value that is no finite number")
     if shape is not None:
         _cut_table(tensors, shape, Path(directory))
         _check_request(tensors, own, shape, theirs, path)

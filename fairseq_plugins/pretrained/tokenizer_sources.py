@@ -15,6 +15,7 @@ from pathlib import Path
 from ..messages import named, quoted
 from ..text_reading import read_lines
 from . import tokenizer_models
+from .directory import CONFIG as ENCODER
 from .directory import DICTIONARY, TOKENIZER, VOCABULARY, find_family, is_fairseq, read_json
 from .families import BYTE_BPE, WORDPIECE, Family
 from .sentencepiece_model import SentencePieces, read_sentencepieces
@@ -42,7 +43,12 @@ def read_vocabulary(directory: str | Path) -> Vocabulary:
         FileNotFoundError: a file is missing; names what there may be.
         ValueError: a file is damaged, of another family, or does not fit another one.
     """
-    directory = Path(directory)
+    vocabulary = _read(Path(directory))
+    _check_embedded(Path(directory), vocabulary)
+    return vocabulary
+
+
+def _read(directory: Path) -> Vocabulary:
     family = find_family(directory)
     if family.scheme == WORDPIECE:
         content, name = _wordpieces(directory), str(directory / VOCABULARY)
@@ -58,6 +64,17 @@ def read_vocabulary(directory: str | Path) -> Vocabulary:
     else:
         parts = _from_sentencepieces(directory, family)
     return _without_added(directory, Vocabulary(parts.content(family), str(directory), family))
+
+
+def _check_embedded(directory: Path, vocabulary: Vocabulary) -> None:
+    """Refuse subwords that an encoder with a configuration has no embeddings of."""
+    path = directory / ENCODER
+    size = read_json(path).get("vocab_size") if path.is_file() else None
+    if type(size) is int and len(vocabulary) > size:
+        raise ValueError(
+            f"{path}: vocab_size is {size}, but the vocabulary beside it has {len(vocabulary)} "
+            "subwords: some would have no embedding"
+        )
 
 
 def _without_added(directory: Path, vocabulary: Vocabulary) -> Vocabulary:

@@ -9,6 +9,7 @@ read back without them.
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
+from unicodedata import category
 
 import numpy as np
 
@@ -71,19 +72,33 @@ class Limits:
 def find_answer(context: str, answer: GoldAnswer, *, repair: bool) -> GoldAnswer | None:
     """Return the answer where its text stands; None where it is passed over.
 
-    With ``repair`` the nearest occurrence may take its place; the earlier of two.
+    With ``repair`` the nearest occurrence may take its place; the earlier of two. One inside a word
+    does so only where all are.
     """
     if answer.stands_in(context):
         return answer
-    if not repair:
+    places = [*_occurrences(answer.text, context)] if repair else []
+    if not places:
         return None
-    start = max(answer.start, 0)
-    before = context.rfind(answer.text, 0, start + len(answer.text))
-    after = context.find(answer.text, start)
-    found = [place for place in (before, after) if place >= 0]
-    if not found:
-        return None
-    return GoldAnswer(answer.text, min(found, key=lambda place: abs(place - answer.start)))
+    whole = [place for place in places if _is_whole(context, place, place + len(answer.text))]
+    nearest = min(whole or places, key=lambda place: abs(place - answer.start))
+    return GoldAnswer(answer.text, nearest)
+
+
+def _occurrences(text: str, context: str) -> Iterator[int]:
+    place = context.find(text)
+    while place >= 0:
+        yield place
+        place = context.find(text, place + 1)
+
+
+def _is_whole(context: str, begin: int, end: int) -> bool:
+    """Whether no word goes on over begin or end; scripts without case (Lo) may write no blanks."""
+    for place in (begin, end):
+        around = context[max(place - 1, 0) : place + 1]
+        if len(around) == 2 and all(c.isalnum() and category(c) != "Lo" for c in around):
+            return False
+    return True
 
 
 def cover(offsets: np.ndarray, begin: int, end: int) -> tuple[int, int] | None:

@@ -52,6 +52,24 @@ def test_answers_are_written_and_scored(answer_runs, tmp_path):
     assert set(answers.values()) == {""}
 
 
+def test_scores_at_a_threshold_are_those_of_answers_made_with_it(answer_runs, tmp_path):
+    both = f"{answer_runs / 'first'}:{answer_runs / 'second'}"
+    given = ("--path", both, "--ensemble", "paper", "--split", "valid", "--output-dir", tmp_path)
+    run(ANSWER, *given, "--cpu", "--null-threshold", "-5000")
+    metrics = json.loads((tmp_path / "metrics.json").read_text())
+    scored = (answer_runs / "raw" / "dev-v2.0.json", tmp_path / "predictions.json", "--json")
+    odds = ("--null-odds", tmp_path / "null_odds.json")
+    assert json.loads(run(SCORE, *scored).out).items() <= metrics.items()
+    emptied = run(SCORE, *scored, *odds)
+    assert "was made with another threshold than 1:" in emptied.err
+    best = {name: score for name, score in metrics.items() if name.startswith("best_")}
+    assert not best.items() <= json.loads(emptied.out).items()
+    run(ANSWER, *given, "--cpu", "--null-threshold", "1e9")
+    answered = run(SCORE, *scored, *odds, "--threshold", "-5000")
+    assert json.loads(answered.out).items() <= metrics.items()  # the best scores, too
+    assert "threshold" not in answered.err
+
+
 def test_questions_are_answered(answer_runs, facts):
     context, asked = facts
     given = ("--path", answer_runs / "first", "--context", context, "--cpu")

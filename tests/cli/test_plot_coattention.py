@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -11,6 +12,7 @@ import torch
 from coattention_runs import make_runs
 
 from fairseq_plugins.cli.main import main
+from fairseq_plugins.cli.plot_coattention import described, titled
 from fairseq_plugins.corpora.squad import read
 from fairseq_plugins.inference import coattention
 from fairseq_plugins.inference.coattention import attend
@@ -162,6 +164,23 @@ def test_a_map_is_drawn_from_raw_text(runs, run, tmp_path):
     assert (tmp_path / "new" / "map.png").stat().st_size > 1000
     assert "mill" in svg
     assert "#ee6677" in svg.lower()  # the best span
+
+
+@pytest.mark.parametrize("null_score", [-1e9, 1e9])
+def test_texts_are_shown_without_what_a_terminal_obeys(reader, split, null_score):
+    found, text = attend(reader, split, 0), "\x1b[2Jold\u202e\nmill"
+    reply = found.reply
+    best = replace(reply.found.candidates[0], text=text)
+    reply = replace(
+        reply,
+        passage=replace(reply.passage, question=text, answers=(text,)),
+        found=replace(reply.found, candidates=(best,), null_score=null_score),
+    )
+    found = replace(found, reply=reply, context=[text] * len(found.context))
+    shown = described(replace(found, context=[*found.context[:-1], "[SEP]"]), 2)
+    for name in ("question", "answer" if null_score < 0 else "best span", "gold"):
+        assert f"{name}: \ufffd[2Jold mill\n" in shown
+    assert all(line.isprintable() for line in (*shown.split("\n"), titled(found)))
 
 
 def test_a_map_is_drawn_from_a_split(runs, run, tmp_path):

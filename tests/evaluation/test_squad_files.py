@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 
 import pytest
@@ -118,6 +119,32 @@ def test_predictions_of_other_questions_are_remarked(files, caplog):
 
 
 @pytest.mark.parametrize(
+    ("texts", "threshold", "unlike"),
+    [
+        (TEXTS, None, None),  # c alone is above 1.0, and empty
+        (TEXTS, 0.5, None),
+        (TEXTS, 0.0, r"another threshold than 0: .* of 1 id \(b\)"),  # b is answered at 0.5
+        (TEXTS, 2.0, r"another threshold than 2: .* of 1 id \(c\)"),  # c is not, at 2.0
+        (TEXTS | {"b": ""}, None, r"another threshold than 1: .* of 1 id \(b\)"),
+        (TEXTS | {"c": "Otto"}, -5.0, None),  # no text is empty: made for any threshold
+    ],
+)
+def test_answers_that_another_threshold_made_are_remarked(files, caplog, texts, threshold, unlike):
+    write(files, "texts.json", texts)
+    scored(files, null_odds=files / "odds.json", threshold=threshold)
+    assert bool(caplog.text) == (unlike is not None)
+    assert re.search(unlike or "", caplog.text)
+    assert "--threshold what `answer` used" in caplog.text or not unlike
+
+
+def test_questions_without_any_span_say_nothing_of_the_threshold(files, caplog):
+    write(files, "texts.json", TEXTS | {"b": "", "c": "Otto"})
+    write(files, "odds.json", {"a": -1.0, "b": float("inf"), "c": 2.0})
+    scored(files, null_odds=files / "odds.json")
+    assert not caplog.text
+
+
+@pytest.mark.parametrize(
     ("name", "content", "message"),
     [
         ("texts.json", '{"a": "x",\n "b" "y"}', r"texts\.json, line 2, column 6: malformed JSON"),
@@ -196,9 +223,12 @@ def test_the_script_prints_a_table_or_json(run, files):
     status, out, err = run(*where, "--json")
     assert (status, err) == (0, "")
     assert json.loads(out) == scored(files, null_odds=files / "odds.json")
-    status, out, _ = run(*where, "--threshold", "0")
-    assert status == 0
+    assert "no answer where null odds exceed 1;" in run(*where)[1]
+    assert "null odds" not in run(*where[:2])[1]
+    status, out, err = run(*where, "--threshold", "0")
+    assert (status, err.count("\n")) == (0, 1)  # the answers were made with another
     assert "answerable" in out
+    assert "no answer where null odds exceed 0;" in out
     assert "best F1 88.89 with null odds up to 0.5000 answered" in out
 
 

@@ -227,6 +227,13 @@ def test_training_without_a_placed_answer_is_refused(raw) -> None:
     assert not (raw / "out" / FILE_NAME).exists()
 
 
+def test_more_wordpieces_than_the_encoder_embeds_are_refused_before_work(raw) -> None:
+    (raw / "bert" / "config.json").write_text('{"model_type": "bert", "vocab_size": 9}')
+    with pytest.raises(ValueError, match=r"bert/config\.json: vocab_size is 9, but the vocabulary"):
+        prepare(options_for(raw))
+    assert not (raw / "out").exists()
+
+
 def test_long_questions_are_counted_or_refused(raw) -> None:
     odd = paragraph(CONTEXT, question("long", "the dog the dog the?", "dog"), ODD[0])
     manifest = one_file(raw, odd, max_query_length=5)

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from pretrained_directories import SETTINGS, vocabulary_of
+from pretrained_directories import SETTINGS, edit_json, vocabulary_of
 
 from fairseq_plugins.pretrained import directory as places
 from fairseq_plugins.pretrained.directory import EMBEDDED, resolve_directory
@@ -66,6 +66,17 @@ def test_vocabulary_comes_from_its_file_or_from_the_tokenizer(directory) -> None
     (directory / "tokenizer.json").unlink()
     with pytest.raises(FileNotFoundError, match="neither vocab.txt nor tokenizer.json"):
         read_vocabulary(directory)
+
+
+def test_a_vocabulary_of_more_subwords_than_embeddings_is_refused(directory) -> None:
+    size = len(read_vocabulary(directory))
+    edit_json(directory / "config.json", vocab_size=size)
+    read_vocabulary(directory)
+    edit_json(directory / "config.json", vocab_size=size - 1)
+    with pytest.raises(ValueError, match=rf"vocab_size is {size - 1}, .* has {size} subwords"):
+        read_vocabulary(directory)
+    (directory / "config.json").unlink()  # a vocabulary alone is for random weights
+    read_vocabulary(directory)
 
 
 @pytest.mark.parametrize(

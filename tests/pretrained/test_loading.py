@@ -134,6 +134,17 @@ def test_every_tensor_is_accounted_for(directory, prefix, edit, message) -> None
     assert re.search(message, str(caught.value))
 
 
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf"), 1e300])
+def test_values_that_are_not_finite_are_refused(directory, value) -> None:
+    tensors = tensors_of(directory)
+    tensors[NAME] = tensors[NAME].double()
+    tensors[NAME][3, 5] = value
+    rewrite(directory, tensors)
+    message = rf"model\.safetensors: '{NAME}' holds a value that is no finite number"
+    with pytest.raises(ValueError, match=message):
+        load_state(directory)
+
+
 def test_a_stranger_beside_a_prefixed_encoder_is_refused(directory) -> None:
     tensors = {f"bert.{name}": tensor for name, tensor in tensors_of(directory).items()}
     rewrite(directory, tensors | {"embeddings.words": torch.zeros(2)})

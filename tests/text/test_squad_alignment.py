@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -60,14 +62,34 @@ def test_nearest_occurrence_takes_the_place(text, start, found) -> None:
     assert kept == (GoldAnswer(text, start) if found == start else None)
 
 
-@given(st.text("ab", min_size=1, max_size=12), st.data())
+@given(st.text("ab ,", min_size=1, max_size=12), st.data())
 def test_nearest_occurrence_as_a_loop_finds_it(context, data) -> None:
-    text = data.draw(st.text("ab", min_size=1, max_size=2))
+    text = data.draw(st.text("ab,", min_size=1, max_size=2))
     start = data.draw(st.integers(-3, 15))
     places = [i for i in range(len(context)) if context.startswith(text, i)]
-    wanted = min(places, key=lambda place: (abs(place - start), place), default=None)
+    inside = {i for word in re.finditer("[ab]+", context) for i in range(*word.span())[1:]}
+    whole = [place for place in places if not {place, place + len(text)} & inside]
+    wanted = min(whole or places, key=lambda place: (abs(place - start), place), default=None)
+    wanted = start if start in places else wanted
     found = find_answer(context, GoldAnswer(text, start), repair=True)
     assert (found and found.start) == wanted
+
+
+@pytest.mark.parametrize(
+    ("text", "start", "context", "found"),
+    [
+        ("5", 0, "In 1950, only 5 men stayed.", "5 men"),
+        ("he", 30, "The other day he left. The sea.", "he left"),
+        ("5", 0, "In 1950 he stayed.", "50 he"),  # in a word where nothing else is
+        ("5", 5, "In 1950 and 5.", "50 and 5."),  # as the file says, wherever that is
+        ("$5", 9, "The US$5 for Ann.", "$5 for"),  # its first character is of no word
+        ("5", 8, "A 5% of 15.", "5% of"),
+        ("京", 0, "在東京也。京", "京也"),  # a script without blanks
+    ],
+)
+def test_answers_are_not_moved_into_words(text, start, context, found) -> None:
+    moved = find_answer(context, GoldAnswer(text, start), repair=True)
+    assert context[moved.start :].startswith(found)
 
 
 def test_answers_become_first_and_last_wordpiece() -> None:

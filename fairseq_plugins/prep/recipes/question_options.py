@@ -83,7 +83,8 @@ class QuestionOptions:
     )
     on_misalignment: str = option(
         "what to do with answers that are not at their answer_start in the context: {choices} "
-        "(refuse the file; take the nearest occurrence of the text; ignore the answer)",
+        "(refuse the file; take the nearest occurrence of the text, one inside a word only if all "
+        "are; ignore the answer)",
         "repair",
         choices=MISALIGNMENTS,
     )
