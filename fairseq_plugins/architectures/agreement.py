@@ -48,8 +48,12 @@ def check_labels(cfg: Any, manifest: Any, folder: object) -> None:
 
 
 def vocabulary_digest(content: bytes) -> str:
-    """Return what identifies the vocabulary of a folder of texts, SHA-256 of its file."""
-    return hashlib.sha256(content).hexdigest()
+    """Return what identifies the vocabulary of a folder of texts, SHA-256 of its file.
+
+    How lines end makes no difference.
+    """
+    lines = content.replace(b"\r\n", b"\n").removesuffix(b"\n")
+    return hashlib.sha256(lines + b"\n").hexdigest()
 
 
 def check_vocabulary(cfg: Any, content: bytes, folder: object) -> None:
@@ -88,17 +92,20 @@ def check_inventories(cfg: Any, layers: Sequence[Layer], folder: object) -> None
         )
 
 
-def check_words(cfg: Any, words: str, folder: object) -> None:
+def check_words(cfg: Any, words: str, folder: object, *, start: bool = False) -> None:
     """Refuse a model of translation that knows other words, or other languages, than a folder has.
 
     Args:
         cfg: its options; those of older releases say nothing of words.
         words, folder: of the folder, see `data.translation_folders.word_digests`, and its name.
+        start: whether a training only starts from it, which may be of other languages.
 
     Raises:
         ValueError: names the languages, and what to prepare the folder with.
     """
     trained, held = _digests(getattr(cfg, "words", None)), _digests(words)
+    if trained and start:
+        trained = dict(zip(held, trained.values()))
     if trained and [*trained] != [*held]:
         pairs = "-".join(trained), "-".join(held)
         raise ValueError(f"the model translates {pairs[0]}, but {folder} holds {pairs[1]}")

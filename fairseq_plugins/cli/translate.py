@@ -93,6 +93,7 @@ def run_checkpoint(args: argparse.Namespace) -> None:
     from ..files import write_text
     from ..lab.results.split_files import EVALUATION, SCORE, of_split
 
+    check_reference(args)
     data, language = read_folder(args)
     log = translate(args, data)
     report = score_files([log], args.reference, TextForm(language))
@@ -232,11 +233,11 @@ def is_other(data: str, recorded: str) -> bool:
     """
     from ..data.manifest import Manifest
 
-    known = [Path(part) for part in recorded.split(os.pathsep) if Path(part).is_dir()]
-    if not known or any(part.samefile(data) for part in known):
-        return False
-    made = Manifest.load(Path(data)).portable()
-    return all(Manifest.load(part).portable() != made for part in known)
+    made, known = Manifest.load(Path(data)).portable(), []
+    for part in map(Path, recorded.split(os.pathsep)):
+        with contextlib.suppress(OSError, ValueError):
+            known.append(Manifest.load(part).portable())
+    return bool(known) and made not in known
 
 
 def checkpoint_of(args: argparse.Namespace) -> Path:

@@ -99,7 +99,9 @@ def read_examples(lines: Iterable[Line], name: str, form: str, wanted: Wanted) -
         return (_line(number, line, f"{name}:{number}", wanted) for number, line in lines)
     if not wanted.labels:
         raise ValueError("input format 'conll' is for models that label words; choices: text")
-    found = read_blocks(lines, (DOCUMENT_START,))
+    # of a layout's own marks those in a column of their own: "#1" may be a word
+    ends = {DOCUMENT_START, *(f"{mark}\t" for mark in wanted.layout.ends)}
+    found = read_blocks(lines, tuple(ends))
     return (_sentence(block, str(i), name, wanted) for i, block in enumerate(found))
 
 

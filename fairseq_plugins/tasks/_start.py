@@ -38,7 +38,7 @@ def check_start(cfg: Any, model_cfg: Any, check: Callable[[Namespace], None]) ->
     if whole is None or not whole.get("optimizer") or "checkpoint" not in whole:
         return
     path, resumed = _started_from(whole.checkpoint)
-    if path is None or not path.is_file():  # fairseq says so
+    if not path.is_file():  # fairseq says so, where one was named
         return
     try:
         told = _model_options(path)
@@ -49,14 +49,17 @@ def check_start(cfg: Any, model_cfg: Any, check: Callable[[Namespace], None]) ->
         logger.warning("%s was trained with other options: %s", path, named(others, SHOWN))
 
 
-def _started_from(checkpoint: Any) -> tuple[Path | None, bool]:
-    """Return what fairseq starts from, if anything, and whether it goes on with that training."""
+def _started_from(checkpoint: Any) -> tuple[Path, bool]:
+    """Return what fairseq starts from if it is there, and whether that training goes on."""
+    goes_on = not checkpoint.reset_optimizer
     if checkpoint.restore_file != CheckpointConfig.restore_file:
-        return Path(checkpoint.restore_file), True
+        return Path(checkpoint.restore_file), goes_on
     last = Path(checkpoint.save_dir) / checkpoint.restore_file
-    if last.exists() or not checkpoint.finetune_from_model:
-        return last, True
-    return Path(checkpoint.finetune_from_model), False
+    if last.exists():
+        return last, goes_on
+    if checkpoint.get("continue_once"):  # fairseq 0.12.2 has none
+        return Path(checkpoint.continue_once), goes_on
+    return Path(checkpoint.finetune_from_model or last), False
 
 
 def _model_options(path: Path) -> dict[str, Any]:

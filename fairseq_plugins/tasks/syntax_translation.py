@@ -7,7 +7,7 @@ into every batch; the model takes those that it was built for.
 
 import logging
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Optional
 
@@ -260,7 +260,7 @@ class SyntaxTranslationTask(TranslationTask):
         if from_checkpoint:
             _checkpoint_options.check_memory(self, cfg)
         else:
-            _start.check_start(self.cfg, cfg, self._check_words)
+            _start.check_start(self.cfg, cfg, partial(self._check_words, start=True))
         if self.cfg.eval_bleu:
             self.cfg.eval_bleu_args = _validation_bleu.limited(self.cfg.eval_bleu_args)
             self._progress = _validation_bleu.Progress(self.cfg.eval_bleu_args)
@@ -296,8 +296,8 @@ class SyntaxTranslationTask(TranslationTask):
         agreement.check_inventories(cfg, self.source_layers, self.folders[0])
         self._check_needs(model_class.needs_of(cfg))
 
-    def _check_words(self, cfg: Any) -> None:
-        agreement.check_words(cfg, self._words, self.folders[0])
+    def _check_words(self, cfg: Any, **how: bool) -> None:
+        agreement.check_words(cfg, self._words, self.folders[0], **how)
 
     def _check_needs(self, needs: Needs) -> None:
         needs.check(self.manifest.layers, self.folders[0], self._cure, training=True)

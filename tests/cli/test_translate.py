@@ -10,6 +10,8 @@ import pytest
 from cli.commands import generate, interactive, run
 from moved_runs import moved
 
+from fairseq_plugins.cli.translate import is_other
+
 SCRIPT = "translate"
 SHORT = ["--", "--beam", "2", "--max-len-a", "0", "--max-len-b", "12", "--batch-size", "16"]
 
@@ -60,6 +62,12 @@ def test_scores_of_another_folder_are_not_the_runs_own(folder, own_run, tmp_path
     assert "--quiet: the translations are read off the log" in silent.err
 
 
+def test_a_recorded_folder_that_is_none_may_be_the_one_named(folder, tmp_path):
+    (tmp_path / "data-bin").mkdir()
+    for recorded in ("", str(tmp_path / "gone"), str(tmp_path / "data-bin"), f"a:{folder}"):
+        assert not is_other(str(folder), recorded)
+
+
 def test_raw_references_count(folder, own_run, tmp_path):
     (tmp_path / "reference").write_text("gar nichts davon\n" * 37, encoding="utf-8")
     own = [SCRIPT, own_run, "--data", folder, "--cpu"]
@@ -77,6 +85,7 @@ def test_raw_references_count(folder, own_run, tmp_path):
         (["--checkpoint", "none.pt"], "none.pt: no such checkpoint"),
         (["--split", "other"], "no split 'other'; choices are train, valid, test"),
         (["--data", "nowhere"], "nowhere/manifest.json: no such file"),
+        (["--reference", "none.de"], "none.de: no such file"),
         (["--", "--beam", "x"], "fairseq-generate failed: "),
     ],
 )

@@ -82,6 +82,15 @@ def test_columns_are_those_of_the_files_trained_on(token, tag):
     assert (alone.words, alone.word_labels) == (("Jane", "runs"), None)
 
 
+def test_marks_of_a_layout_are_no_words():
+    """Of GermEval: a line on the source begins every sentence; a hashtag alone is a word."""
+    wanted = Wanted(1, WORDS.labels, TokenLayout(token=1, tag=2, ends=("#",)))
+    (found,) = read("#\tn-tv.de vom 26.02.2005\n1\tJane\tB-person\n2\truns\tO\n", "conll", wanted)
+    assert (found.words, found.word_labels) == (("Jane", "runs"), ("B-person", "O"))
+    (words,) = read("#news\n", "conll", wanted)
+    assert words.words == ("#news",)
+
+
 def test_a_column_of_a_layer_is_no_label():
     wanted = laid_out(layer_columns="role=2")
     (known,) = read("Jane subj B-person\n", "conll", wanted)

@@ -227,7 +227,8 @@ def test_rows_of_data_that_were_made_otherwise_are_said(root, tmp_path):
     """A training file may be a system's own; what is scored and what parses may not differ."""
     shared = {"train": "a1", "valid": "b1", "annotator": "parser 1.0"}
     rows, file = lines_of(root / "rows.jsonl"), tmp_path / "kept.jsonl"
-    write_rows(root, [{**row, "made_of": shared} for row in rows])
+    words = [{"vocabulary": row["system"]} for row in rows]  # that a system trains with
+    write_rows(root, [{**row, "made_of": shared | own} for row, own in zip(rows, words)])
     assert not run("keep", root, file).err
     changes = {0: {"annotator": "parser 2.0"}, 1: {"train": "a2"}, 3: {"train": "a3"}}
     own = {n: {**shared, **changes.get(n, {})} for n in range(len(rows) - 1)}  # the last says none

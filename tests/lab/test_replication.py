@@ -107,14 +107,13 @@ def test_pictures_of_an_earlier_page_go_and_other_files_stay(claims, tmp_path):
     """What is no longer shown is removed from the folder of pictures, and nothing else."""
     page = tmp_path / "page.md"
     run("evidence", claims, page)
-    own = page.with_suffix("") / "mine.png"
-    own.write_bytes(b"")
-    assert {path.name for path in own.parent.iterdir()} == {
-        *("claim1-1.png", "claim1-2.png", "mine.png")
-    }
+    folder, mine = page.with_suffix(""), {"mine.png", "claim1-2-mine.png"}
+    for name in mine:
+        (folder / name).write_bytes(b"")
+    assert {path.name for path in folder.iterdir()} == {"claim1-1.png", "claim1-2.png", *mine}
     claims.write_text(re.sub(r" +- \{rows: rows/cola.jsonl, baseline: \S+ systems.*\n", "", FILE))
     run("evidence", claims, page)
-    assert {path.name for path in own.parent.iterdir()} == {"claim1-1.png", "mine.png"}
+    assert {path.name for path in folder.iterdir()} == {"claim1-1.png", *mine}
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from omegaconf import OmegaConf
 from prepared_text import examples, make_model, make_task, prepare
 from torch import nn
 
+from fairseq_plugins.architectures.agreement import vocabulary_digest
 from fairseq_plugins.architectures.matching_options import ARCHITECTURES, MatchingOptions
 from fairseq_plugins.architectures.text_kinds import TEXT_KINDS, kind_of
 from fairseq_plugins.models._matching_config import MatchingConfig
@@ -199,6 +200,9 @@ def test_a_model_knows_the_words_it_was_trained_with(tmp_path, arch) -> None:
     assert make_task(folders[0]).build_model(cfg.copy(), from_checkpoint=True)
     with pytest.raises(ValueError, match="another vocabulary than .*two/data has: .* --words-from"):
         make_task(folders[1]).build_model(cfg.copy(), from_checkpoint=True)
+    plain = (folders[0] / "vocab.txt").read_bytes()
+    for lines in (plain.replace(b"\n", b"\r\n"), plain.rstrip()):  # as Git or an editor has them
+        assert vocabulary_digest(lines) == cfg.vocabulary
     older = OmegaConf.create({**cfg, "vocabulary": None})
     assert make_task(folders[1]).build_model(older, from_checkpoint=True)
 

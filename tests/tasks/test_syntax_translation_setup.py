@@ -147,6 +147,10 @@ def test_folders_of_other_words_or_languages_are_refused(tmp_path):
     swapped = ",".join(reversed(cfg.words.split(",")))
     with pytest.raises(ValueError, match="the model translates en-de, but data holds de-en"):
         agreement.check_words(cfg, swapped, "data")
+    joined = OmegaConf.create({"words": "en=1,fr=1"})  # a parent's, with the child's dictionary
+    agreement.check_words(joined, "en=1,de=1", "data", start=True)
+    with pytest.raises(ValueError, match="data has other subwords of de"):
+        agreement.check_words(joined, "en=1,de=2", "data", start=True)
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ of claims.
 """
 
 import math
+import re
 import shlex
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
@@ -48,6 +49,7 @@ _BOTH = (
     "the outer ends and the larger p-value of two tests, the paired t-test over seeds and the "
     "multi-bootstrap over seeds and examples"
 )
+_PICTURE = re.compile(r"claim\d+-\d+\.png")
 _OF_SEEDS = "paired t-test over seeds"
 _OF_EXAMPLES = "bootstrap over examples alone (one seed has no p)"
 
@@ -93,8 +95,9 @@ def write_page(file: str | Path, page: str | Path) -> list[Path]:
         plot_seeds(scores, one.picture.with_suffix(""), one.report.shown, ["png"])
     write_text(page, "\n".join(lines).rstrip() + "\n")
     drawn = [one.picture for one in pictures]
-    for old in {*page.with_suffix("").glob("claim[0-9]*-[0-9]*.png")} - {*drawn}:
-        old.unlink()
+    for old in {*page.with_suffix("").glob("claim*.png")} - {*drawn}:
+        if _PICTURE.fullmatch(old.name) and old.is_file():
+            old.unlink()
     return [page, *drawn]
 
 

@@ -13,11 +13,12 @@ from ...messages import quoted
 from ...syntax.layers import identity_line
 
 MADE_OF = "made_of"  # key of a row
+ANNOTATOR = "annotator"
 _DIGITS = 12  # of a SHA-256
 
 
 def made_of(manifest: Mapping[str, Any]) -> dict[str, str]:
-    """Return input -> first digits of its SHA-256, and ``annotator`` -> name, version and hash.
+    """Return input -> first digits of its SHA-256, and `ANNOTATOR` -> name, version and hash.
 
     Args:
         manifest: of a prepared folder.
@@ -25,21 +26,22 @@ def made_of(manifest: Mapping[str, Any]) -> dict[str, str]:
     inputs = manifest.get("inputs", {})
     found = {name: one["sha256"][:_DIGITS] for name, one in inputs.items() if one.get("sha256")}
     annotator = identity_line(manifest.get("annotator") or {})
-    return {**found, "annotator": annotator} if annotator else found
+    return {**found, ANNOTATOR: annotator} if annotator else found
 
 
 def otherwise_made(runs: pd.DataFrame) -> Iterator[str]:
     """Say which rows have data made of something else than rows before them; once for each value.
 
-    Rows that do not say it are passed over. Systems may be trained on data of their own, so that
-    training files are compared within a setting.
+    Rows that do not say it are passed over. Systems may be trained on data of their own, with words
+    of their own: all but what is scored and what annotates is compared within a setting.
     """
     first: dict[tuple, tuple[str, Any]] = {}
     told = set()
     for run in runs.itertuples():
         own = run.facts.get(MADE_OF)
         for name, value in own.items() if isinstance(own, dict) else ():
-            about = name, run.setting if name.startswith("train") else None
+            shared = name.partition(".")[0] in (ANNOTATOR, run.validation, run.evaluated)
+            about = name, None if shared else run.setting
             place, before = first.setdefault(about, (run.place, value))
             if value != before and (*about, repr(value)) not in told:
                 told.add((*about, repr(value)))
