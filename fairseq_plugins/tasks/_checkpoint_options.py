@@ -56,6 +56,13 @@ def run_of(cfg: Any) -> DictConfig | None:
     return whole if isinstance(whole, DictConfig) else None
 
 
+def training_of(cfg: Any) -> DictConfig | None:
+    """Return the options of the training that a part stands in; None where nothing is trained."""
+    whole = run_of(cfg)
+    trains = whole is not None and whole.get("optimizer") and "checkpoint" in whole
+    return whole if trains else None
+
+
 def architecture_of(options: dict[str, Any]) -> str:
     """Return what options are for: the name of an architecture, a task or a criterion."""
     return str(options.get("_name") or options.get("arch"))

@@ -10,7 +10,7 @@ from typing import Any
 from ..bundles.card import about, card
 from ..bundles.run_folder import FOLDER, STATE, check_place, keep, kept_by
 from ..data.manifest import Manifest
-from ._checkpoint_options import architecture_of, run_of, unresolved
+from ._checkpoint_options import architecture_of, training_of, unresolved
 from ._checks import Refused
 
 logger = logging.getLogger(__name__)
@@ -32,9 +32,8 @@ def keep_folder(task: Any, folder: str | Path, model_cfg: Any, model: Any) -> di
     Raises:
         Refused: the run's folder holds another folder's models.
     """
-    whole = run_of(task.cfg)
-    trains = whole is not None and whole.get("optimizer") and "checkpoint" in whole
-    if not trains or whole.checkpoint.no_save:
+    whole = training_of(task.cfg)
+    if whole is None or whole.checkpoint.no_save:
         return {}
     run, folder = Path(whole.checkpoint.save_dir), Path(folder)
     try:

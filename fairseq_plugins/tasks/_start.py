@@ -15,7 +15,7 @@ from fairseq.dataclass.configs import CheckpointConfig
 from ..checkpoints.reading import read_state
 from ..messages import named
 from ..option_flags import flag_of
-from ._checkpoint_options import run_of, unresolved
+from ._checkpoint_options import training_of, unresolved
 from ._checks import Refused
 
 logger = logging.getLogger(__name__)
@@ -34,8 +34,8 @@ def check_start(cfg: Any, model_cfg: Any, check: Callable[[Namespace], None]) ->
     Raises:
         Refused: names the checkpoint.
     """
-    whole = run_of(cfg)
-    if whole is None or not whole.get("optimizer") or "checkpoint" not in whole:
+    whole = training_of(cfg)
+    if whole is None:
         return
     path, resumed = _started_from(whole.checkpoint)
     if not path.is_file():  # fairseq says so, where one was named
