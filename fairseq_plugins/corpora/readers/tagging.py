@@ -1,6 +1,7 @@
 """Labels of words: named entities and grammatical errors."""
 
-from collections.abc import Iterator, Sequence
+import string
+from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -26,7 +27,7 @@ CONLL_LAYOUT = TokenLayout(separator=None, iob1=True)
 def read_errors(
     file: SplitFile,
     layout: TokenLayout | None = None,
-    ignored: Sequence[str] = (),
+    right: Collection[str] = (),
     *,
     typed: bool = False,
 ) -> Iterator[Example]:
@@ -35,11 +36,11 @@ def read_errors(
     Args:
         file: what to read.
         layout: of a token file, or None for that of the options.
-        ignored: types of M2 edits that mark no word.
+        right: corrections of M2 after which a word is right, see `read_m2`.
         typed: whether labels say what is wrong, `TYPED`, and not ``c`` and ``i``.
     """
     if file.path.suffix == ".m2":
-        return read_m2(file, ignored, typed=typed)
+        return read_m2(file, right, typed=typed)
     return read_tokens(file, layout)
 
 
@@ -124,13 +125,13 @@ TAGGING = (
         metric="entity_f0.5",
     ),
     error_dataset(
-        "falko_merlin",  # its token files, made from its M2 files, leave out missing punctuation
+        "falko_merlin",  # labels of M2 files as the published token files, made of them, have them
         official(
             train=("de_falko-merlin_train.tsv", "fm-train.m2"),
             valid=("de_falko-merlin_dev.tsv", "fm-dev.m2"),
             test=("fm-test.m2", "de_falko-merlin_test_unlabelled.tsv"),
         ),
-        partial(read_errors, layout=TokenLayout(), ignored=("M:PUNCT",)),
+        partial(read_errors, layout=TokenLayout(quoted='\\"'), right=frozenset(string.punctuation)),
     ),
     error_dataset(
         "cged",

@@ -6,8 +6,9 @@ the tags o, nr (person), ns (place), nt (organisation).
 
 M2 files give labels of right (``c``) and wrong (``i``) words: those that an edit replaces or
 deletes are wrong. An insertion has no words of its own: it marks the word that follows, as the
-published token files of FCE and Falko-MERLIN do, or the last one at the end of the sentence. Those
-of Falko-MERLIN leave out missing punctuation: edits of given types can be ignored.
+published token files of FCE and Falko-MERLIN do, or the last one at the end of the sentence. In
+those of Falko-MERLIN a word whose last edit makes it a single punctuation mark is right. Edits of
+given types can be ignored.
 
 Or labels of six types, those of SLA's program (github.com/Neutralzz/syntax_aware_local_attention,
 ``src/task_utils.py``), which reads them from files it does not bring: spans of words to be replaced
@@ -37,7 +38,7 @@ TYPED = (OUTSIDE, "B-R", "I-R", "B-U", "I-U", "B-M")
 MSRA_TAGS = {"o": "", "nr": "PER", "ns": "LOC", "nt": "ORG"}
 
 
-Edit = tuple[int, int, str]  # first word, the one behind the last, type
+Edit = tuple[int, int, str, str]  # first word, the one behind the last, type, correction
 
 
 @dataclass(frozen=True)
@@ -52,6 +53,7 @@ class TokenLayout:
         iob1: whether entities may begin with ``I-`` (CoNLL-2003), which becomes ``B-``.
         ends: beginnings of lines that stand between sentences.
         inner: columns, from 0, of further levels of labels.
+        quoted: how files spell a quotation mark, if otherwise than by one.
     """
 
     token: int = 0
@@ -61,6 +63,7 @@ class TokenLayout:
     values: tuple[tuple[str, int], ...] = ()
     ends: tuple[str, ...] = (DOCUMENT_START,)
     inner: tuple[int, ...] = ()
+    quoted: str = '"'
 
     @classmethod
     def of(cls, options: ReadOptions) -> TokenLayout:
@@ -121,7 +124,8 @@ def _sentence(
         fields = text.split(layout.separator)
         if len(fields) != columns:
             raise file.malformed(line, f"found {len(fields)} columns, expected {columns}")
-        words.append(file.word(fields[layout.token if columns > 1 else 0], line))
+        word = fields[layout.token if columns > 1 else 0]
+        words.append(file.word('"' if word == layout.quoted else word, line))
         for name, column in layout.values:
             values[name].append(layer_of(name).label(fields[column]))
         if layout.has_labels(columns):
@@ -193,13 +197,13 @@ def _tagged_line(file: SplitFile, number: int, line: int, text: str) -> Example:
 
 
 def read_m2(
-    file: SplitFile, ignored: Collection[str] = (), *, typed: bool = False
+    file: SplitFile, right: Collection[str] = (), *, typed: bool = False
 ) -> Iterator[Example]:
     """Read an M2 file with the edits of one annotator.
 
     Args:
         file: what to read.
-        ignored: types of edits that mark nothing, in addition to those of the options.
+        right: corrections after which a word is right, if no later edit marks it.
         typed: whether labels are those of `TYPED`.
 
     Raises:
@@ -207,18 +211,20 @@ def read_m2(
             in the file; with file and line.
     """
     seen: Counter[int] = Counter()
-    wanted, ignored = file.options.annotator, {*ignored, *file.options.ignored_edits.split(",")}
+    wanted, ignored = file.options.annotator, {NO_EDIT, *file.options.ignored_edits.split(",")}
 
     def make(row: tuple[int, list[Line]]) -> Example:
         number, (sentence, *edits) = row
         words = _words(file, *sentence)
         found = []
         for edit in edits:
-            first, last, annotator, kind = _edit(file, *edit, len(words))
+            annotator, *own = _edit(file, *edit, len(words))
             seen[annotator] += 1
-            if annotator == wanted and kind not in {NO_EDIT, *ignored}:
-                found.append((first, last, kind))
-        labels = (_typed_labels if typed else _error_labels)(len(words), found)
+            if annotator == wanted and own[2] not in ignored:
+                found.append(tuple(own))
+        labels = _typed_labels(len(words), found)
+        if not typed:
+            labels = _error_labels(len(words), found, right)
         return tagged(words, labels, str(number), sentence[0])
 
     yield from file.examples(enumerate(read_blocks(file.lines())), make)
@@ -227,11 +233,12 @@ def read_m2(
         raise ValueError(f"{file.path}: no edits of annotator {wanted}; those of {there} are there")
 
 
-def _error_labels(words: int, edits: Sequence[Edit]) -> list[str]:
+def _error_labels(words: int, edits: Sequence[Edit], right: Collection[str]) -> list[str]:
+    """Return the label of each word by its last edit."""
     labels = [CORRECT] * words
-    for first, last, _ in edits:
+    for first, last, _, correction in edits:
         for place in _marked(first, last, words):
-            labels[place] = INCORRECT
+            labels[place] = CORRECT if correction in right else INCORRECT
     return labels
 
 
@@ -243,7 +250,7 @@ def _typed_labels(words: int, edits: Sequence[Edit]) -> list[str]:
     replaced.
     """
     labels = [OUTSIDE] * words
-    for first, last, kind in sorted(edits, key=lambda edit: edit[0] == edit[1]):
+    for first, last, kind, _ in sorted(edits, key=lambda edit: edit[0] == edit[1]):
         type_ = kind.partition(":")[0]
         type_ = MISSING if first == last else type_ if type_ in EDITS else REPLACED
         free = [place for place in _marked(first, last, words) if labels[place] == OUTSIDE]
@@ -268,17 +275,17 @@ def _words(file: SplitFile, number: int, line: str) -> list[str]:
     return [file.word(word, number) for word in words]
 
 
-def _edit(file: SplitFile, number: int, text: str, words: int) -> tuple[int, int, int, str]:
-    """Read ``A first last|||type|||…|||annotator`` as (first, last, annotator, type)."""
+def _edit(file: SplitFile, number: int, text: str, words: int) -> tuple[int, int, int, str, str]:
+    """Read ``A first last|||type|||correction|||…|||annotator``, the annotator first."""
     try:
-        head, kind, *_, annotator = text.split("|||")
+        head, kind, *more, annotator = text.split("|||")
         letter, first, last = head.split()
-        found = int(first), int(last), int(annotator), kind
+        found = int(annotator), int(first), int(last), kind, more[0] if more else ""
         if letter != "A":
             raise ValueError
     except ValueError:
         what = f"expected an edit 'A first last|||type|||…|||annotator', found {quoted(text)}"
         raise file.malformed(number, what) from None
-    if kind != NO_EDIT and not 0 <= found[0] <= found[1] <= words:
-        raise file.malformed(number, f"edit {found[0]} {found[1]} of a sentence of {words} words")
+    if kind != NO_EDIT and not 0 <= found[1] <= found[2] <= words:
+        raise file.malformed(number, f"edit {found[1]} {found[2]} of a sentence of {words} words")
     return found
