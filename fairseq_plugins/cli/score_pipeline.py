@@ -2,7 +2,7 @@
 
     fairseq-plugins score-pipeline --ud-dir UD_German-GSD --out de_gsd_small
 
-The scores are printed and written into the pipeline's meta.json and its model card.
+The scores are printed, and written into the pipeline's scores.json and its model card.
 """
 
 import argparse

@@ -22,7 +22,7 @@ from ..syntax.layers import STANDARD_TAGS, TREE, Annotation, annotated_names, la
 from ..syntax.tree import project_heads
 from .raw_text import parts_of
 
-PARSER = "parser"
+PARSER, SCORES = "parser", "scores.json"  # the latter: what a pipeline scored
 # components that run only for layers that they give, or never
 ON_REQUEST = (
     *("ner", "entity_ruler", "lemmatizer", "trainable_lemmatizer", PARSER),
@@ -231,10 +231,14 @@ def site_folders() -> list[str]:
 
 
 def directory_hash(folder: Path) -> str:
-    """Hash a pipeline's files (names and bytes), first 16 hex digits of SHA-256."""
+    """Hash a pipeline's files (names and bytes), first 16 hex digits of SHA-256.
+
+    What is only said of it, in cards, licences and `SCORES`, makes no other pipeline.
+    """
     digest = hashlib.sha256()
     for path in sorted(p for p in folder.rglob("*") if p.is_file()):
-        if path.suffix in (".md", ".pyc") or path.name.startswith("LICEN"):
+        is_about = path.name == SCORES or path.name.startswith("LICEN")
+        if path.suffix in (".md", ".pyc") or is_about:
             continue
         digest.update(path.relative_to(folder).as_posix().encode())
         digest.update(path.read_bytes())

@@ -12,6 +12,7 @@ pytest.importorskip("sacremoses")
 from spacy.tokens import Doc  # noqa: E402
 
 from fairseq_plugins.cli.main import main  # noqa: E402
+from fairseq_plugins.text.annotate import directory_hash  # noqa: E402
 from fairseq_plugins.text.pipeline import scores  # noqa: E402
 from fairseq_plugins.text.pipeline import training as pipeline  # noqa: E402
 from fairseq_plugins.text.pipeline.treebank import as_given, read_conllu  # noqa: E402
@@ -85,7 +86,11 @@ def test_to_docs_never_joins_given_words_with_raw_text(treebank):
 def test_train_then_evaluate_leaves_a_pipeline_with_a_filled_card(treebank, tmp_path):
     out = train(treebank, tmp_path / "pipe")
     assert main(["score-pipeline", "--ud-dir", str(treebank), "--out", str(out)]) == 0
-    found = json.loads((out / "meta.json").read_text(encoding="utf-8"))["performance"]
+    before = directory_hash(out)
+    assert main(["score-pipeline", "--ud-dir", str(treebank), "--out", str(out)]) == 0
+    assert directory_hash(out) == before  # what was prepared with it stays so
+    found = json.loads((out / "scores.json").read_text(encoding="utf-8"))
+    assert found["of"] in (out / "README.md").read_text(encoding="utf-8")
     assert found["upos"] > 90
     assert found["uas"] > 60
     assert found["words"] == 72

@@ -173,7 +173,8 @@ def test_identity_follows_the_content_of_a_pipeline(tmp_path) -> None:
     before = Annotator(str(folder)).identity()
     assert (before["name"], before["model"]) == ("en_pipeline", str(folder))
     assert Annotator(str(tmp_path / "copy")).identity()["hash"] == before["hash"]
-    (folder / "README.md").write_text("a card is no content")
+    for name in ("README.md", "scores.json"):
+        (folder / name).write_text("what is said of it is no content")
     assert directory_hash(folder) == before["hash"]
     (folder / "tokenizer").write_bytes((folder / "tokenizer").read_bytes() + b"\x00")
     assert directory_hash(folder) != before["hash"]

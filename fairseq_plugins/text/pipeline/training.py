@@ -35,7 +35,9 @@ from spacy.util import fix_random_seed, load_model_from_config, registry, resolv
 from spacy.vocab import Vocab
 from thinc.api import Config
 
+from ...files import write_text
 from ...messages import named
+from ..annotate import SCORES
 from . import scores
 from .treebank import (
     TreeSentence,
@@ -319,11 +321,22 @@ def texts_of(pipe: Any) -> Iterator[str]:
 
 
 def evaluate(test: Path, out: Path) -> dict[str, float]:
-    """Score the pipeline on the test split of its treebank and write the figures next to it."""
-    nlp = spacy.load(out)
+    """Score the pipeline on the test split of its treebank and write the figures next to it.
+
+    They stand in the card and in `SCORES`, which do not decide what a pipeline is.
+
+    Raises:
+        FileNotFoundError: there is no pipeline.
+        ValueError: by the names of its files the treebank is of another language.
+    """
+    if not (out / "meta.json").is_file():
+        raise FileNotFoundError(f"{out}: no spaCy pipeline (no meta.json)")
+    nlp, language = spacy.load(out), language_of(test.parent)
+    if language and spacy_language(language) != nlp.lang:
+        raise ValueError(f"{test}: is of language {language!r}, and {out} of {nlp.lang!r}")
     found = scores.score(nlp, list(read_conllu(test)), moses_of(nlp.lang))
     found["size_mb"] = size_megabytes(out)
-    write_card(out, found)
+    write_card(out, found, test.name)
     return found
 
 
@@ -333,12 +346,10 @@ def size_megabytes(directory: Path) -> float:
     return round(sum(path.stat().st_size for path in files) / 1e6, 2)
 
 
-def write_card(directory: Path, found: dict[str, float]) -> None:
-    """Write the figures into ``meta.json``, and the card and the licence note beside it."""
-    path = directory / "meta.json"
-    meta = json.loads(path.read_text(encoding="utf-8"))
-    meta["performance"] = found
-    path.write_text(json.dumps(meta, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
+def write_card(directory: Path, found: dict[str, float], test: str) -> None:
+    """Write the figures, of a file of that name, and the card and the licence note beside them."""
+    meta = json.loads((directory / "meta.json").read_text(encoding="utf-8"))
+    write_text(directory / SCORES, json.dumps({"of": test, **found}, indent=2) + "\n")
     source = meta["sources"][0]
     entries = {**meta, **source, "source": source["name"], "name": f"{meta['lang']}_{meta['name']}"}
     entries["url"] = source["url"] or "https://universaldependencies.org"
@@ -346,7 +357,7 @@ def write_card(directory: Path, found: dict[str, float]) -> None:
     entries["components"] = ", ".join(meta["pipeline"])
     told = ((text, found[name]) for name, text in scores.MEASURES.items() if name in found)
     entries["scores"] = "\n".join(f"| {text} | {value} |" for text, value in told)
-    entries |= {name: found[name] for name in ("sentences", "words", "size_mb")}
+    entries |= {name: found[name] for name in ("sentences", "words", "size_mb")} | {"test": test}
     for page in CARD.iterdir():
         text = Template(page.read_text(encoding="utf-8")).substitute(entries)
-        (directory / page.name).write_text(text, encoding="utf-8")
+        write_text(directory / page.name, text)
