@@ -1,7 +1,7 @@
 """Whether a model was trained for a folder, prepared or a bundle: its words, labels and values."""
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..checkpoints.records import read_list
@@ -21,7 +21,7 @@ def check_texts(
     Raises:
         ValueError: names the folder and what differs.
     """
-    check_vocabulary(cfg, vocabulary, folder)
+    check_vocabulary(cfg, manifest, vocabulary, folder)
     check_labels(cfg, manifest, folder)
     check_inventories(cfg, layers, folder)
 
@@ -56,12 +56,17 @@ def vocabulary_digest(content: bytes) -> str:
     return hashlib.sha256(lines + b"\n").hexdigest()
 
 
-def check_vocabulary(cfg: Any, content: bytes, folder: object) -> None:
+def settings_text(settings: Mapping[str, Any]) -> str:
+    """Write down how a folder's text is cut, beside its vocabulary: ``lowercase=True``, ..."""
+    return ", ".join(f"{name}={settings[name]}" for name in sorted(settings))
+
+
+def check_vocabulary(cfg: Any, manifest: Any, content: bytes, folder: object) -> None:
     """Refuse a model that was trained with another vocabulary than a folder of texts has.
 
     Args:
         cfg: its options; those of older releases may say nothing of it.
-        content, folder: of the folder: its vocabulary's file, and its name.
+        manifest, content, folder: of the folder, its vocabulary's file, and its name.
 
     Raises:
         ValueError: names the folder, and what to prepare it with.
@@ -70,6 +75,12 @@ def check_vocabulary(cfg: Any, content: bytes, folder: object) -> None:
         raise ValueError(
             f"the model was trained with another vocabulary than {folder} has: prepare it with the "
             "same --pretrained, or with --words-from and the folder that the model was trained on"
+        )
+    trained, held = getattr(cfg, "text_settings", None), settings_text(manifest.tokenizer)
+    if trained not in (None, held):
+        raise ValueError(
+            f"the model reads text cut with {trained}, but {folder} was cut with {held}: prepare "
+            "it with the same --pretrained and its tokenizer's files"
         )
 
 

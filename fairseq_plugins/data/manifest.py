@@ -43,7 +43,8 @@ from .manifest_checks import common_problems, text_problems, translation_problem
 
 FILE_NAME = "manifest.json"
 VERSION = 1
-DECISIVE = ("annotator", "inputs", "options", "versions")  # what the folder's bytes follow from
+# what the folder's bytes follow from; how text is cut comes with the vocabulary, of texts alone
+DECISIVE = ("annotator", "tokenizer", "inputs", "options", "versions")
 CONLLU = "conllu"  # name of what annotated a text that came with its annotation
 FAIRSEQ = ("fairseq-fixed", "fairseq")
 

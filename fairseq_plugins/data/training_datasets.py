@@ -36,7 +36,10 @@ class _Batched(FairseqDataset):
         return self.sizes[indices]
 
     def ordered_indices(self) -> np.ndarray:
-        """Return the order of the examples; fairseq seeds NumPy by the epoch before it asks."""
+        """Return the order of the examples; fairseq seeds NumPy by the epoch before it asks.
+
+        (fairseq 0.12.2 does so with ``--update-ordered-indices-seed`` alone.)
+        """
         if self.order == FILE:
             return np.arange(len(self))
         shuffled = np.random.permutation(len(self))

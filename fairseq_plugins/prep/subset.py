@@ -70,8 +70,10 @@ def write_subset(folder: str | Path, destination: str | Path, share: Share) -> M
     manifest.options["subset"] = own if share.select else {k: own[k] for k in ("fraction", "seed")}
     if (destination / FILE_NAME).is_file():
         found = Manifest.load(destination, manifest.kind)
-        if (found.inputs, found.options) != (manifest.inputs, manifest.options):
-            raise ValueError(f"{destination} holds other data; name another folder")
+        if differences := found.differences(manifest):
+            raise ValueError(
+                f"{destination} holds other data ({differences[0]}); name another folder"
+            )
         if not any(faults(destination, found)):
             return found
     check_whole(folder, manifest, hashes=True)  # damage would be as good as new in the subset

@@ -60,6 +60,24 @@ def test_size_of_chunks_changes_no_byte(raw, straight, monkeypatch) -> None:
     assert contents(raw / "out") == straight
 
 
+def test_text_that_is_cut_otherwise_is_another_folder(raw, straight) -> None:
+    """How case is kept stands beside the vocabulary, in files of their own."""
+    part = {"shard": "1/2"}
+    prepare(options_for(raw, "parted", **part))
+    with pytest.MonkeyPatch().context() as patch, stopped_at(patch, engine, "carry", after=True):
+        prepare(options_for(raw, "stopped"))
+    write_pretrained(raw / "bert", CASED)
+    with pytest.raises(ValueError, match="lowercase"):
+        prepare(options_for(raw, "straight"))
+    assert contents(raw / "straight") == straight
+    prepare(options_for(raw, "parted", shard="2/2"))
+    with pytest.raises(ValueError, match="lowercase"):
+        prepare(options_for(raw, "parted", merge=True))
+    prepare(options_for(raw, "stopped"))
+    prepare(options_for(raw, "cased"))
+    assert contents(raw / "stopped") == contents(raw / "cased") != straight
+
+
 STEPS = ["plan", "carry", "SplitWriter.close", "Manifest.save", "close_work"]
 
 

@@ -93,6 +93,10 @@ class TextRecipe(ExampleRecipe):
         if not source:
             super().load_vocabulary()
         elif source == TRAIN:
+            self.remedy = (
+                "words that are rarer than --min-count in the training examples, or not there, "
+                "have no id of their own"
+            )
             self.directory = self.files.get(TRAIN)
             self.settings, self.vocabulary = own_words(self.options, self.directory)
         else:
