@@ -194,6 +194,7 @@ class BertOptions(LocalOptions, DualOptions, SemanticOptions, SpanOptions, Entit
     annotator: Optional[str] = written()
     inventories: Optional[str] = written(longest=100_000)  # see `syntax.layers.digests`
     vocabulary: Optional[str] = written()  # see `agreement.vocabulary_digest`
+    text_settings: Optional[str] = written()  # see `agreement.settings_text`
 
 
 def presets_of(cfg: Any) -> dict[str, Any]:

@@ -146,11 +146,17 @@ class MatchingOptions(FeatureControls):
     annotator: Optional[str] = written()
     inventories: Optional[str] = written(longest=100_000)  # see `syntax.layers.digests`
     vocabulary: Optional[str] = written()  # see `agreement.vocabulary_digest`
+    text_settings: Optional[str] = written()  # see `agreement.settings_text`
+
+
+def presets_of(cfg: Any) -> dict[str, Any]:
+    """Return the options that the architecture of ``cfg`` presets."""
+    return ARCHITECTURES.get(architecture(cfg), ARCHITECTURES[FAMILY])
 
 
 def resolve(cfg: Any) -> None:
     """Fill every preset option that is None as the architecture of ``cfg`` says, in place."""
-    presets = ARCHITECTURES.get(architecture(cfg), ARCHITECTURES[FAMILY])
+    presets = presets_of(cfg)
     write(cfg, **{key: value for key, value in presets.items() if getattr(cfg, key, None) is None})
 
 

@@ -21,7 +21,7 @@ from ..nn.span_heads import (
     SpanReader,
 )
 from ..nn.starts import own_start
-from ..option_flags import choice, flag_of, option
+from ..option_flags import choice, option
 from ..syntax.needs import GIVEN
 from .control_options import QuestionControls
 from .model_parts import size
@@ -128,12 +128,6 @@ def check_spans(args: Any, target: str) -> None:
     Raises:
         ValueError: says which part is missing, or what to choose.
     """
-    for name in ("local_convolutions", "merge_activation", "coattention_control"):
-        if getattr(args, name) != NONE and not args.coattention_blocks:
-            raise ValueError(
-                f"{flag_of(name)} {getattr(args, name)}: there is no coattention "
-                "(--coattention-blocks 0)"
-            )
     if args.span_lstm == "bidirectional" and args.span_head == "joint":
         raise ValueError(
             "--span-lstm bidirectional: --span-head joint has no LSTM; choose --span-head separate"

@@ -5,9 +5,10 @@ A bundle finds by the name of an architecture whose options it holds and what th
 
 from __future__ import annotations
 
+from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, fields
+from typing import Any, get_args
 
 from torch import nn
 
@@ -16,7 +17,9 @@ from ..syntax.layers import Layer
 from ..syntax.needs import Needs
 from . import bert_options, matching_options, syntax_plan
 from .matching_model import PairModel
+from .options import merged
 from .text_model import TextModel
+from .unread_options import OF_BERT, OF_MATCHING, Part, check_read
 
 
 @dataclass(frozen=True)
@@ -31,6 +34,7 @@ class TextKind:
         make: builds one of resolved options, a vocabulary and the layers of a folder.
         opened: options that name files.
         before: what older ones mean by options that they do not have.
+        parts: that such models may have, see `unread_options`.
     """
 
     options: type
@@ -40,6 +44,30 @@ class TextKind:
     make: Callable[[Any, Vocabulary, Sequence[Layer]], nn.Module]
     opened: tuple[str, ...]
     before: Mapping[str, Any]
+    parts: Sequence[Part]
+
+    def check(self, options: Mapping[str, Any]) -> None:
+        """Refuse options of a new model that do not fit each other.
+
+        Args:
+            options: name, with underscores, -> value, a number also where a text is meant; ``arch``
+                among them, others are passed over.
+
+        Raises:
+            ValueError: says which, and why.
+        """
+        known = [one for one in fields(self.options) if one.name in options]
+        own = {
+            one.name: str(options[one.name])
+            if str in (one.type, *get_args(one.type))
+            else options[one.name]
+            for one in known
+        }
+        cfg = Namespace(**own, _name=options["arch"])
+        self.resolve(cfg)
+        args = merged(cfg, self.options)
+        self.needs(args)
+        check_read(args, self.parts, self.architectures[options["arch"]])
 
 
 TEXT_KINDS = (
@@ -51,6 +79,7 @@ TEXT_KINDS = (
         TextModel,
         ("pretrained",),
         bert_options.BEFORE,
+        OF_BERT,
     ),
     TextKind(
         matching_options.MatchingOptions,
@@ -60,8 +89,15 @@ TEXT_KINDS = (
         PairModel,
         matching_options.OPENED,
         matching_options.BEFORE,
+        OF_MATCHING,
     ),
 )
+
+
+def check_options(options: Mapping[str, Any]) -> None:
+    """Refuse options of a new model, of an architecture of a kind; see `TextKind.check`."""
+    if kind := kind_of(options["arch"]):
+        kind.check(options)
 
 
 def kind_of(architecture: Any) -> TextKind | None:

@@ -19,12 +19,21 @@ from fairseq.models import BaseFairseqModel, register_model, register_model_arch
 from torch import Tensor
 
 from ..architectures import bert_plan, syntax_plan
-from ..architectures.bert_options import ARCHITECTURES, BEFORE, FAMILY, departures, resolve
+from ..architectures.bert_options import (
+    ARCHITECTURES,
+    BEFORE,
+    FAMILY,
+    departures,
+    presets_of,
+    resolve,
+)
 from ..architectures.entity_options import ENTITIES, check_entities
 from ..architectures.options import NONE, merged, write
 from ..architectures.semantic_options import check_semantics
 from ..architectures.span_options import check_spans
+from ..architectures.text_kinds import check_options
 from ..architectures.text_model import TextModel
+from ..architectures.unread_options import OF_BERT, check_read
 from ..option_flags import flag_of
 from ..pretrained import huggingface
 from ..pretrained.directory import resolve_directory
@@ -61,6 +70,7 @@ class BertModel(TextModel, BaseFairseqModel):
     opened = ("pretrained",)
     before = BEFORE
     resolve = staticmethod(resolve)
+    check_options = staticmethod(check_options)
 
     @classmethod
     def needs_of(cls, cfg: Any) -> Needs:
@@ -83,13 +93,13 @@ class BertModel(TextModel, BaseFairseqModel):
 
         Raises:
             FileNotFoundError: no such checkpoint.
-            ValueError: options of attention that do not fit, or a checkpoint of other sizes,
-                segments or another family.
+            ValueError: options that do not fit, or a checkpoint of other sizes or another family.
         """
         needs = cls.needs_of(cfg)
         described = {*needs.reads(training=True)} - {*OF_PAIRS}  # words are
         args = merged(cfg, BertConfig)
         _warn_of_departures(args)
+        check_read(args, OF_BERT, presets_of(cfg))
         check_spans(args, manifest.target)
         check_semantics(args, manifest.target)
         check_entities(args, manifest.target)

@@ -20,9 +20,12 @@ from ..architectures.matching_options import (
     FAMILY,
     OPENED,
     needs_of,
+    presets_of,
     resolve,
 )
 from ..architectures.options import merged, write
+from ..architectures.text_kinds import check_options
+from ..architectures.unread_options import OF_MATCHING, check_read
 from ..nn.factors import clear_padding
 from ..pretrained.vocabulary import Vocabulary
 from ..pretrained.word_vectors import read_word_vectors
@@ -41,6 +44,7 @@ class MatchingModel(PairModel, BaseFairseqModel):
     opened = OPENED
     before = BEFORE
     resolve = staticmethod(resolve)
+    check_options = staticmethod(check_options)
 
     @classmethod
     def needs_of(cls, cfg: Any) -> Needs:
@@ -65,6 +69,7 @@ class MatchingModel(PairModel, BaseFairseqModel):
             ValueError: an option that does not fit.
         """
         features = cls.needs_of(cfg).features
+        check_read(merged(cfg, MatchingConfig), OF_MATCHING, presets_of(cfg))
         write(
             cfg,
             target=manifest.target,

@@ -21,6 +21,7 @@ from ..architectures import local_options, options
 from ..architectures.control_options import controls_of
 from ..architectures.local_options import names_trees
 from ..architectures.options import NONE
+from ..architectures.unread_options import OF_TRANSLATION, check_read
 from ..nn.factors import FactoredEmbedding, FactorEmbedding, glorot_, init_table
 from ..nn.starts import own_start
 from ..syntax.layers import COLUMN, Layer, digests
@@ -68,10 +69,14 @@ class SyntaxTransformerModel(TransformerModel):
             cfg: the options.
             layers, annotator: of the data folder.
             targets: its layers of target subwords.
+
+        Raises:
+            ValueError: an option of local attention that nothing reads.
         """
         sizes, _ = plan_targets(getattr(cfg, "target_features", None), targets)
         options.write(cfg, target_features=",".join(sizes) or NONE)
         _config.resolve(cfg)
+        check_read(options.merged(cfg, _config.SyntaxTransformerConfig), OF_TRANSLATION, {})
         columns = {layer.name: layer for layer in layers if layer.enters == COLUMN}
         names = resolve_features(cfg.features, [*columns])
         options.write(cfg, inventories=digests(columns[name] for name in names) or None)

@@ -7,11 +7,14 @@ size, and many options of a model change no shape.
 import logging
 from argparse import Namespace
 from collections.abc import Callable
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
 from fairseq.dataclass.configs import CheckpointConfig
+from fairseq.models import ARCH_MODEL_NAME_REGISTRY, MODEL_DATACLASS_REGISTRY
 
+from ..architectures.options import architecture
 from ..checkpoints.reading import read_state
 from ..messages import named
 from ..option_flags import flag_of
@@ -21,6 +24,8 @@ from ._checks import Refused
 logger = logging.getLogger(__name__)
 
 SHOWN = 5  # options that a warning names
+CONTROLS = ("tree_source", "feature_source", "question_source", "dual_control")
+CONTROLS += ("coattention_control",)  # options by which the same weights are another system
 
 
 def check_start(cfg: Any, model_cfg: Any, check: Callable[[Namespace], None]) -> None:
@@ -32,7 +37,7 @@ def check_start(cfg: Any, model_cfg: Any, check: Callable[[Namespace], None]) ->
         check: raises ValueError for options of a checkpoint's model that do not fit the task.
 
     Raises:
-        Refused: names the checkpoint.
+        Refused: names the checkpoint; also where the training would go on under another control.
     """
     whole = training_of(cfg)
     if whole is None:
@@ -45,8 +50,15 @@ def check_start(cfg: Any, model_cfg: Any, check: Callable[[Namespace], None]) ->
         check(Namespace(**told))
     except ValueError as error:
         raise Refused(f"{path}, from which this training would start: {error}") from None
-    if resumed and (others := _differing(unresolved(model_cfg), told)):
-        logger.warning("%s was trained with other options: %s", path, named(others, SHOWN))
+    others = _differing(_complete(model_cfg), told) if resumed else {}
+    controls = [others[name] for name in CONTROLS if name in others]
+    if controls and path.parent.resolve() == Path(whole.checkpoint.save_dir).resolve():
+        raise Refused(
+            f"{path}, from which this training would go on, was trained with another control: "
+            f"{named(controls)}: name another --save-dir"
+        )
+    if others:
+        logger.warning("%s was trained with other options: %s", path, named(others.values(), SHOWN))
 
 
 def _started_from(checkpoint: Any) -> tuple[Path, bool]:
@@ -69,10 +81,17 @@ def _model_options(path: Path) -> dict[str, Any]:
     return {str(key): value for key, value in model.items()} if isinstance(model, dict) else {}
 
 
-def _differing(new: dict[str, Any], old: dict[str, Any]) -> list[str]:
-    """Name the options that differ, each with both values; references are no values."""
-    return [
-        f"{'--arch' if name == '_name' else flag_of(name)} {value} (there {old[name]})"
+def _complete(model_cfg: Any) -> dict[str, Any]:
+    """Return a new model's options, with the defaults of those that the command line lacks."""
+    given = unresolved(model_cfg)
+    kind = MODEL_DATACLASS_REGISTRY[ARCH_MODEL_NAME_REGISTRY[architecture(model_cfg)]]
+    return {one.name: one.default for one in fields(kind) if one.default is not None} | given
+
+
+def _differing(new: dict[str, Any], old: dict[str, Any]) -> dict[str, str]:
+    """Return option -> its name and both values, where they differ; references are no values."""
+    return {
+        name: f"{'--arch' if name == '_name' else flag_of(name)} {value} (there {old[name]})"
         for name, value in new.items()
         if name in old and str(value) != str(old[name]) and "${" not in f"{value}{old[name]}"
-    ]
+    }

@@ -153,7 +153,8 @@ class TextTask(FairseqTask):
         else:
             model_class.complete_config(cfg, self.manifest, self.layers)
             digest = agreement.vocabulary_digest(self.dictionary.vocabulary.content)
-            write(cfg, vocabulary=digest)
+            settings = agreement.settings_text(self.manifest.tokenizer)
+            write(cfg, vocabulary=digest, text_settings=settings)
             write_seed(cfg, model_class.needs_of(cfg).controls, _checks.seed_of(self.cfg))
             self.inputs.check(model_class.needs_of(cfg), training=True)
             _start.check_start(self.cfg, cfg, self._check_vocabulary)
@@ -182,7 +183,8 @@ class TextTask(FairseqTask):
         self.inputs.check(model_class.needs_of(cfg), training=False)
 
     def _check_vocabulary(self, cfg: Any) -> None:
-        agreement.check_vocabulary(cfg, self.dictionary.vocabulary.content, self.folder)
+        content = self.dictionary.vocabulary.content
+        agreement.check_vocabulary(cfg, self.manifest, content, self.folder)
 
     def state_dict(self) -> dict[str, Any]:
         """Let checkpoints say what their run keeps of the folder, whatever they went on from."""

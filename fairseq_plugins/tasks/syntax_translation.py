@@ -395,7 +395,7 @@ class SyntaxTranslationTask(TranslationTask):
         """Build ``--bpe``, or the data folder's own when none is given."""
         return super().build_bpe(args) or _generation.TargetText(
             lambda text: self.target_decoder.add_subwords(text),
-            lambda text: self.target_decoder.remove_subwords(text),
+            lambda text: self.target_decoder.remove_subwords(text, certain=False),
         )
 
     def _plain_output(self, text: str) -> str:

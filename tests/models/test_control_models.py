@@ -112,5 +112,5 @@ def test_plain_layers_learn_and_do_not_depend_on_the_batch():
 
 
 def test_plain_layers_need_blocks_to_replace():
-    with pytest.raises(ValueError, match="--coattention-control plain-layers: there is no coatt"):
+    with pytest.raises(ValueError, match="--coattention-control plain-layers: this model has no"):
         build("bert_plain", ABOUT, coattention_control="plain-layers")

@@ -11,7 +11,14 @@ from fairseq_plugins.models._encoder import LocalPlan, heads_of_words, openings
 from fairseq_plugins.nn.tree_masks import RelationRule, TreeRule, WindowRule
 
 KINDS = ["sla", "wla", "parent", "child", "sibling", "sla,wla", "parent,child,sibling"]
-SHARP = {"tree_threshold": 1, "window": 1}
+
+
+def narrow(kind):
+    """Return options that let local attention of a kind go but one step."""
+    own = {"sla": {"tree_threshold": 1}, "wla": {"window": 1}}
+    return {name: value for one in kind.split(",") for name, value in own.get(one, {}).items()}
+
+
 START = ("--arch", "syntax_transformer_tiny", "--batch-size", "4", "--max-update", "1")
 
 
@@ -43,7 +50,7 @@ def plain(task):
 
 def local(task, plain, kind, **options):
     """A model with the weights of a plain one and gates of its own."""
-    model = make_model(task, encoder_attention=kind, **{**SHARP, **options})
+    model = make_model(task, encoder_attention=kind, **{**narrow(kind), **options})
     model.load_state_dict(plain.state_dict())
     return model
 
@@ -74,7 +81,7 @@ def test_closed_gates_are_the_plain_encoder(task, batch, kind, features):
 
 def test_none_has_nothing_new(task, plain, batch):
     torch.manual_seed(2)
-    model = make_model(task, encoder_attention="none", tree_threshold=1, gate_bias_init=5)
+    model = make_model(task, encoder_attention="none")
     assert model.state_dict().keys() == plain.state_dict().keys()
     assert torch.equal(scores(model, batch), scores(plain, batch))
     assert model.needs.layers == ()
@@ -200,7 +207,9 @@ def test_padding_is_never_seen(task, plain, batch):
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("layers", ["all", "1"])
 def test_parameters_are_counted_and_learn(task, plain, batch, kind, layers):
-    model = make_model(task, encoder_attention=kind, encoder_attention_layers=layers, **SHARP)
+    model = make_model(
+        task, encoder_attention=kind, encoder_attention_layers=layers, **narrow(kind)
+    )
     many = (2 if layers == "all" else 1) * len(kind.split(","))
     sizes = [sum(p.numel() for p in m.parameters()) for m in (model, plain)]
     assert sizes[0] - sizes[1] == many * (64 + 1) == model.parameter_counts()["gates"]
@@ -323,7 +332,7 @@ def test_checkpointed_activations_give_the_same_gradients(task, plain, batch):
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 def test_half_precision(task, plain, batch, dtype):
     model = local(task, plain, "sla,wla")
-    low = make_model(task, encoder_attention="sla,wla", **SHARP).to(dtype)
+    low = make_model(task, encoder_attention="sla,wla", **narrow("sla,wla")).to(dtype)
     low.load_state_dict(model.state_dict())
     out = scores(low, batch)
     assert out.dtype == dtype

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import json
+import shutil
 from types import SimpleNamespace
 
 import matching_models
@@ -203,7 +205,14 @@ def test_a_model_knows_the_words_it_was_trained_with(tmp_path, arch) -> None:
     plain = (folders[0] / "vocab.txt").read_bytes()
     for lines in (plain.replace(b"\n", b"\r\n"), plain.rstrip()):  # as Git or an editor has them
         assert vocabulary_digest(lines) == cfg.vocabulary
-    older = OmegaConf.create({**cfg, "vocabulary": None})
+    manifest = json.loads((folders[0] / "manifest.json").read_text())
+    manifest["tokenizer"]["lowercase"] ^= True
+    cased = shutil.copytree(folders[0], tmp_path / "cased")
+    (cased / "manifest.json").write_text(json.dumps(manifest))
+    with pytest.raises(ValueError, match="cut with .*lowercase=.* but .*cased was cut with"):
+        make_task(cased).build_model(cfg.copy(), from_checkpoint=True)
+    older = OmegaConf.create({**cfg, "vocabulary": None, "text_settings": None})
+    assert make_task(cased).build_model(older, from_checkpoint=True)
     assert make_task(folders[1]).build_model(older, from_checkpoint=True)
 
 

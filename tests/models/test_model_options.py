@@ -51,6 +51,11 @@ CONCAT = {"feature_combine": "concat"}
             "--share-all-embeddings .* use --feature-merge overlay or",
         ),
         ({"merge_src_tgt_embed": True}, "--merge-src-tgt-embed needs a word table of full width"),
+        (
+            {"tree_threshold": 2},
+            r"--tree-threshold 2: this model has no sla \(--encoder-attention none\)",
+        ),
+        ({"encoder_attention": "sla", "window": 9}, "--window 9: this model has no wla"),
     ],
 )
 def test_sizes_and_names_that_do_not_fit(task, options, message):

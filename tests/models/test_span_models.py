@@ -184,7 +184,7 @@ def test_coattention_wants_questions(arch):
         ({"coattention_blocks": -1}, "--coattention-blocks -1"),
         ({"answerability_loss_weight": -0.5}, "--answerability-loss-weight -0.5"),
         ({"local_convolutions": "shared"}, "--coattention-blocks 0"),
-        ({"merge_activation": "gelu"}, "--merge-activation gelu: there is no coattention"),
+        ({"merge_activation": "gelu"}, "--merge-activation gelu: this model has no coattention"),
         (
             {"span_lstm": "bidirectional"},
             "--span-lstm bidirectional: --span-head joint has no LSTM",

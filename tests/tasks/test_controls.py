@@ -211,6 +211,9 @@ def test_checkpoints_know_their_controls_and_what_they_were_given(parsed, tmp_pa
         np.array_equal(np.concatenate(seen[i]["heads"]), np.concatenate(item["heads"]))
         for i, item in enumerate(wanted)
     )
+    with pytest.raises(SystemExit, match="another control: --tree-source parse .there random"):
+        train(parsed, run, *"--arch bert_sla_tiny --seed 5 --max-epoch 2".split())
+    assert read_checkpoint(checkpoint).model == options
     message = "trained with --tree-source random, which is drawn from a whole split"
     with pytest.raises(ValueError, match=message):
         found.predict([("a cat", "the cat")])

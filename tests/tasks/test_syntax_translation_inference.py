@@ -142,9 +142,8 @@ def test_raw_text_has_the_trees_of_the_folder(parsed, limit):
 def test_trees_decide_translations_and_mix_in_ensembles(parsed):
     folder, pairs = parsed
     task, lines = make_task(folder), [source for source, _ in pairs]
-    near = {"tree_threshold": 1, "window": 1}
-    kinds = ("sla", "wla", "none")
-    models = [sharp(make_model(task, encoder_attention=kind, **near)) for kind in kinds]
+    near = {"sla": {"tree_threshold": 1}, "wla": {"window": 1}, "none": {}}
+    models = [sharp(make_model(task, encoder_attention=kind, **near[kind])) for kind in near]
     found = [tokens_of(interactive(task, [model], lines, 9, 4)) for model in models]
     assert all(one != other for k, one in enumerate(found) for other in found[:k])
     together = tokens_of(interactive(task, models, lines, 9, 4))

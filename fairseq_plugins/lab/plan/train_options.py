@@ -95,6 +95,19 @@ def of_training() -> dict[str, ValueKind]:
     }
 
 
+def check_model(options: Mapping[str, Any]) -> None:
+    """Refuse options of a training whose model they do not make; ValueError says why.
+
+    Models of text are asked, of those of this project; the others when they are built.
+    """
+    register()
+    from fairseq.models import ARCH_MODEL_REGISTRY
+
+    kind = ARCH_MODEL_REGISTRY.get(options.get("arch"))
+    if check := getattr(kind, "check_options", None):
+        check({key.replace("-", "_"): value for key, value in options.items()})
+
+
 @cache
 def of_generation() -> dict[str, ValueKind]:
     """Return name -> kind of the options of generation."""
