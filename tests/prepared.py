@@ -85,7 +85,7 @@ class StubDecoder:
         """Split subwords."""
         return " ".join(w if len(w) < 3 else f"{w[:2]}@@ {w[2:]}" for w in text.split())
 
-    def remove_subwords(self, text: str) -> str:
+    def remove_subwords(self, text: str, certain: bool = True) -> str:
         """Join subwords."""
         return (text + " ").replace("@@ ", "").rstrip()
 

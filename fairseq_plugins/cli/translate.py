@@ -8,12 +8,14 @@
     fairseq-plugins translate bundle --data data-bin/mine --split test --output generate.log
 
 When a run translates a split, its folder gets generate.SPLIT.log (what fairseq-generate prints),
-score.SPLIT.json and evaluation.SPLIT.json (split, BLEU, chrF); options after -- go to
-fairseq-generate. Of a split of another prepared folder the log goes to --output instead, and the
-scores are printed: those in the run's folder are of its own data. Raw text (--source) is translated
-by a run, with fairseq, or by a bundle (fairseq-plugins export), without fairseq. A bundle also
-translates a split of a prepared folder (--data), and writes such a log to --output. For raw text
-and bundles, only --beam, --lenpen and --max-tokens may stand after --.
+score.SPLIT.json and evaluation.SPLIT.json (split, BLEU, chrF). Options after -- go to
+fairseq-generate, beside --beam 4 --lenpen 0.6 --max-tokens 8000, or what a run's experiment
+translates with. With --output the log goes there instead, and the scores are printed only. It must
+be given for a split of another prepared folder, and where a run of an experiment translates
+otherwise than the experiment: the scores in a run's folder are those that tables show. Raw text
+(--source) is translated by a run, with fairseq, or by a bundle (fairseq-plugins export), without
+fairseq. A bundle also translates a split of a prepared folder (--data), and writes such a log to
+--output. For raw text and bundles, only --beam, --lenpen and --max-tokens may stand after --.
 """
 
 from __future__ import annotations
@@ -39,6 +41,8 @@ if TYPE_CHECKING:
 
 BEAM = ["--beam", "4", "--lenpen", "0.6", "--max-tokens", "8000"]
 REST = "generate"
+# of fairseq-generate: what changes no translation
+UNDECISIVE = ("--max-tokens", "--batch-size", "--cpu", "--num-workers")
 SILENT = ("--quiet", "--results-path")  # of fairseq-generate: what they leave cannot be scored
 
 
@@ -49,7 +53,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("run", type=Path, help="run folder, or bundle")
     add("--data", metavar="DIR", help="prepared folder (default: the one used in training)")
     add("--source", metavar="FILE", help="file of raw text, one sentence per line; - for stdin")
-    output = "file for translations of raw text, by a bundle, or of a split of --data"
+    output = "file for translations, in the place of the run's folder"
     add("--output", metavar="FILE", help=output)
     annotator = "what annotates raw text, such as a spaCy pipeline (default: as in training)"
     add("--annotator", metavar="NAME", help=annotator)
@@ -77,8 +81,6 @@ def run(args: argparse.Namespace) -> None:
         run_source(args)
     elif args.annotator:
         raise command.UsageError("--annotator is for raw text: give --source FILE")
-    elif args.output and not args.data:
-        raise command.UsageError("--output is for --source FILE, or a split of --data DIR")
     else:
         run_checkpoint(args)
 
@@ -87,23 +89,82 @@ def run_checkpoint(args: argparse.Namespace) -> None:
     """Translate a split by fairseq-generate, score it, and leave both in the run's folder.
 
     With --output the log goes there, and the scores are printed only.
+
+    Raises:
+        UsageError: see `take_planned`.
     """
     from ..evaluation.score_report import format_report, score_files
     from ..evaluation.translation import TextForm
     from ..files import write_text
     from ..lab.results.split_files import EVALUATION, SCORE, of_split
 
-    check_reference(args)
+    take_planned(args)
     data, language = read_folder(args)
+    check_reference(args, data)
     log = translate(args, data)
     report = score_files([log], args.reference, TextForm(language))
     print(format_report(report), end="")
     if args.output:
         return
     write_text(args.run / of_split(SCORE, args.split), report.as_json())
-    about = {"data": data, "checkpoint": args.checkpoint}
+    about = {"data": data, "checkpoint": checkpoint_of(args).name}
     text = json.dumps({**summary(report, args.split), **about}, indent=2) + "\n"
     write_text(args.run / of_split(EVALUATION, args.split), text)
+
+
+def take_planned(args: argparse.Namespace) -> None:
+    """Translate as the experiment of a run does, with what is given besides.
+
+    Raises:
+        FileNotFoundError: the experiment's reference is not there, and none is given.
+        UsageError: what comes of it would replace what the experiment translated otherwise.
+    """
+    from ..lab.plan.option_values import command_line
+    from ..lab.run_files import AVERAGE, BEST, RESULT
+    from ..lab.safe_files import read_json
+
+    planned = read_json(args.run / RESULT).get("translated") or {}
+    usual = command_line(planned.get("generate") or {}) or BEAM
+    given = [*usual, *args.generate] if args.generate != usual else usual
+    args.generate, reference = given, planned.get("reference") or None
+    if not planned or planned["split"] != args.split:
+        return
+    if reference and not (args.reference or Path(reference).is_file()):
+        raise FileNotFoundError(
+            f"{reference}, the reference of the experiment, is not there: name it with --reference"
+        )
+    args.reference = args.reference or reference
+    if planned.get("average") and args.checkpoint == BEST and not args.output:
+        args.checkpoint = AVERAGE
+    differing = [name for name, value in searched(given) - searched(usual)]
+    if args.checkpoint != (AVERAGE if planned.get("average") else BEST):
+        differing.append(f"--checkpoint {args.checkpoint}")
+    if not same_text(args.reference, reference):
+        differing.append(f"--reference {args.reference}")
+    if differing and not args.output:
+        raise command.UsageError(
+            f"{' '.join(differing)}: the experiment of this run translates otherwise: name a file "
+            f"for the log with --output, since {args.run} has what the experiment's tables show"
+        )
+
+
+def searched(words: list[str]) -> set[tuple[str, str]]:
+    """Return what decides translations among options of fairseq-generate, each with its value."""
+    found, name = {}, ""
+    for word in words:
+        name, _, found_value = word.partition("=") if word.startswith("--") else (name, "", word)
+        found[name] = found_value
+    return {(name, value) for name, value in found.items() if name not in UNDECISIVE}
+
+
+def same_text(one: str | None, other: str | None) -> bool:
+    """Tell whether references are the same, or the other is not there to be compared."""
+    if None in (one, other):
+        return one == other
+    paths = Path(str(one)), Path(str(other))
+    if not all(path.is_file() for path in paths):
+        return paths[0].is_file()
+    return paths[0].read_bytes() == paths[1].read_bytes()
 
 
 def run_source(args: argparse.Namespace) -> None:
@@ -154,7 +215,7 @@ def print_scores(args: argparse.Namespace, language: str) -> None:
     print(format_report(scored(args.output, args.reference, language)), end="")
 
 
-def check_reference(args: argparse.Namespace) -> None:
+def check_reference(args: argparse.Namespace, data: str = "") -> None:
     """Refuse references that are no file, or not as many as the sources, before any translation.
 
     Raises:
@@ -164,12 +225,14 @@ def check_reference(args: argparse.Namespace) -> None:
 
     if args.reference and not Path(args.reference).is_file():
         raise FileNotFoundError(f"{args.reference}: no such file")
+    asked = 0
     if args.reference and args.source and Path(args.source).is_file():
-        counts = [len(read_lines(path)) for path in (args.source, args.reference)]
-        if counts[0] != counts[1]:
-            raise ValueError(
-                f"unequal line counts: {args.source} has {counts[0]}, {args.reference} {counts[1]}"
-            )
+        source, asked = args.source, len(read_lines(args.source))
+    elif args.reference and data:
+        splits = json.loads((Path(data) / "manifest.json").read_text(encoding="utf-8"))["splits"]
+        source, asked = f"split {args.split!r} of {data}", splits[args.split]["lines"]
+    if asked and (count := len(read_lines(args.reference))) != asked:
+        raise ValueError(f"unequal line counts: {source} has {asked}, {args.reference} {count}")
 
 
 def read_search(words: list[str]) -> Search:
@@ -216,8 +279,10 @@ def read_folder(args: argparse.Namespace) -> tuple[str, str]:
     if "target_lang" not in found:
         raise ValueError(f"{manifest}: no parallel text")
     if args.split not in found["splits"]:
-        choices = named(found["splits"], none=NO_SPLITS)
-        raise ValueError(f"{manifest}: no split {args.split!r}; choices are {choices}")
+        choices, known = named(found["splits"], none=NO_SPLITS), checkpoint.task.get("data")
+        gone = f"; {known}, which the model was trained on, is not there" * (not args.data)
+        gone *= not Path(str(known)).is_dir()
+        raise ValueError(f"{manifest}: no split {args.split!r}; choices are {choices}{gone}")
     if not args.output and is_other(data, str(checkpoint.task.get("data") or "")):
         raise ValueError(
             f"{data} is another folder than {checkpoint.task['data']}, which the model was trained "
@@ -256,14 +321,14 @@ def translate(args: argparse.Namespace, data: str) -> Path:
         UsageError: see `check_printing`.
     """
     from ..files import replacing, try_lock
-    from ..lab.results.split_files import GENERATED, of_split
+    from ..lab.results.split_files import EVALUATION, GENERATED, SCORE, of_split
 
     out = Path(args.output or args.run / of_split(GENERATED, args.split))
     check_printing(args.generate)
     words = [sys.executable, "-m", "fairseq_cli.generate", data, "--user-dir", str(USER_DIR)]
-    words += ["--task", "syntax_translation", "--path", str(args.run / args.checkpoint)]
+    words += ["--task", "syntax_translation", "--path", str(checkpoint_of(args))]
     words += ["--gen-subset", args.split, *(["--cpu"] if args.cpu else [])]
-    words += args.generate or BEAM
+    words += args.generate
     remove_leftovers(args.run)
     with replacing(out) as stream:
         try_lock(stream, out)
@@ -271,6 +336,8 @@ def translate(args: argparse.Namespace, data: str) -> Path:
         if done.returncode:
             last = done.stderr.decode("utf-8", errors="replace").strip().splitlines()[-1:]
             raise ValueError(f"fairseq-generate failed: {''.join(last)}")
+        for name in () if args.output else (SCORE, EVALUATION):  # those of the log before
+            (args.run / of_split(name, args.split)).unlink(missing_ok=True)
     return out
 
 

@@ -34,7 +34,7 @@ class WordSegmenter:
         words = text.split()
         return words, joined_spans(words)
 
-    def join(self, text: str) -> str:
+    def join(self, text: str, certain: bool = False) -> str:
         return text
 
 
@@ -88,7 +88,7 @@ class BpeSegmenter:
         self.cuts[word] = [*(piece + SEPARATOR for piece in bare[:-1]), bare[-1]]
         return self.cuts[word]
 
-    def join(self, text: str) -> str:
+    def join(self, text: str, certain: bool = False) -> str:
         """Remove the marks: ``wat@@ ch`` -> ``watch``."""
         return re.sub(r"(@@ )|(@@ ?$)", "", text)
 
@@ -113,9 +113,14 @@ class SentencePieceSegmenter:
         encoded = self.processor.encode(text, return_type="offset_mapping")
         return list(encoded["pieces"]), [tuple(span) for span in encoded["offsets"]]
 
-    def join(self, text: str) -> str:
-        """Glue pieces and turn word marks into spaces; text without marks is joined already."""
-        if "\u2581" not in text:
+    def join(self, text: str, certain: bool = False) -> str:
+        """Glue pieces and turn word marks into spaces.
+
+        Args:
+            text: pieces with blanks between.
+            certain: whether they are; else text without marks is taken for joined already.
+        """
+        if not certain and "\u2581" not in text:
             return text
         return text.replace(" ", "").replace("\u2581", " ").strip()
 

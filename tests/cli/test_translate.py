@@ -26,7 +26,9 @@ def own_run(model, tmp_path):
 def test_leaves_what_fairseq_generate_says_and_its_scores(folder, own_run):
     done = run(SCRIPT, own_run, "--data", folder, "--cpu", *SHORT)
     text = (own_run / "generate.test.log").read_text(encoding="utf-8")
-    alone = generate(folder, own_run / "checkpoint_best.pt", " ".join(SHORT[1:]))
+    alone = generate(
+        folder, own_run / "checkpoint_best.pt", " ".join([*SHORT[1:], "--lenpen", "0.6"])
+    )
     assert sorted(line for line in text.splitlines() if line.startswith("D-")) == sorted(
         line for line in alone.out.splitlines() if line.startswith("D-")
     )
@@ -60,6 +62,28 @@ def test_scores_of_another_folder_are_not_the_runs_own(folder, own_run, tmp_path
     assert {path: path.read_bytes() for path in own_run.glob("*.test.*")} == before
     silent = run(*given, "--output", tmp_path / "new.log", "--", "--quiet", fails=True)
     assert "--quiet: the translations are read off the log" in silent.err
+
+
+def test_what_an_experiment_translated_is_not_replaced_by_another_search(folder, own_run, tmp_path):
+    """Its tables would mix searches: there is nothing in them that tells the beam."""
+    planned = {"split": "test", "reference": "", "average": 0, "generate": {"beam": 2, "cpu": True}}
+    (own_run / "result.json").write_text(json.dumps({"translated": planned}))
+    given = (SCRIPT, own_run, "--data", folder)
+    for words, said in (
+        (["--", "--beam", "1"], "error: --beam: the experiment of this run translates otherwise"),
+        (["--", "--beam=2", "--lenpen", "2"], "error: --lenpen: the experiment of this run"),
+        (["--checkpoint", "checkpoint_average.pt"], "--checkpoint checkpoint_average.pt: the exp"),
+        (["--reference", folder / "dict.de.txt"], f"--reference {folder}/dict.de.txt: the exper"),
+    ):
+        assert said in run(*given, *words, fails=True).err
+    assert not list(own_run.glob("*.test.*"))
+    run(*given, "--output", tmp_path / "other.log", *SHORT)
+    assert not list(own_run.glob("*.test.*"))
+    run(*given, "--split", "valid", *SHORT)
+    run(*given)  # as the experiment does
+    log = (own_run / "generate.test.log").read_bytes()
+    run(*given, "--", "--beam=2", "--cpu")
+    assert (own_run / "generate.test.log").read_bytes() == log
 
 
 def test_a_recorded_folder_that_is_none_may_be_the_one_named(folder, tmp_path):
@@ -122,7 +146,6 @@ def test_raw_text_is_scored_too(trained, corpus, tmp_path):
     assert "BLEU" in done.out
     assert len(out.read_text().splitlines()) == 37
     assert "need --output" in run(SCRIPT, trained, *given, fails=True).err
-    assert "--output is for --source" in run(SCRIPT, trained, "--output", out, fails=True).err
     short = tmp_path / "short.de"
     short.write_text("".join((corpus / "test.de").open().readlines()[:9]))
     other = ("--source", corpus / "test.en", "--output", tmp_path / "none", "--cpu")

@@ -167,3 +167,5 @@ def test_joined_text_without_marks_is_left_alone(tmp_path) -> None:
     pieces = " ".join(segmenter.segment("ein Haus")[0])
     assert segmenter.join(pieces) == "ein Haus"
     assert segmenter.join(segmenter.join(pieces)) == "ein Haus"
+    assert segmenter.join("Hau s") == "Hau s"
+    assert segmenter.join("Hau s", certain=True) == "Haus"  # a translation that begins within one
