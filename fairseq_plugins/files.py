@@ -187,6 +187,27 @@ def open_own(path: Path) -> IO[bytes]:
     return os.fdopen(handle, "a+b")
 
 
+@contextmanager
+def alone_in(folder: Path) -> Iterator[None]:
+    """Wait until no other process is in such a block for a folder; it is made if need be.
+
+    On a file system without locks, which a warning names, nobody waits.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+    except OSError as error:
+        if error.errno not in (*NO_LOCKS, errno.EBADF):  # network disks lock no folders
+            os.close(handle)
+            raise
+        logger.warning("%s: this file system has no locks; let no two processes work here", folder)
+    try:
+        yield
+    finally:
+        os.close(handle)
+
+
 def try_lock(stream: IO[bytes], path: Path) -> bool:
     """Lock an open file for this process and its children; false where another has locked it.
 

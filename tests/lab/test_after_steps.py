@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -329,6 +330,17 @@ def test_a_step_is_done_again_when_its_runs_changed(context, root) -> None:
     assert "lr9e-05" in performed(context(), *steps)[0].arguments[0][0]
     changed = gates("{run:cola/bert_sla}", name="three", cpu=True)
     assert len(performed(context(), first, second, changed)[0].commands) == 1
+
+
+def test_a_step_is_done_again_when_a_file_that_it_reads_changed(context, root, tmp_path) -> None:
+    places = context()
+    places = replace(places, file=tmp_path / "table.yaml")
+    scored = step("one", "score", sys=["{file}/a.txt"], lang="de")
+    (tmp_path / "a.txt").write_text("eins")
+    assert len(performed(places, scored)[0].commands) == 1
+    assert performed(places, scored)[0].commands == []
+    (tmp_path / "a.txt").write_text("zwei")
+    assert len(performed(places, scored)[0].commands) == 1
 
 
 def test_runs_that_moved_are_the_same(context, root, tmp_path) -> None:

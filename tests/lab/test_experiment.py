@@ -310,6 +310,49 @@ def test_what_would_only_go_wrong_after_the_runs_is_refused_before(plan):
         check_plan(plan)
 
 
+def test_another_seed_of_a_setting_has_its_options(plan):
+    """A file that was changed between two seeds would average two models."""
+    run = plan.runs[0]
+    other = run.folder.with_name("seed9")
+    for changes, said in (({}, ""), ({"dropout": 0.9}, "dropout: 0.9 there, "), ({"seed": 9}, "")):
+        options = {**run.settings["options"], "seed": 9, **changes}
+        other.mkdir(parents=True, exist_ok=True)
+        settings = {**run.settings, "seed": 9, "options": options}
+        (other / "settings.json").write_text(json.dumps(settings))
+        if not said:
+            check_plan(plan)
+            continue
+        with pytest.raises(ValueError, match=f"seed9 is another seed of .*seed., .*{said}"):
+            check_plan(plan)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (
+            {"tree-source": "shuffled"},
+            "plain_tiny: --tree-source shuffled: this model reads",
+        ),
+        ({"window": 3}, "plain_tiny: --window 3: this model has no wla"),
+        ({"dual-layers": 1, "dropout": 0.2}, ""),  # a number where a text is meant
+    ],
+)
+def test_a_model_that_cannot_be_is_refused_before_any_run(plan, options, said):
+    system = {"plain_tiny": {"arch": "bert_plain_tiny", **options}}
+    changed = with_grid(plan, 0, systems=system)
+    if not said:
+        check_plan(changed)
+        return
+    with pytest.raises(ValueError, match=said):
+        check_plan(changed)
+
+
+def test_runs_with_one_folder_are_refused(plan):
+    """Rates that are written alike."""
+    with pytest.raises(ValueError, match="two runs of the plan have this folder"):
+        check_plan(replace(plan, runs=(*plan.runs, plan.runs[0])))
+
+
 def test_a_part_of_an_experiment_leaves_the_rest_in_its_description(plan):
     write_description(plan, "python x")
     whole = json.loads((plan.root / "experiment.json").read_text())
@@ -334,5 +377,5 @@ def test_epochs_of_token_batches_are_no_length(data):
 
 def test_a_split_to_translate_has_to_be_there(data):
     grid, found = data["pairs"]
-    with pytest.raises(ValueError, match="no split 'tset' to translate; choices are train, valid"):
+    with pytest.raises(ValueError, match="no split 'tset' to evaluate; choices are train, valid"):
         read_prepared(found[""].folder, replace(grid, evaluate="tset"))

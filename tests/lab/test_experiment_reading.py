@@ -137,7 +137,7 @@ def test_epochs_of_a_part_come_in_place_of_the_grids_updates(folder):
         (GRID.replace("dropout: 0.1", "seed: 1"), "'seed': say so by 'seeds'"),
         (
             GRID.replace("dropout: 0.1", "user-dir: /x"),
-            "'user-dir': not among those that a file may give",
+            "'user-dir': it is the same for all runs",
         ),
         (
             TRANSLATION + "generate: {user-dir: /x}",

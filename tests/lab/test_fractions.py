@@ -10,7 +10,7 @@ from lab.finished_runs import finish
 from lab.translated_runs import SENTENCES, translated
 
 from fairseq_plugins.lab.report.making import ReportOptions, tables_of
-from fairseq_plugins.lab.results.comparisons import EITHER, Significance
+from fairseq_plugins.lab.results.comparisons import EITHER, EXAMPLES, SEEDS, Significance
 from fairseq_plugins.lab.results.experiment_tables import lay_out
 from fairseq_plugins.lab.results.one_dataset import figures, fraction_table, share_curves
 from fairseq_plugins.lab.results.runs import read_experiments, read_outcomes
@@ -89,6 +89,20 @@ def test_other_seeds_are_not_compared_over_sentences(root):
     translated(root, "syntax", 30.0, seed=2, wrong=0, features=ALL)
     found = last_gain(root)
     assert (found.text, found.mark, found.detail) == ("+25.00", "", "untested: no seed of both")
+
+
+def test_the_test_over_examples_is_made_where_it_is_asked_for(root):
+    for seed in (1, 2):
+        translated(root, "baseline", 10.0 + seed, seed=seed, wrong=20 + seed)
+        translated(root, "syntax", 30.0 - seed, seed=seed, wrong=2, features=ALL)
+    tables = {
+        over: lay_out([root], ["fractions"], test=Significance(over, samples=100))
+        for over in (SEEDS, EXAMPLES)
+    }
+    assert "Welch" in tables[SEEDS][0][0]
+    assert "Welch" not in tables[EXAMPLES][0][0]
+    assert "bootstrap over examples" in tables[EXAMPLES][0][0]
+    assert tables[SEEDS][1] != tables[EXAMPLES][1]
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,8 @@ import json
 import math
 import re
 import shutil
+import threading
+import time
 
 import pytest
 from cli.commands import run
@@ -14,7 +16,7 @@ from lab.translated_runs import translated
 
 from fairseq_plugins.evaluation.score_report import score_files
 from fairseq_plugins.evaluation.translation import TextForm
-from fairseq_plugins.lab.results import kept_rows
+from fairseq_plugins.lab.results import keeping, kept_rows
 from fairseq_plugins.lab.results.setting_tables import csv_files, format_markdown, make_report
 
 BOOTSTRAP = "low high bootstrap_p corrected_p examples samples".split()
@@ -239,6 +241,12 @@ def test_rows_of_data_that_were_made_otherwise_are_said(root, tmp_path):
     assert f"made of annotator 'parser 1.0', those of {place}:1 of 'parser 2.0'" in told
     assert f"{place}:4: its data were made of train 'a3', those of {place}:1 of 'a1'" in told
     assert f"{place}:5: its data were made of train 'a1', those of {place}:2 of 'a2'" in told
+    write_rows(root, [{**row, "trained": f"t{row['system']}"} for row in rows])
+    assert not run("keep", root, file).err
+    write_rows(root, [{**row, "trained": "t1" if n == 3 else "t2"} for n, row in enumerate(rows)])
+    told = run("keep", root, file).err
+    assert told.count("warning: ") == 1
+    assert f"{place}:4: trained with other options than {place}:1, which has the same" in told
 
 
 @pytest.mark.parametrize("key", ["experiment", "part"])
@@ -312,6 +320,38 @@ def test_predictions_that_tell_another_score_are_not_kept(root, kept):
     assert told.out.endswith("7 in all, 6 with counts of their examples\n")
     assert "rows.jsonl:1: key 'counts': 'mcc' on 'valid' is 0.9, in the row 0.4;" in told.err
     assert "counts" not in lines_of(kept)[0]
+
+
+def test_kept_counts_come_before_what_lies_there_now(root):
+    """The folders may have been trained anew since, or be those of another experiment."""
+    kept = root / "before.jsonl"
+    run("keep", root, kept)
+    before = make_report(kept, samples=50).comparisons
+    for path in root.rglob("predictions.jsonl"):
+        predict(path.parent, 0.7)
+    assert make_report(kept, samples=50).comparisons.equals(before)
+    changed(kept, 1, counts=None)  # now of one run the files alone tell
+    assert make_report(kept, samples=50).comparisons.bootstrap_p.isna().any()
+
+
+def test_rows_of_two_machines_are_added_one_after_the_other(root, tmp_path, monkeypatch):
+    """Without the wait the second would write what the first had read, and lose its rows."""
+    other = made(tmp_path / "other" / root.name, {WLA: [0.2, 0.21]})
+    kept, begun = tmp_path / "kept.jsonl", threading.Event()
+    real = keeping.write_text
+
+    def slowly(*args):
+        begun.set()
+        time.sleep(0.5)
+        real(*args)
+
+    monkeypatch.setattr(keeping, "write_text", slowly)
+    first = threading.Thread(target=keeping.keep_rows, args=(root, kept))
+    first.start()
+    begun.wait(60)
+    keeping.keep_rows(other, kept)
+    first.join()
+    assert len(lines_of(kept)) == 9
 
 
 @pytest.mark.parametrize(("more", "counted"), [(0.01, 1), (0.2, 0)])

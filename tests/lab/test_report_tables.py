@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import statistics
 
@@ -20,7 +21,14 @@ from fairseq_plugins.lab.results.paper_formats import page_table
 from fairseq_plugins.lab.results.paper_tables import make_tables
 from fairseq_plugins.lab.results.runs import read_experiments, read_outcomes
 from fairseq_plugins.lab.results.setting_tables import settings_table
-from fairseq_plugins.lab.results.tables import TableCell, score_cell, with_best
+from fairseq_plugins.lab.results.tables import (
+    Heading,
+    ResultTable,
+    TableCell,
+    score_cell,
+    table_lines,
+    with_best,
+)
 
 DRAWN = Significance(samples=20)
 BASE = {PLAIN.replace("tiny", "base"): [0.5, 0.51, 0.52], SLA.replace("tiny", "base"): [0.6] * 3}
@@ -97,6 +105,28 @@ def test_every_setting_has_a_line_and_each_system_one_choice(tmp_path):
     (table,) = settings_table("all", records_of(tmp_path))
     told = [(row[0].text, row[0].detail, row[-1].text) for row in table.rows]
     assert sorted(told) == [(PLAIN, "", "✓"), (SLA, "", ""), (SLA, "window 4", "✓")]
+
+
+def test_every_split_that_runs_were_tried_on_has_its_own_column(tmp_path):
+    """A mean over two splits would be of nothing."""
+    for seed, tested in enumerate(("test", "hard", "test", ""), start=1):
+        finish(tmp_path, PLAIN, 2e-5, seed, 0.5, evaluation={"accuracy": 0.1 * seed})
+        path = tmp_path / PLAIN / "lr2e-05-epochs3" / f"seed{seed}" / "evaluation.json"
+        path.write_text(json.dumps(json.loads(path.read_text()) | {"of": tested}))
+        if not tested:
+            path.unlink()
+    (table,) = settings_table("all", records_of(tmp_path))
+    shown = dict(zip(((head.text, head.detail) for head in table.headings), table.rows[0]))
+    assert shown["accuracy", "test"].value == pytest.approx(20)  # of seeds 1 and 3
+    assert shown["accuracy", "hard"].value == pytest.approx(20)  # of seed 2
+    assert "2 seeds" in shown["accuracy", "test"].detail
+    assert "1 seed" in shown["accuracy", "hard"].detail
+
+
+def test_names_from_elsewhere_stay_within_their_cell():
+    rows = [[TableCell("a|b"), TableCell("<img src=x>"), TableCell("bert_plain [1](x)")]]
+    (_, _, line) = table_lines(ResultTable("t", list(map(Heading, "abc")), rows, ""))
+    assert line == r"| a\|b | \<img src=x> | bert_plain [1]\(x) |"
 
 
 def test_a_choice_that_all_settings_make_is_a_column(tmp_path):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import math
+import shutil
 import statistics
 from dataclasses import replace
 
@@ -15,7 +16,7 @@ from fairseq_plugins.evaluation.seed_statistics import almost_order
 from fairseq_plugins.lab.report.making import comparison_tables
 from fairseq_plugins.lab.results.comparisons import Significance, compare, welch
 from fairseq_plugins.lab.results.run_frame import Setting, frame
-from fairseq_plugins.lab.results.runs import read_outcomes
+from fairseq_plugins.lab.results.runs import read_experiments, read_outcomes
 from fairseq_plugins.lab.results.seeds import Summary, chosen_settings
 from fairseq_plugins.lab.results.setting_tables import (
     csv_files,
@@ -151,8 +152,8 @@ def test_choices_are_settings_of_their_own_and_chosen_like_rates(root):
     assert (chosen.count, chosen.mean) == (3, pytest.approx(0.72))
     report = make_report(root, baseline=PLAIN)
     text = format_markdown(report)
-    assert f"| {SLA} tree-threshold=4 * | 5e-05 | 3 | 3 | 72.00" in text
-    assert f"| {SLA} tree-threshold=3 | 5e-05 | 3 | 3 | 62.00" in text
+    assert f"| {SLA} tree-threshold=4 * | 5e-05 | 3 epochs | 3 | 72.00" in text
+    assert f"| {SLA} tree-threshold=3 | 5e-05 | 3 epochs | 3 | 62.00" in text
     rows = list(csv.DictReader(csv_files(report)["settings.csv"].splitlines()))
     found = [(row["choice"], row["lr"], row["chosen"]) for row in rows if row["system"] == SLA]
     assert sorted(found) == [
@@ -194,8 +195,8 @@ def test_runs_from_before_choices_and_records_of_parameters_are_read(tmp_path):
 def test_report_shows_settings_choice_and_significance(root):
     report = make_report(root, samples=200)
     text = format_markdown(report)
-    assert f"| {POS} * | 2e-05 | 3 | 3 | 74.00 ± 2.00 | 76.00 | 64.00 |" in text
-    assert f"| {PLAIN} | 2e-05 | 3 | 3 | 52.00" in text
+    assert f"| {POS} * | 2e-05 | 3 epochs | 3 | 74.00 ± 2.00 | 76.00 | 64.00 |" in text
+    assert f"| {PLAIN} | 2e-05 | 3 epochs | 3 | 52.00" in text
     assert f"Against {PLAIN}" in text
     assert "(50 examples, 200 samples)" in text
     (comparison,) = report.comparisons.itertuples()
@@ -285,3 +286,35 @@ def test_a_choice_among_more_settings_is_said_where_it_chose(root, tmp_path):
     assert said not in format_markdown(make_report(root))
     finish(root, POS, 1e-5, 1, 0.1)
     assert said in format_markdown(make_report(root))
+
+
+def test_a_copied_folder_is_no_further_seed(root):
+    """As when the old state of a run is put aside before it is trained anew."""
+    run = root / POS / "lr2e-05-epochs3" / "seed2"
+    before = make_report(root, samples=20)
+    shutil.copytree(run, run.with_name("seed2_old"))
+    with pytest.raises(ValueError, match=r"seed2_old: the run of \S+seed2 again"):
+        read_outcomes(root)
+    shutil.rmtree(run)  # the same run under another name
+    assert csv_files(make_report(root, samples=20)) == csv_files(before)
+
+
+def test_a_report_passes_a_copied_folder_over(root):
+    run = root / POS / "lr2e-05-epochs3" / "seed2"
+    shutil.copytree(run, run.with_name("seed2_old"))
+    remarks = []
+    (found,) = read_experiments(root, remarks)
+    assert len(found.runs) == 12
+    assert len(remarks) == 1
+    assert "seed2_old" in remarks[0]
+
+
+def test_how_long_runs_by_updates_trained_is_told(tmp_path):
+    for updates, value in ((1000, 0.5), (10_000, 0.6)):
+        length = {"epochs": 0, "updates": updates, "choice": {"clip-norm": updates}}
+        finish(tmp_path, PLAIN, 5e-5, 1, value, **length)
+    report = make_report(tmp_path)
+    assert "| 10,000 updates | 1 | 60.00 |" in format_markdown(report)
+    rows = list(csv.DictReader(csv_files(report)["settings.csv"].splitlines()))
+    assert [(row["epochs"], row["updates"]) for row in rows] == [("", "1000"), ("", "10000")]
+    assert {row["deviation"] for row in rows} == {""}  # of one seed

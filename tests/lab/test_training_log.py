@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 
 import pytest
 
@@ -58,6 +59,9 @@ def test_best_is_the_last_of_equals_and_may_be_the_lowest():
     found = [Validation(n, {"mcc": value}) for n, value in ((1, 0.2), (2, 0.4), (3, 0.4), (4, 0.1))]
     assert best(found, "mcc", maximize=True).updates == 3
     assert best(found, "mcc", maximize=False).updates == 4
+    odd = [Validation(0, {"mcc": math.nan}), *found, Validation(9, {"mcc": -math.inf})]
+    assert [best(odd, "mcc", maximize=one).updates for one in (True, False)] == [3, 4]
+    assert best(odd[:1], "mcc", maximize=True).updates == 0
     with pytest.raises(ValueError, match="no validation has 'f1'; there are mcc"):
         best(found, "f1", maximize=True)
     with pytest.raises(ValueError, match="there are none"):

@@ -1,6 +1,7 @@
 """An experiment on disk: the runs of all its parts, and whether they can be done."""
 
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -10,7 +11,8 @@ from ..plan.experiment_file import PlannedExperiment
 from ..plan.grid import Grid, GridCell
 from ..plan.prepared_data import PreparedData
 from ..plan.recipes import ALONE, Workers, share_batches
-from ..run_files import AFTER, RESULT
+from ..plan.train_options import check_model
+from ..run_files import AFTER, RESULT, SETTINGS
 from ..safe_files import read_json, refuse_links, run_folders
 from .run import Run
 
@@ -86,19 +88,21 @@ def check_plan(plan: Plan) -> None:
 
     Raises:
         FileNotFoundError: a reference that is not there.
-        ValueError: runs on other data in a part's folder, checkpoints to average that are not
-            kept, batches that the processes of a run cannot share, folders behind links or with
-            names that a command would take for options.
+        ValueError: runs on other data or with other options in a part's folder, checkpoints to
+            average that are not kept, batches that processes cannot share, folders behind links or
+            with names that a command would take for options.
     """
-    for folder in [plan.root, *(part.folder for part in plan.experiment.parts)]:
-        if str(folder).startswith("-") or not str(folder).isprintable():
-            raise ValueError(f"{str(folder)!r}: begins like an option, or breaks a line")
+    for name in map(str, [plan.root, *(part.folder for part in plan.experiment.parts)]):
+        if name.startswith("-") or not name.isprintable():
+            raise ValueError(f"{name!r}: begins like an option, or breaks a line")
     folders = [plan.experiment.runs_of(part, plan.root) for part in plan.experiment.parts]
     folders += [plan.root / JOBS, plan.root / AFTER, *(subset.folder for subset in plan.subsets)]
     for folder in folders:
         refuse_links(plan.root, folder)
-    for run in plan.runs:
+    _check_folders(plan.runs)
+    for run in {run.folder.parent: run for run in plan.runs}.values():  # one of its seeds
         share_batches(run.settings["options"], run.workers, run.cell.system)
+        _check_model(run)
     planned = {run.part for run in plan.runs}
     for part in [part for part in plan.experiment.parts if part.name in planned]:
         grid = part.grid
@@ -115,6 +119,33 @@ def check_plan(plan: Plan) -> None:
                 raise ValueError(
                     f"{folder} is a run on other data than {part.folder}: name another folder "
                     "for the runs (--runs)"
+                )
+
+
+def _check_model(run: Run) -> None:
+    """Refuse a model of text whose options do not fit each other; ValueError names the system."""
+    try:
+        check_model(run.settings["options"])
+    except ValueError as error:
+        raise ValueError(f"{run.cell.system}: {error}") from None
+
+
+def _check_folders(runs: Sequence[Run]) -> None:
+    """Refuse runs that share a folder, and such as differ from others of their setting; ValueError.
+
+    Seeds of a setting are averaged: with other options, of a file that was changed meanwhile, they
+    would be of other models.
+    """
+    planned = Counter(run.folder for run in runs)
+    for folder in (folder for folder, count in planned.items() if count > 1):
+        raise ValueError(f"{folder}: two runs of the plan have this folder: are two rates alike?")
+    for run in {run.folder.parent: run for run in runs}.values():
+        for path in sorted(run.folder.parent.glob(f"*/{SETTINGS}")):
+            differing = "" if path.parent in planned else run.difference(read_json(path))
+            if differing:
+                raise ValueError(
+                    f"{path.parent} is another seed of {run.folder}, but with other settings "
+                    f"({differing}): name another folder for the runs (--runs), or remove that one"
                 )
 
 

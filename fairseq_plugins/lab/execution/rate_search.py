@@ -57,7 +57,8 @@ def _narrowed(args: argparse.Namespace) -> Grid:
     grid = preset(resize(grid, args.size) if args.size else grid)
     grid = select_systems(grid, args.archs or [*grid.systems][:1], args.size)
     epochs = [args.epochs] if args.epochs else []
-    grid = select(grid, learning_rates=_rates_of(args), epochs=epochs, seeds=[args.seed])
+    own = {"epochs": epochs, "seeds": [args.seed], "updates": args.updates}
+    grid = select(grid, learning_rates=_rates_of(args), **own)
     systems = {
         name: {key: value for key, value in options.items() if key != OWN_RATE}
         for name, options in grid.systems.items()

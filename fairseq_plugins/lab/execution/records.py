@@ -10,10 +10,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ...files import write_text
+from ...files import alone_in, write_text
 from ..plan.prepared_data import TRANSLATION
 from ..results.kept_rows import numbered_rows
-from ..results.origins import MADE_OF, made_of
+from ..results.origins import MADE_OF, TRAINED, made_of, trained_with
 from ..run_files import DESCRIPTION, RESULT, ROWS
 from ..safe_files import read_json
 from .experiment import Plan
@@ -87,6 +87,7 @@ def _row(plan: Plan, run: Run, result: Mapping[str, Any]) -> dict[str, Any]:
         "evaluation": tried.get("metrics", {}),
         **{name: result.get(name) for name in _MORE},
         MADE_OF: made_of(run.data.manifest),
+        TRAINED: trained_with(run.settings),
         **run.marks,
         "folder": str(run.folder.relative_to(plan.root)),
         **error,
@@ -99,6 +100,11 @@ def _row(plan: Plan, run: Run, result: Mapping[str, Any]) -> dict[str, Any]:
 
 def write_rows(plan: Plan, failures: Mapping[Path, str]) -> None:
     """Write ``rows.jsonl`` anew: the plan's runs, then others that were planned and done before."""
+    with alone_in(plan.root):
+        _write_rows(plan, failures)
+
+
+def _write_rows(plan: Plan, failures: Mapping[Path, str]) -> None:
     planned = {str(run.folder.relative_to(plan.root)) for run in plan.runs}
     earlier = read_rows(plan.root) if (plan.root / ROWS).is_file() else []
     others = [row for row in earlier if row.get("folder") not in planned]

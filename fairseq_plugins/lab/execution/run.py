@@ -21,6 +21,7 @@ from ...evaluation.metrics import LOWER_IS_BETTER
 from ...files import write_text
 from .. import run_files as files
 from ..results import squad_answers
+from ..results.origins import without_seed
 from ..results.split_files import EVALUATION
 from ..results.training_log import best, gates, parameters, speed, validations
 from ..safe_files import read_json, refuse_links
@@ -74,6 +75,16 @@ class Run(PlacedRun):
             return False
         lacking = self._lacks_evaluation or self._lacks_answers
         return not (lacking and (self.folder / files.BEST).is_file())
+
+    def difference(self, found: Mapping[str, Any]) -> str:
+        """Name the first setting that another seed of this run has otherwise; empty for none.
+
+        What one of them does not say, as one of an older release, is not compared.
+        """
+        sides = [without_seed(one) for one in (found, self.settings)]
+        known = sides[0].keys() & sides[1].keys()
+        sides = [{key: side[key] for key in known} for side in sides]
+        return _difference(*sides) if sides[0] != sides[1] else ""
 
     def execute(self, launch: Launch) -> None:
         """Train, predict, write the result, drop what only a resumed training would need; evaluate.

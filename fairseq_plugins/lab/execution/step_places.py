@@ -117,7 +117,9 @@ def _words_of(word: str, places: ExperimentPlaces, out: Path) -> tuple[list[str]
         sources.extend(path for folder in folders for path in _sources(kind, folder))
         if inner is None or kind == "out":
             return [f"{folder}{inner or ''}" for folder in folders]
-        return [str(_inside(folder, inner, must_be=kind != "file")) for folder in folders]
+        inside = [_inside(folder, inner, must_be=kind != "file") for folder in folders]
+        sources.extend(path for path in inside if kind in ("file", "raw") and path.is_file())
+        return [str(path) for path in inside]
 
     if found := _PLACEHOLDER.fullmatch(word):
         return paths(found), sources

@@ -24,6 +24,7 @@ OWNED = {  # options of fairseq-train that grids decide -> what says so
     "cpu": "--cpu",
     "distributed-world-size": "--processes",
 }
+FIXED = "user-dir no-epoch-checkpoints log-format log-interval num-workers".split()  # of all runs
 FOLDER = ValueKind(
     f"a name for a folder: {NAME.said}, and none of {', '.join(TAKEN)}",
     lambda value: NAME.fits(value) and value not in TAKEN,
@@ -75,7 +76,7 @@ def _options_of_all(value: Any) -> Options:
 
 
 def refuse_owned(options: Options) -> None:
-    """Refuse options of ``fairseq-train`` that a grid has a key for.
+    """Refuse options of ``fairseq-train`` that a grid has a key for, or that no run can change.
 
     Raises:
         ValueError: one of them; names the key.
@@ -83,6 +84,8 @@ def refuse_owned(options: Options) -> None:
     for key in options:
         if str(key) in OWNED:
             raise ValueError(f"option {quoted(key)}: say so by {OWNED[str(key)]}")
+        if str(key) in FIXED:
+            raise ValueError(f"option {quoted(key)}: it is the same for all runs; leave it out")
 
 
 def _open_options(value: Any) -> Options:

@@ -86,9 +86,9 @@ def read_prepared(folder: str | Path, grid: Grid) -> PreparedData:
     for split in ("train", grid.reported):
         if not manifest["splits"].get(split, {}).get("labelled"):
             raise ValueError(f"{path}: holds no labelled split {split!r}")
-    if grid.dataset == TRANSLATION and grid.evaluate not in ("", *manifest["splits"]):
+    if grid.evaluate not in ("", *manifest["splits"]):
         choices = named(manifest["splits"])
-        raise ValueError(f"{path}: no split {grid.evaluate!r} to translate; choices are {choices}")
+        raise ValueError(f"{path}: no split {grid.evaluate!r} to evaluate; choices are {choices}")
     return PreparedData(Path(folder), manifest, hashlib.sha256(content).hexdigest())
 
 

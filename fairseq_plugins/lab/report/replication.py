@@ -4,6 +4,7 @@ All figures, tables and sentences about them are made of kept rows; the texts ar
 of claims.
 """
 
+import logging
 import math
 import re
 import shlex
@@ -36,6 +37,8 @@ from ..results.tables import (
 )
 from ..results.verdicts import needed_seeds, on_split, sentences
 from ..safe_files import refuse_links
+
+logger = logging.getLogger(__name__)
 
 _HEADS = ("seeds", "score", "difference", "95 %", "p", "80 % power")
 _CAPTION = (
@@ -115,6 +118,7 @@ def _result(file: Path, names: Mapping[str, str], one: Compared, picture: Path) 
     """Compare what is asked for, as far as its rows are there: systems with a name may wait."""
     found = _Result(one, file.parent / one.rows, picture)
     if not found.rows.is_file():
+        logger.warning("%s: comparison %s: no file %s yet", file, quoted(one.title), found.rows)
         return found
     try:
         known = set(kept_outcomes(found.rows).runs.system)

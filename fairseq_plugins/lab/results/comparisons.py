@@ -19,11 +19,11 @@ from typing import NamedTuple
 import pandas as pd
 from scipy import stats
 
+from ...evaluation.choices import SENTENCE_METRICS
 from ...evaluation.example_bootstrap import Bootstrap, bootstrap_counts
 from ...evaluation.generate_log import load
 from ...evaluation.metrics import LOWER_IS_BETTER, deviation
 from ...evaluation.seed_statistics import almost_order
-from ...evaluation.sentence_counts import SENTENCE_METRICS
 from ...evaluation.significance import paired_bootstrap
 from ...evaluation.translation import TextForm
 from ..safe_files import is_file, read_text
@@ -181,9 +181,9 @@ class Significance:
         if shown.metric.startswith(TUNED):  # no examples to compare
             return Tested()
         shared = baseline.values.keys() & system.values.keys()
-        if self.over == EITHER and not shared:
+        if not shared:
             return Tested(remark="untested: no seed of both")
-        if shown.metric in SENTENCE_METRICS:
+        if shown.metric in SENTENCE_METRICS and len(shared) == 1:
             first, other = (one.at(shared).runs.iloc[0] for one in (baseline, system))
             return over_sentences(first, other, shown.metric, self)
         found = over_examples(baseline, system, shown, self)
@@ -212,7 +212,7 @@ def over_examples(
     """
     shared = baseline.values.keys() & system.values.keys()
     runs = [one.at(shared).runs.sort_values("seed") for one in (baseline, system)]
-    sides = [[counts_of_run(run, shown) for run in side.itertuples()] for side in runs]
+    sides = [[counts_of_run(run, shown) for _, run in side.iterrows()] for side in runs]
     if not shared or None in sides[0] + sides[1]:
         return None
     return bootstrap_counts(*sides, samples=drawn.samples, seed=drawn.seed, over_seeds=over_seeds)

@@ -6,6 +6,7 @@ which has every setting of every system.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -14,7 +15,7 @@ import pandas as pd
 from ...messages import named
 from ..plan.prepare_options import TRANSLATION
 from .bertqa import models_layout, models_table, with_ensemble
-from .comparisons import EITHER, Significance
+from .comparisons import EITHER, EXAMPLES, Significance
 from .layouts import layouts
 from .one_dataset import feature_table, fraction_table, label_of, width_table
 from .paper_formats import paper_table
@@ -123,7 +124,7 @@ def makers(
         papers = [""]
     for name in papers:
         yield root, partial(_papers, found, name, test, paper, form)
-    either = Significance(EITHER, test.samples, test.seed)
+    either = test if test.over == EXAMPLES else replace(test, over=EITHER)
     for name, make in _OF_ONE_DATASET.items():
         fitting = [one for one in found if name == FRACTIONS or one.dataset == TRANSLATION]
         if name in names and not fitting:

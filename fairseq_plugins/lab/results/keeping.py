@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from ...evaluation.packed_counts import packed, unpacked
-from ...files import write_text
+from ...files import alone_in, write_text
 from ...messages import named, quoted
 from ..run_files import ROWS
 from .kept_rows import (
@@ -24,8 +24,9 @@ from .kept_rows import (
     outcomes_of_rows,
 )
 from .origins import otherwise_made
-from .run_counts import counts_of_run, kept_counts
+from .run_counts import counts_in_files, kept_counts
 from .run_frame import Facts
+from .runs import Outcomes
 from .seeds import Shown, shown_of
 
 _ORIGIN = ("experiment", "part")
@@ -66,10 +67,17 @@ def keep_rows(folder: Path, file: Path, part: str = "") -> Kept:
         ValueError: the file is the experiment's own, or has a run as one of another experiment; see
             also `kept_outcomes`. Nothing is written then.
     """
-    source, remarks = folder / ROWS, []
+    source = folder / ROWS
     if file.exists() and file.samefile(source):
         raise ValueError(f"{file}: the experiment's own rows; name another file to keep them in")
     found = outcomes_of_rows(_rows_of(folder, part), source)
+    with alone_in(file.parent):
+        return _added(found, source, file)
+
+
+def _added(found: Outcomes, source: Path, file: Path) -> Kept:
+    """Add finished runs, read from a source, to a file that nobody else writes; see `keep_rows`."""
+    remarks: list[str] = []
     lines = list(numbered_rows(file)) if file.exists() else []
     old = {(row["setting"], row["seed"]): row for row in finished_rows(lines, file)}
     shown, new = shown_of(found), {}
@@ -129,7 +137,7 @@ def _kept(
 
 def _counts(run: Any, shown: Shown, remarks: list[str]) -> dict[str, Any] | None:
     """Return packed counts of a run; None, maybe with a remark, where there are none to keep."""
-    if (found := counts_of_run(run, shown)) is None:
+    if (found := counts_in_files(run, shown) or kept_counts(run, shown)) is None:
         return None
     try:
         made = packed(found, shown.split)

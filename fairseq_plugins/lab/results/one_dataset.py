@@ -280,6 +280,7 @@ def _gain(one: Summary, first: Summary | None, tested: Tested, shown: Shown) -> 
     gain, below = scale * (means[0] - means[1]), tested.remark
     if not math.isnan(tested.p_value):
         below = f"{p_text(tested.p_value)} over {tested.drawn}"
-        is_part = tested.drawn != SEEDS and max(one.count, first.count) > 1
+        shared = one.values.keys() & first.values.keys()
+        is_part = tested.drawn != SEEDS and len(shared) == 1 < max(one.count, first.count)
         below += f" of one seed ({scale * tested.difference:+.2f})" if is_part else ""
     return TableCell(f"{gain:+.2f}", below, gain, mark_of(tested, shown))

@@ -1,9 +1,11 @@
-"""What the data of a run were made of, as its row says, and rows whose data were made otherwise.
+"""What the data of a run were made of, as its row says, and rows of otherwise made data or models.
 
 A setting does not say which files were prepared, nor what parsed them. Paths and versions of
 packages are left out, so that rows of several machines can be compared.
 """
 
+import hashlib
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -12,9 +14,11 @@ import pandas as pd
 from ...messages import quoted
 from ...syntax.layers import identity_line
 
-MADE_OF = "made_of"  # key of a row
+MADE_OF, TRAINED = "made_of", "trained"  # keys of a row
 ANNOTATOR = "annotator"
 _DIGITS = 12  # of a SHA-256
+_APART = ("data", "validation_data", "system", "learning_rate", "epochs", "updates", "choice")
+_APART += ("fraction", "translated")  # which are told by other keys, or by a setting
 
 
 def made_of(manifest: Mapping[str, Any]) -> dict[str, str]:
@@ -29,23 +33,55 @@ def made_of(manifest: Mapping[str, Any]) -> dict[str, str]:
     return {**found, ANNOTATOR: annotator} if annotator else found
 
 
+def without_seed(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Return all settings of a run that another seed has to share; of places their names."""
+    options = {key: _named(value) for key, value in settings.get("options", {}).items()}
+    translated = {key: _named(value) for key, value in settings.get("translated", {}).items()}
+    own = {key: value for key, value in settings.items() if key != "seed"}
+    own |= {"options": {**options, "seed": None}}
+    return {**own, "translated": translated} if translated else own
+
+
+def trained_with(settings: Mapping[str, Any]) -> str:
+    """Return the first digits of a SHA-256 of what a run was trained with, but seed and data."""
+    own = {key: value for key, value in without_seed(settings).items() if key not in _APART}
+    text = json.dumps(own, sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
+
+
+def _named(value: Any) -> Any:
+    """Return the last part of what looks like a path, which lies elsewhere on each machine."""
+    return value.rpartition("/")[2] if isinstance(value, str) else value
+
+
 def otherwise_made(runs: pd.DataFrame) -> Iterator[str]:
     """Say which rows have data made of something else than rows before them; once for each value.
 
+    And which have a setting of rows before, but other options: seeds of one setting are averaged.
     Rows that do not say it are passed over. Systems may be trained on data of their own, with words
     of their own: all but what is scored and what annotates is compared within a setting.
     """
     first: dict[tuple, tuple[str, Any]] = {}
     told = set()
     for run in runs.itertuples():
-        own = run.facts.get(MADE_OF)
-        for name, value in own.items() if isinstance(own, dict) else ():
+        own, trained = run.facts.get(MADE_OF), run.facts.get(TRAINED)
+        own = {**(own if isinstance(own, dict) else {}), **({TRAINED: trained} if trained else {})}
+        for name, value in own.items():
             shared = name.partition(".")[0] in (ANNOTATOR, run.validation, run.evaluated)
             about = name, None if shared else run.setting
             place, before = first.setdefault(about, (run.place, value))
             if value != before and (*about, repr(value)) not in told:
                 told.add((*about, repr(value)))
-                yield (
-                    f"{run.place}: its data were made of {name} {quoted(value)}, those of {place} "
-                    f"of {quoted(before)}: they are compared as if they were the same"
-                )
+                yield _said(run.place, place, name, value, before)
+
+
+def _said(place: str, first: str, name: str, value: Any, before: Any) -> str:
+    if name == TRAINED:
+        return (
+            f"{place}: trained with other options than {first}, which has the same setting (see "
+            "their key 'command'): they are averaged as if they were the same"
+        )
+    return (
+        f"{place}: its data were made of {name} {quoted(value)}, those of {first} of "
+        f"{quoted(before)}: they are compared as if they were the same"
+    )

@@ -12,6 +12,8 @@ from ...evaluation.metrics import LOWER_IS_BETTER
 from . import tables
 from .tables import NONE, Heading, ResultTable, TableCell, format_table
 
+LOSS = "loss"
+
 
 @dataclass(frozen=True)
 class RateTrial:
@@ -67,9 +69,10 @@ def format_trial(trial: RateTrial) -> str:
     """Return a line of the running report."""
     if not trial.is_whole:
         return f"{trial.system:<28} {trial.rate:<9.3g} {trial.problem or 'diverged'}"
+    loss = "" if trial.metric == LOSS else f"   {LOSS} {trial.loss:8.4f}"
     return (
-        f"{trial.system:<28} {trial.rate:<9.3g} {trial.metric} {trial.score:8.4f}"
-        f"   loss {trial.loss:8.4f}   last {trial.last:8.4f}"
+        f"{trial.system:<28} {trial.rate:<9.3g} {trial.metric} {trial.score:8.4f}{loss}"
+        f"   last {trial.last:8.4f}"
     )
 
 
@@ -88,10 +91,13 @@ def _table(system: str, trials: Sequence[RateTrial], examples: int) -> ResultTab
     """Lay the trials of a system out."""
     metric, rows = trials[0].metric, []
     for trial in sorted(trials, key=lambda trial: trial.merit, reverse=True):
-        texts = [f"{value:.4f}" for value in (trial.score, trial.loss, trial.last)]
-        texts = texts if trial.is_whole else [trial.problem or "diverged", NONE, NONE]
+        values = (trial.score, *[trial.loss] * (metric != LOSS), trial.last)
+        texts = [f"{value:.4f}" for value in values]
+        if not trial.is_whole:
+            texts = [trial.problem or "diverged", *[NONE] * (len(texts) - 1)]
         rows.append(list(map(TableCell, [f"{trial.rate:g}", *texts])))
-    headings = list(map(Heading, ("learning rate", metric, "loss", f"{metric} at the end")))
+    heads = ("learning rate", metric, *[LOSS] * (metric != LOSS), f"{metric} at the end")
+    headings = list(map(Heading, heads))
     title = f"{system}: {examples:,} training examples, best rate first"
     return ResultTable(title, headings, rows, verdict(trials))
 

@@ -165,7 +165,7 @@ def format_markdown(table: RobustnessTable) -> str:
     heads = (f"{column.title} (n={column.examples:,})" for column in table.columns)
     rows: dict[str, list[TableCell]] = {}
     for record in table.records:
-        start = [TableCell(record["system"].replace("|", "\\|")), TableCell(str(record["runs"]))]
+        start = [TableCell(record["system"]), TableCell(str(record["runs"]))]
         rows.setdefault(record["system"], start).append(TableCell(_text(record)))
     places = {(column.dataset, column.split) for column in table.columns if column.dataset}
     of = ", ".join(sorted(f"{name} ({split})" if split else name for name, split in places))

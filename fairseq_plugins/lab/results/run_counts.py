@@ -5,9 +5,11 @@ A row that is kept without its run may have a key ``counts``, which `kept_rows` 
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ...evaluation.choices import SENTENCE_METRICS
 from ...evaluation.example_answers import (
     ExampleCounts,
     example_counts,
@@ -16,10 +18,10 @@ from ...evaluation.example_answers import (
 )
 from ...evaluation.generate_log import load
 from ...evaluation.metrics import NAMES
-from ...evaluation.sentence_counts import SENTENCE_METRICS
 from ...evaluation.translation import TextForm
 from ..run_files import EVALUATED, PREDICTIONS
 from ..safe_files import is_file, read_text
+from .kept_rows import check_counts
 from .run_frame import BEST
 from .seeds import Shown
 from .split_files import GENERATED, SCORE, find
@@ -30,23 +32,44 @@ _OWN = "T- lines of "  # how a score's reference begins that is the one of its o
 def counts_of_run(run: Any, shown: Shown) -> ExampleCounts | None:
     """Return how each example counts for what is shown of a run; None if nothing tells.
 
-    Nothing tells a metric that is no sum over examples, as a loss, nor validation of translations.
+    What a kept row has itself comes first: where its run lay, another may lie by now. Files that
+    do not tell the score of such a row tell nothing of it.
 
     Args:
-        run: a row of a frame of runs.
+        run: a row of a frame of runs, as a series.
         shown: metric and split.
 
     Raises:
         OSError, ValueError: files or a key that cannot be read; names them.
     """
-    found, path = None, run.folder / (PREDICTIONS if shown.where == BEST else EVALUATED)
+    if own := kept_counts(run, shown):
+        return own
+    found = counts_in_files(run, shown)
+    return found if found and (not run.place or _tells_score(found, run, shown)) else None
+
+
+def counts_in_files(run: Any, shown: Shown) -> ExampleCounts | None:
+    """Return the same of the files of its folder alone; see `counts_of_run`.
+
+    Nothing tells a metric that is no sum over examples, as a loss, nor validation of translations.
+    """
+    path = run.folder / (PREDICTIONS if shown.where == BEST else EVALUATED)
     if shown.metric in SENTENCE_METRICS:
-        found = _of_translations(run, shown.metric) if shown.where != BEST else None
-    elif is_file(path):
-        answers = read_answers(path)
-        if shown.metric in NAMES[answers.target]:
-            found = example_counts(answers, shown.metric, run.positive)
-    return found or kept_counts(run, shown)
+        return _of_translations(run, shown.metric) if shown.where != BEST else None
+    if not is_file(path):
+        return None
+    answers = read_answers(path)
+    is_told = shown.metric in NAMES[answers.target]
+    return example_counts(answers, shown.metric, run.positive) if is_told else None
+
+
+def _tells_score(found: ExampleCounts, run: Mapping[str, Any], shown: Shown) -> bool:
+    """Tell whether counts give the score of a run."""
+    try:
+        check_counts(replace(found, split=shown.split), run)
+    except ValueError:
+        return False
+    return True
 
 
 def kept_counts(run: Any, shown: Shown) -> ExampleCounts | None:

@@ -5,7 +5,7 @@ passes over what cannot be read, with a remark.
 """
 
 import os
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -114,7 +114,7 @@ def read_outcomes(root: str | Path) -> Outcomes:
     Raises:
         FileNotFoundError: there is no finished run.
         ValueError: results on other data, or chosen by another metric, lie among them, or some that
-            say nothing of a run.
+            say nothing of a run, or a run twice (a copied folder would count as one more seed).
     """
     part = FoundPart(".", Path(root))
     if not part.folder.exists():
@@ -300,14 +300,31 @@ def _rows_of(
     for folder in [folder for folder in known if not is_below(root, folder)]:
         remarks.append(f"passed over {root / ROWS}: a run that lies outside: {folder}")
         del known[folder]
-    inside = set(_runs_in(part.folder, remarks, remarks))
+    inside, done = set(_runs_in(part.folder, remarks, remarks)), {}
     for folder in sorted({*inside, *known}):
         facts = {**known.get(folder, {})}
         if folder in inside:
             facts |= tried(partial(_left_in, folder, remarks), remarks, {})
         made = partial(row_of_facts, part.name, part.folder, folder, facts)
         row = tried(made, remarks, None) if facts else None
-        yield from [row] if row else []
+        if row and tried(partial(_is_single, row, done), remarks, False):
+            yield row
+
+
+def _is_single(row: Mapping[str, Any], done: dict[tuple, Path]) -> bool:
+    """Return true; fail for a finished run that is another one again.
+
+    Args:
+        row: of a frame.
+        done: setting and seed -> the folder of a finished run; this one is added.
+
+    Raises:
+        ValueError: it is another one again; names both folders.
+    """
+    before = done.setdefault((row["setting"], row["seed"]), row["folder"]) if row["done"] else None
+    if before not in (None, row["folder"]):
+        raise ValueError(f"{row['folder']}: the run of {before} again (same setting and seed)")
+    return True
 
 
 def _left_in(folder: Path, remarks: Remarks) -> dict[str, Any]:

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import pandas as pd
 
+from ...evaluation.choices import SENTENCE_METRICS
 from ...evaluation.metrics import LOWER_IS_BETTER, deviation
-from ...evaluation.sentence_counts import SENTENCE_METRICS
 from ..plan.prepare_options import TRANSLATION
 from .layouts import PLAIN
 from .run_frame import BEST, EVALUATION, FINISHED, LAST, Setting, found_scores, scores_of

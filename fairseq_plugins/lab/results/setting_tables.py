@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from ...evaluation.choices import SENTENCE_METRICS
 from ...evaluation.seed_statistics import SURE
-from ...evaluation.sentence_counts import SENTENCE_METRICS
 from ...messages import named
 from .against import against
 from .comparisons import FEWEST, Significance
@@ -52,7 +52,7 @@ from .tables import (
 from .verdicts import needed_seeds, on_split, sentences
 
 FOLDED = 30  # rows from which a table is folded
-_COLUMNS = "system choice lr epochs n mean deviation best last chosen".split()
+_COLUMNS = "system choice lr epochs updates n mean deviation best last chosen".split()
 _COMPARED = ("seeds of both", "difference", "paired t-test", "95 % over seeds", "higher / lower")
 _COMPARED += ("95 % over both", "bootstrap", "decides", "almost order")
 _COMPARED += ("80 % power",)
@@ -80,11 +80,13 @@ def shown_metrics(runs: pd.DataFrame) -> list[Shown]:
     done = finished(runs)
     if done.empty:
         return []
-    first, tried = done.iloc[0], done[done.evaluated != ""]
+    first = done.iloc[0]
     found = [Shown(first.metric, first.validation)]
-    names = [name for name in SENTENCE_METRICS if _there(tried, Shown(name, "", EVALUATION))]
-    names = names or [first.metric] * bool(_there(tried[:1], Shown(first.metric, "", EVALUATION)))
-    return found + [Shown(name, tried.iloc[0].evaluated, EVALUATION) for name in names]
+    for split in dict.fromkeys(filter(None, done.evaluated)):
+        tried = [Shown(name, split, EVALUATION) for name in (*SENTENCE_METRICS, first.metric)]
+        there = [one for one in tried if _there(done, one)]
+        found += [one for one in there if one.metric in SENTENCE_METRICS] or there
+    return found
 
 
 def settings_table(title: str, runs: pd.DataFrame, *, is_folded: bool = False) -> list[ResultTable]:
@@ -126,6 +128,7 @@ def settings_table(title: str, runs: pd.DataFrame, *, is_folded: bool = False) -
 
 def _there(runs: pd.DataFrame, shown: Shown) -> list[float]:
     """Return a metric of those runs that have it."""
+    runs = runs[runs.evaluated == shown.split] if shown.where == EVALUATION else runs
     found = found_scores(runs, shown.where, shown.metric)
     return [value for value in found if value is not None]
 
@@ -140,10 +143,15 @@ def _setting_cells(
         TableCell(setting.system, ", ".join(filter(None, (own, mark)))),
         *(_value(choice[name]) for name in names),
     ]
-    length = number_cell(setting.epochs, f"{{}} epoch{'s' * (setting.epochs != 1)}")
-    if setting.updates:
-        length = number_cell(setting.updates, "{:,} updates")
+    length = _length_cell(setting)
     return [*cells, _value(setting.learning_rate), length, *[share_cell(share)] * parted]
+
+
+def _length_cell(trained: Any) -> TableCell:
+    """Show how long a setting trains: its updates, or else its epochs."""
+    if trained.updates:
+        return number_cell(trained.updates, "{:,} updates")
+    return number_cell(trained.epochs, f"{{}} epoch{'s' * (trained.epochs != 1)}")
 
 
 def _value(value: Any) -> TableCell:
@@ -240,7 +248,8 @@ def _settings(found: Outcomes, shown: Shown) -> pd.DataFrame:
         setting, is_chosen = one.setting, one.setting in chosen
         last, one = one.last if shown.where == BEST else math.nan, one.showing(shown)
         values = [setting.title, setting.system, setting.choices, setting.learning_rate]
-        values += [setting.epochs, one.count, one.mean, one.deviation, one.extreme, last]
+        values += [setting.epochs or None, setting.updates or None, one.count, one.mean]
+        values += [one.deviation if one.count > 1 else None, one.extreme, last]
         rows.append([*values, is_chosen])
     return pd.DataFrame(rows, columns=["title", *_COLUMNS], dtype=object)
 
@@ -280,11 +289,11 @@ def _settings_table(report: SeedReport) -> ResultTable:
     scale, digits = scale_of(metric), digits_of(metric)
     for one in report.settings.itertuples():
         error = f" ± {scale * one.deviation:.{digits}f}" if one.n > 1 else ""
-        texts = [one.title + " *" * one.chosen, f"{one.lr:g}", str(one.epochs), str(one.n)]
+        texts = [one.title + " *" * one.chosen, f"{one.lr:g}", _length_cell(one).text, str(one.n)]
         shown = (one.mean, error), (one.best, ""), (one.last, "")
         cells = [_number_or_none(scale * value, f"{{:.{digits}f}}{more}") for value, more in shown]
         rows.append([*map(TableCell, texts), *cells])
-    heads = ("learning rate", "epochs", "n", metric, "best", "last")
+    heads = ("learning rate", "length", "n", metric, "best", "last")
     caption = (
         "Mean ± standard deviation over n seeds of the best checkpoint, the best seed, and the "
         "mean after the last update. * chosen setting."

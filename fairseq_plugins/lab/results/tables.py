@@ -14,12 +14,13 @@ import pandas as pd
 
 from ...evaluation.metrics import deviation
 from ...evaluation.score_report import HEADINGS
-from ...evaluation.sentence_counts import SENTENCE_METRICS
+from ...evaluation.shown_text import as_markdown_cell
 from .comparisons import Tested
 from .layouts import DOWN, SIGNIFICANT, UP
 from .seeds import Shown, best_of
 
 NONE = "–"
+_ROUNDING = 1e-12  # of means of equal scores, as a share of them
 _IN_POINTS = ("loss", "mse", "ppl", "bleu", "chrf", "ter")  # all else is shown times 100
 _CORRELATIONS = ("mcc", "pearson", "spearman")  # -1 to 1; what is left are shares
 _CALLED = {**HEADINGS, "mcc": "MCC", "pearson": "Pearson's r"}
@@ -111,7 +112,7 @@ def name_of(metric: str) -> str:
 
 def digits_of(metric: str) -> int:
     """Return how many decimals a metric is shown with: losses may be small."""
-    return 2 if scale_of(metric) > 1 or metric in SENTENCE_METRICS else 4
+    return 4 if metric.endswith(("loss", "mse")) else 2
 
 
 def number_cell(value: float, form: str = "{}") -> TableCell:
@@ -133,9 +134,10 @@ def score_cell(values: Sequence[float], metric: str, *details: str, mark: str = 
     """Show a metric over seeds: mean, deviation, and below them how many and what else."""
     if not values:
         return TableCell(NONE)
-    scale, several = scale_of(metric), len(values) > 1
+    scale, digits, several = scale_of(metric), digits_of(metric), len(values) > 1
     mean = scale * statistics.fmean(values)
-    text = f"{mean:.2f}" + (f" ± {scale * deviation(values):.2f}" if several else "")
+    text = f"{mean:.{digits}f}"
+    text += f" ± {scale * deviation(values):.{digits}f}" if several else ""
     counted = f"{len(values)} seed{'s' * several}"
     return TableCell(text, " · ".join(filter(None, (counted, *details))), mean, mark)
 
@@ -146,7 +148,8 @@ def with_best(rows: list[list[TableCell]], column: int, metric: str) -> None:
     if len(values) > 1:
         best = best_of(metric)(values)
         for row in rows:
-            row[column] = replace(row[column], is_best=row[column].value == best)
+            is_best = math.isclose(row[column].value, best, rel_tol=_ROUNDING)
+            row[column] = replace(row[column], is_best=is_best)
 
 
 def p_text(value: float) -> str:
@@ -168,7 +171,9 @@ def mark_of(tested: Tested, shown: Shown) -> str:
     return UP if (tested.difference > 0) == (best_of(shown.metric) is max) else DOWN
 
 
-def table_lines(table: ResultTable, escape: Callable[[str], str] = str) -> Iterator[str]:
+def table_lines(
+    table: ResultTable, escape: Callable[[str], str] = as_markdown_cell
+) -> Iterator[str]:
     """Yield the lines of a table in Markdown, without its title and what stands below it.
 
     Args:

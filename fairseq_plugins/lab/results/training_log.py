@@ -63,6 +63,8 @@ def validations(path: Path, split: str = "valid") -> list[Validation]:
 def best(found: list[Validation], metric: str, maximize: bool) -> Validation:
     """Return the validation whose checkpoint fairseq calls the best: of equal ones the last.
 
+    One whose metric is no number is so only where there is no other.
+
     Raises:
         ValueError: no validation has the metric; names those there are.
     """
@@ -70,8 +72,11 @@ def best(found: list[Validation], metric: str, maximize: bool) -> Validation:
     if not able:
         names = sorted({name for item in found for name in item.metrics})
         raise ValueError(f"no validation has {metric!r}; there are {named(names)}")
-    sign = 1 if maximize else -1
-    return max(able, key=lambda item: (sign * item.metrics[metric], item.updates))
+    finite, sign = (
+        [one for one in able if math.isfinite(one.metrics[metric])],
+        1 if maximize else -1,
+    )
+    return max(finite or able, key=lambda item: (sign * item.metrics[metric], item.updates))
 
 
 def gates(found: Validation) -> dict[int, float]:

@@ -7,8 +7,8 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ...evaluation.choices import SENTENCE_METRICS
 from ...evaluation.metrics import LOWER_IS_BETTER
-from ...evaluation.sentence_counts import SENTENCE_METRICS
 from ..plan.grid import VALID
 from .against import interval, is_lost, seeds_for
 from .layouts import SIGNIFICANT
