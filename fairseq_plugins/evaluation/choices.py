@@ -2,5 +2,5 @@
 
 SUBWORDS = ("auto", "bpe", "sentencepiece", "none")
 TOKENIZED = ("auto", "yes", "no")
-SENTENCE_METRICS = ("chrf", "bleu")
+SENTENCE_METRICS = ("bleu", "chrf")  # what a translation of the test set has
 MISSING = ("error", "skip", "empty")  # what becomes of questions without a prediction

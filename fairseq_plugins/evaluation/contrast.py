@@ -213,7 +213,7 @@ def differing(items: Iterable[Item], options: ContrastOptions = ContrastOptions(
     for item in items:
         wrong = len(item.right) - sum(item.right)
         leads = [item.lead(side) for side in options.sides(len(item.right)) if item.right[side]]
-        if leads and wrong and max(leads) >= options.min_gap:
+        if leads and wrong and (max(leads) >= options.min_gap or not options.min_gap):
             found.append((wrong, replace(item, gap=max(leads))))
     return [item for _, item in sorted(found, key=lambda pair: (-pair[0], -pair[1].gap))]
 

@@ -13,7 +13,6 @@ from typing import Any
 from sacrebleu.metrics import BLEU, CHRF
 
 from ..messages import named, quoted
-from .choices import SENTENCE_METRICS
 from .contrast import (
     FIRST,
     HIT,
@@ -39,7 +38,7 @@ Metric = Callable[[str, str], float]
 Texts = tuple[str, ...]
 Judgement = tuple[list[float], list[bool]]  # how good each system is, and whether it is right
 
-METRICS = dict(zip(SENTENCE_METRICS, (CHRF, partial(BLEU, effective_order=True))))
+METRICS = {"chrf": CHRF, "bleu": partial(BLEU, effective_order=True)}
 
 
 def scorer(name: str) -> Metric:

@@ -126,7 +126,7 @@ def example_counts(run: Answers, metric: str, positive: str = "") -> ExampleCoun
 def translation_counts(
     source: str, hypotheses: Sequence[str], references: Sequence[str], metric: str, lang: str
 ) -> ExampleCounts:
-    """Count the translations of a run for a metric of `SENTENCE_METRICS`; see `ExampleCounts`."""
+    """Count the translations of a run for a metric of translation; see `ExampleCounts`."""
     counts = Counts(metric, sentence_counts(metric, hypotheses, references, lang))
     return ExampleCounts(source, metric, _digest([lang], references), counts)
 

@@ -26,9 +26,10 @@ import numpy as np
 
 from ..messages import named, quoted
 from . import squad
+from .choices import SENTENCE_METRICS
 from .entity_spans import span_counts, types_of
 from .labeling import METRICS_OF, check_equal, counted, word_groups
-from .sentence_counts import SENTENCE_METRICS, corpus_score
+from .sentence_counts import corpus_score
 
 NAMES: dict[str, tuple[str, ...]] = {
     "classes": ("accuracy", "f1", "macro_f1", "mcc"),
@@ -100,7 +101,7 @@ class Counts(NamedTuple):
     Args:
         kind: ``classes`` (a cell of the confusion matrix), ``score`` (gold, predicted), ``spans``
             (exact match, F1, whether there is an answer), or one of `labeling.METRICS_OF` and
-            `sentence_counts.SENTENCE_METRICS`, whose columns add up.
+            `choices.SENTENCE_METRICS`, whose columns add up.
         table: of the examples, (n, k).
         classes: how many there are, of ``classes``.
         positive: number of the class that F1 is about; None for none.

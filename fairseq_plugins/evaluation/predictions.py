@@ -16,6 +16,7 @@ from typing import Any
 
 from ..messages import named, quoted
 from ..text_reading import json_lines, read_lines
+from .shown_text import as_cell
 
 CLASSES, SCORE, WORD_LABELS = "classes", "score", "word_labels"  # targets that are read again
 ENTITIES = "entities"  # which are written alone
@@ -147,17 +148,21 @@ def _tsv(made: Prediction) -> str:
     if made.target == WORD_LABELS:
         gold = made.gold or [""] * len(made.words)
         rows = zip(made.words, made.labels, made.probability, gold)
-        return "".join(f"{made.id}\t{w}\t{own}\t{p:.6f}\t{g}\n" for w, own, p, g in rows) + "\n"
+        return (
+            "".join(_row_of_cells(made.id, w, own, f"{p:.6f}", g) for w, own, p, g in rows) + "\n"
+        )
     if made.target == ENTITIES:
         rows = (made._entity(one) for one in made.answer)
-        return "".join(
-            f"{made.id}\t{e['label']}\t{e['first']}\t{e['last']}\t{e['text']}\t{e['score']:.6f}\n"
-            for e in rows
-        )
+        keys = ("label", "first", "last", "text")
+        return "".join(_row_of_cells(made.id, *map(e.get, keys), f"{e['score']:.6f}") for e in rows)
     gold = "" if made.gold is None else made.gold
     if made.target == SCORE:
-        return f"{made.id}\t{made.score:.6f}\t{gold}\n"
-    return f"{made.id}\t{made.label}\t{made.probability:.6f}\t{gold}\n"
+        return _row_of_cells(made.id, f"{made.score:.6f}", gold)
+    return _row_of_cells(made.id, made.label, f"{made.probability:.6f}", gold)
+
+
+def _row_of_cells(*values: Any) -> str:
+    return "\t".join(as_cell(str(value)) for value in values) + "\n"
 
 
 def target_of_lines(path: str | Path) -> str:
@@ -312,4 +317,7 @@ def _row(record: dict[str, Any], key: str, where: str) -> tuple[str, ...]:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, float | int) and math.isfinite(value)
+    try:
+        return isinstance(value, float | int) and math.isfinite(value)
+    except OverflowError:  # a whole number of hundreds of digits
+        return False

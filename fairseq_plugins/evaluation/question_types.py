@@ -9,6 +9,7 @@ SQuAD counts it; an unanswerable question is answered rightly by nothing.
 import csv
 import io
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -17,7 +18,7 @@ from typing import Any
 from ..messages import quoted
 from .example_answers import Answers
 from .example_bootstrap import bootstrap
-from .shown_text import align
+from .shown_text import align, as_markdown_cell
 from .squad import scores_of
 
 QUESTION_WORDS = ("what", "who", "how", "when", "which", "where", "why")
@@ -115,9 +116,9 @@ def _of_type(
         run = Answers(system, "spans", ids, golds, [predicted[name] for name in ids])
         wrong = sum(not scores_of(*pair)[0] for pair in zip(golds, run.predicted))
         tested = first is not None and drawn["samples"]
-        p_value = bootstrap([first], [run], "exact", **drawn).p_value if tested else None
+        p_value = bootstrap([first], [run], "exact", **drawn).p_value if tested else math.nan
         first = first or run
-        yield system, len(ids), wrong, p_value
+        yield system, len(ids), wrong, None if math.isnan(p_value) else p_value
 
 
 def format_text(found: Sequence[TypeErrors]) -> str:
@@ -128,10 +129,10 @@ def format_text(found: Sequence[TypeErrors]) -> str:
 
 def format_markdown(found: Sequence[TypeErrors]) -> str:
     """Lay errors out in Markdown."""
-    head = ["type", "questions", *(name.replace("|", r"\|") for name in _systems(found))]
+    head = ["type", "questions", *map(as_markdown_cell, _systems(found))]
     rows = [head, ["---", *["---:"] * (len(head) - 1)], *_rows(found)]
     lines = [f"| {' | '.join(row)} |" for row in rows]
-    return "\n".join([*lines, "", *_notes(found)]) + "\n"
+    return "\n".join([*lines, "", *map(as_markdown_cell, _notes(found))]) + "\n"
 
 
 def format_csv(found: Sequence[TypeErrors]) -> str:
@@ -147,7 +148,8 @@ def format_csv(found: Sequence[TypeErrors]) -> str:
 
 def format_json(found: Sequence[TypeErrors]) -> str:
     """Return a list of types and systems as JSON."""
-    return json.dumps([asdict(one) | {"percent": one.percent} for one in found], indent=2) + "\n"
+    rows = [asdict(one) | {"percent": one.percent} for one in found]
+    return json.dumps(rows, indent=2, allow_nan=False) + "\n"
 
 
 def _systems(found: Sequence[TypeErrors]) -> list[str]:

@@ -6,14 +6,12 @@ from typing import Any
 
 import numpy as np
 
-SENTENCE_METRICS = ("bleu", "chrf")  # what a translation of the test set has
-
 
 def metric_of(name: str, lang: str = "") -> Any:
     """Return a metric of sacreBLEU.
 
     Args:
-        name: of `SENTENCE_METRICS`.
+        name: of `choices.SENTENCE_METRICS`.
         lang: target language.
     """
     from sacrebleu.metrics import BLEU, CHRF  # slow to import: metrics of classes do without

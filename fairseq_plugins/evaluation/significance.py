@@ -20,7 +20,8 @@ import numpy as np
 from sacrebleu.metrics.base import Metric
 from sacrebleu.significance import estimate_ci
 
-from .sentence_counts import SENTENCE_METRICS, metric_of
+from .choices import SENTENCE_METRICS
+from .sentence_counts import metric_of
 from .translation import Corpus, check_equal_counts
 
 

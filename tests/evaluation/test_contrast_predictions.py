@@ -86,6 +86,24 @@ def test_the_side_asked_for_is_right_and_most_others_wrong_come_first(files):
     assert ids(files, min_gap=60) == ["2", "1"]
 
 
+def test_an_example_counts_however_sure_the_wrong_system_was(tmp_path):
+    """Of three classes the right one may win with less than a wrong system gave it."""
+    right = {"a": 0.4, "b": 0.3, "c": 0.3}
+    wrong = {"a": 0.45, "b": 0.5, "c": 0.05}
+    files = [
+        write(
+            tmp_path / f"{name}.jsonl",
+            [{"id": "0", "label": label, "probabilities": chances, "gold": "a", "texts": PAIR}],
+        )
+        for name, label, chances in (("one", "a", right), ("two", "b", wrong))
+    ]
+    assert ids(files, better="any") == ids(files, better="first") == ["0"]
+    assert ids(files, better="any", min_gap=0.1) == []
+    rows = [json.loads(files[0].read_text()) | {"probabilities": {"a": 10**400}}]
+    with pytest.raises(ValueError, match=r"one\.jsonl.*1: 'probabilities'"):
+        read_predictions(write(files[0], rows))
+
+
 def test_refusals_name_file_line_and_value(files, tmp_path):
     path = files[1]
     good = path.read_text()

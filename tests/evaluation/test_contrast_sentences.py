@@ -172,7 +172,7 @@ def test_files_are_compared_with_sources_from_the_log(tmp_path) -> None:
 
     assert compared(better="both") == render("text") + "3 of 3 such sentences shown\n"
     assert compared(better="both", max=0) == "0 of 3 such sentences shown\n"
-    with pytest.raises(ValueError, match="--metric 'comet': choices are chrf, bleu"):
+    with pytest.raises(ValueError, match="--metric 'comet': choices are bleu, chrf"):
         compared(metric="comet")
     with pytest.raises(ValueError, match="--names gives 1 names for 2 systems"):
         compared(names=["x"])

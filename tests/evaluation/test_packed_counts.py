@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fairseq_plugins.evaluation.choices import SENTENCE_METRICS
 from fairseq_plugins.evaluation.example_answers import (
     Answers,
     ExampleCounts,
@@ -21,7 +22,6 @@ from fairseq_plugins.evaluation.example_answers import (
 from fairseq_plugins.evaluation.example_bootstrap import bootstrap, bootstrap_counts
 from fairseq_plugins.evaluation.metrics import COLUMNS, MOST, PARTS, Counts
 from fairseq_plugins.evaluation.packed_counts import packed, unpacked
-from fairseq_plugins.evaluation.sentence_counts import SENTENCE_METRICS
 
 IDS = list("0123")
 RUNS = {  # metric -> two runs

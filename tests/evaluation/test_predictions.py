@@ -57,6 +57,10 @@ def test_tables_have_as_many_columns_as_their_head(made):
     lines = [line for line in render("tsv", made).split("\n") if line]
     assert len({line.count("\t") for line in lines}) == 1
     assert len(lines) == 1 + len(made.words or "x")
+    broken = replace(made, id="a\tb\u2028c\nd", texts=tuple(f"{w}\t\r" for w in made.texts))
+    assert [line.count("\t") for line in render("tsv", broken).splitlines()] == [
+        line.count("\t") for line in render("tsv", made).splitlines()
+    ]
 
 
 def test_columns_of_words():

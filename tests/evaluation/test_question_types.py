@@ -106,6 +106,14 @@ def test_a_clear_difference_is_marked_and_none_is_not():
     assert "*" not in question_types.format_text(untested)
 
 
+def test_a_type_of_one_question_has_no_p_value():
+    found = count_errors({"1": "Who?"}, {"1": ["x"]}, {"a": {"1": "x"}, "b|<i>": {"1": "y"}})
+    assert all(one["p_value"] is None for one in json.loads(question_types.format_json(found)))
+    rows = list(csv.DictReader(io.StringIO(question_types.format_csv(found))))
+    assert {row["p"] for row in rows} == {""}
+    assert r"| b\|\<i> |" in question_types.format_markdown(found)
+
+
 def test_formats_tell_the_same():
     found = count_errors(QUESTIONS, GOLD, {"one|two": RIGHT, "silent": SILENT}, samples=5)
     rows = json.loads(question_types.format_json(found))
