@@ -45,7 +45,9 @@ def lines_of(
 def read_lines(path: str | Path) -> list[str]:
     """Read a file as lines without their ends; FileNotFoundError, and see `decode_line`."""
     if not Path(path).is_file():
-        raise FileNotFoundError(f"{path}: no such file")
+        is_there = Path(path).exists() and not Path(path).is_dir()
+        what = "is no regular file (a pipe can be given as standard input)" if is_there else ""
+        raise FileNotFoundError(f"{path} {what}" if what else f"{path}: no such file")
     return [line for _, line in numbered_lines(path)]
 
 

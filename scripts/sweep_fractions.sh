@@ -46,9 +46,14 @@ pairs() { # --name value --flag ... -> one "name=value" a line, the value as in 
     done
     [ -z "$name" ] || echo "$name=true"
 }
+# Places and options of fairseq may be any that the user gives, so they are said here, not in the file.
+more=(--data "$data") own=()
+for word in "$@"; do # of `run`, not of its trainings
+    case "$word" in --cpu) more+=(--cpu) ;; *) own+=("$word") ;; esac
+done
 set -f # options are words, not file names
 # shellcheck disable=SC2086
-options="$(pairs $train && pairs "$@")"
+options="$(pairs $train && pairs ${own[@]+"${own[@]}"})"
 # shellcheck disable=SC2086
 decoding="$(pairs $generate)"
 rate="$(sed -n 's/^lr=//p' <<<"$options" | tail -n 1 | tr -d "'")"
@@ -80,8 +85,6 @@ mkdir -p "$out"
     echo "  - {name: curve, command: plot fractions, options: {folder: '{runs}', out: '{out}/curve'}}"
 } >"$out/.sweep.yaml.tmp"
 mv "$out/.sweep.yaml.tmp" "$out/sweep.yaml"
-# Places and options of fairseq may be any that the user gives, so they are said here, not in the file.
-more=(--data "$data")
 if [ -n "$reference" ]; then more+=(--reference "$reference"); fi
 given() { mapfile -t words; [ -z "${words[0]:-}" ] || more+=("$1" "${words[@]}"); }
 given --options <<<"$options"

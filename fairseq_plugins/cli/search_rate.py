@@ -41,6 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     part.add_argument("--examples", type=int, metavar="N", help="or number of training examples")
     add("--choice-seed", type=int, default=1, metavar="N", help="seed for the choice of examples")
     add("--epochs", type=int, metavar="N", help="number of epochs (default: the grid's first)")
+    add("--updates", type=int, metavar="N", help="number of updates (default: the grid's)")
     add("--seed", type=int, default=1, metavar="N", help="random seed of the runs")
     add("--options", nargs="+", default=(), metavar="NAME=V", help="options of fairseq-train")
     add("--size", default="", help=f"model size of the systems: {' | '.join(SIZES)}")

@@ -166,7 +166,9 @@ def last_checkpoints(folder: str | Path, count: int, *, kind: str | None = None)
     if kind is None:
         present = [name for name in COUNTED if found[name]]
         if len(present) > 1:
-            raise ValueError(f"{folder}: holds checkpoints by epoch and by update; say which kind")
+            raise ValueError(
+                f"{folder}: holds checkpoints by epoch and by update: say --by epoch or update"
+            )
         kind = present[0] if present else "epoch"
     return _take(folder, sorted(found[kind], reverse=True), count, f"checkpoints by {kind}")
 

@@ -69,6 +69,8 @@ def check_checkpoint(path: Path, wanted: Sequence[str] = TASKS) -> Checkpoint:
     name, arch = found.task["_name"], found.model["_name"]
     if not found.ours or name not in wanted:
         elsewhere = f"; it is read by {_READ_BY[name]}" if found.ours and name in TASKS else ""
+        if name in wanted:  # so the architecture is none of ours
+            elsewhere = "; architectures of your own: import their package, then load it in Python"
         raise ValueError(
             f"{path} holds model {arch!r} of task {name!r}; what is wanted is one of ours for "
             f"{' or '.join(wanted)}{elsewhere}"

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -32,6 +32,7 @@ from ..text.annotators import load_annotator
 from ..text_reading import numbered_lines
 
 ANNOTATED = ("pos", "heads", "dep")  # what an annotator is asked for
+SIDE = "parataxis"  # relation of a sentence to the one before it, in Universal Dependencies
 TOGETHER = 1000  # sentences that it is shown at a time
 
 
@@ -127,10 +128,23 @@ def _rows(options: RoleFiles) -> Iterator[tuple[Predicates, list[str]]]:
             yield sentence, _lines(sentence, note, options)
 
 
+def _one_tree(layers: Mapping[str, Any]) -> dict[str, Any]:
+    """Return layers of a sentence whose further trees hang on the first one, as CoNLL-U wants it.
+
+    Side by side (`SIDE`): an annotator may take a text for several sentences.
+    """
+    heads = [*layers.get("heads", [])]
+    relations = [*layers.get("dep", [NO_VALUE] * len(heads))]
+    roots = [place for place, head in enumerate(heads) if head == 0]
+    for place in roots[1:]:
+        heads[place], relations[place] = roots[0] + 1, SIDE
+    return {**layers, "heads": heads, "dep": relations} if heads else {**layers}
+
+
 def _lines(sentence: Predicates, note: Annotation | None, options: RoleFiles) -> list[str]:
     """Return the lines of a sentence of which an annotator knows all, or nobody anything."""
     blank = [NO_VALUE] * len(sentence.words)
-    told: Any = dict.fromkeys(ANNOTATED, blank) if note is None else note.layers
+    told: Any = dict.fromkeys(ANNOTATED, blank) if note is None else _one_tree(note.layers)
     columns = zip(
         sentence.words, *(told.get(name, blank) for name in ANNOTATED), _misc(sentence, options)
     )

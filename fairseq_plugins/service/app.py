@@ -123,7 +123,7 @@ class Service:
             raise
         except ValueError as error:  # about the text
             logger.info("%s refuses: %s", served.name, error)
-            raise Refused(CONTENT, str(error)) from None
+            raise Refused(CONTENT, str(error).partition("; choices: --")[0]) from None
 
     def health(self) -> Response:
         """Say whether requests are answered."""

@@ -11,7 +11,7 @@ from typing import Any
 
 from ..bundles.index import CARD, found_bundles, listed
 from ..inference.loading import load, task_of
-from ..inference.options import ANSWERING, TRANSLATING
+from ..inference.options import ANSWERING, SEEKING, TRANSLATING
 from ..installation import FAIRSEQ_MISSING
 from ..messages import named, quoted
 from ..text_reading import read_text
@@ -19,6 +19,8 @@ from .kinds import Kind, Record, kind_of
 from .options import ServiceOptions
 
 LONGEST_CARD = 100_000  # bytes
+# of a task, how its long texts are cut where that is asked for
+CUT = {"text_classification": "truncate", "sequence_labeling": "split", SEEKING: "split"}
 _NAME = re.compile(r"\w[\w.-]{0,99}", re.ASCII)
 
 
@@ -108,6 +110,8 @@ def load_model(name: str, paths: Sequence[Path], options: ServiceOptions) -> Ser
     how: dict[str, Any] = {"int8": options.int8, "cpu": options.cpu}
     if options.spacy_model is not None:
         how["spacy_model"] = options.spacy_model
+    if options.cut_long and task in CUT:
+        how["long_examples"] = CUT[task]
     if task == TRANSLATING:
         how |= {"threads": options.threads, "workers": options.workers}
     model = load(paths, **how)

@@ -48,6 +48,11 @@ class ServiceOptions:
         None,
         alias="--annotator",
     )
+    cut_long: bool = option(
+        "cut texts that are longer than a model reads: sentences and pairs at their ends, texts "
+        "whose words are labelled into parts (default: refuse them, or as in training)",
+        False,
+    )
     cpu: bool = option("use no GPU", False)
     int8: bool = option("compute linear layers in 8 bits, on the CPU", False)
     log_level: str = option(

@@ -85,6 +85,18 @@ def test_variables_and_arguments_become_an_experiment(tmp_path):
     assert arches == dict.fromkeys(("baseline", "syntax"), given["ARCH"])
 
 
+def test_the_cpu_is_said_to_the_experiment_not_to_its_trainings(tmp_path):
+    (tmp_path / "bin").mkdir()
+    words = (tmp_path / "bin", tmp_path / "out", "--cpu", "--max-tokens", "500")
+    python = tmp_path / "environment" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.write_text('#!/usr/bin/env bash\nprintf "%s\\n" "$@"\n')
+    python.chmod(0o755)
+    told = sweep(*words, VENV=str(tmp_path / "environment"))[0].splitlines()
+    assert told.index("--cpu") < told.index("--options") < told.index("max-tokens=500")
+    assert "cpu=true" not in told
+
+
 def test_the_papers_shares_are_the_default(tmp_path):
     (tmp_path / "bin").mkdir()
     part, _ = commands(tmp_path, tmp_path / "bin", tmp_path / "out")

@@ -14,6 +14,7 @@ from fairseq_plugins.data.text_folders import read_sentences
 from fairseq_plugins.prep import role_files
 from fairseq_plugins.prep.recipes.text import prepare
 from fairseq_plugins.prep.role_files import RoleFiles, convert
+from fairseq_plugins.text.annotators import load_annotator
 from fairseq_plugins.text_reading import numbered_lines
 
 ROLES = "the (A0* O\ndog *) B-V\n\na O O B-V O\nrose B-V O O O\n\ndog\n"
@@ -51,6 +52,20 @@ def test_first_predicates_become_layers_and_further_layers_have_none(folder) -> 
     (first, *_) = found(folder / "a.conllu", ["given.role1"])
     assert first.layers["given.role1"] == ["B-A0", "I-A0"]
     assert "role2" not in (folder / "a.conllu").read_text()
+
+
+def test_trees_of_several_sentences_become_one(folder, monkeypatch) -> None:
+    """The bundled pipeline parses two sentences in one text as two trees."""
+    monkeypatch.setattr(role_files, "load_annotator", load_annotator)
+    text = "He *\nleft (V*)\n. *\nShe *\nstayed *\n. *\n\nYes *\n"
+    (folder / "a.srl").write_text(text, encoding="utf-8")
+    convert(options(folder, annotator="bundled"))
+    two, one = found(folder / "a.conllu", ["heads", "dep"])
+    roots = [place for place, head in enumerate(two.layers["heads"]) if head == 0]
+    assert len(roots) == 1
+    assert two.layers["dep"].count("parataxis") == 1
+    (one_root,) = one.layers["heads"]
+    assert one_root == 0
 
 
 def test_an_annotator_gives_what_else_is_known(folder) -> None:
