@@ -79,6 +79,10 @@ class SmokeData:
             _write_demo(part.name.removesuffix("_demo"), folder)
         else:
             write_raw(part.grid.dataset, folder, count=8)
+        if part.grid.dataset == "cged":
+            for name in ("Input", "Truth"):  # of all years, as the example says
+                year = folder / f"CGED16_HSK_Test_{name}.txt"
+                (folder / f"test_{name.lower()}.txt").write_bytes(year.read_bytes())
         return folder
 
 

@@ -47,8 +47,9 @@ def test_training_starts_from_a_plain_checkpoint(task, tmp_path):
 def test_only_syntax_finds_what_only_the_tree_tells(task, attention):
     """The target is the head of the last word; words say nothing of it."""
     torch.manual_seed(0)
-    options = {"tree_threshold": 1, "tree_neighbours": "none", "encoder_embed_dim": 32}
-    model = make_model(task, encoder_attention=attention, features="none", **options).train()
+    tree = {"tree_threshold": 1, "tree_neighbours": "none"} if attention == "sla" else {}
+    options = {"encoder_attention": attention, "features": "none", "encoder_embed_dim": 32}
+    model = make_model(task, **options, **tree).train()
     optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)
     rate = 0.0
     for _ in range(400):
