@@ -134,7 +134,7 @@ def show(plan: Plan, machine: Machine, missing: Mapping[str, str], after: bool) 
         print(shlex.join(run.train_command()))
         first.setdefault(run.part, run)
     for name, run in first.items():
-        if run.grid.evaluate:
+        if run.is_tested:
             line = f"then, of each run of {name}: {shlex.join(run.evaluate_command())}"
             print(line, file=sys.stderr)
     for step in plan.experiment.after if after else ():

@@ -375,6 +375,18 @@ def test_epochs_of_token_batches_are_no_length(data):
         total_updates(grid, cell, found[""])
 
 
+def test_a_split_without_labels_is_said_to_be_untested(data, caplog):
+    grid, found = data["toy"]
+    folder = found[""].folder
+    manifest = json.loads((folder / "manifest.json").read_text())
+    for labelled in (100, 0):
+        manifest["splits"]["test"] = {"examples": 100, "labelled": labelled}
+        (folder / "manifest.json").write_text(json.dumps(manifest))
+        read_prepared(folder, replace(grid, evaluate="test"))
+        said = "split 'test' has no labels: nothing is tested, and what is shown is of 'valid'"
+        assert (said in caplog.text) == (not labelled)
+
+
 def test_a_split_to_translate_has_to_be_there(data):
     grid, found = data["pairs"]
     with pytest.raises(ValueError, match="no split 'tset' to evaluate; choices are train, valid"):

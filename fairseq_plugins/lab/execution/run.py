@@ -42,11 +42,16 @@ class Run(PlacedRun):
     """A run of a grid."""
 
     @property
-    def _lacks_evaluation(self) -> bool:
-        """Whether the best checkpoint is still to be tried on a split with labels."""
+    def is_tested(self) -> bool:
+        """Whether its best checkpoint is tried on a split with labels."""
         split = self.data.manifest["splits"].get(self.grid.evaluate, {})
+        return bool(self.predict and split.get("labelled"))
+
+    @property
+    def _lacks_evaluation(self) -> bool:
+        """Whether the best checkpoint is still to be tried on that split."""
         path = self.evaluation
-        if not (self.predict and split.get("labelled")):
+        if not self.is_tested:
             return False
         return not path.is_file() or read_json(path)["of"] != self.grid.evaluate
 

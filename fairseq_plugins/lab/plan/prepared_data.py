@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,6 +23,7 @@ SPANS = "spans"  # target of question answering; that of translation is called a
 METRICS = {**NAMES, TRANSLATION: ("loss", "nll_loss", "ppl", "bleu")}
 TASKS = ("text_classification", "sequence_labeling", "extractive_qa", "syntax_translation")
 _DEVELOPMENT = ("dev-v2.0.json", "dev-v1.1.json", "dev.json")
+logger = logging.getLogger(__name__)
 _PARALLEL = "fairseq_plugins.translation"  # format of a manifest of parallel text
 
 
@@ -89,6 +91,9 @@ def read_prepared(folder: str | Path, grid: Grid) -> PreparedData:
     if grid.evaluate not in ("", *manifest["splits"]):
         choices = named(manifest["splits"])
         raise ValueError(f"{path}: no split {grid.evaluate!r} to evaluate; choices are {choices}")
+    if grid.evaluate and not manifest["splits"][grid.evaluate].get("labelled"):
+        told = "%s: split %r has no labels: nothing is tested, and what is shown is of %r"
+        logger.warning(told, path, grid.evaluate, grid.validation)
     return PreparedData(Path(folder), manifest, hashlib.sha256(content).hexdigest())
 
 
