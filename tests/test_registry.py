@@ -56,6 +56,7 @@ assert not {{"torch", "fairseq", "spacy"}} & {{*sys.modules}}
 from fairseq import tasks, utils
 logging.basicConfig(level=logging.INFO)
 utils.import_user_module(argparse.Namespace(user_dir=fairseq_plugins.__path__[0]))
+assert not {{"sacremoses", "spacy"}} & {{*sys.modules}}  # each takes longer than all of ours
 print("syntax_translation" in tasks.TASK_REGISTRY)
 """
 OURS_FIRST = "from fairseq_plugins.registration import register; register(); register()"

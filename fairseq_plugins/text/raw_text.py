@@ -10,8 +10,7 @@ import re
 import unicodedata
 from collections.abc import Callable
 from functools import lru_cache
-
-from sacremoses import MosesDetokenizer, MosesPunctNormalizer, MosesTokenizer
+from typing import Any
 
 from ..text_reading import BYTE_ORDER_MARK
 
@@ -84,7 +83,10 @@ def unescape(word: str) -> str:
 
 
 @lru_cache(maxsize=8)
-def _moses(lang: str) -> tuple[MosesTokenizer, MosesDetokenizer, MosesPunctNormalizer]:
+def _moses(lang: str) -> tuple[Any, Any, Any]:
+    # half a second: training does without
+    from sacremoses import MosesDetokenizer, MosesPunctNormalizer, MosesTokenizer
+
     return MosesTokenizer(lang), MosesDetokenizer(lang), MosesPunctNormalizer(lang)
 
 
