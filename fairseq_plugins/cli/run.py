@@ -121,7 +121,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def show(plan: Plan, machine: Machine, missing: Mapping[str, str], after: bool) -> None:
-    """Print the commands of training, and beside them (stderr) cost and what else would run."""
+    """Print the commands of training that are left; beside them (stderr) cost and what follows."""
     from ..lab.execution.cost import costs, format_costs
 
     parts = [part for part in plan.experiment.parts if part.name in missing]
@@ -131,7 +131,8 @@ def show(plan: Plan, machine: Machine, missing: Mapping[str, str], after: bool) 
         print(line, file=sys.stderr)
     first: dict[str, Run] = {}
     for run in plan.runs:
-        print(shlex.join(run.train_command()))
+        if not run.is_finished():
+            print(shlex.join(run.train_command()))
         first.setdefault(run.part, run)
     for name, run in first.items():
         if run.is_tested:

@@ -23,8 +23,8 @@ from . import command
 from .run import STOPPED, add_choices, add_places, run_all, show
 
 if TYPE_CHECKING:
-    from ..lab.execution.experiment import Plan
     from ..lab.execution.run import Run
+    from ..lab.plan.experiment_file import PlannedExperiment
     from ..lab.results.training_log import Validation
 
 SHOWN = 5  # metrics of a line, the one that chooses first
@@ -51,13 +51,16 @@ def run(args: argparse.Namespace) -> int:
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # end the training as well
     command.show_log("INFO")
     given = argparse.Namespace(**{**vars(parser_of("run").parse_args([args.file])), **vars(args)})
-    plan, machine, missing = planned(given, selected(given))
+    experiment = selected(given)
+    if not args.dry_run:
+        check_single(experiment)
+    plan, machine, missing = planned(given, experiment)
     if args.dry_run:
         show(plan, machine, missing, after=False)
         return 0
     if missing:
         raise FileNotFoundError(next(iter(missing.values())))
-    one = the_run(plan)
+    (one,) = plan.runs
 
     def tell(updates: int, rate: float) -> None:
         if updates < one.updates:
@@ -73,15 +76,21 @@ def run(args: argparse.Namespace) -> int:
     return 1 if failed else 0
 
 
-def the_run(plan: Plan) -> Run:
-    """Return the only run of a plan.
+def check_single(experiment: PlannedExperiment) -> None:
+    """Refuse an experiment of several runs.
 
     Raises:
-        ValueError: it has several; names the options that choose.
+        ValueError: names the options that choose.
     """
-    if len(plan.runs) == 1:
-        return plan.runs[0]
-    cells = [run.cell for run in plan.runs]
+    parts = [part.name for part in experiment.parts]
+    cells = [cell for part in experiment.parts for cell in part.grid.cells()]
+    if len(cells) == 1:
+        return
+    if len(parts) > 1:
+        raise ValueError(
+            f"{experiment.file} has {len(parts)} parts ({', '.join(parts)}), and one run is "
+            "trained here: take `fairseq-plugins run`, with --parts"
+        )
     several = {
         "--archs": {cell.system for cell in cells},
         "--learning-rates": {f"{cell.learning_rate:g}" for cell in cells},
@@ -90,7 +99,7 @@ def the_run(plan: Plan) -> Run:
     }
     choices = [f"{flag} {' | '.join(sorted(v))}" for flag, v in several.items() if len(v) > 1]
     raise ValueError(
-        f"{plan.experiment.file} has {len(plan.runs)} runs: choose one "
+        f"{experiment.file} has {len(cells)} runs: choose one "
         f"({'; '.join(choices) or '--choices'}), or take `fairseq-plugins run`"
     )
 

@@ -2,6 +2,7 @@
 
     fairseq-plugins translate runs/mine --split test
     fairseq-plugins translate runs/mine --source test.en --output mine.de --reference test.de
+    fairseq-plugins translate runs/mine/average.pt --source test.en
     fairseq-plugins translate runs/mine --reference corpus/test.de -- --beam 4 --lenpen 0.6
     fairseq-plugins translate runs/mine --data data-bin/new --output new.log
     fairseq-plugins translate bundle --source test.en --output mine.de --reference test.de
@@ -50,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments; what stands behind ``--`` is `generate`."""
     parser.usage = "%(prog)s RUN [options] [-- OPTIONS OF fairseq-generate]"
     add = parser.add_argument
-    add("run", type=Path, help="run folder, or bundle")
+    add("run", type=Path, help="run folder, checkpoint in one, or bundle")
     add("--data", metavar="DIR", help="prepared folder (default: the one used in training)")
     add("--source", metavar="FILE", help="file of raw text, one sentence per line; - for stdin")
     output = "file for translations, in the place of the run's folder"
@@ -68,6 +69,7 @@ def run(args: argparse.Namespace) -> None:
     """Translate, score, write."""
     from ..bundles.index import is_bundle
 
+    take_file(args)
     parts = str(args.run).split(os.pathsep)
     if all(map(is_bundle, parts)):
         run_bundle(args, parts)
@@ -83,6 +85,21 @@ def run(args: argparse.Namespace) -> None:
         raise command.UsageError("--annotator is for raw text: give --source FILE")
     else:
         run_checkpoint(args)
+
+
+def take_file(args: argparse.Namespace) -> None:
+    """Take a checkpoint's file as its run folder and its name there.
+
+    Raises:
+        UsageError: another name is given as well.
+    """
+    from ..lab.run_files import BEST
+
+    if not args.run.is_file():
+        return
+    if args.checkpoint not in (BEST, args.run.name):
+        raise command.UsageError(f"{args.run} and --checkpoint {args.checkpoint}: give one of them")
+    args.run, args.checkpoint = args.run.parent, args.run.name
 
 
 def run_checkpoint(args: argparse.Namespace) -> None:

@@ -120,8 +120,10 @@ def read_questions(
 
 def _check_split(folder: Path, manifest: Manifest, split: str) -> None:
     if split not in manifest.splits:
+        own = "; --valid-fraction 0.1 of `prepare` makes it of training examples"
         raise FileNotFoundError(
-            f"{folder} has no split {split!r}; splits: " + named(manifest.splits, none=NO_SPLITS)
+            f"{folder} has no split {split!r}; splits: {named(manifest.splits, none=NO_SPLITS)}"
+            f"{own if split == 'valid' else ''}"
         )
 
 

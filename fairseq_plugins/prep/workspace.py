@@ -183,7 +183,8 @@ def is_finished(folder: Path, manifest: Manifest, *, overwrite: bool) -> bool:
     if differences := found.differences(manifest):
         raise ValueError(
             f"{folder} holds another preparation ({some(differences)}); "
-            "name another --destdir or give --overwrite (of an experiment: another --name)"
+            "name another --destdir or give --overwrite "
+            "(of an experiment: another name of the part, or --name)"
         )
     if wrong := list(faults(folder, found)):
         logger.warning("preparing %s again: %s", folder, named(wrong, 3, between="; "))

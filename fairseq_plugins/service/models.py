@@ -95,7 +95,7 @@ def _check_run(paths: Sequence[Path]) -> None:
     if task_of(paths) == TRANSLATING:
         raise ValueError(
             f"{named(paths)} is a run that translates: fairseq-plugins export makes a bundle of "
-            "it, which can be served"
+            "it, which can be served (unless it has local attention)"
         )
 
 

@@ -69,6 +69,16 @@ def test_a_file_of_several_runs_asks_for_one(file, tmp_path):
     assert "--seed 2" in line
 
 
+def test_a_file_of_several_parts_is_refused_before_its_data_are_prepared(file, tmp_path):
+    parts = "".join(f"  - {{name: {name}, grid: one.yaml}}\n" for name in ("a", "b"))
+    (tmp_path / "one.yaml").write_text(FILE)
+    (tmp_path / "toy.yaml").write_text(f"parts:\n{parts}")
+    told = run("train", tmp_path / "toy.yaml", "--raw", tmp_path, fails=True).err
+    assert told.count("\n") == 1
+    assert "has 2 parts (a, b)" in told
+    assert "with --parts" in told
+
+
 def test_every_validation_is_shown_once(tmp_path):
     log, shown = tmp_path / "train.log", []
     line = 'x | INFO | valid | {"valid_loss": "0.5", "valid_num_updates": "%d"}\n'

@@ -38,6 +38,13 @@ def test_leaves_what_fairseq_generate_says_and_its_scores(folder, own_run):
     assert found["metrics"] == scores["figures"]
     assert f"{found['metrics']['bleu']:.2f}" in done.out
     assert not list(own_run.glob(".generate*"))
+    (own_run / "average.pt").symlink_to(own_run / "checkpoint_best.pt")
+    log = own_run.parent / "by_file.log"
+    words = [own_run / "average.pt", "--data", folder, "--cpu", "--output", log]
+    run(SCRIPT, *words, *SHORT)  # the file of a checkpoint
+    assert log.read_text(encoding="utf-8") == text.replace("checkpoint_best.pt", "average.pt")
+    both = run(SCRIPT, *words, "--checkpoint", "other.pt", *SHORT, fails=True)
+    assert "--checkpoint other.pt: give one of them" in both.err
     first = {path: path.read_bytes() for path in own_run.glob("*.test.*")}
     run(SCRIPT, own_run, "--data", folder, "--cpu", "--split", "valid", *SHORT)
     assert json.loads((own_run / "evaluation.valid.json").read_text())["of"] == "valid"

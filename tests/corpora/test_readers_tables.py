@@ -32,6 +32,12 @@ def read(name: str, path, split: str = "train", dropped=None, **options) -> list
         ("rte", [RTE, "0\ta\t \tentailment"], r"x.tsv:2: empty 'sentence2'"),
         ("rte", ["index\tsentence1\tsentence2", "0\ta\tb"], r"x.tsv:1: no column 'label'; the col"),
         ("rte", ["index\ttext\tlabel"], r"x.tsv:1: no column 'sentence1'; the columns are index"),
+        (
+            "chnsenticorp",
+            ["label\treview"],
+            r"x.tsv:1: no column .* are label, review",
+        ),
+        ("chnsenticorp", ["1,ja"], r"x.tsv:1: found 1 columns, expected 2; .* looks like CSV"),
         ("sts_b", [STS, "0\ta\tb\tfour"], r"x.tsv:2: score 'four' is no finite number"),
         ("sts_b", [STS, "0\ta\tb\tnan"], r"x.tsv:2: score 'nan' is no finite number"),
         ("sts_b", [STS, "0\ta\tb\t"], r"x.tsv:2: no label"),

@@ -152,9 +152,11 @@ def test_msra_lines_of_tagged_words_are_characters(tmp_path) -> None:
 
 
 def test_msra_tags_are_checked(tmp_path) -> None:
-    path = write(tmp_path / "train1.txt", ["\u5f53/o", "\u5f53/o \u5317/xx"])
-    with pytest.raises(ValueError, match=r"train1.txt:2: expected word/tag with a tag of o, nr"):
-        read("msra_ner", path)
+    for piece in ("\u5317/xx", "/ns"):
+        path = write(tmp_path / "train1.txt", ["\u5f53/o", f"\u5f53/o {piece}"])
+        told = rf"train1.txt:2: expected word/tag with a tag of o, nr.*found '{piece}'"
+        with pytest.raises(ValueError, match=told):
+            read("msra_ner", path)
 
 
 def test_labels_of_words_have_no_blanks(tmp_path) -> None:

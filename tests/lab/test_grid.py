@@ -51,6 +51,10 @@ GOOD = "dataset: cola\nsystems: [bert_plain_tiny]\n"
         ("[1]", "expected keys and values"),
         ("a: [", "not YAML"),
         ("systems: [a]", "'dataset' is missing"),
+        (
+            "dataset: cola\nsystems: [{arch: bert_sla_tiny, tree-source: [parse, chain]}]\n",
+            "option 'tree-source': the best of several values would be compared",
+        ),
         (GOOD + "rates: [1]", "unknown key 'rates'; choices: dataset, systems"),
         (GOOD + "seeds: [x]", "seeds: value 1: 'x': .* valid integer"),
         (GOOD + "seeds: [1, 1]", "holds a value twice"),

@@ -208,11 +208,15 @@ def test_runs_that_were_not_scored_like_the_others_are_said(root, tmp_path):
 def test_rows_of_another_dataset_are_not_added(root, kept, of_all):
     before = kept.read_bytes()
     rows = lines_of(root / "rows.jsonl")
-    write_rows(root, [{**row, "dataset": "rte"} for row in rows[: None if of_all else 1]])
+    changed = [{**row, "dataset": "rte"} for row in rows[: None if of_all else 1]]
+    write_rows(root, [*changed, *rows[len(changed) :]])
     refused = run("keep", root, kept, fails=True)
-    assert "rows.jsonl:1: key 'dataset': 'rte', of rows before 'cola'" in refused.err
+    several = "of several datasets: choose by --part cola"
+    other = "rows.jsonl:1: key 'dataset': 'rte', of rows before 'cola'"
+    assert (other if of_all else several) in refused.err
     assert kept.read_bytes() == before
-    assert "no finished run" in run("keep", root, kept, "--part", "sst2", fails=True).err
+    told = run("keep", root, kept, "--part", "sst2", fails=True).err
+    assert told == "error: --part 'sst2': choices are cola\n"
 
 
 def lines_of(file):

@@ -28,6 +28,9 @@ def test_a_folder_of_the_parts_name_is_taken_before_the_whole(tmp_path):
     (tmp_path / "CoLA").mkdir()
     assert raw_folder(TEXTS, tmp_path) == tmp_path / "CoLA"
     assert raw_folder(replace(TEXTS, raw=""), tmp_path) == tmp_path
+    for name in ("cola", "cola_base"):  # the dataset's; the part's, which comes first
+        (tmp_path / name).mkdir()
+        assert raw_folder(replace(TEXTS, raw=""), tmp_path) == tmp_path / name
 
 
 def test_texts_are_prepared_with_the_grids_options_and_those_given(tmp_path):

@@ -17,11 +17,12 @@ from fairseq_plugins.lab.report.making import comparison_tables
 from fairseq_plugins.lab.results.comparisons import Significance, compare, welch
 from fairseq_plugins.lab.results.run_frame import Setting, frame
 from fairseq_plugins.lab.results.runs import read_experiments, read_outcomes
-from fairseq_plugins.lab.results.seeds import Summary, chosen_settings
+from fairseq_plugins.lab.results.seeds import Summary, chosen_settings, finished
 from fairseq_plugins.lab.results.setting_tables import (
     csv_files,
     format_markdown,
     make_report,
+    settings_table,
 )
 
 PLAIN, POS, SLA = "bert_plain_tiny", "bert_pos_tiny", "bert_sla_tiny"
@@ -209,6 +210,34 @@ def test_report_shows_settings_choice_and_significance(root):
     assert float(row["bootstrap_p"]) == comparison.bootstrap_p < 0.05
 
 
+def test_of_equal_settings_the_same_is_chosen_in_whatever_order(tmp_path):
+    for rate in (5e-5, 2e-5):
+        finish(tmp_path, PLAIN, rate, 1, 0.5)
+    runs = read_outcomes(tmp_path).runs
+    for some in (runs, runs.iloc[::-1]):
+        assert chosen_settings(some, "accuracy")[PLAIN].setting.learning_rate == 2e-5
+
+
+@pytest.mark.parametrize(
+    ("arches", "found"),
+    [
+        ({"plain": PLAIN, "pos": PLAIN}, "plain"),
+        ({"mine": PLAIN, "sla": SLA}, "mine"),
+        ({"mine": PLAIN, "pos": PLAIN}, ""),
+        ({"plainer": SLA, PLAIN: PLAIN}, PLAIN),
+    ],
+)
+def test_the_plain_system_is_known_by_its_name_or_alone_by_its_architecture(
+    tmp_path, arches, found
+):
+    for name, arch in arches.items():
+        finish(tmp_path, name, 5e-5, 1, 0.5, options={"arch": arch})
+    report = make_report(tmp_path)
+    assert report.baseline == found
+    told = "none is compared: give --baseline mine | pos" in format_markdown(report)
+    assert told == (not found)
+
+
 def test_report_does_without_predictions_and_without_a_baseline(tmp_path):
     for seed in (1, 2):
         finish(tmp_path, "other", 5e-5, seed, 0.5)
@@ -226,6 +255,18 @@ def test_systems_without_a_seed_in_common_are_named_not_compared(tmp_path):
     report = make_report(tmp_path)
     assert list(report.comparisons.system) == [SLA]
     assert f"No seed in common with {PLAIN}: {POS}." in format_markdown(report)
+
+
+def test_frames_without_a_run_keep_their_columns_and_make_no_table():
+    for runs in (frame([]), finished(frame([]))):
+        assert {"setting", "score"} <= {*runs.columns}
+        assert settings_table("None", runs) == []
+
+
+def test_of_an_experiment_the_folder_of_a_part_is_asked_for(tmp_path):
+    finish(tmp_path / "cola", PLAIN, 5e-5, 1, 0.5)
+    with pytest.raises(FileNotFoundError, match="name the folder of one of its parts: cola$"):
+        make_report(tmp_path)
 
 
 def test_report_names_what_is_wrong(root, tmp_path):

@@ -15,6 +15,7 @@ from ..conllu import Line
 from ..examples import Example
 from .split_file import EMPTY, MALFORMED, NO_MAJORITY, SplitFile, Unusable
 
+_CSV = "; columns are separated by TABs, this file looks like CSV: convert it first"
 JSON_SUFFIXES = (".jsonl", ".json")
 
 
@@ -66,6 +67,8 @@ def table_for(tables: Sequence[Table], cells: Sequence[str]) -> tuple[Table, boo
     if fitting is not None and not tables[0].numbered:
         return fitting, True
     headerless = (table for table in tables if table.headerless or table.numbered)
+    if not tables[0].numbered and any(set(table.label) & set(cells) for table in tables):
+        return tables[0], True  # a header without a column that is needed
     return next(((table, False) for table in headerless), (tables[0], True))
 
 
@@ -154,7 +157,8 @@ def _cells(file: SplitFile, names: list[str], header: bool, line: Line) -> dict[
     number, text = line
     cells = text.split("\t")
     if len(cells) != len(names):
-        raise file.malformed(number, f"found {len(cells)} columns, expected {len(names)}")
+        hint = _CSV if len(cells) == 1 and text.count(",") >= len(names) - 1 else ""
+        raise file.malformed(number, f"found {len(cells)} columns, expected {len(names)}{hint}")
     if header and cells == names:
         raise file.malformed(number, "the header once more")
     return dict(zip(names, cells))
@@ -202,7 +206,7 @@ def _no_column(file: SplitFile, name: str, names: Sequence[str], number: int) ->
     by_number = name.isdecimal() and not file.options.no_header
     hint = "; numbers are for files without a header, with --no-header" if by_number else ""
     if len(names) == 1 and name in names[0].split(","):
-        hint = "; columns are separated by TABs, this file looks like CSV: convert it first"
+        hint = _CSV
     what = f"no column {quoted(name)}; the columns are {named(names)}{hint}"
     return file.malformed(number, what)
 

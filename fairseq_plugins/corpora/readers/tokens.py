@@ -185,7 +185,7 @@ def _tagged_line(file: SplitFile, number: int, line: int, text: str) -> Example:
     for piece in text.split():
         word, slash, tag = piece.rpartition("/")
         kind = MSRA_TAGS.get(tag.lower())
-        if not slash or kind is None:
+        if not word or kind is None:
             expected = f"word/tag with a tag of {', '.join(MSRA_TAGS)}"
             raise file.malformed(line, f"expected {expected}, found {quoted(piece)}")
         characters.extend(word)

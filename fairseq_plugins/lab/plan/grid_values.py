@@ -31,6 +31,11 @@ FOLDER = ValueKind(
 )
 
 
+# a value of these is a system of its own, not a choice
+CONTROLS = ("tree-source", "feature-source", "question-source", "dual-control")
+CONTROLS += ("coattention-control",)
+
+
 def _listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
@@ -95,6 +100,11 @@ def _open_options(value: Any) -> Options:
     for key, given in found.items():
         if isinstance(given, list):
             check_choice(key, given)
+            if key in CONTROLS:
+                raise ValueError(
+                    f"option {quoted(key)}: the best of several values would be compared as if it "
+                    "were the method: name a system for each value, or give them to --contrast"
+                )
     check_options(found, of_training(), "--options")
     return found
 

@@ -137,9 +137,12 @@ def read_folders(folder: Path, grid: Grid) -> dict[str, PreparedData]:
 
 
 def raw_folder(part: PlannedPart, raw: Path) -> Path:
-    """Return the folder of a part's raw data: that of its name below the folder given, or this."""
-    inner = raw / (part.raw or part.name)
-    return inner if inner.is_dir() else raw
+    """Return the folder of a part's raw data: below the folder given, or this.
+
+    It is called by the part, or by its dataset, unless the part says how.
+    """
+    names = [part.raw] if part.raw else [part.name, part.grid.dataset]
+    return next((raw / name for name in names if (raw / name).is_dir()), raw)
 
 
 def preparation(

@@ -95,9 +95,21 @@ def _added(found: Outcomes, source: Path, file: Path) -> Kept:
 
 
 def _rows_of(folder: Path, part: str) -> Iterator[tuple[str, Facts]]:
-    """Yield the numbered rows of a part of an experiment, each with the experiment's name."""
+    """Yield the numbered rows of a part of an experiment, each with the experiment's name.
+
+    Raises:
+        ValueError: there is no such part, or they are of several datasets.
+    """
     name = folder.resolve().name  # of rows that have none
-    for place, facts in numbered_rows(folder / ROWS):
+    rows = list(numbered_rows(folder / ROWS))
+    parts = [*dict.fromkeys(str(facts.get("part")) for _, facts in rows)]
+    if part and part not in parts:
+        raise ValueError(f"--part {part!r}: choices are {named(parts)}")
+    if not part and len({str(facts.get("dataset")) for _, facts in rows}) > 1:
+        raise ValueError(
+            f"{folder / ROWS}: of several datasets: choose by --part {' | '.join(parts)}"
+        )
+    for place, facts in rows:
         if part in ("", facts.get("part")):
             yield place, {**facts, "experiment": facts.get("experiment") or name}
 

@@ -26,6 +26,7 @@ from ..plan.prepare_options import TRANSLATION
 from .comparisons import SEEDS, Significance, Tested
 from .layouts import DOWN, SIGNIFICANT, UP, Entries, special
 from .paper_tables import score_line
+from .run_frame import rows_where
 from .runs import Outcomes
 from .seeds import NO_FEATURES, Shown, Summary, baseline_of, best_of, chosen_settings, shown_of
 from .tables import (
@@ -201,7 +202,7 @@ def _best_at(
     """Return place -> runs with the setting that is best on validation, row by row."""
     places, best = [place(run) for run in runs.itertuples()], {}
     for one in sorted(set(places)):
-        here = chosen_settings(runs[[other == one for other in places]], metric)
+        here = chosen_settings(rows_where(runs, (other == one for other in places)), metric)
         best[one] = best_of(metric)(here.values(), key=lambda summary: summary.mean)
     return best
 

@@ -20,7 +20,7 @@ from ..plan.grid import SIZES, variant
 from ..plan.prepare_options import TRANSLATION
 from .comparisons import Tested
 from .layouts import PLAIN, Column, TableLayout, labels, layouts, sizeless
-from .run_frame import BEST, EVALUATION, found_scores
+from .run_frame import BEST, EVALUATION, found_scores, rows_where
 from .runs import Outcomes
 from .seeds import Shown, Summary, chosen_settings
 from .tables import mark_of
@@ -108,7 +108,7 @@ class Filled:
     def entry(self, row: Row | None, place: int) -> list[Any]:
         """Return the scores of a system on a dataset; of no row those of all systems."""
         found = self.scores[self.scores.block == place]
-        found = found if row is None else found[[one == row for one in found.row]]
+        found = found if row is None else rows_where(found, (one == row for one in found.row))
         return list(found.itertuples())
 
     def entries(self, row: Row) -> list[list[Any]]:

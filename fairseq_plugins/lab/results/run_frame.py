@@ -25,10 +25,11 @@ best.X, last.X, evaluation.X   metric X at the best and the last validation, and
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
 import pandas as pd
 
 from ...messages import named
@@ -68,6 +69,11 @@ class Setting(NamedTuple):
     def choices(self) -> str:
         """What was chosen of the system's options."""
         return " ".join(f"{name}={value}" for name, value in self.choice)
+
+    @property
+    def order(self) -> tuple[Any, ...]:
+        """What settings are sorted by."""
+        return (*self[:3], str(self.choice))
 
     @property
     def title(self) -> str:
@@ -116,7 +122,7 @@ def _columns(folder: Path, facts: Facts) -> dict[str, Any]:
         "setting": setting,
         **setting._asdict(),
         "seed": int(facts["seed"]),
-        "arch": str(options.get("arch", setting.system)),
+        "arch": str(options.get("arch") or facts.get("arch") or setting.system),
         "ablated": str(options.get("ablate", "none")).replace("none", ""),
         "options": options,
         "planned": int(options.get("max-update") or updates),
@@ -155,6 +161,11 @@ def frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
     columns = dict.fromkeys((*COLUMNS, *(name for row in rows for name in row)))
     cells = {name: [row.get(name) for row in rows] for name in columns}
     return pd.DataFrame(cells, dtype=object)
+
+
+def rows_where(runs: pd.DataFrame, wanted: Iterable[bool]) -> pd.DataFrame:
+    """Return the wanted rows of a frame, with all its columns also where it has no row."""
+    return runs[np.fromiter(wanted, bool, len(runs))]
 
 
 def found_scores(runs: pd.DataFrame, where: str, metric: str) -> list[float | None]:

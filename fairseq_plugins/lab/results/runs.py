@@ -24,7 +24,7 @@ from ..safe_files import (
     read_text,
     run_folders,
 )
-from .run_frame import Facts, frame, row_of_facts
+from .run_frame import Facts, frame, row_of_facts, rows_where
 from .split_files import evaluation_of
 from .squad_answers import METRICS
 
@@ -76,7 +76,7 @@ class FoundExperiment:
 
     def of(self, part: FoundPart) -> pd.DataFrame:
         """Return the runs of a part."""
-        return self.runs[[root == part.folder for root in self.runs.root]]
+        return rows_where(self.runs, (root == part.folder for root in self.runs.root))
 
     def name_of(self, part: FoundPart) -> str:
         """Return what a part is called."""
@@ -121,7 +121,9 @@ def read_outcomes(root: str | Path) -> Outcomes:
         raise FileNotFoundError(f"{root}: no such file or folder")
     rows = list(_rows_of(part.folder, part, [], None))
     if not rows:
-        raise FileNotFoundError(f"{root}: no finished run (no */*/*/{RESULT})")
+        parts = [path.name for path in inner_folders(part.folder, []) if _runs_in(path, None, [])]
+        inner = f"; name the folder of one of its parts: {named(parts)}" if parts else ""
+        raise FileNotFoundError(f"{root}: no finished run (no */*/*/{RESULT}){inner}")
     return compared(frame(rows))
 
 
@@ -176,7 +178,7 @@ def compared(runs: pd.DataFrame) -> Outcomes:
             raise ValueError(
                 f"{runs.root.iloc[0]}: runs differ in their {key}: {named(sorted(set(runs[key])))}"
             )
-    order = [(*one[:3], str(one.choice), seed) for one, seed in zip(runs.setting, runs.seed)]
+    order = [(*one.order, seed) for one, seed in zip(runs.setting, runs.seed)]
     runs = runs.iloc[sorted(range(len(runs)), key=order.__getitem__)]
     first = runs.iloc[0]
     return Outcomes(first.root, *(first[key] for key in _SHARED), runs=runs)

@@ -17,7 +17,16 @@ from ...evaluation.choices import SENTENCE_METRICS
 from ...evaluation.metrics import LOWER_IS_BETTER, deviation
 from ..plan.prepare_options import TRANSLATION
 from .layouts import PLAIN
-from .run_frame import BEST, EVALUATION, FINISHED, LAST, Setting, found_scores, scores_of
+from .run_frame import (
+    BEST,
+    EVALUATION,
+    FINISHED,
+    LAST,
+    Setting,
+    found_scores,
+    rows_where,
+    scores_of,
+)
 from .runs import Outcomes
 
 NO_FEATURES = "none"
@@ -130,13 +139,14 @@ def chosen_settings(runs: pd.DataFrame, metric: str) -> dict[str, Summary]:
 
     Settings with fewer seeds than others of their system are passed over: a mean of one lucky seed
     must not win. So are those with a smaller share of the data than others: it is no choice; and
-    those whose mean is no number, where there are others.
+    those whose mean is no number, where there are others. Of equal means the first by its values
+    wins, in whatever order runs are read.
 
     Raises:
         ValueError: see `summarize`.
     """
     chosen: dict[str, Summary] = {}
-    summaries = summarize(runs, metric)
+    summaries = sorted(summarize(runs, metric), key=lambda one: one.setting.order)
     for system in dict.fromkeys(runs.system):
         group = [one for one in summaries if one.setting.system == system]
         most = max((one.setting.fraction, one.count) for one in group)
@@ -189,12 +199,19 @@ def shown_of(found: Outcomes, metric: str = "") -> Shown:
 
 
 def plain_of(found: Outcomes) -> str:
-    """Return a system without features, or a plain BERT, with which others are compared; or ""."""
+    """Return a system without features, or a plain BERT, with which others are compared; or "".
+
+    Of texts it is named after a plain BERT, or ``plain``, or is the only one of that architecture.
+    """
     last = {run.system: run for run in found.runs.sort_index().itertuples()}
     if found.dataset == TRANSLATION:
         bare = [name for name, run in last.items() if run.options.get("features") == NO_FEATURES]
     else:
-        bare = [name for start in (PLAIN, "plain_") for name in last if name.startswith(start)]
+        bare = [
+            name for start in (PLAIN, "plain_") for name in last if f"{name}_".startswith(start)
+        ]
+        alone = [name for name, run in last.items() if run.arch.startswith(PLAIN)]
+        bare = bare or (alone if len(alone) == 1 else [])
     return next(iter(bare), "")
 
 
@@ -205,7 +222,8 @@ def baseline_of(found: Outcomes) -> str:
 
 def finished(runs: pd.DataFrame) -> pd.DataFrame:
     """Return the runs that are done, with what chooses among them."""
-    return runs[[s == FINISHED and v is not None for s, v in zip(runs.status, runs.score)]]
+    done = (s == FINISHED and v is not None for s, v in zip(runs.status, runs.score))
+    return rows_where(runs, done)
 
 
 def chosen_finished(runs: pd.DataFrame) -> dict[str, Summary]:

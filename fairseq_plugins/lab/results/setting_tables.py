@@ -67,6 +67,7 @@ _COMPARED_CAPTION = (
     "five, were it the surest of all rows. Tests are two-sided, intervals of each row alone."
 )
 _NO_COUNTS = "No row has counts of examples of {}: compared over seeds alone."
+_NO_BASELINE = "No system is known as the plain one, so none is compared: give --baseline {}."
 _UNEVEN = "Systems have {} to {} settings, each shown at its best of them: more look better."
 _NOT_ALL = "Not every run has been evaluated on {}: {} is compared."
 _CAPTION = (
@@ -233,6 +234,8 @@ def _remarks(report: SeedReport, is_rows: bool) -> Iterator[str]:
     compared, shown = report.comparisons, report.shown
     if is_rows and len(compared) and compared.examples.isna().all():
         yield _NO_COUNTS.format(on_split(shown))
+    if not report.baseline and len(names := sorted({*report.settings.system})) > 1:
+        yield _NO_BASELINE.format(" | ".join(names))
     if shown.where == BEST and (others := sorted({*report.runs.evaluated} - {""})):
         yield _NOT_ALL.format(named(others), on_split(shown))
     tried = report.settings.groupby("system").size()
