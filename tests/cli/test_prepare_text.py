@@ -210,7 +210,7 @@ def test_prepare_is_a_function_of_its_options(raw, run) -> None:
 
 @pytest.mark.slow
 def test_bundled_pipeline_all_the_way(raw) -> None:
-    """One process, two, three, and one that is killed and started again: the same bytes."""
+    """One process, three, and two that are killed and started again: the same bytes."""
     write_raw("rte", raw / "raw", count=1200)
     command = [*started(SCRIPT), "--dataset", "rte", "--raw-dir", "raw"]
 
@@ -218,7 +218,7 @@ def test_bundled_pipeline_all_the_way(raw) -> None:
         more = ["--pretrained", "bert", "--destdir", destdir, "--workers", workers]
         return subprocess.Popen([*map(str, [*command, *more])], stderr=subprocess.DEVNULL)
 
-    for workers in (1, 2, 3):
+    for workers in (1, 3):
         assert start(str(workers), workers).wait() == 0
     child = start("killed", 2)
     while not list(Path("killed").glob(".preparing/*.safetensors")):
@@ -229,7 +229,7 @@ def test_bundled_pipeline_all_the_way(raw) -> None:
     assert not (raw / "killed" / FILE_NAME).is_file()
     assert start("killed", 1).wait() == 0
     first = contents(raw / "1")
-    assert all(contents(raw / name) == first for name in ("2", "3", "killed"))
+    assert all(contents(raw / name) == first for name in ("3", "killed"))
     assert Manifest.load(raw / "1", TEXT).annotator["name"].startswith("en_")
     roots = [row.count(0) for row in rows_of(raw / "1", "train", "heads0")]
     assert min(roots) >= 1

@@ -126,7 +126,7 @@ def test_interrupt_says_how_to_go_on(tmp_path, run, monkeypatch) -> None:
 
 @pytest.mark.slow
 def test_bundled_pipeline_all_the_way(tmp_path) -> None:
-    """One process, two, three, and one that is killed and started again: the same bytes."""
+    """One process, three, and two that are killed and started again: the same bytes."""
     write_pairs(tmp_path / "t", invented_pairs(2300))
     write_lines(tmp_path / "v.en", ["The small dog is on the table .", "", "Don't!"])
     write_lines(tmp_path / "v.de", ["Der Hund .", "", "Nein!"])
@@ -137,7 +137,7 @@ def test_bundled_pipeline_all_the_way(tmp_path) -> None:
         command += ["--bpe-size", 500, "--workers", workers]
         return subprocess.Popen([*map(str, command)], stderr=subprocess.DEVNULL)
 
-    for workers in (1, 2, 3):
+    for workers in (1, 3):
         assert start(str(workers), workers).wait() == 0
     child = start("killed", 2)
     while not list((tmp_path / "killed").glob(".preparing/*.annotated.jsonl")):
@@ -148,6 +148,6 @@ def test_bundled_pipeline_all_the_way(tmp_path) -> None:
     assert not (tmp_path / "killed" / FILE_NAME).is_file()
     assert start("killed", 1).wait() == 0
     first = contents(tmp_path / "1")
-    assert all(contents(tmp_path / name) == first for name in ("2", "3", "killed"))
+    assert all(contents(tmp_path / name) == first for name in ("3", "killed"))
     assert len(stream_rows(tmp_path / "1", "valid", "en.pos")) == 3
     assert Manifest.load(tmp_path / "1").annotator["name"].startswith("en_")
