@@ -18,14 +18,13 @@ from ..architectures.options import architecture
 from ..checkpoints.reading import read_state
 from ..messages import named
 from ..option_flags import flag_of
+from ..syntax.needs import CONTROLS
 from ._checkpoint_options import training_of, unresolved
 from ._checks import Refused
 
 logger = logging.getLogger(__name__)
 
 SHOWN = 5  # options that a warning names
-CONTROLS = ("tree_source", "feature_source", "question_source", "dual_control")
-CONTROLS += ("coattention_control",)  # options by which the same weights are another system
 
 
 def check_start(cfg: Any, model_cfg: Any, check: Callable[[Namespace], None]) -> None:

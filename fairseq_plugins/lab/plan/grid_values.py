@@ -5,6 +5,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator
 
 from ...messages import quoted
+from ...syntax.needs import CONTROLS
 from .option_values import Options, as_mapping, check_choice
 from .plain_values import LINE, NAME, NUMBER, PATH, ValueKind, one_of, read_as
 from .prepare_options import read_prepare
@@ -29,11 +30,6 @@ FOLDER = ValueKind(
     f"a name for a folder: {NAME.said}, and none of {', '.join(TAKEN)}",
     lambda value: NAME.fits(value) and value not in TAKEN,
 )
-
-
-# a value of these is a system of its own, not a choice
-CONTROLS = ("tree-source", "feature-source", "question-source", "dual-control")
-CONTROLS += ("coattention-control",)
 
 
 def _listed(value: Any) -> list[Any]:
@@ -100,7 +96,7 @@ def _open_options(value: Any) -> Options:
     for key, given in found.items():
         if isinstance(given, list):
             check_choice(key, given)
-            if key in CONTROLS:
+            if str(key).replace("-", "_") in CONTROLS:
                 raise ValueError(
                     f"option {quoted(key)}: the best of several values would be compared as if it "
                     "were the method: name a system for each value, or give them to --contrast"

@@ -18,12 +18,13 @@ from .experiment_file import PlannedPart
 from .grid import Grid
 from .prepare_options import SQUAD, TRANSLATION, preparing, words_of
 
+logger = logging.getLogger(__name__)
+
 SPANS = "spans"  # target of question answering; that of translation is called as its dataset
 # target -> what may choose a checkpoint; of translation what fairseq logs
 METRICS = {**NAMES, TRANSLATION: ("loss", "nll_loss", "ppl", "bleu")}
 TASKS = ("text_classification", "sequence_labeling", "extractive_qa", "syntax_translation")
 _DEVELOPMENT = ("dev-v2.0.json", "dev-v1.1.json", "dev.json")
-logger = logging.getLogger(__name__)
 _PARALLEL = "fairseq_plugins.translation"  # format of a manifest of parallel text
 
 

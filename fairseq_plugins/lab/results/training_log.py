@@ -72,10 +72,8 @@ def best(found: list[Validation], metric: str, maximize: bool) -> Validation:
     if not able:
         names = sorted({name for item in found for name in item.metrics})
         raise ValueError(f"no validation has {metric!r}; there are {named(names)}")
-    finite, sign = (
-        [one for one in able if math.isfinite(one.metrics[metric])],
-        1 if maximize else -1,
-    )
+    finite = [one for one in able if math.isfinite(one.metrics[metric])]
+    sign = 1 if maximize else -1
     return max(finite or able, key=lambda item: (sign * item.metrics[metric], item.updates))
 
 
