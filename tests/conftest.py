@@ -4,32 +4,39 @@ from __future__ import annotations
 
 import logging
 import os
+from pathlib import Path
 
 import pytest
+from tiers import TIERS, tier_of
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-pytest_plugins = ["preparation_fixtures"]
+pytest_plugins = ["costs", "preparation_fixtures"]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add ``--slow``."""
-    parser.addoption("--slow", action="store_true", help="also run the tests marked slow")
+    """Add ``--slow`` and ``--all``."""
+    parser.addoption(
+        "--slow", action="store_true", help="also run the tests marked slow: CI's tier"
+    )
+    parser.addoption("--all", action="store_true", help="run every test, those marked long as well")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Skip slow tests unless asked for; else files with slow tests come first.
+    """Leave out the tests of tiers that are not asked for; files with the dearest tests come first.
 
-    Files are what processes share among them: with a long one last, the others would wait for it.
+    Processes share files among them: with a long one last, the others would wait for it.
     """
-    if config.getoption("--slow"):
-        slow_files = {item.path for item in items if "slow" in item.keywords}
-        items.sort(key=lambda item: item.path not in slow_files)
-        return
-    skip = pytest.mark.skip(reason="slow: run with --slow")
+    everything = config.getoption("--all")
+    tiers = TIERS if everything else TIERS[: 1 + config.getoption("--slow")]
+    left_out = [item for item in items if tier_of(item) not in tiers]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if tier_of(item) in tiers]
+    dearest: dict[Path, int] = {}
     for item in items:
-        if "slow" in item.keywords:
-            item.add_marker(skip)
+        dearest[item.path] = max(dearest.get(item.path, 0), TIERS.index(tier_of(item)))
+    items.sort(key=lambda item: -dearest[item.path])
 
 
 @pytest.fixture(autouse=True)

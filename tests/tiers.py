@@ -1,0 +1,10 @@
+"""The three tiers of tests, from cheap to dear."""
+
+import pytest
+
+TIERS = ("fast", "slow", "long")
+
+
+def tier_of(item: pytest.Item) -> str:
+    """Return the tier of a test: its mark, or ``fast``."""
+    return next((name for name in TIERS if name in item.keywords), "fast")
