@@ -6,5 +6,5 @@ TIERS = ("fast", "slow", "long")
 
 
 def tier_of(item: pytest.Item) -> str:
-    """Return the tier of a test: its mark, or ``fast``."""
-    return next((name for name in TIERS if name in item.keywords), "fast")
+    """Return the tier of a test: its dearest mark, or ``fast``."""
+    return next((name for name in reversed(TIERS) if item.get_closest_marker(name)), "fast")
