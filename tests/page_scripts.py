@@ -10,9 +10,10 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import sys
 from dataclasses import dataclass
 from pathlib import Path
+
+from cli import shims
 
 ROOT = Path(__file__).parents[1]
 BLOCK = re.compile(r"^```(\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -83,14 +84,12 @@ def run_script(script: str, folder: Path) -> str:
     """
     for name in ("docs", "examples", "fairseq_plugins", "scripts"):
         (folder / name).symlink_to(ROOT / name)
-    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    own = {"PATH": path, "PYTHONPATH": str(ROOT), "VENV": sys.prefix, "OMP_NUM_THREADS": "1"}
-    own["UPDATES"] = os.environ.get("PAGE_UPDATES", str(UPDATES))
+    updates = os.environ.get("PAGE_UPDATES", str(UPDATES))
     (folder / "page.sh").write_text(script, encoding="utf-8")
     done = subprocess.run(
         ["bash", "page.sh"],
         cwd=folder,
-        env={**os.environ, **own},
+        env=shims.variables(PYTHONPATH=str(ROOT), UPDATES=updates),
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

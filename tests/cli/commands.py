@@ -18,9 +18,10 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from multiprocessing import connection, forkserver
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from typing import Any
 
@@ -95,25 +96,35 @@ def run(
         fails: whether it has to fail.
     """
     command = str(command)
-    _serve()
     with tempfile.TemporaryDirectory() as folder:
         names = [os.path.join(folder, name) for name in ("in", "out", "err")]
         Path(names[0]).write_bytes(stdin.encode("utf-8", "surrogateescape"))
-        process = _FORKS.Process(
-            target=_child, args=(command, [str(a) for a in arguments], names, cwd and str(cwd))
-        )
-        with _TURN:
-            process.start()
+        process = start(_child, command, [*map(str, arguments)], names, cwd and str(cwd))
         if not connection.wait([process.sentinel], LONGEST_RUN):
             process.kill()
-            connection.wait([process.sentinel])
-        with _TURN:
-            process.join()
+        code = end(process)
         texts = [Path(name).read_text(encoding="utf-8", errors="replace") for name in names[1:]]
-    outcome = Outcome(process.exitcode, *texts)
+    outcome = Outcome(code, *texts)
     shown = f"{command} {' '.join(map(str, arguments))}\n{outcome.out[-3000:]}\n{outcome.err}"
     assert (outcome.code != 0) == fails, f"exit status {outcome.code}: {shown}"
     return outcome
+
+
+def start(target: Callable[..., None], *arguments: Any) -> BaseProcess:
+    """Let a fork of the server call a function."""
+    _serve()
+    process = _FORKS.Process(target=target, args=arguments)
+    with _TURN:
+        process.start()
+    return process
+
+
+def end(process: BaseProcess) -> int:
+    """Wait for the end of what `start` returned; return its exit status."""
+    connection.wait([process.sentinel])
+    with _TURN:
+        process.join()
+    return process.exitcode
 
 
 @functools.cache

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
-import sys
 
 import pytest
+from cli import shims
 from cli.commands import LONGEST_RUN, SCRIPTS, state_of
 
 from fairseq_plugins.lab.plan.experiment_file import read_experiment
@@ -23,7 +22,7 @@ def sweep(*arguments, status=0, **variables):
     """Run the sweep; return its output and its messages."""
     done = subprocess.run(
         ["bash", str(SWEEP), *map(str, arguments)],
-        env={**os.environ, "VENV": sys.prefix, "OMP_NUM_THREADS": "1", **variables},
+        env=shims.variables(**variables),
         capture_output=True,
         text=True,
         timeout=4 * LONGEST_RUN,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
-import sys
 from pathlib import Path
+
+from cli import shims
 
 ROOT = Path(__file__).parents[2]
 
@@ -13,10 +13,10 @@ ROOT = Path(__file__).parents[2]
 def example(project: Path, kind: str, *arguments: str, **variables: str) -> tuple[int, str, str]:
     """Run an example; return status, output and messages."""
     names = ("RAW", "NAME", "SIZE", "PRETRAINED", "PREPARE")
-    own = {name: value for name, value in os.environ.items() if name not in names}
+    own = {name: value for name, value in shims.variables().items() if name not in names}
     done = subprocess.run(
         ["bash", str(project / "examples" / kind / "run.sh"), *arguments],
-        env={**own, "VENV": sys.prefix, "OMP_NUM_THREADS": "1", **variables},
+        env={**own, **variables},
         capture_output=True,
         text=True,
         check=False,
