@@ -6,10 +6,15 @@ import logging
 import os
 from pathlib import Path
 
+import hypothesis
 import pytest
 from tiers import TIERS, tier_of
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# a busy machine makes no test fail
+hypothesis.settings.register_profile("untimed", deadline=None)
+hypothesis.settings.load_profile("untimed")
 
 pytest_plugins = ["costs", "preparation_fixtures"]
 

@@ -10,7 +10,7 @@ from fairseq.tasks import TASK_DATACLASS_REGISTRY
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairseq_plugins.checkpoints.records import close
+from fairseq_plugins.checkpoints.records import close, read_list
 from fairseq_plugins.models._bert_config import BertConfig
 from fairseq_plugins.models._config import SyntaxTransformerConfig
 from fairseq_plugins.tasks import ExtractiveQATask
@@ -71,3 +71,16 @@ def test_only_labels_may_be_long():
 def test_what_omegaconf_takes_for_missing_is_refused():
     with pytest.raises(ValueError, match=r"here: option 'features' is '\?\?\?', expected text"):
         close({"features": "???"}, BertConfig, "here")
+
+
+@pytest.mark.parametrize(
+    "text", ["{}", '"ab"', "5", "null", "[1]", '["a", null]', "[", "[" * 100_000]
+)
+def test_a_list_of_text_is_nothing_else(text):
+    with pytest.raises(ValueError, match="option 'labels' is .*, expected a JSON list of text"):
+        read_list(text, "labels")
+
+
+def test_a_list_of_text_may_be_empty_or_unsaid():
+    assert read_list(None, "labels") == read_list("", "labels") == read_list("[]", "labels") == []
+    assert read_list('["a", ""]', "labels") == ["a", ""]

@@ -57,6 +57,16 @@ def test_a_learnt_inventory_is_read_as_it_was_written(tmp_path_factory, labels):
     assert again.ids(labels) == found.ids(labels)
 
 
+def test_labels_become_ids_and_other_values_stay():
+    learnt = layer_of("tag")
+    assert learnt.ids(("VBZ", "NN")) == ["VBZ", "NN"]  # of which the folder's ids are not known yet
+    bound = learnt.bound(Inventory("tag", ("NN", "VBZ"), learnt=True))
+    assert bound.ids(("VBZ", "NN", "XY")) == [4, 3, UNKNOWN_ID]
+    assert LAYERS["case"].ids(["lower"]) == LAYERS["case"].inventory.ids(["lower"]) != ["lower"]
+    assert LAYERS["heads"].ids((2, 0)) == [2, 0]
+    assert LAYERS["similarity"].ids((255, 7)) == [255, 7]
+
+
 def test_other_labels_have_another_digest():
     one, other = (Inventory("tag", labels, learnt=True) for labels in (("a", "b"), ("b", "a")))
     assert one.digest != other.digest
