@@ -71,12 +71,14 @@ setup(
         "docs": DOCS,  # the site: mkdocs build --strict
         # transformers and nervaluate are what tests and benchmarks compare with; playwright drives
         # the browser that looks at reports (an installed Chromium or Chrome); each minor release of
-        # ruff may lay code out anew
+        # ruff may lay code out anew, and of pyrefly find other errors
         "test": [
             "pytest>=8.2",
             "pytest-xdist>=3.6",
             "hypothesis>=6.112",
             "ruff>=0.17,<0.18",
+            "coverage>=7.10",
+            "pyrefly>=1.4,<1.5",
             "transformers>=5",
             "protobuf>=5.29",  # with which transformers reads sentencepiece models
             'nervaluate>=1.1; python_version >= "3.11"',  # there is none for 3.10
