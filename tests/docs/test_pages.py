@@ -8,12 +8,12 @@ from __future__ import annotations
 import re
 import shlex
 from argparse import SUPPRESS
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
 from itertools import takewhile
 from pathlib import Path
 
-import pytest
 from links import CODE, FENCE, links_of, target_of
 from pymdownx.slugs import slugify
 from reference import command_parsers, pages
@@ -41,6 +41,9 @@ COMMAND = re.compile(r"fairseq-plugins(?: +(?!--)[a-z][a-z-]*){1,2}")
 END = re.compile(r"[|;&>)]|--$|2>")
 
 
+known_commands = cache(command_parsers)
+
+
 def read(page: str) -> str:
     return (ROOT / page).read_text(encoding="utf-8")
 
@@ -65,7 +68,7 @@ def code_of(text: str) -> tuple[list[str], list[str]]:
 def known_flags() -> set[str]:
     """Return all options of our commands, of what is registered, and of fairseq's commands."""
     ours_too = [registered_parser(cls) for kind in registries() for cls in ours(kind).values()]
-    parsers = [*command_parsers().values(), *ours_too, *fairseq_parsers()]
+    parsers = [*known_commands().values(), *ours_too, *fairseq_parsers()]
     return {flag for parser in parsers for flag in parser._option_string_actions}
 
 
@@ -91,9 +94,14 @@ def unknown_flags(text: str) -> list[str]:
     return sorted(wrong | {one for one in several if not any(k.startswith(one) for k in known)})
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_options_that_pages_name_exist(page):
-    assert unknown_flags(read(page)) == []
+def wrong_of(pages: list[str], wrong: Callable[[str], list[str]]) -> dict[str, list[str]]:
+    """Return what is wrong, by page."""
+    found = {page: wrong(page) for page in pages}
+    return {page: said for page, said in found.items() if said}
+
+
+def test_options_that_pages_name_exist():
+    assert wrong_of(PAGES, lambda page: unknown_flags(read(page))) == {}
 
 
 def test_an_option_that_does_not_exist_is_found():
@@ -119,7 +127,7 @@ def commands_of(text: str) -> list[list[str]]:
 
 def wrong_commands(text: str) -> list[str]:
     """Return commands that there are not, and options that a command does not have."""
-    parsers, wrong = command_parsers(), []
+    parsers, wrong = known_commands(), []
     for words in commands_of(text):
         if words[0].startswith("-"):
             continue
@@ -133,9 +141,8 @@ def wrong_commands(text: str) -> list[str]:
     return [one for one in wrong if not one.endswith("--help")]
 
 
-@pytest.mark.parametrize("page", PAGES)
-def test_commands_of_pages_exist_with_their_options(page):
-    assert wrong_commands(read(page)) == []
+def test_commands_of_pages_exist_with_their_options():
+    assert wrong_of(PAGES, lambda page: wrong_commands(read(page))) == {}
 
 
 def test_the_commands_of_the_first_page_are_looked_at():
@@ -174,9 +181,8 @@ def broken_links(text: str, page: str) -> list[str]:
     return wrong
 
 
-@pytest.mark.parametrize("page", sorted([*PAGES, *HOUSE]))
-def test_links_of_pages_lead_somewhere(page):
-    assert broken_links(read(page), page) == []
+def test_links_of_pages_lead_somewhere():
+    assert wrong_of([*PAGES, *HOUSE], lambda page: broken_links(read(page), page)) == {}
 
 
 def test_a_link_to_nothing_is_found():
