@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields
+from dataclasses import fields, make_dataclass
 
 import pytest
 from fairseq.tasks import TASK_DATACLASS_REGISTRY
@@ -66,6 +66,16 @@ def test_only_labels_may_be_long():
     assert close({"labels": "a" * 100_000}, BertConfig, "here")
     with pytest.raises(ValueError, match="longer than 10,000,000"):
         close({"labels": "a" * 10_000_001}, BertConfig, "here")
+
+
+def test_layers_and_lists_are_not_endless():
+    config = make_dataclass("Config", [("layers", int, 1), ("names", list[str], None)])
+    most = {"layers": 1000, "names": ["a"] * 1000}
+    assert close(most, config, "here") == most
+    with pytest.raises(ValueError, match="option 'layers' is 1001, expected at most 1,000"):
+        close({"layers": 1001}, config, "here")
+    with pytest.raises(ValueError, match="option 'names' is of type list, expected a list of str"):
+        close({"names": ["a"] * 1001}, config, "here")
 
 
 def test_what_omegaconf_takes_for_missing_is_refused():

@@ -69,6 +69,12 @@ def test_every_transformed_sample_gets_its_original(tmp_path):
     ]
 
 
+def test_originals_lie_beside_their_samples_whatever_these_are_called(tmp_path):
+    for name in ("trans_trans_1.json", "ori_trans_1.json"):
+        (tmp_path / name).write_text(json.dumps(sample(0)))
+    assert read_textflint(tmp_path / "trans_trans_1.json", expected())
+
+
 @pytest.mark.parametrize("side", [0, 1])
 def test_samples_go_by_their_lines_where_one_file_has_no_ids(tmp_path, side):
     rows = [[sample(0), sample(1)], [sample(2), sample(3)]]

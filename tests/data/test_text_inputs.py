@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from types import SimpleNamespace
 
 import pytest
 from prepared_text import dictionary, examples, prepare
@@ -45,6 +46,13 @@ def test_only_training_wants_trees_that_were_given():
     inputs().check(needs, training=False)
     with pytest.raises(ValueError, match="--tree-source gold: the heads of folder were not given"):
         inputs().check(needs, training=True)
+
+
+def test_a_task_has_some_of_the_options():
+    cfg = SimpleNamespace(n_best=3, long_examples="split", entities=None, unread=1)
+    assert InputOptions.of(cfg) == InputOptions(n_best=3, long_examples="split")
+    with pytest.raises(ValueError, match="--null-threshold nan: must be a number"):
+        InputOptions.of(SimpleNamespace(null_threshold=float("nan")))
 
 
 @pytest.mark.parametrize(
