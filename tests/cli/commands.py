@@ -14,7 +14,6 @@ import multiprocessing
 import os
 import re
 import runpy
-import subprocess
 import sys
 import tempfile
 import threading
@@ -29,6 +28,7 @@ import torch
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPTS = ROOT / "scripts"
+RANKS = Path(__file__).with_name("ranks.py")
 USER_DIR = ROOT / "fairseq_plugins"
 COMMANDS = {
     "fairseq-train": "fairseq_cli.train",
@@ -191,17 +191,11 @@ def train_arguments(folder: Path | str, save_dir: Path, options: str, *more: Any
 
 
 def train_distributed(arguments: Sequence[Any], workers: int = 2) -> str:
-    """Run fairseq-train in several processes that work together; return the log."""
-    done = subprocess.run(
-        [*map(str, ("bash", SCRIPTS / "train_distributed.sh", workers, *arguments))],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "VENV": str(Path(sys.executable).parents[1])},
-        timeout=LONGEST_RUN,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
-    return done.stdout
+    """Run fairseq-train in several processes that work together; return the log of all."""
+    from fairseq_plugins.lab.execution.distributed import options_of
+
+    words = [*map(str, arguments)]
+    return run(RANKS, workers, *options_of(words, 0), *words).out
 
 
 def generate(folder: Path | str, path: Path | str, options: str = "", **kwargs: Any) -> Outcome:

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from cli import shims
 from cli.commands import (
     LONGEST_RUN,
     SCRIPTS,
@@ -19,6 +20,7 @@ from cli.commands import (
     state_of,
     train,
     train_arguments,
+    train_distributed,
     training_state,
 )
 
@@ -31,29 +33,28 @@ BLEU = ["--eval-bleu", "--eval-bleu-args", json.dumps({"beam": 2, "max_len_b": 1
 STOPS = ("checkpoint1.pt", "checkpoint_2_16.pt")
 
 
-def script(*arguments):
+def script(*arguments, venv=Path(sys.executable).parents[1]):
     """Run the script with this environment's commands."""
-    environment = {**os.environ, "VENV": str(Path(sys.executable).parents[1])}
+    environment = {**os.environ, "VENV": str(venv)}
     command = ["bash", str(SCRIPT), *map(str, arguments)]
     return subprocess.run(
         command, capture_output=True, text=True, env=environment, timeout=LONGEST_RUN, check=False
     )
 
 
-def two_processes(folder, save_dir):
-    """Train in two processes; return the log."""
-    given = train_arguments(folder, save_dir, f"{RUN} --batch-size 8 --num-workers 1", *BLEU)
-    at = given.index("--user-dir")  # the script gives it
-    found = script(2, *given[:at], *given[at + 2 :])
-    assert found.returncode == 0, found.stdout[-3000:] + found.stderr[-3000:]
-    return found.stdout
+def given(folder, save_dir):
+    """Return what fairseq-train gets in each of two processes."""
+    words = train_arguments(folder, save_dir, f"{RUN} --batch-size 8 --num-workers 1", *BLEU)
+    at = words.index("--user-dir")  # the script gives it
+    return [*words[:at], *words[at + 2 :]]
 
 
 @pytest.fixture(scope="module")
 def two(folder, tmp_path_factory):
-    """Folder of a run in two processes, and its log."""
+    """Folder of a run in two processes."""
     save_dir = tmp_path_factory.mktemp("two")
-    return save_dir, two_processes(folder, save_dir)
+    train_distributed(given(folder, save_dir))
+    return save_dir
 
 
 @pytest.fixture(scope="module")
@@ -65,19 +66,24 @@ def one(folder, tmp_path_factory):
 
 
 @pytest.mark.slow
-def test_two_processes_find_each_other(two):
+def test_two_processes_of_the_script_find_each_other(folder, two, tmp_path):
+    found = script(2, *given(folder, tmp_path))
+    assert found.returncode == 0, found.stdout[-3000:] + found.stderr[-3000:]
     for rank in (0, 1):
-        assert f"as rank {rank}" in two[1]
-    assert "initialized host" in two[1]
-    assert two[1].count("keeps what raw text needs of") == 1  # the first process alone writes
-    kept = sha256(two[0] / "prepared" / "manifest.json")
-    assert state_of(two[0] / "checkpoint2.pt")["task_state"] == {"prepared": kept}
+        assert f"as rank {rank}" in found.stdout
+    assert "initialized host" in found.stdout
+    assert found.stdout.count("keeps what raw text needs of") == 1  # the first process alone writes
+    kept = sha256(tmp_path / "prepared" / "manifest.json")
+    last = tmp_path / "checkpoint2.pt"
+    assert state_of(last)["task_state"] == {"prepared": kept}
+    # so what holds for the processes of the other tests holds for those of the script
+    assert differences(training_state(two / last.name), training_state(last)) == []
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["checkpoint_1_8.pt", "checkpoint1.pt", "checkpoint2.pt"])
 def test_two_processes_have_the_losses_of_one(one, two, name):
-    first, second = state_of(one / name), state_of(two[0] / name)
+    first, second = state_of(one / name), state_of(two / name)
     for tag in ("train", "valid"):
         ours, theirs = meter_values(first, tag), meter_values(second, tag)
         assert set(ours) == set(theirs) == {"loss", "nll_loss"}
@@ -88,7 +94,7 @@ def test_two_processes_have_the_losses_of_one(one, two, name):
 
 @pytest.mark.slow
 def test_two_processes_have_the_weights_of_one(one, two):
-    first, second = (state_of(path / "checkpoint2.pt")["model"] for path in (one, two[0]))
+    first, second = (state_of(path / "checkpoint2.pt")["model"] for path in (one, two))
     for name, weight in first.items():
         torch.testing.assert_close(second[name], weight, rtol=0, atol=1e-4)
 
@@ -96,7 +102,7 @@ def test_two_processes_have_the_weights_of_one(one, two):
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["checkpoint1.pt", "checkpoint2.pt"])
 def test_two_processes_have_the_bleu_of_one(one, two, name):
-    first, second = state_of(one / name), state_of(two[0] / name)
+    first, second = state_of(one / name), state_of(two / name)
     ours, theirs = (bleu_counts(state) for state in (first, second))
     assert ours["_bleu_ref_len"] > 0
     assert ours == theirs
@@ -113,10 +119,10 @@ def bleu_counts(state):
 @pytest.mark.slow
 @pytest.mark.parametrize("stop", STOPS)
 def test_two_processes_resume_as_if_they_had_not_stopped(folder, two, stop, tmp_path):
-    shutil.copy(two[0] / stop, tmp_path / "checkpoint_last.pt")
-    assert "Loaded checkpoint" in two_processes(folder, tmp_path)
+    shutil.copy(two / stop, tmp_path / "checkpoint_last.pt")
+    assert "Loaded checkpoint" in train_distributed(given(folder, tmp_path))
     last = "checkpoint_last.pt"
-    assert differences(training_state(two[0] / last), training_state(tmp_path / last)) == []
+    assert differences(training_state(two / last), training_state(tmp_path / last)) == []
 
 
 @pytest.mark.parametrize("arguments", [[], ["2"], ["0", "data"], ["two", "data"], ["data", "2"]])
@@ -130,6 +136,6 @@ def test_wrong_usage_is_explained(arguments):
 @pytest.mark.slow
 def test_failing_training_fails_the_script(tmp_path):
     arguments = train_arguments(tmp_path, tmp_path / "out", "")
-    found = script(1, *arguments)
+    found = script(1, *arguments, venv=shims.environment())
     assert found.returncode not in (0, 2)
     assert "manifest.json is missing" in found.stderr

@@ -11,7 +11,14 @@ import time
 from pathlib import Path
 
 import pytest
-from cli.commands import LONGEST_RUN, SCRIPTS, differences, training_state
+from cli.commands import (
+    LONGEST_RUN,
+    SCRIPTS,
+    differences,
+    run,
+    train_distributed,
+    training_state,
+)
 from prepared_text import arguments, examples, prepare
 
 SCRIPT = SCRIPTS / "train_distributed.sh"
@@ -123,10 +130,9 @@ def explained(error: str) -> str:
 @pytest.fixture(scope="module")
 def straight(folder, tmp_path_factory):
     """What an undisturbed run leaves."""
-    training = Training(folder, tmp_path_factory.mktemp("straight"), EPOCHS)
-    code, error = training.end()
-    assert code == 0, error
-    return training_state(training.save_dir / LAST)
+    save_dir = tmp_path_factory.mktemp("straight")
+    train_distributed(arguments(folder, save_dir, *f"{RUN} {EPOCHS}".split()))
+    return training_state(save_dir / LAST)
 
 
 @pytest.mark.slow
@@ -152,7 +158,7 @@ def test_killed_worker_ends_the_run_which_goes_on_to_the_same_bits(folder, strai
     assert differences(straight, training_state(tmp_path / LAST)) == []
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform != "linux", reason="looks processes up in /proc")
 @pytest.mark.parametrize("name", ["SIGTERM", "SIGKILL"])
 def test_workers_end_with_who_started_them(folder, tmp_path, name):
@@ -169,7 +175,7 @@ def test_workers_end_with_who_started_them(folder, tmp_path, name):
         )
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_failing_worker_is_named_and_its_reason_is_above(folder, tmp_path):
     """A metric that is not computed: every process finds out by itself."""
     training = Training(folder, tmp_path, f"{EPOCHS} --best-checkpoint-metric beauty")
@@ -182,7 +188,8 @@ def test_failing_worker_is_named_and_its_reason_is_above(folder, tmp_path):
 
 @pytest.mark.slow
 def test_what_cannot_work_is_refused_before_anything_starts(folder, tmp_path):
-    code, error = Training(folder, tmp_path, "--ddp-backend pytorch_ddp").end()
-    assert code == 1
-    assert "works on GPUs alone; choices on CPU: legacy_ddp, no_c10d" in error
-    assert len(error.splitlines()) == 1
+    words = arguments(folder, tmp_path, "--ddp-backend", "pytorch_ddp")
+    found = run("train-distributed", 2, *words, fails=True)
+    assert found.code == 1
+    assert "works on GPUs alone; choices on CPU: legacy_ddp, no_c10d" in found.err
+    assert len(found.err.splitlines()) == 1
