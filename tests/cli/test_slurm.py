@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+from cli import shims
 from cli.commands import LONGEST_RUN, SCRIPTS, differences, train_distributed, training_state
 from prepared_text import arguments, examples, prepare
 
@@ -112,7 +113,8 @@ def test_two_nodes_requeued_have_the_bits_of_two_processes(tmp_path):
     assert "ended by SIGTERM; the same command goes on from" in cluster.said("stderr")
     assert not (save_dir / "checkpoint2.pt").exists()
 
-    assert cluster.submit(*words, GPUS="1", SLURM_RESTART_COUNT="1").wait(LONGEST_RUN) == 0
+    again = {"SLURM_RESTART_COUNT": "1", "VENV": str(shims.environment())}
+    assert cluster.submit(*words, GPUS="1", **again).wait(LONGEST_RUN) == 0
     assert "as rank 1" in cluster.said("stdout")
     assert "Loaded checkpoint" in cluster.said("stdout")
     states = [training_state(path / LAST) for path in (tmp_path / "straight", save_dir)]
