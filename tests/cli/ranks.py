@@ -16,13 +16,13 @@ import time
 from collections.abc import Sequence
 from multiprocessing import connection
 
-from fairseq_cli import train
-
 LONGEST_RUN = 280  # seconds; less than a run of `commands` may take, which would leave the ranks
 
 
 def be(rank: int, number: int, meeting: str, arguments: Sequence[str]) -> None:
     """Be one of the processes."""
+    from fairseq_cli import train
+
     place = {"RANK": rank, "LOCAL_RANK": rank, "WORLD_SIZE": number, "CUDA_VISIBLE_DEVICES": ""}
     os.environ.update({name: str(value) for name, value in place.items()})
     how = f"--distributed-init-method file://{meeting} --distributed-no-spawn"

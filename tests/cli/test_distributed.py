@@ -7,11 +7,12 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 import torch
-from cli import shims
+from cli import ranks, shims
 from cli.commands import (
     LONGEST_RUN,
     SCRIPTS,
@@ -139,3 +140,11 @@ def test_failing_training_fails_the_script(tmp_path):
     found = script(1, *arguments, venv=shims.environment())
     assert found.returncode not in (0, 2)
     assert "manifest.json is missing" in found.stderr
+
+
+def test_failing_process_ends_those_that_wait_for_it(monkeypatch):
+    """What compares processes must itself fail, and at once."""
+    monkeypatch.setattr(ranks, "be", lambda rank, *_: sys.exit(1) if rank else time.sleep(60))
+    begin = time.monotonic()
+    assert ranks.work_together(2, []) == 1
+    assert time.monotonic() - begin < 30
