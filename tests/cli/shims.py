@@ -14,6 +14,7 @@ import functools
 import gc
 import importlib
 import json
+import logging
 import marshal
 import multiprocessing
 import os
@@ -25,7 +26,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-import traceback
 from collections.abc import Sequence
 from dataclasses import dataclass
 from multiprocessing import connection
@@ -40,7 +40,7 @@ SERVED = ("fairseq_plugins", "fairseq_cli", "submitit.core._submit")  # by pytho
 # Variables that may change how Python or a library starts, which is over when the server forks
 AT_START = ("PYTHON", "LC_", "LANG", "LD_", "OMP_", "MKL_", "KMP_", "ATEN_", "DNNL_", "ONEDNN_")
 OURS = "fairseq_plugins.cli.main"
-TELLS_NOTHING = ("PYTHONPATH",)  # the child reads it
+HEEDED = ("PYTHONPATH", "PYTHONUNBUFFERED")  # by the child
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ class Request:
 
     def is_served(self) -> bool:
         """Whether a fork of the server is as good as a process that starts."""
-        if _at_start(self.variables) != _at_start(os.environ):
+        if _at_start(self.variables) != STARTED_WITH:
             return False
         if not self.name.startswith("python"):
             return True
@@ -85,7 +85,10 @@ class Request:
 
 
 def _at_start(variables: dict[str, str]) -> dict[str, str]:
-    return {k: v for k, v in variables.items() if k.startswith(AT_START) and k not in TELLS_NOTHING}
+    return {k: v for k, v in variables.items() if k.startswith(AT_START) and k not in HEEDED}
+
+
+STARTED_WITH = _at_start(dict(os.environ))
 
 
 @functools.cache
@@ -179,22 +182,33 @@ def _be(request: Request, held: Sequence[connection.Connection], places: list[st
         signal.signal(number, signal.SIG_IGN)
     multiprocessing.set_start_method(None, force=True)  # a fork of the server has the server's
     gc.freeze()  # as in `commands`
-    sys.stdin = open(0, encoding="utf-8", closefd=False)
-    for stream in (sys.stdout, sys.stderr):  # the same objects, for loggers have them
-        raw, like = open(stream.fileno(), "wb", closefd=False), (stream.encoding, stream.errors)
-        stream.__init__(raw, *like, line_buffering=stream.line_buffering)
+    _renew(request)
     sys.executable = os.path.join(os.path.dirname(request.program), "python")
     try:
         _call(request, places)
     except KeyboardInterrupt:
-        traceback.print_exc()
+        sys.excepthook(*sys.exc_info())
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         os.kill(os.getpid(), signal.SIGINT)
     except Exception:
-        traceback.print_exc()
+        sys.excepthook(*sys.exc_info())
         sys.exit(1)
     finally:
         atexit._run_exitfuncs()
+
+
+def _renew(request: Request) -> None:
+    """Have streams as a Python that starts, and a log that nobody has set up."""
+    sys.stdin = open(0, encoding="utf-8", closefd=False)
+    at_once = request.words[:1] == ["-u"] or bool(request.variables.get("PYTHONUNBUFFERED"))
+    for stream in (sys.stdout, sys.stderr):  # the same objects, for loggers have them
+        raw = open(stream.fileno(), "wb", 0 if at_once else -1, closefd=False)
+        kind = {"line_buffering": stream is sys.stderr, "write_through": at_once}
+        stream.__init__(raw, stream.encoding, stream.errors, **kind)
+    logging.root.handlers.clear()
+    logging.root.setLevel(logging.WARNING)
+    for name in [name for name in sys.modules if name.startswith("fairseq_cli.")]:
+        del sys.modules[name]  # imported again, they say again what is logged
 
 
 def _place(file: int, number: int) -> None:
@@ -226,13 +240,10 @@ def _call(request: Request, places: list[str]) -> None:
         sys.exit(getattr(module, "cli_main" if request.name in commands.COMMANDS else "main")())
     if request.words[0] == "-u":
         del sys.argv[1]
-        sys.stdout.reconfigure(write_through=True)
     first = sys.argv[1]
     del sys.argv[: 2 if first == "-m" else 1]
     if first == "-m":
         sys.path[0] = request.folder
-        if not hasattr(sys.modules.get(sys.argv[0]), "__path__"):
-            sys.modules.pop(sys.argv[0], None)  # or runpy would warn of it
         runpy.run_module(sys.argv[0], run_name="__main__", alter_sys=True)
     elif first in ("-c", "-"):
         sys.path[0] = ""

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
-import sys
 
 import prepared_text
 import pytest
 import torch
+from cli import shims
 from cli.commands import USER_DIR, run
 from moved_runs import moved
 from prepared_text import examples
@@ -207,7 +207,7 @@ def test_checkpoints_that_would_run_code_are_refused(classes, tmp_path):
 @pytest.mark.slow
 def test_a_pipe_gets_answers_before_it_ends_and_may_close_early(classes):
     command = [
-        sys.executable,
+        shims.python(),
         "-m",
         "fairseq_plugins",
         PREDICT,

@@ -60,6 +60,25 @@ def test_code_is_found_as_python_finds_it(tmp_path):
     assert user_dir.endswith("/fairseq_plugins\n")
     assert user_dir == call(program="fairseq-plugins").stdout
     assert "usage: fairseq-train " in call("--help", program="fairseq-train").stdout
+    done = call("-m", "fairseq_cli.score", "--help")
+    assert "usage: score.py " in done.stdout
+    assert "Warning" not in done.stderr
+    logs = "import logging; print(logging.root.handlers); import fairseq_cli.train; "
+    assert call("-c", f"{logs}print(len(logging.root.handlers))").stdout.split("\n")[:2] == [
+        "[]",
+        "1",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("words", "unbuffered", "order"), [((), "", "ba"), (("-u",), "", "ab"), ((), "1", "ab")]
+)
+def test_streams_are_buffered_as_pythons(words, unbuffered, order):
+    code = "import sys; print('a', end=''); print('b', end='\\n', file=sys.stderr)"
+    more = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "capture_output": False}
+    own = shims.variables(PYTHONUNBUFFERED=unbuffered)
+    done = call(*words, "-c", code, env=own, **more)
+    assert done.stdout.replace("\n", "") == order
 
 
 @pytest.mark.parametrize(

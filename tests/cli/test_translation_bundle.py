@@ -217,11 +217,10 @@ def test_splits_of_other_folders_are_refused(bundle, corpus, tmp_path):
         (["--source", "a", "--", "--beam", "0"], "beam is 0; it is 1 at least"),
     ],
 )
-def test_arguments_that_do_not_fit_are_one_line(bundle, capfd, given, message):
-    done = alone("translate", bundle, *given)
-    assert done.returncode
-    assert message in done.stderr.decode()
-    assert b"Traceback" not in done.stderr
+def test_arguments_that_do_not_fit_are_one_line(bundle, given, message):
+    done = commands.run("translate", bundle, *given, fails=True)
+    assert message in done.err
+    assert "Traceback" not in done.err
 
 
 def test_ensembles_and_checkpoints_are_told_apart(run_here, bundle, model):

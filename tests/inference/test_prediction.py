@@ -6,10 +6,10 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 
 import pytest
 import torch
+from cli import shims
 from inference.text_runs import COUNT, KINDS
 from prepared_text import examples, make_model, make_task, prepare
 from raw_datasets import write_raw
@@ -287,7 +287,7 @@ def test_loading_needs_no_other_import(runs):
         f"made = prediction.load({str(runs / 'classes1')!r}, cpu=True).predict([('a', 'b')])\n"
         "print(made[0].label in made[0].probabilities)"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    done = subprocess.run([shims.python(), "-c", code], capture_output=True, text=True)
     assert done.stdout.splitlines()[-1:] == ["True"], done.stderr
 
 
