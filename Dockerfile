@@ -5,10 +5,11 @@
 #   docker run --rm --gpus all fairseq-plugins:cuda
 #
 # TORCH_INDEX  index that torch is taken from: the default is for CPUs, cu130 for NVIDIA's GPUs
-FROM python:3.11-slim AS base
+FROM python:3.12-slim AS base
 RUN useradd --create-home user && install -d -o user -g user /home/user/fairseq-plugins
 WORKDIR /home/user/fairseq-plugins
 
+# g++ builds fairseq where it has no wheel, on processors other than x86-64
 FROM base AS build
 RUN apt-get update && apt-get install -y --no-install-recommends g++ && rm -rf /var/lib/apt/lists/*
 USER user

@@ -4,5 +4,5 @@ FAIRSEQ_REQUIREMENT = "fairseq-fixed==0.12.3.1"
 
 FAIRSEQ_MISSING = f"""fairseq is not installed in this environment. Either run
     bash scripts/setup.sh
-or, in an environment that already holds torch, numpy, cython, setuptools, wheel and ninja, run
+or, in an environment that already holds torch, numpy, cython, setuptools and wheel, run
     pip install --no-deps --no-build-isolation {FAIRSEQ_REQUIREMENT}"""

@@ -6,12 +6,12 @@
 #   bash scripts/lock.sh --upgrade   # the newest versions; run all tests afterwards
 #
 # Two parts: what every set-up installs, and below a line of its own what the extra "test" adds.
-# torch is left out: which build fits depends on the machine (scripts/setup.sh chooses it).
+# torch and what it alone requires are left out: which build fits depends on the machine (scripts/setup.sh chooses it).
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 work="$(mktemp -d)"; trap 'rm -rf "$work"' EXIT
 pins="$(sed -n 's/^\(FAIRSEQ\|BERT\)="\([^"]*\)".*/\2/p' scripts/setup.sh)"
-printf '%s\n' cython ninja setuptools wheel >"$work/build.in" # what builds fairseq
+printf '%s\n' cython setuptools wheel >"$work/build.in" # what builds fairseq
 printf '%s\n' $pins >"$work/pins.in"                          # installed without their own requirements
 echo 'torch; python_version < "0"' >"$work/without.txt"
 if [ -f requirements.lock ]; then cp requirements.lock "$work/main.lock"; fi

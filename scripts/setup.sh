@@ -6,13 +6,16 @@
 #
 # One line a step; what pip says goes to setup.log in the environment, and its end is shown when a step fails.
 #
-# PYTHON  interpreter to create the environment from (default: the first of python3.11, 3.12, 3.13, 3.10, python3)
+# PYTHON  interpreter to create the environment from (default: python3.12 where fairseq has a wheel for it and the index
+#         for torch answers or a GPU is there; else the first of python3.11, 3.12, 3.13, 3.10, python3)
 # TORCH   requirement for torch when the environment has none (default: torch==2.13.0)
 # TORCH_INDEX  index that torch is taken from (default: where no GPU is, PyTorch's own for CPUs if it can be reached;
 #         else the one that pip uses)
 # EXTRAS  none (default): what training, predicting and bundles of models need; test: also what the tests and the pages need
 # LOCK    yes (default): the versions of requirements.lock, each file compared with its hash; no: the newest that
-#         setup.py allows
+#         setup.py allows. Never compared: torch and what torch alone requires, whose files differ from index to index
+# FAIRSEQ_WHEEL  folder that keeps the fairseq built here, for the next environment with the same Python and torch
+#         (default: ~/.cache/fairseq_plugins/wheels)
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -25,6 +28,7 @@ TORCH_FLOOR="2.10" # earlier ones can run code of a file that is loaded with wei
 TORCH_INDEX="${TORCH_INDEX:-}"
 CPU_INDEX="https://download.pytorch.org/whl/cpu"
 VENV="${VENV:-.venv}"
+WHEELS="${FAIRSEQ_WHEEL:-${XDG_CACHE_HOME:-${HOME:-$VENV}/.cache}/fairseq_plugins/wheels}"
 say() { printf '[setup] %s\n' "$*" >&2; }
 fail() { say "error: $*"; exit 1; }
 
@@ -34,9 +38,24 @@ case "$EXTRAS" in none | test) ;; *) fail "EXTRAS=$EXTRAS: choices are none and 
 good_python() { # 3.10 to 3.13
     "$1" -c 'import sys; raise SystemExit(not (3, 10) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null
 }
+wheel_python() { # PYTHON: whether fairseq has a wheel for it: CPython 3.12, Linux on x86-64, glibc 2.28 or newer
+    "$1" -c 'import platform, sys
+libc, version = platform.libc_ver()
+fits = sys.version_info[:2] == (3, 12) and (sys.platform, platform.machine(), libc) == ("linux", "x86_64", "glibc")
+raise SystemExit(not (fits and [*map(int, version.split("."))] >= [2, 28]))' 2>/dev/null
+}
+gpu_torch() { "$1" -c 'import torch; raise SystemExit(not torch.cuda.is_available())' 2>/dev/null; }
+reached() { # PYTHON INDEX: whether the index answers, within five seconds
+    "$1" -c 'import sys, urllib.request; urllib.request.urlopen(sys.argv[1] + "/torch/", timeout=5)' "$2" 2>/dev/null
+}
 find_python() {
-    local candidate
-    for candidate in ${PYTHON:-python3.11 python3.12 python3.13 python3.10 python3}; do
+    local candidate order="python3.11 python3.12 python3.13 python3.10 python3"
+    if [ -z "${PYTHON:-}" ] && wheel_python python3.12 && ! gpu_torch python3.11; then
+        if command -v nvidia-smi >/dev/null || reached python3.12 "${TORCH_INDEX:-$CPU_INDEX}"; then
+            order="python3.12 $order"
+        fi
+    fi
+    for candidate in ${PYTHON:-$order}; do
         if good_python "$candidate"; then command -v "$candidate"; return; fi
     done
     fail "no Python 3.10 to 3.13 found; name one with PYTHON=/path/to/python"
@@ -77,27 +96,58 @@ everything() { # what setup.py asks for, and the package itself
         requirements.lock >"$VENV/requirements.txt"
     pip --no-build-isolation --no-deps --require-hashes -r "$VENV/requirements.txt" && pip "${own[@]}" --no-deps -e .
 }
-reached() { # INDEX: whether it answers, within five seconds
-    "$VENV/bin/python" -c 'import sys, urllib.request; urllib.request.urlopen(sys.argv[1] + "/torch/", timeout=5)' \
-        "$1" >>"$log" 2>&1
-}
 install_torch() {
     local size="0.2 GB to download, 0.8 GB on disk, a minute"
     if [ -z "$TORCH_INDEX" ] && [ "$(uname -s)" = Linux ]; then
-        if ! command -v nvidia-smi >/dev/null && reached "$CPU_INDEX"; then
+        if ! command -v nvidia-smi >/dev/null && reached "$VENV/bin/python" "$CPU_INDEX"; then
             TORCH_INDEX="$CPU_INDEX"
         else
             size="where the index has no CPU build: 3 GB to download, 5 GB on disk, 3 to 10 minutes"
         fi
     fi
-    logged "installing $TORCH${TORCH_INDEX:+ from $TORCH_INDEX} ($size)" \
+    logged "installing $TORCH${TORCH_INDEX:+ from $TORCH_INDEX} ($size; not compared with hashes)" \
         pip ${TORCH_INDEX:+--index-url "$TORCH_INDEX"} "$TORCH"
+}
+build_fairseq() { # FOLDER: build its wheel there, with the line that installs it
+    # Without debug symbols (-g0) the same code takes half the time. pip's own cache does not know torches apart.
+    local options=(--no-cache-dir --no-build-isolation --no-deps --wheel-dir "$1")
+    if [ "$LOCK" = no ]; then options+=("$FAIRSEQ"); else
+        entries "$FAIRSEQ" >"$1/locked.txt"
+        options+=(--require-hashes -r "$1/locked.txt")
+    fi
+    CPPFLAGS="${CPPFLAGS:-} -g0" "$VENV/bin/python" -m pip wheel "${options[@]}" &&
+        "$VENV/bin/python" -m pip hash "$1"/*.whl | sed -n "s/^--hash/$FAIRSEQ &/p" >"$1/requirements.txt"
+}
+install_built() { # FOLDER: install the wheel that was built there, compared with its hash
+    pip --no-deps --no-index --find-links "$1" --require-hashes -r "$1/requirements.txt"
+}
+install_fairseq() {
+    if wheel_python "$VENV/bin/python"; then
+        logged "installing $FAIRSEQ (a wheel of 20 MB)" packages --no-deps "$FAIRSEQ"
+        return
+    fi
+    local kept
+    kept="$WHEELS/$FAIRSEQ-$("$VENV/bin/python" -c 'import platform, sysconfig, torch
+print(sysconfig.get_config_var("SOABI"), "torch", torch.__version__, *platform.libc_ver(), sep="-")')"
+    if [ -d "$kept" ]; then
+        say "taking the $FAIRSEQ that was built before ($kept)"
+        if install_built "$kept" >>"$log" 2>&1; then return; fi
+        say "it is damaged, so it is built anew"
+    fi
+    if ! mkdir -p "$WHEELS" 2>>"$log" || [ ! -w "$WHEELS" ]; then kept="$VENV/${kept##*/}"; fi
+    part="$kept.part$$"
+    trap 'rm -rf "$part"' EXIT
+    mkdir "$part"
+    logged "building $FAIRSEQ (1 to 3 minutes on two cores; kept in ${kept%/*})" build_fairseq "$part"
+    logged "installing it (13 MB)" install_built "$part"
+    rm -rf "$kept"
+    mv "$part" "$kept"
 }
 
 if [ ! -x "$VENV/bin/python" ]; then
     python="$(find_python)"
     # An accelerator's torch that is already installed is kept: the environment then sees it.
-    if "$python" -c 'import torch; raise SystemExit(not torch.cuda.is_available())' 2>/dev/null; then
+    if gpu_torch "$python"; then
         say "creating $VENV from $python, with the GPU torch installed there"
         "$python" -m venv --system-site-packages "$VENV"
     else
@@ -119,16 +169,15 @@ if has torch; then
 else
     install_torch
 fi
-if ! has Cython || ! has setuptools || ! has wheel || ! has numpy || ! has ninja; then
-    logged "installing what builds fairseq (30 MB)" packages numpy cython setuptools wheel ninja
+if ! has Cython || ! has setuptools || ! has wheel || ! has numpy; then
+    logged "installing what builds packages (30 MB)" packages numpy cython setuptools wheel
 fi
 # fairseq: without its dependencies (they pull a torchaudio that may not match torch) and without
 # build isolation (which would download a second torch).
 if installed "$FAIRSEQ"; then
     say "$FAIRSEQ is there"
 else
-    export MAX_JOBS="${MAX_JOBS:-$(getconf _NPROCESSORS_ONLN)}"
-    logged "building $FAIRSEQ (2 to 3 minutes on two cores)" packages --no-deps "$FAIRSEQ"
+    install_fairseq
 fi
 stamp="$VENV/.fairseq_plugins_$LOCK$(cat setup.py pyproject.toml requirements.lock | cksum | cut -d' ' -f1)_$(pwd | cksum | cut -d' ' -f1)"
 if [ -f "$stamp-$EXTRAS" ] || [ -f "$stamp-test" ]; then
@@ -147,5 +196,7 @@ else
     logged "installing $BERT (83 MB)" packages --no-deps "$BERT"
 fi
 logged "trying it" \
-    "$VENV/bin/python" -c 'import fairseq_plugins.models, spacy, sacrebleu, sentencepiece, subword_nmt'
+    "$VENV/bin/python" -c 'import fairseq_plugins.models, spacy, sacrebleu, sentencepiece, subword_nmt
+from fairseq import libbleu
+from fairseq.data import data_utils_fast, token_block_utils_fast'
 say "ready: source $VENV/bin/activate"

@@ -45,8 +45,8 @@ def test_what_it_runs_is_there_and_copied():
 
 
 def test_its_versions_are_those_of_set_up():
-    first = re.search(r"\$\{PYTHON:-(python3\.\d+)", SETUP).group(1)
-    assert f"FROM {first.replace('python', 'python:')}-slim AS base" in LINES
+    preferred = re.search(r'order="(python3\.\d+) \$order"', SETUP).group(1)
+    assert f"FROM {preferred.replace('python', 'python:')}-slim AS base" in LINES
     index = re.search(r'^CPU_INDEX="(.*)"$', SETUP, re.M).group(1)
     assert f"ARG TORCH_INDEX={index}" in LINES
     assert "torch==" not in TEXT  # the version is set-up's

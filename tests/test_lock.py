@@ -74,6 +74,11 @@ def test_every_entry_has_hashes_and_none_is_of_torch(locked):
         assert not entry.startswith(("torch==", "triton", "nvidia-", "cuda-"))
 
 
+def test_fairseq_is_locked_as_source_and_as_wheels(locked):
+    (hashes,) = [lines for entry, lines in locked.items() if entry.startswith("fairseq-fixed==")]
+    assert len(hashes) == 3  # of CPython 3.12 on Linux and on Windows
+
+
 def test_what_set_up_installs_by_itself_is_locked(locked):
     text = (ROOT / "scripts" / "setup.sh").read_text()
     pins = re.findall(r'^(?:FAIRSEQ|BERT)="([^"]+)"', text, re.MULTILINE)

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -23,8 +24,25 @@ from fairseq_plugins.lab.commands import command
 ROOT = Path(fairseq_plugins.__file__).resolve().parents[1]
 SCRIPT = (ROOT / "scripts" / "setup.sh").read_text(encoding="utf-8")
 PYTHON = """#!/usr/bin/env bash
-# a Python whose pip is chatty: $TORCH_THERE is the torch it has, $PIP_STATUS what pip ends with
-case "$*" in
+# a Python whose pip is chatty: $TORCH_THERE is the torch it has, $GPU_TORCH the Python that has one
+# for GPUs, $FITS whether fairseq has a wheel for it, $REACHED whether indices answer, $PIP_STATUS
+# what pip ends with, $BUILD_STATUS what building ends with
+after() { local rest="${all##*"$1 "}"; echo "${rest%% *}"; }
+hash() { sha256sum <"$1" | cut -c1-64; }
+all="$*"
+case "$all" in
+    *"-m venv"*) mkdir -p "${@: -1}/bin"; cp "$0" "${@: -1}/bin/python" ;;
+    *SOABI*) echo "abi-$TORCH_THERE" ;;
+    *libc_ver*) [ "$FITS" = yes ] ;;
+    *urlopen*) [ "${REACHED:-yes}" = yes ] ;;
+    *cuda.is_available*) [ "$GPU_TORCH" = "${0##*/}" ] ;;
+    *"pip wheel"*)
+        echo "$CPPFLAGS $RANDOM" >"$(after --wheel-dir)/built.whl"
+        exit "${BUILD_STATUS:-0}" ;;
+    *"pip hash"*) echo "$4:"; echo "--hash=sha256:$(hash "$4")" ;;
+    *--find-links*)
+        built="$(after --find-links)"
+        grep "^fairseq-.*:$(hash "$built/built.whl")$" "$built/requirements.txt" ;;
     *"import torch; print"*) echo "$TORCH_THERE" ;;
     *"import torch"*) [ -n "$TORCH_THERE" ] ;;
     *"import Cython"*) exit 1 ;;
@@ -42,7 +60,12 @@ def set_up(
     python.parent.mkdir(parents=True, exist_ok=True)
     python.write_text(PYTHON)
     python.chmod(0o755)
-    known = {"VENV": str(folder), "TORCH_THERE": torch, "PIP_STATUS": str(pip), **given}
+    return run_script(folder, TORCH_THERE=torch, PIP_STATUS=str(pip), **given)
+
+
+def run_script(folder: Path, **given: str) -> subprocess.CompletedProcess[str]:
+    """Run the script on a folder, which also holds what is kept unless the caller says where."""
+    known = {"VENV": str(folder), "FAIRSEQ_WHEEL": str(folder / "wheels"), **given}
     return subprocess.run(
         ["bash", str(ROOT / "scripts" / "setup.sh")],
         capture_output=True,
@@ -72,14 +95,14 @@ def test_set_up_says_one_line_a_step_and_keeps_what_pip_says(tmp_path):
     assert all(line.startswith("[setup] ") for line in lines)
     assert lines[-1].startswith("[setup] ready")
     log = (tmp_path / "setup.log").read_text()
-    assert log.count("ERROR: fairseq requires torchaudio") == 6  # one an installation
+    assert log.count("ERROR: fairseq requires torchaudio") == 5  # one an installation
     assert f"== building {FAIRSEQ_REQUIREMENT}" in log
 
 
 def test_each_step_that_downloads_much_says_how_much(tmp_path):
     lines = set_up(tmp_path).stderr.splitlines()
     steps = [line for line in lines if "] installing" in line]
-    assert len(steps) == 4
+    assert len(steps) == 5
     assert all(re.search(r"\d (GB|MB)", line) for line in steps)
 
 
@@ -95,6 +118,82 @@ def test_users_get_less_than_the_tests_need(tmp_path):
         assert "\nfairseq-fixed==" not in text
 
 
+def test_fairseq_is_built_once_for_each_torch(tmp_path):
+    wheels = tmp_path / "wheels"
+    for name, torch, built in (
+        ("a", "2.13.0", True),
+        ("b", "2.13.0", False),
+        ("c", "2.14.0", True),
+    ):
+        done = set_up(tmp_path / name, torch, FAIRSEQ_WHEEL=str(wheels))
+        assert done.returncode == 0
+        assert (f"building {FAIRSEQ_REQUIREMENT}" in done.stderr) == built
+        assert (f"taking the {FAIRSEQ_REQUIREMENT} that was built before" in done.stderr) != built
+        assert "it is damaged" not in done.stderr
+    names = {f"{FAIRSEQ_REQUIREMENT}-abi-2.13.0", f"{FAIRSEQ_REQUIREMENT}-abi-2.14.0"}
+    assert {path.name for path in wheels.iterdir()} == names
+    assert "-g0" in (next(wheels.iterdir()) / "built.whl").read_text()
+
+
+@pytest.mark.parametrize("damaged", ["built.whl", "requirements.txt"])
+def test_a_damaged_wheel_is_built_anew_and_one_line_says_so(tmp_path, damaged):
+    wheels = tmp_path / "wheels"
+    set_up(tmp_path / "a", "2.13.0", FAIRSEQ_WHEEL=str(wheels))
+    (next(wheels.iterdir()) / damaged).write_text("")
+    done = set_up(tmp_path / "b", "2.13.0", FAIRSEQ_WHEEL=str(wheels))
+    assert done.returncode == 0
+    assert done.stderr.count("it is damaged") == 1
+    assert f"building {FAIRSEQ_REQUIREMENT}" in done.stderr
+    assert "building" not in set_up(tmp_path / "c", "2.13.0", FAIRSEQ_WHEEL=str(wheels)).stderr
+
+
+def test_a_build_that_fails_keeps_nothing(tmp_path):
+    done = set_up(tmp_path, "2.13.0", BUILD_STATUS="3")
+    assert done.returncode == 3
+    assert f"this step failed: building {FAIRSEQ_REQUIREMENT}" in done.stderr
+    assert [*(tmp_path / "wheels").iterdir()] == []
+
+
+def test_fairseq_is_built_where_nothing_can_be_kept(tmp_path):
+    done = set_up(tmp_path, "2.13.0", FAIRSEQ_WHEEL="/dev/null/wheels")
+    assert done.returncode == 0
+    assert f"kept in {tmp_path}" in done.stderr
+
+
+def test_a_wheel_of_fairseq_is_taken_where_there_is_one(tmp_path):
+    done = set_up(tmp_path, "2.13.0", FITS="yes")
+    assert f"installing {FAIRSEQ_REQUIREMENT} (a wheel of 20 MB)" in done.stderr
+    assert "building" not in done.stderr
+    assert not (tmp_path / "wheels").exists()
+
+
+@pytest.mark.parametrize(
+    ("given", "chosen"),
+    [
+        ({"FITS": "yes"}, "python3.12"),
+        ({"FITS": "yes", "TORCH_INDEX": "https://example.org"}, "python3.12"),
+        ({"FITS": "no"}, "python3.11"),
+        ({"FITS": "yes", "PYTHON": "python3.11"}, "python3.11"),
+        ({"FITS": "yes", "GPU_TORCH": "python3.11"}, "python3.11"),  # which is kept
+        ({"FITS": "yes", "REACHED": "no"}, "python3.11"),
+        ({"FITS": "yes", "REACHED": "no", "GPU": "yes"}, "python3.12"),
+    ],
+)
+def test_python_3_12_is_taken_where_fairseq_has_a_wheel_and_torch_can_be_had(
+    tmp_path, given, chosen
+):
+    if given.get("REACHED") == "no" and "GPU" not in given and shutil.which("nvidia-smi"):
+        pytest.skip("this machine has a GPU")
+    names = ["python3.11", "python3.12", *(["nvidia-smi"] if "GPU" in given else [])]
+    for name in names:
+        (tmp_path / name).write_text(PYTHON)
+        (tmp_path / name).chmod(0o755)
+    path = f"{tmp_path}{os.pathsep}{os.environ['PATH']}"
+    done = run_script(tmp_path / "env", **{"PIP_STATUS": "0", "PATH": path, **given})
+    assert f"creating {tmp_path / 'env'} from {tmp_path / chosen}" in done.stderr
+    assert done.returncode == 0
+
+
 @pytest.mark.parametrize("name", ["EXTRAS", "LOCK"])
 def test_an_unknown_choice_is_refused_with_the_choices(tmp_path, name):
     done = set_up(tmp_path, **{name: "other"})
@@ -106,6 +205,7 @@ def test_an_unknown_choice_is_refused_with_the_choices(tmp_path, name):
 def test_torch_comes_from_the_index_that_is_given(tmp_path):
     done = set_up(tmp_path, TORCH_INDEX="https://example.org/whl")
     assert "installing torch==2.13.0 from https://example.org/whl (" in done.stderr
+    assert "not compared with hashes" in done.stderr
 
 
 def test_set_up_that_fails_shows_what_pip_said_and_which_step(tmp_path):
