@@ -6,7 +6,7 @@
 A mutant is the package with another operator or constant, a condition negated, or a call or one of
 its keywords left out; it is made in a copy, never in the working tree. The tests near its module
 run first, in a process forked from one that has imported the libraries; those of each ``--tests``
-run for what has survived all before. A test that fails without the mutant as well decides nothing.
+run for what has survived all before. In the end those that have failed run without a mutant.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
@@ -35,13 +35,16 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = "fairseq_plugins"
-LIBRARIES = ("torch", "fairseq_cli.train", "pytest", "hypothesis", "spacy", "tokenizers")
+LIBRARIES = (
+    "torch fairseq_cli.train pytest hypothesis spacy sacrebleu pandas matplotlib.figure uvicorn"
+)
 SWAPPED = "Lt LtE Gt GtE Eq NotEq Is IsNot In NotIn And Or Add Sub BitOr BitAnd"  # pairs
 SWAPS = {getattr(ast, name): ast.Mult for name in ("Div", "FloorDiv", "Pow", "Mod", "MatMult")}
 SWAPS[ast.Mult] = ast.Add
 for _one, _other in zip(*[iter(getattr(ast, name) for name in SWAPPED.split())] * 2):
     SWAPS |= {_one: _other, _other: _one}
 SKIPPED = ("annotation", "returns", "decorator_list")  # parts without behaviour to test
+SHOWN = ("help", "metavar")  # keywords that are told to people
 FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+(?: \S+)*?)(?: - .*)?$", re.MULTILINE)
 LATE, CRASH = "the time limit", "a crash"
 
@@ -109,7 +112,7 @@ def _others(node: ast.AST) -> Iterator[ast.AST]:
     elif isinstance(node, ast.Constant) and type(node.value) in (bool, int, float):
         yield _with(node, value=not node.value if type(node.value) is bool else node.value + 1)
     elif isinstance(node, ast.Call):
-        for one in node.keywords:
+        for one in (one for one in node.keywords if one.arg not in SHOWN):
             yield _with(node, keywords=[other for other in node.keywords if other is not one])
     elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
         yield ast.Pass()
@@ -135,13 +138,14 @@ def chosen(root: Path, names: Sequence[str], only: str, seed: int, count: int) -
 
 
 def near(root: Path, path: str) -> list[list[str]]:
-    """Return the test files named as a module, in its room, and the others that import it."""
+    """Return the test files in a module's room: those of a like name, and others that import it."""
     parent, _, name = path.removesuffix(".py").replace("/", ".").rpartition(".")
     dotted = re.escape(f"{parent}.{name}")
     imports = re.compile(rf"^from ({dotted} import|{re.escape(parent)} import .*\b{name}\b)", re.M)
     room = root / "tests" / "/".join(path.split("/")[1:-1][:1])
-    tests = sorted((root / "tests").rglob("test_*.py"), key=lambda p: (p.parent != room, p))
-    named = [p for p in tests if p.parent == room and name.strip("_") in p.stem]
+    tests = sorted(room.glob("test_*.py"))
+    stem = name.strip("_")
+    named = [p for p in tests if stem in p.stem or p.stem.removeprefix("test_") in stem]
     others = [p for p in tests if p not in named and imports.search(p.read_text("utf-8"))]
     return [[str(p.relative_to(root)) for p in part] for part in (named, others) if part]
 
@@ -154,9 +158,8 @@ class Laboratory:
         seconds: how long the tests of one mutant may take.
     """
 
-    def __init__(self, root: Path, seconds: float) -> None:
+    def __init__(self, root: Path, seconds: float | None) -> None:
         self.root, self.seconds, self.log = root, seconds, root.with_name("log")
-        self.sound: set[str] = set()  # tests that pass without a mutant
         listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
         for name in subprocess.check_output(listed, cwd=ROOT, text=True).split("\0"):
             if (ROOT / name).is_file():
@@ -165,46 +168,37 @@ class Laboratory:
         # bytecode goes by the source's hash: of one mutant and the next, time and size may agree
         how = PycInvalidationMode.CHECKED_HASH
         compileall.compile_dir(root / PACKAGE, quiet=2, invalidation_mode=how)
-        os.environ |= {"PYTHONPATH": str(root), "PYTHONDONTWRITEBYTECODE": "1"}
-        sys.dont_write_bytecode = True
-        for name in LIBRARIES:
+        os.environ["PYTHONPATH"] = str(root)
+        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+        sys.dont_write_bytecode = False  # of the tests, which nothing changes
+        for name in LIBRARIES.split():
             with suppress(ImportError):
                 __import__(name)
 
     def killer(self, mutant: Mutant, tests: Sequence[str]) -> str:
-        """Return what fails with a mutant, and not without it; empty if nothing does.
-
-        Raises:
-            RuntimeError: it fails without the mutant as well.
-        """
+        """Return the first of some tests that fails with a mutant; empty if they pass."""
         path = self.root / mutant.path
         source = path.read_bytes()
         path.write_bytes(mutant.changed(source))
         try:
-            found = self.failure([*tests, "-x"])
+            return next(iter(self.failures([*tests, "-x"])), "")
         finally:
             path.write_bytes(source)
-        if found and found not in self.sound:
-            again = tests if found in (LATE, CRASH) else ["--all", found]
-            if self.failure(again):
-                raise RuntimeError(f"{found} fails without the mutant as well")
-            self.sound |= {found} - {LATE, CRASH}
-        return found
 
-    def failure(self, words: Sequence[str]) -> str:
-        """Run tests; return the first that fails, or why it is not known; empty if all pass."""
+    def failures(self, words: Sequence[str]) -> list[str]:
+        """Run tests; return those that fail, or why they are not known."""
         fork = multiprocessing.get_context("fork").Process(target=self._run, args=(words,))
         fork.start()
         try:
             fork.join(self.seconds)
             if fork.is_alive():
-                return LATE
+                return [LATE]
         finally:
             with suppress(ProcessLookupError):
                 os.killpg(fork.pid, signal.SIGKILL)  # and whatever the tests have started
             fork.join()
         found = FAILED.findall(self.log.read_text("utf-8", "replace"))
-        return "" if fork.exitcode in (0, 5) else next(iter(found), CRASH)  # 5: there are none
+        return [] if fork.exitcode in (0, 5) else found or [CRASH]  # 5: there are no tests
 
     def _run(self, words: Sequence[str]) -> None:
         os.setsid()
@@ -220,18 +214,16 @@ class Laboratory:
         os._exit(int(code))
 
 
-def fate(laboratory: Laboratory, mutant: Mutant, further: Sequence[str]) -> str:
-    """Try a mutant on the tests near it, then on further ones; return what became of it."""
+def fate(laboratory: Laboratory, mutant: Mutant, further: Sequence[str]) -> tuple[str, str]:
+    """Try a mutant on the tests near it, then on further ones; return what kills it, of which."""
     place = {"room": mutant.room, "module": Path(mutant.path).stem}
     stages = [("near", tests) for tests in near(ROOT, mutant.path)]
     stages += [(words, shlex.split(words.format(**place))) for words in further]
     for stage, tests in stages:
-        try:
-            if killer := laboratory.killer(mutant, tests):
-                return f"killed by {killer} ({stage})"
-        except RuntimeError as error:
-            return f"undecided, {error} ({stage})"
-    return "survived"
+        killer = laboratory.killer(mutant, tests)
+        if killer and (killer not in (LATE, CRASH) or killer not in laboratory.failures(tests)):
+            return killer, stage
+    return "", ""
 
 
 def main() -> None:
@@ -245,17 +237,25 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=120, help="longest run of some tests")
     args = parser.parse_args()
     found = chosen(ROOT, args.paths, args.only, args.seed, args.count)
-    rates: dict[str, Counter[str]] = defaultdict(Counter)
-    with suppress(KeyboardInterrupt), tempfile.TemporaryDirectory() as folder:
+    fates: list[tuple[Mutant, str]] = []
+    with tempfile.TemporaryDirectory() as folder:
         laboratory = Laboratory(Path(folder, "copy"), args.seconds)
-        for number, mutant in enumerate(found, 1):
-            began = time.monotonic()
-            end = fate(laboratory, mutant, args.tests)
-            rates[mutant.room][re.split(r"\W", end)[0]] += 1
-            spent = time.monotonic() - began
-            print(f"{number}/{len(found)} {mutant}: {end}, {spent:.0f} s", flush=True)
-    for room, ends in [*sorted(rates.items()), ("all", sum(rates.values(), Counter()))]:
-        print(f"{room}: " + ", ".join(f"{ends[end]} {end}" for end in sorted(ends)))
+        with suppress(KeyboardInterrupt):
+            for number, mutant in enumerate(found, 1):
+                began = time.monotonic()
+                killer, stage = fate(laboratory, mutant, args.tests)
+                fates.append((mutant, killer))
+                end = f"killed by {killer} ({stage})" if killer else "survived"
+                spent = time.monotonic() - began
+                print(f"{number}/{len(found)} {mutant}: {end}, {spent:.0f} s", flush=True)
+        laboratory.seconds = None
+        killers = {killer for _, killer in fates} - {"", LATE, CRASH}
+        unsound = {*laboratory.failures(["--all", *sorted(killers)])} if killers else set()
+    for killer in unsound:
+        print(f"{killer} fails without a mutant as well: what it killed counts as alive")
+    for room in [*sorted({mutant.room for mutant, _ in fates}), ""]:
+        ends = [bool({killer} - {"", *unsound}) for one, killer in fates if room in ("", one.room)]
+        print(f"{room or 'all'}: {sum(ends)} of {len(ends)} killed")
 
 
 if __name__ == "__main__":

@@ -80,18 +80,19 @@ def test_a_seed_chooses_the_same_mutants_of_different_lines(mutate, tree):
     assert [one.line for one in chosen(1, only=str(tree / "lines"))] == [8]
 
 
-def test_near_tests_have_the_name_of_the_module_or_import_it(mutate, tree):
+def test_near_tests_lie_in_the_room_and_have_a_like_name_or_import_the_module(mutate, tree):
     tests = {
         "room/test_a_module.py": "",
+        "room/test_mod.py": "",
+        "room/test_first.py": "from fairseq_plugins.room import part, module\n",
         "room/test_other.py": "from fairseq_plugins.room.module import size\n",
-        "test_module.py": "from fairseq_plugins.room import part, module\n",
-        "test_last.py": "from fairseq_plugins.room.module_parts import size\n",
+        "room/test_last.py": "from fairseq_plugins.room.module_parts import size\n",
+        "test_module.py": "from fairseq_plugins.room.module import size\n",
     }
     for name, text in tests.items():
         (tree / "tests" / name).parent.mkdir(parents=True, exist_ok=True)
         (tree / "tests" / name).write_text(text)
-    found = mutate.near(tree, "fairseq_plugins/room/module.py")
-    assert found == [
-        ["tests/room/test_a_module.py"],
-        ["tests/room/test_other.py", "tests/test_module.py"],
-    ]
+    named, others = mutate.near(tree, "fairseq_plugins/room/module.py")
+    assert named == ["tests/room/test_a_module.py", "tests/room/test_mod.py"]
+    assert others == ["tests/room/test_first.py", "tests/room/test_other.py"]
+    assert mutate.near(tree, "fairseq_plugins/other/module.py") == []

@@ -242,6 +242,7 @@ def test_targets_are_those_of_the_rows():
 def test_partly_labelled_data_has_no_targets():
     dataset = dataset_of([encode(["by"])] * 2, gold=Gold("classes", np.array([1, -1])))
     assert not dataset.labelled
+    assert dataset.unreachable == 0
     assert "target" not in collated(dataset)
     assert [dataset.gold[0], dataset.gold[1]] == [1, None]
 
