@@ -139,7 +139,7 @@ print(sysconfig.get_config_var("SOABI"), "torch", torch.__version__, *platform.l
     trap 'rm -rf "$part"' EXIT
     mkdir "$part"
     logged "building $FAIRSEQ (1 to 3 minutes on two cores; kept in ${kept%/*})" build_fairseq "$part"
-    logged "installing it (13 MB)" install_built "$part"
+    logged "installing it (12 MB)" install_built "$part"
     rm -rf "$kept"
     mv "$part" "$kept"
 }
