@@ -30,10 +30,12 @@ from fairseq_plugins.text import text_encoder
 
 FLAGS = "--max-update 4 --save-interval-updates 2 --batch-size 3 --no-epoch-checkpoints".split()
 OTHERS = ["roberta of fairseq", "xlm-roberta of fairseq", "albert", "electra"]
-SLOW = [pytest.param(form, marks=pytest.mark.slow) for form in OTHERS]
-CASES = [("roberta", dataset) for dataset in ("cola", "mrpc", "conll2003")]
-FURTHER = [*((form, "mrpc") for form in OTHERS), ("xlm-roberta", "cola"), ("albert", "conll2003")]
-CASES += [pytest.param(*case, marks=pytest.mark.slow) for case in FURTHER]
+CASES = [("roberta", "mrpc"), pytest.param("albert", "conll2003", marks=pytest.mark.slow)]
+FURTHER = [*((form, "mrpc") for form in OTHERS), ("xlm-roberta", "cola")]
+FURTHER += [("roberta", dataset) for dataset in ("cola", "conll2003")]
+CASES += [pytest.param(*case, marks=pytest.mark.long) for case in FURTHER]
+MARKS = {form: pytest.mark.slow if "xlm" in form else pytest.mark.long for form in OTHERS}
+QUESTIONS = ["roberta", *(pytest.param(form, marks=mark) for form, mark in MARKS.items())]
 
 
 @pytest.fixture(autouse=True)
@@ -99,7 +101,7 @@ def test_a_folder_of_any_family_serves_from_raw_files_to_answers(tmp_path, form,
             assert 0 < sum(told.strengths) < 1
 
 
-@pytest.mark.parametrize("form", ["roberta", *SLOW])
+@pytest.mark.parametrize("form", QUESTIONS)
 def test_questions_of_any_family_are_answered(tmp_path, form) -> None:
     pretrained = FORMS[form](tmp_path / "model")
     toy_squad(tmp_path / "raw", paragraphs=3, dev=2)

@@ -23,6 +23,9 @@ FEATURES = {
 }
 GRAPHS = [("bert", target) for target in LABELS]
 GRAPHS += [(family, target) for family in [*FAMILIES][1:] for target in ("classes", "spans")]
+WITH_FEATURES = [("bert", "classes", kind) for kind in FEATURES]
+WITH_FEATURES += [("albert", "word_labels", kind) for kind in FEATURES]
+CHOSEN = (("roberta", "spans"), ("albert", "word_labels", "affine"))  # CI's, of a different kind
 
 
 def with_factors(batch, task, model):
@@ -98,16 +101,19 @@ def test_padded_layouts_hang_on_sizes_alone() -> None:
     assert BatchLayout.of(padding).pack(padding).numel() == 3
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("family", "target"), GRAPHS)
+def tiered(cases):
+    """Mark the cases of CI's tier, and the others."""
+    marks = {True: pytest.mark.slow, False: pytest.mark.long}
+    return [pytest.param(*case, marks=marks[case in CHOSEN]) for case in cases]
+
+
+@pytest.mark.parametrize(("family", "target"), tiered(GRAPHS))
 def test_graphs_compute_what_models_do(tmp_path, family, target) -> None:
     assert_equal(tmp_path, *small_model(tmp_path / "model", family, target))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("family", "target"), [("bert", "classes"), ("albert", "word_labels")])
-@pytest.mark.parametrize("merge", FEATURES)
-def test_graphs_of_models_with_features_read_them(tmp_path, family, merge, target) -> None:
+@pytest.mark.parametrize(("family", "target", "merge"), tiered(WITH_FEATURES))
+def test_graphs_of_models_with_features_read_them(tmp_path, family, target, merge) -> None:
     task, model = small_model(tmp_path / "model", family, target, **FEATURES[merge])
     assert_equal(tmp_path, task, model)
 
@@ -135,7 +141,7 @@ def test_what_stands_beside_a_graph_says_what_it_reads(tmp_path) -> None:
     assert np.abs(found - other).max() > 1e-2
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_many_weights_lie_in_a_second_file(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(onnx_files, "LARGEST", 100)
     task, model = small_model(tmp_path / "model", "roberta")

@@ -35,7 +35,7 @@ def _rule(monkeypatch) -> None:
 
 @pytest.mark.parametrize(
     "form",
-    [form if form in QUICK else pytest.param(form, marks=pytest.mark.slow) for form in FORMS],
+    [form if form in QUICK else pytest.param(form, marks=pytest.mark.long) for form in FORMS],
 )
 def test_a_checkpoint_is_tuned_resumed_read_and_exported(tmp_path, form) -> None:
     pretrained = FORMS[form](tmp_path / "model")
