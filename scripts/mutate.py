@@ -1,24 +1,25 @@
 """Changes the package in one place at random, many times, and says which tests notice.
 
     python scripts/mutate.py --seed 7 --count 60 fairseq_plugins/nn fairseq_plugins/data
-    python scripts/mutate.py --seed 7 --only lines.txt --tests "tests/{room}" --tests "--slow tests"
+    python scripts/mutate.py --seed 7 --only lines.txt --tests "--slow tests/{room}"
 
-A mutant is the package with another operator or constant, a condition negated, or a call or one of
-its keywords left out; it is made in a copy, never in the working tree. The tests near its module
-run first, in a process forked from one that has imported the libraries; those of each ``--tests``
-run for what has survived all before. In the end those that have failed run without a mutant.
+A mutant is a function with another operator or constant, a condition negated, or a call or one of
+its keywords left out. Tests are collected once, in a copy of the tree; for every mutant the process
+forks, and the fork changes the file in the copy and the code of the function, and runs the fast
+tests near the module, then those of ``--tests``. What fails without a mutant as well is named.
 """
 
 from __future__ import annotations
 
 import argparse
 import ast
-import compileall
 import copy
+import gc
 import multiprocessing
 import os
 import random
 import re
+import resource
 import shlex
 import shutil
 import signal
@@ -27,26 +28,23 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
-from py_compile import PycInvalidationMode
-from typing import NamedTuple
+from types import CodeType, FunctionType
+from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = "fairseq_plugins"
-LIBRARIES = (
-    "torch fairseq_cli.train pytest hypothesis spacy sacrebleu pandas matplotlib.figure uvicorn"
-)
 SWAPPED = "Lt LtE Gt GtE Eq NotEq Is IsNot In NotIn And Or Add Sub BitOr BitAnd"  # pairs
 SWAPS = {getattr(ast, name): ast.Mult for name in ("Div", "FloorDiv", "Pow", "Mod", "MatMult")}
 SWAPS[ast.Mult] = ast.Add
 for _one, _other in zip(*[iter(getattr(ast, name) for name in SWAPPED.split())] * 2):
     SWAPS |= {_one: _other, _other: _one}
-SKIPPED = ("annotation", "returns", "decorator_list")  # parts without behaviour to test
+SKIPPED = ("annotation", "returns", "decorator_list", "args")  # of functions and assignments
 SHOWN = ("help", "metavar")  # keywords that are told to people
-FAILED = re.compile(r"^(?:FAILED|ERROR) (\S+(?: \S+)*?)(?: - .*)?$", re.MULTILINE)
 LATE, CRASH = "the time limit", "a crash"
+PYTEST = "-pno:terminal -pno:cacheprovider -pno:xdist -oaddopts=--import-mode=importlib".split()
 
 
 class Mutant(NamedTuple):
@@ -60,7 +58,8 @@ class Mutant(NamedTuple):
     text: str
 
     def __str__(self) -> str:
-        old, new = (s if len(s) <= 60 else f"{s[:57]}..." for s in (self.old, self.text))
+        old, new = (" ".join(text.split()) for text in (self.old, self.text))
+        old, new = (s if len(s) <= 60 else f"{s[:57]}..." for s in (old, new))
         return f"{self.path}:{self.line}  {old} -> {new}"
 
     @property
@@ -74,30 +73,34 @@ class Mutant(NamedTuple):
 
 
 def mutants(path: str, source: bytes) -> Iterator[Mutant]:
-    """Yield every mutant of a module that this script knows."""
+    """Yield every mutant of a module's functions that this script knows."""
     starts = [0]
     for line in source.splitlines(keepends=True):
         starts.append(starts[-1] + len(line))
-    for node, others in _changes(ast.parse(source)):
+    for node, others in _changes(ast.parse(source), inside=False):
         begin = starts[node.lineno - 1] + node.col_offset
         end = starts[node.end_lineno - 1] + node.end_col_offset
+        lines = "\n" * (node.end_lineno - node.lineno)  # so that what follows keeps its place
         for new in map(ast.unparse, others):
-            text = new if isinstance(node, ast.stmt) else f"({new})"
+            text = f"{new}{lines}" if isinstance(node, ast.stmt) else f"({new}{lines})"
             yield Mutant(path, node.lineno, begin, end, ast.unparse(node), text)
 
 
-def _changes(node: ast.AST) -> Iterator[tuple[ast.AST, list[ast.AST]]]:
-    """Yield what can be changed of a tree, annotations and formatted text apart, and into what."""
+def _changes(node: ast.AST, *, inside: bool) -> Iterator[tuple[ast.AST, list[ast.AST]]]:
+    """Yield what can be changed inside functions, formatted text apart, and into what."""
+    inside = inside or isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
     for name, value in ast.iter_fields(node):
         for child in value if isinstance(value, list) else [value]:
-            if name in SKIPPED or not isinstance(child, ast.AST) or type(child) is ast.JoinedStr:
+            if not isinstance(child, ast.AST) or isinstance(child, ast.JoinedStr):
                 continue
-            others = [*_others(child)]
-            if name in ("test", "ifs"):
+            if name in SKIPPED and not isinstance(node, ast.Call):
+                continue
+            others = [*_others(child)] if inside else []
+            if inside and name in ("test", "ifs"):
                 others.append(ast.UnaryOp(ast.Not(), child))
             if others:
                 yield child, others
-            yield from _changes(child)
+            yield from _changes(child, inside=inside)
 
 
 def _others(node: ast.AST) -> Iterator[ast.AST]:
@@ -150,112 +153,170 @@ def near(root: Path, path: str) -> list[list[str]]:
     return [[str(p.relative_to(root)) for p in part] for part in (named, others) if part]
 
 
-class Laboratory:
-    """A copy of the working tree in which mutants are tried, each in a process of its own.
+def copied(root: Path) -> None:
+    """Copy the working tree without what git ignores."""
+    listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    for name in subprocess.check_output(listed, cwd=ROOT, text=True).split("\0"):
+        if (ROOT / name).is_file():
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, root / name)
+
+
+def swap(path: Path, old: bytes, new: bytes) -> None:
+    """Give every function of a module that is loaded the code of another text of the module."""
+    before, after = ({_key(c): c for c in _codes(compile(s, path, "exec"))} for s in (old, new))
+    for found in gc.get_objects():
+        if type(found) is FunctionType and found.__code__.co_filename == str(path):
+            key = _key(found.__code__)
+            if before.get(key) != after.get(key):
+                found.__code__ = after[key]
+
+
+def _key(code: CodeType) -> tuple[str, int]:
+    return code.co_name, code.co_firstlineno
+
+
+def _codes(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for inner in code.co_consts:
+        if isinstance(inner, CodeType):
+            yield from _codes(inner)
+
+
+class Trials:
+    """A plug-in of pytest that tries mutants on collected tests instead of running these once.
 
     Args:
-        root: where the copy lies.
-        seconds: how long the tests of one mutant may take.
+        found: the mutants.
+        further: words of pytest for those that survive the tests near them.
+        seconds: of a processor that the tests of one mutant may take.
     """
 
-    def __init__(self, root: Path, seconds: float | None) -> None:
-        self.root, self.seconds, self.log = root, seconds, root.with_name("log")
-        listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-        for name in subprocess.check_output(listed, cwd=ROOT, text=True).split("\0"):
-            if (ROOT / name).is_file():
-                (root / name).parent.mkdir(parents=True, exist_ok=True)
-                shutil.copy2(ROOT / name, root / name)
-        # bytecode goes by the source's hash: of one mutant and the next, time and size may agree
-        how = PycInvalidationMode.CHECKED_HASH
-        compileall.compile_dir(root / PACKAGE, quiet=2, invalidation_mode=how)
-        os.environ["PYTHONPATH"] = str(root)
-        os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
-        sys.dont_write_bytecode = False  # of the tests, which nothing changes
-        for name in LIBRARIES.split():
-            with suppress(ImportError):
-                __import__(name)
+    def __init__(self, found: Sequence[Mutant], further: Sequence[str], seconds: int) -> None:
+        self.found, self.further, self.seconds = found, further, seconds
+        self.fates: list[tuple[Mutant, str]] = []
+        self.out = os.fdopen(os.dup(1), "w")  # pytest captures the other
+        self.told: Any = None
 
-    def killer(self, mutant: Mutant, tests: Sequence[str]) -> str:
-        """Return the first of some tests that fails with a mutant; empty if they pass."""
-        path = self.root / mutant.path
-        source = path.read_bytes()
-        path.write_bytes(mutant.changed(source))
-        try:
-            return next(iter(self.failures([*tests, "-x"])), "")
-        finally:
-            path.write_bytes(source)
+    def pytest_runtestloop(self, session: Any) -> bool:
+        """Try each mutant; print what became of it, and the rates at the end."""
+        with suppress(KeyboardInterrupt):
+            for number, mutant in enumerate(self.found, 1):
+                began = time.monotonic()
+                killer, stage = self.fate(session.items, mutant)
+                self.fates.append((mutant, killer))
+                end = f"killed by {killer} ({stage})" if killer else "survived"
+                spent = time.monotonic() - began
+                self.say(f"{number}/{len(self.found)} {mutant}: {end}, {spent:.0f} s")
+        killers = {killer for _, killer in self.fates} - {"", LATE, CRASH}
+        unsound: set[str] = set()
+        self.seconds = 3600
+        while again := self.failure(_named(session.items, [*killers - unsound]), int):
+            unsound |= {again} if again in killers else killers
+        self.rate(unsound)
+        return True
 
-    def failures(self, words: Sequence[str]) -> list[str]:
-        """Run tests; return those that fail, or why they are not known."""
-        fork = multiprocessing.get_context("fork").Process(target=self._run, args=(words,))
+    def fate(self, items: Sequence[Any], mutant: Mutant) -> tuple[str, str]:
+        """Return what kills a mutant, and of which tests it is; nothing where it survives."""
+        stages = [("near", tests) for tests in near(ROOT, mutant.path)]
+        stages += [(one, shlex.split(one.format(room=mutant.room))) for one in self.further]
+        path = Path(mutant.path).resolve()
+        old = path.read_bytes()
+        for stage, words in stages:
+            tests = _named(items, words, only_fast=stage == "near")
+            path.write_bytes(mutant.changed(old))
+            try:
+                killer = self.failure(tests, lambda: swap(path, old, mutant.changed(old)))
+            finally:
+                path.write_bytes(old)
+            if killer and (killer not in (LATE, CRASH) or self.failure(tests, int) != killer):
+                return killer, stage
+        return "", ""
+
+    def failure(self, tests: Sequence[Any], change: Callable[[], object]) -> str:
+        """Run tests in a fork, after a change; return the first that fails, or what stopped it."""
+        told, self.told = multiprocessing.Pipe(duplex=False)
+        fork = multiprocessing.get_context("fork").Process(target=self._run, args=(tests, change))
         fork.start()
+        self.told.close()
+        self.told = None
         try:
-            fork.join(self.seconds)
-            if fork.is_alive():
-                return [LATE]
+            fork.join(20 * self.seconds)
+            late = fork.is_alive() or fork.exitcode == -signal.SIGXCPU
         finally:
             with suppress(ProcessLookupError):
                 os.killpg(fork.pid, signal.SIGKILL)  # and whatever the tests have started
             fork.join()
-        found = FAILED.findall(self.log.read_text("utf-8", "replace"))
-        return [] if fork.exitcode in (0, 5) else found or [CRASH]  # 5: there are no tests
+        if told.poll():
+            with suppress(EOFError):
+                return told.recv()
+        return LATE if late else CRASH if fork.exitcode else ""
 
-    def _run(self, words: Sequence[str]) -> None:
+    def _run(self, tests: Sequence[Any], change: Callable[[], object]) -> None:
         os.setsid()
-        os.dup2(os.open(self.log, os.O_WRONLY | os.O_CREAT | os.O_TRUNC), 1)
-        os.dup2(1, 2)
-        os.chdir(self.root)
-        sys.path.insert(0, str(self.root))
-        import pytest
+        for number in (1, 2):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), number)
+        resource.setrlimit(resource.RLIMIT_CPU, (self.seconds, self.seconds + 1))
+        change()
+        for test, behind in zip(tests, [*tests[1:], None]):
+            test.config.hook.pytest_runtest_protocol(item=test, nextitem=behind)
+        os._exit(0)
 
-        fixed = ["-q", "-pno:cacheprovider", "-pno:xdist", "--tb=no", "-rfE"]
-        code = pytest.main([*fixed, f"--basetemp={self.root.with_name('tmp')}", *words])
-        sys.stdout.flush()
-        os._exit(int(code))
+    def pytest_runtest_logreport(self, report: Any) -> None:
+        """End a fork with the first test that fails."""
+        if report.failed and self.told:
+            self.told.send(report.nodeid)
+            os._exit(1)
+
+    def rate(self, unsound: set[str]) -> None:
+        """Print how many mutants of each room were killed."""
+        for killer in unsound:
+            self.say(f"{killer} fails without a mutant as well: what it killed counts as alive")
+        for room in [*sorted({mutant.room for mutant, _ in self.fates}), ""]:
+            ends = [killer for one, killer in self.fates if room in ("", one.room)]
+            dead = sum(bool(killer) and killer not in unsound for killer in ends)
+            self.say(f"{room or 'all'}: {dead} of {len(ends)} killed")
+
+    def say(self, line: str) -> None:
+        """Print a line at once, whatever pytest captures."""
+        print(line, file=self.out, flush=True)
 
 
-def fate(laboratory: Laboratory, mutant: Mutant, further: Sequence[str]) -> tuple[str, str]:
-    """Try a mutant on the tests near it, then on further ones; return what kills it, of which."""
-    place = {"room": mutant.room, "module": Path(mutant.path).stem}
-    stages = [("near", tests) for tests in near(ROOT, mutant.path)]
-    stages += [(words, shlex.split(words.format(**place))) for words in further]
-    for stage, tests in stages:
-        killer = laboratory.killer(mutant, tests)
-        if killer and (killer not in (LATE, CRASH) or killer not in laboratory.failures(tests)):
-            return killer, stage
-    return "", ""
+def _named(items: Sequence[Any], words: Sequence[str], only_fast: bool = False) -> list[Any]:
+    """Return the tests that words of pytest name, flags apart."""
+    names = tuple(word for word in words if not word.startswith("-"))
+    return [
+        item
+        for item in items
+        if item.nodeid.startswith(names) and not (only_fast and {"slow", "long"} & {*item.keywords})
+    ]
 
 
 def main() -> None:
-    """Read the options, try the mutants, print the rates."""
+    """Read the options, collect the tests, try the mutants."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("paths", nargs="*", default=[PACKAGE], help="modules or folders to change")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=60)
     parser.add_argument("--only", default="", help="file of lines to change, PATH:LINE each")
     parser.add_argument("--tests", action="append", default=[], help="words of pytest")
-    parser.add_argument("--seconds", type=float, default=120, help="longest run of some tests")
+    parser.add_argument("--seconds", type=int, default=60, help="longest run of some tests")
     args = parser.parse_args()
     found = chosen(ROOT, args.paths, args.only, args.seed, args.count)
-    fates: list[tuple[Mutant, str]] = []
+    words = {file for one in found for files in near(ROOT, one.path) for file in files}
+    words |= {w for o in args.tests for one in found for w in shlex.split(o.format(room=one.room))}
     with tempfile.TemporaryDirectory() as folder:
-        laboratory = Laboratory(Path(folder, "copy"), args.seconds)
-        with suppress(KeyboardInterrupt):
-            for number, mutant in enumerate(found, 1):
-                began = time.monotonic()
-                killer, stage = fate(laboratory, mutant, args.tests)
-                fates.append((mutant, killer))
-                end = f"killed by {killer} ({stage})" if killer else "survived"
-                spent = time.monotonic() - began
-                print(f"{number}/{len(found)} {mutant}: {end}, {spent:.0f} s", flush=True)
-        laboratory.seconds = None
-        killers = {killer for _, killer in fates} - {"", LATE, CRASH}
-        unsound = {*laboratory.failures(["--all", *sorted(killers)])} if killers else set()
-    for killer in unsound:
-        print(f"{killer} fails without a mutant as well: what it killed counts as alive")
-    for room in [*sorted({mutant.room for mutant, _ in fates}), ""]:
-        ends = [bool({killer} - {"", *unsound}) for one, killer in fates if room in ("", one.room)]
-        print(f"{room or 'all'}: {sum(ends)} of {len(ends)} killed")
+        root = Path(folder, "copy").resolve()
+        copied(root)
+        os.chdir(root)
+        os.environ["PYTHONPATH"] = str(root)
+        sys.path.insert(0, str(root))
+        import pytest
+
+        more = [f"--basetemp={folder}/tests", *sorted(words)]
+        trials = Trials(found, args.tests, args.seconds)
+        if (code := pytest.main([*PYTEST, *more], plugins=[trials])) > 1:
+            sys.exit(f"the tests could not be collected: {code!r}")
 
 
 if __name__ == "__main__":
