@@ -131,7 +131,7 @@ def compare_counts(one, two, case):
         torch.testing.assert_close(theirs, ours, rtol=0, atol=1e-3 if computed else 0)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_half_products_are_those_of_one_process(tmp_path):
     """bfloat16 has three digits, so that rounding tells the two orders of summation apart."""
     case = Case("classes", "--arch bert_sla_tiny --autocast bfloat16")
