@@ -117,7 +117,7 @@ def replacing(path: str | Path, mode: str = "wb") -> Iterator[IO[Any]]:
 
     Folders on the way are made.
     """
-    how = {} if "b" in mode else {"encoding": "utf-8", "newline": "\n"}
+    how: dict[str, Any] = {} if "b" in mode else {"encoding": "utf-8", "newline": "\n"}
     with replaced(path) as temporary, open(temporary, mode, **how) as stream:
         yield stream
 

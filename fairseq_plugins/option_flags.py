@@ -29,7 +29,8 @@ class Choice(str, Enum):
 
 def choice(values: Iterable[str]) -> type[Choice]:
     """Return the type of an option that is one of some texts, as fairseq's parser reads it."""
-    return Choice("Choices", {value: value for value in values})
+    made: Any = Choice("Choices", {value: value for value in values})
+    return made
 
 
 def option(

@@ -49,7 +49,7 @@ def family_of(args: BertOptions, folder: Path | None, data: Family) -> Family:
     wanted = {"--family": args.family and FAMILIES[args.family]}
     wanted |= {f"--pretrained {args.pretrained}": folder and find_family(folder)}
     for what, family in wanted.items():
-        if family not in (None, data):
+        if family is not None and family != data:
             raise ValueError(
                 f"{what} is of the family {family.name}, but the data folder was prepared for "
                 f"{data.name}; prepare it with a --pretrained of {family.name}"

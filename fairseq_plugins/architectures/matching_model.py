@@ -52,7 +52,7 @@ class PairModel(nn.Module):
         self.needs, self.padding = needs_of(args), vocabulary.pad
         self.longest = args.max_position_embeddings
         features = infusion(args, args.embedding_size, self.needs.features, layers)
-        self.body = MAKERS[args.matcher](args, vocabulary, features)
+        self.body: Any = MAKERS[args.matcher](args, vocabulary, features)
         classes = max(1, len(read_list(args.labels, "labels")))
         self.head = LabelHead(self.body.outputs, classes, args.dropout)
 

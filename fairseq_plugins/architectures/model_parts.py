@@ -38,7 +38,7 @@ def size(*modules: Optional[nn.Module]) -> int:
     return sum(p.numel() for part in modules if part is not None for p in part.parameters())
 
 
-def counted(model: nn.Module, parts: Mapping[str, int]) -> dict[str, int]:
+def counted(model: Any, parts: Mapping[str, int]) -> dict[str, int]:
     """Return the parameters of parts, of the head, of all, and of those that are trained."""
     trained = sum(p.numel() for p in model.parameters() if p.requires_grad)
     return {**parts, "head": size(model.head), "model": size(model), "trainable": trained}

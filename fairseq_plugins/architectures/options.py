@@ -1,6 +1,7 @@
 """Options of a model, however they come: parsed, out of a checkpoint, or from Hydra."""
 
 from argparse import SUPPRESS
+from collections.abc import Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, fields
 from enum import Enum
@@ -19,7 +20,7 @@ class Options:
     _name: Optional[str] = None
 
 
-def preset(text: str, **limits: float) -> Any:
+def preset(text: str, **limits: Any) -> Any:
     """Make an option that an architecture presets: None until it is resolved."""
     return option(f"{text} (default: as the architecture says)", None, **limits)
 
@@ -89,7 +90,7 @@ def read_targets(text: str | None) -> tuple[str, ...]:
 
 def read_names(
     text: str | None,
-    choices: tuple[str, ...],
+    choices: Sequence[str],
     flag: str,
     *,
     plain: str,

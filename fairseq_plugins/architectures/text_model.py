@@ -53,7 +53,7 @@ class TextModel(nn.Module):
         shape = bert_plan.shape_of(args, vocabulary)
         own = read_features(args.features)
         features = infusion(args, shape.embedding_width, own, layers)
-        attention, top = (make(args, shape) for make in (syntax_plan.attention, syntax_plan.top))
+        attention, top = syntax_plan.attention(args, shape), syntax_plan.top(args, shape)
         signs = _signs(vocabulary) if syntax_plan.reads_punctuation(args) else None
         self.encoder = BertEncoder(shape, attention, features, top, signs)
         self.semantics = semantics(args, shape, needs.features, layers)

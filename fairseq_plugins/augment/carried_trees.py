@@ -92,7 +92,9 @@ def _aligned(old: Sequence[str], new: Sequence[str], first: int) -> list[int | N
     left = {first + i: form.casefold() for i, form in enumerate(old)}
     found: list[int | None] = []
     for form in new:
-        found.append(next((i for i, other in left.items() if other == form.casefold()), None))
-        left.pop(found[-1], None)
+        same = next((i for i, other in left.items() if other == form.casefold()), None)
+        found.append(same)
+        if same is not None:
+            del left[same]
     others = iter(left)
     return [next(others, None) if one is None else one for one in found]

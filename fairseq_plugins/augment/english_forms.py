@@ -8,7 +8,7 @@ import re
 
 VOWELS = "aeiou"
 IRREGULAR_PRESENT = {"be": "is", "have": "has"}
-IRREGULAR_PLURALS = dict(
+IRREGULAR_PLURALS = dict(  # pyrefly: ignore[no-matching-overload]
     pair.split(":")
     for pair in (
         "child:children foot:feet man:men mouse:mice person:people tooth:teeth woman:women "

@@ -100,7 +100,7 @@ def inject(words: Sequence[Word], name: str, injection: Injection) -> Injected:
     for _, (first, last, put, wrong) in sorted(chosen, key=lambda pair: pair[1], reverse=True):
         forms[first:last] = put
         labels[first:last] = [INCORRECT] * wrong + [CORRECT] * (len(put) - wrong)
-    kinds, edits = ([pair[i] for pair in chosen] for i in (0, 1))
+    kinds, edits = [kind for kind, _ in chosen], [edit for _, edit in chosen]
     return Injected(forms, labels, kinds, meant, edits)
 
 

@@ -126,9 +126,10 @@ def _empty_spec(layout: Layout) -> Any:
 
     add = common_spec.EmbeddingsMerge.ADD
     factors = {"num_source_embeddings": 1 + len(layout.factors), "embeddings_merge": add}
-    encoder = transformer_spec.TransformerEncoderSpec(**of(layout.source), **factors)
+    encoder: Any = transformer_spec.TransformerEncoderSpec(**of(layout.source), **factors)
     projected = layout.output != layout.target.width
-    decoder = transformer_spec.TransformerDecoderSpec(**of(layout.target), project_in_out=projected)
+    of_target = of(layout.target)
+    decoder: Any = transformer_spec.TransformerDecoderSpec(**of_target, project_in_out=projected)
     if projected:
         del decoder.project_in
     encoder.scale_embeddings = np.float32(layout.source.scale)

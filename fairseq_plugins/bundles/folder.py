@@ -46,8 +46,8 @@ def kept_manifest(manifest: Manifest, **changes: Any) -> Manifest:
         for name, entry in manifest.inputs.items()
     }
     options = {key: value for key, value in manifest.options.items() if key in KEPT_OPTIONS}
-    nothing = {"splits": {}, "alignment": {}, "products": {}, "submission": {}}
-    kept = replace(manifest, **{**nothing, "inputs": inputs, "options": options, **changes})
+    nothing: dict[str, Any] = {"splits": {}, "alignment": {}, "products": {}, "submission": {}}
+    kept = replace(manifest, **(nothing | {"inputs": inputs, "options": options} | changes))
     model = kept.annotator.get("model", "")
     if not _SEPARATOR.search(model):
         return kept

@@ -180,7 +180,7 @@ def read_index(folder: Path) -> Bundle:
     return Bundle(folder, **{name: body[name] for name in kinds})
 
 
-def _check_entries(path: Path, files: dict[str, Any]) -> None:
+def _check_entries(path: object, files: dict[str, Any]) -> None:
     """Refuse an index whose files have other names or descriptions than `new_bundle` writes."""
     for name, entry in files.items():
         if not _NAME.fullmatch(name) or name == FILE_NAME:

@@ -72,8 +72,10 @@ class Layout:
             ValueError: it is none, or one of impossible sizes.
         """
         said = _closed(said, cls, where)
-        sides = {name: Side(**_closed(said[name], Side, where)) for name in ("source", "target")}
-        found = cls(**{**said, **sides, "factors": tuple(said["factors"])})
+        sides: dict[str, Any] = {
+            name: Side(**_closed(said[name], Side, where)) for name in ("source", "target")
+        }
+        found = cls(**(sides | {**said, **sides, "factors": tuple(said["factors"])}))
         for problem in found.problems():
             raise ValueError(f"{where}: {problem}")
         return found
@@ -144,7 +146,7 @@ def _norm(name: str, width: int) -> Shapes:
 
 def _closed(said: Any, kind: type, where: object) -> Mapping[str, Any]:
     """Return the fields of a dataclass as JSON gave them, each of its type."""
-    wanted = {"int": int, "bool": bool, "float": float, "str": str, "Side": dict}
+    wanted: dict[str, type] = {"int": int, "bool": bool, "float": float, "str": str, "Side": dict}
     wanted["tuple[int, ...]"] = list
     names = {item.name: wanted[str(item.type)] for item in fields(kind)}
     if not isinstance(said, dict) or said.keys() != names.keys():

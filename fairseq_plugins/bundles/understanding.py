@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from safetensors.torch import save_file
 from torch import Tensor, nn
@@ -51,7 +51,7 @@ class Loaded:
         options: of the model.
     """
 
-    model: nn.Module
+    model: Any  # a module with ``needs`` and ``max_positions``
     inputs: TextInputs
     pipeline: str | None
     positive: str
@@ -67,7 +67,7 @@ def describe(model: Mapping[str, Any], inputs: InputOptions, form: str) -> dict[
         inputs: how long examples are read.
         form: of its weights, of `FORMS`.
     """
-    kind = kind_of(model["_name"])
+    kind = cast(TextKind, kind_of(model["_name"]))
     known = {spec.name for spec in fields(kind.options)} - {*kind.opened}
     kept = {name: value for name, value in model.items() if name in known and value is not None}
     return {"form": form, "model": kept, "input": asdict(inputs)}
@@ -197,7 +197,7 @@ def _arguments(given: dict[str, Any], where: str) -> tuple[TextKind, Any]:
     return kind, merged(options, kind.options)
 
 
-def _model(bundle: Bundle, build: Callable[[], nn.Module]) -> nn.Module:
+def _model(bundle: Bundle, build: Callable[[], nn.Module]) -> Any:
     """Build a model and fill it, after its sizes were compared with those of the weights."""
     form = bundle.content.get("form")
     if form not in FORMS:

@@ -57,7 +57,7 @@ def run(args: argparse.Namespace) -> None:
     from ..inference.question_answering import load
 
     command.show_log()
-    sys.stdout.reconfigure(encoding="utf-8")
+    sys.stdout.reconfigure(encoding="utf-8")  # pyrefly: ignore[missing-attribute]
     context = read_context(args.context)
     given = given_overrides(args, ("null_threshold", *WINDOWS))
     given |= {"cpu": args.cpu, "int8": args.int8}

@@ -71,7 +71,7 @@ def run(args: argparse.Namespace) -> None:
     from ..inference.text_checkpoints import find_checkpoints
 
     command.show_log()
-    sys.stdout.reconfigure(encoding="utf-8")
+    sys.stdout.reconfigure(encoding="utf-8")  # pyrefly: ignore[missing-attribute]
     check_page(args.html)
     if args.input not in (None, "-") and not Path(args.input).is_file():
         raise FileNotFoundError(f"{args.input}: no such file")

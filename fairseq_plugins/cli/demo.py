@@ -10,6 +10,7 @@ opened on this machine alone unless --host says otherwise. Needs pip install 'fa
 """
 
 import argparse
+from typing import Any
 
 from ..demo.options import KINDS, TRANSLATION, DemoOptions
 from ..option_flags import add_flags
@@ -31,7 +32,8 @@ def run(args: argparse.Namespace) -> None:
 
     from ..service.http import bind, check_libraries
 
-    options = DemoOptions(**{**vars(args), **{kind: tuple(getattr(args, kind)) for kind in KINDS}})
+    models: dict[str, Any] = {kind: tuple(getattr(args, kind)) for kind in KINDS}
+    options = DemoOptions(**(vars(args) | models))
     check_libraries("gradio", "fastapi", "uvicorn")
     from ..demo.models import open_models
     from ..demo.server import application, serve

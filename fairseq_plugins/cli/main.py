@@ -97,7 +97,7 @@ def parse(
     start = argparse.Namespace()
     if getattr(module, "UNGIVEN", False):
         start = argparse.Namespace(**{action.dest: None for action in parser._actions})
-        del start.help
+        delattr(start, "help")
     args = parser.parse_args(words[:cut], start)
     if rest:
         setattr(args, rest, list(words[cut + 1 :]))

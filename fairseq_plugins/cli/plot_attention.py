@@ -150,6 +150,8 @@ def encoder_panels(args: argparse.Namespace, paths: list[Path]) -> list[Attentio
     arcs = [[] if args.no_arcs else one.arcs() for one in found]
     relations = [[] if args.no_arcs else one.arc_relations() for one in found]
     return [
-        AttentionPanel(name, one.weights, one.tokens, one.tokens, *drawn, one.border_token(), told)
-        for name, one, told, *drawn in zip(names, found, relations, arcs, marks)
+        AttentionPanel(
+            name, one.weights, one.tokens, one.tokens, up, mark, one.border_token(), told
+        )
+        for name, one, told, up, mark in zip(names, found, relations, arcs, marks)
     ]

@@ -10,7 +10,7 @@ system are its seeds: their mean and range are drawn. Different datasets are dra
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -64,7 +64,7 @@ def run(args: argparse.Namespace) -> None:
     print(*paths, numbers, sep="\n")
 
 
-def measure(args: argparse.Namespace) -> tuple[dict[str, Curves], dict[tuple[str, str], int]]:
+def measure(args: argparse.Namespace) -> tuple[Mapping[str, Curves], dict[tuple[str, str], int]]:
     """Average the gates of every run; return what `gates_csv` takes.
 
     Raises:
@@ -80,7 +80,7 @@ def measure(args: argparse.Namespace) -> tuple[dict[str, Curves], dict[tuple[str
     command.show_log()
     given = given_overrides(args, EXAMPLES)
     runs = gated_runs(find_checkpoints(args.checkpoints), args.names, args.data)
-    panels: dict[str, dict[str, dict[int, list[float]]]] = {}
+    panels: dict[str, dict[str, dict[float, list[float]]]] = {}
     tokens: dict[tuple[str, str], int] = {}
     for one in tqdm(runs, "gates", unit=" runs", disable=None):
         predictor = load([one.path], args.data, cpu=args.cpu, **given)

@@ -77,7 +77,7 @@ def column(one: PerturbedExamples) -> PerturbedSet:
     from ..lab.results.robustness_table import PerturbedSet
 
     labels = {example.label for example in one.perturbed}
-    only = labels.pop() if len(labels) == 1 else ""
+    only = labels.pop() or "" if len(labels) == 1 else ""
     both = zip(one.originals or (), one.perturbed)
     untouched = sum(before.texts == after.texts for before, after in both)
     where = (one.dataset, one.split, str(one.source))

@@ -242,7 +242,7 @@ def check_reference(args: argparse.Namespace, data: str = "") -> None:
 
     if args.reference and not Path(args.reference).is_file():
         raise FileNotFoundError(f"{args.reference}: no such file")
-    asked = 0
+    source, asked = "", 0
     if args.reference and args.source and Path(args.source).is_file():
         source, asked = args.source, len(read_lines(args.source))
     elif args.reference and data:

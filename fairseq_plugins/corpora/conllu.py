@@ -173,6 +173,7 @@ def checked_rows(
     """
     words: list[Row] = []
     ranges: dict[int, tuple[int, list[str]]] = {}
+    final = ""
     for number, line in block:
         if line.startswith("#"):
             continue

@@ -93,7 +93,7 @@ def find_splits(
             f"{split}: {' or '.join(names)}" for split, names in dataset.splits.items()
         )
         raise FileNotFoundError(f"{folder} holds no file of {dataset.name!r} ({expected})")
-    return found | own
+    return {**found, **own}
 
 
 def find_split(dataset: Dataset, split: str, raw_dir: str | Path) -> Path:

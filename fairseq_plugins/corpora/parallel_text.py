@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
+from typing import Any
 
 from ..text_reading import decode_line, numbered_lines
 
@@ -41,7 +42,7 @@ class Scan:
 
 
 def scan_file(
-    path: Path, max_characters: int | None, tick: Callable[[int], None] = lambda n: None
+    path: Path, max_characters: int | None, tick: Callable[[int], Any] = lambda n: None
 ) -> Scan:
     """Check one file.
 

@@ -132,7 +132,8 @@ class Entities:
         pairs = [sample["pairs"][name].detach() for name in ("first", "last", "match")]
         scores = span_scores(logits, *pairs)
         counts = sample["net_input"]["word_counts"]
-        rows = found_spans(scores, *pairs[:2], counts, sample["asked"], self.types)
+        first, last, _ = pairs
+        rows = found_spans(scores, first, last, counts, sample["asked"], self.types)
         kept = [kept_spans(rows.get(i, ()), self.overlap) for i in range(len(sample["gold"]))]
         found = np.array([*map(span_counts, sample["gold"], kept)]).sum(0).tolist()
         return {f"_entity_{place}": number for place, number in enumerate(found)}
@@ -202,7 +203,7 @@ def log(tally: Any, logging_outputs: Sequence[Mapping[str, Any]]) -> None:
     """
     names = [name for name in logging_outputs[0] if name.startswith("_")] if logging_outputs else []
     for name in names:
-        total = sum(output[name] for output in logging_outputs)
+        total: Any = sum(output[name] for output in logging_outputs)
         if torch.is_tensor(total):
             total = total.as_subclass(Tensor).double() if total.dim() else total.item()
         metrics.log_scalar_sum(name, total)

@@ -17,6 +17,7 @@ worker, the epoch, the order or the batch. Trees are parents from 0, a root its 
 import hashlib
 import logging
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol
 
 import numpy as np
 
@@ -114,6 +115,14 @@ def donors(lengths: np.ndarray, random: np.random.Generator) -> np.ndarray:
     return found
 
 
+class Trees(Protocol):
+    """Trees of sentences, by their numbers."""
+
+    def __getitem__(self, index: int, /) -> np.ndarray:
+        """Return the heads of a sentence's words."""
+        ...
+
+
 class ControlledTrees(Sequence):
     """The trees that sentences are given, made when they are asked for.
 
@@ -126,14 +135,14 @@ class ControlledTrees(Sequence):
     def __init__(
         self,
         source: str,
-        trees: Sequence[np.ndarray],
+        trees: Trees,
         lengths: np.ndarray,
         seed: int | None = None,
         key: str = "",
     ) -> None:
         self.source, self.trees, self.lengths = source, trees, lengths
         self.seed, self.key = seed, key
-        self._donors = None
+        self._donors = np.empty(0, np.int64)
         if source == SHUFFLED:
             self._donors = donors(lengths, dice(seed, key, "trees"))
             other = int((lengths != lengths[self._donors]).sum())
@@ -210,8 +219,8 @@ def controlled_layers(
     for layer in layers:
         name = layer.name
         if layer.enters == TREE and controls.trees in MADE:
-            trees = held[name], held[name].lengths
-            found[name] = Rows.of(ControlledTrees(controls.trees, *trees, controls.seed, key))
+            made = (controls.trees, held[name], held[name].lengths, controls.seed, key)
+            found[name] = Rows.of(ControlledTrees(*made))
         elif layer.enters == COLUMN and controls.features != GIVEN:
             own = _derived(layer, words) if layer.derived else held[name]
             each = np.arange(len(own.values))

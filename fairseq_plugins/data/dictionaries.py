@@ -36,7 +36,7 @@ def build_dictionary(counts: Mapping[str, int], threshold: int, size: int) -> Di
     return dictionary
 
 
-def load_dictionary(path: Path) -> Dictionary:
+def load_dictionary(path: str | Path) -> Dictionary:
     """Load a fairseq dictionary; FileNotFoundError or ValueError name a bad file."""
     if not Path(path).is_file():
         raise FileNotFoundError(f"no dictionary {str(path)!r}")

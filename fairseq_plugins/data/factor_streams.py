@@ -54,7 +54,7 @@ def cut_row(row: Tensor, limit: int | None, layers: Iterable[Layer]) -> Tensor:
         own = slice(begin, begin + len(layer.columns))
         cut[-1, own] = layer.end
         if layer.enters == TREE:
-            left = shortened_columns(*row[:, own].T.tolist(), limit - 1)
+            left = shortened_columns(*row[:, own].T.tolist(), length=limit - 1)
             cut[:-1, own] = torch.tensor(left).T
         begin = own.stop
     return cut
@@ -179,9 +179,9 @@ def _check_layer(layer: Layer, source: Path, sizes: np.ndarray) -> None:
                 f"{source}; {AGAIN}"
             )
     if layer.enters == TREE:
-        check_trees(str(prefix), *columns, sizes)
+        check_trees(f"{source}.{layer.columns[-1]}", *columns, sizes=sizes)
     else:
-        bounds = (PAD_ID + 1, len(layer.inventory))
+        prefix, bounds = Path(f"{source}.{layer.name}"), (PAD_ID + 1, len(layer.inventory))
         check_ids(prefix, columns[0], sizes, bounds, f"value of feature {layer.name!r}")
 
 
@@ -224,8 +224,8 @@ def check_trees(what: str, words: np.ndarray, heads: np.ndarray, sizes: np.ndarr
     for first in range(0, len(sizes), ROWS_AT_ONCE):
         part = sizes[first : first + ROWS_AT_ONCE].astype(np.int64)
         end = begin + int(part.sum())
-        columns = (np.asarray(column[begin:end], np.int64) for column in (words, heads))
-        _check_lines(what, *columns, part, first)
+        columns = [np.asarray(column[begin:end], np.int64) for column in (words, heads)]
+        _check_lines(what, *columns, sizes=part, done=first)
         begin = end
 
 

@@ -40,4 +40,5 @@ class FactoredDictionary(Dictionary):
         if label <= SPECIAL_ID:
             return super().__getitem__(idx)
         labels = self.layer.inventory.symbols
-        return self.layer.restore(super().__getitem__(plain), labels[min(label, len(labels) - 1)])
+        restore: Any = self.layer.restore
+        return restore(super().__getitem__(plain), labels[min(label, len(labels) - 1)])

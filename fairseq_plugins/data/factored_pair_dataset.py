@@ -10,6 +10,7 @@ from fairseq.data import BaseWrapperDataset, LanguagePairDataset
 from torch import Tensor
 
 from ..syntax.labels import PAD_ID, SPECIAL_ID
+from .factor_streams import FactorStreams
 
 MODES = ("drop", "shuffle")  # of an ablation
 
@@ -43,10 +44,10 @@ class FactoredPairDataset(BaseWrapperDataset):
     def __init__(
         self,
         pairs: LanguagePairDataset,
-        factors: Sequence[Tensor] | None,
+        factors: Sequence[Tensor] | FactorStreams | None,
         *,
         observer: Callable[[dict[str, Any]], None] | None = None,
-        targets: Sequence[Tensor] | None = None,
+        targets: Sequence[Tensor] | FactorStreams | None = None,
         takes_all: bool = False,
     ) -> None:
         super().__init__(pairs)

@@ -38,7 +38,7 @@ class QuestionDataset(TextDataset):
     ) -> None:
         sentences = [columns.questions, columns.contexts]
         super().__init__(sentences, form, gold=columns.gold, name_of=name_of)
-        self.texts = texts
+        self.texts: Any = texts
 
     def __getitem__(self, index: int) -> dict[str, Any]:
         """Return an item of `TextItems`, with ``target`` (K, 2) when the split is labelled, and

@@ -119,7 +119,7 @@ class Rows:
         return cls(np.fromfile(f"{prefix}.bin", dtype=dtype), lengths)
 
     @classmethod
-    def of(cls, rows: Iterable[Sequence[int]]) -> Rows:
+    def of(cls, rows: Iterable[Sequence[int] | np.ndarray]) -> Rows:
         """Take rows as they are."""
         rows = list(rows)
         lengths = np.array([len(row) for row in rows], dtype=np.int64)

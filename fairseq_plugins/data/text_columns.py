@@ -31,9 +31,17 @@ PIPELINE = "the pipeline that parsed it is broken"
 class Encoded(Protocol):
     """What `text.text_encoder` makes of a sentence."""
 
-    tokens: Sequence[int]
-    word_of: Sequence[int]
-    layers: dict[str, Sequence[int]]
+    @property
+    def tokens(self) -> Sequence[int]:
+        """The ids of its wordpieces."""
+
+    @property
+    def word_of(self) -> Sequence[int]:
+        """The word of each of them."""
+
+    @property
+    def layers(self) -> Mapping[str, Sequence[Any]]:
+        """What its words carry, by the layer's name."""
 
 
 @dataclass(frozen=True)
@@ -156,7 +164,8 @@ class SentenceColumns:
                 may be; names the example.
         """
         check_lengths(what, rows, self.word_counts * first.word_counts)
-        rows.check(what, len(layer.values), layer.name)
+        values: Any = layer.values
+        rows.check(what, len(values), layer.name)
         return replace(self, layers=self.layers | {layer.name: rows})
 
 

@@ -13,7 +13,7 @@ from torch import Tensor
 
 from .folder_names import WORD_LABELS
 from .text_batches import lay_out
-from .text_columns import SCORE, Gold, SentenceColumns
+from .text_columns import SCORE, SentenceColumns
 from .text_items import InputFormat, TextItems, joined
 
 
@@ -22,7 +22,7 @@ class TextDataset:
 
     Args:
         sentences, form: see `TextItems`.
-        gold: their labels; None for raw text.
+        gold: their labels, a `Gold` or a `SpanGold`; None for raw text.
         name_of: names an example in messages, by its number.
 
     Attributes:
@@ -39,7 +39,7 @@ class TextDataset:
         sentences: Sequence[SentenceColumns],
         form: InputFormat,
         *,
-        gold: Gold | None = None,
+        gold: Any = None,
         name_of: Callable[[int], str] | None = None,
     ) -> None:
         self.name_of = name_of or "example {}".format
@@ -73,7 +73,7 @@ class TextDataset:
         """Whether every example has its gold label."""
         return self.gold is not None and self.gold.complete
 
-    def _check_gold(self, gold: Gold) -> None:
+    def _check_gold(self, gold: Any) -> None:
         if len(gold) != len(self):
             raise ValueError(f"{len(gold)} labels of {len(self)} examples; prepare again")
         if gold.kind != WORD_LABELS:

@@ -162,7 +162,7 @@ def count_examples(folder: Path, manifest: Manifest, split: str) -> dict[str, in
     elif stream_exists(folder / f"{split}.label"):
         found["labelled"] = int((lengths("label") > 0).sum())
     specials = manifest.family.row.specials(manifest.sentences)
-    found["longest"] = int(sum(tokens).max(initial=0)) + specials
+    found["longest"] = int(np.sum(tokens, axis=0).max(initial=0)) + specials
     return found
 
 

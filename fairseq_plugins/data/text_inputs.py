@@ -64,7 +64,9 @@ class InputOptions:
     @classmethod
     def of(cls, cfg: Any) -> "InputOptions":
         """Take them from the options of a task, which has some of them."""
-        found = {spec.name: getattr(cfg, spec.name, spec.default) for spec in fields(cls)}
+        found: dict[str, Any] = {
+            spec.name: getattr(cfg, spec.name, spec.default) for spec in fields(cls)
+        }
         for name in ("long_examples", "entities"):
             found[name] = found[name] and str(found[name])
         return cls(**found)

@@ -79,8 +79,8 @@ class TextItems:
         self.tables = [layer.name for layer in form.entering(TABLE)]
         self.name_of = name_of
         self._specials = form.row.specials(len(self.sentences))  # of a row
-        lengths = sum(column.tokens.lengths for column in self.sentences)  # (n,)
-        self.sizes = self._specials + lengths
+        lengths = [column.tokens.lengths for column in self.sentences]  # (n,) each
+        self.sizes: np.ndarray = self._specials + np.sum(lengths, axis=0)
         # Of examples that are too long: parts of each row, and the row of each word.
         self._cuts: dict[int, tuple[list[list[Stretch]], np.ndarray | None]] = {}
         self._fit()
@@ -114,7 +114,7 @@ class TextItems:
         rows, owners = self._cuts.get(index) or (self.rows(index), None)
         columns = zip(*(self._row(index, parts) for parts in rows))
         tokens, segments, *factors = map(list, columns)
-        item = {
+        item: dict[str, Any] = {
             "id": index,
             "tokens": joined(tokens),
             "segments": joined(segments),
@@ -212,7 +212,8 @@ class TextItems:
         most = self.form.positions
         if most is None:
             return "a larger --max-positions as far as the model has positions"
-        return f"a larger --max-positions, at most {most}" if most > self.form.limit else ""
+        has_room = most > (self.form.limit or most)
+        return f"a larger --max-positions, at most {most}" if has_room else ""
 
     def _truncate(self, index: int, room: int) -> tuple[list[list[Stretch]], None]:
         lengths = [int(column.tokens.lengths[index]) for column in self.sentences]
@@ -270,13 +271,13 @@ class TextItems:
         words = column.words[index]  # (S,)
         columns = []
         for layer in self.columns:
-            held = column.layers.get(layer.name)
-            if layer.derived and held is not None:  # under a control
-                columns.append(held[index])
+            name, held = layer.name, column.layers
+            if layer.derived and name in held:  # under a control
+                columns.append(held[name][index])
             elif layer.derived:  # from the words of the wordpieces
-                columns.append(layer.inventory.ids(layer.label(words.tolist())))
+                columns.append(np.asarray(layer.inventory.ids(layer.label(words.tolist()))))
             else:
-                columns.append(held[index][words])
+                columns.append(held[name][index][words])
         return np.stack(columns, axis=1)  # (S, F)
 
     def _word_places(

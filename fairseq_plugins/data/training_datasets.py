@@ -1,6 +1,6 @@
 """The examples of an understanding task as fairseq's datasets: their order, and their batches."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,8 @@ class _Batched(FairseqDataset):
     """
 
     order = FILE
+    sizes: np.ndarray
+    name_of: Callable[[int], str]
 
     def num_tokens(self, index: int) -> int:
         """Return an example's number of tokens, over all its rows."""

@@ -139,7 +139,7 @@ def arcs(reading: Reading) -> Arcs | None:
     centres = [end - width / 2 for end, width in zip(ends, widths)]
     levels = arc_levels(pairs)
     foot = STEP * (max(levels, default=0) + 1)
-    drawn = []
+    drawn: list[tuple[float, float, float, str]] = []
     for (word, head), level in zip(pairs, levels):
         side = ASIDE if head < word else -ASIDE  # arcs of a head stand beside each other
         drawn.append((centres[head] + side, centres[word], foot - STEP * level, labels[word]))

@@ -47,7 +47,7 @@ def guarded(app: ASGIApp) -> ASGIApp:
         if scope["type"] != "http":
             return await app(scope, receive, send)
         kept = [one for one in scope["headers"] if not one[0].startswith(FORWARDED)]
-        scope = {**scope, "headers": kept}
+        scope = dict[str, Any](scope, headers=kept)
         if status := refused(scope["method"], scope["path"], dict(kept)):
             answer = PlainTextResponse("this is for the page itself", status)
             return await answer(scope, receive, send_guarded)

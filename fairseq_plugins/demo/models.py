@@ -59,7 +59,7 @@ def open_models(options: DemoOptions) -> list[Shown]:
         task = task_of(paths)
         if task == SEEKING:
             raise ValueError(f"{named(paths)} is of task {task}, which the page does not show")
-        model = load(paths, **how, **LONG.get(task, {}))
+        model = load(paths, **how, **LONG.get(task or "", {}))
         if kind != (other := kind_of(model)):
             raise ValueError(f"{named(paths)} is no model for --{kind}: give it with --{other}")
         if kind != TRANSLATION:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
+from typing import Any
 
 import gradio as gr
 
@@ -30,7 +31,7 @@ def _fill(tab: Tab, models: Sequence[Shown], presets: Sequence[Sequence[str]]) -
     """Put fields, examples and what is found into a tab."""
     gr.Markdown(tab.about)
     fields = [_field(tab, label, lines) for label, lines in tab.texts.items()]
-    asked = list(fields)
+    asked: list[Any] = list(fields)
     if tab.choice:
         label, choices = tab.choice
         if known := choices(models):
@@ -40,7 +41,11 @@ def _fill(tab: Tab, models: Sequence[Shown], presets: Sequence[Sequence[str]]) -
     ways = [button.click, *(one.submit for one in fields)]
     ways += [one.input for one in asked[len(fields) :]]
     if presets:
-        how = {"label": "examples", "cache_examples": False, "api_visibility": "private"}
+        how: dict[str, Any] = {
+            "label": "examples",
+            "cache_examples": False,
+            "api_visibility": "private",
+        }
         held = gr.Examples([*map(list, presets)], fields, **how)
         ways.append(held.load_input_event.then)
     found = gr.HTML(elem_id=f"{tab.name}-found", elem_classes="fp-found", apply_default_css=False)

@@ -110,6 +110,7 @@ class SentenceReader:
         if not (named or english or manifest.annotator.get("model")):
             why = "the model was prepared without a pipeline"
             return None, f"{why}; --spacy-model names one that tags and parses"
+        reason = ""
         for names in WANTED:
             try:
                 return reopen_annotator(model.folder, manifest.annotator, names, named), ""

@@ -55,9 +55,9 @@ class Tab:
             except ValueError as error:
                 return render("panels.html", panels=[(self.title, None, str(error))])
         if self.single:
-            *given, name = given
+            name, given = given[-1], given[:-1]
             models = [model for model in models if model.name == name]
-        panels = []
+        panels: list[tuple[str, dict[str, Any] | None, str]] = []
         for model in models:
             try:
                 panels.append((model.name, self.view(model, *given), ""))

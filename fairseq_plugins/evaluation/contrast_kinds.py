@@ -88,7 +88,7 @@ def _sentence(
 ) -> View:
     source, gold, said = texts
     gap = scores[1] - scores[0]
-    marked = [mark_words(*pair, gold) for pair in (said, said[::-1])]
+    marked = [mark_words(*pair, gold=gold) for pair in (said, said[::-1])]
     row = [("id", str(number)), ("gap", f"{gap:.2f}")]
     row += [(f"{metric} {name}", f"{score:.2f}") for name, score in zip(names, scores)]
     row += [(f"only {name} right", only(runs, HIT)) for name, runs in zip(names, marked)]

@@ -104,9 +104,9 @@ def bootstrap_counts(
         parts = random.multinomial(len(system), _even(len(system)), size=samples)
         resampled = np.where(parts > 0, parts * gaps, 0.0).sum(axis=1) / len(system)
         errors = _errors(gaps)
-    interval = np.percentile(resampled, [2.5, 97.5]).tolist()
+    low, high = np.percentile(resampled, [2.5, 97.5]).tolist()
     p_value = _p_value(observed, resampled) if count > 1 else math.nan
-    return Bootstrap(observed, p_value, *interval, count, samples, *errors)
+    return Bootstrap(observed, p_value, low, high, count, samples, *errors)
 
 
 def _check(

@@ -8,6 +8,8 @@ import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from .predictions import SCORE, Prediction
 from .shown_text import visible
 from .templates import render
@@ -28,7 +30,7 @@ class SentenceStrengths:
 
     text: str
     spans: Sequence[tuple[int, int]]
-    strengths: Sequence[float]
+    strengths: Sequence[float] | np.ndarray
 
     def top(self, count: int) -> set[int]:
         """Return the numbers of the strongest words, at most ``count``; of equals the first.

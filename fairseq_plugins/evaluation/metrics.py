@@ -245,7 +245,7 @@ def score_metrics(
 
 def _score_metrics(one: Counts, weights: np.ndarray, names: Iterable[str]) -> dict[str, float]:
     columns = (np.repeat(column, weights).tolist() for column in one.table.T)
-    return score_metrics(*columns, names or SCORE_METRICS)
+    return score_metrics(*columns, names=names or SCORE_METRICS)
 
 
 def _class_metrics(one: Counts, weights: np.ndarray, _: Iterable[str]) -> dict[str, float]:

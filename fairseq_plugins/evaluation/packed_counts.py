@@ -39,7 +39,7 @@ def packed(one: ExampleCounts, split: str) -> dict[str, Any]:
     try:
         if not np.isfinite(counts.table).all():
             raise ValueError("a score is no number")
-        _check_size(counts.kind, *counts.table.shape, counts.classes)
+        _check_size(counts.kind, *counts.table.shape, classes=counts.classes)
         _check(counts, one.metric)
         whole, scale = _whole(counts.table)
     except ValueError as error:
@@ -76,7 +76,7 @@ def unpacked(found: Any, source: str) -> ExampleCounts:
         shape = [int(one) for one in found["shape"]]
         if len(shape) != 2:
             raise ValueError(f"shape {quoted(shape)}")
-        _check_size(kind, *shape, classes)
+        _check_size(kind, *shape, classes=classes)
         counts = Counts(kind, _table(found, *shape), classes, positive)
         _check(counts, metric)
     except (TypeError, KeyError, binascii.Error, zlib.error, OverflowError) as error:
@@ -124,7 +124,7 @@ def _table(found: Mapping[str, Any], count: int, columns: int) -> np.ndarray:
     """Return the numbers, (n, k)."""
     if found["scale"] not in (1, _FINE):
         raise ValueError(f"scale {quoted(found['scale'])} is not one of 1, {_FINE}")
-    kind = np.dtype(_known(found, "type", _TYPES))
+    kind: Any = np.dtype(_known(found, "type", _TYPES))
     size = count * columns * kind.itemsize
     unpacking = zlib.decompressobj()
     content = unpacking.decompress(base64.b64decode(found["data"], validate=True), size + 1)

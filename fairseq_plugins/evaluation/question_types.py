@@ -109,14 +109,16 @@ def _of_type(
     ids: list[str],
     gold: Mapping[str, Sequence[str]],
     systems: Mapping[str, Mapping[str, str]],
-    **drawn: int,
+    **drawn: Any,
 ) -> Iterator[tuple[Any, ...]]:
-    golds, first = [list(gold[name]) for name in ids], None
+    golds = [list(gold[name]) for name in ids]
+    first: Answers | None = None
     for system, predicted in systems.items():
         run = Answers(system, "spans", ids, golds, [predicted[name] for name in ids])
         wrong = sum(not scores_of(*pair)[0] for pair in zip(golds, run.predicted))
-        tested = first is not None and drawn["samples"]
-        p_value = bootstrap([first], [run], "exact", **drawn).p_value if tested else math.nan
+        p_value = math.nan
+        if first is not None and drawn["samples"]:
+            p_value = bootstrap([first], [run], "exact", **drawn).p_value
         first = first or run
         yield system, len(ids), wrong, None if math.isnan(p_value) else p_value
 

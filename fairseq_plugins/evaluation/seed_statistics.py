@@ -12,6 +12,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import optimize, stats
@@ -81,7 +82,8 @@ def detectable(noise: Noise, count: int, *, power: float = 0.8, level: float = 0
     highest = 1.0
     while lacking(highest) < 0:
         highest *= 2
-    over_seeds = optimize.brentq(lacking, 0.0, highest) * noise.seeds / math.sqrt(count)
+    effect: Any = optimize.brentq(lacking, 0.0, highest)  # its root alone
+    over_seeds = effect * noise.seeds / math.sqrt(count)
     return max(over_seeds, _errors(each, level) * noise.over_both(count) * several)
 
 

@@ -17,6 +17,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 OFFICIAL_THRESHOLD = 1.0  # of the official script, made for probabilities
 LOGGED = (
@@ -89,10 +90,10 @@ def judge(golds: Sequence[str], best_text: str, odds: float) -> Judged:
 
 
 def best_threshold(
-    scores: Sequence[float],
-    odds: Sequence[float],
-    has_answer: Sequence[bool],
-    answered: Sequence[bool],
+    scores: ArrayLike,
+    odds: ArrayLike,
+    has_answer: ArrayLike,
+    answered: ArrayLike,
 ) -> tuple[float, float]:
     """Find the odds above which not to answer.
 
@@ -106,13 +107,13 @@ def best_threshold(
         The best mean score and its threshold; 0.0 if never to answer is best. Of equal odds,
         questions are tried one after the other, in the order given, as officially.
     """
-    has_answer = np.asarray(has_answer, dtype=bool)
-    gains = np.where(has_answer, scores, np.where(answered, -1.0, 0.0))
-    order = np.argsort(np.asarray(odds, dtype=float), kind="stable")
-    sums = np.cumsum([(~has_answer).sum(), *gains[order]])
+    known, ranks = np.asarray(has_answer, dtype=bool), np.asarray(odds, dtype=float)
+    gains = np.where(known, scores, np.where(answered, -1.0, 0.0))
+    order = np.argsort(ranks, kind="stable")
+    sums = np.cumsum([(~known).sum(), *gains[order]])
     best = int(sums.argmax())
-    threshold = float(odds[order[best - 1]]) if best else 0.0
-    return float(sums[best] / len(has_answer)), threshold
+    threshold = float(ranks[order[best - 1]]) if best else 0.0
+    return float(sums[best] / len(known)), threshold
 
 
 def span_metrics(

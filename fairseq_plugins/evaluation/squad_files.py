@@ -80,7 +80,7 @@ def score_files(what: SquadScoring) -> dict[str, float]:
     if odds is None:
         return evaluate(gold, predictions)
     _warn_of_another_threshold({name: predictions[name] for name in gold}, odds, what)
-    return evaluate(gold, predictions, odds, what.in_force)
+    return evaluate(gold, predictions, odds, what.in_force or 0.0)
 
 
 def _complete(
@@ -119,13 +119,14 @@ def _warn_of_another_threshold(
     ranked = [name for name in predictions if odds[name] < math.inf]  # others have no span at all
     if all(predictions[name] for name in ranked):
         return  # none was emptied
-    unlike = [name for name in ranked if bool(predictions[name]) == (odds[name] > what.in_force)]
+    in_force = what.in_force or 0.0
+    unlike = [name for name in ranked if bool(predictions[name]) == (odds[name] > in_force)]
     if unlike:
         logger.warning(
             "%s was made with another threshold than %g: its texts and null odds of %s say so. "
             "Give --threshold what `answer` used (null_threshold in metrics.json), or leave out "
             "--null-odds to score the texts as they are",
-            *(what.predictions, what.in_force, _some(unlike)),
+            *(what.predictions, in_force, _some(unlike)),
         )
 
 

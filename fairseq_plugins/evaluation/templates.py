@@ -7,7 +7,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 
 from .shown_text import escape_markdown, straight, visible
 
@@ -23,12 +23,12 @@ def render(name: str, folder: Path = PAGES, **values: Any) -> str:
 def _environment(folder: Path) -> Environment:
     environment = Environment(
         loader=FileSystemLoader(folder),
-        autoescape=lambda name: name.endswith(".html"),
+        autoescape=select_autoescape(["html"]),
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
     environment.filters |= {"escaped": escape_markdown, "straight": straight, "visible": visible}
-    environment.globals["zip"] = zip
+    environment.globals["zip"] = zip  # pyrefly: ignore[unsupported-operation]
     return environment

@@ -12,6 +12,7 @@ signature. The others exist to compare with papers that predate it:
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from sacrebleu.metrics import BLEU, CHRF
 from sacremoses import MosesDetokenizer, MosesTokenizer
@@ -161,14 +162,14 @@ def prepare(
         tokenized = "yes" if looks_tokenized([*words, *alike]) else "no"
     if tokenized == "no":
         return Corpus(name, words)
-    detokenizer = MosesDetokenizer(form.lang)  # un-escapes &apos; and its kin
+    detokenizer: Any = MosesDetokenizer(form.lang)  # un-escapes &apos; and its kin
     text = [detokenizer.detokenize(_join_hyphens(line).split()) for line in words]
     return Corpus(name, text, [detokenizer.unescape_xml(line) for line in words])
 
 
 def tokenize(lines: Sequence[str], lang: str) -> list[str]:
     """Moses-tokenise plain text without escaping."""
-    tokenizer = MosesTokenizer(lang)
+    tokenizer: Any = MosesTokenizer(lang)
     return [tokenizer.tokenize(line, return_str=True, escape=False) for line in lines]
 
 

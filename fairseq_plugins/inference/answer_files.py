@@ -12,7 +12,7 @@ all are complete; of a question that is answered only its best span is kept in m
 
 import json
 import logging
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -48,7 +48,7 @@ def answer_files(options: AnswerOptions) -> None:
     ids = None if options.ids is None else read_ids(options.ids)
     if ids is not None and paragraphs is not None:
         known = {one.id for paragraph in paragraphs for one in paragraph.questions}
-        check_known(ids, known, options.ids, options.input)
+        check_known(ids, known, str(options.ids), str(options.input))
         paragraphs = _chosen(paragraphs, ids)
     given = given_overrides(options, ("null_threshold", "n_best", "max_answer_length", *WINDOWS))
     given |= {"cpu": options.cpu, "int8": options.int8}
@@ -71,15 +71,16 @@ def _chosen(paragraphs: Iterable[Paragraph], ids: Mapping[str, Any]) -> list[Par
 def _replies(
     reader: Reader,
     options: AnswerOptions,
-    paragraphs: list[Paragraph] | None,
+    paragraphs: Sequence[Paragraph] | None,
     ids: Mapping[str, Any] | None,
 ) -> tuple[Iterator[Reply], int]:
     size = {"batch_size": options.batch_size}
     if paragraphs is not None:
         total = sum(len(paragraph.questions) for paragraph in paragraphs)
         return reader.answer_paragraphs(paragraphs, **size), total
-    replies = reader.answer_split(options.split, ids=ids, **size)
-    counts = reader.predictor.manifest.splits[options.split]
+    split = str(options.split)  # there is one where there is no input
+    replies = reader.answer_split(split, ids=ids, **size)
+    counts = reader.predictor.manifest.splits[split]
     return replies, counts["examples"] if ids is None else len(ids)
 
 

@@ -122,7 +122,8 @@ def _study(
     found = predictor.outputs(sample, need_weights=True)
     rows = mean_answer(predictor.target, [logits for logits, _ in found])
     tables = select_tables(found[0][1], DIFFERENCE, layer)
-    table = sum(table.mean(0) for table in tables).cpu().numpy() / len(tables)  # (S, S)
+    whole: Any = sum(table.mean(0) for table in tables)
+    table = whole.cpu().numpy() / len(tables)  # (S, S)
     segments = dataset.items[index]["segments"]  # (S,)
     family = predictor.manifest.family
     places = sentence_places(segments, family.row)
@@ -176,7 +177,7 @@ def running_words(text: str, spans: Sequence[Span]) -> np.ndarray:
 
 
 def word_strengths(
-    table: np.ndarray, others: np.ndarray, own: np.ndarray, word_of: Sequence[int]
+    table: np.ndarray, others: np.ndarray, own: np.ndarray, word_of: Sequence[int] | np.ndarray
 ) -> np.ndarray:
     """Return how much attention the words of a sentence receive from the other one.
 
@@ -193,7 +194,7 @@ def word_strengths(
     return np.bincount(word_of[: len(own)], received, minlength=int(word_of[-1]) + 1)
 
 
-def word_spans(text: str, spans: Sequence[Span], word_of: Sequence[int]) -> list[Span]:
+def word_spans(text: str, spans: Sequence[Span], word_of: Sequence[int] | np.ndarray) -> list[Span]:
     """Return where words stand in a text, from their first piece to their last.
 
     Args:

@@ -151,12 +151,13 @@ def attention_of(
     tables = select_tables(found.extra, kind, layer)
     check_choice("head", head, len(tables[0]))
     means = [(table.mean(0) if head is None else table[head]).cpu() for table in tables]  # (S, S)
+    whole: Any = sum(means)
     shown = np.ix_(*2 * [_shown(sentences, predictor.manifest.family.row)])  # (P,) twice
     tokens = [token for sentence in sentences for token in sentence.tokens]
     heads = _heads(predictor, example, sentences) if parse else None
     return EncoderAttention(
         tokens=[predictor.inputs.vocabulary.pieces[token] for token in tokens],
-        weights=(sum(means) / len(means)).numpy()[shown],  # (P, P)
+        weights=(whole / len(means)).numpy()[shown],  # (P, P)
         words=[word for sentence in sentences for word in sentence.words],
         word_of=_counted_on([sentence.word_of for sentence in sentences], sentences),
         heads=heads,
@@ -174,7 +175,7 @@ def _encoded(
         (sentences,) = predictor.encoder.encode([example])
     length = predictor.manifest.family.row.specials(len(sentences))
     length, limit = length + sum(len(s.tokens) for s in sentences), predictor.inputs.limit
-    if length > limit:
+    if limit is not None and length > limit:
         raise ValueError(
             f"the text has {length} wordpieces, special tokens included; the model reads {limit}"
         )

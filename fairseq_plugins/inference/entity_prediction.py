@@ -7,10 +7,11 @@ overlaps as the task says (`evaluation.entity_spans`).
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, cast
 
 from torch import Tensor
 
+from ..data.label_questions import LabelQuestions
 from ..data.text_inputs import TextInputs
 from ..evaluation.entity_spans import NESTED, EntitySpan, found_spans, kept_spans, spans_of
 from ..evaluation.predictions import ENTITIES, Prediction
@@ -39,8 +40,8 @@ def entities_of(
     logits, extra = output
     pairs = extra["first"], extra["last"]
     scores = span_scores(logits, *pairs, extra["match"])
-    counts, types = sample["net_input"]["word_counts"], inputs.questions.labels
-    found = found_spans(scores, *pairs, counts, sample["asked"], types)
+    counts, questions = sample["net_input"]["word_counts"], cast(LabelQuestions, inputs.questions)
+    found = found_spans(scores, *pairs, counts, sample["asked"], questions.labels)
     places = range(len(sample["id"]))
     return [kept_spans(found.get(place, ()), inputs.overlap) for place in places]
 
@@ -59,6 +60,6 @@ def entity_prediction(
     if gold is not None:
         gold = list(gold)
         is_row = bool(gold) and isinstance(gold[0], str)
-        spans = spans_of(gold, len(words)) if is_row else gold
+        spans: Iterable[Any] = spans_of(gold, len(words)) if is_row else gold
         gold = kept_spans((EntitySpan(*one) for one in spans), NESTED)
     return Prediction(name, ENTITIES, found, gold, tuple(words))

@@ -56,8 +56,8 @@ def _from_checkpoints(
 ) -> Parts:
     from .text_checkpoints import load_models
 
-    data = None if data is None else str(data)
-    task, models = load_models(paths, data, wanted=wanted, **overrides)
+    folder = None if data is None else str(data)
+    task, models = load_models(paths, folder, wanted=wanted, **overrides)
     names = label_names(task.manifest.dataset, task.manifest.labels)
     how = {"positive": task.positive, "names": names, "spacy_model": task.cfg.spacy_model}
     return task.inputs, models, how
@@ -77,6 +77,6 @@ def _from_bundles(
     first, *others = [load_bundle(bundle, overrides, data) for bundle in opened]
     for bundle, other in zip(opened[1:], others):
         join(first.inputs, other, bundle.folder)
-    how = {"positive": first.positive, "names": first.names}
-    how["spacy_model"] = named_pipeline or first.pipeline
+    pipeline = named_pipeline or first.pipeline
+    how = {"positive": first.positive, "names": first.names, "spacy_model": pipeline}
     return first.inputs, [loaded.model for loaded in (first, *others)], how

@@ -98,7 +98,7 @@ def _save(graph: nn.Module, batch: dict[str, Tensor], outputs: list[str], path: 
     """Trace a graph on a batch and write it, for batches of any size."""
     axes = {0: torch.export.Dim("batch"), 1: torch.export.Dim("length")}
     with _quiet():
-        program = torch.onnx.export(
+        program: Any = torch.onnx.export(
             graph,
             kwargs=batch,
             dynamic_shapes={name: axes for name in batch},

@@ -177,12 +177,12 @@ class PredictionOptions(ExampleOptions):
             raise ValueError(
                 "--submission-dir goes with --split: the server wants its own test set"
             )
-        if self.input not in FREE and not Path(self.input).is_file():
+        if self.input not in FREE and not Path(str(self.input)).is_file():
             raise FileNotFoundError(f"{self.input}: no such file")
         for path in (self.output, self.metrics):
-            if path not in FREE and Path(path).is_dir():
+            if path not in FREE and Path(str(path)).is_dir():
                 raise ValueError(f"{path} is a folder, not a file to write")
-        named = [path for path in (self.input, self.output, self.metrics) if path not in FREE]
+        named = [str(path) for path in (self.input, self.output, self.metrics) if path not in FREE]
         places = [Path(path).resolve() for path in named]
         twice = [path for path, place in zip(named, places) if places.count(place) > 1]
         if twice:

@@ -20,6 +20,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 import torch
+from numpy.typing import ArrayLike
 from torch import Tensor
 
 from ..corpora.datasets import token_layout
@@ -152,7 +153,7 @@ class Predictor:
         self.inputs.needs.controls.check_raw()
         check_raw(self.folder, read_part(self.manifest, self.inputs.needs).annotations)
 
-    def predict(self, texts: Iterable[Any], **limits: int | None) -> list[Prediction]:
+    def predict(self, texts: Iterable[Any], **limits: Any) -> list[Prediction]:
         """Predict raw texts.
 
         Args:
@@ -171,7 +172,7 @@ class Predictor:
         return list(self.predict_examples(examples, **limits))
 
     def predict_examples(
-        self, examples: Iterable[Example], *, buffer: int | None = None, **limits: int | None
+        self, examples: Iterable[Example], *, buffer: int | None = None, **limits: Any
     ) -> Iterator[Prediction]:
         """Predict examples as they come.
 
@@ -202,7 +203,7 @@ class Predictor:
             names = [f"{e.id} (line {e.line})" if e.line else e.id for e in part]
             yield part, encoded, self.inputs.take(encoded, names)
 
-    def predict_split(self, split: str, **limits: int | None) -> Iterator[Prediction]:
+    def predict_split(self, split: str, **limits: Any) -> Iterator[Prediction]:
         """Predict a split of the prepared folder, with its gold labels where it has them.
 
         Raises:
@@ -251,7 +252,7 @@ class Predictor:
         dataset: Any,
         batch_size: int = BATCH_SIZE,
         max_tokens: int | None = None,
-        chosen: Sequence[int] | None = None,
+        chosen: ArrayLike | None = None,
     ) -> Iterator[dict[str, Any]]:
         """Yield a dataset's batches, on the device; examples of like length stand together.
 
@@ -262,9 +263,9 @@ class Predictor:
             chosen: numbers of the examples that are wanted (default: all).
         """
         ahead = BATCHES_AHEAD * batch_size
-        chosen = np.arange(len(dataset)) if chosen is None else np.asarray(chosen, dtype=np.int64)
-        for begin in range(0, len(chosen), ahead):
-            indices = chosen[begin : begin + ahead]
+        wanted = np.arange(len(dataset)) if chosen is None else np.asarray(chosen, dtype=np.int64)
+        for begin in range(0, len(wanted), ahead):
+            indices = wanted[begin : begin + ahead]
             indices = indices[np.argsort(-dataset.sizes[indices], kind="stable")]
             for batch in cut_batches(dataset, indices.tolist(), batch_size, max_tokens):
                 yield self.batch(dataset, batch)
@@ -284,7 +285,7 @@ class Predictor:
         answers: Callable[[dict[str, Any]], Iterable[Found]],
         dataset: Any,
         chosen: Sequence[int] | None = None,
-        **limits: int | None,
+        **limits: Any,
     ) -> Iterator[Found]:
         """Yield what is found of each example, in order, as soon as all before it are there.
 
@@ -306,7 +307,8 @@ class Predictor:
         R is the number of an example's words for labels of words, otherwise 1.
         """
         if self.target == ENTITIES:
-            return entities_of(*self.outputs(sample), sample, self.inputs)
+            (output,) = self.outputs(sample)
+            return entities_of(output, sample, self.inputs)
         rows = mean_answer(self.target, [logits for logits, _ in self.outputs(sample)])
         one_each = torch.ones(len(sample["id"]), dtype=torch.long)
         return rows.split(sample.get("words_per_example", one_each).tolist())
@@ -333,8 +335,8 @@ class Predictor:
         else:
             (label, probabilities), texts = zip(*found), tuple(words)
             gold = None if gold is None else tuple(gold)
-        more = {"names": self.names} if self.target == CLASSES else {}
-        return Prediction(name, self.target, label, gold, texts, probabilities, **more)
+        names = self.names if self.target == CLASSES else {}
+        return Prediction(name, self.target, label, gold, texts, probabilities, names=names)
 
 
 def cut_batches(

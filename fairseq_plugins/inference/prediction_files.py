@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple, TextIO
+from typing import IO, Any, NamedTuple
 
 from tqdm import tqdm
 
@@ -53,7 +53,7 @@ def predict_files(options: PredictionOptions) -> None:
     names = submission.get("labels", {}) if submission else None
     form = renderer(options.format, predictor.target, names)
     kept = _write(_job(predictor, options), form, options)
-    if options.submission_dir:
+    if submission and options.submission_dir:
         path = Path(options.submission_dir) / submission["file"]
         head, line = renderer("glue", predictor.target, names)
         write_text(path, head + "".join(map(line, kept)))
@@ -64,7 +64,7 @@ def predict_files(options: PredictionOptions) -> None:
 
 def _submission(predictor: Predictor, options: PredictionOptions) -> dict[str, Any] | None:
     """Return how the benchmark's server wants this split; None when it does not."""
-    found = predictor.manifest.submission.get(options.split)
+    found = predictor.manifest.submission.get(str(options.split))
     if options.submission_dir and not found:
         choices = named(predictor.manifest.submission, none="none of this dataset")
         raise ValueError(
@@ -88,10 +88,11 @@ def _job(predictor: Predictor, options: PredictionOptions) -> Job:
         buffer = 1 if sys.stdin.isatty() else options.batch_size
         found = predictor.predict_examples(examples, buffer=buffer, **options.limits)
         return Job(found, None, live=True)
-    lines = numbered_lines(Path(options.input))
-    examples = [*read_examples(lines, options.input, options.input_format, predictor.wanted)]
+    file = str(options.input)
+    lines = numbered_lines(Path(file))
+    examples = [*read_examples(lines, file, options.input_format, predictor.wanted)]
     if options.metrics and not any(e.label or e.word_labels for e in examples):
-        raise _no_gold(options.input)
+        raise _no_gold(file)
     return Job(predictor.predict_examples(examples, **options.limits), len(examples))
 
 
@@ -106,7 +107,7 @@ def _write(job: Job, form: tuple[str, Render], options: PredictionOptions) -> li
     if not options.prints:
         return list(made)
     kept = []
-    path = None if options.output in FREE else Path(options.output)
+    path = None if options.output in FREE else Path(str(options.output))
     with _opened(path) as stream:
         stream.write(head)
         for prediction in made:
@@ -119,13 +120,13 @@ def _write(job: Job, form: tuple[str, Render], options: PredictionOptions) -> li
 
 
 @contextmanager
-def _opened(path: Path | None) -> Iterator[TextIO]:
+def _opened(path: Path | None) -> Iterator[IO[str]]:
     """Open a file that appears under its name when it is complete; without one standard output."""
     if path is not None:
         with replacing(path, "w") as stream:
             yield stream
         return
-    sys.stdout.reconfigure(encoding="utf-8", newline="\n")
+    sys.stdout.reconfigure(encoding="utf-8", newline="\n")  # pyrefly: ignore[missing-attribute]
     yield sys.stdout
     sys.stdout.flush()
 
@@ -145,6 +146,6 @@ def _write_metrics(
         "labelled": sum(truth is not None for truth in gold),
         "metrics": scores,
     }
-    write_text(options.metrics, json.dumps(body, indent=2, ensure_ascii=False) + "\n")
+    write_text(str(options.metrics), json.dumps(body, indent=2, ensure_ascii=False) + "\n")
     shown = ", ".join(f"{name} {value:.4f}" for name, value in scores.items())
     logger.info("%s of %d labelled examples", shown, body["labelled"])

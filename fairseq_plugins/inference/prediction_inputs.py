@@ -62,7 +62,7 @@ def examples_of(texts: Iterable[Any], wanted: Wanted) -> list[Example]:
 
 def _example(number: int, text: Any, wanted: Wanted) -> Example:
     is_row = isinstance(text, Sequence) and not isinstance(text, (str, bytes))
-    parts = tuple(text) if is_row else (text,)
+    parts: tuple[Any, ...] = tuple(text) if is_row else (text,)
     if not all(isinstance(part, str) for part in parts):
         raise ValueError(f"text {number} is {quoted(text)}; expected {wanted}")
     if not parts or not all(part.strip() for part in parts):

@@ -24,7 +24,7 @@ def read_split(translator: Translator, data: str, split: str) -> list[tuple[str,
     columns = [places[name][0] for name in translator.features]
     pairs = task.dataset(split)
     decoder = task.target_decoder
-    found = []
+    found: list[tuple[str, Row, str]] = []
     for i in range(len(pairs)):
         item = pairs[i]
         factors = [item["factors"][:, column].tolist() for column in columns]

@@ -65,7 +65,7 @@ def load(
     """
     if ensemble not in ENSEMBLES:
         raise ValueError(f"ensemble {ensemble!r} is unknown; choices: {', '.join(ENSEMBLES)}")
-    how = {"wanted": (ANSWERING,), "cpu": cpu, "int8": int8, **overrides}
+    how: dict[str, Any] = {"wanted": (ANSWERING,), "cpu": cpu, "int8": int8, **overrides}
     return Reader(load_predictor(path, data, checkpoint, **how), ensemble)
 
 
@@ -127,12 +127,12 @@ class Reader:
         return float(self.options.null_threshold)
 
     @property
-    def windows(self) -> dict[str, int]:
+    def windows(self) -> dict[str, Any]:
         """By what sizes questions and contexts are cut into rows, by the names of the options."""
         sizes = {name: getattr(self.options, name) for name in self.predictor.manifest.windows}
         given = {name: size for name, size in sizes.items() if size is not None}
         most = {"max_positions": self.predictor.inputs.limit}  # as the models allow
-        return self.predictor.manifest.windows | given | most
+        return {**self.predictor.manifest.windows, **given, **most}
 
     def ask(self, question: str, context: str) -> Any:
         """Return a dataset of one raw question.

@@ -8,7 +8,7 @@ several sets have in common is predicted once.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tqdm import tqdm
 
@@ -210,7 +210,8 @@ def _made(examples: Iterable[Example], known: dict[Texts, Prediction]) -> list[P
     made = []
     for example in examples:
         prediction = known[example.texts]
-        gold = float(example.label) if prediction.target == SCORE else example.label
+        gold: Any = example.label
+        gold = float(gold) if prediction.target == SCORE else gold
         made.append(replace(prediction, id=example.id, gold=gold, texts=example.texts))
     return made
 

@@ -69,7 +69,7 @@ def weights_of(model: Any) -> Weights:
     return {name: weight.detach().float() for name, weight in found.items()}
 
 
-def source_tables(embedding: nn.Module) -> Iterator[Tensor]:
+def source_tables(embedding: Any) -> Iterator[Tensor]:
     """Yield tables of the encoder's width that add up to the embeddings: words, then features."""
     if not isinstance(embedding, FactoredEmbedding):
         yield embedding.weight

@@ -6,7 +6,7 @@ import shlex
 import sys
 from functools import cache
 
-PACKAGE = __package__.split(".")[0]
+PACKAGE = __name__.partition(".")[0]
 
 
 def command(name: str, *words: str) -> list[str]:

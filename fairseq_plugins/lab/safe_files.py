@@ -12,7 +12,7 @@ import os
 import shutil
 import stat
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, Any
 
 LARGEST = 2**31  # bytes of a file that is read as a whole: the log of a long training
 _DIGITS = 18  # of a whole number
@@ -20,7 +20,7 @@ _DIGITS = 18  # of a whole number
 logger = logging.getLogger(__name__)
 
 
-def open_file(path: str | Path, mode: str = "rb") -> BinaryIO:
+def open_file(path: str | Path, mode: str = "rb") -> IO[bytes]:
     """Open a regular file that is no link.
 
     Args:

@@ -74,9 +74,9 @@ def read_checkpoint(path: Path) -> Checkpoint:
     name, arch = (part.get("_name") for part in (task, model))
     name = name if isinstance(name, str) and "task" not in task else None
     arch = arch if isinstance(arch, str) else None
-    model_class = ARCH_MODEL_REGISTRY.get(arch)
+    model_class: Any = ARCH_MODEL_REGISTRY.get(arch)
     ours = name in TAKEN and getattr(model_class, TAKEN[name], False)
-    if not ours:
+    if name is None or not ours:
         return Checkpoint(path, {"_name": name}, {"_name": arch}, state["model"], ours=False)
     task = close(task, TASK_DATACLASS_REGISTRY[name], path, without=[PIPELINE])
     config_class = MODEL_DATACLASS_REGISTRY[ARCH_MODEL_NAME_REGISTRY[arch]]
@@ -114,7 +114,8 @@ def task_options(checkpoint: Checkpoint, **overrides: Any) -> dict[str, Any]:
 
 def set_up(options: Mapping[str, Any]) -> Any:
     """Set up the task of closed options on their prepared folder."""
-    task = setup_task(OmegaConf.create(dict(options)), from_checkpoint=True)
+    cfg: Any = OmegaConf.create(dict(options))
+    task = setup_task(cfg, from_checkpoint=True)
     task.cfg.spacy_model = options.get(PIPELINE)  # of what comes from a checkpoint it takes none
     return task
 
@@ -133,7 +134,7 @@ def build(checkpoint: Checkpoint, task: Any, overrides: Mapping[str, Any] = {}) 
     """
     options = OmegaConf.create({**checkpoint.model, **overrides})
     task.check_fit(options, ARCH_MODEL_REGISTRY[checkpoint.model["_name"]])
-    tried = options.copy()  # fairseq takes --encoder-layers-to-keep out of them
+    tried: Any = options.copy()  # fairseq takes --encoder-layers-to-keep out of them
     trial = build_without_memory(partial(FairseqTask.build_model, task, tried, True))
     try:
         check_weights(trial, checkpoint.weights, model_cfg=tried)

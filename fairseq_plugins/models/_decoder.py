@@ -1,6 +1,6 @@
 """fairseq's decoder with factors of the target: it reads those before, and predicts the next."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Optional
 
@@ -26,6 +26,9 @@ class FactoredDecoder(TransformerDecoderBase):
         factors: numbers of ids by name, and columns; see `TargetFactors`.
         how: further options of fairseq's.
     """
+
+    get_incremental_state: Callable[..., Any]  # which fairseq's decorator adds
+    set_incremental_state: Callable[..., Any]
 
     def __init__(
         self,
@@ -85,9 +88,10 @@ class FactoredDecoder(TransformerDecoderBase):
         with self._added(self.target_factors.embed(before)):
             found = (prev_output_tokens, encoder_out, incremental_state)
             x, extra = super().extract_features(*found, *more, **how)  # (B, T, C)
-        extra["factors"] = self.target_factors(x)
+        scores = self.target_factors(x)
+        extra["factors"] = scores
         if incremental_state is not None:
-            best = decided(extra["factors"])  # (B, 1, K)
+            best = decided(scores)  # (B, 1, K)
             is_first = prev_output_tokens.size(1) == 1
             kept = torch.full_like(best, SPECIAL_ID) if is_first else best
             self.set_incremental_state(incremental_state, LAST, {LAST: kept})

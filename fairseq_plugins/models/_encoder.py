@@ -5,7 +5,6 @@ Which layers have local attention, its masks and its layer stand here; the mathe
 of a plain transformer fit; a layer's gate comes to them.
 """
 
-from argparse import Namespace
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Optional
@@ -19,7 +18,7 @@ from fairseq.modules.checkpoint_activations import checkpoint_wrapper
 from fairseq.modules.transformer_layer import TransformerEncoderLayerBase
 from torch import Tensor, nn
 
-from ..architectures.local_options import SEPARATE, LocalOptions, read_layers, read_rules
+from ..architectures.local_options import SEPARATE, read_layers, read_rules
 from ..nn.factors import FactoredEmbedding
 from ..nn.local_attention import Gate
 from ..nn.masks import AdditiveMask, allowed_keys
@@ -51,7 +50,7 @@ class LocalPlan:
     separate: bool = True
 
 
-def read_tree(args: LocalOptions) -> tuple[str, ...]:
+def read_tree(args: Any) -> tuple[str, ...]:
     """Return the layers that the options' local attention reads: heads, or none.
 
     Raises:
@@ -61,7 +60,7 @@ def read_tree(args: LocalOptions) -> tuple[str, ...]:
     return ("heads",) if any(rule.needs_words for rule in rules) else ()
 
 
-def plan_local(args: Namespace, held: Sequence[Layer]) -> LocalPlan:
+def plan_local(args: Any, held: Sequence[Layer]) -> LocalPlan:
     """Work out the plan from options.
 
     Args:
@@ -85,7 +84,7 @@ def openings(
     plan: LocalPlan,
     special: Tensor,
     padding_mask: Tensor,
-    src_factors: Optional[Tensor],
+    src_factors: Any,
     dtype: torch.dtype = torch.float32,
     punctuation: Optional[Tensor] = None,
 ) -> tuple[AdditiveMask, ...]:
@@ -227,7 +226,7 @@ class SyntaxEncoder(TransformerEncoderBase):
         return_all_hiddens: bool = False,
         token_embeddings: Optional[Tensor] = None,
         src_factors: Optional[Tensor] = None,
-    ) -> dict[str, list[Tensor]]:
+    ) -> dict[str, Any]:
         """Encode a batch; what is not named here is as in fairseq.
 
         Args:

@@ -18,7 +18,7 @@ from ._config import SyntaxTransformerConfig
 
 TASK = "syntax_translation"
 MAX_TOKENS = 12000  # of a batch, as in fairseq-generate
-PARTS = {
+PARTS: dict[str, Any] = {
     "task": TASK_DATACLASS_REGISTRY.get(TASK),
     "model": SyntaxTransformerConfig,
     "dataset": DatasetConfig,
@@ -54,7 +54,7 @@ class SyntaxGenerator(GeneratorHubInterface):
             return []
         self.task.restart_numbering()
         tokens, _ = self.task.get_interactive_tokens_and_lengths(list(sentences), None)
-        hypotheses = self.generate(tokens, beam, verbose, **kwargs)
+        hypotheses: Any = self.generate(tokens, beam, verbose, **kwargs)
         return [self.decode(nbest[0]["tokens"]) for nbest in hypotheses]
 
     def encode(self, sentence: str) -> torch.LongTensor:

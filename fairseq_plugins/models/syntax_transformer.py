@@ -138,7 +138,8 @@ class SyntaxTransformerModel(TransformerModel):
                 if plan.word_dim != embed_tokens.embedding_dim:
                     embed_tokens = cls._narrow_words(args, src_dict, plan.word_dim)
                 factors = FactorEmbedding(plan.sizes, plan.dims, columns=plan.columns, **how)
-            embed_tokens = FactoredEmbedding(embed_tokens, factors, args.feature_merge)
+            joined = FactoredEmbedding(embed_tokens, factors, args.feature_merge)
+            return SyntaxEncoder(args, src_dict, joined, args.local_plan)
         return SyntaxEncoder(args, src_dict, embed_tokens, args.local_plan)
 
     @classmethod

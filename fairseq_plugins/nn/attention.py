@@ -6,6 +6,8 @@ in their own files. Letters: N packed tokens, B batch, T = S length, H heads, K 
 n sentences of length l form a block.
 """
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
@@ -164,7 +166,7 @@ class SelfAttention(nn.Module):
         heads: int,
         mixer: Mixer | None = None,
         supervision: ParentSupervision | None = None,
-        dual: nn.Module | None = None,
+        dual: Any = None,
     ) -> None:
         super().__init__()
         check_heads(hidden, heads)

@@ -18,6 +18,7 @@ L layers, H heads.
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property, partial
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -181,7 +182,7 @@ class BertLayer(nn.Module):
 
     def __init__(self, shape: BertShape, attention: nn.Module) -> None:
         super().__init__()
-        self.attention = attention
+        self.attention: Any = attention
         self.attention_norm = nn.LayerNorm(shape.hidden, eps=shape.norm_epsilon)
         self.inner = nn.Linear(shape.hidden, shape.intermediate)
         self.outer = nn.Linear(shape.intermediate, shape.hidden)
@@ -242,13 +243,14 @@ class BertEncoder(nn.Module):
         self.shape = shape
         make = attention or (lambda _: plain_attention(shape))
         self.embeddings = BertEmbeddings(shape, features)
-        self.layers = nn.ModuleList(BertLayer(shape, make(i)) for i in range(shape.layers))
-        for layer in self.layers[1:] if shape.shared else ():
-            layer.share(self.layers[0])
-        self.pooler = nn.Linear(shape.hidden, shape.hidden) if shape.pooler else None
+        layers = [BertLayer(shape, make(i)) for i in range(shape.layers)]
+        self.layers: Any = nn.ModuleList(layers)
+        for layer in layers[1:] if shape.shared else ():
+            layer.share(layers[0])
+        self.pooler: Any = nn.Linear(shape.hidden, shape.hidden) if shape.pooler else None
         own = self.embeddings
         tables = (own.words, own.positions, own.segments, own.projection)
-        owners = self.layers[:1] if shape.shared else self.layers
+        owners = layers[:1] if shape.shared else layers
         maps = (part for layer in owners for part in layer.maps)
         for part in filter(None, (*tables, *maps, self.pooler)):
             draw(part)

@@ -13,7 +13,7 @@ them: tests prove it. It costs accordingly little, for what is lost is not compu
 context's rows attend to the question's and are added to what attended, and the other way round.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -99,7 +99,7 @@ class _Stream(NamedTuple):
     other_side: Side
 
 
-def _by_query(one: _Stream, local: Tensor | None, *, show: bool) -> tuple[Tensor, Tensor | None]:
+def _by_query(one: _Stream, local: Tensor | None, *, show: bool) -> tuple[Tensor, Any]:
     """Let a side attend to the other; its own states are the residual."""
     attended, weights = one.layer.attention(
         one.own, one.side.layout, one.other, one.other_side.layout, need_weights=show
@@ -123,7 +123,7 @@ def _within(one: _Stream, local: Tensor | None) -> Tensor:
 
 def _by_memory(
     one: _Stream, layout: BatchLayout, local: Tensor | None, *, show: bool
-) -> tuple[Tensor, Tensor | None]:
+) -> tuple[Tensor, Any]:
     """Do as published: all rows attend from the other side's stream, masked, to the own one.
 
     Returns:

@@ -109,15 +109,16 @@ class AttentionContext:
         Raises:
             ValueError: the batch has no similarities.
         """
-        if self.similarity is None:
+        tables = self.similarity
+        if tables is None:
             raise ValueError("this encoder reads the similarity of words, but the batch has none")
-        return self.once("similarity", block, lambda: self._spread(block))
+        return self.once("similarity", block, lambda: self._spread(tables, block))
 
-    def _spread(self, block: SentenceBlock) -> Tensor:
+    def _spread(self, tables: Tensor, block: SentenceBlock) -> Tensor:
         words = self.words_of(block)  # (n, l)
         known = words.clamp(min=0)
         sentence = torch.arange(len(words), device=words.device)[:, None, None]  # (n, 1, 1)
-        table = self.similarity[block.sentences]  # (n, W, W)
+        table = tables[block.sentences]  # (n, W, W)
         found = table[sentence, known[:, :, None], known[:, None, :]]  # (n, l, l)
         special = words < 0  # (n, l)
         return found.masked_fill(special[:, :, None] | special[:, None, :], 1.0)
@@ -148,7 +149,7 @@ class AttentionContext:
         Returns:
             None where nothing is closed.
         """
-        keys = block.allowed  # (n, 1, 1, l)
+        keys: Any = block.allowed  # (n, 1, 1, l)
         if rule is None and keys is None:
             return None
 

@@ -6,6 +6,7 @@ the batch or padding, so results do not depend on the batch.
 """
 
 from collections.abc import Callable, Sequence
+from typing import cast
 
 import torch
 from torch import Tensor, nn
@@ -34,14 +35,14 @@ class TokenConvolution(nn.Module):
     def forward(self, rows: Tensor, layout: BatchLayout) -> Tensor:
         """Convolve: (N, C) to (N, E)."""
         weights = self.map.weight.permute(2, 1, 0)  # (width, C, E)
-        margin = len(weights) // 2
+        margin, bias = len(weights) // 2, cast(Tensor, self.map.bias)
         if not margin:
-            return rows @ weights[0] + self.map.bias
+            return rows @ weights[0] + bias
         middles = torch.arange(len(rows), device=rows.device) + margin * layout.sentences  # (N,)
         count = len(rows) + margin * (layout.shape[0] - 1)
         spaced = rows.new_zeros(count + 2 * margin, rows.shape[1])
         spaced = spaced.index_copy(0, middles + margin, rows)
-        found = torch.addmm(self.map.bias, spaced[:count], weights[0])  # (count, E)
+        found = torch.addmm(bias, spaced[:count], weights[0])  # (count, E)
         for place, weight in enumerate(weights[1:], start=1):
             found = torch.addmm(found, spaced[place : place + count], weight)
         return found.index_select(0, middles)

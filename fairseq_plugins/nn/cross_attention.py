@@ -65,6 +65,6 @@ class CrossAttention(nn.Module):
                 query, key, value, allowed, dropout_p=drop
             )
         mixed = query_layout.pack(mixed.transpose(1, 2).flatten(2))  # (N, D)
-        if need_weights and not query_layout.full:
+        if weights is not None and need_weights and not query_layout.full:
             weights = weights.masked_fill(query_layout.padding_mask[:, None, :, None], 0.0)
         return self.out(mixed), weights if need_weights else None

@@ -15,6 +15,7 @@ Letters: B batch, S source length, F features in the data, K features used, d an
 
 import math
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -51,9 +52,11 @@ class FactorEmbedding(nn.Module):
     ) -> None:
         super().__init__()
         columns = tuple(range(len(sizes)) if columns is None else columns)
-        self.tables = nn.ModuleDict(
-            (name.replace(".", ":"), nn.Embedding(size, dim, padding_idx=PAD_ID))
-            for (name, size), dim in zip(sizes.items(), dims, strict=True)
+        self.tables: Any = nn.ModuleDict(
+            {
+                name.replace(".", ":"): nn.Embedding(size, dim, padding_idx=PAD_ID)
+                for (name, size), dim in zip(sizes.items(), dims, strict=True)
+            }
         )
         self.columns = columns
         self.combine = combine

@@ -185,7 +185,7 @@ class AdaptiveFusion(nn.Module):
         return self.ablate != "affinity"
 
     def forward(
-        self, affinity: Tensor | None, difference: Tensor, context: AttentionContext
+        self, affinity: Any, difference: Tensor, context: AttentionContext
     ) -> tuple[Tensor, Tensor | None]:
         """Fuse rows (N, D) of each, ``affinity`` None where it is not read.
 

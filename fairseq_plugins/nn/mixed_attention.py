@@ -26,7 +26,9 @@ def fuses(values: Tensor) -> bool:
     return values.device.type != "cpu"
 
 
-def fused(qkv: Sequence[Tensor], masks: Masks, shares: Tensor | None, drop: float) -> Tensor:
+def fused(
+    qkv: Tensor | Sequence[Tensor], masks: Masks, shares: Tensor | None, drop: float
+) -> Tensor:
     """Mix values by one fused call for each attention; dropout is separate.
 
     Args:
@@ -38,10 +40,12 @@ def fused(qkv: Sequence[Tensor], masks: Masks, shares: Tensor | None, drop: floa
     Returns:
         (n, H, l, K); zero where a query may see nothing.
     """
-    found = []
+    found, (query, key, value) = [], qkv
     for mask in masks:
-        added = None if mask is None else mask.added[:, None].to(qkv[0].dtype)  # (n, 1, l or 1, l)
-        found.append(functional.scaled_dot_product_attention(*qkv, added, dropout_p=drop))
+        added = None if mask is None else mask.added[:, None].to(query.dtype)  # (n, 1, l or 1, l)
+        found.append(
+            functional.scaled_dot_product_attention(query, key, value, added, dropout_p=drop)
+        )
     if shares is None:
         return found[0] if masks[0] is None else masks[0].closed(found[0])
     # Closing shares in place of values keeps no second copy of these.

@@ -83,7 +83,7 @@ class PackedAttention(torch.autograd.Function):
         gradient, scale = gradient.contiguous(), size**-0.5
         sums = (gradient * out).unflatten(1, (heads, size)).sum(-1)  # (N, H)
         found = gradient.new_empty(len(out), 3 * out.shape[1])
-        by_gates = None if gates is None else torch.empty_like(gates)
+        by_gates: Any = None if gates is None else torch.empty_like(gates)
         for block, (parts, used, *rest) in zip(ctx.blocks, saved):
             tables, kept = rest[: len(rest) // 2], rest[len(rest) // 2 :]
             query, key, value = parts.unbind()  # (n H, T, K) each

@@ -15,6 +15,7 @@ Letters: B batch, T target length, K factors, D width of words, C width of state
 """
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -42,7 +43,7 @@ class TargetFactors(nn.Module):
         super().__init__()
         self.names, self.columns = tuple(sizes), tuple(columns)
         self.embedding = FactorEmbedding(sizes, [width] * len(sizes))
-        self.heads = nn.ModuleList(nn.Linear(state, n - FIRST_LABEL) for n in sizes.values())
+        self.heads: Any = nn.ModuleList(nn.Linear(state, n - FIRST_LABEL) for n in sizes.values())
 
     def reset_parameters(self, std: float) -> None:
         """Draw all tables and heads anew, the tables' sum as high as ``std`` says."""

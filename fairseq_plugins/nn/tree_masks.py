@@ -21,7 +21,7 @@ Letters: n sentences of l tokens, W words.
 """
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor
@@ -40,23 +40,33 @@ ANCESTOR_PAIRS = ("closed", "open")
 class Rule(Protocol):
     """What may see what."""
 
-    needs_heads: bool
-    needs_words: bool  # whether it treats any but special tokens by their words
-    needs_punctuation: bool  # whether punctuation signs differ from others
+    @property
+    def needs_heads(self) -> bool:
+        """Whether it reads trees."""
+
+    @property
+    def needs_words(self) -> bool:
+        """Whether it treats any but special tokens by their words."""
+
+    @property
+    def needs_punctuation(self) -> bool:
+        """Whether punctuation signs differ from others."""
 
     def __call__(
         self,
         words: Tensor,
         segments: Tensor | None,
-        heads: Tensor | None,
+        heads: Any,
         punctuation: Tensor | None = None,
+        /,
     ) -> Tensor:
         """Return ``allowed`` (n, l, l).
 
         Args:
             words: word of each token, (n, l); -1 at special tokens.
             segments: sentence of each token, (n, l); None for single sentences.
-            heads: head of each word, (n, W); roots and unused numbers are their own.
+            heads: head of each word, (n, W), None if no rule reads trees; roots and unused numbers
+                are their own.
             punctuation: True at subwords that are punctuation signs, (n, l).
         """
         ...
@@ -98,7 +108,7 @@ class TreeRule:
         words: Tensor,
         segments: Tensor | None,
         heads: Tensor,
-        punctuation: Tensor | None = None,
+        punctuation: Any = None,
     ) -> Tensor:
         """Return ``allowed`` (n, l, l); see `Rule`."""
         allowed = self._by_distance(words, segments, heads)

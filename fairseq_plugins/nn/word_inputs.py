@@ -8,6 +8,8 @@ Words that have no given vector start at N(0, 1).
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 
@@ -38,7 +40,7 @@ class WordInputs(nn.Module):
         width: int,
         padding: int,
         features: nn.Module | None = None,
-        characters: nn.Module | None = None,
+        characters: Any = None,
     ) -> None:
         super().__init__()
         self.table = nn.Embedding(size, width, padding_idx=padding)

@@ -41,6 +41,8 @@ class LinearWarmupSchedule(FairseqLRScheduler):
         ValueError: no number of updates is given, a ratio outside [0, 1], or several rates.
     """
 
+    optimizer: FairseqOptimizer
+
     def __init__(self, cfg: LinearWarmupConfig, optimizer: FairseqOptimizer) -> None:
         super().__init__(cfg, optimizer)
         self.total = cfg.total_num_update or cfg.max_update

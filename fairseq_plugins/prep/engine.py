@@ -65,6 +65,7 @@ class Recipe(Protocol):
 
     def scan(self, manifest: Manifest) -> None:
         """Read every file once, refuse what cannot be used, and complete the manifest."""
+        return
 
     def parts(self) -> Iterator[ChunkInput]:
         """Yield the input of every chunk."""
@@ -90,6 +91,7 @@ class Recipe(Protocol):
 
     def end(self, chunks: list[Chunk], manifest: Manifest, folder: Path) -> None:
         """Write what follows from all splits, and check it, if there is anything."""
+        return
 
     def describe_split(self, counts: Mapping[str, Any]) -> str:
         """Say what a split holds, for the log."""

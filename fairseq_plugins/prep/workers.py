@@ -12,7 +12,7 @@ import signal
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import closing
@@ -25,6 +25,7 @@ from tqdm import tqdm
 # A forked worker shares the loaded tagger; only Linux forks safely after libraries are loaded.
 START_METHOD = "fork" if sys.platform == "linux" else "spawn"
 JOBS_AHEAD = 4  # per worker
+Made = Generator[Any, None, None]
 _function: Callable[[Any], Any]  # what a worker process does with every job
 
 
@@ -58,12 +59,12 @@ def run_jobs(
             bar.update(size)
 
 
-def _run_here(function: Callable[[Any], Any], jobs: Sequence[Any], workers: int) -> Iterator[Any]:
+def _run_here(function: Callable[[Any], Any], jobs: Sequence[Any], workers: int) -> Made:
     with threadpool_limits(1):
         yield from map(function, jobs)
 
 
-def _run_pool(function: Callable[[Any], Any], jobs: Sequence[Any], workers: int) -> Iterator[Any]:
+def _run_pool(function: Callable[[Any], Any], jobs: Sequence[Any], workers: int) -> Made:
     context = multiprocessing.get_context(START_METHOD)
     pool = ProcessPoolExecutor(workers, context, _enter, (function,))
     todo = iter(jobs)

@@ -152,11 +152,11 @@ def drawn_shape(family: Family, hidden: int) -> BertShape:
     Embeddings are never wider than the encoder.
     """
     form = FORMS[family.name]
-    own = {**form.absent, **form.drawn, **form.constants}
+    own: dict[str, Any] = {**form.absent, **form.drawn, **form.constants}
     width = min(own.pop("embedding", None) or hidden, hidden)
     own["embedding"] = embedding_of(family, width, hidden)
-    sizes = {"vocabulary": 1, "layers": 1, "heads": 1, "intermediate": 1}
-    return BertShape(hidden=hidden, pooler_activation=form.pooled, **{**sizes, **own})
+    sizes: dict[str, Any] = {"vocabulary": 1, "layers": 1, "heads": 1, "intermediate": 1, **own}
+    return BertShape(hidden=hidden, pooler_activation=form.pooled, **sizes)
 
 
 def read_shape(directory: str | Path) -> BertShape:

@@ -93,7 +93,7 @@ def piece_scores(model: Body, place: str) -> list[tuple[str, float]]:
     """Return the subwords of a unigram model with their log probabilities."""
     if model.get("byte_fallback"):
         raise ValueError(f"{place}: byte_fallback is not done here")
-    rows = model.get("vocab")
+    rows: Any = model.get("vocab")
     for row in rows if isinstance(rows, list) else [rows]:
         pair = [type(value) for value in row] if isinstance(row, list) else []
         if pair not in ([str, float], [str, int]) or not isfinite(row[1]):

@@ -11,6 +11,7 @@ import logging
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from ..messages import named, quoted
 from ..text_reading import read_lines
@@ -118,7 +119,7 @@ def _wordpieces(directory: Path) -> bytes:
     path = directory / TOKENIZER
     if not path.is_file():
         raise FileNotFoundError(f"{directory}: no vocabulary, neither {VOCABULARY} nor {TOKENIZER}")
-    model = read_json(path).get("model")
+    model: Any = read_json(path).get("model")
     pieces = model.get("vocab") if isinstance(model, dict) else None
     if not isinstance(pieces, dict) or model.get("type", "WordPiece") != "WordPiece":
         raise ValueError(f"{path} holds no WordPiece vocabulary")

@@ -265,7 +265,7 @@ def _not_here(reason: str) -> Response:
     return refusal(NOT_HERE, f"{reason}; --allowed-hosts names others")
 
 
-def _refuser(places: Sequence[str]) -> Callable[[Request, HTTPException], Awaitable[Response]]:
+def _refuser(places: Sequence[str]) -> Callable[[Request, Any], Awaitable[Response]]:
     """Return what answers requests to other places, or by other methods."""
     known = named([*places, "/health", "/metrics", "/models", "/openapi.json"], 20)
 

@@ -89,7 +89,7 @@ def names_of(host: str, others: str = "") -> frozenset[str]:
 def _is_local(host: str) -> bool:
     """Whether only this machine can ask an address, or a name that leads to it."""
     try:
-        found = {info[4][0].partition("%")[0] for info in socket.getaddrinfo(host, None)}
+        found = {str(info[4][0]).partition("%")[0] for info in socket.getaddrinfo(host, None)}
     except OSError:
         return False
     addresses = [ipaddress.ip_address(one) for one in found]

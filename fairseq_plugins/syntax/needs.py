@@ -139,7 +139,7 @@ class Needs:
 
     def check_controls(self, other: Controls | None) -> None:
         """Refuse a further model of an ensemble with other controls (ValueError); None fits all."""
-        if other not in (None, self.controls):
+        if other is not None and other != self.controls:
             sides = [one.described or "none" for one in (other, self.controls)]
             raise ValueError(
                 f"models of an ensemble must have the same controls, not {' and '.join(sides)}"

@@ -81,7 +81,7 @@ def _closed(part: str, cfg: Any, config_class: type, **how: Any) -> DictConfig:
     return whole[part]
 
 
-def closed_task(cfg: Any, config_class: type) -> DictConfig:
+def closed_task(cfg: Any, config_class: type) -> Any:
     """Return the options of a task out of a checkpoint as a closed record; see `_closed`."""
     record = _closed("task", cfg, config_class, without=[PIPELINE])
     return merge_with_parent(config_class(), record)
@@ -99,7 +99,8 @@ def closed_model(cfg: Any, model_class: Any) -> DictConfig:
     closed = _closed("model", cfg, config_class, **how)
     whole = run_of(cfg)
     if whole is not None and whole is not cfg:
-        _replace(whole, closed._get_root())
+        root: Any = closed._get_root()
+        _replace(whole, root)
     return closed
 
 
@@ -135,7 +136,7 @@ def check_bleu(cfg: Any) -> None:
         raise ValueError(f"{WHERE}: option 'eval_bleu_detok' is {cfg['eval_bleu_detok']!r}")
 
 
-def check_memory(task: FairseqTask, cfg: DictConfig) -> None:
+def check_memory(task: FairseqTask, cfg: Any) -> None:
     """Refuse a closed record that asks for a model which this machine cannot hold.
 
     Raises:

@@ -36,7 +36,7 @@ def model_class_of(cfg: Any, task: str, mark: str, cure: str = "") -> Any:
             that evaluate text of their options as Python.
     """
     name = architecture_of(unresolved(cfg))
-    ours = [k for k, v in ARCH_MODEL_REGISTRY.items() if getattr(v, mark, False)]
+    ours: list[Any] = [k for k, v in ARCH_MODEL_REGISTRY.items() if getattr(v, mark, False)]
     if name not in ours:
         choices = ", ".join(sorted(ours))
         raise ValueError(f"--task {task} does not take --arch {name}; choices: {choices}{cure}")
@@ -57,7 +57,7 @@ def check_precision(cfg: Any) -> None:
     """
     whole = run_of(cfg)
     common = None if whole is None else whole.get("common")
-    if common is None or not whole.get("optimizer"):  # only who trains has one
+    if whole is None or common is None or not whole.get("optimizer"):  # only who trains has one
         return
     if common.get("tpu") and find_spec("torch_xla") is None:
         raise Refused(

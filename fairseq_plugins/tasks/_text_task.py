@@ -203,7 +203,7 @@ class TextTask(FairseqTask):
                 f"--task {self.NAME} needs --criterion {self.NAME}, not --criterion {cfg._name}"
             )
         # fairseq 0.12.2 knows no second argument, and never passes it
-        criterion = super().build_criterion(cfg, *([True] if from_checkpoint else []))
+        criterion: Any = super().build_criterion(cfg, *([True] if from_checkpoint else []))
         _checks.check_best_metric(self.cfg, ["loss", *criterion.metrics])
         return criterion
 

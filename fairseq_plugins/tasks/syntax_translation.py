@@ -111,7 +111,7 @@ class SyntaxTranslationTask(TranslationTask):
         self, cfg: SyntaxTranslationConfig, src_dict: Dictionary, tgt_dict: Dictionary
     ) -> None:
         super().__init__(cfg, src_dict, tgt_dict)
-        self.folders = utils.split_paths(cfg.data)
+        self.folders = utils.split_paths(str(cfg.data))
         self.manifest = translation_folders.shared_manifest(self.folders)
         self.source_layers = translation_folders.load_layers(self.folders, self.manifest)
         self.target_layers = translation_folders.load_target_layers(self.folders, self.manifest)
@@ -215,7 +215,7 @@ class SyntaxTranslationTask(TranslationTask):
         names, layers, targets = (self.manifest.pair, source), self.source_layers, None
         parts = split_parts(folder, split, *names, combine=combine)
         promised = Manifest.load(folder).splits
-        how = {"dictionaries": {source: self.src_dict, target: self.tgt_dict}}
+        how: dict[str, Any] = {"dictionaries": {source: self.src_dict, target: self.tgt_dict}}
         for part in parts:
             lines = promised.get(part, {}).get("lines")
             how["target_layers"] = self.target_layers
@@ -499,5 +499,5 @@ class SyntaxTranslationTask(TranslationTask):
             _target_factors.restore_references(sample, self.tgt_dict, column)
         if is_scored:
             _target_factors.take_references(sample, found, self.tgt_dict.pad())
-        elif layer.name in (self._predicted or ()):
-            _target_factors.restore(found, self.tgt_dict, self._predicted.index(layer.name))
+        elif layer.name in (predicted := self._predicted or ()):
+            _target_factors.restore(found, self.tgt_dict, predicted.index(layer.name))

@@ -52,7 +52,7 @@ class TextClassificationTask(TextTask):
         split = str(self.cfg.train_subset)
         begins = hasattr(model, "begin_at") and self.manifest.target == SCORE
         if begins and not from_checkpoint and split in self.manifest.splits:
-            gold = text_folders.read_gold(self.folder, self.manifest, split, required=True)
+            gold: Any = text_folders.read_gold(self.folder, self.manifest, split, required=True)
             model.begin_at(float(gold.values.mean()))
         return model
 

@@ -10,6 +10,7 @@ from functools import lru_cache
 from importlib.machinery import PathFinder
 from importlib.util import module_from_spec
 from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 import spacy
@@ -45,7 +46,7 @@ class Annotator:
 
     def __init__(self, model: str = BUNDLED, names: Sequence[str] = STANDARD_TAGS) -> None:
         found = layers_of(annotated_names(names))
-        self._tags = {one.name: one for one in found if one.tag}
+        self._tags: dict[str, Any] = {one.name: one for one in found if one.tag}
         self._trees = [one.name for one in found if one.enters == TREE]
         needed = {name for one in self._tags.values() for name in one.tag.components}
         needed |= {PARSER} if self._trees else set()
@@ -75,7 +76,7 @@ class Annotator:
     @property
     def files(self) -> Path:
         """The folder of the pipeline."""
-        return Path(self.nlp.path)
+        return Path(cast(Path, self.nlp.path))
 
     @lru_cache(maxsize=1)  # noqa: B019 (an annotator lives as long as its process)
     def identity(self) -> dict[str, str]:
@@ -143,8 +144,8 @@ def _gives(nlp: Language) -> set[str]:
     features = {name for token in doc for name in token.morph.to_dict()}
     known = [*nlp.pipe_labels.get("morphologizer", ())]
     if "attribute_ruler" in names:
-        rules = nlp.get_pipe("attribute_ruler").patterns
-        known += [str(rule["attrs"].get("MORPH", "")) for rule in rules]
+        ruler: Any = nlp.get_pipe("attribute_ruler")
+        known += [str(rule["attrs"].get("MORPH", "")) for rule in ruler.patterns]
     pairs = (part.partition("=") for label in known for part in label.split("|"))
     features |= {name for name, equals, _ in pairs if equals} - {"POS"}
     return found | {f"MORPH.{name}" for name in features} | ({"MORPH"} if features else set())

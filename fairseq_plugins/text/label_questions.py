@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from ..corpora.examples import Example
 from ..data.label_questions import LabelQuestions, Span
@@ -108,7 +109,7 @@ def label_questions(
     def encode(names: tuple[str, ...]) -> Sequence[EncodedSentence]:
         kept = [name for name in manifest.annotations if name in names]
         tokenize = "whitespace" if manifest.tokenize == SPACY else manifest.tokenize
-        changes = {} if needs_annotator(kept, tokenize) else {"annotator": {}}
+        changes: dict[str, Any] = {} if needs_annotator(kept, tokenize) else {"annotator": {}}
         part = replace(manifest, annotations=kept, tokenize=tokenize, **changes)
         encoder = TextEncoder.from_folder(folder, part, spacy_model)
         examples = [Example(label, (text,)) for label, text in questions.items()]

@@ -21,7 +21,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from tokenizers import Tokenizer, normalizers, pre_tokenizers
 from tokenizers.models import WordPiece as WordPieceModel
@@ -61,7 +61,7 @@ class PieceTokenizer:
         if self._by_word:
             self._tokenizer = _wordpiece(vocabulary, settings)
         else:
-            self._tokenizer = _of_parts(vocabulary.parts)
+            self._tokenizer = _of_parts(cast(Parts, vocabulary.parts))
 
     @property
     def lowers(self) -> bool:
@@ -77,7 +77,7 @@ class PieceTokenizer:
             lone zero-width space) have no piece.
         """
         if self._by_word:
-            found = self._tokenizer.encode(
+            found: Any = self._tokenizer.encode(
                 list(words), is_pretokenized=True, add_special_tokens=False
             )
             return found.ids, found.word_ids

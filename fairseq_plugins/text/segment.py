@@ -145,7 +145,7 @@ def load_segmenter(kind: str, model: Path | None, vocabulary: set[str] | None = 
     )
 
 
-def read_vocabulary(path: Path) -> set[str]:
+def read_vocabulary(path: str | Path) -> set[str]:
     """Read the subwords of a file that has one a line, each with its number behind a blank.
 
     Raises:

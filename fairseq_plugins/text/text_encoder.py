@@ -237,9 +237,10 @@ class TextEncoder:
         if self.apart:
             return self._from_words(*self._cut(text, note.words), note, {})
         tokens, spans = self.pieces.encode_text(text)
+        words = note.spans or []
         if not tokens and note.words:  # nothing that the encoder can see
-            tokens, spans = [self.pieces.unknown], [note.spans[0]]
-        found = align(text, spans, note.spans)
+            tokens, spans = [self.pieces.unknown], [words[0]]
+        found = align(text, spans, words)
         owners = sorted(set(found.word_of))
         number = {word: i for i, word in enumerate(owners)}
         return self._sentence(

@@ -49,7 +49,7 @@ ADVERBS = tuple(
 BRACKETS = (("(", ")"), ("[", "]"), ("{", "}"), ('"', '"'), ("“", "”"), ("【", "】"))
 MARKS = ("...", ".", ",", ";", "!", "?!")
 CLOSING = ".,;:!?…"
-SHORT = dict(
+SHORT = dict(  # pyrefly: ignore[no-matching-overload]
     pair.split(":")
     for pair in (
         "you:u your:ur are:r because:bc before:b4 for:4 great:gr8 late:l8 later:l8r people:ppl "

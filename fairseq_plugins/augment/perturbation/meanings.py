@@ -74,7 +74,7 @@ def swap_antonym(
     def antonym(i: int) -> str | None:
         word = word_at(first, i, wordnet)
         options = wordnet.antonyms(*word) if word else ()
-        return form_at(first, i, word, options[0], wordnet) if options else None
+        return form_at(first, i, word, options[0], wordnet) if word and options else None
 
     return one_exchanged(pair, list(range(len(first.words))), random, antonym)
 

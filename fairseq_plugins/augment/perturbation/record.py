@@ -91,16 +91,21 @@ def cell_of(table: Table, label: str) -> str:
     return cell
 
 
+def _behind_blanks(text: str, place: int) -> int:
+    blanks = BLANKS.match(text, place)  # none is a match as well
+    return blanks.end() if blanks else place
+
+
 def members_edited(body: str, cells: Mapping[str, str]) -> str:
     """Exchange members of a JSON object for texts; all other characters stay."""
     found: dict[str, tuple[int, int]] = {}
-    decoder, place = json.JSONDecoder(), BLANKS.match(body).end() + 1  # behind "{"
+    decoder, place = json.JSONDecoder(), _behind_blanks(body, 0) + 1  # behind "{"
     while True:
-        name, place = decoder.raw_decode(body, BLANKS.match(body, place).end())
-        start = BLANKS.match(body, BLANKS.match(body, place).end() + 1).end()  # behind ":"
+        name, place = decoder.raw_decode(body, _behind_blanks(body, place))
+        start = _behind_blanks(body, _behind_blanks(body, place) + 1)  # behind ":"
         _, end = decoder.raw_decode(body, start)
         found[name] = start, end  # of members with one name the last counts
-        place = BLANKS.match(body, end).end()
+        place = _behind_blanks(body, end)
         if body[place] != ",":
             break
         place += 1

@@ -4,10 +4,9 @@ import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ...syntax.subwords import Span
-from ...text.wordnet import WordNet
 from ..english_forms import in_case_of, indefinite
 
 ARTICLES = ("a", "an")
@@ -93,7 +92,7 @@ class Resources:
         translated: sentences -> what they are after translation there and back.
     """
 
-    wordnet: WordNet | None = None
+    wordnet: Any = None  # a `WordNet`, where transformations need one
     names: Names = field(default_factory=Names)
     translated: Mapping[str, str] = field(default_factory=dict)
 

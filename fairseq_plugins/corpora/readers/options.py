@@ -64,9 +64,10 @@ class ReadOptions:
         known = options.get("read")
         known = known if isinstance(known, dict) else {}
         names = cls.__dataclass_fields__.keys() & known.keys()
-        return cls(
-            **{name: tuple(v) if isinstance(v := known[name], list) else v for name in names}
-        )
+        given: dict[str, Any] = {
+            name: tuple(v) if isinstance(v := known[name], list) else v for name in names
+        }
+        return cls(**given)
 
     def __post_init__(self) -> None:
         """Check what can be checked without a file."""

@@ -55,7 +55,7 @@ def _entities(
 
 def error_dataset(name: str, splits: Files, reader: Reader, **more: Any) -> Dataset:
     """Make a dataset of right and wrong words."""
-    how = {"target": "word_labels", "metric": "token_f0.5", **more}
+    how: dict[str, Any] = {"target": "word_labels", "metric": "token_f0.5", **more}
     return Dataset(
         name, splits, reader=reader, labels=(CORRECT, INCORRECT), positive=INCORRECT, **how
     )

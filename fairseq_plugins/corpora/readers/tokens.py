@@ -71,7 +71,8 @@ class TokenLayout:
         numbers = [n - 1 if n > 0 else n for n in (options.token_column, options.tag_column)]
         values = tuple((f"given.{k}", n - 1) for k, n in options.value_columns().items())
         inner = tuple(number - 1 for number in options.inner_columns())
-        return cls(*numbers, SEPARATORS[options.separator], values=values, inner=inner)
+        separator = SEPARATORS[options.separator]
+        return cls(numbers[0], numbers[1], separator, values=values, inner=inner)
 
     def has_labels(self, columns: int) -> bool:
         """Whether lines of so many columns have labels: values of a layer are none."""
@@ -216,12 +217,12 @@ def read_m2(
     def make(row: tuple[int, list[Line]]) -> Example:
         number, (sentence, *edits) = row
         words = _words(file, *sentence)
-        found = []
+        found: list[Edit] = []
         for edit in edits:
-            annotator, *own = _edit(file, *edit, len(words))
+            annotator, own = _edit(file, *edit, len(words))
             seen[annotator] += 1
             if annotator == wanted and own[2] not in ignored:
-                found.append(tuple(own))
+                found.append(own)
         labels = _typed_labels(len(words), found)
         if not typed:
             labels = _error_labels(len(words), found, right)
@@ -275,17 +276,18 @@ def _words(file: SplitFile, number: int, line: str) -> list[str]:
     return [file.word(word, number) for word in words]
 
 
-def _edit(file: SplitFile, number: int, text: str, words: int) -> tuple[int, int, int, str, str]:
+def _edit(file: SplitFile, number: int, text: str, words: int) -> tuple[int, Edit]:
     """Read ``A first last|||type|||correction|||…|||annotator``, the annotator first."""
     try:
         head, kind, *more, annotator = text.split("|||")
         letter, first, last = head.split()
-        found = int(annotator), int(first), int(last), kind, more[0] if more else ""
+        found = int(annotator), (int(first), int(last), kind, more[0] if more else "")
         if letter != "A":
             raise ValueError
     except ValueError:
         what = f"expected an edit 'A first last|||type|||…|||annotator', found {quoted(text)}"
         raise file.malformed(number, what) from None
-    if kind != NO_EDIT and not 0 <= found[1] <= found[2] <= words:
-        raise file.malformed(number, f"edit {found[1]} {found[2]} of a sentence of {words} words")
+    begin, end, *_ = found[1]
+    if kind != NO_EDIT and not 0 <= begin <= end <= words:
+        raise file.malformed(number, f"edit {begin} {end} of a sentence of {words} words")
     return found

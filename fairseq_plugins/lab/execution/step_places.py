@@ -141,7 +141,7 @@ def _folders(kind: str, name: str | None, places: ExperimentPlaces) -> list[Path
     if kind == "file":
         return [places.file.parent]
     if kind == "after":
-        folder = places.left_by(name)
+        folder = places.left_by(str(name))
         if not (folder / DONE).is_file():
             raise NotThere(f"step {name!r} left nothing")
         refuse_links(places.folder, folder)
@@ -191,8 +191,9 @@ def chosen_runs(outcomes: Outcomes | None, system: str, part: str) -> list[Path]
         if not sized:
             raise NotThere(f"no run of {system!r} on {part!r} is finished")
         system = sized[0]
-    own = outcomes.runs[outcomes.runs.system == system]
-    runs = chosen_settings(own, outcomes.metric)[system].runs
+    found: Any = outcomes  # there are some: they have the system
+    own = found.runs[found.runs.system == system]
+    runs = chosen_settings(own, found.metric)[system].runs
     return list(runs.sort_values("seed").folder)
 
 

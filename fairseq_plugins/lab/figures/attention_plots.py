@@ -20,7 +20,7 @@ from matplotlib.transforms import ScaledTranslation, blended_transform_factory
 
 from ...evaluation.shades import colour_range
 from ...syntax.tree import Arc, arc_levels
-from .drawing import RED, plain, save, style, wrapped
+from .drawing import RED, figure_of, plain, save, style, wrapped
 from .matrices import LETTER, arrange, checked, draw_matrix, finish
 
 CELL = 0.25  # inches; shrinks for long sentences, grows for single words
@@ -168,12 +168,13 @@ def _draw_arcs(ax: Axes, panel: AttentionPanel, cell: float) -> float:
         How far labels and arcs rise above the matrix, inches.
     """
     tallest = max(label.get_window_extent().height for label in ax.get_xticklabels())
-    label = tallest / ax.get_figure().dpi + LABEL_GAP
+    label = tallest / figure_of(ax).dpi + LABEL_GAP
     arcs, step = panel.arcs, panel.arc_step
     if not arcs:
         return label
     # columns across, inches above the matrix upwards
-    above = ax.get_figure().dpi_scale_trans + ScaledTranslation(0, 1, ax.transAxes)
+    one_up = ScaledTranslation(0, 1, ax.transAxes)  # pyrefly: ignore[bad-argument-type]
+    above = figure_of(ax).dpi_scale_trans + one_up
     where = blended_transform_factory(ax.transData, above)
     named = panel.relations or [""] * len(arcs)
     widths = [len(relation) * RELATION_FONT * LETTER / cell for relation in named]  # columns

@@ -10,10 +10,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from textwrap import TextWrapper
-from typing import Any
+from typing import Any, cast
 
 import matplotlib as mpl
 from matplotlib import font_manager
+from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.text import Text
@@ -78,7 +79,12 @@ def legend_above(figure: Figure, axes: Axes, **options: Any) -> None:
     handles, labels = axes.get_legend_handles_labels()
     labels = list(map(wrapped, labels))
     for columns in range(len(handles), 0, -1):
-        how = {"loc": "outside upper left", "frameon": False, "ncols": columns, **options}
+        how: dict[str, Any] = {
+            "loc": "outside upper left",
+            "frameon": False,
+            "ncols": columns,
+            **options,
+        }
         made = figure.legend(handles, labels, **how)
         for text in made.get_texts():
             plain(text)
@@ -89,6 +95,11 @@ def legend_above(figure: Figure, axes: Axes, **options: Any) -> None:
         made.remove()
 
 
+def figure_of(drawn: Artist) -> Figure:
+    """Return the figure that something is drawn in."""
+    return cast(Figure, drawn.get_figure())
+
+
 def thin_out(texts: Sequence[Text]) -> None:
     """Hide texts of a line that would touch their neighbours: one of two stays, or of three, …
 
@@ -96,7 +107,7 @@ def thin_out(texts: Sequence[Text]) -> None:
     """
     if not texts:
         return
-    texts[0].get_figure().draw_without_rendering()
+    figure_of(texts[0]).draw_without_rendering()
     boxes = [text.get_window_extent() for text in texts]
     for step in range(1, len(boxes) + 1):
         shown = boxes[::step]
@@ -184,7 +195,7 @@ def save(figure: Figure, out_stem: str | Path, kinds: Sequence[str] = tuple(KIND
     paths = [stem.with_name(f"{stem.name}.{kind}") for kind in kinds]
     with ExitStack() as stack:
         for path, kind in zip(paths, kinds):
-            options = {"facecolor": "white", "bbox_inches": "tight", **KINDS[kind]}
+            options: dict[str, Any] = {"facecolor": "white", "bbox_inches": "tight", **KINDS[kind]}
             figure.savefig(stack.enter_context(replaced(path)), format=kind, **options)
     logger.info("wrote %s", ", ".join(map(str, paths)))
     return paths

@@ -6,8 +6,9 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.transforms import Bbox
 
-from .drawing import SMALL, plain, wrapped
+from .drawing import SMALL, figure_of, plain, wrapped
 
 MAX_LABEL = 32  # characters
 LETTER = 0.62 / 72  # width of an average letter of one point, inches
@@ -99,18 +100,18 @@ def arrange(axes: Sequence[Axes], cell: float, widest: float) -> None:
             across += around[0] + size[0] + around[2] + GAP
         right = max(right, across)
         down += max(size[1] + around[1] for _, size, around in row) + GAP
-    axes[0].get_figure().set_size_inches(right, down)
+    figure_of(axes[0]).set_size_inches(right, down)
     for ax, (x, y, width, height) in places.items():
         ax.set_position((x / right, 1 - (y + height) / down, width / right, height / down))
 
 
 def _room(ax: Axes, cell: float) -> tuple[np.ndarray, np.ndarray]:
     """Return width and height of a matrix, and what it needs left, below, right, above; inches."""
-    figure, limits = ax.get_figure(), (ax.get_xlim(), ax.get_ylim())
+    figure, limits = figure_of(ax), (ax.get_xlim(), ax.get_ylim())
     size = cell * np.abs(np.diff(limits)).ravel()
     ax.set_position((0, 0, *size / figure.get_size_inches()))
-    inner, outer = ax.get_window_extent().extents, ax.get_tightbbox().extents
-    return size, np.abs(outer - inner) / figure.dpi
+    inner, outer = ax.get_window_extent(), ax.get_tightbbox() or Bbox.null()
+    return size, np.abs(np.subtract(outer.extents, inner.extents)) / figure.dpi
 
 
 def finish(figure: Figure, image: Any, notes: Sequence[str], title: str = "") -> None:
@@ -129,7 +130,8 @@ def finish(figure: Figure, image: Any, notes: Sequence[str], title: str = "") ->
     bar = figure.colorbar(image, cax=figure.add_axes(place))
     bar.set_label("attention weight", fontsize=SMALL)
     bar.ax.tick_params(labelsize=SMALL)
-    bar.outline.set_visible(False)
+    outline: Any = bar.outline
+    outline.set_visible(False)
     least = image.get_clim()[0]
     notes = [*notes, *[f"the scale begins at {least:.2g}, not at 0"] * bool(least)]
     room = max(width, 4.0)  # of texts, inches

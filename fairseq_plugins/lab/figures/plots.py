@@ -26,6 +26,7 @@ from .drawing import (
     LINES,
     RED,
     SMALL,
+    figure_of,
     legend_above,
     look,
     note,
@@ -123,7 +124,7 @@ def _style_curves(ax: Axes, fractions: Sequence[float], metric: str) -> None:
     ax.set_xlabel("share of the training data (logarithmic)")
     ax.set_ylabel(metric)
     tidy(ax, 0.07, 0.14)
-    if all(value >= 0 for line in ax.lines for value in line.get_ydata()):
+    if all(np.all(np.asarray(line.get_ydata()) >= 0) for line in ax.lines):
         ax.set_ylim(bottom=max(0.0, ax.get_ylim()[0]))
 
 
@@ -308,5 +309,5 @@ def _style_rates(axes: Sequence, rates: Sequence[float], metric: str) -> None:
     axes[1].set_xticks(ticks, [f"{rate:g}" for rate in ticks], rotation=45, ha="right")
     axes[1].minorticks_off()
     axes[1].set_xlabel("learning rate")
-    legend_above(axes[0].get_figure(), axes[0])
-    note(axes[0].get_figure(), "ring: best rate", "cross: training broke down")
+    legend_above(figure_of(axes[0]), axes[0])
+    note(figure_of(axes[0]), "ring: best rate", "cross: training broke down")

@@ -62,9 +62,10 @@ def plot_coattention(
     with style():
         figure = Figure()
         image = _draw_strips(figure, weights, question, context, strip)
-        for ax in figure.axes if span is not None else ():
-            start = int(ax.get_label())
-            _mark(ax, (span[0] - start, span[1] - start), "-" if chosen else "--")
+        for ax in figure.axes:
+            if span is not None:
+                start = int(str(ax.get_label()))
+                _mark(ax, (span[0] - start, span[1] - start), "-" if chosen else "--")
         arrange(figure.axes, CELL, 0.0)
         finish(figure, image, [about] * bool(about), title)
         return save(figure, out_stem)

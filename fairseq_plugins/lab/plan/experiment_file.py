@@ -150,7 +150,8 @@ def _part(entry: Any, path: Path, number: int) -> PlannedPart:
     else:
         grid = grid_of(own, place)
         usual = grid.dataset
-    return PlannedPart(**{"name": usual, **found, "grid": grid})
+    known: dict[str, Any] = {"name": usual, **found, "grid": grid}
+    return PlannedPart(**known)
 
 
 def _changed(grid: Grid, own: Mapping[str, Any], place: str) -> Grid:

@@ -42,7 +42,9 @@ def quick(grid: Grid) -> Grid:
     data the smallest and the largest. It is marked where it trains shorter.
     """
     shares = tuple(dict.fromkeys((min(grid.fractions), max(grid.fractions))))
-    own = {"updates": max(1, grid.updates // 10)} if grid.updates else {"epochs": (1,)}
+    own: dict[str, Any] = (
+        {"updates": max(1, grid.updates // 10)} if grid.updates else {"epochs": (1,)}
+    )
     first = preset(grid)
     small = replace(first, seeds=grid.seeds[:2], fractions=shares, **own)
     lengths = [(one.updates, one.epochs) for one in (first, small)]

@@ -135,7 +135,7 @@ def read_as(kind: Any, content: Any, place: str) -> Any:
         places += [] if last is None else [last]
         own = found["type"] == "value_error"
         reason = str(found["ctx"]["error"]) if own else f"{quoted(found['input'])}: {found['msg']}"
-    places = [f"value {one + 1}" if isinstance(one, int) else one for one in places]
+    places = [f"value {one + 1}" if isinstance(one, int) else str(one) for one in places]
     raise ValueError(": ".join([place, *places, reason]))
 
 

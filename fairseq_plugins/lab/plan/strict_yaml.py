@@ -20,6 +20,8 @@ LONGEST = 10_000  # characters of one value; numbers of more take long to read
 class _Refused(yaml.MarkedYAMLError):
     """What is YAML, but is not read here."""
 
+    problem_mark: yaml.Mark
+
 
 class _Loader(yaml.SafeLoader):
     """PyYAML's safe loader, which makes plain values only, with the refusals above."""

@@ -71,8 +71,8 @@ def of_training() -> dict[str, ValueKind]:
     from fairseq.registry import REGISTRIES
     from fairseq.tasks import TASK_DATACLASS_REGISTRY
 
-    schedules = REGISTRIES["lr_scheduler"]["dataclass_registry"]
-    optimizers = REGISTRIES["optimizer"]["dataclass_registry"]
+    schedules: Any = REGISTRIES["lr_scheduler"]["dataclass_registry"]
+    optimizers: Any = REGISTRIES["optimizer"]["dataclass_registry"]
     criterions = [*_CRITERIONS, *_of_ours(CRITERION_REGISTRY)]
     groups = (configs.CommonConfig, configs.DatasetConfig, configs.OptimizationConfig)
     registered = (
@@ -117,7 +117,7 @@ def of_generation() -> dict[str, ValueKind]:
     return _kinds_of(groups, _GENERATION)
 
 
-def _of_ours(registry: Mapping[str, type]) -> Iterator[str]:
+def _of_ours(registry: Mapping[Any, Any]) -> Iterator[str]:
     """Yield the names that this package has put into a registry."""
     package = __name__.partition(".")[0]
     yield from (name for name, one in registry.items() if one.__module__.startswith(f"{package}."))
@@ -139,7 +139,7 @@ def _kind_of(spec: Field) -> ValueKind | None:
         return WORD
     given = [one for one in typing.get_args(spec.type) if one is not type(None)]
     is_optional = type(None) in typing.get_args(spec.type)
-    wanted = given[0] if is_optional else spec.type
+    wanted: Any = given[0] if is_optional else spec.type
     if isinstance(wanted, type) and issubclass(wanted, enum.Enum):
         return one_of((one.value for one in wanted), alone="argparse_const" in spec.metadata)
     if typing.get_origin(wanted) in (list, tuple):

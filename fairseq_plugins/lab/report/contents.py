@@ -39,7 +39,7 @@ def title_of(run: Any) -> str:
 def counts_of(experiment: FoundExperiment) -> Counts:
     """Return how many runs are how far."""
     counts = [int((experiment.runs.status == one).sum()) for one in STATES]
-    return Counts(*counts, max(0, experiment.planned - sum(counts)))
+    return Counts(*counts, waiting=max(0, experiment.planned - sum(counts)))
 
 
 def facts_of(experiment: FoundExperiment) -> list[tuple[str, str]]:
@@ -96,7 +96,7 @@ def _how_far(run: Any) -> Iterator[TableCell]:
     yield TableCell(*names_of(run))
     yield TableCell(f"{done:,}", f"of {run.planned:,}" if run.planned else "", done)
     yield TableCell("" if math.isnan(share) else f"{100 * share:.0f} %", value=share, share=share)
-    yield TableCell(*_written(log) or ["not yet"])
+    yield TableCell("".join(_written(log)) or "not yet")
 
 
 def commands_of(experiment: FoundExperiment) -> list[Command]:

@@ -219,7 +219,7 @@ def _curves(
 
 def gate_curves(runs: Runs) -> Curves:
     """Return the mean local share of attention of every layer, as finished runs logged it."""
-    curves: dict[str, dict[int, list[float]]] = {}
+    curves: dict[str, dict[float, list[float]]] = {}
     for system, group in runs.items():
         for layer, share in (item for gates in group.gates for item in gates.items()):
             if str(layer).isdigit() and isinstance(share, (int, float)) and 0 <= share <= 1:

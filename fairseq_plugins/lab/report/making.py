@@ -134,7 +134,7 @@ def _chapter(
         counts_of(experiment),
         facts_of(experiment),
         parts_table(experiment),
-        tables=tables_of(experiment, list(found.values()), options, remarks),
+        tables=[*tables_of(experiment, list(found.values()), options, remarks)],
         figures=[
             *draw(experiment, found, figures, prefix, remarks, baseline=options.baseline),
             *leftovers(experiment.folder, remarks),

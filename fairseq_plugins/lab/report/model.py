@@ -117,4 +117,5 @@ class Report:
     @property
     def counts(self) -> Counts:
         """The runs of all experiments."""
-        return Counts(*map(sum, zip(*(chapter.counts for chapter in self.chapters))))
+        sums = (sum(column) for column in zip(*(chapter.counts for chapter in self.chapters)))
+        return Counts(*sums)

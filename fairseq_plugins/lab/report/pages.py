@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
@@ -20,7 +21,7 @@ from markdown_it.token import Token
 from markupsafe import Markup
 from markupsafe import escape as escape_html
 
-from ..results.tables import table_lines
+from ..results.tables import ResultTable, table_lines
 from ..safe_files import read_bytes
 from .model import Report
 
@@ -41,7 +42,7 @@ def to_html(report: Report) -> str:
         for name in ("page.css", "page.js")
     )
     digest = base64.b64encode(hashlib.sha256(f"\n{script}\n".encode()).digest()).decode()
-    values = {"style": style, "script": script, "digest": f"sha256-{digest}"}
+    values: dict[str, Any] = {"style": style, "script": script, "digest": f"sha256-{digest}"}
     listed = [[t for c in report.chapters for t in getattr(c, name)] for name in _LISTED]
     numbers = {id(thing): place for one in listed for place, thing in enumerate(one, start=1)}
     values["number_of"] = lambda thing: numbers[id(thing)]
@@ -62,6 +63,10 @@ def to_markdown(report: Report, folder: Path) -> str:
     return _template("report.md").render(report=report, path_of=path_of)
 
 
+def _lines(table: ResultTable) -> str:
+    return "\n".join(table_lines(table, escape))
+
+
 @cache
 def _template(name: str) -> Template:
     is_html = name.endswith(".html")
@@ -75,7 +80,7 @@ def _template(name: str) -> Template:
     )
     environment.filters |= {"md": escape, "fenced": fenced, "without_html": without_html}
     environment.filters |= {"image": image, "markdown": markdown}
-    environment.filters["lines"] = lambda table: "\n".join(table_lines(table, escape))
+    environment.filters |= {"lines": _lines}
     return environment.get_template(name)
 
 

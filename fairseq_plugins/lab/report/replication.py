@@ -92,12 +92,12 @@ def write_page(file: str | Path, page: str | Path) -> list[Path]:
     lines = [f"# {claims.title}", "", claims.intro.strip(), ""]
     for claim, own in zip(claims.claims, shown):
         lines += _chapter(claims.names, claim, own)
-    pictures = [one for own in shown for one in own if one.report]
-    for one in pictures:
-        scores = {_called(claims.names, name): v for name, v in one.report.scores.items()}
-        plot_seeds(scores, one.picture.with_suffix(""), one.report.shown, ["png"])
+    pictures = [(one, one.report) for own in shown for one in own if one.report]
+    for one, report in pictures:
+        scores = {_called(claims.names, name): v for name, v in report.scores.items()}
+        plot_seeds(scores, one.picture.with_suffix(""), report.shown, ["png"])
     write_text(page, "\n".join(lines).rstrip() + "\n")
-    drawn = [one.picture for one in pictures]
+    drawn = [one.picture for one, _ in pictures]
     for old in {*page.with_suffix("").glob("claim*.png")} - {*drawn}:
         if _PICTURE.fullmatch(old.name) and old.is_file():
             old.unlink()

@@ -88,8 +88,8 @@ def _pairs(found: Outcomes, shown: Shown, baseline: str) -> Iterator[tuple[Summa
     for chosen in chosen_by_share(found, shown).values():
         sides = {name: one.showing(shown) for name, one in chosen.items()}
         first = sides.pop(baseline, None)
-        for other in sides.values() if first else ():
-            if first.values.keys() & other.values.keys():
+        for other in sides.values():
+            if first and first.values.keys() & other.values.keys():
                 yield first, other
 
 
@@ -97,7 +97,7 @@ def _row(baseline: Summary, system: Summary, shown: Shown, drawn: Significance) 
     """Return what `against` tells of one system, but for what all rows decide."""
     paired, found = compare(baseline, system), None
     if marks := cut_short(baseline, system):
-        none = dict.fromkeys("t_p t_low t_high order".split(), math.nan)
+        none: dict[str, Any] = dict.fromkeys("t_p t_low t_high order".split(), math.nan)
         paired = paired._replace(untested=marks, **none)
     else:
         found = over_examples(baseline, system, shown, drawn, over_seeds=paired.n > 1)

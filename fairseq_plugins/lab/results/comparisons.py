@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pandas as pd
 from scipy import stats
@@ -212,7 +212,7 @@ def over_examples(
     """
     shared = baseline.values.keys() & system.values.keys()
     runs = [one.at(shared).runs.sort_values("seed") for one in (baseline, system)]
-    sides = [[counts_of_run(run, shown) for _, run in side.iterrows()] for side in runs]
+    sides: list[Any] = [[counts_of_run(run, shown) for _, run in side.iterrows()] for side in runs]
     if not shared or None in sides[0] + sides[1]:
         return None
     return bootstrap_counts(*sides, samples=drawn.samples, seed=drawn.seed, over_seeds=over_seeds)

@@ -7,6 +7,7 @@ are the fields of `TableLayout` and `Column`. Nothing else has to know of it.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from functools import cache
 from itertools import zip_longest
 from pathlib import Path
@@ -153,7 +154,8 @@ class TableLayout(Entries):
         return self._average(self.cited[name])
 
     def _printed(self, size: str, kind: str) -> _Figures:
-        return self.paper.get(size, self.paper.get("base", {})).get(kind, ())
+        paper: Mapping[str, dict[str, _Figures]] = {**self.paper}
+        return paper.get(size, paper.get("base", {})).get(kind, ())
 
     def _of_column(self, row: _Figures, column: Column) -> dict[str, float]:
         """Return metric -> figure of a dataset, of those of the whole row; nan for none."""

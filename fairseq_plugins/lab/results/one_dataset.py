@@ -256,7 +256,7 @@ def _table(found: Outcomes, test: Significance, at: _Arranged) -> ResultTable:
         scores.append({**line, "marked": marked, "paper": figure, "dataset": label})
     for group in groups:
         headings.append(Heading(group, shown.title) if group else Heading(shown.title))
-        headings += [] if at.gain(group) is None else [Heading("gain", at.gain(group))]
+        headings += [] if (gain := at.gain(group)) is None else [Heading("gain", gain)]
         chosen_on = f"{found.validation}, best checkpoint"
         headings += [Heading(found.metric, chosen_on)] * at.chosen
     for row in dict.fromkeys(row for row, _ in cells):

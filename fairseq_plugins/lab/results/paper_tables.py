@@ -314,7 +314,7 @@ def _scores(
         others = (summaries.get(Row(row.size, kind)) for kind in (layout.baseline, layout.smallest))
         first, plain = (None if other is summary else other for other in others)
         figures = layout.figures(row.size, "" if row.name else row.kind, block.column)
-        counts = [one and one.runs.parameters.iloc[0] for one in (summary, plain)]
+        counts: list[Any] = [one and one.runs.parameters.iloc[0] for one in (summary, plain)]
         for metric in block.column.metrics.values():
             shown = Shown(metric, block.split, where)
             tested = test(first, summary, shown) if first else Tested()

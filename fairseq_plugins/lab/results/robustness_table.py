@@ -133,7 +133,7 @@ def make_table(
     for system in systems:
         options = {"first": None if system is first else first, "samples": samples, "seed": seed}
         for column in ordered:
-            compared = {} if column.name == WHOLE else options
+            compared: dict[str, Any] = {} if column.name == WHOLE else options
             cell = on_set(system, column.name, metric, **compared)
             records.append(_record(system, column, metric, cell))
     return RobustnessTable(metric, ordered, list(systems), records, samples, seed)

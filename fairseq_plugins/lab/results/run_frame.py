@@ -185,4 +185,4 @@ def scores_of(runs: pd.DataFrame, where: str, metric: str) -> list[float]:
         there = (name for name in run.index if name.startswith(f"{where}."))
         names = sorted(name.partition(".")[2] for name in there if run[name] is not None)
         raise ValueError(f"{run.folder}: no metric {metric!r}; choices: {named(names)}")
-    return found
+    return [score for score in found if score is not None]

@@ -300,7 +300,8 @@ def _rows_of(
     """Yield the runs of a part: those in its folder, and those that only `ROWS` knows."""
     known = {root / str(row.get("folder", "")): row for row in told if row.get("part") == part.name}
     for folder in [folder for folder in known if not is_below(root, folder)]:
-        remarks.append(f"passed over {root / ROWS}: a run that lies outside: {folder}")
+        if remarks is not None:
+            remarks.append(f"passed over {root / ROWS}: a run that lies outside: {folder}")
         del known[folder]
     inside, done = set(_runs_in(part.folder, remarks, remarks)), {}
     for folder in sorted({*inside, *known}):

@@ -125,7 +125,7 @@ def share_cell(share: float) -> TableCell:
     return TableCell(f"{100 * share:g} %", value=share)
 
 
-def millions(count: int, added: str = "") -> TableCell:
+def millions(count: float, added: str = "") -> TableCell:
     """Show a number of parameters; a dash where nothing tells."""
     return TableCell(f"{count / 1e6:.2f}M", added, count) if count else TableCell(NONE)
 

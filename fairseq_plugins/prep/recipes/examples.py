@@ -46,6 +46,7 @@ class ExampleRecipe(Recipe):
     unit, encodes_apart = "examples", True
     remedy = "is the text of the language and characters that the pretrained model knows?"
     cure = "give --valid-file"  # where there is nothing to validate on
+    manifest: Manifest
 
     def __init__(self, options: Any) -> None:
         self.options, self.files = options, options.input_files()

@@ -101,7 +101,7 @@ def _vocabularies(
             lang: (segment.read_vocabulary(path), name) for lang, (path, name) in copied.items()
         }
     threshold = options.bpe_vocabulary_threshold
-    if options.subwords != "subword_nmt" or not threshold or not jobs:
+    if model is None or options.subwords != "subword_nmt" or not threshold or not jobs:
         return {}
     segmenter = segment.BpeSegmenter(model)
     found, sides = {}, [("t", options.source_lang), ("y", options.target_lang)]

@@ -177,7 +177,7 @@ def _row_of(example: Example, parses: Parses | None) -> dict[str, Any]:
     """Turn an example into a row for a worker: itself, its labels, its parses if they are given."""
     told: dict[str, Any] = {"id": example.id, "texts": example.texts}
     told |= {} if example.words is None else {"words": example.words}
-    row = {"example": told, "gold": labels_of(example)}
+    row: dict[str, Any] = {"example": told, "gold": labels_of(example)}
     if example.values:
         row["values"] = example.values
     if parses is not None:

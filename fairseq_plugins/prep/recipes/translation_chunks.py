@@ -45,8 +45,8 @@ def annotate_chunk(
 ) -> None:
     """Clean, tokenise, tag and parse the chunk's lines; write the annotated rows."""
     counts: Counter[str] = Counter()
-    texts = _read(options, chunk, SOURCE, options.source_lang)
-    targets = _read(options, chunk, TARGET, options.target_lang)
+    texts: Any = _read(options, chunk, SOURCE, options.source_lang)
+    targets: Any = _read(options, chunk, TARGET, options.target_lang)
     kept = range(chunk.count)
     if chunk.split.startswith("train"):
         sides = [side for side in (texts, targets) if side]
@@ -139,11 +139,11 @@ def _read(
     if side not in chunk.source.places:
         return None
     read = line_reader(options.tokenizer, options.normalizer, lang)
-    raw = read_chunk(*chunk.source.places[side], chunk.count)
+    raw = read_chunk(*chunk.source.places[side], count=chunk.count)
     return [read(line) if len(line) <= options.max_characters else None for line in raw]
 
 
-def _keep(options: TranslationOptions, pair: Sequence[str | None], counts: Counter[str]) -> bool:
+def _keep(options: TranslationOptions, pair: Sequence[Any], counts: Counter[str]) -> bool:
     """Decide whether a training pair stays; others are never dropped."""
     if None in pair:
         counts["overlong"] += 1
@@ -167,7 +167,7 @@ def _annotated(
     annotator: Any,
     chunk: Chunk,
     side: str,
-    texts: Sequence[str | None],
+    texts: Sequence[Any],
     kept: Iterable[int],
 ) -> list[AnnotatedLine]:
     """Annotate the kept lines of a side."""

@@ -79,7 +79,7 @@ def score_words(nlp: Language, sentences: Sequence[TreeSentence]) -> dict[str, f
             found, wanted = [read(token) for token in doc], getattr(sentence, name)
             known[name] = known[name] or (any(found), any(wanted)) == (True, True)
             hits[name] += [one == other for one, other in zip(found, wanted, strict=True)]
-        gold = zip(doc, sentence.heads, sentence.deps, strict=True)
+        gold = zip(doc, sentence.heads or (), sentence.deps, strict=True)
         for token, head, dep in gold if doc.has_annotation("DEP") else ():
             attached = token.head.i == head
             for ending in ("", "_no_punct") if dep != "punct" else ("",):

@@ -124,7 +124,9 @@ def to_doc(group: list[TreeSentence], vocab: Vocab) -> Doc:
     parsed = bool(heads)
     given = group[0].spaces is None
     said = {"pos": "upos", "tags": "xpos", "morphs": "feats", "lemmas": "lemmas"}
-    columns = {name: [x for s in group for x in getattr(s, of)] for name, of in said.items()}
+    columns: dict[str, Any] = {
+        name: [x for s in group for x in getattr(s, of)] for name, of in said.items()
+    }
     return Doc(
         vocab,
         words=[word for sentence in group for word in sentence.words],
@@ -139,7 +141,8 @@ def moses_of(lang: str) -> Callable[[str], list[str]] | None:
     """Return Moses' tokeniser of a language, or None where words are not between blanks."""
     if lang in WITHOUT_BLANKS:
         return None
-    return partial(MosesTokenizer(lang).tokenize, escape=False)
+    tokenizer: Any = MosesTokenizer(lang)
+    return partial(tokenizer.tokenize, escape=False)
 
 
 def write_corpus(
@@ -290,9 +293,11 @@ def save(nlp: Language, args: Namespace) -> None:
     for key in config["paths"]:
         config["paths"][key] = None
     lean = load_model_from_config(config)
-    for name, pipe in nlp.pipeline:
+    pipes: list[tuple[str, Any]] = nlp.pipeline
+    for name, pipe in pipes:
         state = pipe.to_bytes(exclude=["vocab"])
-        lean.get_pipe(name).from_bytes(state, exclude=["vocab"])
+        to_fill: Any = lean.get_pipe(name)
+        to_fill.from_bytes(state, exclude=["vocab"])
         for text in texts_of(pipe):
             lean.vocab.strings.add(text)
     source = {"name": args.source, "url": args.url, "license": args.license, "author": args.author}
@@ -334,7 +339,7 @@ def evaluate(test: Path, out: Path) -> dict[str, float]:
     nlp, language = spacy.load(out), language_of(test.parent)
     if language and spacy_language(language) != nlp.lang:
         raise ValueError(f"{test}: is of language {language!r}, and {out} of {nlp.lang!r}")
-    found = scores.score(nlp, list(read_conllu(test)), moses_of(nlp.lang))
+    found = scores.score(nlp, list(read_conllu(test)), moses_of(str(nlp.lang)))
     found["size_mb"] = size_megabytes(out)
     write_card(out, found, test.name)
     return found

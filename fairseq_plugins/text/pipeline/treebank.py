@@ -11,6 +11,7 @@ from bisect import bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from ...corpora.conllu import Row, checked_rows, heads_of, read_blocks
 from ...syntax.subwords import Span, locate_words
@@ -186,8 +187,9 @@ def recut(sentence: TreeSentence, tokens: Sequence[str]) -> TreeSentence | None:
     for token, owner in enumerate(first):
         if home[owner] != token:
             heads[token] = home[owner]
+    parents: Any = sentence.heads  # of a sentence with a tree
     for word in reversed(range(len(home))):
-        head = sentence.heads[word]
+        head = parents[word]
         if head == word or home[head] != home[word]:
             heads[home[word]] = home[head]
             deps[home[word]] = sentence.deps[word]

@@ -19,7 +19,9 @@ def train(args: Namespace) -> None:
         ImportError: ufal.udpipe is not installed.
         ValueError: a file is no CoNLL-U, ``--out`` is there or a folder, or the training failed.
     """
-    import ufal.udpipe as library
+    import ufal.udpipe
+
+    library: Any = ufal.udpipe  # whose names are those of its compiled part
 
     if args.out.exists():
         said = "is a folder; give the name of a file" if args.out.is_dir() else "is there already"
