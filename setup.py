@@ -20,6 +20,7 @@ setup(
     python_requires=">=3.10,<3.14",
     packages=find_packages(include=["fairseq_plugins", "fairseq_plugins.*"]),
     package_data={
+        "fairseq_plugins": ["py.typed"],
         "fairseq_plugins.demo": ["page/*"],
         "fairseq_plugins.evaluation": ["pages/*"],
         "fairseq_plugins.lab.report": ["page/*"],
