@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import sys
 from argparse import Namespace
 from pathlib import Path
 
 import pytest
 import torch
+from cli import shims
 from cli.commands import USER_DIR, run, train
 from squad_files import toy_squad
 
@@ -146,7 +146,7 @@ def test_any_model_of_fairseq_is_a_command(source, tmp_path, folder, model) -> N
     said = refused(source, tmp_path / "o.json", "--rate", 0.5, *ways)
     assert "not a syntax_transformer" in said
     assert "goes through --forward-command" in said
-    interactive = Path(sys.executable).with_name("fairseq-interactive")
+    interactive = Path(shims.python()).with_name("fairseq-interactive")
     command = (
         f"{interactive} {folder} --path {checkpoint} {stock} --user-dir {USER_DIR} --cpu --beam 2 "
         "--max-len-b 10 --buffer-size 1024 --batch-size 3 --remove-bpe | grep ^D- | cut -f3"

@@ -11,6 +11,7 @@ from dataclasses import fields
 from pathlib import Path
 
 import pytest
+from cli import shims
 from family_directories import FORMS
 from raw_corpora import contents
 from raw_datasets import write_raw
@@ -212,7 +213,7 @@ def test_prepare_is_a_function_of_its_options(raw, run) -> None:
 def test_bundled_pipeline_all_the_way(raw) -> None:
     """One process, three, and two that are killed and started again: the same bytes."""
     write_raw("rte", raw / "raw", count=1200)
-    command = [*started(SCRIPT), "--dataset", "rte", "--raw-dir", "raw"]
+    command = [shims.python(), *started(SCRIPT)[1:], "--dataset", "rte", "--raw-dir", "raw"]
 
     def start(destdir: str, workers: int) -> subprocess.Popen[bytes]:
         more = ["--pretrained", "bert", "--destdir", destdir, "--workers", workers]

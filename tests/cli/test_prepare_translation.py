@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
+from cli import shims
 from raw_corpora import contents, invented_pairs, stream_rows, write_lines, write_pairs
 
 from fairseq_plugins.cli.main import main
@@ -133,7 +134,7 @@ def test_bundled_pipeline_all_the_way(tmp_path) -> None:
     files = [*LOOK, "--trainpref", tmp_path / "t", "--validpref", tmp_path / "v"]
 
     def start(destdir: str, workers: int) -> subprocess.Popen[bytes]:
-        command = [*started(SCRIPT), *files, "--destdir", tmp_path / destdir]
+        command = [shims.python(), *started(SCRIPT)[1:], *files, "--destdir", tmp_path / destdir]
         command += ["--bpe-size", 500, "--workers", workers]
         return subprocess.Popen([*map(str, command)], stderr=subprocess.DEVNULL)
 

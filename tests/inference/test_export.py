@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 import torch
+from cli import shims
 from fairseq import tasks
 from fairseq.dataclass.configs import FairseqConfig
 from omegaconf import OmegaConf
@@ -177,7 +177,7 @@ def test_the_script_writes_the_format_that_is_asked_for(tmp_path, monkeypatch, f
 @pytest.mark.slow
 def test_the_script_writes_onnx(tmp_path) -> None:
     path, _ = checkpoint(tmp_path, "bert_pos")
-    command = [sys.executable, "-m", "fairseq_plugins", "export", path, tmp_path / "out"]
+    command = [shims.python(), "-m", "fairseq_plugins", "export", path, tmp_path / "out"]
     done = subprocess.run([*command, "--format", "onnx"], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines()[-1].startswith("wrote ")
