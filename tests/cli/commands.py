@@ -46,7 +46,6 @@ METERS = ("loss", "nll_loss")
 _TURN = threading.Lock()
 _FORKS = multiprocessing.get_context("forkserver")
 _LIBRARIES = ("spacy", "sacrebleu", "sacremoses", "safetensors", "tokenizers", "torch._dynamo")
-_FORKS.set_forkserver_preload([*COMMANDS.values(), *_LIBRARIES, "cli.warm"])
 
 
 @dataclass(frozen=True)
@@ -130,6 +129,7 @@ def end(process: BaseProcess) -> int:
 @functools.cache
 def _serve() -> None:
     """Start the server, with our tests on its path."""
+    _FORKS.set_forkserver_preload([*COMMANDS.values(), *_LIBRARIES, "cli.warm"])
     before = os.environ.get("PYTHONPATH")
     os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (str(ROOT / "tests"), before)))
     try:
