@@ -115,7 +115,7 @@ def test_a_refused_folder_is_one_line(tmp_path):
     assert "fairseq_cli.train | {" not in done.stdout
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_mistyped_architecture_is_one_line(tmp_path):
     done = train(str(tmp_path / "nothing"), arch="sintax_transformer_tiny")
     assert done.returncode == 1
@@ -124,7 +124,7 @@ def test_a_mistyped_architecture_is_one_line(tmp_path):
     assert done.stderr.count("\n") == 1
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_everything_is_said_on_request(tmp_path):
     done = train(str(tmp_path / "nothing"), **{quiet.VERBOSE: "1"})
     assert "Traceback" in done.stderr

@@ -12,7 +12,7 @@ import random
 import pytest
 from cli.commands import USER_DIR, run
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 VALUES = {  # layer -> its two values
     "dep": ("nsubj", "obj"),
     "tag": ("AA", "BB"),

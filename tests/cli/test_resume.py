@@ -54,7 +54,7 @@ def test_resumed_run_equals_the_straight_one(folder, straight, update, tmp_path)
     assert resume(folder, straight, 1, update, tmp_path) == []
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("frequency", FREQUENCIES)
 def test_resumed_run_equals_the_straight_one_from_every_update(
     folder, straight, frequency, tmp_path

@@ -55,7 +55,7 @@ def test_rates_are_tried_on_a_part_of_the_data_and_a_stopped_search_goes_on(clas
     assert sorted(again.out.splitlines()) == sorted(lines)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_questions_are_searched_like_any_other_task(tmp_path):
     splits = {
         "train": prepared_questions.passages(12, 1),

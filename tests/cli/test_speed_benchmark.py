@@ -6,7 +6,7 @@ import pytest
 from cli.commands import ROOT, run
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_benchmark_compares_both_systems(folder):
     options = "--size tiny --repeats 2 --steps 2 --max-tokens 500 --length 6 --cpu"
     script = str(ROOT / "benchmarks" / "translation_speed.py")

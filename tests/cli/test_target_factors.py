@@ -69,7 +69,7 @@ def test_case_is_restored_wherever_text_comes_out(toy):
     assert share(sampled.lines("D"), wanted) >= 0.98
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_training_goes_on_as_if_it_had_not_stopped(toy):
     short = f"{FACTORS} --log-format json"
     for name, epochs in (("straight", (3,)), ("stopped", (1, 3))):
@@ -94,7 +94,7 @@ def test_training_goes_on_as_if_it_had_not_stopped(toy):
     ]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_without_the_factor_case_is_lost(toy):
     train(toy / "data", toy / "plain", LONG)
     done = generate(toy / "data", toy / "plain" / "checkpoint_last.pt")

@@ -52,7 +52,7 @@ def reference_arguments(tmp_path, *more):
     return [*fixed, "--epochs", 2, "--batch-size", 4, *more]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_reference_adds_a_line_a_seed_and_skips_finished_seeds(tmp_path):
     script, output = BENCHMARKS / "huggingface_reference.py", tmp_path / "out" / "a.jsonl"
     run(script, "cola", *reference_arguments(tmp_path, "--seeds", 1))
@@ -73,7 +73,7 @@ def test_reference_adds_a_line_a_seed_and_skips_finished_seeds(tmp_path):
     assert same["epochs"] == lines[1]["epochs"]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_reference_refuses_to_mix_settings(tmp_path):
     script = BENCHMARKS / "huggingface_reference.py"
     run(script, "cola", *reference_arguments(tmp_path))
@@ -111,7 +111,7 @@ def test_reference_rate_rises_then_falls_to_zero(reference):
     assert shares[10] == 0.0
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_speed_compares_both_systems(tmp_path):
     folder = prepare(tmp_path / "data", "classes", {"train": examples("classes", 20)})
     options = "--sizes tiny --equal 2x6 --batch-size 4 --steps 2 --repeats 1 --profile".split()
@@ -123,7 +123,7 @@ def test_speed_compares_both_systems(tmp_path):
     assert "a look, not a measurement" in found.out
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_syntax_speed_compares_every_system_with_plain_bert(tmp_path):
     splits = {"train": examples("classes", 20)}
     folder = prepare(tmp_path / "data", "classes", splits, annotations=("pos", "heads"))
@@ -140,7 +140,7 @@ def test_syntax_speed_compares_every_system_with_plain_bert(tmp_path):
     assert "of an SLA step (tiny 2x6)" in found.out
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_peak_memory_compares_systems_with_plain_bert():
     options = "--sizes tiny --equal 2x64 --systems DABERT --steps 1".split()
     found = run(BENCHMARKS / "peak_memory.py", *options, "--device", "cpu")

@@ -14,7 +14,13 @@ SHORT = "--max-update 10 --disable-validation --no-epoch-checkpoints"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("half", ["--memory-efficient-fp16", "--fp16 --fp16-no-flatten-grads"])
+@pytest.mark.parametrize(
+    "half",
+    [
+        "--memory-efficient-fp16",
+        pytest.param("--fp16 --fp16-no-flatten-grads", marks=pytest.mark.long),
+    ],
+)
 def test_half_precision_trains_and_translates(folder, half, tmp_path):
     """Plain ``--fp16`` needs a GPU, ``--bf16`` on the command line a TPU."""
     log = train(folder, tmp_path, f"{SHORT} {half}")
@@ -90,7 +96,14 @@ def test_folders_take_turns_from_epoch_to_epoch(shards, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["checkpoint1.pt", "checkpoint_2_6.pt", "checkpoint_3_9.pt"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param("checkpoint1.pt", marks=pytest.mark.long),
+        "checkpoint_2_6.pt",
+        pytest.param("checkpoint_3_9.pt", marks=pytest.mark.long),
+    ],
+)
 def test_resumed_run_on_folders_in_turns_equals_the_straight_one(shards, name, tmp_path):
     data, options = ":".join(map(str, shards)), "--max-epoch 4 --save-interval-updates 1"
     train(data, tmp_path / "straight", options)

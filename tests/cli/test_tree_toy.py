@@ -8,7 +8,6 @@ import random
 import pytest
 from cli.commands import USER_DIR, run
 
-pytestmark = pytest.mark.slow
 WORDS = ["saw", "man", "hill", "here"] + ["so"] * 6
 
 
@@ -56,7 +55,10 @@ def prepared(tmp_path_factory):
 
 @pytest.mark.parametrize(
     ("arch", "solves"),
-    [("bert_sla_tiny", True), ("bert_wla_tiny", False)],
+    [
+        pytest.param("bert_sla_tiny", True, marks=pytest.mark.slow),
+        pytest.param("bert_wla_tiny", False, marks=pytest.mark.long),
+    ],
 )
 def test_only_what_reads_the_parse_solves_what_it_decides(prepared, arch, solves):
     save = prepared / arch

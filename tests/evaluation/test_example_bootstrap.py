@@ -313,7 +313,7 @@ def test_more_runs_leave_only_what_runs_share():
         assert [one.run for one in found] == pytest.approx([0.034] * 2, abs=0.004)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("runs", "shared", "seeds"), [(3, 0.2, 0.01), (5, 0.0, 0.0), (5, 0.15, 0.05)]
 )
@@ -334,7 +334,7 @@ def test_what_is_said_to_be_seen_four_times_in_five_is(runs, shared, seeds):
     assert 0.72 < np.mean(seen) < 0.97
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_equal_systems_of_several_seeds_are_seldom_told_apart():
     """Seeds differ in skill: examples alone see a difference too often, both together do not."""
     dice, told = np.random.default_rng(0), {False: [], True: []}

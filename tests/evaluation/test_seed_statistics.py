@@ -90,7 +90,7 @@ def test_order_is_sure_of_what_is_above_everywhere_and_of_nothing_else() -> None
     assert almost_order(mixed, low, level=0.5) < almost_order(mixed, low, level=0.05)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("count", [5, 20])
 def test_order_is_seldom_sure_where_there_is_none(count) -> None:
     """Both systems are drawn alike: below 0.2 falls about one in twenty, below 0.5 more."""

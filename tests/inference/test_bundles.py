@@ -61,8 +61,13 @@ def test_a_bundle_answers_as_its_checkpoint(runs, bundles, run) -> None:
         next(made.predict_split("valid"))
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("run", ["classes1", "entities1"])
+@pytest.mark.parametrize(
+    "run",
+    [
+        pytest.param("classes1", marks=pytest.mark.slow),
+        pytest.param("entities1", marks=pytest.mark.long),
+    ],
+)
 def test_odd_text_is_the_same_to_both(runs, bundles, run) -> None:
     lines = [line for line in odd_lines(10_000) if line.strip()]
     texts = lines if run == "entities1" else [*zip(lines, lines[::-1])]

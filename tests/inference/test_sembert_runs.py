@@ -24,7 +24,7 @@ from fairseq_plugins.prep.role_files import RoleFiles, convert
 NAMES = "given.srl1,given.srl2,given.srl3"
 VERBS, NOUNS = ("can", "cannot"), ("dog", "rose", "cls", "sep")
 SIZES = {"train": 480, "valid": 200}
-KINDS = ["sentences", *(pytest.param(k, marks=pytest.mark.slow) for k in ("pairs", "tokens"))]
+KINDS = ["sentences", *(pytest.param(k, marks=pytest.mark.long) for k in ("pairs", "tokens"))]
 LEARNT = 0.98
 FLAGS = "--no-epoch-checkpoints --disable-validation --lr 0.003".split()
 

@@ -42,8 +42,8 @@ def test_training_starts_from_a_plain_checkpoint(task, tmp_path):
         torch.testing.assert_close(found["model"][name], weight)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("attention", ["sla", "wla", "none"])
-@pytest.mark.slow
 def test_only_syntax_finds_what_only_the_tree_tells(task, attention):
     """The target is the head of the last word; words say nothing of it."""
     torch.manual_seed(0)

@@ -13,7 +13,7 @@ from trees import Row, context_of
 
 from fairseq_plugins.nn.parent_attention import parent_targets
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long
 CLS, SEP, X, A, B, ROOT, FILLER = range(1, 8)
 SENTENCE = 10
 Batch = dict[str, torch.Tensor]

@@ -22,7 +22,6 @@ from fairseq_plugins.data.streams import write_stream
 from fairseq_plugins.inference.prediction import load
 from fairseq_plugins.inference.question_answering import load as load_reader
 
-pytestmark = pytest.mark.slow
 WORDS = ["cat", "old", "bad", "by"] + ["the"] * 4
 SIZES = {"train": 1500, "valid": 250}
 TREES, TAGS = "trees", "tags"
@@ -83,6 +82,7 @@ def shares(toy, save, *options) -> dict[str, float]:
     return {what: float(np.mean(rows)) for what, rows in hits.items()}
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("control", "guessed"),
     [
@@ -111,6 +111,7 @@ def asked_passages(count: int, seed: int) -> list[Told]:
     return made
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(("source", "solves"), [("given", True), ("shuffled", False)])
 def test_without_its_question_a_passage_leaves_a_guess(tmp_path, source, solves):
     splits = {"train": asked_passages(1500, 1), "valid": asked_passages(250, 2)}
