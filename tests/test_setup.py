@@ -32,15 +32,15 @@ hash() { sha256sum <"$1" | cut -c1-64; }
 all="$*"
 case "$all" in
     *"-m venv"*) mkdir -p "${@: -1}/bin"; cp "$0" "${@: -1}/bin/python" ;;
-    *SOABI*) echo "abi-$TORCH_THERE" ;;
+    *SOABI*torch.__version__*libc_ver*) echo "abi-$TORCH_THERE" ;;
     *libc_ver*) [ "$FITS" = yes ] ;;
     *urlopen*) [ "${REACHED:-yes}" = yes ] ;;
     *cuda.is_available*) [ "$GPU_TORCH" = "${0##*/}" ] ;;
-    *"pip wheel"*)
+    *"pip wheel --no-cache-dir"*)
         echo "$CPPFLAGS $RANDOM" >"$(after --wheel-dir)/built.whl"
         exit "${BUILD_STATUS:-0}" ;;
     *"pip hash"*) echo "$4:"; echo "--hash=sha256:$(hash "$4")" ;;
-    *--find-links*)
+    *--find-links*--require-hashes*)
         built="$(after --find-links)"
         grep "^fairseq-.*:$(hash "$built/built.whl")$" "$built/requirements.txt" ;;
     *"import torch; print"*) echo "$TORCH_THERE" ;;
