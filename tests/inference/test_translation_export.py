@@ -18,39 +18,44 @@ from fairseq_plugins.tasks import SyntaxTranslationTask
 LINES = [source for source, _ in random_pairs(120, seed=3)]
 ALL = "pos,case,subword"
 SIDE = {"feature_combine": "concat", "feature_embed_dims": "12,4,4"}
-MODELS = {
-    "words": {"features": "none"},
-    "pos": {"features": "pos"},
-    "sum": {"features": ALL},
-    "order": {"features": "subword,pos"},
-    "scaled": {"features": ALL, "feature_scale": 3.0},
+FEATURES = {
+    "words": {"features": "none", "share_decoder_input_output_embed": True},
+    "order": {"features": "subword,pos", "encoder_layerdrop": 0.2, "decoder_layerdrop": 0.2},
+    "scaled": {"features": ALL, "feature_scale": 3.0, "no_decoder_final_norm": True},
+    "shared_overlay": {"features": ALL, "feature_merge": "overlay", "share_all_embeddings": True},
     "concat": {"features": ALL, **SIDE},
-    "overlay": {"features": ALL, "feature_merge": "overlay"},
-    "overlay_concat": {"features": ALL, "feature_merge": "overlay", **SIDE},
-    "add": {"features": ALL, "feature_merge": "add"},
-    "add_concat": {
-        "features": ALL,
-        **SIDE,
-        "feature_merge": "add",
-        "feature_embed_dims": "32,16,16",
+    "overlay_concat": {
+        **{"features": ALL, **SIDE, "feature_merge": "overlay"},
+        "share_decoder_input_output_embed": True,
     },
     "shared": {"features": ALL, "feature_merge": "add", "share_all_embeddings": True},
-    "shared_overlay": {"features": ALL, "feature_merge": "overlay", "share_all_embeddings": True},
-    "tied": {"features": ALL, "share_decoder_input_output_embed": True},
-    "pre_norm": {"encoder_normalize_before": True, "decoder_normalize_before": True},
-    "mixed_norm": {"encoder_normalize_before": True},
-    "no_final_norm": {"decoder_normalize_before": True, "no_decoder_final_norm": True},
-    "learned": {"encoder_learned_pos": True, "decoder_learned_pos": True},
-    "embedding_norm": {"layernorm_embedding": True},
-    "unscaled": {"no_scale_embedding": True},
-    "gelu": {"activation_fn": "gelu"},
-    "gelu_fast": {"activation_fn": "gelu_fast"},
-    "tanh": {"activation_fn": "tanh"},
-    "widths": {"decoder_embed_dim": 48, "decoder_output_dim": 40, "decoder_ffn_embed_dim": 24},
-    "heads": {"encoder_attention_heads": 4, "encoder_layers": 3, "decoder_layers": 1},
-    "layerdrop": {"encoder_layerdrop": 0.2, "decoder_layerdrop": 0.2},
+    "add_concat": {
+        **{"features": ALL, **SIDE, "feature_merge": "add", "feature_embed_dims": "32,16,16"},
+        "no_decoder_final_norm": True,
+    },
 }
-QUICK = ("words", "sum", "shared", "learned")
+SWITCHES = (
+    {"encoder_normalize_before": True},
+    {"decoder_normalize_before": True},
+    {"encoder_learned_pos": True, "decoder_learned_pos": True},
+    {"layernorm_embedding": True},
+    {"no_scale_embedding": True},
+    {"encoder_attention_heads": 4, "encoder_layers": 3, "decoder_layers": 1},
+    {"decoder_embed_dim": 48, "decoder_output_dim": 40, "decoder_ffn_embed_dim": 24},
+)
+ACTIVATIONS = ("relu", "gelu", "gelu_fast", "tanh")
+
+
+def mixed(number):
+    """Return the switches of a model: of any two, every combination is among eight models."""
+    a, b, c = (number >> place & 1 for place in (2, 1, 0))
+    on = (a, b, c, a ^ b, a ^ c, b ^ c, a ^ b ^ c)
+    given = {"activation_fn": ACTIVATIONS[2 * a + (b ^ c)]}
+    return given | {key: v for is_on, own in zip(on, SWITCHES) if is_on for key, v in own.items()}
+
+
+MODELS = {name: mixed(number) | own for number, (name, own) in enumerate(FEATURES.items())}
+QUICK = ("words", "shared")
 SEARCHES = [{"beam": 1, "lenpen": 1.0}, {"beam": 4, "lenpen": 0.6}, {"beam": 4, "lenpen": 1.0}]
 
 
