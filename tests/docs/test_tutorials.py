@@ -9,6 +9,7 @@ from page_scripts import NOT_RUN, ROOT, blocks_of, not_printed, run_script, scri
 
 TUTORIALS = sorted((ROOT / "docs" / "tutorials").glob("*.md"))
 PAGES = [page for page in TUTORIALS if page.stem != "index"]
+IN_CI = ("translate", "deploy")  # they call most commands; `--all` runs every tutorial
 NOISE = ("DEBUG:", "can_reuse_epoch_itr", "rebuild_batches", "creating new batches")
 MOST_NOT_RUN = 5  # blocks of all tutorials that need what no test has
 
@@ -27,8 +28,17 @@ fairseq-train data-bin/sample_en_de --user-dir "$(python -m fairseq_plugins)" \\
 """
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
+@pytest.mark.parametrize(
+    "page",
+    [
+        pytest.param(
+            page,
+            marks=pytest.mark.slow if page.stem in IN_CI else pytest.mark.long,
+            id=page.stem,
+        )
+        for page in PAGES
+    ],
+)
 def test_a_tutorial_runs_and_prints_what_it_shows(page, tmp_path) -> None:
     text = page.read_text(encoding="utf-8")
     output = run_script(script_of(text), tmp_path)

@@ -7,9 +7,8 @@ import json
 import pytest
 from examples.example_commands import example
 
-pytestmark = pytest.mark.slow
 
-
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("kind", "systems", "labels"),
     [
@@ -28,6 +27,7 @@ def test_demos_end_with_a_table_that_says_what_they_are(project, kind, systems, 
     assert "[" not in table.split("\n\n")[1]  # no figures of the paper beside an invented corpus
 
 
+@pytest.mark.slow
 def test_sla_demo_is_not_run_twice(project):
     arguments = ("demo", "--smoke", "--cpu", "--archs", "bert_plain_tiny", "bert_sla_tiny")
     status, out, err = example(project, "sla", *arguments)
@@ -41,6 +41,7 @@ def test_sla_demo_is_not_run_twice(project):
     assert {path: path.stat().st_mtime_ns for path in results} == results
 
 
+@pytest.mark.long
 def test_sembert_demo_ends_with_the_metrics_of_both(project):
     status, _, err = example(project, "sembert", "--cpu", "--max-update", "2")
     assert status == 0, err
