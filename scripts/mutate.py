@@ -196,6 +196,7 @@ class Trials:
         self.found, self.further, self.seconds = found, further, seconds
         self.fates: list[tuple[Mutant, str]] = []
         self.out = os.fdopen(os.dup(1), "w")  # pytest captures the other
+        self.alone: dict[tuple[str, ...], str] = {}  # tests -> how they end without a mutant
         self.told: Any = None
 
     def pytest_runtestloop(self, session: Any) -> bool:
@@ -229,7 +230,9 @@ class Trials:
                 killer = self.failure(tests, lambda: swap(path, old, mutant.changed(old)))
             finally:
                 path.write_bytes(old)
-            if killer and (killer not in (LATE, CRASH) or self.failure(tests, int) != killer):
+            if killer in (LATE, CRASH) and tuple(words) not in self.alone:
+                self.alone[tuple(words)] = self.failure(tests, int)
+            if killer and self.alone.get(tuple(words)) != killer:
                 return killer, stage
         return "", ""
 
