@@ -43,7 +43,7 @@ for _one, _other in zip(*[iter(getattr(ast, name) for name in SWAPPED.split())] 
     SWAPS |= {_one: _other, _other: _one}
 SKIPPED = ("annotation", "returns", "decorator_list", "args")  # of functions and assignments
 SHOWN = ("help", "metavar")  # keywords that are told to people
-LATE, CRASH = "the time limit", "a crash"
+CRASH = "a crash"
 PYTEST = "-pno:terminal -pno:cacheprovider -pno:xdist -oaddopts=--import-mode=importlib".split()
 
 
@@ -118,7 +118,7 @@ def _others(node: ast.AST) -> Iterator[ast.AST]:
         for one in (one for one in node.keywords if one.arg not in SHOWN):
             yield _with(node, keywords=[other for other in node.keywords if other is not one])
     elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-        yield ast.Pass()
+        yield _with(node, value=ast.BoolOp(ast.And(), [ast.Constant(False), node.value]))
 
 
 def _with(node: ast.AST, **fields: object) -> ast.AST:
@@ -162,13 +162,14 @@ def copied(root: Path) -> None:
             shutil.copy2(ROOT / name, root / name)
 
 
-def swap(path: Path, old: bytes, new: bytes) -> None:
-    """Give every function of a module that is loaded the code of another text of the module."""
+def swap(functions: Sequence[FunctionType], old: bytes, new: bytes) -> None:
+    """Give the functions of a module the code of another text of the module."""
+    path = functions[0].__code__.co_filename if functions else ""
     before, after = ({_key(c): c for c in _codes(compile(s, path, "exec"))} for s in (old, new))
-    for found in gc.get_objects():
-        if type(found) is FunctionType and found.__code__.co_filename == str(path):
-            key = _key(found.__code__)
-            if before.get(key) != after.get(key):
+    for found in functions:
+        key = _key(found.__code__)
+        if before.get(key) != after.get(key):
+            with suppress(ValueError):  # without a variable of an outer function: survives
                 found.__code__ = after[key]
 
 
@@ -196,11 +197,15 @@ class Trials:
         self.found, self.further, self.seconds = found, further, seconds
         self.fates: list[tuple[Mutant, str]] = []
         self.out = os.fdopen(os.dup(1), "w")  # pytest captures the other
-        self.alone: dict[tuple[str, ...], str] = {}  # tests -> how they end without a mutant
+        self.functions: dict[str, list[FunctionType]] = defaultdict(list)  # file -> those loaded
         self.told: Any = None
 
     def pytest_runtestloop(self, session: Any) -> bool:
         """Try each mutant; print what became of it, and the rates at the end."""
+        for one in gc.get_objects():
+            if type(one) is FunctionType:
+                self.functions[one.__code__.co_filename].append(one)
+        gc.freeze()  # looking for garbage in all this would cost a fork more than its tests
         with suppress(KeyboardInterrupt):
             for number, mutant in enumerate(self.found, 1):
                 began = time.monotonic()
@@ -209,7 +214,7 @@ class Trials:
                 end = f"killed by {killer} ({stage})" if killer else "survived"
                 spent = time.monotonic() - began
                 self.say(f"{number}/{len(self.found)} {mutant}: {end}, {spent:.0f} s")
-        killers = {killer for _, killer in self.fates} - {"", LATE, CRASH}
+        killers = {killer for _, killer in self.fates} - {"", CRASH}
         unsound: set[str] = set()
         self.seconds = 3600
         while again := self.failure(_named(session.items, [*killers - unsound]), int):
@@ -222,17 +227,15 @@ class Trials:
         stages = [("near", tests) for tests in near(ROOT, mutant.path)]
         stages += [(one, shlex.split(one.format(room=mutant.room))) for one in self.further]
         path = Path(mutant.path).resolve()
-        old = path.read_bytes()
+        old, loaded = path.read_bytes(), self.functions[str(path)]
         for stage, words in stages:
             tests = _named(items, words, only_fast=stage == "near")
             path.write_bytes(mutant.changed(old))
             try:
-                killer = self.failure(tests, lambda: swap(path, old, mutant.changed(old)))
+                killer = self.failure(tests, lambda: swap(loaded, old, mutant.changed(old)))
             finally:
                 path.write_bytes(old)
-            if killer in (LATE, CRASH) and tuple(words) not in self.alone:
-                self.alone[tuple(words)] = self.failure(tests, int)
-            if killer and self.alone.get(tuple(words)) != killer:
+            if killer:
                 return killer, stage
         return "", ""
 
@@ -253,7 +256,7 @@ class Trials:
         if told.poll():
             with suppress(EOFError):
                 return told.recv()
-        return LATE if late else CRASH if fork.exitcode else ""
+        return CRASH if fork.exitcode and not late else ""  # out of time, nothing is known
 
     def _run(self, tests: Sequence[Any], change: Callable[[], object]) -> None:
         os.setsid()
