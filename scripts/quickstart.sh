@@ -13,7 +13,7 @@ bash scripts/setup.sh
 VENV="${VENV:-.venv}"; case "$VENV" in /*) ;; *) VENV="$PWD/$VENV" ;; esac
 export VENV PATH="$VENV/bin:$PATH"
 sample=examples/sample_en_de data=data-bin/sample_en_de runs="${RUNS:-runs/quickstart}"
-updates="${UPDATES:-800}"
+updates="${UPDATES:-1400}"
 export OMP_NUM_THREADS="${OMP_NUM_THREADS:-1}"
 user_dir="$(python -m fairseq_plugins)"
 rm -rf "$runs/baseline" "$runs/syntax"
@@ -30,15 +30,15 @@ logged() { # LOG COMMAND...: keep what a command says; show its end if it fails
     exit "$status"
 }
 
-train() { # NAME FEATURES
+train() { # NAME FEATURES: the checkpoint with the least loss on the validation set is checkpoint_best.pt
     exec fairseq-train "$data" --user-dir "$user_dir" --task syntax_translation --features "$2" \
-        --arch syntax_transformer_tiny --encoder-embed-dim 128 --encoder-ffn-embed-dim 256 \
+        --arch syntax_transformer_tiny --encoder-layers 1 --encoder-embed-dim 128 --encoder-ffn-embed-dim 256 \
         --encoder-attention-heads 4 --decoder-embed-dim 128 --decoder-ffn-embed-dim 256 \
         --decoder-attention-heads 4 --share-decoder-input-output-embed --dropout 0.1 \
-        --optimizer adam --adam-betas '(0.9, 0.98)' --lr 3e-3 --lr-scheduler inverse_sqrt \
-        --warmup-updates 200 --criterion label_smoothed_cross_entropy --label-smoothing 0.1 \
-        --max-tokens 1000 --max-update "$updates" --seed 1 --cpu --distributed-world-size 1 --num-workers 0 \
-        --no-epoch-checkpoints --save-dir "$runs/$1" --validate-interval 8 --save-interval 8 \
+        --optimizer adam --adam-betas '(0.9, 0.98)' --lr 3e-3 --lr-scheduler polynomial_decay \
+        --total-num-update "$updates" --warmup-updates 150 --criterion label_smoothed_cross_entropy --label-smoothing 0.1 \
+        --max-tokens 500 --max-update "$updates" --seed 1 --cpu --distributed-world-size 1 --num-workers 0 \
+        --no-epoch-checkpoints --save-dir "$runs/$1" --validate-interval 10 --save-interval 10 \
         --log-format simple --log-interval 10 >"$runs/$1/train.log" 2>&1
 }
 updates_of() { # NAME: how many updates a training has done
@@ -60,7 +60,7 @@ progress() { # PROCESS...: until they end, one line rewritten in a terminal, a l
 }
 translate() { # NAME
     fairseq-generate "$data" --user-dir "$user_dir" --task syntax_translation --cpu \
-        --path "$runs/$1/checkpoint_last.pt" --beam 4 --lenpen 0.6 --max-tokens 4000 >"$runs/$1/generate.log"
+        --path "$runs/$1/checkpoint_best.pt" --beam 4 --lenpen 0.6 --max-tokens 4000 >"$runs/$1/generate.log"
     grep '^D-' "$runs/$1/generate.log" | sort -V | cut -f3 >"$runs/$1.de"
 }
 trap 'kill $(jobs -p) 2>/dev/null || true' EXIT
@@ -93,7 +93,7 @@ python $sample/score_ambiguous.py "$runs/baseline.de" "$runs/syntax.de" | sed -n
 sentence="$(paste $sample/test.en $sample/test.de "$runs/baseline.de" "$runs/syntax.de" |
     awk -F '\t' '$2 == $4 && $3 != $4 {print length($1) "\t" $1}' | sort -n | head -n 1 | cut -f2)"
 sentence="${sentence:-She watches the play.}"
-models="$runs/baseline/checkpoint_last.pt $runs/syntax/checkpoint_last.pt"
+models="$runs/baseline/checkpoint_best.pt $runs/syntax/checkpoint_best.pt"
 step "5/5   draw what both look at while they translate a test sentence that the first gets wrong (15 s)"
 # shellcheck disable=SC2086
 logged "$runs/draw.log" fairseq-plugins plot attention "$sentence" --checkpoints $models --out "$runs/attention"

@@ -23,7 +23,7 @@ def parse_args(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--out", type=Path, default=HERE, help="folder to write to")
     parser.add_argument("--seed", type=int, default=1, help="seed (default: %(default)s)")
-    for split, number in (("train", 6000), ("valid", 500), ("test", 500)):
+    for split, number in (("train", 4000), ("valid", 500), ("test", 500)):
         text = f"sentences of {split} (default: %(default)s)"
         parser.add_argument(f"--{split}", type=int, default=number, help=text)
     text = "also write test.ambiguous.tsv, for score_ambiguous.py"

@@ -18,9 +18,9 @@ def main() -> None:
     """Draw sentences without regard to the table, tag them, write the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--spacy-model", default="bundled", help="pipeline (default: %(default)s)")
-    parser.add_argument("--sentences", type=int, default=60000, help="how many to tag")
+    parser.add_argument("--sentences", type=int, default=15000, help="how many to tag")
     parser.add_argument("--seed", type=int, default=2, help="seed (default: %(default)s)")
-    parser.add_argument("--least", type=float, default=0.75, help="share of hits asked for")
+    parser.add_argument("--least", type=float, default=0.85, help="share of hits asked for")
     parser.add_argument("--few", type=int, default=5, help="pool contexts seen less often")
     args = parser.parse_args()
     pairs = CorpusSampler(args.seed, table={}).pairs(args.sentences)

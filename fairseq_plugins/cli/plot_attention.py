@@ -1,7 +1,7 @@
 """Draw the attention of models over a sentence, side by side, as PNG and SVG.
 
     fairseq-plugins plot attention "She lights the lamp." --out figure --checkpoints \\
-        runs/quickstart/baseline/checkpoint_last.pt runs/quickstart/syntax/checkpoint_last.pt
+        runs/quickstart/baseline/checkpoint_best.pt runs/quickstart/syntax/checkpoint_best.pt
     fairseq-plugins plot attention "A film full of fresh air." --out figure --checkpoints \\
         runs/wla runs/sla --names WLA SLA
     fairseq-plugins plot attention "He needs new hardware." "He needs new software." --layer 0 \\

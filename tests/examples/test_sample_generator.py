@@ -26,7 +26,7 @@ from grammar.text import join  # noqa: E402
 from grammar.trees import Clause, NounPhrase, Place, Pronoun, Sentence  # noqa: E402
 from tagging import agreement  # noqa: E402
 
-SIZES = {"train": 6000, "valid": 500, "test": 500}
+SIZES = {"train": 4000, "valid": 500, "test": 500}
 FILES = [f"{split}.{language}" for split in SIZES for language in ("en", "de")]
 ANNA = PEOPLE[0]
 
@@ -47,7 +47,7 @@ def lines(name: str) -> list[str]:
 
 def test_generator_reproduces_committed_files(tmp_path):
     command = [sys.executable, str(SAMPLE / "generate.py"), "--ambiguous-report"]
-    options = ["--out", str(tmp_path), "--seed", "1", "--train", "6000"]
+    options = ["--out", str(tmp_path), "--seed", "1", "--train", "4000"]
     environment = {**os.environ, "PYTHONHASHSEED": "123"}
     subprocess.run([*command, *options], check=True, env=environment, capture_output=True)
     for name in (*FILES, "test.ambiguous.tsv"):
@@ -107,11 +107,11 @@ def test_english_sentence_has_one_translation():
     assert len(seen) > 1000
 
 
-def test_readings_are_drawn_alike_and_have_distinct_german_forms(pairs):
+def test_every_reading_is_drawn_and_has_german_forms_of_its_own(pairs):
     ambiguity = CorpusSampler(seed=3).ambiguity
     drawn = Counter((o.word, o.upos, o.role) for pair in pairs for o in pair.ambiguous)
     for word, sense, _ in ambiguity.targets():
-        assert drawn[(word, *sense)] >= 5, word
+        assert drawn[(word, *sense)] >= 4, word
     for word in sorted(ambiguity.words - {"her"}):
         readings = list(ambiguity.readings[word].values())
         assert len(readings) > 1

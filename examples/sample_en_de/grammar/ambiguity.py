@@ -88,6 +88,10 @@ class Ambiguity:
                 target = self.base(word.text.lower()), sense(word)
                 self.keys.setdefault(target, set()).add(word.key)
 
+    def entries(self) -> frozenset[str]:
+        """The keys of all entries with an ambiguous form."""
+        return frozenset().union(*self.keys.values())
+
     def base(self, surface: str) -> str:
         """The form without a plural or third-person ending, if that is ambiguous too."""
         for ending, instead in (("s", ""), ("es", ""), ("ies", "y")):

@@ -22,7 +22,7 @@ from .trees import (
     is_plural,
 )
 
-TENSES = {"present": 50, "past": 22, "perfect": 8, "progressive": 8, "modal": 18}
+TENSES = {"present": 65, "past": 15, "perfect": 4, "progressive": 4, "modal": 12}
 TENSE_USES = {"perfect": "p", "progressive": "g", "modal": "m"}
 TIME_GROUPS = {
     "present": ("present", "any", "any"),
@@ -222,7 +222,7 @@ class ClauseSampler:
         groups = TIME_GROUPS.get(clause.tense)
         if not groups or "t" not in clause.frame.uses:
             return None
-        return self.drawn("time", groups) if self.wants("time") or self.dice.chance(0.35) else None
+        return self.drawn("time", groups) if self.wants("time") or self.dice.chance(0.2) else None
 
     def manner(self, clause: Clause) -> Phrase | Likeness | None:
         """Draw the manner or the comparison that the frame asks for."""

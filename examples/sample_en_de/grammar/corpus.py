@@ -15,13 +15,13 @@ from .lexicon import read_lexicon
 from .sentences import SentenceSampler
 from .text import Line, join
 
-SHORTEST, LONGEST = 4, 18
+SHORTEST, LONGEST = 4, 12
 TRIES = 2000
 PERCEPTION = ("verb:see", "verb:hear", "verb:watch", "verb:help")
 SEVERAL_READINGS = ("NOUN", "ADJ", "NUM")
 
 
-HARD_SHARE = 0.05  # of the pairs may have a word in a context that taggers miss
+HARD_SHARE = 0.02  # of the pairs may have a word in a context that taggers miss
 
 
 class Pair(NamedTuple):
@@ -59,7 +59,7 @@ class CorpusSampler:
         self.table = read_contexts() if table is None else table
         self.dice = Dice(seed)
         self.ambiguity = Ambiguity(lexicon)
-        self.sentences = SentenceSampler(lexicon, self.dice)
+        self.sentences = SentenceSampler(lexicon, self.dice, self.ambiguity.entries())
         self.seen: set[str] = set()
 
     def pair(self, word: str, sense: Sense, keys: list[str]) -> Pair:
@@ -101,8 +101,9 @@ class CorpusSampler:
         return [context(words, n) for n in places]
 
     def pairs(self, number: int) -> list[Pair]:
-        """Draw ``number`` distinct pairs in random order."""
+        """Draw ``number`` distinct pairs in random order, verbs twice as often as the rest."""
         targets = self.ambiguity.targets()
+        targets += [target for target in targets if target[1].upos == "VERB"]
         found = [self.pair(*targets[count % len(targets)]) for count in range(number)]
         self.dice.shuffle(found)
         return found

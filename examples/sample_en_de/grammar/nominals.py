@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from .dice import Dice
 from .english import POSSESSIVES
-from .entries import Adjective, Lexicon, Noun
+from .entries import Adjective, Lexicon, Noun, Verb
 from .lexicon import WEATHER
 from .trees import NUMBERS, PRONOUNS, Both, Name, Nominal, NounPhrase, Place, Pronoun
 
@@ -29,10 +30,10 @@ CITIES = (
     Name("Venice", "Venedig"),
 )
 SINGULAR = {"the": 48, "a": 26, "owned": 14, "this": 6, "owner": 6}
-PLURAL = {"the": 42, "bare": 24, "owned": 12, "this": 6, "number": 8, "owner": 4}
+PLURAL = {"the": 20, "bare": 60, "owned": 8, "this": 6, "number": 8, "owner": 4}
 PLURAL |= {"some": 3, "many": 3}
 CHOICES = {
-    "mass": {"the": 45, "bare": 45, "owned": 5, "this": 5},
+    "mass": {"the": 25, "bare": 65, "owned": 5, "this": 5},
     "owned": {"owned": 80, "owner": 20},
     "body": {"owned": 80, "owner": 20},
     "the": {"the": 1},
@@ -45,6 +46,8 @@ COMMON = ("", "unowned")
 PLACE_ADJECTIVES = ("old", "new", "small", "big", "beautiful")
 ONE_ONLY = ("first", "second", "last", "left", "right")
 PERSON_TAGS = frozenset({"person", "adult", "young"})
+MORE_AMBIGUOUS = 6  # by which factor more often ambiguous words fill a sentence
+T = TypeVar("T", Noun, Adjective, Verb)
 
 
 @dataclass
@@ -63,9 +66,10 @@ class Wish:
 class NominalSampler:
     """Draws noun phrases; never the same noun twice in a sentence."""
 
-    def __init__(self, lexicon: Lexicon, dice: Dice) -> None:
+    def __init__(self, lexicon: Lexicon, dice: Dice, ambiguous: frozenset[str]) -> None:
         self.lexicon = lexicon
         self.dice = dice
+        self.ambiguous = ambiguous
         self.wish = Wish()
         self.used: set[str] = set()
 
@@ -79,7 +83,7 @@ class NominalSampler:
         if tags == {WEATHER}:
             return Pronoun("it")
         if tags & PERSON_TAGS and not wished:
-            kind = self.dice.weighted({"pronoun": 32, "name": 14, "both": 4, "noun": 50})
+            kind = self.dice.weighted({"pronoun": 10, "name": 16, "both": 4, "noun": 70})
             if kind == "pronoun":
                 return Pronoun(self.dice.pick(PRONOUNS))
             if kind == "name":
@@ -110,7 +114,7 @@ class NominalSampler:
         noun = self.wish.noun if wished else self.noun(tags)
         self.used.add(noun.key)
         adjective = self.wish.adjective if wished and not self.wish.predicate else None
-        if adjective is None and self.dice.chance(0.22):
+        if adjective is None and self.dice.chance(0.45):
             adjective = self.adjective(noun)
         plural = self.number(noun, adjective)
         kind = self.determiner(noun, plural, adjective, definite)
@@ -133,19 +137,24 @@ class NominalSampler:
     def noun(self, tags: frozenset[str]) -> Noun:
         """Draw an unused noun; LookupError if there is none."""
         found = [noun for noun in self.lexicon.nouns_of(tags) if noun.key not in self.used]
-        return self.dice.pick(found)
+        return self.dice.pick(found) if tags & PERSON_TAGS else self.drawn(found)
+
+    def drawn(self, entries: list[T]) -> T:
+        """Draw an entry, more often one with an ambiguous form."""
+        liked = [entry for entry in entries if entry.key in self.ambiguous]
+        return self.dice.pick([*entries, *liked * MORE_AMBIGUOUS])
 
     def adjective(self, noun: Noun) -> Adjective | None:
         """Draw an adjective that suits the noun, if any does."""
         usable = [item for item in self.lexicon.adjectives if item.attribute]
         found = [item for item in usable if item.tags & noun.tags]
-        return self.dice.pick(found) if found else None
+        return self.drawn(found) if found else None
 
     def number(self, noun: Noun, adjective: Adjective | None) -> bool:
         """Draw the number (True: plural)."""
         if not noun.plural or (adjective and adjective.english in ONE_ONLY):
             return False
-        return noun.determiners in ("plural", "number") or self.dice.chance(0.42)
+        return noun.determiners in ("plural", "number") or self.dice.chance(0.6)
 
     def determiner(
         self, noun: Noun, plural: bool, adjective: Adjective | None, definite: bool

@@ -57,10 +57,10 @@ PLACES_OF_NOUNS = {
 class SentenceSampler:
     """Draws sentences of the grammar."""
 
-    def __init__(self, lexicon: Lexicon, dice: Dice) -> None:
+    def __init__(self, lexicon: Lexicon, dice: Dice, ambiguous: frozenset[str]) -> None:
         self.lexicon = lexicon
         self.dice = dice
-        self.nominals = NominalSampler(lexicon, dice)
+        self.nominals = NominalSampler(lexicon, dice, ambiguous)
         self.clauses = ClauseSampler(self.nominals)
         self.wishes = WishSampler(self.clauses)
 

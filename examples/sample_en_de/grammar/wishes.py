@@ -76,5 +76,6 @@ class WishSampler:
 
     def of_a_verb(self, frames: list[Frame]) -> Frame:
         """Draw a verb, then one of its frames; LookupError if there is none."""
-        verb = self.dice.pick(sorted({frame.verb.key for frame in frames}))
-        return self.dice.pick([frame for frame in frames if frame.verb.key == verb])
+        verbs = {frame.verb.key: frame.verb for frame in frames}
+        verb = self.clauses.nominals.drawn([verbs[key] for key in sorted(verbs)])
+        return self.dice.pick([frame for frame in frames if frame.verb is verb])
