@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -139,6 +140,35 @@ def test_what_stands_beside_a_graph_says_what_it_reads(tmp_path) -> None:
     inputs["src_factors"] = inputs["src_factors"].flip(-1).clamp(max=3)
     other = session.run(None, {name: value.numpy() for name, value in inputs.items()})[0]
     assert np.abs(found - other).max() > 1e-2
+
+
+class Program:
+    """Stands for what torch exports: nodes and values that say where their code lay."""
+
+    def __init__(self) -> None:
+        self.told = [{"source": "mine.py"} for _ in range(5)]
+        values = [SimpleNamespace(metadata_props=told) for told in self.told]
+        values[0].outputs = values[1:2]
+        initializers = {"weight": values[3]}
+        graph = SimpleNamespace(inputs=values[2:3], initializers=initializers)
+        graph.all_nodes = lambda: values[:1]
+        self.model = SimpleNamespace(graph=graph, metadata_props=self.told[4])
+
+    def save(self, path, external_data) -> None:
+        self.apart = external_data
+
+
+@pytest.mark.parametrize(("largest", "apart"), [(100, False), (99, True)])
+def test_a_graph_tells_nothing_of_its_code_and_large_weights_lie_apart(
+    tmp_path, monkeypatch, largest, apart
+) -> None:
+    """torch's own export stands below, at the length of the long tier."""
+    program = Program()
+    monkeypatch.setattr(torch.onnx, "export", lambda *_, **__: program)
+    monkeypatch.setattr(onnx_files, "LARGEST", largest)
+    onnx_files._save(torch.nn.Linear(4, 5), {}, [], tmp_path / "model.onnx")  # of 100 bytes
+    assert program.apart is apart
+    assert program.told == [{}] * 5
 
 
 @pytest.mark.long

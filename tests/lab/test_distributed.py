@@ -10,6 +10,9 @@ from types import SimpleNamespace
 
 import pytest
 import torch
+from torch.distributed.elastic.multiprocessing.api import SignalException
+from torch.distributed.elastic.multiprocessing.errors import ChildFailedError, ProcessFailure
+from torch.distributed.elastic.rendezvous import RendezvousError
 
 import fairseq_plugins
 from fairseq_plugins.lab.execution import distributed
@@ -128,6 +131,29 @@ def test_the_process_that_ended_first_is_named(found, rank, status, words):
     assert f"the process of rank {rank} (100{rank} on " in sentence
     assert words in sentence
     assert code == status
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "words"),
+    [
+        (ChildFailedError("x", {1: ProcessFailure(1, 1001, -9, "")}), 137, "rank 1 (1001 on "),
+        (SignalException("x", signal.SIGTERM), 143, "error: ended by SIGTERM; there is no"),
+        (RendezvousError("why"), 1, "error: the machines did not find each other: why"),
+        (None, 0, ""),
+    ],
+    ids=["worker", "signal", "machines", "nothing"],
+)
+def test_how_torchrun_ended_is_told_with_its_status(monkeypatch, capsys, error, status, words):
+    def main(given):
+        assert given == ["--words"]
+        if error is not None:
+            raise error
+
+    monkeypatch.setattr("torch.distributed.run.main", main)
+    assert distributed._supervise(("--words",), DATA) == status
+    told = capsys.readouterr().err
+    assert words in told
+    assert told.count("\n") == (error is not None)
 
 
 def test_what_the_same_command_does_next_is_said(tmp_path):
