@@ -77,6 +77,21 @@ def test_a_wish_of_the_user_is_kept(monkeypatch):
         assert list(warnings.filters) == before
 
 
+@pytest.mark.parametrize(("value", "verbose"), [("", False), ("0", False), ("1", True)])
+def test_all_is_said_on_request_alone(monkeypatch, value, verbose):
+    monkeypatch.setattr(sys, "warnoptions", [])
+    monkeypatch.setattr(sys, "excepthook", sys.__excepthook__)
+    monkeypatch.setattr(quiet, "is_fairseq_running", lambda: True)
+    monkeypatch.setenv(quiet.VERBOSE, value)
+    log = logging.getLogger(quiet.LOGGERS[0])
+    monkeypatch.setattr(log, "filters", [])
+    with warnings.catch_warnings():
+        before = list(warnings.filters)
+        quiet.quieten_fairseq()
+        assert (list(warnings.filters) == before) == verbose
+    assert (sys.excepthook is sys.__excepthook__) == (log.filters == []) == verbose
+
+
 def test_other_programs_keep_their_hook():
     code = (
         "import sys, warnings; before = sys.excepthook, list(warnings.filters)\n"
