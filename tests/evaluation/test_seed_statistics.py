@@ -128,6 +128,13 @@ def test_only_what_runs_share_is_left_whatever_the_seeds() -> None:
     assert detectable(Noise(1.0), 5) < detectable(Noise(1.0), 5, level=0.01)
 
 
+def test_needed_hangs_on_power_level_and_the_most_pairs() -> None:
+    count = needed(Noise(1.0), 0.5)
+    assert needed(Noise(1.0), 0.5, most=count) == count
+    assert needed(Noise(1.0), 0.5, most=count - 1) is None
+    assert needed(Noise(1.0), 0.5, power=0.5) < count < needed(Noise(1.0), 0.5, level=0.01)
+
+
 def test_needed_refuses_what_no_number_shows() -> None:
     assert needed(Noise(0.0), 1.0) == 2
     assert needed(Noise(1.0), 1e-300) is None
