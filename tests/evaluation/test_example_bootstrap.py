@@ -313,6 +313,13 @@ def test_more_runs_leave_only_what_runs_share():
         assert [one.run for one in found] == pytest.approx([0.034] * 2, abs=0.004)
 
 
+@pytest.mark.parametrize("count", [2, 9])
+def test_the_p_value_of_equal_systems_is_one(count):
+    ids = [str(number) for number in range(count)]
+    run = Answers("run", "classes", ids, ["0"] * count, ["1"] + ["0"] * (count - 1))
+    assert bootstrap([run], [run], "accuracy", samples=10).p_value == 1.0
+
+
 @pytest.mark.long
 @pytest.mark.parametrize(
     ("runs", "shared", "seeds"), [(3, 0.2, 0.01), (5, 0.0, 0.0), (5, 0.15, 0.05)]

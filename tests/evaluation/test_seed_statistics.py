@@ -128,6 +128,16 @@ def test_only_what_runs_share_is_left_whatever_the_seeds() -> None:
     assert detectable(Noise(1.0), 5) < detectable(Noise(1.0), 5, level=0.01)
 
 
+def test_where_two_tests_have_to_agree_more_is_needed() -> None:
+    alone = detectable(Noise(1.0), 5)
+    for noise in (Noise(1.0, 0.01), Noise(1.0, 0.0, 0.01)):
+        assert alone * 1.1 < detectable(noise, 5) < alone * 1.3
+
+
+def test_corrected_p_values_are_at_most_one() -> None:
+    assert holm([0.9, 0.8, 0.01]) == [1.0, 1.0, 0.03]
+
+
 def test_needed_hangs_on_power_level_and_the_most_pairs() -> None:
     count = needed(Noise(1.0), 0.5)
     assert needed(Noise(1.0), 0.5, most=count) == count

@@ -217,6 +217,13 @@ def test_costs_follow_what_is_finished_begun_and_fast(plan):
     assert "at a time" not in text  # only one run is left of the part that is known
     assert re.search(r"more +300 .* not prepared", text)
     assert "with 2 at a time" in format_costs(found[:1].assign(finished=0), 2)
+    for seconds, said in (
+        (29, "0 min"),
+        (3540, "59 min"),
+        (3600, "1 h 00 min"),
+        (7320, "2 h 02 m"),
+    ):
+        assert f"about {said}" in format_costs(found.assign(seconds=float(seconds)), 1)
     nothing = costs(replace(plan, runs=()))
     assert re.search(r"more +300 .* not prepared", format_costs(nothing, 1, {"more": 300}))
 

@@ -14,6 +14,7 @@ from fairseq_plugins.lab.plan.grid_selection import (
     resize,
     select,
     select_systems,
+    smoke,
     with_options,
 )
 from fairseq_plugins.lab.plan.option_values import read_assignments, read_choices
@@ -29,6 +30,13 @@ def test_select_takes_values_systems_and_any_architecture():
     assert (chosen.seeds, chosen.learning_rates, chosen.epochs) == ((7,), (1e-4,), grid.epochs)
     assert select(select_systems(grid, [])) == grid
     assert len(list(quick(grid).cells())) == 4
+
+
+def test_smoke_takes_two_updates_of_one_seed_and_looks_at_nothing_between():
+    grid = Grid("toy", SYSTEMS, seeds=(3, 4), fractions=(1.0, 0.5), validate_every=7, average=2)
+    small = smoke(grid)
+    assert (small.updates, small.seeds, small.fractions) == (2, (3,), (0.5,))
+    assert (small.validate_every, small.average, small.trial) == (0, 0, "smoke")
 
 
 def test_systems_are_known_with_and_without_their_size():
