@@ -16,6 +16,8 @@ from fairseq.tasks import TASK_REGISTRY
 
 import fairseq_plugins.tasks  # noqa: F401  registers everything
 
+pytestmark = pytest.mark.slow
+
 REGISTRIES = {
     "tasks": TASK_REGISTRY,
     "models": MODEL_REGISTRY,

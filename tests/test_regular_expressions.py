@@ -236,6 +236,7 @@ def _try_all(cases: list[Case], seconds: float, writer: int) -> None:
     os._exit(0)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs processes that share what is imported")
 def test_every_pattern_is_fast_on_every_line():
     cases = collect()

@@ -222,6 +222,7 @@ def test_advglue_faults_are_named(tmp_path):
     assert "not valid UTF-8" in refusal([path], rte)
 
 
+@pytest.mark.slow
 @given(
     st.text() | st.sampled_from([*MEANINGS]),
     st.sampled_from([("0", "1"), ("entailment", "not_entailment"), tuple(INFERENCE)]),

@@ -9,6 +9,8 @@ from answer_runs import gold_of
 from cli.commands import run
 from moved_runs import moved
 
+pytestmark = pytest.mark.slow
+
 ANSWER, SCORE, ASK = "answer", "score-answers", "ask"
 
 

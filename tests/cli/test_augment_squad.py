@@ -38,6 +38,7 @@ def paraphrases(path: Path) -> dict[str, str]:
     return {q.id: q.text for q in squad.read(path).questions if q.id.endswith("-q")}
 
 
+@pytest.mark.slow
 def test_a_command_paraphrases(source, tmp_path) -> None:
     output = tmp_path / "new" / "o.json"
     done = run(SCRIPT, source, output, "--rate", 0.35, "--command", SAY)

@@ -13,6 +13,8 @@ from prepared_text import examples
 
 from fairseq_plugins.cli.main import main
 
+pytestmark = pytest.mark.slow
+
 SCRIPT, ATTENTION = "cases", "plot attention"
 PAIR = ("Alice sees the <garden>", "Bob sees the green garden")
 SHORT = "--max-update 2 --disable-validation --no-epoch-checkpoints --arch".split()

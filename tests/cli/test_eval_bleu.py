@@ -22,6 +22,7 @@ def chosen(folder, tmp_path_factory):
     return save_dir, log.logged("valid")
 
 
+@pytest.mark.slow
 def test_bleu_is_that_of_generation(folder, corpus, chosen):
     save_dir, records = chosen
     path = save_dir / "checkpoint_best.pt"
@@ -44,6 +45,7 @@ def test_best_checkpoint_is_the_best_by_bleu(chosen):
     assert saved == int(update)
 
 
+@pytest.mark.slow
 def test_training_goes_on_from_a_checkpoint_with_bleu(folder, chosen, tmp_path):
     options = f"--max-update 28 {BY_BLEU} --restore-file {chosen[0] / 'checkpoint_last.pt'}"
     log = train(folder, tmp_path, options)
@@ -52,6 +54,7 @@ def test_training_goes_on_from_a_checkpoint_with_bleu(folder, chosen, tmp_path):
     assert "valid_best_bleu" in log.logged("valid")[-1]
 
 
+@pytest.mark.slow
 def test_the_first_validation_says_what_it_does(folder, tmp_path):
     options = "--max-update 2 --validate-interval 1 --no-epoch-checkpoints --lr 1e-9 --eval-bleu"
     log = train(folder, tmp_path, options)

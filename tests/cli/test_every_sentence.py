@@ -9,6 +9,8 @@ import pytest
 import sacrebleu
 from cli.commands import USER_DIR, generate, run, state_of
 
+pytestmark = pytest.mark.slow
+
 BATCHES = ["--batch-size 1", "--batch-size 7", "--batch-size 64", "--max-tokens 150"]
 
 

@@ -130,6 +130,7 @@ def test_bertqas_models_and_their_ensemble_are_in_the_tables(tmp_path):
     assert (done.code, done.err.count("\n")) == (1, 1)
 
 
+@pytest.mark.slow
 def test_errors_are_one_line(grid, tmp_path):
     path = tmp_path / "toy.yaml"
     done = run(RUNNER, path, "--data", tmp_path / "none", fails=True)

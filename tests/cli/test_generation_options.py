@@ -10,6 +10,8 @@ from cli.commands import differences, generate, interactive, state_of
 from fairseq_plugins.data.dictionaries import load_dictionary
 from fairseq_plugins.data.streams import read_stream, stream_prefix
 
+pytestmark = pytest.mark.slow
+
 
 def scores(outcome):
     """Scores of the H- lines by sentence, then rank."""

@@ -9,6 +9,8 @@ from cli.commands import ROOT, USER_DIR, differences, generate, run, state_of, t
 from omegaconf import OmegaConf
 from page_scripts import blocks_of
 
+pytestmark = pytest.mark.slow
+
 
 def configuration(folder, save_dir, **model):
     """What one writes into ``config/tiny.yaml``."""

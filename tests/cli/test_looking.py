@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 
+import pytest
 from cli.commands import generate, interactive, run, train
 
 from fairseq_plugins.data.streams import read_stream, stream_prefix
+
+pytestmark = pytest.mark.slow
 
 STREAMS = ("en", "de", "en.pos", "en.case", "en.subword")
 

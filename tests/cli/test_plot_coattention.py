@@ -18,6 +18,8 @@ from fairseq_plugins.inference import coattention
 from fairseq_plugins.inference.coattention import attend
 from fairseq_plugins.inference.question_answering import load
 
+pytestmark = pytest.mark.slow
+
 PLOT = "plot coattention"
 
 

@@ -66,6 +66,7 @@ def records(text):
     return [json.loads(line) for line in text.splitlines()]
 
 
+@pytest.mark.slow
 def test_a_split_gives_records_and_metrics(classes, tmp_path):
     out, metrics = tmp_path / "new" / "out.jsonl", tmp_path / "metrics.json"
     found = predict(classes, "--split", "valid", "--output", out, "--metrics", metrics)
@@ -95,6 +96,7 @@ def test_raw_text_is_predicted_as_the_split(classes, tmp_path):
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["classes", "entities"])
 def test_a_moved_run_predicts_without_its_prepared_folder(kind, request, tmp_path):
     own, text = request.getfixturevalue(kind), "alice sees good new paris\nthe odd cat\n"

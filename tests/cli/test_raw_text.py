@@ -10,6 +10,8 @@ from cli.commands import generate, interactive, run
 
 from fairseq_plugins.models.syntax_transformer import SyntaxTransformerModel
 
+pytestmark = pytest.mark.slow
+
 BUFFERS = [
     "--buffer-size 1",
     "--buffer-size 5 --batch-size 5",
@@ -123,7 +125,6 @@ def test_ablation_changes_the_translations_alike_on_both_paths(
     assert raw.lines("H") == found.lines("H")
 
 
-@pytest.mark.slow
 def test_ablation_seed_decides_the_shuffle(folder, model):
     options = "--ablate-features pos,case,subword --ablation-mode shuffle --ablation-seed"
     one, again, other = (generate(folder, model, f"{options} {n}").lines("P") for n in (1, 1, 2))

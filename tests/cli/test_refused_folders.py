@@ -154,6 +154,7 @@ def test_missing_checkpoint(folder, tmp_path):
     assert "Model file not found" in found.err
 
 
+@pytest.mark.slow
 def test_ablation_leaves_training_alone(folder, tmp_path):
     """--ablate-features takes effect on validation, never on what is learnt."""
     logs = [

@@ -192,6 +192,7 @@ def test_a_page_of_many_runs_stays_short(browser, tmp_path):
         assert page.evaluate("document.body.scrollHeight") < 6000
 
 
+@pytest.mark.slow
 def test_what_cannot_be_reported_is_one_line(tmp_path):
     empty = commands.run(str(REPORT), tmp_path, fails=True)
     assert empty.err.startswith("error: ")

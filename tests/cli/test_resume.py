@@ -8,6 +8,8 @@ from functools import cache
 import pytest
 from cli.commands import differences, state_of, train, training_state
 
+pytestmark = pytest.mark.slow
+
 # 200 sentences in batches of 40: five batches an epoch, three epochs. Dropout draws random numbers.
 RUN = "--batch-size 40 --max-epoch 3 --save-interval-updates 1 --dropout 0.1"
 RUN += " --attention-dropout 0.1 --lr-scheduler inverse_sqrt --warmup-updates 4"
@@ -74,7 +76,6 @@ def test_run_stopped_by_max_update_goes_on_as_if_it_had_not_stopped(folder, stra
     assert differences(training_state(straight(1) / last.name), training_state(last)) == []
 
 
-@pytest.mark.slow
 def test_moving_averages_are_resumed(folder, tmp_path):
     options = "--batch-size 40 --max-epoch 2 --save-interval-updates 1 --store-ema --ema-decay 0.5"
     train(folder, tmp_path / "straight", options)

@@ -33,6 +33,7 @@ def arguments(root, output, *more):
     return [*runs, *fixed, *more]
 
 
+@pytest.mark.slow
 def test_table_files_and_examples(root, tmp_path):
     output = tmp_path / "new" / "paws"
     found = run(ROBUSTNESS, *arguments(root, output))

@@ -108,6 +108,7 @@ def records(model, texts):
     return [one.record() for one in model.predict(texts)]
 
 
+@pytest.mark.slow
 def test_answers_are_those_of_load_and_the_end_is_clean(bundles):
     """Requests that are under way at SIGTERM are answered."""
     classes, words = (load(bundles / name, cpu=True) for name in ("classes", "tags"))

@@ -48,6 +48,7 @@ def command(request, tmp_path, monkeypatch) -> list[str]:
     return ["prepare questions", "--raw-dir", "raw", *PLAIN]
 
 
+@pytest.mark.slow
 def test_two_shards_and_a_merge_make_the_same_folder(command, run, tmp_path) -> None:
     assert run(*command, "--destdir", "whole")[0] == 0
     code, said = run(*command, "--destdir", "out", "--merge")

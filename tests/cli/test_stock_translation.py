@@ -19,6 +19,7 @@ def stock(folder, tmp_path_factory):
     return save_dir / "checkpoint_last.pt"
 
 
+@pytest.mark.slow
 def test_stock_task_translates_the_folder(folder, stock):
     """``--user-dir`` lets torch load fairseq's options, the multiple keeps the last sentences."""
     options = f"{STOCK} --user-dir {USER_DIR} --remove-bpe --batch-size 64"
@@ -33,6 +34,7 @@ def test_stock_task_by_default_loses_what_ours_keeps(folder, stock):
     assert len(found.lines("H")) == 32
 
 
+@pytest.mark.slow
 def test_task_and_model_of_different_kinds_are_told_apart(folder, model, stock, tmp_path):
     refused = generate(folder, stock, fails=True)
     assert "--task syntax_translation does not take --arch transformer_tiny" in refused.err

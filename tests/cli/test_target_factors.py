@@ -10,6 +10,8 @@ from cli.commands import generate, interactive, run, train
 from fairseq_plugins.inference.translation_attention import attend
 from fairseq_plugins.models.syntax_transformer import SyntaxTransformerModel
 
+pytestmark = pytest.mark.slow
+
 FACTORS = "--target-features truecase --criterion label_smoothed_cross_entropy_with_factors"
 STYLES = (str.lower, str.title, str.upper)
 

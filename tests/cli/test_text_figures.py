@@ -12,6 +12,8 @@ from prepared_text import examples, pieces_of
 
 from fairseq_plugins.cli.main import main
 
+pytestmark = pytest.mark.slow
+
 ATTENTION, GATES = "plot attention", "plot gates"
 SENTENCE = "Alice sees the new garden by night"
 SHORT = "--max-update 2 --disable-validation --no-epoch-checkpoints --arch".split()

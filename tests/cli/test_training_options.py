@@ -9,11 +9,12 @@ import torch
 from cli.commands import differences, generate, run, state_of, train, training_state
 from cli.conftest import prepare_corpus
 
+pytestmark = pytest.mark.slow
+
 AVERAGE = "average"
 SHORT = "--max-update 10 --disable-validation --no-epoch-checkpoints"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "half",
     [
@@ -50,7 +51,6 @@ def test_averaged_checkpoint_translates(folder, tmp_path):
     assert len(generate(folder, average).lines("H")) == 37
 
 
-@pytest.mark.slow
 def test_moving_average_translates(folder, tmp_path):
     train(folder, tmp_path, f"{SHORT} --store-ema --ema-decay 0.5 --ema-fp32")
     last, average = tmp_path / "checkpoint_last.pt", tmp_path / "average.pt"
@@ -95,7 +95,6 @@ def test_folders_take_turns_from_epoch_to_epoch(shards, tmp_path):
     assert state_of(tmp_path / "checkpoint3.pt")["extra_state"]["val_loss"] is not None
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     "name",
     [

@@ -12,6 +12,8 @@ from moved_runs import moved
 
 from fairseq_plugins.cli.translate import is_other
 
+pytestmark = pytest.mark.slow
+
 SCRIPT = "translate"
 SHORT = ["--", "--beam", "2", "--max-len-a", "0", "--max-len-b", "12", "--batch-size", "16"]
 

@@ -22,6 +22,8 @@ from fairseq_plugins.inference.bundle_translation import translate_split
 from fairseq_plugins.inference.translation_export import export_translation
 from fairseq_plugins.models.syntax_transformer import SyntaxTransformerModel
 
+pytestmark = pytest.mark.slow
+
 ODD = [
     "She watches the old dog and the light.",
     "",
@@ -106,7 +108,6 @@ def lemmas(corpus, tmp_path_factory):
     return place / "checkpoint_best.pt"
 
 
-@pytest.mark.slow
 def test_learnt_layers(lemmas, corpus, tmp_path):
     export_translation(lemmas, tmp_path / "bundle")
     found = Translator.open(tmp_path / "bundle", threads=1)
@@ -117,7 +118,6 @@ def test_learnt_layers(lemmas, corpus, tmp_path):
     assert (tmp_path / "bundle" / "text" / "dict.en.lemma.txt").is_file()
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("features", ["none", "subword", "case"])
 def test_models_that_need_no_annotator_come_without_one(folder, tmp_path, corpus, features):
     commands.train(folder, tmp_path, f"--max-update 30 --features {features}")
@@ -130,7 +130,6 @@ def test_models_that_need_no_annotator_come_without_one(folder, tmp_path, corpus
     assert found.encoder.annotator is None
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("features", ["pos,subword", "subword"])
 def test_sentencepiece_with_words_of_an_annotator(corpus, tmp_path, features):
     how = {"tokenizer": "none", "subwords": "sentencepiece", "bpe_size": 90}

@@ -59,6 +59,7 @@ def test_quotation_marks_are_characters(tmp_path) -> None:
     assert [x.texts[0] for x in read("sst2", path)] == texts
 
 
+@pytest.mark.slow
 @given(
     st.lists(
         st.text(st.characters(exclude_characters="\t\n", exclude_categories=["Cs"])).filter(

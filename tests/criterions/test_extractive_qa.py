@@ -193,6 +193,7 @@ def test_metrics_are_the_official_ones_of_the_decoded_answers(dataset, threshold
     assert 0 < found["f1"] < 1
 
 
+@pytest.mark.slow
 @settings(max_examples=20, deadline=None)
 @given(st.randoms(use_true_random=False), st.integers(1, 12))
 def test_metrics_do_not_depend_on_order_and_batches(dataset, rng, size):

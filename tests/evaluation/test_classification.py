@@ -33,6 +33,7 @@ def columns(elements, least=1):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:A single label")
 @given(columns(st.integers(0, CLASSES - 1)))
 def test_scores_of_classes_equal_scikit_learn(pair):

@@ -302,6 +302,7 @@ def test_noise_adds_up_to_what_the_multi_bootstrap_finds(runs, shared, seeds):
     assert noise.over_both(runs) == pytest.approx((found.high - found.low) / (2 * 1.96), rel=0.08)
 
 
+@pytest.mark.slow
 def test_more_runs_leave_only_what_runs_share():
     """Of few runs and of many: what is shared is found to be the same."""
     for shared, about in ((0.0, 0.0), (0.3, 0.3 / 20)):

@@ -58,6 +58,7 @@ def sentences(path: Path) -> list[list[list[str]]]:
     return [[line.split("\t") for line in block.splitlines()] for block in blocks]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "kinds"), [("sla", 1), ("tagging", 1), ("composition", 2)])
 def test_labels_follow_from_heads_or_parts_of_speech_and_not_from_words(name, kinds, tmp_path):
     made(name, tmp_path)

@@ -45,6 +45,7 @@ def lines(name: str) -> list[str]:
     return (SAMPLE / name).read_text(encoding="utf-8").splitlines()
 
 
+@pytest.mark.slow
 def test_generator_reproduces_committed_files(tmp_path):
     command = [sys.executable, str(SAMPLE / "generate.py"), "--ambiguous-report"]
     options = ["--out", str(tmp_path), "--seed", "1", "--train", "4000"]
@@ -90,6 +91,7 @@ def test_readme_names_every_ambiguous_word():
     assert {word for word, _, _ in CorpusSampler(seed=3).ambiguity.targets()} <= named
 
 
+@pytest.mark.slow
 def test_same_seed_gives_same_pairs_and_another_seed_others(pairs):
     assert CorpusSampler(seed=3).pairs(600) == pairs
     other = {pair.english for pair in CorpusSampler(seed=4).pairs(600)}

@@ -14,6 +14,8 @@ from frozen.checkpoints import (
 from frozen.commands import run
 from frozen.workshop import read_frozen
 
+pytestmark = pytest.mark.slow
+
 FROZEN = read_frozen("outputs")
 QUESTIONS = [(name, question) for name, made in TRAININGS.items() for question in made.ask]
 RESUMED = [name for name, made in TRAININGS.items() if made.resumed]
@@ -35,7 +37,6 @@ def test_checkpoint_goes_on_with_its_training(name, workshop):
     assert far(FROZEN[name]["resume"], resume(workshop, name), ROUNDED) == []
 
 
-@pytest.mark.slow
 def test_run_folder_is_translated_and_scored(workshop):
     name, after = "translation-sum", ("--", "--beam", "3", "--max-len-b", "12")
     place_checkpoint(workshop, name, "whole/checkpoint_best.pt")

@@ -6,6 +6,8 @@ import pytest
 from frozen.recipes import FOLDERS
 from frozen.workshop import read_frozen, record
 
+pytestmark = pytest.mark.slow
+
 FROZEN = read_frozen("folders")
 
 

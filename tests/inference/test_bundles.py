@@ -32,6 +32,8 @@ from fairseq_plugins.service.models import load_model
 from fairseq_plugins.service.options import ServiceOptions
 from fairseq_plugins.syntax.labels import Inventory
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def bundles(runs, tmp_path_factory) -> Path:

@@ -52,6 +52,7 @@ def same(found, expected):
     return spans[0] == spans[1] and scores[0] == pytest.approx(scores[1], abs=1e-5)
 
 
+@pytest.mark.slow
 def test_split_raw_words_and_raw_text_say_the_same(run, parts):
     model = load(run, cpu=True)
     split = list(model.predict_split("valid"))

@@ -110,6 +110,7 @@ def test_a_checkpoint_that_started_from_a_directory_needs_it_no_more(tmp_path) -
     assert torch.equal(words, state["encoder.embeddings.words.weight"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arch", "message"),
     [

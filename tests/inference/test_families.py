@@ -66,6 +66,7 @@ def models(root):
     return [torch.load(path, weights_only=False)["model"] for path in paths]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("form", "dataset"), CASES)
 def test_a_folder_of_any_family_serves_from_raw_files_to_answers(tmp_path, form, dataset) -> None:
     folder = run_of(tmp_path, form, dataset)
@@ -101,6 +102,7 @@ def test_a_folder_of_any_family_serves_from_raw_files_to_answers(tmp_path, form,
             assert 0 < sum(told.strengths) < 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", QUESTIONS)
 def test_questions_of_any_family_are_answered(tmp_path, form) -> None:
     pretrained = FORMS[form](tmp_path / "model")

@@ -111,6 +111,7 @@ def runs(folder):
     return found
 
 
+@pytest.mark.slow
 def test_runs_are_named_by_architecture_and_dataset(runs):
     (one, two) = gated_runs([runs["sla"], runs["sla"]])
     assert (one.system, one.dataset, one.path) == ("bert_sla_tiny", "data", runs["sla"])

@@ -108,6 +108,7 @@ def test_a_siamese_transformer_learns_which_words_both_sentences_have(tmp_path) 
     assert sum(right) / len(right) >= 0.9
 
 
+@pytest.mark.slow
 def test_raw_text_is_answered_as_the_prepared_split(run, folder) -> None:
     model = load(run, cpu=True)
     prepared = list(model.predict_split("valid"))
@@ -118,6 +119,7 @@ def test_raw_text_is_answered_as_the_prepared_split(run, folder) -> None:
     assert unknown.probabilities == pytest.approx(other.probabilities)
 
 
+@pytest.mark.slow
 def test_a_stopped_run_goes_on_as_if_it_had_not_stopped(run, folder, tmp_path) -> None:
     how = (run.name, "--dropout", "0.2")
     train(folder, tmp_path / "run", *how, "--max-update", "5")
@@ -154,6 +156,7 @@ assert "torch._dynamo" not in sys.modules  # which takes seconds
 """
 
 
+@pytest.mark.slow
 def test_a_bundle_needs_no_fairseq(run, tmp_path) -> None:
     export(run, tmp_path / "bundle")
     absent = ABSENT.format(absent=("fairseq", "omegaconf", "pandas", "hydra"))

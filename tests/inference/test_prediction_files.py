@@ -38,6 +38,7 @@ def test_missing_input_is_named_first(tmp_path):
         predict_files(PredictionOptions("no-such-checkpoint", input=str(tmp_path / "none")))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "options", "message"),
     [

@@ -33,6 +33,7 @@ def _rule(monkeypatch) -> None:
     monkeypatch.setattr(text_encoder, "reopen_annotator", lambda *_: RuleParser())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "form",
     [form if form in QUICK else pytest.param(form, marks=pytest.mark.long) for form in FORMS],

@@ -164,6 +164,7 @@ def test_long_contexts_are_searched_part_by_part(runs, disturbed, monkeypatch):
     assert_same([reply], [whole])
 
 
+@pytest.mark.slow
 def test_models_of_other_sizes_make_an_ensemble_those_of_other_features_none(
     runs, reader, tmp_path
 ):
@@ -268,6 +269,7 @@ def test_long_questions_are_cut(reader):
     assert numbers(found[0].found) == numbers(found[1].found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])
 def test_scores_that_are_no_numbers_are_refused(runs, tmp_path, value):
     state = torch.load(runs / "first" / "checkpoint_best.pt", weights_only=True)

@@ -87,6 +87,7 @@ def accuracy(path: Path, data: Path | None = None) -> float:
     return sum(one.answer == one.gold for one in found) / len(found)
 
 
+@pytest.mark.slow
 def test_roles_alone_decide_and_are_read(runs) -> None:
     assert accuracy(runs / "run") >= LEARNT
 

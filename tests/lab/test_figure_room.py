@@ -125,6 +125,7 @@ def test_names_are_whole_and_make_no_figure_wide(drawn, case) -> None:
         assert (name.replace(" ", "") in shown) == (name in str(data))
 
 
+@pytest.mark.slow
 def test_strips_of_long_words_cover_nothing(drawn) -> None:
     weights = np.random.default_rng(1).dirichlet([0.1] * 12, 4)
     more = {"span": (11, 11), "strip": 5, "title": f"red: the answer, {' '.join(WORDS)}"}

@@ -74,6 +74,7 @@ def test_a_page_shows_every_comparison_with_picture_table_and_sentences(claims, 
     assert f"--baseline {SLA} --systems {WLA} --output seeds\n" in page
 
 
+@pytest.mark.slow
 def test_systems_with_a_name_may_have_no_rows_yet(claims, tmp_path):
     """A comparison says which of its systems wait; without baseline or others all of it waits."""
     page, old = tmp_path / "page.md", f"systems: [{WLA}]"
@@ -92,6 +93,7 @@ def test_systems_with_a_name_may_have_no_rows_yet(claims, tmp_path):
         assert page.read_text().count("![") == 1
 
 
+@pytest.mark.slow
 def test_the_page_is_the_same_whenever_it_is_made(claims, tmp_path):
     pages = [tmp_path / name / "page.md" for name in "ab"]
     for page in pages:
@@ -103,6 +105,7 @@ def test_the_page_is_the_same_whenever_it_is_made(claims, tmp_path):
     assert pages[0].read_bytes() != pages[1].read_bytes()
 
 
+@pytest.mark.slow
 def test_pictures_of_an_earlier_page_go_and_other_files_stay(claims, tmp_path):
     """What is no longer shown is removed from the folder of pictures, and nothing else."""
     page = tmp_path / "page.md"
@@ -220,6 +223,7 @@ def test_what_was_not_tested_concludes_nothing(changes):
     assert not re.search("better|worse|No significant", said(**changes))
 
 
+@pytest.mark.slow
 def test_a_page_of_rows_with_answers_is_over_seeds_and_examples(tmp_path):
     """What two tests both say; the command below a table tells the same as the page."""
     root, right = tmp_path / "runs", {PLAIN: [20, 22, 21, 23], SLA: [40, 43, 41, 45]}
@@ -249,6 +253,7 @@ def test_a_page_of_rows_with_answers_is_over_seeds_and_examples(tmp_path):
     assert f"- {line.replace('SLA', SLA, 1).replace('BERT', PLAIN, 1)}" in told
 
 
+@pytest.mark.slow
 def test_the_page_of_this_repository_is_what_its_rows_make(tmp_path, monkeypatch):
     monkeypatch.chdir(ROOT)
     claims, page = Path("examples/evidence/claims.yaml"), Path("docs/replication.md")

@@ -26,6 +26,8 @@ from fairseq_plugins.lab.report.pages import escape, markdown, to_html, to_markd
 from fairseq_plugins.lab.report.steps import leftovers
 from fairseq_plugins.lab.results.tables import Heading, ResultTable, TableCell
 
+pytestmark = pytest.mark.slow
+
 QUICK = ReportOptions(samples=20)
 
 PARTS = ["<b>", "```", "    ", "a", "> ", "- ", "`", "\\", "\n", "\r", "|a|\n|-|\n"]

@@ -134,6 +134,7 @@ def test_a_broken_file_costs_one_remark(tmp_path, name, text, remark):
     assert len(one.runs) >= 10
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("key", "value"),
     [
@@ -165,6 +166,7 @@ def test_a_report_survives_what_json_can_say(tmp_path, key, value):
     assert "bert_sla_tiny" in pages[0].read_text()
 
 
+@pytest.mark.slow
 def test_a_report_survives_names_of_files_that_are_no_text(tmp_path):
     root = experiment(tmp_path / "toy")
     for name in (b"\xff.txt", b"\xff.svg"):

@@ -59,6 +59,7 @@ def test_dots_that_would_cover_each_other_stand_apart(values):
     assert spread([1, 2, 3], 0.2) == [0, 0, 0]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("scores", "drawn"),
     [(SCORES, True), ({PLAIN: [0.3], SLA: [0.4]}, False), ({PLAIN: [0.3, 0.4]}, False)],

@@ -111,6 +111,7 @@ def load_by_fairseq(path):
     return GeneratorHubInterface(cfg, task, models)
 
 
+@pytest.mark.slow
 def test_no_variable_of_the_environment_is_sent_away(save, asked, monkeypatch):
     requests, address = asked
     bpe = {"_name": "gpt2", "gpt2_encoder_json": f"{address}?t={REFERENCE}"}
@@ -181,6 +182,7 @@ def test_values_that_are_not_of_their_type_are_refused(save, asked, part, name, 
         assert SECRET not in str(caught.value)
 
 
+@pytest.mark.slow
 def test_what_is_no_option_of_ours_changes_nothing(save):
     plain = load(save())
     others = {"_target_": "os.system", "arch": "transformer_lm", "user_dir": "/", "xformers": {}}

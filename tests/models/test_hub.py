@@ -38,6 +38,7 @@ def load(run, name="pos,.pt", **options):
     return SyntaxTransformerModel.from_pretrained(str(run), name, **options)
 
 
+@pytest.mark.slow
 def test_translations_are_those_of_the_interactive_path(run):
     hub = load(run)
     found = hub.translate(LINES, beam=3)

@@ -68,6 +68,7 @@ def close(one, other):
     torch.testing.assert_close(one, other, rtol=0, atol=5e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("features", ["none", "pos,case"])
 def test_closed_gates_are_the_plain_encoder(task, batch, kind, features):

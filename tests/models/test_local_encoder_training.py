@@ -19,6 +19,7 @@ TRAIN = ("--arch", "syntax_transformer_tiny", "--criterion", "cross_entropy", "-
 TRAIN += ("--batch-size", "4", "--lr", "0.01", "--disable-validation", "--seed", "3")
 
 
+@pytest.mark.slow
 def test_training_saves_and_resumes(task, tmp_path):
     sla = (*TRAIN, "--encoder-attention", "sla", "--tree-threshold", "1", "--gate-bias-init", "-1")
     straight = torch.load(train(task.folders[0], tmp_path / "a", *sla), weights_only=True)

@@ -178,6 +178,7 @@ def test_batches_and_padding_change_nothing(task):
         torch.testing.assert_close(cases, more["factors"][0][0], atol=1e-5, rtol=1e-5)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("models", [1, 2])
 def test_factors_of_translations_are_those_of_the_search(task, batch, models):
     found = [sharpened(make_model(task, **CASED)) for _ in range(models)]

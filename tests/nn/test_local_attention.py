@@ -159,6 +159,7 @@ def test_packed_mixture_has_the_gradient_of_its_values(drop, separate):
     assert torch.autograd.gradcheck(mixed, (qkv, gates))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rules", [SLA, THREE], ids=["one", "three"])
 @pytest.mark.parametrize("separate", [True, False], ids=["separate", "mixture"])
 def test_dropout_changes_no_mean_and_acts_in_training_alone(rules, separate, need_weights):

@@ -25,6 +25,8 @@ from fairseq_plugins.prep.shares import Share
 from fairseq_plugins.prep.subset import write_subset
 from fairseq_plugins.syntax.needs import Needs
 
+pytestmark = pytest.mark.slow
+
 WORDS = ("pos", "heads")
 REFUSALS = (ValueError, FileNotFoundError)
 FLIPS = 3  # bytes of each file, one after another

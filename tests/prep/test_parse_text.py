@@ -70,6 +70,7 @@ def test_an_encoder_of_cased_text_has_cased_text_parsed(raw) -> None:
     assert found[0].annotator == found[1].annotator
 
 
+@pytest.mark.slow
 def test_raw_text_is_parsed_as_the_folder_was(raw, caplog) -> None:
     """Also by what a bundle keeps of the folder."""
     for value in ("cased", "as-tokenised"):

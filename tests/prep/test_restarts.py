@@ -21,7 +21,7 @@ from fairseq_plugins.prep.recipes import translation_chunks as chunks
 from fairseq_plugins.prep.recipes.translation import prepare
 from fairseq_plugins.prep.workspace import LOCK, WORK, locked
 
-pytestmark = pytest.mark.usefixtures("rule_tagger", "small_chunks")
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("rule_tagger", "small_chunks")]
 
 
 @pytest.fixture

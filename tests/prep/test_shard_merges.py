@@ -18,7 +18,10 @@ from fairseq_plugins.prep import engine, shards, workspace
 from fairseq_plugins.prep.shards import RECORD, SHARDS
 from fairseq_plugins.prep.workspace import WORK
 
-pytestmark = pytest.mark.usefixtures("rule_tagger", "small_chunks", "rules_and_small_parts")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.usefixtures("rule_tagger", "small_chunks", "rules_and_small_parts"),
+]
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])

@@ -23,7 +23,10 @@ from fairseq_plugins.prep.running import Share
 from fairseq_plugins.prep.shards import RECORD, SHARDS, WorkLayout
 from fairseq_plugins.prep.workspace import WORK, locked
 
-pytestmark = pytest.mark.usefixtures("rule_tagger", "small_chunks", "rules_and_small_parts")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.usefixtures("rule_tagger", "small_chunks", "rules_and_small_parts"),
+]
 
 
 @pytest.mark.parametrize("of", [1, 2, 3, 40])

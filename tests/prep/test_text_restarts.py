@@ -18,6 +18,8 @@ from fairseq_plugins.prep.recipes import text as text_recipe
 from fairseq_plugins.prep.recipes.text import prepare
 from fairseq_plugins.prep.workspace import LOCK, WORK
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(autouse=True)
 def _small_parts(monkeypatch) -> None:

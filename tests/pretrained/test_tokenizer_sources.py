@@ -292,6 +292,7 @@ def test_words_that_transformers_added_to_wordpieces_are_named(tmp_path, caplog)
     assert "has the added words foobar;" in caplog.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["xlm-roberta", "albert"])
 def test_tables_of_characters_that_lead_outside_are_refused(tmp_path, form) -> None:
     path = FORMS[form](tmp_path / "model")

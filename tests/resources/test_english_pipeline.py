@@ -66,6 +66,7 @@ def test_path_is_found_without_importing_spacy(path):
     assert (path / "config.cfg").is_file()
 
 
+@pytest.mark.slow
 def test_pipeline_loads_and_tags_in_a_process_that_imports_only_spacy(path):
     code = f"import spacy; print(*[t.pos_ for t in spacy.load({str(path)!r})('A cat sat.')])"
     done = subprocess.run([sys.executable, "-c", code], text=True, capture_output=True, check=True)

@@ -118,6 +118,7 @@ WRONG = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("kind", "content", "message"), WRONG)
 def test_what_is_wrong_is_named(kind, content, message):
     with pytest.raises(Refused) as error:

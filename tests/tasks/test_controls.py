@@ -191,6 +191,7 @@ def test_matching_from_scratch_has_controls_of_features(parsed):
     assert {*np.unique(np.concatenate([item["factors"] for item in items_of(task)]))} == {1, 2}
 
 
+@pytest.mark.slow
 def test_checkpoints_know_their_controls_and_what_they_were_given(parsed, tmp_path):
     """What was validated is what `predict` gives, and nothing else is told."""
     how = "--arch bert_sla_tiny --tree-source random --seed 5 --max-epoch 1".split()

@@ -25,6 +25,8 @@ from fairseq_plugins.syntax.needs import Needs
 from fairseq_plugins.text.squad_encoder import encode_paragraphs
 from fairseq_plugins.text.text_encoder import TextEncoder
 
+pytestmark = pytest.mark.slow
+
 LAST = "checkpoint_last.pt"
 BEST = "--best-checkpoint-metric f1 --maximize-best-checkpoint-metric "
 FIXED = "--num-attention-heads 2 --lr 0.01 --log-format json " + BEST

@@ -113,6 +113,7 @@ def test_checkpoint_knows_its_questions(folder, questions, tmp_path):
     assert len(raw) == 9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("arch", ["bert_mrc_tiny", "bert_mrc_released_tiny"])
 def test_resumed_run_equals_the_straight_one(folder, questions, tmp_path, arch):
     options = f"--arch {arch} --max-update 6 --save-interval-updates 3 --disable-validation "

@@ -44,6 +44,7 @@ def trained(tmp_path_factory):
     return folder, path
 
 
+@pytest.mark.slow
 def test_checkpoint_holds_no_code_and_knows_features_and_annotator(trained):
     state = torch.load(trained[1], weights_only=True)
     assert not torch.serialization.get_unsafe_globals_in_checkpoint(trained[1])
@@ -76,6 +77,7 @@ def test_training_starts_from_no_model_of_other_words(trained, tmp_path, given):
     assert not any((tmp_path / "run").iterdir())
 
 
+@pytest.mark.slow
 def test_going_on_with_other_options_is_warned_of(trained, tmp_path, caplog):
     """Shapes do not tell a dropout; what the new model starts from does."""
     run = shutil.copytree(trained[1].parent, tmp_path / "run")

@@ -57,6 +57,7 @@ def by_command(tmp_path, folder, metric):
     return state_of(tmp_path / "other" / LAST)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [pytest.param("classes", marks=pytest.mark.slow), "errors"])
 def test_hydra_trains_what_the_command_line_trains(tmp_path, kind):
     splits = {name: examples(kind, 60, seed) for seed, name in enumerate(("train", "valid"))}

@@ -206,6 +206,7 @@ def test_autocast_beside_other_half_precision_is_refused(folders, tmp_path, name
         setup_task(config(*words).task)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "words",
     ["--fp16 --fp16-no-flatten-grads", "--memory-efficient-fp16", "--amp", "--autocast bfloat16"],

@@ -58,6 +58,7 @@ def runs(folders, tmp_path_factory):
     return trained
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["classes", "score", "errors"])
 def test_what_words_decide_is_learnt(runs, kind):
     save_dir, outcome = runs(kind)
@@ -108,6 +109,7 @@ def kept_of(save_dir: Path, name: str = LAST) -> tuple[str, str]:
     return state_of(save_dir / name)["task_state"]["prepared"], kept_by(save_dir)
 
 
+@pytest.mark.slow
 def test_a_run_keeps_what_raw_text_needs_and_its_checkpoints_say_so(folders, tmp_path, monkeypatch):
     own, more = folders["classes"], ["--disable-validation", "--max-update"]
     with monkeypatch.context() as patch:
@@ -127,6 +129,7 @@ def test_a_run_keeps_what_raw_text_needs_and_its_checkpoints_say_so(folders, tmp
     assert list((tmp_path / "none").iterdir()) == []
 
 
+@pytest.mark.slow
 def test_a_folder_of_another_runs_checkpoints_is_refused(folders, tmp_path):
     more = ["--disable-validation", "--max-update"]
     one = train(folders["classes"], tmp_path / "run", *more, "1")
@@ -157,6 +160,7 @@ def test_validation_command_gives_the_metrics_of_training(runs, folders):
         assert valid[f"valid_{metric}"] != more[f"more_{metric}"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stop", ["checkpoint_1_5.pt", "checkpoint_2_20.pt"])
 def test_resumed_run_equals_the_straight_one(straight, folders, tmp_path, stop):
     shutil.copy(straight / stop, tmp_path / LAST)
@@ -181,6 +185,7 @@ SYNTAX = "--arch bert_sla_tiny --features pos --local-attention sla,wla --tree-t
 SYNTAX += "--parent-loss-weight 0.5 --ancestor-layers 1"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["classes", "errors"])
 def test_resumed_run_of_a_tree_reader_equals_the_straight_one(folders, tmp_path, kind):
     """Gates, supervised heads, layers on top and windows of long examples, in this process."""

@@ -59,6 +59,7 @@ def opened(model, *names):
     return load_annotator(names, f"udpipe:{model}")
 
 
+@pytest.mark.slow
 def test_words_of_raw_text_have_their_values_and_places(model):
     line = "Le chien va au bois."
     (note,) = opened(model, "heads", "lemma", "dep").annotate_text([line])
