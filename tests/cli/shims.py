@@ -113,9 +113,14 @@ def environment() -> Path:
 
 
 def variables(**more: str) -> dict[str, str]:
-    """Return the environment of this process with the shims first on PATH, and more."""
+    """Return the environment of this process with the shims first on PATH, and more.
+
+    What libraries have set here since the start is left out: with it no shim would be served.
+    """
     path = f"{environment() / 'bin'}{os.pathsep}{os.environ['PATH']}"
-    return {**os.environ, "PATH": path, "VENV": str(environment()), **more}
+    later = _at_start(dict(os.environ)).keys() - STARTED_WITH.keys()
+    kept = {name: value for name, value in os.environ.items() if name not in later}
+    return {**kept, **STARTED_WITH, "PATH": path, "VENV": str(environment()), **more}
 
 
 def python() -> str:

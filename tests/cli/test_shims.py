@@ -45,6 +45,13 @@ def test_a_program_has_the_words_folder_variables_and_streams_that_it_was_given(
     assert (done.returncode, call("-c", WARM).stdout) == (0, "True\n")
 
 
+def test_what_a_library_sets_here_makes_no_program_start_cold(monkeypatch):
+    monkeypatch.setenv("KMP_INIT_AT_FORK", "ours")  # as scikit-learn does when it is imported
+    monkeypatch.setenv("PYTHONWARNINGS", "ignore:of a library")  # as fairseq does in training
+    assert call("-c", WARM).stdout == "True\n"
+    assert "ours" not in call("-c", SAY, input="").stdout
+
+
 def test_code_is_found_as_python_finds_it(tmp_path):
     (tmp_path / "room").mkdir()
     (tmp_path / "room" / "neighbour.py").write_text("WORD = 'here'\n")
