@@ -14,6 +14,8 @@ from squad_files import toy_squad
 
 from fairseq_plugins.corpora import squad
 
+pytestmark = pytest.mark.slow
+
 SCRIPT = "augment questions"
 SAY = "sed 's/^/Say, /'"
 
@@ -38,7 +40,6 @@ def paraphrases(path: Path) -> dict[str, str]:
     return {q.id: q.text for q in squad.read(path).questions if q.id.endswith("-q")}
 
 
-@pytest.mark.slow
 def test_a_command_paraphrases(source, tmp_path) -> None:
     output = tmp_path / "new" / "o.json"
     done = run(SCRIPT, source, output, "--rate", 0.35, "--command", SAY)
@@ -122,7 +123,6 @@ def test_refusals_are_one_line(source, tmp_path) -> None:
     assert "is no JSON: line 1, column 11" in bad
 
 
-@pytest.mark.slow
 def test_models_of_this_project_paraphrase(source, tmp_path, model) -> None:
     models = ("--forward", model, "--backward", model.parent, "--cpu", "--max-ratio", 0)
     written = []
@@ -137,7 +137,6 @@ def test_models_of_this_project_paraphrase(source, tmp_path, model) -> None:
     assert written[0] != written[2]
 
 
-@pytest.mark.slow
 def test_any_model_of_fairseq_is_a_command(source, tmp_path, folder, model) -> None:
     stock = "--task translation --source-lang en --target-lang de"
     options = f"{stock} --arch transformer_tiny --max-update 5 --no-epoch-checkpoints"

@@ -8,6 +8,8 @@ import pytest
 import sacrebleu
 from cli.commands import generate, state_of, train
 
+pytestmark = pytest.mark.slow
+
 BEAM = {"beam": 4, "max_len_b": 20}
 RUN = "--max-update 25 --validate-interval 2 --no-epoch-checkpoints"
 BY_BLEU = "--eval-bleu --best-checkpoint-metric bleu --maximize-best-checkpoint-metric"
@@ -22,7 +24,6 @@ def chosen(folder, tmp_path_factory):
     return save_dir, log.logged("valid")
 
 
-@pytest.mark.slow
 def test_bleu_is_that_of_generation(folder, corpus, chosen):
     save_dir, records = chosen
     path = save_dir / "checkpoint_best.pt"
@@ -45,7 +46,6 @@ def test_best_checkpoint_is_the_best_by_bleu(chosen):
     assert saved == int(update)
 
 
-@pytest.mark.slow
 def test_training_goes_on_from_a_checkpoint_with_bleu(folder, chosen, tmp_path):
     options = f"--max-update 28 {BY_BLEU} --restore-file {chosen[0] / 'checkpoint_last.pt'}"
     log = train(folder, tmp_path, options)
@@ -54,7 +54,6 @@ def test_training_goes_on_from_a_checkpoint_with_bleu(folder, chosen, tmp_path):
     assert "valid_best_bleu" in log.logged("valid")[-1]
 
 
-@pytest.mark.slow
 def test_the_first_validation_says_what_it_does(folder, tmp_path):
     options = "--max-update 2 --validate-interval 1 --no-epoch-checkpoints --lr 1e-9 --eval-bleu"
     log = train(folder, tmp_path, options)

@@ -14,6 +14,8 @@ from cli.commands import USER_DIR, run
 from moved_runs import moved
 from prepared_text import examples
 
+pytestmark = pytest.mark.slow
+
 PREDICT = "predict"
 COUNT = 40
 SUBMISSION = {"test": {"file": "Toy.tsv", "labels": {"yes": "entailment", "no": "neutral"}}}
@@ -66,7 +68,6 @@ def records(text):
     return [json.loads(line) for line in text.splitlines()]
 
 
-@pytest.mark.slow
 def test_a_split_gives_records_and_metrics(classes, tmp_path):
     out, metrics = tmp_path / "new" / "out.jsonl", tmp_path / "metrics.json"
     found = predict(classes, "--split", "valid", "--output", out, "--metrics", metrics)
@@ -96,7 +97,6 @@ def test_raw_text_is_predicted_as_the_split(classes, tmp_path):
         )
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["classes", "entities"])
 def test_a_moved_run_predicts_without_its_prepared_folder(kind, request, tmp_path):
     own, text = request.getfixturevalue(kind), "alice sees good new paris\nthe odd cat\n"
@@ -206,7 +206,6 @@ def test_checkpoints_that_would_run_code_are_refused(classes, tmp_path):
     assert not mark.exists()
 
 
-@pytest.mark.slow
 def test_a_pipe_gets_answers_before_it_ends_and_may_close_early(classes):
     command = [
         shims.python(),

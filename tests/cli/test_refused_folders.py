@@ -15,6 +15,8 @@ from fairseq_plugins.data.products import record_products
 from fairseq_plugins.data.streams import read_stream, stream_prefix, write_stream
 from fairseq_plugins.syntax.layers import LAYERS
 
+pytestmark = pytest.mark.slow
+
 SHORT = "--max-update 1 --disable-validation"
 
 
@@ -154,7 +156,6 @@ def test_missing_checkpoint(folder, tmp_path):
     assert "Model file not found" in found.err
 
 
-@pytest.mark.slow
 def test_ablation_leaves_training_alone(folder, tmp_path):
     """--ablate-features takes effect on validation, never on what is learnt."""
     logs = [

@@ -9,6 +9,8 @@ import pytest
 from cli import commands
 from lab.report_runs import HOSTILE, PLAIN, SLA, experiment, part_of
 
+pytestmark = pytest.mark.slow
+
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 REPORT = "report"
 CODE = "<script>top.document.title='broken in'</script>"
@@ -192,7 +194,6 @@ def test_a_page_of_many_runs_stays_short(browser, tmp_path):
         assert page.evaluate("document.body.scrollHeight") < 6000
 
 
-@pytest.mark.slow
 def test_what_cannot_be_reported_is_one_line(tmp_path):
     empty = commands.run(str(REPORT), tmp_path, fails=True)
     assert empty.err.startswith("error: ")

@@ -19,6 +19,8 @@ from fairseq_plugins.inference.options import WINDOWS as OVERRIDES
 from fairseq_plugins.inference.question_answering import load
 from fairseq_plugins.inference.text_checkpoints import load_models
 
+pytestmark = pytest.mark.slow
+
 RAW = {"train": "train-v2.0.json", "valid": "dev-v2.0.json", "test": "test-v2.0.json"}
 
 

@@ -19,6 +19,8 @@ from fairseq_plugins.inference.export import export_checkpoint
 from fairseq_plugins.inference.options import PredictionOptions
 from fairseq_plugins.inference.prediction_files import predict_files
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def parts():
@@ -52,7 +54,6 @@ def same(found, expected):
     return spans[0] == spans[1] and scores[0] == pytest.approx(scores[1], abs=1e-5)
 
 
-@pytest.mark.slow
 def test_split_raw_words_and_raw_text_say_the_same(run, parts):
     model = load(run, cpu=True)
     split = list(model.predict_split("valid"))

@@ -25,6 +25,8 @@ from fairseq_plugins.inference.prediction_inputs import read_examples
 from fairseq_plugins.prep.recipes.text import prepare as prepare_text
 from fairseq_plugins.prep.recipes.text_options import TextOptions
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def predictors(runs):
@@ -104,7 +106,6 @@ def test_the_model_has_learnt_something(predictors):
         assert sum(p.answer == p.gold for p in found) > 0.8 * COUNT
 
 
-@pytest.mark.slow
 def test_ensembles_average(runs, predictors):
     for kind in KINDS:
         alone = [load(runs / f"{kind}{i}", cpu=True).predict(inputs(kind)) for i in (1, 2)]
@@ -196,7 +197,6 @@ def test_dropout_is_off(tmp_path):
     assert predictor.predict(["alice"]) == predictor.predict(["alice"])
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("tokenize", ["whitespace", "spacy"])
 def test_raw_text_is_annotated_as_the_real_preparation_does(tmp_path, tokenize):
     """Tags and trees of the bundled pipeline, the wordpieces of the default checkpoint.
@@ -282,7 +282,6 @@ def test_files_of_words_are_read_with_the_columns_of_the_folder(runs, tmp_path):
     assert predictor.predict([["alice"]])[0].words == ("alice",)
 
 
-@pytest.mark.slow
 def test_loading_needs_no_other_import(runs):
     """The first thing that a Python user does registers what a checkpoint needs."""
     code = (

@@ -13,6 +13,8 @@ from fairseq_plugins.inference.options import PredictionOptions
 from fairseq_plugins.inference.prediction import load
 from fairseq_plugins.inference.prediction_files import predict_files
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize(
     ("options", "message"),
@@ -38,7 +40,6 @@ def test_missing_input_is_named_first(tmp_path):
         predict_files(PredictionOptions("no-such-checkpoint", input=str(tmp_path / "none")))
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "options", "message"),
     [

@@ -20,6 +20,8 @@ from fairseq_plugins.inference import prediction, question_answering
 from fairseq_plugins.inference.question_answering import load, row_parts
 from fairseq_plugins.nn.span_search import best_spans
 
+pytestmark = pytest.mark.slow
+
 SPLITS = {"train": "train-v2.0.json", "valid": "dev-v2.0.json", "test": "test-v2.0.json"}
 
 
@@ -164,7 +166,6 @@ def test_long_contexts_are_searched_part_by_part(runs, disturbed, monkeypatch):
     assert_same([reply], [whole])
 
 
-@pytest.mark.slow
 def test_models_of_other_sizes_make_an_ensemble_those_of_other_features_none(
     runs, reader, tmp_path
 ):
@@ -269,7 +270,6 @@ def test_long_questions_are_cut(reader):
     assert numbers(found[0].found) == numbers(found[1].found)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), float("-inf")])
 def test_scores_that_are_no_numbers_are_refused(runs, tmp_path, value):
     state = torch.load(runs / "first" / "checkpoint_best.pt", weights_only=True)

@@ -15,6 +15,8 @@ from fairseq_plugins.inference.translation_export import REFUSED, export_transla
 from fairseq_plugins.models import SyntaxTransformerModel
 from fairseq_plugins.tasks import SyntaxTranslationTask
 
+pytestmark = pytest.mark.slow
+
 LINES = [source for source, _ in random_pairs(120, seed=3)]
 ALL = "pos,case,subword"
 SIDE = {"feature_combine": "concat", "feature_embed_dims": "12,4,4"}

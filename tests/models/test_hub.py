@@ -12,6 +12,8 @@ from prepared import StubDecoder, StubEncoder, make_task, prepare, random_pairs,
 from fairseq_plugins.models import SyntaxTransformerModel
 from fairseq_plugins.tasks import SyntaxTranslationTask
 
+pytestmark = pytest.mark.slow
+
 LINES = [source for source, _ in random_pairs(11, seed=5)]
 
 
@@ -38,7 +40,6 @@ def load(run, name="pos,.pt", **options):
     return SyntaxTransformerModel.from_pretrained(str(run), name, **options)
 
 
-@pytest.mark.slow
 def test_translations_are_those_of_the_interactive_path(run):
     hub = load(run)
     found = hub.translate(LINES, beam=3)

@@ -12,6 +12,8 @@ from prepared import batches, make_model, make_task, prepare, random_pairs
 from fairseq_plugins.data.factored_pair_dataset import FactoredPairDataset
 from fairseq_plugins.syntax.layers import LAYERS
 
+pytestmark = pytest.mark.slow
+
 TEST = random_pairs(23, seed=4)
 LINES = [source for source, _ in TEST]
 BEAM = {"beam": 3, "max_len_b": 8}

@@ -15,6 +15,8 @@ from fairseq_plugins.text.annotators import load_annotator
 from fairseq_plugins.text.pipeline import udpipe_training
 from fairseq_plugins.text.source_encoder import SourceEncoder
 
+pytestmark = pytest.mark.slow
+
 NOUNS = ["chat", "chien", "lapin", "loup"]
 QUICK = {
     "tokenizer": "epochs=8;batch_size=20;segment_size=20",
@@ -59,7 +61,6 @@ def opened(model, *names):
     return load_annotator(names, f"udpipe:{model}")
 
 
-@pytest.mark.slow
 def test_words_of_raw_text_have_their_values_and_places(model):
     line = "Le chien va au bois."
     (note,) = opened(model, "heads", "lemma", "dep").annotate_text([line])
