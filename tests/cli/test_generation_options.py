@@ -77,7 +77,7 @@ def test_soft_alignment_has_one_distribution_a_token(folder, model):
         assert all(abs(sum(row) - 1) < 1e-3 for row in weights)
 
 
-@pytest.mark.parametrize("limit", [12, pytest.param(5, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("limit", [12, 5])
 def test_long_sources_are_truncated_alike_on_both_paths(
     folder, model, generated, test_lines, limit
 ):

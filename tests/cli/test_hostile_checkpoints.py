@@ -19,7 +19,7 @@ from fairseq_plugins.models.syntax_transformer import SyntaxTransformerModel
 pytestmark = pytest.mark.slow
 
 STOCK = f"--task translation --user-dir {USER_DIR} --source-lang en --target-lang de"
-KINDS = ["zip", *(pytest.param(k, marks=pytest.mark.slow) for k in ("legacy", "bare", "nested"))]
+KINDS = ["zip", "legacy", "bare", "nested"]
 
 
 class Evil:

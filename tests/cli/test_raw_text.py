@@ -17,8 +17,8 @@ BUFFERS = [
     "--buffer-size 5 --batch-size 5",
     "--buffer-size 1000 --batch-size 7",
     "--buffer-size 1000 --max-tokens 150",
-    pytest.param("--buffer-size 5", marks=pytest.mark.slow),
-    pytest.param("--buffer-size 1000", marks=pytest.mark.slow),
+    "--buffer-size 5",
+    "--buffer-size 1000",
 ]
 WARNING = "ANOTHER ANNOTATOR"
 
@@ -45,12 +45,8 @@ BAD = {3: "0.0", 4: "0.0", 8: "-inf", 9: "-inf"}
     [
         ("--buffer-size 10 --batch-size 4", 1),
         ("--buffer-size 100 --nbest 2 --print-alignment --max-tokens 8", 2),
-        pytest.param("--buffer-size 1", 1, marks=pytest.mark.slow),
-        pytest.param(
-            "--buffer-size 5 --batch-size 5 --skip-invalid-size-inputs-valid-test",
-            *(1,),
-            marks=pytest.mark.slow,
-        ),
+        ("--buffer-size 1", 1),
+        ("--buffer-size 5 --batch-size 5 --skip-invalid-size-inputs-valid-test", 1),
     ],
 )
 def test_interactive_answers_every_line(folder, model, test_lines, generated, options, nbest):
@@ -113,7 +109,7 @@ def test_python_equals_generation(trained, test_lines, generated):
     assert translator.translate(lines[3], beam=4, max_len_b=20) == generated.lines("D")[3]
 
 
-@pytest.mark.parametrize("mode", ["shuffle", pytest.param("drop", marks=pytest.mark.slow)])
+@pytest.mark.parametrize("mode", ["shuffle", "drop"])
 def test_ablation_changes_the_translations_alike_on_both_paths(
     folder, model, test_lines, generated, mode
 ):

@@ -66,7 +66,7 @@ def test_a_bundle_answers_as_its_checkpoint(runs, bundles, run) -> None:
 @pytest.mark.parametrize(
     "run",
     [
-        pytest.param("classes1", marks=pytest.mark.slow),
+        "classes1",
         pytest.param("entities1", marks=pytest.mark.long),
     ],
 )

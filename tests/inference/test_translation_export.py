@@ -57,7 +57,6 @@ def mixed(number):
 
 
 MODELS = {name: mixed(number) | own for number, (name, own) in enumerate(FEATURES.items())}
-QUICK = ("words", "shared")
 SEARCHES = [{"beam": 1, "lenpen": 1.0}, {"beam": 4, "lenpen": 0.6}, {"beam": 4, "lenpen": 1.0}]
 
 
@@ -115,10 +114,7 @@ def check_same(hub, tokens, translator, rows, **how):
         assert weights == pytest.approx(seen, abs=1e-4)
 
 
-@pytest.mark.parametrize(
-    "name",
-    [name if name in QUICK else pytest.param(name, marks=pytest.mark.slow) for name in MODELS],
-)
+@pytest.mark.parametrize("name", MODELS)
 def test_translations_are_fairseqs(folder, joined, tmp_path, name):
     data = joined if name.startswith("shared") else folder
     options = MODELS[name]
