@@ -54,6 +54,26 @@ def _quiet_root_logger():
     root.setLevel(level)
 
 
+@pytest.fixture
+def run_here(capsys):
+    """Return what runs a subcommand in this process, as `commands.run` does in another."""
+    from cli.commands import Outcome
+
+    from fairseq_plugins.cli.main import main
+
+    def call(name, *arguments, fails=False):
+        try:
+            code = main([*name.split(), *map(str, arguments)])
+        except SystemExit as ended:  # by argparse
+            code = ended.code
+        found = capsys.readouterr()
+        assert "Traceback" not in found.err
+        assert bool(code) == fails, found.err
+        return Outcome(code, found.out, found.err)
+
+    return call
+
+
 @pytest.fixture(scope="session")
 def answer_runs(tmp_path_factory):
     """Folder with raw and prepared questions and two runs; see `answer_runs.make_runs`."""

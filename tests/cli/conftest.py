@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 from cli import commands
 
-from fairseq_plugins.cli.main import main
 from fairseq_plugins.prep.recipes.translation import prepare
 from fairseq_plugins.prep.recipes.translation_options import TranslationOptions
 
@@ -105,20 +104,6 @@ def browser():
         started = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
         yield started
         started.close()
-
-
-@pytest.fixture
-def run_here(capsys):
-    """Return what runs a subcommand in this process, as `commands.run` does in another."""
-
-    def call(name, *arguments, fails=False):
-        code = main([*name.split(), *map(str, arguments)])
-        found = capsys.readouterr()
-        assert "Traceback" not in found.err
-        assert bool(code) == fails, found.err
-        return commands.Outcome(code, found.out, found.err)
-
-    return call
 
 
 @pytest.fixture(scope="session")

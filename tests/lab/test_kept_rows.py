@@ -101,13 +101,13 @@ def test_rows_that_lie_in_their_experiment_find_its_predictions(root):
 
 
 @pytest.mark.parametrize("output", [True, False])
-def test_the_command_writes_everything(rows, root, tmp_path, output):
+def test_the_command_writes_everything(run_here, rows, root, tmp_path, output):
     place = tmp_path / "out" if output else tmp_path / "kept" / "cola_seeds"
-    shown = run("seeds", rows, *["--output", place] * output).out
+    shown = run_here("seeds", rows, *["--output", place] * output).out
     names = ["comparisons.csv", "seeds.md", "seeds.png", "settings.csv"]
     assert sorted(path.name for path in place.iterdir()) == names
     assert shown.endswith((place / "seeds.md").read_text())  # after logs, in tests
-    run("seeds", root / "cola", "--samples", 20)
+    run_here("seeds", root / "cola", "--samples", 20)
     assert {path.name for path in (root / "cola").iterdir() if path.is_file()} == set(names)
 
 
@@ -160,9 +160,9 @@ def test_failed_runs_are_passed_over(rows):
 
 
 @pytest.fixture
-def kept(root, tmp_path):
+def kept(run_here, root, tmp_path):
     """The rows as `keep` writes them, elsewhere."""
-    run("keep", root, tmp_path / "away" / "cola.jsonl")
+    run_here("keep", root, tmp_path / "away" / "cola.jsonl")
     return tmp_path / "away" / "cola.jsonl"
 
 
@@ -173,14 +173,14 @@ def test_kept_rows_tell_of_examples_what_the_runs_tell(root, kept):
     assert "compared over seeds alone" not in format_markdown(alone)
 
 
-def test_rows_of_runs_that_are_gone_stay_and_new_ones_are_added(root, kept):
+def test_rows_of_runs_that_are_gone_stay_and_new_ones_are_added(run_here, root, kept):
     before, rows = kept.read_text().splitlines(), lines_of(root / "rows.jsonl")
     made(root, {WLA: [0.2]})
     new = next(row for row in rows_of(root, ["cola"]) if row["system"] == WLA)
     again = {**rows[0], "best": {**rows[0]["best"], "mcc": 0.9}}
     predict(root / again["folder"], 0.9)
     write_rows(root, [new, again])
-    told = run("keep", root, kept)
+    told = run_here("keep", root, kept)
     count = len(rows) + 1
     assert told.out == (
         f"{kept}: 2 runs of {root}, {count} in all, {count} with counts of their examples\n"
@@ -192,31 +192,34 @@ def test_rows_of_runs_that_are_gone_stay_and_new_ones_are_added(root, kept):
     assert json.loads(after[-1])["counts"]["shape"] == [400, 1]
 
 
-def test_runs_that_were_not_scored_like_the_others_are_said(root, tmp_path):
+def test_runs_that_were_not_scored_like_the_others_are_said(run_here, root, tmp_path):
     rows = lines_of(root / "rows.jsonl")
     for row in rows[:2]:
         row |= {"evaluated": "test", "evaluation": {"mcc": 0.5}}
     told = []
     for some in (rows, rows[:2], rows[2:]):
         write_rows(root, some)
-        told.append(run("keep", root, tmp_path / f"{len(told)}.jsonl").err)
+        told.append(run_here("keep", root, tmp_path / f"{len(told)}.jsonl").err)
     assert f"{len(rows) - 2} of {len(rows)} runs have not been evaluated on test" in told[0]
     assert "evaluated" not in told[1] + told[2]
 
 
 @pytest.mark.parametrize("of_all", [True, False])
-def test_rows_of_another_dataset_are_not_added(root, kept, of_all):
+def test_rows_of_another_dataset_are_not_added(run_here, root, kept, of_all):
     before = kept.read_bytes()
     rows = lines_of(root / "rows.jsonl")
     changed = [{**row, "dataset": "rte"} for row in rows[: None if of_all else 1]]
     write_rows(root, [*changed, *rows[len(changed) :]])
-    refused = run("keep", root, kept, fails=True)
+    refused = run_here("keep", root, kept, fails=True)
     several = "of several datasets: choose by --part cola"
     other = "rows.jsonl:1: key 'dataset': 'rte', of rows before 'cola'"
     assert (other if of_all else several) in refused.err
     assert kept.read_bytes() == before
-    told = run("keep", root, kept, "--part", "sst2", fails=True).err
-    assert told == "error: --part 'sst2': choices are cola\n"
+
+
+def test_a_part_that_there_is_not_is_refused_in_one_line(root, kept):
+    told = run("keep", root, kept, "--part", "sst2", fails=True)
+    assert (told.code, told.err) == (1, "error: --part 'sst2': choices are cola\n")
 
 
 def lines_of(file):
@@ -229,107 +232,107 @@ def other(tmp_path):
     return made(tmp_path / "others", {name: [0.1, 0.2] for name in (PLAIN, SLA)})
 
 
-def test_rows_of_data_that_were_made_otherwise_are_said(root, tmp_path):
+def test_rows_of_data_that_were_made_otherwise_are_said(run_here, root, tmp_path):
     """A training file may be a system's own; what is scored and what parses may not differ."""
     shared = {"train": "a1", "valid": "b1", "annotator": "parser 1.0"}
     rows, file = lines_of(root / "rows.jsonl"), tmp_path / "kept.jsonl"
     words = [{"vocabulary": row["system"]} for row in rows]  # that a system trains with
     write_rows(root, [{**row, "made_of": shared | own} for row, own in zip(rows, words)])
-    assert not run("keep", root, file).err
+    assert not run_here("keep", root, file).err
     changes = {0: {"annotator": "parser 2.0"}, 1: {"train": "a2"}, 3: {"train": "a3"}}
     own = {n: {**shared, **changes.get(n, {})} for n in range(len(rows) - 1)}  # the last says none
     write_rows(root, [{**row, "made_of": own.get(n)} for n, row in enumerate(rows)])
-    told = run("keep", root, file).err
+    told = run_here("keep", root, file).err
     assert told.count("warning: ") == 3
     place = root / "rows.jsonl"
     assert f"made of annotator 'parser 1.0', those of {place}:1 of 'parser 2.0'" in told
     assert f"{place}:4: its data were made of train 'a3', those of {place}:1 of 'a1'" in told
     assert f"{place}:5: its data were made of train 'a1', those of {place}:2 of 'a2'" in told
     write_rows(root, [{**row, "trained": f"t{row['system']}"} for row in rows])
-    assert not run("keep", root, file).err
+    assert not run_here("keep", root, file).err
     write_rows(root, [{**row, "trained": "t1" if n == 3 else "t2"} for n, row in enumerate(rows)])
-    told = run("keep", root, file).err
+    told = run_here("keep", root, file).err
     assert told.count("warning: ") == 1
     assert f"{place}:4: trained with other options than {place}:1, which has the same" in told
 
 
 @pytest.mark.parametrize("key", ["experiment", "part"])
-def test_a_run_of_another_experiment_is_not_replaced(root, kept, other, key):
+def test_a_run_of_another_experiment_is_not_replaced(run_here, root, kept, other, key):
     before = kept.read_bytes()
     if key == "part":
         rows = lines_of(other / "rows.jsonl")
         write_rows(other, [{**row, "experiment": "runs", "part": "others"} for row in rows])
-    found = run("keep", other, kept, fails=True).err
+    found = run_here("keep", other, kept, fails=True).err
     names = {"experiment": "runs", "part": "cola"}
     assert f"{other}/rows.jsonl:1: key '{key}': 'others' has a setting and seed" in found
     assert f"{kept}:1 has of '{names[key]}'" in found
     assert kept.read_bytes() == before
 
 
-def test_experiments_with_the_same_folders_share_a_file(kept, other):
+def test_experiments_with_the_same_folders_share_a_file(run_here, kept, other):
     before, rows = kept.read_text(), lines_of(other / "rows.jsonl")
     write_rows(other, [{**row, "epochs": 5} for row in rows])
-    run("keep", other, kept)
+    run_here("keep", other, kept)
     assert kept.read_text().startswith(before)
     assert [row["experiment"] for row in lines_of(kept)] == ["runs"] * 7 + ["others"] * 4
-    run("keep", other, kept)
+    run_here("keep", other, kept)
     assert len(lines_of(kept)) == 7 + 4
 
 
-def test_rows_that_were_kept_without_a_name_are_replaced(root, kept):
+def test_rows_that_were_kept_without_a_name_are_replaced(run_here, root, kept):
     after = kept.read_bytes()
     for number in range(1, len(lines_of(kept)) + 1):
         changed(kept, number, experiment=None, part=None)
-    run("keep", root, kept)
+    run_here("keep", root, kept)
     assert kept.read_bytes() == after
 
 
-def test_an_experiment_whose_rows_have_no_name_has_that_of_its_folder(root, kept):
+def test_an_experiment_whose_rows_have_no_name_has_that_of_its_folder(run_here, root, kept):
     after = lines_of(kept)
     write_rows(root, [{**row, "experiment": None} for row in lines_of(root / "rows.jsonl")])
-    run("keep", root, kept)
+    run_here("keep", root, kept)
     assert lines_of(kept) == after
 
 
 @pytest.mark.parametrize("side", ["new", "old"])
 @pytest.mark.parametrize("folder", [["x"], {}, 5, None])
-def test_a_folder_that_is_no_text_is_named(root, kept, side, folder):
+def test_a_folder_that_is_no_text_is_named(run_here, root, kept, side, folder):
     file = kept if side == "old" else root / "rows.jsonl"
     rows = lines_of(file)
     rows[2]["folder"] = folder
     file.write_text("".join(json.dumps(row) + "\n" for row in rows))
     before = kept.read_bytes()
-    refused = run("keep", root, kept, fails=True)
+    refused = run_here("keep", root, kept, fails=True)
     assert f"{file}:3: key 'folder': {folder!r}" in refused.err
     assert kept.read_bytes() == before
 
 
-def test_counts_of_runs_whose_predictions_are_gone_stay(root, kept):
+def test_counts_of_runs_whose_predictions_are_gone_stay(run_here, root, kept):
     before, (first, *_) = kept.read_bytes(), lines_of(root / "rows.jsonl")
     for path in root.rglob("predictions.jsonl"):
         path.unlink()
-    assert run("keep", root, kept).out.endswith("7 in all, 7 with counts of their examples\n")
+    assert run_here("keep", root, kept).out.endswith("7 in all, 7 with counts of their examples\n")
     assert kept.read_bytes() == before
     first["last"] = {**first["last"], "mcc": 0.11}  # trained anew
     write_rows(root, [first])
-    assert run("keep", root, kept).out.endswith("7 in all, 6 with counts of their examples\n")
+    assert run_here("keep", root, kept).out.endswith("7 in all, 6 with counts of their examples\n")
     assert ["counts" in row for row in lines_of(kept)] == [False] + [True] * 6
 
 
-def test_predictions_that_tell_another_score_are_not_kept(root, kept):
+def test_predictions_that_tell_another_score_are_not_kept(run_here, root, kept):
     (first, *_) = lines_of(root / "rows.jsonl")
     kept.unlink()
     predict(root / first["folder"], 0.9)
-    told = run("keep", root, kept)
+    told = run_here("keep", root, kept)
     assert told.out.endswith("7 in all, 6 with counts of their examples\n")
     assert "rows.jsonl:1: key 'counts': 'mcc' on 'valid' is 0.9, in the row 0.4;" in told.err
     assert "counts" not in lines_of(kept)[0]
 
 
-def test_kept_counts_come_before_what_lies_there_now(root):
+def test_kept_counts_come_before_what_lies_there_now(run_here, root):
     """The folders may have been trained anew since, or be those of another experiment."""
     kept = root / "before.jsonl"
-    run("keep", root, kept)
+    run_here("keep", root, kept)
     before = make_report(kept, samples=50).comparisons
     for path in root.rglob("predictions.jsonl"):
         predict(path.parent, 0.7)
@@ -359,7 +362,7 @@ def test_rows_of_two_machines_are_added_one_after_the_other(root, tmp_path, monk
 
 
 @pytest.mark.parametrize(("more", "counted"), [(0.01, 1), (0.2, 0)])
-def test_translations_are_held_against_their_score_in_points(tmp_path, more, counted):
+def test_translations_are_held_against_their_score_in_points(run_here, tmp_path, more, counted):
     folder = translated(tmp_path / "translation", "plain", 0, wrong=4)
     report = score_files([folder / "generate.log"], None, TextForm("de"))
     bleu = report.systems[0].figures["bleu"]
@@ -367,28 +370,28 @@ def test_translations_are_held_against_their_score_in_points(tmp_path, more, cou
     row = json.loads((folder / "result.json").read_text())
     row |= {"status": "finished", "evaluated": "test", "evaluation": {"bleu": bleu + more}}
     write_rows(tmp_path, [{**row, "folder": str(folder.relative_to(tmp_path))}])
-    told = run("keep", tmp_path, tmp_path / "kept" / "rows.jsonl").out
+    told = run_here("keep", tmp_path, tmp_path / "kept" / "rows.jsonl").out
     assert told.endswith(f"1 in all, {counted} with counts of their examples\n")
 
 
 @pytest.mark.parametrize("score", ["NaN", "Infinity"])
-def test_a_score_that_is_no_number_has_no_counts(root, kept, score):
+def test_a_score_that_is_no_number_has_no_counts(run_here, root, kept, score):
     rows = root / "rows.jsonl"
     rows.write_text(rows.read_text().replace('"mcc": 0.4,', f'"mcc": {score},'))
     kept.unlink()
-    told = run("keep", root, kept)
+    told = run_here("keep", root, kept)
     assert told.out.endswith("7 in all, 6 with counts of their examples\n")
-    assert run("keep", root, kept).out == told.out
+    assert run_here("keep", root, kept).out == told.out
     assert len(make_report(kept, samples=5).comparisons) == 2
 
 
 @pytest.mark.parametrize("link", ["", "symlink_to", "hardlink_to"])
-def test_the_rows_of_the_experiment_itself_are_not_written(root, tmp_path, link):
+def test_the_rows_of_the_experiment_itself_are_not_written(run_here, root, tmp_path, link):
     own = root / "rows.jsonl"
     file, before = tmp_path / "link.jsonl" if link else own, own.read_bytes()
     if link:
         getattr(file, link)(own)
-    refused = run("keep", root, file, fails=True)
+    refused = run_here("keep", root, file, fails=True)
     assert f"{file}: the experiment's own rows" in refused.err
     assert own.read_bytes() == before
     assert file.read_bytes() == before
