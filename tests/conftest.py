@@ -46,12 +46,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(autouse=True)
 def _quiet_root_logger():
-    """Give every test the same root level: fairseq's commands change it for the whole process."""
+    """Give every test the same root logger: commands change it for the whole process."""
     root = logging.getLogger()
-    level = root.level
+    level, before = root.level, root.handlers[:]
     root.setLevel(logging.WARNING)
     yield
     root.setLevel(level)
+    for handler in {*root.handlers} - {*before}:  # which write to where this test wrote
+        root.removeHandler(handler)
 
 
 @pytest.fixture

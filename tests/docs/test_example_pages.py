@@ -8,14 +8,12 @@ by tests/examples/test_demo_runs.py.
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-from cli.commands import run
+from for_each import for_each
 from page_scripts import ROOT, blocks_of, script_of
 
 from fairseq_plugins.cli.subcommands import find
@@ -23,11 +21,9 @@ from fairseq_plugins.lab.commands import parser_of
 
 PAGES = sorted((ROOT / "examples").glob("*/README.md"))
 MOST_NOT_RUN = 2  # blocks of all pages that need what no test has
-SHIM = """#!/usr/bin/env bash
-# writes down what it is asked: its name and its words, an object of JSON a line
-export LOG={log}
-write='import json, os, sys; print(json.dumps(sys.argv[1:]), file=open(os.environ["LOG"], "a"))'
-exec {python} -c "$write" {name} "$@"
+SHIM = """#!/bin/bash
+# writes down what it is asked: its name and its words, each with a NUL behind it, and a line's end
+printf '%s\\0' {name} "$@" $'\\n' >>{log}
 """
 OURS = ["-m", "fairseq_plugins"]
 HERE = {  # what plans need of a machine, with what every machine has; "": a folder that there is
@@ -47,7 +43,7 @@ def asked(tmp_path):
     log = tmp_path / "asked.jsonl"
     for name in ("python", "fairseq-plugins"):
         path = tmp_path / "venv" / "bin" / name
-        path.write_text(SHIM.format(python=sys.executable, log=log, name=name))
+        path.write_text(SHIM.format(log=log, name=name))
         path.chmod(0o755)
 
     def paste(script: str) -> list[list[str]]:
@@ -63,7 +59,7 @@ def asked(tmp_path):
             check=False,
         )
         assert done.returncode == 0, done.stderr
-        return [json.loads(line) for line in log.read_text().splitlines()]
+        return [call.split("\0")[:-1] for call in log.read_text().split("\n\0")[:-1]]
 
     return paste
 
@@ -74,7 +70,7 @@ def commands_of(calls: list[list[str]]) -> list[list[str]]:
     return ours + [words[2:] for name, *words in calls if name == "python" and words[:2] == OURS]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.parent.name)
+@for_each(PAGES)
 def test_the_commands_of_an_example_are_ones_that_there_are(page, asked):
     calls = asked(script_of(page.read_text(encoding="utf-8")))
     commands = commands_of(calls)
@@ -87,8 +83,9 @@ def test_the_commands_of_an_example_are_ones_that_there_are(page, asked):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.parent.name)
-def test_the_experiments_of_an_example_are_planned(page, asked, tmp_path):
+@for_each(PAGES)
+def test_the_experiments_of_an_example_are_planned(page, asked, run_here, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     commands = commands_of(asked(script_of(page.read_text(encoding="utf-8"))))
     plans = {tuple(words[1:]) for words in commands if words[0] in ("run", "train")}
     for words in plans:
@@ -96,7 +93,7 @@ def test_the_experiments_of_an_example_are_planned(page, asked, tmp_path):
         for flag, here in HERE.items():
             for place in [place for place, word in enumerate(given) if word == flag]:
                 given[place + 1] = here or str(tmp_path)
-        run("run", *given, cwd=tmp_path)
+        run_here("run", *given)
 
 
 def test_blocks_that_are_not_run_say_why_and_are_few():

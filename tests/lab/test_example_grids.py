@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
 from fairseq.models import ARCH_MODEL_REGISTRY
+from for_each import for_each
 from lab.example_datasets import dataset_of
 
 from fairseq_plugins.corpora.datasets import DATASETS
@@ -48,7 +48,7 @@ OWN_NAMES = {
 PAPER = ("pos", "case", "subword")  # the features of the paper
 
 
-@pytest.mark.parametrize("path", CONFIGS, ids=lambda path: f"{path.parts[-3]}-{path.stem}")
+@for_each(CONFIGS)
 def test_every_example_grid_fits_its_dataset_and_our_architectures(path):
     grid = read_grid(path)
     dataset = dataset_of(grid.dataset)
@@ -65,7 +65,7 @@ def test_every_example_grid_fits_its_dataset_and_our_architectures(path):
     assert not grid.evaluate or grid.evaluate in dataset.splits
 
 
-@pytest.mark.parametrize("path", TRANSLATED, ids=lambda path: path.stem)
+@for_each(TRANSLATED)
 def test_translation_grids_have_every_combination_of_features_and_the_same_widths(path):
     grid = read_grid(path)
     assert {options["arch"] for options in grid.systems.values()} <= set(ARCH_MODEL_REGISTRY)
@@ -83,7 +83,7 @@ def test_translation_grids_have_every_combination_of_features_and_the_same_width
     assert (grid.prepare["trainpref"], grid.prepare["source-lang"]) == ("train", "en")
 
 
-@pytest.mark.parametrize("path", FOREIGN, ids=lambda path: path.stem)
+@for_each(FOREIGN)
 def test_translation_systems_read_what_their_folder_holds(path):
     grid = read_grid(path)
     held = grid.prepare.get("layers", ",".join(PAPER)).split(",")
@@ -95,7 +95,7 @@ def test_translation_systems_read_what_their_folder_holds(path):
                 assert len(text.split(",")) == len(options["features"].split(","))
 
 
-@pytest.mark.parametrize("path", SLA, ids=lambda path: path.stem)
+@for_each(SLA)
 def test_sla_grids_are_the_papers(path):
     grid = read_grid(path)
     if path.stem in ("demo", "cola_released"):
@@ -125,7 +125,7 @@ def test_sla_grids_are_the_papers(path):
     assert path.stem in longest or grid.options["max-positions"] == 128
 
 
-@pytest.mark.parametrize("path", DABERT, ids=lambda path: path.stem)
+@for_each(DABERT)
 def test_dabert_grids_are_the_papers_and_its_preset_comes_first(path):
     grid = read_grid(path)
     if path.stem == "demo":
@@ -147,7 +147,7 @@ def test_dabert_grids_are_the_papers_and_its_preset_comes_first(path):
     assert ("valid" in dataset.splits) or "valid-fraction" in grid.prepare
 
 
-@pytest.mark.parametrize("name", ["base", "large"])
+@for_each(["base", "large"])
 def test_bertqa_grids_are_the_papers_recipes(name):
     grid = read_grid(BERTQA / "configs" / f"{name}.yaml")
     accumulated = grid.options.get("update-freq", 1)
@@ -223,7 +223,7 @@ def test_sla_readme_counts_the_runs_of_its_commands():
 EXPERIMENTS = sorted(p for p in EXAMPLES.glob("**/*.yaml") if p.name != "claims.yaml")
 
 
-@pytest.mark.parametrize("path", EXPERIMENTS, ids=lambda path: f"{path.parts[-2]}-{path.stem}")
+@for_each(EXPERIMENTS)
 def test_every_model_of_the_examples_reads_its_options(path):
     for part in read_experiment(path).parts:
         grid = part.grid
