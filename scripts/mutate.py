@@ -217,7 +217,7 @@ class Trials:
         killers = {killer for _, killer in self.fates} - {"", CRASH}
         unsound: set[str] = set()
         self.seconds = 3600
-        while again := self.failure(_named(session.items, [*killers - unsound]), int):
+        while again := self.failure(_named(session.items, ["--all", *killers - unsound]), int):
             unsound |= {again} if again in killers else killers
         self.rate(unsound)
         return True
@@ -229,7 +229,7 @@ class Trials:
         path = Path(mutant.path).resolve()
         old, loaded = path.read_bytes(), self.functions[str(path)]
         for stage, words in stages:
-            tests = _named(items, words, only_fast=stage == "near")
+            tests = _named(items, words)
             path.write_bytes(mutant.changed(old))
             try:
                 killer = self.failure(tests, lambda: swap(loaded, old, mutant.changed(old)))
@@ -288,14 +288,12 @@ class Trials:
         print(line, file=self.out, flush=True)
 
 
-def _named(items: Sequence[Any], words: Sequence[str], only_fast: bool = False) -> list[Any]:
-    """Return the tests that words of pytest name, flags apart."""
+def _named(items: Sequence[Any], words: Sequence[str]) -> list[Any]:
+    """Return the tests that words of pytest name, of the fast tier where no flag names another."""
     names = tuple(word for word in words if not word.startswith("-"))
-    return [
-        item
-        for item in items
-        if item.nodeid.startswith(names) and not (only_fast and {"slow", "long"} & {*item.keywords})
-    ]
+    apart = set() if "--all" in words else {"long"} if "--slow" in words else {"slow", "long"}
+    tests = [item for item in items if item.nodeid.startswith(names)]
+    return [item for item in tests if not apart & {*item.keywords}]
 
 
 def main() -> None:

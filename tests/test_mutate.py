@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib.util
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -110,3 +111,14 @@ def test_near_tests_lie_in_the_room_and_have_a_like_name_or_import_the_module(mu
     assert named == ["tests/room/test_a_module.py", "tests/room/test_mod.py"]
     assert others == ["tests/room/test_first.py", "tests/room/test_other.py"]
     assert mutate.near(tree, "fairseq_plugins/other/module.py") == []
+
+
+def test_words_name_tests_of_a_file_and_a_tier(mutate):
+    fast, slow, long = (
+        SimpleNamespace(nodeid=f"tests/room/test_one.py::test_{mark}", keywords={mark: True})
+        for mark in ("fast", "slow", "long")
+    )
+    tests = [fast, slow, long, SimpleNamespace(nodeid="tests/other/test_one.py", keywords={})]
+    assert mutate._named(tests, ["tests/room"]) == [fast]
+    assert mutate._named(tests, ["--slow", "tests/room"]) == [fast, slow]
+    assert mutate._named(tests, ["--all", "tests/room"]) == [fast, slow, long]
