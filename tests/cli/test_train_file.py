@@ -54,16 +54,16 @@ def test_a_model_is_trained_followed_and_found_again(file, tmp_path):
     assert run("run", *file).err.count("1 of 1 runs are finished") == 1
 
 
-def test_a_file_of_several_runs_asks_for_one(file, tmp_path):
+def test_a_file_of_several_runs_asks_for_one(run_here, file, tmp_path):
     several = FILE.replace("[bert_plain_tiny]", "[bert_plain_tiny, bert_pos_tiny]")
     (tmp_path / "toy.yaml").write_text(several.replace("[1]", "[1, 2]"))
-    done = run("train", *file, fails=True)
+    done = run_here("train", *file, fails=True)
     assert (done.code, done.err.count("\n")) == (1, 1)
     assert "has 4 runs" in done.err
     assert "--archs bert_plain_tiny | bert_pos_tiny; --seeds 1 | 2" in done.err
     assert not (tmp_path / "runs").exists()
     chosen = ["--archs", "bert_pos_tiny", "--seeds", 2, "--learning-rates", "1e-3", "--dry-run"]
-    (line,) = run("train", *file, *chosen).out.splitlines()
+    (line,) = run_here("train", *file, *chosen).out.splitlines()
     assert "--arch bert_pos_tiny" in line
     assert "--lr 0.001" in line
     assert "--seed 2" in line
