@@ -118,10 +118,17 @@ def test_learnt_layers(lemmas, corpus, tmp_path):
     assert (tmp_path / "bundle" / "text" / "dict.en.lemma.txt").is_file()
 
 
-@pytest.mark.parametrize("features", ["none", "subword", "case"])
-def test_models_that_need_no_annotator_come_without_one(folder, tmp_path, corpus, features):
-    commands.train(folder, tmp_path, f"--max-update 30 --features {features}")
-    path = tmp_path / "checkpoint_last.pt"
+@pytest.fixture(scope="module")
+def subwords_and_case(folder, tmp_path_factory):
+    """Checkpoint of a model that reads what needs no annotator."""
+    place = tmp_path_factory.mktemp("spelt")
+    commands.train(folder, place, "--max-update 30 --features case,subword")
+    return place / "checkpoint_last.pt"
+
+
+@pytest.mark.parametrize("kind", ["plain", "subwords_and_case"])
+def test_models_that_need_no_annotator_come_without_one(kind, request, tmp_path, corpus):
+    path = request.getfixturevalue(kind)
     export_translation(path, tmp_path / "bundle")
     found = Translator.open(tmp_path / "bundle", threads=1)
     assert found.manifest.annotator == {}
@@ -130,11 +137,16 @@ def test_models_that_need_no_annotator_come_without_one(folder, tmp_path, corpus
     assert found.encoder.annotator is None
 
 
-@pytest.mark.parametrize("features", ["pos,subword", "subword"])
-def test_sentencepiece_with_words_of_an_annotator(corpus, tmp_path, features):
+@pytest.fixture(scope="module")
+def sentencepiece(corpus, tmp_path_factory):
+    """A prepared folder whose subwords are not cut from words."""
     how = {"tokenizer": "none", "subwords": "sentencepiece", "bpe_size": 90}
-    folder = prepare_corpus(corpus, tmp_path / "bin", **how)
-    commands.train(folder, tmp_path, f"--max-update 60 --features {features}")
+    return prepare_corpus(corpus, tmp_path_factory.mktemp("sentencepiece") / "bin", **how)
+
+
+@pytest.mark.parametrize("features", ["pos,subword", "subword"])
+def test_sentencepiece_with_words_of_an_annotator(sentencepiece, corpus, tmp_path, features):
+    commands.train(sentencepiece, tmp_path, f"--max-update 60 --features {features}")
     path = tmp_path / "checkpoint_last.pt"
     export_translation(path, tmp_path / "bundle")
     lines = (corpus / "test.en").read_text(encoding="utf-8").split("\n") + ODD
@@ -152,27 +164,23 @@ class Absent:
 
 sys.meta_path.insert(0, Absent())
 from fairseq_plugins.cli.main import main
-sys.exit(main(sys.argv[1:]))
+cut = sys.argv.index("then")
+sys.exit(main(sys.argv[1:cut]) or main(sys.argv[cut + 1 :]))
 """
-
-
-def alone(*arguments, text=b""):
-    """Run a subcommand where there is no fairseq."""
-    words = [sys.executable, "-c", _ALONE, *map(str, arguments)]
-    return subprocess.run(words, input=text, capture_output=True, cwd=commands.ROOT)
 
 
 def test_the_command_needs_no_fairseq(bundle, translator, corpus, tmp_path):
     lines = [line.encode("utf-8", "surrogateescape") for line in ODD if "\ud83d" not in line]
-    done = alone("translate", bundle, "--source", "-", text=b"\n".join(lines))
-    assert done.returncode == 0, done.stderr
-    found = done.stdout.decode().split("\n")[:-1]
-    assert found == translator.translate([line for line in ODD if "\ud83d" not in line])
-    score = ["--source", corpus / "test.en", "--reference", corpus / "test.de"]
     output = tmp_path / "out.de"
-    done = alone("translate", bundle, *score, "--output", output, "--", "--beam", "1")
+    words = [sys.executable, "-c", _ALONE, "translate", bundle, "--source", "-", "then"]
+    words += ["translate", bundle, "--source", corpus / "test.en", "--output", output]
+    words += ["--reference", corpus / "test.de", "--", "--beam", "1"]
+    done = subprocess.run(words, input=b"\n".join(lines), capture_output=True, cwd=commands.ROOT)
     assert done.returncode == 0, done.stderr
-    assert b"37 sentences" in done.stdout
+    found = done.stdout.decode().split("\n")
+    expected = translator.translate([line for line in ODD if "\ud83d" not in line])
+    assert found[: len(expected)] == expected
+    assert "37 sentences" in "".join(found[len(expected) :])
     source = (corpus / "test.en").read_text(encoding="utf-8").split("\n")[:-1]
     assert output.read_text("utf-8").split("\n")[:-1] == translator.translate(source, beam=1)
 
