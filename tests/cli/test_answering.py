@@ -14,14 +14,17 @@ pytestmark = pytest.mark.slow
 ANSWER, SCORE, ASK = "answer", "score-answers", "ask"
 
 
-def refusal(script, *arguments, code=1, **options):
-    """Run what has to fail; return its one line."""
-    found = run(script, *arguments, fails=True, **options)
-    assert found.code == code
-    lines = [line for line in found.err.splitlines() if "error: " in line]
-    assert len(lines) == 1
-    assert "Traceback" not in found.err
-    return lines[0]
+@pytest.fixture
+def refusal(run_here):
+    """Return what runs what has to fail, and returns its one line."""
+
+    def call(script, *arguments, code=1):
+        found = run_here(script, *arguments, fails=True)
+        assert found.code == code
+        (line,) = [line for line in found.err.splitlines() if "error: " in line]
+        return line
+
+    return call
 
 
 @pytest.fixture
@@ -92,7 +95,7 @@ def test_questions_are_answered(answer_runs, facts):
     assert "A: no answer" not in never
 
 
-def test_a_moved_run_answers_without_its_prepared_folder(answer_runs, facts, tmp_path):
+def test_a_moved_run_answers_without_its_prepared_folder(refusal, answer_runs, facts, tmp_path):
     context, asked = facts
     own = answer_runs / "first"
     given = ("--context", context, "--cpu", "--question", *asked)
@@ -108,7 +111,7 @@ def test_a_moved_run_answers_without_its_prepared_folder(answer_runs, facts, tmp
         assert (tmp_path / "after" / name).read_bytes() == (tmp_path / "before" / name).read_bytes()
 
 
-def test_a_question_that_cannot_be_read_does_not_end_the_session(answer_runs, facts):
+def test_a_question_that_cannot_be_read_does_not_end_the_session(refusal, answer_runs, facts):
     context, (question, *_) = facts
     given = ("--path", answer_runs / "first", "--context", context, "--cpu")
     found = run(ASK, *given, stdin=f"\u200b\u0001\n{question}\n")
@@ -117,7 +120,7 @@ def test_a_question_that_cannot_be_read_does_not_end_the_session(answer_runs, fa
     assert "no character" in refusal(ASK, *given, "--question", "\u200b")
 
 
-def test_what_cannot_be_asked_is_refused(answer_runs, facts, tmp_path):
+def test_what_cannot_be_asked_is_refused(refusal, answer_runs, facts, tmp_path):
     context, _ = facts
     start = ("--path", answer_runs / "first", "--cpu", "--context")
     (tmp_path / "empty").write_text(" \n")
@@ -140,15 +143,18 @@ OTHERS = {
 
 
 @pytest.mark.parametrize("script", OTHERS)
-def test_subcommands_for_labels_name_those_for_answers(answer_runs, tmp_path, script):
+def test_subcommands_for_labels_name_those_for_answers(
+    refusal, answer_runs, tmp_path, monkeypatch, script
+):
     words = OTHERS[script].replace("RUN", str(answer_runs / "first")).split()
-    line = refusal(script, *words, cwd=tmp_path)
+    monkeypatch.chdir(tmp_path)
+    line = refusal(script, *words)
     assert "of task 'extractive_qa'" in line
     assert "; it is read by fairseq-plugins answer, ask and plot coattention" in line
     assert not any(path.is_file() for path in tmp_path.rglob("*"))
 
 
-def test_answers_of_two_runs_are_compared(answer_runs, tmp_path):
+def test_answers_of_two_runs_are_compared(refusal, answer_runs, tmp_path):
     for name in ("first", "second"):
         given = ("--path", answer_runs / name, "--split", "valid", "--cpu", "--output-dir")
         run(ANSWER, *given, tmp_path / name)
@@ -176,7 +182,7 @@ def test_answers_of_two_runs_are_compared(answer_runs, tmp_path):
     assert line.endswith(f"holds translations, {systems[0]} answers")
 
 
-def test_windows_are_options_of_the_command_line(answer_runs, tmp_path):
+def test_windows_are_options_of_the_command_line(refusal, answer_runs, tmp_path):
     given = ("--path", answer_runs / "first", "--split", "valid", "--cpu", "--output-dir", tmp_path)
     run(ANSWER, *given, *"--max-positions 24 --doc-stride 5 --max-query-length 6".split())
     metrics = json.loads((tmp_path / "metrics.json").read_text())
@@ -189,6 +195,6 @@ def test_windows_are_options_of_the_command_line(answer_runs, tmp_path):
     assert "--max-positions 1000: the model has only " in line
 
 
-def test_checkpoints_that_are_not_there_are_refused(answer_runs):
+def test_checkpoints_that_are_not_there_are_refused(refusal, answer_runs):
     line = refusal(ANSWER, "--path", answer_runs, "--split", "valid", "--output-dir", "out")
     assert "holds no checkpoint_best.pt" in line

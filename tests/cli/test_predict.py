@@ -54,14 +54,17 @@ def predict(*arguments, **options):
     return run(PREDICT, *arguments, "--cpu", **options)
 
 
-def refusal(*arguments, **options):
-    """Run what has to fail; return its one line."""
-    found = predict(*arguments, fails=True, **options)
-    assert found.code == 1
-    lines = [line for line in found.err.splitlines() if line.startswith("error: ")]
-    assert len(lines) == 1
-    assert "Traceback" not in found.err
-    return lines[0]
+@pytest.fixture
+def refusal(run_here):
+    """Return what predicts where it has to fail, and returns its one line."""
+
+    def call(*arguments):
+        found = run_here(PREDICT, *arguments, "--cpu", fails=True)
+        assert found.code == 1
+        (line,) = [line for line in found.err.splitlines() if line.startswith("error: ")]
+        return line
+
+    return call
 
 
 def records(text):
@@ -98,7 +101,7 @@ def test_raw_text_is_predicted_as_the_split(classes, tmp_path):
 
 
 @pytest.mark.parametrize("kind", ["classes", "entities"])
-def test_a_moved_run_predicts_without_its_prepared_folder(kind, request, tmp_path):
+def test_a_moved_run_predicts_without_its_prepared_folder(refusal, kind, request, tmp_path):
     own, text = request.getfixturevalue(kind), "alice sees good new paris\nthe odd cat\n"
     raw = ("--input", "-")
     before = predict(own, *raw, stdin=text).out
@@ -111,7 +114,7 @@ def test_a_moved_run_predicts_without_its_prepared_folder(kind, request, tmp_pat
         run("export", there, tmp_path / "bundle")
         assert predict(tmp_path / "bundle", *raw, stdin=text).out == before
         shutil.copy(there / "checkpoint_best.pt", tmp_path / "alone.pt")
-        assert "is not there, and" in refusal(tmp_path / "alone.pt", *raw, stdin=text)
+        assert "is not there, and" in refusal(tmp_path / "alone.pt", *raw)
 
 
 def test_submissions_have_the_names_of_the_server(classes, tmp_path):
@@ -173,7 +176,7 @@ def test_ensembles_are_joined(classes, tmp_path):
             assert mean["probabilities"][label] == pytest.approx((p + 0.5) / 2, abs=1e-6)
 
 
-def test_refusals_are_one_line(classes, tmp_path):
+def test_refusals_are_one_line(refusal, classes, tmp_path):
     path, out = tmp_path / "in.txt", tmp_path / "out"
     path.write_text("alice\n\n")
     assert "in.txt:2: empty line" in refusal(classes, "--input", path, "--output", out)
@@ -190,7 +193,7 @@ class Evil:
         return type(self.mark).touch, (self.mark,)
 
 
-def test_checkpoints_that_would_run_code_are_refused(classes, tmp_path):
+def test_checkpoints_that_would_run_code_are_refused(refusal, classes, tmp_path):
     mark, path = tmp_path / "executed", tmp_path / "a.pt"
     state = torch.load(classes / "checkpoint_best.pt", weights_only=True)
     torch.save({**state, "evil": Evil(mark)}, path)
