@@ -25,7 +25,7 @@ def own_run(model, tmp_path):
     return tmp_path
 
 
-def test_leaves_what_fairseq_generate_says_and_its_scores(folder, own_run):
+def test_leaves_what_fairseq_generate_says_and_its_scores(run_here, folder, own_run):
     done = run(SCRIPT, own_run, "--data", folder, "--cpu", *SHORT)
     text = (own_run / "generate.test.log").read_text(encoding="utf-8")
     alone = generate(
@@ -45,7 +45,7 @@ def test_leaves_what_fairseq_generate_says_and_its_scores(folder, own_run):
     words = [own_run / "average.pt", "--data", folder, "--cpu", "--output", log]
     run(SCRIPT, *words, *SHORT)  # the file of a checkpoint
     assert log.read_text(encoding="utf-8") == text.replace("checkpoint_best.pt", "average.pt")
-    both = run(SCRIPT, *words, "--checkpoint", "other.pt", *SHORT, fails=True)
+    both = run_here(SCRIPT, *words, "--checkpoint", "other.pt", *SHORT, fails=True)
     assert "--checkpoint other.pt: give one of them" in both.err
     first = {path: path.read_bytes() for path in own_run.glob("*.test.*")}
     run(SCRIPT, own_run, "--data", folder, "--cpu", "--split", "valid", *SHORT)
@@ -54,7 +54,7 @@ def test_leaves_what_fairseq_generate_says_and_its_scores(folder, own_run):
     assert {path: path.read_bytes() for path in first} == first
 
 
-def test_scores_of_another_folder_are_not_the_runs_own(folder, own_run, tmp_path):
+def test_scores_of_another_folder_are_not_the_runs_own(run_here, folder, own_run, tmp_path):
     """A copy of the folder is the same one; another goes to a file of its own."""
     run(SCRIPT, own_run, "--data", shutil.copytree(folder, tmp_path / "copy"), "--cpu", *SHORT)
     found = json.loads((own_run / "evaluation.test.json").read_text())
@@ -64,16 +64,18 @@ def test_scores_of_another_folder_are_not_the_runs_own(folder, own_run, tmp_path
     next(iter(manifest["inputs"].values()))["sha256"] = 64 * "0"
     (tmp_path / "copy" / "manifest.json").write_text(json.dumps(manifest))
     given = (SCRIPT, own_run, "--data", tmp_path / "copy", "--cpu")
-    assert "name a file for its log with --output" in run(*given, *SHORT, fails=True).err
+    assert "name a file for its log with --output" in run_here(*given, *SHORT, fails=True).err
     done = run(*given, "--output", tmp_path / "new.log", *SHORT)
     assert "BLEU" in done.out
     assert (tmp_path / "new.log").read_bytes() == before[own_run / "generate.test.log"]
     assert {path: path.read_bytes() for path in own_run.glob("*.test.*")} == before
-    silent = run(*given, "--output", tmp_path / "new.log", "--", "--quiet", fails=True)
+    silent = run_here(*given, "--output", tmp_path / "new.log", "--", "--quiet", fails=True)
     assert "--quiet: the translations are read off the log" in silent.err
 
 
-def test_what_an_experiment_translated_is_not_replaced_by_another_search(folder, own_run, tmp_path):
+def test_what_an_experiment_translated_is_not_replaced_by_another_search(
+    run_here, folder, own_run, tmp_path
+):
     """Its tables would mix searches: there is nothing in them that tells the beam."""
     planned = {"split": "test", "reference": "", "average": 0, "generate": {"beam": 2, "cpu": True}}
     (own_run / "result.json").write_text(json.dumps({"translated": planned}))
@@ -84,7 +86,7 @@ def test_what_an_experiment_translated_is_not_replaced_by_another_search(folder,
         (["--checkpoint", "checkpoint_average.pt"], "--checkpoint checkpoint_average.pt: the exp"),
         (["--reference", folder / "dict.de.txt"], f"--reference {folder}/dict.de.txt: the exper"),
     ):
-        assert said in run(*given, *words, fails=True).err
+        assert said in run_here(*given, *words, fails=True).err
     assert not list(own_run.glob("*.test.*"))
     run(*given, "--output", tmp_path / "other.log", *SHORT)
     assert not list(own_run.glob("*.test.*"))
@@ -122,16 +124,18 @@ def test_raw_references_count(folder, own_run, tmp_path):
         (["--", "--beam", "x"], "fairseq-generate failed: "),
     ],
 )
-def test_what_goes_wrong_is_one_line_and_leaves_nothing(folder, own_run, given, message):
+def test_what_goes_wrong_is_one_line_and_leaves_nothing(run_here, folder, own_run, given, message):
     own = [] if "--data" in given else ["--data", folder]
-    done = run(SCRIPT, own_run, "--cpu", *own, *given, fails=True)
+    done = run_here(SCRIPT, own_run, "--cpu", *own, *given, fails=True)
     assert done.code == 1
     assert done.err.count("\n") == 1
     assert message in done.err
     assert sorted(path.name for path in own_run.iterdir()) == ["checkpoint_best.pt"]
 
 
-def test_a_moved_run_translates_without_its_prepared_folder(folder, trained, corpus, tmp_path):
+def test_a_moved_run_translates_without_its_prepared_folder(
+    run_here, folder, trained, corpus, tmp_path
+):
     search = ("--", "--beam", "4", "--lenpen", "1")
     (tmp_path / "text").write_text("".join((corpus / "test.en").open().readlines()[:9]))
     given = ("--source", tmp_path / "text", "--cpu")
@@ -144,25 +148,25 @@ def test_a_moved_run_translates_without_its_prepared_folder(folder, trained, cor
         assert by_fairseq.lines("D") == before.splitlines()
         run("export", there, tmp_path / "bundle")
         assert run(SCRIPT, tmp_path / "bundle", *given, *search).out == before
-        lost = run(SCRIPT, there, "--cpu", fails=True).err
+        lost = run_here(SCRIPT, there, "--cpu", fails=True).err
         assert "no split 'test'; choices are none; name a prepared folder with --data" in lost
 
 
-def test_raw_text_is_scored_too(trained, corpus, tmp_path):
+def test_raw_text_is_scored_too(run_here, trained, corpus, tmp_path):
     out = tmp_path / "new" / "out.de"
     given = ("--source", corpus / "test.en", "--reference", corpus / "test.de", "--cpu")
     done = run(SCRIPT, trained, *given, "--output", out)
     assert "BLEU" in done.out
     assert len(out.read_text().splitlines()) == 37
-    assert "need --output" in run(SCRIPT, trained, *given, fails=True).err
+    assert "need --output" in run_here(SCRIPT, trained, *given, fails=True).err
     short = tmp_path / "short.de"
     short.write_text("".join((corpus / "test.de").open().readlines()[:9]))
     other = ("--source", corpus / "test.en", "--output", tmp_path / "none", "--cpu")
-    unequal = run(SCRIPT, trained, *other, "--reference", short, fails=True)
+    unequal = run_here(SCRIPT, trained, *other, "--reference", short, fails=True)
     assert f"test.en has 37, {short} 9" in unequal.err
     assert not (tmp_path / "none").exists()
-    assert "takes one run" in run(SCRIPT, f"{trained}:{trained}", *other, fails=True).err
-    odd = run(SCRIPT, trained, *given, "--output", out, "--", "--nbest", "2", fails=True)
+    assert "takes one run" in run_here(SCRIPT, f"{trained}:{trained}", *other, fails=True).err
+    odd = run_here(SCRIPT, trained, *given, "--output", out, "--", "--nbest", "2", fails=True)
     assert "raw text and bundles know no --nbest" in odd.err
 
 
