@@ -40,6 +40,8 @@ SERVED = ("fairseq_plugins", "fairseq_cli", "submitit.core._submit")  # by pytho
 # Variables that may change how Python or a library starts, which is over when the server forks
 AT_START = ("PYTHON", "LC_", "LANG", "LD_", "OMP_", "MKL_", "KMP_", "ATEN_", "DNNL_", "ONEDNN_")
 OURS = "fairseq_plugins.cli.main"
+# fairseq sets the log up when it is imported, which these do before they do it themselves
+LATE = {f"fairseq_cli.{name}" for name in ("generate", "interactive", "validate", "score")}
 HEEDED = ("PYTHONPATH", "PYTHONUNBUFFERED")  # by the child
 
 
@@ -128,6 +130,14 @@ def python() -> str:
     return str(environment() / "bin" / "python")
 
 
+def run(command: str, *arguments: object, fails: bool = False) -> commands.Outcome:
+    """Run a subcommand as `commands.run` does, where the Pythons that it starts are shims, too."""
+    words = [str(environment() / "bin" / "fairseq-plugins"), *command.split(), *map(str, arguments)]
+    done = subprocess.run(words, env=variables(), capture_output=True, text=True, check=False)
+    assert (done.returncode != 0) == fails, f"{words}\n{done.stdout[-3000:]}\n{done.stderr}"
+    return commands.Outcome(done.returncode, done.stdout, done.stderr)
+
+
 def _cold_path() -> list[str]:
     """Return where a Python looks for modules that is told of no folder."""
     words = [sys.executable, "-I", "-c", "import json, sys; print(json.dumps(sys.path))"]
@@ -214,6 +224,8 @@ def _renew(request: Request) -> None:
     logging.root.setLevel(logging.WARNING)
     for name in [name for name in sys.modules if name.startswith("fairseq_cli.")]:
         del sys.modules[name]  # imported again, they say again what is logged
+    if LATE & {commands.COMMANDS.get(request.name), *request.words[:3]}:
+        logging.basicConfig(level=logging.INFO)
 
 
 def _place(file: int, number: int) -> None:

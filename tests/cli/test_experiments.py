@@ -6,7 +6,7 @@ import json
 
 import numpy as np
 import pytest
-from cli.commands import run
+from cli.shims import run
 from lab.finished_questions import with_three_models
 from lab.finished_runs import finish
 from lab.translated_runs import translated

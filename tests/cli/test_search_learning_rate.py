@@ -7,7 +7,7 @@ import json
 import prepared_questions
 import prepared_text
 import pytest
-from cli.commands import run
+from cli.shims import run
 from prepared_text import examples
 
 from fairseq_plugins.cli.main import main

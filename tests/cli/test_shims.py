@@ -75,6 +75,9 @@ def test_code_is_found_as_python_finds_it(tmp_path):
         "[]",
         "1",
     ]
+    told = call("-m", "fairseq_cli.generate", tmp_path, "--path", "none", "--task", "translation")
+    assert "| none" not in told.stdout
+    assert "none" in told.stderr
 
 
 @pytest.mark.parametrize(

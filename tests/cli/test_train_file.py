@@ -8,7 +8,7 @@ import time
 from types import SimpleNamespace
 
 import pytest
-from cli.commands import run
+from cli.shims import run
 from prepared_text import examples, prepare
 
 from fairseq_plugins.cli.train import progress_of, scores_of

@@ -5,9 +5,12 @@ from __future__ import annotations
 import fcntl
 import json
 import shutil
+import sys
 
 import pytest
-from cli.commands import generate, interactive, run
+from cli import shims
+from cli.commands import generate, interactive
+from cli.shims import run
 from moved_runs import moved
 
 from fairseq_plugins.cli.translate import is_other
@@ -124,7 +127,10 @@ def test_raw_references_count(folder, own_run, tmp_path):
         (["--", "--beam", "x"], "fairseq-generate failed: "),
     ],
 )
-def test_what_goes_wrong_is_one_line_and_leaves_nothing(run_here, folder, own_run, given, message):
+def test_what_goes_wrong_is_one_line_and_leaves_nothing(
+    run_here, folder, own_run, monkeypatch, given, message
+):
+    monkeypatch.setattr(sys, "executable", shims.python())
     own = [] if "--data" in given else ["--data", folder]
     done = run_here(SCRIPT, own_run, "--cpu", *own, *given, fails=True)
     assert done.code == 1
