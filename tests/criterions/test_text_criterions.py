@@ -161,6 +161,14 @@ def test_metrics_of_two_workers_are_those_of_one(kind):
     assert two["loss"] == pytest.approx(one["loss"], rel=1e-6)
 
 
+def test_scores_that_are_seen_twice_count_once():
+    """What fills up the batches of a worker may be there already."""
+    golds, logits = data_of("score", 6, 2)
+    found = logged("score", outputs_of("score", golds, logits, [range(6), range(3)]))
+    expected = whole("score", golds, logits)
+    assert {name: found.get_smoothed_values()[name] for name in expected} == expected
+
+
 @pytest.mark.parametrize("kind", LABELS)
 def test_meters_go_through_a_checkpoint(kind):
     """A resumed run goes on with meters that were saved; nothing in them needs code to load."""

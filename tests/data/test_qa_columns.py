@@ -9,9 +9,11 @@ import pytest
 from prepared_questions import answers_row, offsets_of, passages, place_of, prepare, stream
 from prepared_text import encode
 
+from fairseq_plugins.data.manifest import TEXT, Manifest
 from fairseq_plugins.data.passages import Texts
 from fairseq_plugins.data.qa_columns import QuestionColumns
 from fairseq_plugins.data.rows import Rows
+from fairseq_plugins.data.text_folders import read_questions
 from fairseq_plugins.pretrained.families import RowFormat
 from fairseq_plugins.syntax.layers import layers_of
 
@@ -149,6 +151,16 @@ def test_numbers_below_zero_are_refused(folder, name, first, message):
     stream(folder / "train", name, rows, ids=2**31)
     with pytest.raises(ValueError, match=message):
         read(folder)
+
+
+def test_wordpieces_that_no_vocabulary_has_are_refused(folder):
+    manifest = Manifest.load(folder, TEXT)
+    greatest = max(
+        side.tokens.values.max() for side in (read(folder).questions, read(folder).contexts)
+    )
+    read_questions(folder, manifest, "train", (), pieces=greatest + 1)
+    with pytest.raises(ValueError, match=f"id {greatest} is no wordpiece of the vocabulary"):
+        read_questions(folder, manifest, "train", (), pieces=greatest)
 
 
 def test_answer_at_the_very_end_is_not_refused(folder):

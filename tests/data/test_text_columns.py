@@ -137,3 +137,12 @@ def test_labels_beyond_the_inventory_are_refused(folder):
 
 def test_ids_are_those_of_the_examples(folder):
     assert read_ids(folder, "train") == [example.id for example in examples("classes", 12)]
+
+
+@pytest.mark.parametrize("least", [0, 1])
+def test_ids_below_the_least_are_refused_whatever_their_type(least):
+    for kind in (np.int32, np.uint16):
+        Rows(np.array([least, 5], kind), np.array([2])).check("here", 6, "id", least)
+    low = np.array([5, least - 1], np.int32)
+    with pytest.raises(ValueError, match=f"here, line 1: id {least - 1} is no id"):
+        Rows(low, np.array([2])).check("here", 6, "id", least)

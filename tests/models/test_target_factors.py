@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from argparse import Namespace
 
 import pytest
 import torch
 from fairseq import utils
+from fairseq.logging import metrics
 from omegaconf import OmegaConf
 from prepared import batches, make_model, make_task, prepare, random_pairs
 
-from fairseq_plugins.criterions._factored_cross_entropy import NAME, FactoredCrossEntropyConfig
+from fairseq_plugins.criterions._factored_cross_entropy import (
+    NAME,
+    FactoredCrossEntropy,
+    FactoredCrossEntropyConfig,
+)
 from fairseq_plugins.tasks import _target_factors
 
 CASED = {"target_features": "truecase"}
@@ -163,6 +169,18 @@ def test_every_new_parameter_learns(task, batch):
     assert 0 <= int(log["_right_truecase"]) <= words
     double = criterion_of(task, target_factor_weight=2.0)(model, batch)[0]
     torch.testing.assert_close(double - loss, log["factor_loss"])
+
+
+def test_logged_of_factors_is_the_share_that_is_right_and_bits():
+    losses = {"loss": 1.0, "nll_loss": 1.0, "ntokens": 4, "sample_size": 4}
+    batches = [
+        losses | {"_right_case": right, "_words_case": words, "factor_loss": math.log(2) * bits}
+        for right, words, bits in ((3, 4, 5.0), (3, 8, 1.0))
+    ]
+    with metrics.aggregate(new_root=True) as found:
+        FactoredCrossEntropy.reduce_metrics(batches)
+    assert found["case_accuracy"].avg == pytest.approx(50)
+    assert found["factor_loss"].avg == pytest.approx(0.5)
 
 
 def test_batches_and_padding_change_nothing(task):

@@ -222,6 +222,7 @@ def test_unknown_words_and_reserved_spellings_keep_their_features(folder):
     assert tokens[1].tolist() == [task.src_dict.eos()]
     assert lengths == [6, 1]
     assert [len(row) for row in tokens.factors] == lengths
+    assert len({row.size(1) for row in tokens.factors}) == 1
     assert tokens.factors[0][4, 1] == LAYERS["case"].inventory.ids(["upper"])[0]
     assert isinstance(task.build_dataset_for_inference(tokens, lengths), FactoredPairDataset)
 
