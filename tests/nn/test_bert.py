@@ -95,6 +95,18 @@ def test_order_words_and_segments_all_matter():
         assert not torch.allclose(other.rows, base)
 
 
+@pytest.mark.parametrize("other", [{}, {"embedding": 24}, {"shared": True}], ids=str)
+def test_weights_start_small_and_biases_and_padding_at_zero(other):
+    torch.manual_seed(1)
+    encoder = BertEncoder(replace(SHAPE, vocabulary=300, hidden=64, positions=64, **other))
+    assert not encoder.embeddings.words.weight[SHAPE.padding].any()
+    for name, one in encoder.named_parameters():
+        if one.dim() == 2 and len(one) > 2:  # few segments tell no spread
+            assert 0.017 < one.std() < 0.023, name
+        elif "norm" not in name and name.endswith("bias"):
+            assert not one.any(), name
+
+
 def test_attention_is_injected_layer_by_layer():
     asked = []
 
