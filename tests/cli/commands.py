@@ -147,6 +147,7 @@ def _child(command: str, arguments: list[str], names: Sequence[str], cwd: str | 
     for number, (name, flag) in enumerate(zip(names, flags)):
         os.dup2(os.open(name, flag, 0o600), number)
     os.environ.pop("PYTHONPATH", None)  # of the server alone
+    multiprocessing.set_start_method(None, force=True)  # workers need no server of their own
     gc.freeze()  # searching what the server imported for garbage costs more than the run
     sys.stdin = open(0, encoding="utf-8", closefd=False)
     if command.endswith(".py"):
