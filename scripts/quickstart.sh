@@ -13,7 +13,7 @@ bash scripts/setup.sh
 VENV="${VENV:-.venv}"; case "$VENV" in /*) ;; *) VENV="$PWD/$VENV" ;; esac
 export VENV PATH="$VENV/bin:$PATH"
 sample=examples/sample_en_de data=data-bin/sample_en_de runs="${RUNS:-runs/quickstart}"
-updates="${UPDATES:-1400}"
+updates="${UPDATES:-2300}"
 export OMP_NUM_THREADS="${OMP_NUM_THREADS:-1}"
 user_dir="$(python -m fairseq_plugins)"
 rm -rf "$runs/baseline" "$runs/syntax"
@@ -67,7 +67,7 @@ trap 'kill $(jobs -p) 2>/dev/null || true' EXIT
 
 step "on two idle cores this takes about 3 minutes, and 60 MB in $runs and $data"
 step "1/5   prepare $(wc -l <$sample/train.en) sentence pairs: tokenise, tag, cut into subwords (10 s)"
-logged "$runs/prepare.log" fairseq-plugins prepare translation -s en -t de --destdir "$data" --bpe-size 1500 --overwrite \
+logged "$runs/prepare.log" fairseq-plugins prepare translation -s en -t de --destdir "$data" --bpe-size 1100 --overwrite \
     --trainpref $sample/train --validpref $sample/valid --testpref $sample/test
 
 step "2/5   train both models side by side, $updates updates each (2 minutes)"

@@ -15,18 +15,17 @@ from pathlib import Path
 
 from grammar.ambiguity import Occurrence, matches
 
-COLUMNS = ("line", "word", "surface", "start", "upos", "role", "german", "forms", "count")
+COLUMNS = ("line", "word", "surface", "start", "upos", "german", "forms", "count")
 GERMAN_WORD = re.compile(r"\w+")
 
 
 @dataclass(frozen=True)
 class Row:
-    """One ambiguous word: line (from 1), base form, part of speech, role of "her", forms, count."""
+    """One ambiguous word: line (from 1), base form, part of speech, forms, count."""
 
     line: int
     word: str
     upos: str
-    role: str
     forms: frozenset[str]
     count: int
 
@@ -36,7 +35,7 @@ def write_report(path: Path, sentences: Sequence[Sequence[Occurrence]]) -> None:
     lines = ["\t".join(COLUMNS)]
     for number, found in enumerate(sentences, 1):
         for item in found:
-            cells = (number, item.word, item.surface, item.start, item.upos, item.role or "-")
+            cells = (number, item.word, item.surface, item.start, item.upos)
             rest = (item.german, "|".join(item.forms), item.count)
             lines.append("\t".join(map(str, (*cells, *rest))))
     path.write_bytes(("\n".join(lines) + "\n").encode("utf-8"))
@@ -56,9 +55,8 @@ def read_report(path: Path) -> list[Row]:
         cells = line.split("\t")
         if len(cells) != len(COLUMNS):
             raise ValueError(f"{path}:{number}: {len(cells)} columns instead of {len(COLUMNS)}")
-        place, word, _, _, upos, role, _, forms, count = cells
-        role = "" if role == "-" else role
-        rows.append(Row(int(place), word, upos, role, frozenset(forms.split("|")), int(count)))
+        place, word, _, _, upos, _, forms, count = cells
+        rows.append(Row(int(place), word, upos, frozenset(forms.split("|")), int(count)))
     return rows
 
 
@@ -69,7 +67,7 @@ def has_sense(translation: str, row: Row) -> bool:
 
 
 def score(translations: Sequence[str], rows: Sequence[Row]) -> tuple[Counter, Counter]:
-    """Count the words, and those with the right sense, for each (word, part of speech, role).
+    """Count the words, and those with the right sense, for each (word, part of speech).
 
     Raises:
         ValueError: a row names a sentence that is not there.
@@ -78,7 +76,7 @@ def score(translations: Sequence[str], rows: Sequence[Row]) -> tuple[Counter, Co
     for row in rows:
         if row.line > len(translations):
             raise ValueError(f"line {row.line} wanted, but there are {len(translations)} lines")
-        key = (row.word, row.upos, row.role)
+        key = (row.word, row.upos)
         seen[key] += 1
         hit[key] += has_sense(translations[row.line - 1], row)
     return seen, hit

@@ -55,7 +55,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Generate and write, or generate and check."""
     args = parse_args(arguments)
     sizes = {"train": args.train, "valid": args.valid, "test": args.test}
-    pairs = CorpusSampler(args.seed).pairs(sum(sizes.values()))
+    sampler = CorpusSampler(args.seed)
+    held_out = sampler.pairs(args.valid + args.test, usual=False)
+    pairs = sampler.pairs(args.train, usual=True) + held_out
     if args.check_tags:
         lines, words = [p.english for p in pairs], [p.ambiguous for p in pairs]
         print(report(*agreement(lines, words, args.spacy_model)))

@@ -38,7 +38,8 @@ def lexicon() -> Lexicon:
 
 @pytest.fixture(scope="module")
 def pairs() -> list[Pair]:
-    return CorpusSampler(seed=3).pairs(600)
+    sampler = CorpusSampler(seed=3)
+    return sampler.pairs(500, usual=False) + sampler.pairs(500, usual=True)
 
 
 def lines(name: str) -> list[str]:
@@ -80,8 +81,8 @@ def test_references_have_every_sense_and_other_sentences_have_few():
 
 def test_test_set_has_several_readings_of_many_words():
     listed = read_report(SAMPLE / "test.ambiguous.tsv")
-    readings = {(row.word, row.upos, row.role) for row in listed}
-    number = Counter(word for word, _, _ in readings)
+    readings = {(row.word, row.upos) for row in listed}
+    number = Counter(word for word, _ in readings)
     assert sum(count > 1 for count in number.values()) >= 25
 
 
@@ -93,9 +94,9 @@ def test_readme_names_every_ambiguous_word():
 
 @pytest.mark.slow
 def test_same_seed_gives_same_pairs_and_another_seed_others(pairs):
-    assert CorpusSampler(seed=3).pairs(600) == pairs
-    other = {pair.english for pair in CorpusSampler(seed=4).pairs(600)}
-    assert len(other & {pair.english for pair in pairs}) < 60
+    assert CorpusSampler(seed=3).pairs(500, usual=False) == pairs[:500]
+    other = {pair.english for pair in CorpusSampler(seed=4).pairs(500, usual=False)}
+    assert len(other & {pair.english for pair in pairs}) < 50
 
 
 def test_english_sentence_has_one_translation():
@@ -111,10 +112,10 @@ def test_english_sentence_has_one_translation():
 
 def test_every_reading_is_drawn_and_has_german_forms_of_its_own(pairs):
     ambiguity = CorpusSampler(seed=3).ambiguity
-    drawn = Counter((o.word, o.upos, o.role) for pair in pairs for o in pair.ambiguous)
-    for word, sense, _ in ambiguity.targets():
-        assert drawn[(word, *sense)] >= 4, word
-    for word in sorted(ambiguity.words - {"her"}):
+    drawn = Counter((o.word, o.upos) for pair in pairs for o in pair.ambiguous)
+    for word, upos, _ in ambiguity.targets():
+        assert drawn[word, upos] >= 4, word
+    for word in sorted(ambiguity.words):
         readings = list(ambiguity.readings[word].values())
         assert len(readings) > 1
         assert sum(map(len, readings)) == len(set().union(*readings)), word
@@ -133,9 +134,8 @@ def test_occurrences_point_at_their_words(pairs):
 def test_lines_are_clean(pairs):
     for text in (text for pair in pairs for text in (pair.english, pair.german)):
         assert text == text.strip()
-        assert text[-1] in ".?"
-        assert text.lstrip('"')[0].isupper()
-        assert text.count('"') in (0, 2)
+        assert text[-1] == "."
+        assert text[0].isupper()
         assert not any(bad in text for bad in ("  ", " ,", " .", ",,", ",."))
 
 
@@ -217,20 +217,6 @@ def test_place_precedes_an_indefinite_object_and_follows_a_definite_one(lexicon)
     ):
         clause = Clause(buy, ANNA, (phrase(lexicon, "ring", determiner),), place=place)
         assert spell(Sentence("statement", clause))[1] == german
-
-
-def test_past_is_told_in_the_perfect_in_questions_and_with_you(lexicon):
-    leave = frame(lexicon, "leave", "acc")
-    house = (phrase(lexicon, "house"),)
-    asked = Clause(leave, ANNA, house, "past", asked=True)
-    assert spell(Sentence("question", asked)) == (
-        "Did Anna leave the house?",
-        "Hat Anna das Haus verlassen?",
-    )
-    told = Clause(leave, ANNA, house, "past")
-    assert spell(Sentence("statement", told))[1] == "Anna verließ das Haus."
-    you = Clause(leave, Pronoun("you"), house, "past")
-    assert spell(Sentence("statement", you))[1] == "Du hast das Haus verlassen."
 
 
 def test_table_with_a_short_row_is_refused(tmp_path):

@@ -5,20 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from .english import HER_OBJECT, HER_POSSESSIVE
 from .entries import Lexicon, Verb, Word
-from .inflection import ADJECTIVE_ENDINGS, EIN_WORDS, entry_forms
+from .inflection import entry_forms
 from .text import Line
 
 LIKE = Word("like", "ADP", "preposition:like")
-HER = (Word("her", "PRON", HER_OBJECT), Word("her", "PRON", HER_POSSESSIVE))
-
-
-class Sense(NamedTuple):
-    """A reading of a word form: part of speech, and for "her" the role, which UPOS leaves open."""
-
-    upos: str
-    role: str = ""
 
 
 class Occurrence(NamedTuple):
@@ -33,7 +24,6 @@ class Occurrence(NamedTuple):
     surface: str
     start: int
     upos: str
-    role: str
     german: str
     forms: tuple[str, ...]
     count: int
@@ -56,16 +46,9 @@ def english_words(lexicon: Lexicon) -> Iterator[Word]:
         yield from verb_words(verb)
     for adjective in lexicon.adjectives:
         yield Word(adjective.english, adjective.upos, adjective.key)
-    for modal in lexicon.modals.values():
-        yield Word(modal.english, "AUX", modal.key)
     for phrase in lexicon.phrases:
         yield from phrase.english
-    yield from (LIKE, *HER)
-
-
-def sense(word: Word) -> Sense:
-    """The reading of a word."""
-    return Sense(word.upos, word.key.partition(":")[0] if word.text.lower() == "her" else "")
+    yield LIKE
 
 
 class Ambiguity:
@@ -74,18 +57,16 @@ class Ambiguity:
     def __init__(self, lexicon: Lexicon) -> None:
         forms = entry_forms(lexicon)
         forms[LIKE.key] = {"wie"}
-        forms[HER_OBJECT] = {"sie", "ihr"}
-        forms[HER_POSSESSIVE] = {EIN_WORDS["her"] + end for end in ("", *ADJECTIVE_ENDINGS)}
-        self.readings: dict[str, dict[Sense, set[str]]] = {}
-        self.keys: dict[tuple[str, Sense], set[str]] = {}
+        self.readings: dict[str, dict[str, set[str]]] = {}  # word form -> part of speech -> forms
+        self.keys: dict[tuple[str, str], set[str]] = {}
         words = [word for word in english_words(lexicon) if word.key]
         for word in words:
             readings = self.readings.setdefault(word.text.lower(), {})
-            readings.setdefault(sense(word), set()).update(forms[word.key])
+            readings.setdefault(word.upos, set()).update(forms[word.key])
         self.words = {text for text, found in self.readings.items() if len(found) > 1}
         for word in words:
             if word.text.lower() in self.words:
-                target = self.base(word.text.lower()), sense(word)
+                target = self.base(word.text.lower()), word.upos
                 self.keys.setdefault(target, set()).add(word.key)
 
     def entries(self) -> frozenset[str]:
@@ -104,8 +85,8 @@ class Ambiguity:
         """True if the word form has several readings and this is a use of one of them."""
         return bool(word.key) and word.text.lower() in self.words
 
-    def targets(self) -> list[tuple[str, Sense, list[str]]]:
-        """List each ambiguous word (base form), reading, and the keys of the entries behind it."""
+    def targets(self) -> list[tuple[str, str, list[str]]]:
+        """List each ambiguous word (base form), part of speech, and keys of the entries."""
         return [(*target, sorted(self.keys[target])) for target in sorted(self.keys)]
 
     def occurrences(self, english: Line, german: Line) -> list[Occurrence]:
@@ -121,16 +102,14 @@ class Ambiguity:
             last = word.key
             if not self.is_ambiguous(word):
                 continue
-            forms = self.readings[word.text.lower()][sense(word)]
-            if word.key == HER_OBJECT:
-                forms = {german_word}
+            forms = self.readings[word.text.lower()][word.upos]
             count = sum(matches(item.text, start < 2, forms) for start, item in german.words)
             found.append(
                 Occurrence(
                     self.base(word.text.lower()),
                     word.text,
                     start,
-                    *sense(word),
+                    word.upos,
                     german_word,
                     tuple(sorted(forms)),
                     count,

@@ -47,9 +47,7 @@ class ClauseSampler:
         self.nominals = nominals
         self.dice = nominals.dice
         self.lexicon = nominals.lexicon
-        self.modal: Modal | None = None
         self.phrase: Phrase | None = None
-        self.her = False
 
     def clause(self, frame: Frame, subject: Nominal | None = None, tense: str = "") -> Clause:
         """Draw a clause with this frame; given subject and tense are kept."""
@@ -84,8 +82,6 @@ class ClauseSampler:
 
     def tense(self, frame: Frame) -> str:
         """Draw a tense the frame allows."""
-        if self.modal:
-            return "modal"
         weights = {
             tense: weight
             for tense, weight in TENSES.items()
@@ -96,9 +92,6 @@ class ClauseSampler:
 
     def which_modal(self, frame: Frame) -> Modal:
         """Draw a modal verb; only people may and must."""
-        if self.modal:
-            modal, self.modal = self.modal, None
-            return modal
         human = frame.subjects & PERSON_TAGS
         weights = {"can": 4, "will": 5, "must": 3, "should": 2, "may": 3, "want": 4}
         if not human:
@@ -121,14 +114,9 @@ class ClauseSampler:
             return self.infinitive(subject)
         if slot.kind in ("that", "whether"):
             return self.clause(self.any_frame())
-        if self.her and slot.tags & PERSON_TAGS and slot.kind in ("acc", "dat"):
-            self.her = False
-            return Pronoun("she")
         filler = self.nominals.object(slot.tags, wished)
         same = isinstance(filler, (Pronoun, Name)) and filler == subject
-        if same or {filler, subject} == {Pronoun("I"), Pronoun("we")}:
-            return self.nominals.phrase(slot.tags)
-        return filler
+        return self.nominals.phrase(slot.tags) if same else filler
 
     def predicate_adjective(self, subject: Nominal) -> Filler:
         """Draw an adjective to say of the subject."""

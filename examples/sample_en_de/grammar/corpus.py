@@ -1,4 +1,4 @@
-"""Draw a corpus: distinct sentence pairs, each around an ambiguous word, all words alike often."""
+"""Draw a corpus: distinct sentence pairs, each around an ambiguous word in one reading."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from . import english_sentences as english
 from . import german_sentences as german
-from .ambiguity import Ambiguity, Occurrence, Sense
+from .ambiguity import Ambiguity, Occurrence
 from .contexts import Context, context, is_hard, read_contexts
 from .dice import Dice
 from .entries import Word
@@ -18,10 +18,8 @@ from .text import Line, join
 SHORTEST, LONGEST = 4, 12
 TRIES = 2000
 PERCEPTION = ("verb:see", "verb:hear", "verb:watch", "verb:help")
-SEVERAL_READINGS = ("NOUN", "ADJ", "NUM")
-
-
-HARD_SHARE = 0.02  # of the pairs may have a word in a context that taggers miss
+GIVING = ("verb:give", "verb:hand", "verb:send", "verb:show")
+USUAL = 6  # how often another reading is drawn for training where the verb is drawn once
 
 
 class Pair(NamedTuple):
@@ -43,10 +41,9 @@ def unclear(words: list[Word], ambiguity: Ambiguity) -> bool:
     for before, word, after in zip([Word(""), *words], words, [*words[1:], Word("")]):
         if word.upos == before.upos == "VERB" and ambiguity.is_ambiguous(word):
             return True
-        if word.key == "pronoun:her" and (after.upos in SEVERAL_READINGS or after.text == "well"):
+        if word.text == "her" and before.key in GIVING and after.upos in ("NOUN", "ADJ", "NUM"):
             return True
-        doubtful = ambiguity.is_ambiguous(after) and before.key in PERCEPTION
-        if word.key == "possessive:her" and doubtful:
+        if word.text == "her" and before.key in PERCEPTION and ambiguity.is_ambiguous(after):
             return True
     return False
 
@@ -62,21 +59,20 @@ class CorpusSampler:
         self.sentences = SentenceSampler(lexicon, self.dice, self.ambiguity.entries())
         self.seen: set[str] = set()
 
-    def pair(self, word: str, sense: Sense, keys: list[str]) -> Pair:
-        """Draw a new pair with ``word`` in this reading.
+    def pair(self, word: str, upos: str, keys: list[str]) -> Pair:
+        """Draw a new pair with ``word`` as this part of speech.
 
         Raises:
             RuntimeError: the grammar has no further sentence with it.
         """
-        hard = self.dice.chance(HARD_SHARE)
         for tries in range(TRIES):
-            pair = self.attempt(self.dice.pick(keys), hard or tries > TRIES // 2)
+            pair = self.attempt(self.dice.pick(keys), hard=tries > TRIES // 2)
             if pair is None or not {pair.english, pair.german}.isdisjoint(self.seen):
                 continue
-            if any((item.word, item.upos, item.role) == (word, *sense) for item in pair.ambiguous):
+            if any((item.word, item.upos) == (word, upos) for item in pair.ambiguous):
                 self.seen |= {pair.english, pair.german}
                 return pair
-        raise RuntimeError(f"no further sentence with {word!r} ({sense.upos} {sense.role})")
+        raise RuntimeError(f"no further sentence with {word!r} ({upos})")
 
     def attempt(self, key: str, hard: bool) -> Pair | None:
         """Draw one sentence; None if it leads nowhere, or is harder to tag than wished."""
@@ -100,10 +96,12 @@ class CorpusSampler:
         places = [n for n, word in enumerate(words) if self.ambiguity.is_ambiguous(word)]
         return [context(words, n) for n in places]
 
-    def pairs(self, number: int) -> list[Pair]:
-        """Draw ``number`` distinct pairs in random order, verbs twice as often as the rest."""
+    def pairs(self, number: int, *, usual: bool) -> list[Pair]:
+        """Draw ``number`` distinct pairs in random order, around verbs alone or ``usual`` ones."""
         targets = self.ambiguity.targets()
-        targets += [target for target in targets if target[1].upos == "VERB"]
+        verbs = [target for target in targets if target[1] == "VERB"]
+        others = [target for target in targets if target[1] != "VERB"]
+        targets = verbs + others * USUAL if usual else verbs
         found = [self.pair(*targets[count % len(targets)]) for count in range(number)]
         self.dice.shuffle(found)
         return found

@@ -15,12 +15,9 @@ from .trees import (
     Pronoun,
     Relative,
     is_plural,
-    person,
 )
 
 OBJECT_FORM = {
-    "I": "me",
-    "you": "you",
     "he": "him",
     "she": "her",
     "we": "us",
@@ -28,12 +25,10 @@ OBJECT_FORM = {
     "it": "it",
 }
 VOWELS = "aeiou"
-SHORT_BE = {"am": "'m", "is": "'s", "are": "'re", "will": "'ll", "have": "'ve"}
-UNCONTRACTED = ("am", "may")
+SHORT_BE = {"is": "'s", "are": "'re", "will": "'ll", "have": "'ve"}
 SHORT_NOT = {"can": "can't", "will": "won't"}
 MOVABLE = ("on", "off", "up", "away")
 POSSESSIVES = ("my", "your", "his", "her", "our", "their")
-HER_OBJECT, HER_POSSESSIVE = "pronoun:her", "possessive:her"
 
 
 def noun_words(noun: Noun, plural: bool) -> list[Word]:
@@ -56,17 +51,13 @@ def determiner_words(phrase: NounPhrase) -> list[Word]:
         return []
     if phrase.determiner == "this":
         return [Word("these" if phrase.plural else "this", "DET")]
-    if phrase.determiner == "her":
-        return [Word("her", "PRON", HER_POSSESSIVE)]
     return [Word(phrase.determiner, "PRON" if phrase.determiner in POSSESSIVES else "DET")]
 
 
 def nominal(filler: Nominal, subject: bool) -> list[Word]:
     """A noun phrase, name or pronoun, as subject or as object."""
     if isinstance(filler, Pronoun):
-        if subject:
-            return [Word(filler.name, "PRON")]
-        return [Word(OBJECT_FORM[filler.name], "PRON", HER_OBJECT if filler.name == "she" else "")]
+        return [Word(filler.name if subject else OBJECT_FORM[filler.name], "PRON")]
     if isinstance(filler, Name):
         return [Word(filler.english, "PROPN")]
     if isinstance(filler, Both):
@@ -101,12 +92,8 @@ def relative_words(relative: Relative, head: NounPhrase) -> list[Word]:
 
 def be_form(subject: Nominal, past: bool) -> str:
     """The form of "be" that agrees with the subject."""
-    plural = is_plural(subject) or person(subject) == 2
-    if past:
-        return "were" if plural else "was"
-    if plural:
-        return "are"
-    return "am" if person(subject) == 1 else "is"
+    singular, plural = ("was", "were") if past else ("is", "are")
+    return plural if is_plural(subject) else singular
 
 
 def simple_form(verb: Verb, subject: Nominal, past: bool) -> Word:
@@ -116,8 +103,7 @@ def simple_form(verb: Verb, subject: Nominal, past: bool) -> Word:
         return Word(be_form(subject, past), "AUX", verb.key)
     if past:
         return verb_word(verb, past_form)
-    singular = not is_plural(subject) and person(subject) == 3
-    return verb_word(verb, third if singular else base)
+    return verb_word(verb, base if is_plural(subject) else third)
 
 
 def verb_word(verb: Verb, text: str) -> Word:
@@ -130,16 +116,16 @@ def modal_word(modal: Modal) -> Word:
     return Word(modal.english, "AUX", modal.key)
 
 
-def verb_parts(clause: Clause, inverted: bool = False) -> tuple[Word | None, list[Word]]:
+def verb_parts(clause: Clause) -> tuple[Word | None, list[Word]]:
     """Split the verb into an auxiliary (None if there is none) and the rest."""
     verb, subject = clause.frame.verb, clause.subject
     base, _, _, participle, ing = verb.english
-    third = not is_plural(subject) and person(subject) == 3
+    third = not is_plural(subject)
     past = clause.tense == "past"
     do = Word("did" if past else "does" if third else "do", "AUX")
     if clause.modal and clause.modal.english == "want":
         rest = [Word("to", "PART"), verb_word(verb, base)]
-        if clause.negated or inverted:
+        if clause.negated:
             return do, [Word("want", "VERB"), *rest]
         return None, [Word("wants" if third else "want", "VERB"), *rest]
     if clause.modal:
@@ -150,7 +136,7 @@ def verb_parts(clause: Clause, inverted: bool = False) -> tuple[Word | None, lis
         return Word("has" if third else "have", "AUX"), [verb_word(verb, participle)]
     if verb.key == "verb:be":
         return simple_form(verb, subject, past), []
-    if clause.negated or inverted:
+    if clause.negated:
         return do, [verb_word(verb, base)]
     return None, [simple_form(verb, subject, past)]
 
@@ -158,7 +144,7 @@ def verb_parts(clause: Clause, inverted: bool = False) -> tuple[Word | None, lis
 def with_not(auxiliary: Word, contracted: bool) -> list[Word]:
     """An auxiliary and its negation, as one word where English writes one."""
     text = auxiliary.text
-    if contracted and text not in UNCONTRACTED:
+    if contracted and text != "may":
         return [Word(SHORT_NOT.get(text, text + "n't"), "AUX")]
     if text == "can":
         return [Word("cannot", "AUX")]
@@ -253,20 +239,3 @@ def infinitive(clause: Clause) -> list[Word]:
     """A clause as infinitive, without "to"."""
     verb = clause.frame.verb
     return [verb_word(verb, verb.english[0]), *complements(clause)]
-
-
-def question(clause: Clause, gap: bool = False) -> list[Word]:
-    """Auxiliary, subject, rest."""
-    auxiliary, main = verb_parts(clause, inverted=True)
-    subject = nominal(clause.subject, True)
-    if clause.negated and auxiliary.text in UNCONTRACTED:
-        return [auxiliary, *subject, Word("not", "PART"), *main, *complements(clause, gap)]
-    first = with_not(auxiliary, True) if clause.negated else [auxiliary]
-    often = list(clause.often.english) if clause.often else []
-    return first + subject + often + main + complements(clause, gap)
-
-
-def command(clause: Clause) -> list[Word]:
-    """An imperative, perhaps negated."""
-    start = [Word("don't", "AUX")] if clause.negated else []
-    return start + infinitive(clause)

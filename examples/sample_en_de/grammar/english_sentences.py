@@ -2,20 +2,9 @@
 
 from __future__ import annotations
 
-from .english import (
-    be_form,
-    command,
-    complements,
-    nominal,
-    place_words,
-    predicate,
-    question,
-    statement,
-)
+from .english import be_form, complements, nominal, place_words, predicate, statement
 from .entries import Word
 from .trees import Sentence
-
-QUESTION_WORDS = ("what", "where", "when", "why")
 
 
 def sentence_words(sentence: Sentence) -> list[Word]:
@@ -24,23 +13,6 @@ def sentence_words(sentence: Sentence) -> list[Word]:
     if kind == "fronted":
         front = clause.time.english if clause.time else place_words(clause.place)
         return [*front, Word(","), *statement(clause, front=True), Word(".")]
-    if kind == "question":
-        return [*question(clause), Word("?")]
-    if kind == "who":
-        return [Word("who", "PRON"), *predicate(clause), Word("?")]
-    if kind in QUESTION_WORDS:
-        return [Word(kind, "ADV"), *question(clause, gap=kind == "what"), Word("?")]
-    if kind == "command":
-        please = [] if clause.negated else [Word(","), Word("please", "INTJ")]
-        return [*command(clause), *please, Word(".")]
-    if kind == "please":
-        return [Word("please", "INTJ"), *command(clause), Word(".")]
-    return compound(sentence)
-
-
-def compound(sentence: Sentence) -> list[Word]:
-    """Spell sentences of two clauses, and quotations."""
-    clause, kind = sentence.clause, sentence.kind
     link = Word(sentence.link, "CCONJ" if sentence.link in ("and", "but") else "SCONJ")
     if kind == "subordinate":
         return [*statement(clause), link, *statement(sentence.second), Word(".")]
@@ -53,9 +25,6 @@ def compound(sentence: Sentence) -> list[Word]:
         return [*statement(clause), link, *predicate(sentence.second), Word(".")]
     if kind == "there":
         return there(sentence)
-    if kind == "quoted":
-        speaker = [Word("says", "VERB"), *nominal(sentence.speaker, True)]
-        return [Word('"('), *command(clause), Word(","), Word(')"'), *speaker, Word(".")]
     return [*statement(clause), Word(".")]
 
 

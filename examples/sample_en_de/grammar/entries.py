@@ -36,7 +36,7 @@ class Noun:
 @dataclass(frozen=True)
 class Verb:
     """A verb. ``english``: base, he, past, participle, -ing; ``german``: infinitive without
-    prefix, ich, du, er, past, participle, imperative."""
+    prefix, er, past, participle."""
 
     key: str
     english: tuple[str, ...]
@@ -59,7 +59,7 @@ class Verb:
 
 @dataclass(frozen=True)
 class Modal:
-    """``will`` or a modal verb: English form; German infinitive, ich, du, er."""
+    """``will`` or a modal verb: English form; German infinitive, er."""
 
     key: str
     english: str

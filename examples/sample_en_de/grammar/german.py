@@ -23,7 +23,6 @@ from .trees import (
     Relative,
     indefinite,
     is_plural,
-    person,
     with_no,
 )
 
@@ -42,7 +41,7 @@ def nominal(filler: Nominal, case: str) -> list[Word]:
     """A noun phrase, name or pronoun in a case."""
     if isinstance(filler, Pronoun):
         text = forms.PRONOUNS[filler.name].split()[forms.CASES.index(case)]
-        return [Word(text, "", "pronoun:her" if filler.name == "she" and case != "nom" else "")]
+        return [Word(text)]
     if isinstance(filler, Name):
         return [Word(filler.german)]
     if isinstance(filler, Both):
@@ -54,7 +53,7 @@ def nominal(filler: Nominal, case: str) -> list[Word]:
         words, kind = [Word(filler.owner.german + "s")], "bare"
     text = forms.determiner(kind, gender, case)
     if text:
-        words = [Word(text, "", "possessive:her" if kind == "her" else "")]
+        words = [Word(text)]
     if filler.adjective:
         form = forms.adjective_form(filler.adjective, kind, gender, case)
         words.append(Word(form, "", filler.adjective.key))
@@ -104,26 +103,19 @@ def verb_words(clause: Clause) -> tuple[Word, list[Word]]:
     """The finite verb and what stands at the end of a main clause."""
     verb = clause.frame.verb
     key = "" if verb.marks_particle else verb.key
-    number, plural = person(clause.subject), is_plural(clause.subject)
+    plural = is_plural(clause.subject)
     if clause.modal:
-        finite = forms.finite(clause.modal.german, number, plural)
+        finite = forms.finite(clause.modal.german, plural)
         return Word(finite, "", clause.modal.key), [Word(forms.infinitive(verb), "", verb.key)]
-    if clause.tense == "perfect" or told_in_perfect(clause):
-        finite = forms.finite(forms.auxiliary(verb), number, plural)
-        return Word(finite), [Word(verb.german[5], "", verb.key)]
+    if clause.tense == "perfect":
+        finite = forms.finite(forms.auxiliary(verb), plural)
+        return Word(finite), [Word(verb.german[3], "", verb.key)]
     if clause.tense == "past":
-        finite = forms.past(verb, number, plural)
+        finite = forms.past(verb, plural)
     else:
-        finite = forms.finite(verb.german[:4], number, plural)
+        finite = forms.finite(verb.german[:2], plural)
     prefix = [Word(verb.prefix, "", verb.key if verb.marks_particle else "")]
     return Word(finite, "", key), prefix if verb.prefix else []
-
-
-def told_in_perfect(clause: Clause) -> bool:
-    """True where German prefers the perfect to the simple past: with du and in questions."""
-    if clause.tense != "past" or clause.frame.verb.key in ("verb:be", "verb:have"):
-        return False
-    return clause.asked or person(clause.subject) == 2
 
 
 def object_words(slot: Slot, filler: Filler, negated: bool, very: bool = False) -> list[Word]:
@@ -239,14 +231,3 @@ def verb_second(
     if start is None:
         start = place_words(clause.place) if first == "place" else fields(clause, "")[first]
     return [*start, finite, *middle(clause, first), *end, *after(clause)]
-
-
-def command(clause: Clause, before: str, behind: bool) -> list[Word]:
-    """An imperative, with "bitte" first, last or not at all."""
-    verb = clause.frame.verb
-    words = [Word(before)] if before else []
-    words.append(Word(verb.german[6], "", "" if verb.marks_particle else verb.key))
-    words += middle(clause, "subject")
-    if verb.prefix:
-        words.append(Word(verb.prefix, "", verb.key if verb.marks_particle else ""))
-    return [*words, *after(clause), *([COMMA, Word("bitte")] if behind else [])]

@@ -34,17 +34,14 @@ EIN_WORDS = {
 QUANTITIES = {"some": "einig", "many": "viel"}
 RELATIVES = {"m": "der den dem", "f": "die die der", "n": "das das dem", "p": "die die denen"}
 PRONOUNS = {
-    "I": "ich mich mir",
-    "you": "du dich dir",
     "he": "er ihn ihm",
     "she": "sie sie ihr",
     "we": "wir uns uns",
     "they": "sie sie ihnen",
     "it": "es es ihm",
-    "who": "wer wen wem",
 }
-HABEN = ("haben", "habe", "hast", "hat")
-SEIN = ("sein", "bin", "bist", "ist")
+HABEN = ("haben", "hat")
+SEIN = ("sein", "ist")
 
 
 def cell(table: dict[str, str], gender: str, case: str) -> str:
@@ -88,18 +85,18 @@ def infinitive(verb: Verb, zu: bool = False) -> str:
     return verb.prefix + verb.german[0]
 
 
-def finite(forms: tuple[str, ...], number: int, plural: bool) -> str:
-    """Present tense from (infinitive, ich, du, er); the plural is the infinitive, but sind."""
+def finite(forms: tuple[str, ...], plural: bool) -> str:
+    """Present tense from (infinitive, er); the plural is the infinitive, but sind and sollten."""
     if plural:
         return "sind" if forms[0] == "sein" else "sollten" if forms[1] == "sollte" else forms[0]
-    return forms[number]
+    return forms[1]
 
 
-def past(verb: Verb, number: int, plural: bool) -> str:
-    """Simple past; with du only warst and hattest are used."""
-    form = verb.german[4]
+def past(verb: Verb, plural: bool) -> str:
+    """Simple past."""
+    form = verb.german[2]
     if not plural:
-        return form + "st" if number == 2 else form
+        return form
     return form + ("n" if form.endswith("e") else "en")
 
 
@@ -118,10 +115,8 @@ def noun_forms(noun: Noun) -> set[str]:
 
 def verb_forms(verb: Verb) -> set[str]:
     """All forms of a verb, finite ones without the prefix and with it."""
-    inf, first, second, third, simple, participle, imperative = verb.german
-    parts = {inf, first, second, third, simple, past(verb, 1, True), imperative}
-    if inf == "sein":
-        parts |= {"sind", "warst"}
+    inf, third, simple, participle = verb.german
+    parts = {inf, third, simple, past(verb, True), finite(verb.german, True)}
     if not verb.prefix:
         return parts | {participle}
     whole = {verb.prefix + part for part in parts if part} | {participle, infinitive(verb, True)}
@@ -135,7 +130,7 @@ def adjective_forms(adjective: Adjective) -> set[str]:
 
 def modal_forms(modal: Modal) -> set[str]:
     """All forms of a modal verb."""
-    return {*modal.german, finite(modal.german, 1, True)}
+    return {*modal.german, finite(modal.german, True)}
 
 
 def entry_forms(lexicon: Lexicon) -> dict[str, set[str]]:

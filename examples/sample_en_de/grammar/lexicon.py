@@ -75,7 +75,7 @@ def read_nouns() -> dict[str, Noun]:
 def read_verbs() -> dict[str, Verb]:
     """Read ``verbs.txt``; the name of a verb is its base form and its particle."""
     verbs = {}
-    for row in rows(TABLES / "verbs.txt", 13):
+    for row in rows(TABLES / "verbs.txt", 10):
         base, _, particle = row[0].partition(" ")
         particle, _, upos = particle.partition("/")
         name = f"{base} {particle.lstrip('+')}".strip()
@@ -88,8 +88,8 @@ def read_verbs() -> dict[str, Verb]:
             Word(particle.lstrip("+"), upos, "" if "+" in particle else key) if is_word else None,
             particle.startswith("+"),
             prefix if slash else "",
-            (infinitive, *row[6:12]),
-            row[12],
+            (infinitive, *row[6:9]),
+            row[9],
         )
     return verbs
 
@@ -144,7 +144,7 @@ def read_lexicon() -> Lexicon:
     nouns, verbs = read_nouns(), read_verbs()
     modals = {
         english: Modal(f"modal:{english}", english, forms, negatable == "yes")
-        for english, *forms, negatable in rows(TABLES / "modals.txt", 6)
+        for english, *forms, negatable in rows(TABLES / "modals.txt", 4)
         for forms in [tuple(forms)]
     }
     phrases = [

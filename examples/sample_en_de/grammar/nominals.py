@@ -60,7 +60,6 @@ class Wish:
     noun: Noun | None = None
     adjective: Adjective | None = None
     predicate: bool = False
-    possessive: str = ""
 
 
 class NominalSampler:
@@ -97,7 +96,7 @@ class NominalSampler:
         if tags & PERSON_TAGS and not wished:
             kind = self.dice.weighted({"pronoun": 25, "name": 10, "noun": 65})
             if kind == "pronoun":
-                return Pronoun(self.dice.pick(("I", "he", "she", "she", "we", "they")))
+                return Pronoun(self.dice.pick(PRONOUNS))
             if kind == "name":
                 return self.somebody()
         first = self.phrase(tags, wished)
@@ -160,8 +159,6 @@ class NominalSampler:
         self, noun: Noun, plural: bool, adjective: Adjective | None, definite: bool
     ) -> str:
         """Draw the kind of determiner: one of English's, or owned, owner, number."""
-        if self.wish.possessive and noun.determiners in OWNABLE:
-            return "owned"
         if definite and noun.determiners in COMMON:
             return "the"
         if adjective and adjective.determiners and noun.determiners in OWNABLE:
@@ -187,8 +184,7 @@ class NominalSampler:
         kind = phrase.determiner
         if kind == "owned":
             one = phrase.noun.determiners == "body"
-            own = self.wish.possessive or self.dice.pick(POSSESSIVES[:4] if one else POSSESSIVES)
-            self.wish.possessive = ""
+            own = self.dice.pick(POSSESSIVES[:4] if one else POSSESSIVES)
             return replace(phrase, determiner=own)
         if kind == "number":
             numbers = list(NUMBERS) if phrase.noun.determiners == "number" else list(NUMBERS)[:5]

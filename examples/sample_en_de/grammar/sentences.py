@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from .clauses import CLAUSES, ClauseSampler, counted
+from .clauses import CLAUSES, ClauseSampler
 from .dice import Dice
 from .entries import Frame, Lexicon
 from .lexicon import WEATHER
-from .nominals import PERSON_TAGS, NominalSampler
+from .nominals import NominalSampler
 from .trees import (
     Clause,
     Name,
@@ -23,24 +23,13 @@ from .wishes import WishSampler
 KINDS = {
     "statement": 30,
     "fronted": 12,
-    "question": 10,
-    "who": 2,
-    "what": 2,
-    "where": 2,
-    "when": 2,
-    "why": 3,
-    "command": 3,
-    "please": 4,
     "subordinate": 8,
     "subordinate-first": 4,
     "joined": 4,
     "sharing": 4,
     "there": 4,
-    "quoted": 2,
     "embedded": 10,
 }
-QUESTIONS = ("question", "who", "what", "where", "when", "why")
-COMMANDS = ("command", "please", "quoted")
 PRESENT_LINKS = ("when", "if", "while")
 LINKS = (*PRESENT_LINKS, "although", "because")
 REASONS = ("verb:like", "verb:need", "verb:look for")
@@ -74,10 +63,6 @@ class SentenceSampler:
         kind = self.dice.weighted(KINDS)
         if kind == "there":
             return self.there()
-        if kind in COMMANDS:
-            return self.command(kind, frame)
-        if kind in QUESTIONS:
-            return self.question(kind, frame)
         if kind == "statement":
             return Sentence(kind, self.adorned(self.clauses.clause(frame)))
         if kind == "fronted":
@@ -139,59 +124,6 @@ class SentenceSampler:
         place = self.nominals.place(self.dice.pick(sorted(frame.slots[0].tags)))
         tense = "past" if self.dice.chance(0.3) else "present"
         return Sentence("there", Clause(frame, subject, (place,), tense))
-
-    def command(self, kind: str, frame: Frame) -> Sentence:
-        """Draw an imperative, on its own or quoted."""
-        if "i" not in frame.uses:
-            raise LookupError("no imperative")
-        clause = self.clauses.clause(frame, Pronoun("you"), "present")
-        time = clause.time if clause.time and clause.time.group == "any" else None
-        clause = replace(clause, often=None, time=time)
-        vague = kind != "please" and any(map(indefinite, clause.objects))
-        if vague or any(map(counted, clause.objects)):
-            raise LookupError('no command about some things ("Dry cups" could be a phrase)')
-        if kind == "please":
-            clause = replace(clause, negated=False)
-        return Sentence(
-            kind, clause, speaker=self.nominals.somebody() if kind == "quoted" else None
-        )
-
-    def question(self, kind: str, frame: Frame) -> Sentence:
-        """Draw a question with or without a question word."""
-        human = bool(frame.subjects & PERSON_TAGS)
-        if frame.has(*CLAUSES) or (kind in ("who", "what") and not human):
-            raise LookupError("no such question")
-        if kind == "what" and not self.asks_what(frame):
-            raise LookupError("no object to ask for")
-        clause = self.clauses.clause(frame, Pronoun("who") if kind == "who" else None)
-        if clause.subject == Pronoun("I") and clause.modal is None:
-            raise LookupError("nobody asks what he does himself")
-        if kind in ("where", "when") and not self.asks_when(kind, clause):
-            raise LookupError("no place or time to ask for")
-        clause = replace(clause, often=None, contracted=True, asked=True)
-        if kind == "what":
-            clause = replace(clause, objects=(None,), manner=None)
-        if kind == "where":
-            clause = replace(clause, place=None)
-        if kind == "when":
-            clause = replace(clause, time=None, span=None)
-        if kind not in ("question", "why") or (kind == "question" and self.dice.chance(0.6)):
-            clause = replace(clause, negated=False)
-        return Sentence(kind, clause)
-
-    def asks_what(self, frame: Frame) -> bool:
-        """True if the frame has one object, and that a thing."""
-        if len(frame.slots) != 1 or frame.marked("="):
-            return False
-        return frame.slots[0].kind == "acc" and not frame.slots[0].tags & PERSON_TAGS
-
-    def asks_when(self, kind: str, clause: Clause) -> bool:
-        """True if a place (``kind`` where) or a time can be asked for."""
-        if clause.frame.has("at", "to", "city", "adjective", "job"):
-            return False
-        if kind == "where":
-            return bool(clause.frame.marked("@"))
-        return "t" in clause.frame.uses and clause.tense in ("present", "past", "modal")
 
     def joined(self, first: Clause) -> Sentence:
         """Draw two main clauses."""

@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 from .entries import Word
 
-OPENING, CLOSING = '"(', ')"'
-NO_COMMA_BEFORE = {",", ".", "?", "!"}
+NO_COMMA_BEFORE = {",", "."}
 
 
 class Line(NamedTuple):
@@ -18,18 +17,14 @@ class Line(NamedTuple):
 
 
 def join(words: list[Word]) -> Line:
-    """Write words as text: spaces, commas, quotes, the capital at the start."""
-    text, placed, glue = "", [], True
+    """Write words as text: spaces, commas, the capital at the start."""
+    text, placed = "", []
     for word in tidy(words):
-        spelling = {OPENING: '"', CLOSING: '"'}.get(word.text, word.text)
-        attaches = spelling in (",", ".", "?", "!") or word.text == CLOSING or spelling[0] == "'"
-        if text and not attaches and not glue:
+        spelling = word.text if text else word.text[0].upper() + word.text[1:]
+        if text and spelling[0] not in ",.'":
             text += " "
-        if not text.strip('"') and word.text != OPENING:
-            spelling = spelling[0].upper() + spelling[1:]
         placed.append((len(text), word._replace(text=spelling)))
         text += spelling
-        glue = word.text == OPENING
     return Line(text, placed)
 
 

@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 
 from .entries import Adjective, Frame, Modal, Noun, Phrase, PlaceName, Slot
 
-PRONOUNS = ("I", "you", "he", "she", "we", "they")
+PRONOUNS = ("he", "she", "we", "they")
 
 
 @dataclass(frozen=True)
 class Pronoun:
-    """A personal pronoun, named by its English nominative, or ``who``."""
+    """A personal pronoun, named by its English nominative."""
 
     name: str
 
@@ -75,7 +75,7 @@ class Clause:
     ``objects`` fill the slots of the frame in order; a clause slot is filled by a ``Clause``, an
     adjective slot by an ``Adjective``, a place slot by a ``Place``. ``tense``: present, past,
     perfect, progressive or modal (then ``modal`` is set; will is one of them).
-    ``asked`` marks the clause of a question, ``very`` a predicate that is stressed.
+    ``very`` stresses a predicate.
     """
 
     frame: Frame
@@ -85,7 +85,6 @@ class Clause:
     modal: Modal | None = None
     negated: bool = False
     contracted: bool = False
-    asked: bool = False
     very: bool = False
     time: Phrase | None = None
     often: Phrase | None = None
@@ -114,17 +113,15 @@ class Relative:
 class Sentence:
     """A whole sentence.
 
-    ``kind``: statement, fronted (time or place first), question, who, what, where, when, why,
-    command, please, quoted (a command that ``speaker`` utters), there, subordinate,
-    subordinate-first, joined, sharing (one subject). ``link`` is the conjunction and ``second``
-    the other clause, where there is one.
+    ``kind``: statement, fronted (time or place first), there, subordinate, subordinate-first,
+    joined, sharing (one subject). ``link`` is the conjunction and ``second`` the other clause,
+    where there is one.
     """
 
     kind: str
     clause: Clause
     link: str = ""
     second: Clause | None = None
-    speaker: Name | None = None
 
 
 def is_plural(nominal: Nominal) -> bool:
@@ -134,11 +131,6 @@ def is_plural(nominal: Nominal) -> bool:
     if isinstance(nominal, NounPhrase):
         return nominal.plural
     return isinstance(nominal, Both)
-
-
-def person(nominal: Nominal) -> int:
-    """Grammatical person: 1, 2 or 3."""
-    return {"I": 1, "we": 1, "you": 2}.get(nominal.name, 3) if isinstance(nominal, Pronoun) else 3
 
 
 def indefinite(filler: Filler) -> bool:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import cache
 
 from .clauses import ClauseSampler
-from .entries import Adjective, Frame, Modal, Noun, Phrase, Verb
-from .nominals import PERSON_TAGS, Wish
+from .entries import Adjective, Frame, Noun, Phrase, Verb
+from .nominals import Wish
 
-Entry = Noun | Verb | Adjective | Modal | Phrase
+Entry = Noun | Verb | Adjective | Phrase
 PHRASE_USES = {"time": "t", "span": "s"}
 
 
@@ -20,8 +20,7 @@ class WishSampler:
         self.dice, lexicon = clauses.dice, clauses.lexicon
         self.lexicon = lexicon
         self.frames = cache(self.candidates)
-        tables = (lexicon.nouns, lexicon.verbs, lexicon.modals)
-        entries: list[Entry] = [entry for table in tables for entry in table.values()]
+        entries: list[Entry] = [*lexicon.nouns.values(), *lexicon.verbs.values()]
         self.entries: dict[str, Entry] = {e.key: e for e in (*entries, *lexicon.adjectives)}
         for phrase in lexicon.phrases:
             self.entries |= {word.key: phrase for word in phrase.english if word.key}
@@ -29,10 +28,8 @@ class WishSampler:
     def frame(self, key: str) -> Frame:
         """Wish for the entry ``key`` and draw a frame that can grant it."""
         entry = self.entries.get(key)
-        self.clauses.modal = entry if isinstance(entry, Modal) else None
         self.clauses.phrase = entry if isinstance(entry, Phrase) else None
-        self.clauses.her = key == "pronoun:her"
-        wish = self.wish(key, entry)
+        wish = self.wish(entry)
         self.clauses.nominals.start(wish)
         return self.of_a_verb(self.frames(key, wish.noun, wish.predicate))
 
@@ -44,29 +41,24 @@ class WishSampler:
             return [f for f in frames if f.has("adjective") and f.subjects & noun.tags]
         return [f for f in frames if noun is None or self.has_room(f, noun)]
 
-    def wish(self, key: str, entry: Entry | None) -> Wish:
-        """The wish for a noun, an adjective (with a noun it suits) or "her"."""
+    def wish(self, entry: Entry | None) -> Wish:
+        """The wish for a noun, or for an adjective with a noun it suits."""
         if isinstance(entry, Noun):
             return Wish(noun=entry)
         if isinstance(entry, Adjective):
             noun = self.dice.pick(self.lexicon.nouns_of(entry.tags))
             after_be = not entry.attribute or self.dice.chance(0.3)
             return Wish(noun, entry, predicate=bool(entry.predicate) and after_be)
-        return Wish(possessive="her" if key == "possessive:her" else "")
+        return Wish()
 
     def grants(self, frame: Frame, key: str, entry: Entry | None) -> bool:
         """True if the frame allows the entry, as far as that is no noun."""
         if isinstance(entry, Verb):
             return frame.verb is entry
-        if isinstance(entry, Modal):
-            human = bool(frame.subjects & PERSON_TAGS)
-            return "m" in frame.uses and (human or entry.english in ("can", "will"))
         if isinstance(entry, Phrase):
             return PHRASE_USES.get(entry.kind, "=" + entry.group) in frame.uses
         if key == "preposition:like":
             return bool(frame.marked("~")) or any(slot.german == "wie" for slot in frame.slots)
-        if key == "pronoun:her":
-            return any(slot.tags & PERSON_TAGS and slot.case for slot in frame.slots)
         return True
 
     def has_room(self, frame: Frame, noun: Noun) -> bool:
