@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import logging
 import shutil
 from types import SimpleNamespace
 
@@ -87,6 +88,16 @@ def test_every_model_learns_all_it_has_and_reads_each_pair_alone(folder, arch, f
             )
         }
         torch.testing.assert_close(model(**wide)[0], logits)
+
+
+@each_arch
+def test_parameters_are_told(folder, arch, caplog) -> None:
+    with caplog.at_level(logging.INFO):
+        counts = build(folder, arch, features="pos", freeze_words=True).parameter_counts()
+    told = ", ".join(f"{name} {count:,}" for name, count in counts.items())
+    assert f"features: pos; parameters: {told}" in caplog.text
+    assert sum(counts[name] for name in ("words", "features", "matcher")) < counts["model"]
+    assert counts["trainable"] == counts["model"] - counts["words"]
 
 
 @each_arch
