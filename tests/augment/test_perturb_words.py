@@ -110,6 +110,14 @@ def test_synonyms_agree_between_the_sentences(resources) -> None:
     assert run("SwapSyn", pair, fields="second", resources=resources).texts[0] == "the car"
 
 
+@pytest.mark.parametrize(("count", "wanted"), [(6, 1), (19, 1), (20, 2), (59, 5)])
+def test_a_tenth_of_the_words_get_synonyms(resources, count, wanted) -> None:
+    own = "dog/NOUN car/NOUN buy/VERB big/ADJ small/ADJ quick/ADJ".split()
+    sentence = made(" ".join([*own, *["the/DET"] * (count - len(own))]))
+    change = swap_synonyms((sentence, made("cat/NOUN")), (0,), Random(1), resources)
+    assert len(change.what) == wanted
+
+
 def test_verbs_with_particles_and_hyphenated_words_keep_their_meaning(resources) -> None:
     first = made("they/PRON bought/VERB up/ADP all/DET")
     assert run("SwapSyn", (first, first), resources=resources) is None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from itertools import chain
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -25,6 +26,7 @@ from fairseq_plugins.data.streams import read_stream
 from fairseq_plugins.files import sha256
 from fairseq_plugins.prep.recipes import text as text_recipe
 from fairseq_plugins.prep.recipes import text_scan
+from fairseq_plugins.prep.recipes.examples import ExampleRecipe
 from fairseq_plugins.prep.recipes.text import prepare
 from fairseq_plugins.syntax.layers import LAYERS, layers_of
 from fairseq_plugins.text.text_encoder import TextEncoder
@@ -378,3 +380,10 @@ def test_pretrained_directories_are_no_destination(raw) -> None:
     with pytest.raises(ValueError, match=r"vocab.txt is an input, but --destdir .*bert"):
         prepare(text_options(raw, "bert", **options))
     assert {path: path.read_bytes() for path in (raw / "bert").iterdir()} == before
+
+
+@pytest.mark.parametrize(("tokens", "told"), [(80, False), (81, True)])
+def test_text_without_blanks_is_warned_of(caplog, tokens, told):
+    made = SimpleNamespace(splits={"valid": {"tokens": tokens, "words": 10}}, task="a task")
+    ExampleRecipe.warn(None, made, "data")
+    assert ("valid: 8 wordpieces a word" in caplog.text) == told
