@@ -8,6 +8,7 @@ import signal
 import subprocess
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -142,6 +143,24 @@ def slurm(tmp_path, monkeypatch):
 
 def cluster(tmp_path, **given):
     return Machine(tmp_path / "jobs", executor="slurm", jobs=2, **given)
+
+
+@pytest.mark.parametrize(
+    ("given", "cores", "wanted"), [("", 7, {"OMP_NUM_THREADS": "3"}), ("2", 7, {}), ("", 0, {})]
+)
+def test_processes_share_the_cores_of_a_job(tmp_path, monkeypatch, given, cores, wanted):
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
+    if given:
+        monkeypatch.setenv("OMP_NUM_THREADS", given)
+    submitted = []
+    pool = object.__new__(SlurmPool)
+    pool._machine = cluster(tmp_path, cpus_per_task=cores, processes=2)
+    pool._executor = SimpleNamespace(
+        update_parameters=lambda **given: None,
+        submit_array=lambda jobs: submitted.extend(jobs) or [],
+    )
+    pool._submit_array(make_runs(tmp_path), "")
+    assert [job.environment for job in submitted] == [wanted] * 3
 
 
 @pytest.mark.slow
