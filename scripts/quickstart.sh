@@ -2,7 +2,7 @@
 # From nothing to translations: set up, prepare the bundled sample, train a baseline and a
 # syntax-infused Transformer side by side, translate the test set with both, score, compare, draw.
 #
-#   bash scripts/quickstart.sh            # on two idle cores about 3 minutes, and 2 to 7 for the first set-up
+#   bash scripts/quickstart.sh            # on two idle cores 3 to 4 minutes, and 2 to 7 for the first set-up
 #
 # One line a step; what the commands say goes to RUNS/*.log and RUNS/*/*.log, and its end is shown if one fails.
 #
@@ -65,12 +65,12 @@ translate() { # NAME
 }
 trap 'kill $(jobs -p) 2>/dev/null || true' EXIT
 
-step "on two idle cores this takes about 3 minutes, and 60 MB in $runs and $data"
+step "on two idle cores this takes 3 to 4 minutes, and 60 MB in $runs and $data"
 step "1/5   prepare $(wc -l <$sample/train.en) sentence pairs: tokenise, tag, cut into subwords (10 s)"
 logged "$runs/prepare.log" fairseq-plugins prepare translation -s en -t de --destdir "$data" --bpe-size 1100 --overwrite \
     --trainpref $sample/train --validpref $sample/valid --testpref $sample/test
 
-step "2/5   train both models side by side, $updates updates each (2 minutes)"
+step "2/5   train both models side by side, $updates updates each (2 to 3 minutes)"
 train baseline none & baseline=$!
 train syntax pos,case,subword & syntax=$!
 progress "$baseline" "$syntax" || true
@@ -89,12 +89,10 @@ sed -n '/^system .*n$/,/^$/p; /^system .*difference/,/^BLEU:/p' "$runs/scores.tx
 echo "ambiguous words (watch, light, play, …) translated in the right sense:"
 python $sample/score_ambiguous.py "$runs/baseline.de" "$runs/syntax.de" | sed -n '1p;$p'
 
-# the shortest sentence of the test set that only the syntax-infused model translates as the reference does
-sentence="$(paste $sample/test.en $sample/test.de "$runs/baseline.de" "$runs/syntax.de" |
-    awk -F '\t' '$2 == $4 && $3 != $4 {print length($1) "\t" $1}' | sort -n | head -n 1 | cut -f2)"
+sentence="$(python $sample/score_ambiguous.py "$runs/baseline.de" "$runs/syntax.de" --example)"
 sentence="${sentence:-She watches the play.}"
 models="$runs/baseline/checkpoint_best.pt $runs/syntax/checkpoint_best.pt"
-step "5/5   draw what both look at while they translate a test sentence that the first gets wrong (15 s)"
+step "5/5   draw what both look at while they translate a sentence in which the baseline mistakes a word (15 s)"
 # shellcheck disable=SC2086
 logged "$runs/draw.log" fairseq-plugins plot attention "$sentence" --checkpoints $models --out "$runs/attention"
 echo "      $sentence"

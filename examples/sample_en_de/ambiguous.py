@@ -66,6 +66,12 @@ def has_sense(translation: str, row: Row) -> bool:
     return sum(matches(word, n == 0, row.forms) for n, word in enumerate(words)) >= row.count
 
 
+def is_confused(translation: str, row: Row, rows: Sequence[Row]) -> bool:
+    """True if the translation has not the word's sense but, of these rows, that of another one."""
+    others = [other for other in rows if other.word == row.word and other.upos != row.upos]
+    return not has_sense(translation, row) and any(has_sense(translation, o) for o in others)
+
+
 def score(translations: Sequence[str], rows: Sequence[Row]) -> tuple[Counter, Counter]:
     """Count the words, and those with the right sense, for each (word, part of speech).
 

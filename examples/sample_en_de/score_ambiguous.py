@@ -2,6 +2,7 @@
 """Count how often translations of the sample's test set have the right sense of ambiguous words.
 
     python score_ambiguous.py baseline.txt syntax.txt
+    python score_ambiguous.py baseline.txt syntax.txt --example    # a sentence to look at
 
 Each file holds one translation per line, in the order of ``test.en``, detokenised or not.
 """
@@ -13,9 +14,10 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from ambiguous import read_report, score
+from ambiguous import Row, is_confused, read_report, score
 
-REPORT = Path(__file__).resolve().parent / "test.ambiguous.tsv"
+HERE = Path(__file__).resolve().parent
+REPORT = HERE / "test.ambiguous.tsv"
 
 
 def read_lines(path: Path) -> list[str]:
@@ -44,14 +46,33 @@ def table(systems: Sequence[str], results: Sequence[tuple[Counter, Counter]]) ->
     return "\n".join(lines)
 
 
+def example(first: Sequence[str], last: Sequence[str], rows: Sequence[Row]) -> str:
+    """Return the shortest sentence of the test set that ``last`` translates as the reference does,
+    while ``first`` takes a word of it for another reading; "" if there is none."""
+    sources, references = (read_lines(HERE / f"test.{language}") for language in ("en", "de"))
+    found = [
+        sources[row.line - 1]
+        for row in rows
+        if last[row.line - 1] == references[row.line - 1]
+        and is_confused(first[row.line - 1], row, rows)
+    ]
+    return min(found, key=len, default="")
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Score one or more systems."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("translations", type=Path, nargs="+", help="one translation per line")
     parser.add_argument("--report", type=Path, default=REPORT, help="list of ambiguous words")
+    text = "print a sentence in which the first system, not the last, takes a word for another"
+    parser.add_argument("--example", action="store_true", help=text)
     args = parser.parse_args(arguments)
     rows = read_report(args.report)
-    results = [score(read_lines(path), rows) for path in args.translations]
+    systems = [read_lines(path) for path in args.translations]
+    results = [score(lines, rows) for lines in systems]
+    if args.example:
+        print(example(systems[0], systems[-1], rows))
+        return
     print(table([path.stem[:12] for path in args.translations], results))
 
 

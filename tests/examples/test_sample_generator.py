@@ -264,6 +264,18 @@ def test_scores_of_two_systems_stand_side_by_side(tmp_path, capsys):
     assert last.split()[-2:] == ["100.0%", "0.0%"]
 
 
+def test_example_is_a_sentence_in_which_the_first_system_alone_mistakes_a_word(tmp_path, capsys):
+    listed, references = read_report(SAMPLE / "test.ambiguous.tsv"), lines("test.de")
+    row = next(row for row in listed if row.word == "water" and row.upos == "VERB")
+    wrong = list(references)
+    wrong[row.line - 1] = "Wasser."
+    for name, texts in (("bad", wrong), ("good", references)):
+        (tmp_path / name).write_text("\n".join(texts) + "\n", encoding="utf-8")
+    for names, shown in (("bad good", lines("test.en")[row.line - 1]), ("good bad", "")):
+        score_ambiguous.main([*(str(tmp_path / name) for name in names.split()), "--example"])
+        assert capsys.readouterr().out == f"{shown}\n"
+
+
 def test_missing_translations_and_foreign_reports_are_refused(tmp_path):
     listed = read_report(SAMPLE / "test.ambiguous.tsv")
     with pytest.raises(ValueError, match="there are 1 lines"):
