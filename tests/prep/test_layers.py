@@ -18,6 +18,7 @@ from fairseq_plugins.data.manifest import Manifest
 from fairseq_plugins.data.rows import Rows
 from fairseq_plugins.prep.recipes import text as texts
 from fairseq_plugins.prep.recipes import translation
+from fairseq_plugins.prep.recipes.layer_options import read_layers
 from fairseq_plugins.prep.recipes.like import options_of
 from fairseq_plugins.prep.recipes.text_options import TextOptions
 from fairseq_plugins.syntax.layers import Annotation, digests
@@ -267,3 +268,11 @@ def test_texts_take_the_values_of_another_folder(tmp_path, monkeypatch):
     assert kept == {"one": ["t", "c", "s"], "two": ["t", "s", "<unknown>"]}
     stored = (tmp_path / "out_two" / "dict.lemma.txt").read_text().splitlines()
     assert stored[2:] == ["<unknown> 2", "c 0", "s 2", "t 2"]
+
+
+def test_layers_of_target_text_are_no_layers_of_a_source():
+    assert read_layers("pos, case", "--layers") == ["pos", "case"]
+    with pytest.raises(
+        ValueError, match="--layers 'pos,truecase': 'truecase' is a layer of target"
+    ):
+        read_layers("pos,truecase", "--layers")
