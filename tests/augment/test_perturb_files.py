@@ -185,6 +185,8 @@ def test_the_same_job_writes_the_same_bytes_and_another_is_refused(tmp_path) -> 
         return {str(path): path.read_bytes() for path in files}
 
     once = contents()
+    (tmp_path / "out" / "AddSent" / "dev.tsv").write_text("damaged")
+    (tmp_path / "out" / "AddPunc" / "original" / "dev.tsv").unlink()
     perturb(options)
     assert contents() == once
     assert len(once) == 8
