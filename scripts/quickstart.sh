@@ -102,7 +102,7 @@ cat <<END
 
 To go on:
 source ${VENV#"$PWD/"}/bin/activate
-fairseq-plugins plot attention "He lights the lamp." --checkpoints $models --out lamp
+fairseq-plugins plot attention "They light the fire." --checkpoints $models --out fire
 fairseq-plugins export $runs/syntax bundles/en_de --with-pipeline
 python -c 'from fairseq_plugins import load; print(load("bundles/en_de").translate(["She watches the play."]))'
 END
