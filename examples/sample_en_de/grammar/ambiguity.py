@@ -32,7 +32,7 @@ class Occurrence(NamedTuple):
 def verb_words(verb: Verb) -> Iterator[Word]:
     """Yield the English forms that carry the verb's key."""
     if not verb.marks_particle:
-        for text in (*verb.english, *(("are", "am", "were") if verb.key == "verb:be" else ())):
+        for text in (*verb.english, *(("are", "were") if verb.key == "verb:be" else ())):
             yield Word(text, "AUX" if verb.key == "verb:be" else "VERB", verb.key)
     elif verb.particle:
         yield verb.particle

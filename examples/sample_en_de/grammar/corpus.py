@@ -97,7 +97,8 @@ class CorpusSampler:
         return [context(words, n) for n in places]
 
     def pairs(self, number: int, *, usual: bool) -> list[Pair]:
-        """Draw ``number`` distinct pairs in random order, around verbs alone or ``usual`` ones."""
+        """Draw ``number`` distinct pairs in random order: around verbs alone, or (``usual``) around
+        every reading, verbs least often."""
         targets = self.ambiguity.targets()
         verbs = [target for target in targets if target[1] == "VERB"]
         others = [target for target in targets if target[1] != "VERB"]

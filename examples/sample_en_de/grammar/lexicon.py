@@ -37,7 +37,7 @@ def tagged_words(text: str, upos: str, key: str) -> tuple[Word, ...]:
 
 
 def bracketed(text: str, key: str) -> tuple[Word, ...]:
-    """Split ``in [May/PROPN]``: the n-th bracketed word of each language gets the key ``key``n."""
+    """Split ``[last/ADJ] week``: the n-th bracketed word of each language gets the key ``key``n."""
     words: list[Word] = []
     found = 0
     for item in text.split():
