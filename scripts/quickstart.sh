@@ -2,7 +2,7 @@
 # From nothing to translations: set up, prepare the bundled sample, train a baseline and a
 # syntax-infused Transformer side by side, translate the test set with both, score, compare, draw.
 #
-#   bash scripts/quickstart.sh            # on two idle cores 3 to 4 minutes, and 2 to 7 for the first set-up
+#   bash scripts/quickstart.sh            # on two idle cores about 3 minutes, and 2 to 7 for the first set-up
 #
 # One line a step; what the commands say goes to RUNS/*.log and RUNS/*/*.log, and its end is shown if one fails.
 #
@@ -65,12 +65,12 @@ translate() { # NAME
 }
 trap 'kill $(jobs -p) 2>/dev/null || true' EXIT
 
-step "on two idle cores this takes 3 to 4 minutes, and 60 MB in $runs and $data"
+step "on two idle cores this takes about 3 minutes, and 60 MB in $runs and $data"
 step "1/5   prepare $(wc -l <$sample/train.en) sentence pairs: tokenise, tag, cut into subwords (10 s)"
 logged "$runs/prepare.log" fairseq-plugins prepare translation -s en -t de --destdir "$data" --bpe-size 1100 --overwrite \
     --trainpref $sample/train --validpref $sample/valid --testpref $sample/test
 
-step "2/5   train both models side by side, $updates updates each (2 to 3 minutes)"
+step "2/5   train both models side by side, $updates updates each (2 minutes)"
 train baseline none & baseline=$!
 train syntax pos,case,subword & syntax=$!
 progress "$baseline" "$syntax" || true
