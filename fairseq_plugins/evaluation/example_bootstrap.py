@@ -23,6 +23,8 @@ import numpy as np
 
 from .example_answers import Answers, ExampleCounts, example_counts
 
+ROUNDING = 1e-9  # scores that differ by less are equal
+
 
 @dataclass(frozen=True)
 class Bootstrap:
@@ -148,5 +150,7 @@ def _p_value(observed: float, resampled: np.ndarray) -> float:
     """Return twice the share of resamples that speak against the observed difference."""
     if not math.isfinite(observed):
         return math.nan
-    contrary = int((~(np.sign(observed) * resampled > 0)).sum())  # nan is no evidence
+    if abs(observed) <= ROUNDING:  # equal systems
+        return 1.0
+    contrary = int((~(np.sign(observed) * resampled > ROUNDING)).sum())  # nan is no evidence
     return min(1.0, 2 * (contrary + 1) / (len(resampled) + 1))

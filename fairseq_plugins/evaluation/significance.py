@@ -21,6 +21,7 @@ from sacrebleu.metrics.base import Metric
 from sacrebleu.significance import estimate_ci
 
 from .choices import SENTENCE_METRICS
+from .example_bootstrap import ROUNDING
 from .sentence_counts import metric_of
 from .translation import Corpus, check_equal_counts
 
@@ -130,7 +131,7 @@ def two_sided_p_value(difference: float, resampled: np.ndarray) -> float:
         difference: observed.
         resampled: the same on each resample.
     """
-    strayed = np.abs(resampled - resampled.mean()) >= abs(difference)
+    strayed = np.abs(resampled - resampled.mean()) >= abs(difference) - ROUNDING
     return float((strayed.sum() + 1) / (len(resampled) + 1))
 
 

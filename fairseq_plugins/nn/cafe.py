@@ -17,10 +17,11 @@ The words with their six numbers are read by an LSTM, means and maxima p, q of b
 as [p; q; p - q; p * q], and this passes two highway layers behind a map to their width.
 
 The paper has 4.7 million parameters. It does not print how wide the layers around its highways and
-characters are; here they have the width of the rest, 2.4 million in all for three classes, beside
-embeddings and characters. The direction of the LSTM, single, is that of the authors' program
-(github.com/vanzytay/EMNLP2018_NLI). A highway layer that changes the width there draws all three
-maps from what comes in, and the LSTM also reads w^ itself: 4.0 million with both.
+characters are; here they have the width of the rest, 2.5 million in all for three classes, beside
+embeddings and characters (words are 350 wide, 50 of it from characters). The direction of the LSTM,
+single, is that of the authors' program (github.com/vanzytay/EMNLP2018_NLI). A highway layer that
+changes the width there draws all three maps from what comes in, and the LSTM also reads w^ itself:
+4.1 million with both.
 """
 
 from __future__ import annotations

@@ -362,3 +362,26 @@ def test_equal_systems_of_several_seeds_are_seldom_told_apart():
             found.append(one.p_value <= 0.05)
     assert np.mean(told[True]) <= 0.07
     assert np.mean(told[False]) > np.mean(told[True]) + 0.03
+
+
+def test_equal_scores_of_resamples_are_no_evidence_whatever_their_rounding():
+    """Three runs of twenty examples often tie; a twin counts the ties in whole numbers."""
+    dice, count, samples, ties = np.random.default_rng(5), 20, 400, 0
+    for seed in range(10):
+        right = dice.random((2, 3, count)) < 0.6
+        sides = [
+            [
+                Answers("run", "classes", [*map(str, range(count))], ["1"] * count, one.tolist())
+                for one in np.where(side, "1", "0")
+            ]
+            for side in right
+        ]
+        found = bootstrap(*sides, "accuracy", samples=samples, seed=seed)
+        random = np.random.default_rng(seed)
+        drawn = [random.multinomial(count, [1 / count] * count) for _ in range(samples)]
+        gains = right[1].sum(axis=0).astype(int) - right[0].sum(axis=0)
+        gaps = [int(gains @ one) for one in drawn]
+        ties += gaps.count(0)
+        contrary = sum(gap * int(np.sign(gains.sum())) <= 0 for gap in gaps)
+        assert found.p_value == min(1.0, 2 * (contrary + 1) / (samples + 1))
+    assert ties > 100
