@@ -26,7 +26,7 @@ from fairseq_plugins import load
 load("this/folder"){how}
 ```
 """
-WITHOUT_FAIRSEQ = "With `pip install fairseq-plugins[serve]`, without fairseq"
+WITHOUT_FAIRSEQ = "With the extra `serve` of fairseq_plugins, without fairseq"
 
 
 def card(

@@ -6,7 +6,8 @@
 Shown are a sentence with its tags, arcs and subwords; translations side by side with their
 attention; classes with the gates of each layer; pairs with what dual attention looks at; answers in
 their passages with coattention. Ctrl-C ends it. No data leaves this machine, and the page can be
-opened on this machine alone unless --host says otherwise. Needs pip install 'fairseq-plugins[web]'.
+opened on this machine alone unless --host says otherwise. The command needs the extra web: in a
+clone, run pip install '.[web]'.
 """
 
 import argparse
@@ -37,9 +38,11 @@ def run(args: argparse.Namespace) -> None:
     check_libraries("gradio", "fastapi", "uvicorn")
     from ..demo.models import open_models
     from ..demo.server import application, serve
-    from ..demo.tabs import PRESETS, read_presets
+    from ..demo.tabs import english_presets, read_presets
 
     command.show_log()
-    presets = read_presets(Path(options.presets) if options.presets else PRESETS)
+    own = read_presets(Path(options.presets)) if options.presets else None
     with bind(options.host, options.port) as port:
-        serve(application(open_models(options), presets, options.host), port, options)
+        shown = open_models(options)
+        presets = english_presets(shown) if own is None else own
+        serve(application(shown, presets, options.host), port, options)

@@ -77,6 +77,7 @@ def run(args: argparse.Namespace) -> None:
         chosen=bool(found.reply.text),
         title=titled(found),
         about=which(args),
+        question_attends=found.direction == TO_CONTEXT,
         strip=args.strip,
     )
     print(described(found, args.top) + "".join(f"{path}\n" for path in paths), end="")

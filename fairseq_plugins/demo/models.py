@@ -38,6 +38,13 @@ class Shown:
     model: Any
     annotator: str | None = None
 
+    @property
+    def reads_english(self) -> bool:
+        """Whether nothing says that the model reads another language than English."""
+        manifest = getattr(self.model, "predictor", self.model).manifest
+        language = getattr(manifest, "source_lang", "") or manifest.annotator.get("model", "")
+        return not language or language.lower().startswith("en")
+
     @cached_property
     def sentences(self) -> SentenceReader:
         """What tells how the model reads a sentence."""

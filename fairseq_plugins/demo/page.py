@@ -23,14 +23,17 @@ def build(models: Sequence[Shown], presets: Presets) -> gr.Blocks:
         for tab in TABS:
             if shown := [model for model in models if model.kind in tab.kinds]:
                 with gr.Tab(tab.title, id=tab.name):
-                    _fill(tab, shown, presets.get(tab.name, ()))
+                    _fill(page, tab, shown, presets.get(tab.name, ()))
     return page
 
 
-def _fill(tab: Tab, models: Sequence[Shown], presets: Sequence[Sequence[str]]) -> None:
-    """Put fields, examples and what is found into a tab."""
+def _fill(
+    page: gr.Blocks, tab: Tab, models: Sequence[Shown], presets: Sequence[Sequence[str]]
+) -> None:
+    """Put fields, examples and what is found into a tab; the first example is filled in."""
     gr.Markdown(tab.about)
-    fields = [_field(tab, label, lines) for label, lines in tab.texts.items()]
+    texts = presets[0] if presets else [""] * len(tab.texts)
+    fields = [_field(tab, *one, text) for one, text in zip(tab.texts.items(), texts)]
     asked: list[Any] = list(fields)
     if tab.choice:
         label, choices = tab.choice
@@ -53,8 +56,11 @@ def _fill(tab: Tab, models: Sequence[Shown], presets: Sequence[Sequence[str]]) -
     for way in ways:
         shown = way(show, asked, found, api_visibility="private")
         shown.then(js=SCROLL % found.elem_id, api_visibility="private")
+    if presets and tab is TABS[0]:  # the tab that the page opens with
+        page.load(show, asked, found, api_visibility="private")
 
 
-def _field(tab: Tab, label: str, lines: int) -> gr.Textbox:
+def _field(tab: Tab, label: str, lines: int, text: str) -> gr.Textbox:
     where = f"{tab.name}-{label.replace(' ', '-')}"
-    return gr.Textbox(label=label, lines=lines, max_length=LONGEST[lines], elem_id=where)
+    size: dict[str, Any] = {"lines": lines, "max_length": LONGEST[lines]}
+    return gr.Textbox(text, label=label, elem_id=where, **size)

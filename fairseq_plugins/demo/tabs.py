@@ -155,6 +155,13 @@ def read_presets(path: Path = PRESETS) -> dict[str, list[list[str]]]:
     return found
 
 
+def english_presets(models: Sequence[Shown]) -> dict[str, list[list[str]]]:
+    """Return our own presets, for the tabs that show a model which reads English."""
+    english = {model.kind for model in models if model.reads_english}
+    kinds = {tab.name: tab.kinds for tab in TABS}
+    return {name: found for name, found in read_presets().items() if english & {*kinds[name]}}
+
+
 def _check_example(where: str, name: str, example: Sequence[str]) -> None:
     """Refuse texts that a tab does not take (ValueError)."""
     fields = next(tab.texts for tab in TABS if tab.name == name)

@@ -18,6 +18,7 @@ import torch
 from torch import Tensor, nn
 
 from ..files import complete_folder
+from ..installation import how_to_add
 from ..nn.bert import BertShape
 from ..nn.padded_model import PaddedModel
 from ..pretrained import exporting
@@ -36,10 +37,7 @@ def check_installed() -> None:
     """Refuse to go on (ValueError) where packages that write ONNX are missing."""
     missing = [name for name in PACKAGES if find_spec(name) is None]
     if missing:
-        raise ValueError(
-            f"--format onnx needs {' and '.join(missing)}: pip install 'fairseq-plugins[onnx]', or "
-            "in a checkout pip install '.[onnx]'"
-        )
+        raise ValueError(f"--format onnx needs {' and '.join(missing)}: {how_to_add('onnx')}")
 
 
 def write(

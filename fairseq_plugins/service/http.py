@@ -12,6 +12,7 @@ from errno import EADDRINUSE
 from importlib.util import find_spec
 from typing import Any
 
+from ..installation import how_to_add
 from ..messages import named, quoted
 
 ASGIApp = Callable[..., Any]
@@ -23,9 +24,7 @@ TICK = 0.5  # seconds between looks at signals
 def check_libraries(*wanted: str) -> None:
     """Refuse to begin without what a server is made of (ValueError)."""
     if missing := [name for name in wanted if find_spec(name) is None]:
-        raise ValueError(
-            f"{named(missing, between=' and ')} not installed: pip install 'fairseq-plugins[web]'"
-        )
+        raise ValueError(f"{named(missing, between=' and ')} not installed: {how_to_add('web')}")
 
 
 def bind(host: str, port: int) -> socket.socket:

@@ -9,6 +9,7 @@ import subprocess
 from contextlib import contextmanager
 from html import escape, unescape
 from pathlib import Path
+from types import SimpleNamespace
 
 import gradio
 import numpy as np
@@ -20,6 +21,8 @@ from gradio.routes import App
 from fairseq_plugins.demo import models, tabs, views
 from fairseq_plugins.demo.guard import refused
 from fairseq_plugins.demo.options import DemoOptions
+from fairseq_plugins.demo.page import build
+from fairseq_plugins.installation import how_to_add
 from fairseq_plugins.service import http
 
 pytestmark = pytest.mark.slow
@@ -244,6 +247,42 @@ def test_examples_are_shown_at_a_click(browser, address):
         assert tab.locator("svg text", has_text="arrow").count() == 1
 
 
+def page_of(presets) -> dict:
+    """Return what gradio is told of a page over one model of texts."""
+    encoder = SimpleNamespace(encoder=SimpleNamespace(layers=[1, 2]))
+    model = SimpleNamespace(models=[encoder], manifest=SimpleNamespace(annotator={}))
+    return build([models.Shown("m", "text", model)], presets).config
+
+
+def test_the_first_tab_shows_its_first_example():
+    page = page_of({"sentence": [["One dog ."], ["Two dogs ."]], "text": [["It runs ."]]})
+    fields = [one["props"] for one in page["components"] if one["type"] == "textbox"]
+    assert [field["value"] for field in fields] == ["One dog .", "It runs ."]
+    at_once = [
+        one for one in page["dependencies"] if "load" in {name for _, name in one["targets"]}
+    ]
+    (box,) = (one["id"] for one in page["components"] if one["props"].get("value") == "One dog .")
+    assert [one["inputs"][0] for one in at_once] == [box]
+    empty = page_of({})
+    assert not any("load" in {name for _, name in one["targets"]} for one in empty["dependencies"])
+
+
+@pytest.mark.parametrize(
+    ("manifest", "english"),
+    [
+        ({"source_lang": "en", "annotator": {}}, True),
+        ({"source_lang": "de", "annotator": {"model": "en_ewt_small"}}, False),
+        ({"annotator": {"model": "en_ewt_small"}}, True),
+        ({"annotator": {"model": "zh_core_web_sm"}}, False),
+        ({"annotator": {}}, True),
+    ],
+)
+def test_our_own_examples_are_for_models_that_read_english(manifest, english):
+    model = models.Shown("m", "text", SimpleNamespace(manifest=SimpleNamespace(**manifest)))
+    assert model.reads_english == english
+    assert [*tabs.english_presets([model])] == (["sentence", "text"] if english else [])
+
+
 def request(address: str, head: str) -> str:
     """Send a bare request and return the first line and headers of the answer."""
     host, port = address.removeprefix("http://").split(":")
@@ -326,4 +365,5 @@ def test_wrong_models_and_ports_are_refused_before_anything_is_served(root, run_
 def test_without_gradio_it_says_what_to_install(root, run_here, monkeypatch):
     monkeypatch.setattr(http, "find_spec", lambda name: None if name == "gradio" else name)
     err = run_here("demo", "--text", root / "sla", fails=True).err
-    assert err == "error: gradio not installed: pip install 'fairseq-plugins[web]'\n"
+    assert err == f"error: gradio not installed: {how_to_add('web')}\n"
+    assert "pip install '.[web]'" in err

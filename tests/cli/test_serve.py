@@ -215,7 +215,8 @@ def test_missing_libraries_are_named(bundles, capsys, monkeypatch, missing):
     real = http.find_spec
     monkeypatch.setattr(http, "find_spec", lambda name: None if name == missing else real(name))
     told = refused(capsys, bundles / "classes")
-    assert told == f"error: {missing} not installed: pip install 'fairseq-plugins[web]'\n"
+    way = "in a clone of the project, run pip install '.[web]'"
+    assert told == f"error: {missing} not installed: {way}\n"
 
 
 def test_a_run_that_translates_needs_a_bundle(bundles, capsys, monkeypatch):

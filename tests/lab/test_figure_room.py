@@ -135,6 +135,17 @@ def test_strips_of_long_words_cover_nothing(drawn) -> None:
     assert all(word in said(figure) for word in (*WORDS, "question", "context"))
 
 
+def test_coattention_says_which_side_attends(drawn) -> None:
+    weights = np.random.default_rng(1).dirichlet([0.1] * 3, 4)
+    for asks, sides in (
+        (True, ("question (attending)", "context (attended)")),
+        (False, ("question (attended)", "context (attending)")),
+    ):
+        more = {"strip": 2, "question_attends": asks}
+        figure = drawn(plot_coattention, weights, WORDS[:4], WORDS[:3], **more)
+        assert all(side in said(figure) for side in sides)
+
+
 def test_a_row_of_matrices_goes_on_below(drawn) -> None:
     figure = drawn(plot_attention, panels([f"layer {k}" for k in range(12)], WORDS * 3))
     tops = {round(ax.get_window_extent().y1) for ax in figure.axes}

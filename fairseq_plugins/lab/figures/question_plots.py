@@ -35,6 +35,7 @@ def plot_coattention(
     chosen: bool = True,
     title: str = "",
     about: str = "",
+    question_attends: bool = True,
     strip: int,
 ) -> list[Path]:
     """Draw a map of attention, question down and context across.
@@ -48,6 +49,7 @@ def plot_coattention(
         chosen: whether it is the answer; else the frame is dashed.
         title: above the figure.
         about: which attention it is, in words below.
+        question_attends: whether the question attends to the context, or the context to it.
         strip: most columns of a strip.
 
     Raises:
@@ -62,7 +64,10 @@ def plot_coattention(
     with style():
         figure = Figure()
         image = _draw_strips(figure, weights, question, context, strip)
+        roles = ("attending", "attended") if question_attends else ("attended", "attending")
+        figure.axes[-1].set_xlabel(f"context ({roles[1]})", fontsize=SMALL)
         for ax in figure.axes:
+            ax.set_ylabel(f"question ({roles[0]})", fontsize=SMALL)
             if span is not None:
                 start = int(str(ax.get_label()))
                 _mark(ax, (span[0] - start, span[1] - start), "-" if chosen else "--")
@@ -80,8 +85,6 @@ def _draw_strips(
         ax = figure.add_axes((0, 0, 1, 1), label=str(start))
         part, labels = weights[:, start : start + strip], context[start : start + strip]
         image = draw_matrix(ax, part, question, labels, shades=shades, font=FONT, border=0.4)
-        ax.set_ylabel("question", fontsize=SMALL)
-    ax.set_xlabel("context", fontsize=SMALL)
     return image
 
 
