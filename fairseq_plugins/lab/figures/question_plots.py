@@ -80,7 +80,7 @@ def _draw_strips(
     figure: Figure, weights: np.ndarray, question: Sequence[str], context: Sequence[str], strip: int
 ) -> Any:
     """Draw the map, axes called by the column that they begin with; return one of the images."""
-    shades = colour_range([weights])
+    shades, image = colour_range([weights]), None
     for start in range(0, len(context), strip):
         ax = figure.add_axes((0, 0, 1, 1), label=str(start))
         part, labels = weights[:, start : start + strip], context[start : start + strip]
