@@ -22,6 +22,7 @@ CLASSES, SCORE, WORD_LABELS = "classes", "score", "word_labels"  # targets that 
 ENTITIES = "entities"  # which are written alone
 KEYS = {CLASSES: "label", SCORE: "score", WORD_LABELS: "labels"}  # target -> its answer's name
 FORMATS = ("jsonl", "tsv", "conll", "glue")
+SCALE = (0.0, 5.0)  # of STS-B, GLUE's one task with scores: the server refuses others
 
 _LINES = {  # target -> what a line of JSON holds; name, gold and texts only where they are known
     CLASSES: ("id", "label", "name", "probability", "probabilities", "gold", "texts"),
@@ -132,7 +133,10 @@ def renderer(form: str, target: str, names: Mapping[str, str] | None = None) -> 
 
 
 def _glue(made: Prediction, names: Mapping[str, str]) -> str:
-    return f"{made.score:.6f}" if made.target == SCORE else names.get(made.label, made.label)
+    if made.target == SCORE:
+        low, high = SCALE
+        return f"{min(max(low, made.score), high):.6f}"
+    return names.get(made.label, made.label)
 
 
 def _json(made: Prediction) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 from dataclasses import replace
 
 import pytest
@@ -72,6 +73,17 @@ def test_submissions_use_the_names_of_the_server():
     names = {"yes": "entailment", "no": "not_entailment"}
     assert render("glue", CLASS, names=names) == "index\tprediction\n7\tentailment\n"
     assert render("glue", SCORE, names={}) == "index\tprediction\n8\t3.500000\n"
+
+
+def test_scores_of_a_submission_alone_stay_on_the_scale_of_the_server():
+    rng = random.Random(3)
+    scores = [5.083, -0.2, -0.0, 0.0, 5.0, 1e30, *(rng.uniform(-9, 14) for _ in range(120))]
+    for score in scores:
+        made = replace(SCORE, answer=score)
+        written = render("glue", made, names={}).split()[-1]
+        assert written == f"{sorted((0.0, score, 5.0))[1] or 0.0:.6f}"
+        assert json.loads(render("jsonl", made))["score"] == score
+        assert render("tsv", made).split()[4] == f"{score:.6f}"
 
 
 @pytest.mark.parametrize(
