@@ -154,7 +154,7 @@ def test_labels_are_told_with_their_counts(raw, caplog) -> None:
     prepare(plain(raw, ("a", "yes"), ("rose", "no"), valid_file=raw / "train.tsv", overwrite=True))
     assert "valid: 2 labels" not in caplog.text  # it has the same ones
     prepare(plain(raw, ("a", "us"), ("rose", "US"), overwrite=True))
-    assert "labels that differ by case alone are different ones: US, us" in caplog.text
+    assert "the same number, are different ones: US, us" in caplog.text
 
 
 NUMBERED = {"no_header": True, "text_column": "2", "label_column": "1"}

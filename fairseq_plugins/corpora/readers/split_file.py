@@ -3,18 +3,20 @@
 A row that cannot be used raises `Unusable`, which names file and line. It ends the reading, unless
 the options or the dataset's own rules skip rows of its kind; those are counted.
 
-The same class is ``ENTAILMENT`` in SICK and ``entailment`` in SNLI: a label that is none of the
-known ones is that one of them from which it differs by case alone. Known labels that differ from
-each other by case alone (``US``, ``us``) stay two.
+The same class is ``ENTAILMENT`` in SICK and ``entailment`` in SNLI, or ``1`` and, written by
+pandas, ``1.0``: a label that is none of the known ones is that one of them from which it differs by
+case alone, or which is the same number. Known labels that are alike (``US``, ``us``) stay two.
 """
 
 import logging
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from decimal import Decimal
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from ...messages import named, quoted
 from ...text_reading import is_cell, numbered_lines
@@ -31,6 +33,7 @@ EMPTY = "empty sentences"
 MALFORMED = "malformed rows"
 NO_MAJORITY = "no majority label"
 UNLABELLED = "without gold among labelled"
+NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,4})?")  # as JSON writes it
 
 
 class Unusable(ValueError):
@@ -58,6 +61,7 @@ class SplitFile:
         labels: closed set, or empty when any label goes.
         dropped: counts of skipped rows, by reason; grows while reading.
         respelled: counts of labels that stand for others; grows while reading.
+        values: label of JSON that is no text -> how the file writes it first; grows while reading.
     """
 
     path: Path
@@ -67,6 +71,7 @@ class SplitFile:
     labels: tuple[str, ...] = ()
     dropped: Counter[str] = field(default_factory=Counter, compare=False)
     respelled: Respelled = field(default_factory=Counter, compare=False)
+    values: dict[Any, str] = field(default_factory=dict, compare=False)
 
     @property
     def must_have_labels(self) -> bool:
@@ -140,6 +145,29 @@ class SplitFile:
             self.respelled[text, known] += 1
         return known
 
+    def value_label(self, value: Any, text: str) -> str:
+        """Return a number or truth value of JSON as a label; equal numbers are one.
+
+        Args:
+            value: of JSON.
+            text: as the file writes it.
+
+        Raises:
+            ValueError: truth values among numbers: ``true`` may be the class 1, or another.
+        """
+        if self.labels:
+            return text
+        before = next(iter(self.values), value)
+        if isinstance(before, bool) is not isinstance(value, bool):
+            raise ValueError(
+                f"label {text}, but {self.values[before]} before: labels are numbers, or true and "
+                'false; write texts ("1", "true") where both are meant'
+            )
+        known = self.values.setdefault(value, text)
+        if known != text:
+            self.respelled[text, known] += 1
+        return known
+
     def word(self, word: str, number: int) -> str:
         """Return a word that is given as such.
 
@@ -164,8 +192,13 @@ def known_label(written: str, labels: Collection[str]) -> str | None:
     """Return the label that a text stands for; None if it is none of them, or could be several."""
     if written in labels:
         return written
-    alike = [label for label in labels if label.casefold() == written.casefold()]
+    alike = [label for label in labels if likeness(label) == likeness(written)]
     return alike[0] if len(alike) == 1 else None
+
+
+def likeness(label: str) -> str | Decimal:
+    """Return what labels that are alike share: the number, or the text without its case."""
+    return Decimal(label) if NUMBER.fullmatch(label) else label.casefold()
 
 
 def checked_score(text: str) -> str:

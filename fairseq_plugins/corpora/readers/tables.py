@@ -4,12 +4,14 @@ GLUE's tables have no quoting: a quotation mark is a character like any other.
 """
 
 import json
+import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import chain
+from typing import Any
 
-from ...messages import named, quoted
+from ...messages import named, quoted, shortened
 from ...text_reading import is_cell
 from ..conllu import Line
 from ..examples import Example
@@ -177,11 +179,26 @@ def _members(file: SplitFile, table: Table, line: Line) -> dict[str, str]:
     for name in table.texts:
         if not isinstance(record[name], str):
             raise file.malformed(number, f"{name!r} is no text: {quoted(record[name])}")
-    found = {name: record[name] for name in table.columns() if name in record}
-    return {
-        name: "" if value is None else value if isinstance(value, str) else json.dumps(value)
-        for name, value in found.items()
-    }
+    try:
+        return {
+            name: _member(file, name in table.label, record[name])
+            for name in table.columns()
+            if name in record
+        }
+    except ValueError as error:
+        raise file.malformed(number, str(error)) from None
+
+
+def _member(file: SplitFile, is_label: bool, value: Any) -> str:
+    """Return a value of a JSON object as text; ValueError where it is no single value."""
+    if value is None or isinstance(value, str):
+        return value or ""
+    text, what = json.dumps(value), "label" if is_label else "value"
+    if isinstance(value, list | dict):
+        raise ValueError(f"{what} {shortened(text)}: a row has one {what}, no list and no object")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"{what} {text} is no finite number (null stands for no {what})")
+    return file.value_label(value, text) if is_label and file.target == "classes" else text
 
 
 def _check_columns(file: SplitFile, table: Table, names: Sequence[str], number: int) -> None:

@@ -17,7 +17,7 @@ from tqdm import tqdm
 from ...corpora.conllu_parses import ParseFile, Parses
 from ...corpora.datasets import in_order_of_ids, read_split
 from ...corpora.examples import Example
-from ...corpora.readers.split_file import Respelled, known_label, log_respelled
+from ...corpora.readers.split_file import Respelled, known_label, likeness, log_respelled
 from ...messages import named, quoted
 from ...syntax.layers import OF_PAIRS
 from ...text_reading import check_characters
@@ -218,9 +218,10 @@ def log_labels(options: TextOptions, scans: Mapping[str, TextScan], labels: list
             told = (f"{label} {counts[label]:,}" for label in labels)
             logger.info("%s: %d labels: %s", split, len(counts), named(told, FEW))
         log_respelled(scan.path, scan.respelled)
-    folded = Counter(label.casefold() for label in labels)
-    if same := [label for label in labels if folded[label.casefold()] > 1]:
-        logger.warning("labels that differ by case alone are different ones: %s", named(same))
+    folded = Counter(map(likeness, labels))
+    if same := [label for label in labels if folded[likeness(label)] > 1]:
+        what = "labels that differ by case alone, or are the same number, are different ones: %s"
+        logger.warning(what, named(same))
     if first is not None and options.read.no_header:
         _warn_of_header(first, labels)
 
