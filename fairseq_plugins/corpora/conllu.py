@@ -23,6 +23,7 @@ from ..syntax.tree import check_heads, project_heads
 Line = tuple[int, str]  # number from 1, text without its end
 Row = tuple[int, list[str]]  # line number, ten fields
 SENTENCE_ID = "# sent_id ="
+BLANKS = " \t"  # all that a line between sentences may hold: other white space is a token
 
 
 class Word(NamedTuple):
@@ -53,7 +54,7 @@ def read_blocks(lines: Iterable[Line], ends: Sequence[str] = ()) -> Iterator[lis
     """
     block: list[Line] = []
     for number, line in lines:
-        if line.strip() and not line.startswith(tuple(ends)):
+        if line.strip(BLANKS) and not line.startswith(tuple(ends)):
             block.append((number, line))
         elif block:
             yield block

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ..text_reading import decode_line, numbered_lines
+from .conllu import BLANKS
 
 CHUNK_LINES = 500
 MOSES_ENTITIES = (b"&apos;", b"&quot;", b" @-@ ")
@@ -61,7 +62,7 @@ def scan_file(
     with open(path, "rb") as stream:
         for number, raw in enumerate(stream, 1):
             line = decode_line(raw, path, number)
-            if max_characters is not None or (blank and line.strip()):
+            if max_characters is not None or (blank and line.strip(BLANKS)):
                 if found.lines % CHUNK_LINES == 0:
                     found.offsets.append(offset)
                     found.line_numbers.append(number)
@@ -70,7 +71,7 @@ def scan_file(
                 if len(line) > max_characters:
                     found.overlong = found.overlong or (number, len(line))
                 found.escaped += any(entity in raw for entity in MOSES_ENTITIES)
-            blank = not line.strip()
+            blank = not line.strip(BLANKS)
             offset += len(raw)
             digest.update(raw)
             tick(len(raw))

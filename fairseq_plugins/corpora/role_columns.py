@@ -25,7 +25,7 @@ from ..option_flags import check, flag_of, option
 from ..text_reading import numbered_lines
 from .conllu import Line, read_blocks
 from .readers.options import SEPARATORS
-from .readers.tokens import OUTSIDE
+from .readers.tokens import OUTSIDE, columns_of
 
 DOCUMENTS = ("#begin document", "#end document")  # lines of CoNLL-2012
 LABEL = re.compile(r"O|[BI]-[^\s|]+")
@@ -78,7 +78,7 @@ def read_roles(path: Path, columns: RoleColumns) -> Iterator[Predicates]:
 
 
 def _sentence(block: Sequence[Line], path: Path, columns: RoleColumns) -> Predicates:
-    rows = [text.split(SEPARATORS[columns.separator]) for _, text in block]
+    rows = [columns_of(text, SEPARATORS[columns.separator]) for _, text in block]
     count, start = len(rows[0]), columns.first_column - 1
     stop = count - columns.columns_behind
     for (line, text), row in zip(block, rows):

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from ..corpora.conllu import Line, read_blocks
 from ..corpora.examples import Example
 from ..corpora.readers.split_file import known_label
-from ..corpora.readers.tokens import DOCUMENT_START, TokenLayout
+from ..corpora.readers.tokens import DOCUMENT_START, TokenLayout, columns_of
 from ..messages import named, quoted
 from ..text_reading import numbered_lines
 
@@ -170,7 +170,7 @@ def _line(number: int, line: str, where: str, wanted: Wanted) -> Example:
 
 def _sentence(block: list[Line], identifier: str, name: str, wanted: Wanted) -> Example:
     """Read one sentence in columns; see the top of the file."""
-    rows = [(n, line.split("\t") if "\t" in line else line.split()) for n, line in block]
+    rows = [(n, columns_of(line, "\t" if "\t" in line else None)) for n, line in block]
     (first, head), gold = rows[0], []
     token, *tag = _columns(wanted.layout, len(head), f"{name}:{first}")
     for number, row in rows:

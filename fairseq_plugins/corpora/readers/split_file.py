@@ -175,8 +175,9 @@ class SplitFile:
             Unusable: it is empty or has blanks inside.
         """
         if not word or any(character.isspace() for character in word):
-            inside = f"word {quoted(word)} has a blank inside"
-            raise self.malformed(number, inside if word.strip() else f"empty word {word!r}")
+            what = "has a blank inside" if word.strip() else "is white space, which no model sees"
+            hint = f"word {quoted(word)} {what}: put another character, such as _, in its place"
+            raise self.malformed(number, hint if word else "empty word ''")
         return word
 
 

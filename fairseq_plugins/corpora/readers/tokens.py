@@ -17,6 +17,7 @@ Or labels of six types, those of SLA's program (github.com/Neutralzz/syntax_awar
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -24,7 +25,7 @@ from itertools import chain
 
 from ...messages import named, quoted
 from ...syntax.layers import layer_of
-from ..conllu import Line, read_blocks
+from ..conllu import BLANKS, Line, read_blocks
 from ..examples import Example
 from .options import SEPARATORS, ReadOptions
 from .split_file import SplitFile, tagged
@@ -80,6 +81,11 @@ class TokenLayout:
         return columns > 1 and all(column != tag for _, column in self.values)
 
 
+def columns_of(line: str, separator: str | None) -> list[str]:
+    """Cut a line at a separator; None stands for any run of blanks and TABs, no other space."""
+    return line.split(separator) if separator else re.split("[ \t]+", line.strip(BLANKS))
+
+
 def read_tokens(file: SplitFile, layout: TokenLayout | None = None) -> Iterator[Example]:
     """Read a token file; one of one column, or whose last one a layer has, has no labels.
 
@@ -103,7 +109,7 @@ def read_tokens(file: SplitFile, layout: TokenLayout | None = None) -> Iterator[
 
 def _checked_columns(file: SplitFile, layout: TokenLayout, line: Line) -> int:
     """Return the number of columns that the first line has."""
-    columns = len(line[1].split(layout.separator))
+    columns = len(columns_of(line[1], layout.separator))
     if not layout.has_labels(columns) and file.must_have_labels:
         what = f"found no label column, which split {file.split!r} must have"
         raise file.malformed(line[0], f"{what}: {quoted(line[1])}")
@@ -122,7 +128,7 @@ def _sentence(
     words, values = [], {name: [] for name, _ in layout.values}
     levels: list[list[str]] = [[] for _ in (layout.tag, *layout.inner)]
     for line, text in block:
-        fields = text.split(layout.separator)
+        fields = columns_of(text, layout.separator)
         if len(fields) != columns:
             raise file.malformed(line, f"found {len(fields)} columns, expected {columns}")
         word = fields[layout.token if columns > 1 else 0]
