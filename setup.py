@@ -68,6 +68,8 @@ setup(
         "udpipe": ["ufal.udpipe>=1.3"],  # models named udpipe:PATH
         "onnx": ONNX,  # export --format onnx; onnxruntime computes what it writes
         "serve": SERVE,  # bundles of translation models
+        "ja": ["sacrebleu[ja]"],  # BLEU of Japanese, and of Korean: MeCab and its dictionaries
+        "ko": ["sacrebleu[ko]"],
         "web": WEB,  # the page (demo) and the service (serve)
         "docs": DOCS,  # the site: mkdocs build --strict
         # transformers and nervaluate are what tests and benchmarks compare with; playwright drives

@@ -118,6 +118,7 @@ def run_checkpoint(args: argparse.Namespace) -> None:
     take_planned(args)
     data, language = read_folder(args)
     check_reference(args, data)
+    check_language(language)
     log = translate(args, data)
     report = score_files([log], args.reference, TextForm(language))
     print(format_report(report), end="")
@@ -196,6 +197,8 @@ def run_source(args: argparse.Namespace) -> None:
     command.show_log()
     how = {"data": args.data, "spacy_model": args.annotator, "cpu": args.cpu}
     translate, language = open_checkpoint(checkpoint_of(args), search, **how)
+    if args.reference:
+        check_language(language)
     translate_text(translate, args.source, args.output or "")
     if args.reference:
         print_scores(args, language)
@@ -214,6 +217,8 @@ def run_bundle(args: argparse.Namespace, bundles: list[str]) -> None:
     check_reference(args)
     command.show_log()
     translator = Translator.open(check_single(bundles), spacy_model=args.annotator)
+    if args.reference or args.data:
+        check_language(translator.manifest.target_lang)
     if args.data:
         split = (args.data, args.split, args.output)
         bundle_translation.translate_split(translator, *split, search)
@@ -250,6 +255,13 @@ def check_reference(args: argparse.Namespace, data: str = "") -> None:
         source, asked = f"split {args.split!r} of {data}", splits[args.split]["lines"]
     if asked and (count := len(read_lines(args.reference))) != asked:
         raise ValueError(f"unequal line counts: {source} has {asked}, {args.reference} {count}")
+
+
+def check_language(language: str) -> None:
+    """Refuse a language that BLEU cannot be computed in; see `metric_of`."""
+    from ..evaluation.sentence_counts import metric_of
+
+    metric_of("bleu", language)
 
 
 def read_search(words: list[str]) -> Search:

@@ -133,7 +133,7 @@ def _translations(options: ContrastOptions, names: Sequence[str], _: ReadQuestio
         inputs.reference.text,
         None if sources is None else remove_subwords(sources, form.subwords),
         names=names,
-        metric=(metric, scorer(metric)),
+        metric=(metric, scorer(metric, form.lang)),
     )
 
 

@@ -10,8 +10,6 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
 from typing import Any
 
-from sacrebleu.metrics import BLEU, CHRF
-
 from ..messages import named, quoted
 from .contrast import (
     FIRST,
@@ -30,6 +28,7 @@ from .contrast import (
     plain,
 )
 from .predictions import CLASSES, SCORE, WORD_LABELS, Prediction, Systems, check_same
+from .sentence_counts import metric_of
 from .shown_text import NO_ANSWER, as_line, cropped
 from .squad import scores_of
 from .translation import check_equal_counts
@@ -38,12 +37,10 @@ Metric = Callable[[str, str], float]
 Texts = tuple[str, ...]
 Judgement = tuple[list[float], list[bool]]  # how good each system is, and whether it is right
 
-METRICS = {"chrf": CHRF, "bleu": partial(BLEU, effective_order=True)}
 
-
-def scorer(name: str) -> Metric:
-    """Return a score of (prediction, gold) for one sentence, 0 to 100, of `METRICS`."""
-    metric = METRICS[name]()
+def scorer(name: str, lang: str = "") -> Metric:
+    """Return a score of (prediction, gold) for one sentence, 0 to 100; see `metric_of`."""
+    metric = metric_of(name, lang, effective_order=True)
     return cache(lambda prediction, gold: metric.sentence_score(prediction, [gold]).score)
 
 

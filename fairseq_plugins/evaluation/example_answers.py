@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..language_codes import base_code
 from ..messages import named
 from ..text_reading import json_lines
 from .entity_spans import spans_of
@@ -128,7 +129,7 @@ def translation_counts(
 ) -> ExampleCounts:
     """Count the translations of a run for a metric of translation; see `ExampleCounts`."""
     counts = Counts(metric, sentence_counts(metric, hypotheses, references, lang))
-    return ExampleCounts(source, metric, _digest([lang], references), counts)
+    return ExampleCounts(source, metric, _digest([base_code(lang)], references), counts)
 
 
 def _digest(*about: Any) -> str:

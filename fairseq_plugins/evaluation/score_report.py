@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from .generate_log import load
+from .sentence_counts import remark_on
 from .shown_text import align
 from .significance import SystemComparison, paired_bootstrap
 from .translation import TEST_SETS, SystemScores, TextForm, score
@@ -77,7 +78,7 @@ def score_files(
         test_set=TEST_SETS.get(count),
         systems=scores,
         paired=comparisons,
-        notes=inputs.notes,
+        notes=[*inputs.notes, *filter(None, [remark_on(form.lang)])],
     )
 
 

@@ -6,17 +6,42 @@ from typing import Any
 
 import numpy as np
 
+from ..language_codes import base_code, is_known
 
-def metric_of(name: str, lang: str = "") -> Any:
+
+def metric_of(name: str, lang: str = "", **bleu: Any) -> Any:
     """Return a metric of sacreBLEU.
 
     Args:
         name: of `choices.SENTENCE_METRICS`.
-        lang: target language.
+        lang: any code of the target language, which decides the tokenisation of BLEU.
+        bleu: options of BLEU.
+
+    Raises:
+        ValueError: the tokenisation needs a library that is not installed; says how to install it.
     """
     from sacrebleu.metrics import BLEU, CHRF  # slow to import: metrics of classes do without
 
-    return BLEU(trg_lang=lang) if name == "bleu" else CHRF()
+    if name != "bleu":
+        return CHRF()
+    language = base_code(lang)
+    try:
+        return BLEU(trg_lang=language, **bleu)
+    except (RuntimeError, AssertionError):  # of sacreBLEU's tokenisers, those that need MeCab
+        raise ValueError(
+            f"BLEU in language {lang!r} needs MeCab and its dictionary: pip install "
+            f"'sacrebleu[{language}]'"
+        ) from None
+
+
+def remark_on(lang: str) -> str:
+    """Return what is to be said of a code of no known language; empty for a known one."""
+    if not lang or is_known(lang):
+        return ""
+    return (
+        f"language {lang!r} is not known: BLEU is tokenised as for English (13a); zh, ja and ko "
+        "are Chinese, Japanese and Korean"
+    )
 
 
 def sentence_counts(

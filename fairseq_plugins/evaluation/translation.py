@@ -14,10 +14,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from sacrebleu.metrics import BLEU, CHRF
+from sacrebleu.metrics import BLEU
 from sacremoses import MosesDetokenizer, MosesTokenizer
 
+from ..language_codes import base_code
 from .choices import SUBWORDS, TOKENIZED
+from .sentence_counts import metric_of
 
 FIGURES = ("bleu", "chrf", "tokenized_bleu", "compound_split_bleu")
 
@@ -162,14 +164,14 @@ def prepare(
         tokenized = "yes" if looks_tokenized([*words, *alike]) else "no"
     if tokenized == "no":
         return Corpus(name, words)
-    detokenizer: Any = MosesDetokenizer(form.lang)  # un-escapes &apos; and its kin
+    detokenizer: Any = MosesDetokenizer(base_code(form.lang))  # un-escapes &apos; and its kin
     text = [detokenizer.detokenize(_join_hyphens(line).split()) for line in words]
     return Corpus(name, text, [detokenizer.unescape_xml(line) for line in words])
 
 
 def tokenize(lines: Sequence[str], lang: str) -> list[str]:
     """Moses-tokenise plain text without escaping."""
-    tokenizer: Any = MosesTokenizer(lang)
+    tokenizer: Any = MosesTokenizer(base_code(lang))
     return [tokenizer.tokenize(line, return_str=True, escape=False) for line in lines]
 
 
@@ -198,15 +200,15 @@ def score(system: Corpus, reference: Corpus, *, lang: str) -> SystemScores:
         lang: target language; chooses sacreBLEU's tokenisation and the Moses rules.
 
     Raises:
-        ValueError: unequal counts, or nothing to score.
+        ValueError: unequal counts, or nothing to score; or as `metric_of`.
     """
     check_equal_counts((system.name, system.text), (reference.name, reference.text))
     if not system.text:
         raise ValueError(f"{system.name}: no sentences to score")
     hypotheses, references, origin = _tokens_of_both(system, reference, lang)
     pairs = {
-        "bleu": (BLEU(trg_lang=lang), system.text, reference.text),
-        "chrf": (CHRF(), system.text, reference.text),
+        "bleu": (metric_of("bleu", lang), system.text, reference.text),
+        "chrf": (metric_of("chrf"), system.text, reference.text),
         "tokenized_bleu": (token_bleu(), hypotheses, references),
         "compound_split_bleu": (
             token_bleu(),

@@ -4,7 +4,8 @@ An untrained model knows no end of a sentence, so that fairseq lets it write 200
 line of the validation set, in silence. Here a translation has at most twice the subwords of its
 source and 20 (of the longest source of its batch, as in fairseq) unless ``--eval-bleu-args`` says
 ``max_len_a`` or ``max_len_b``; the first validation says what it does; and one that takes long says
-every ten seconds how far it is, where fairseq shows no bar.
+every ten seconds how far it is, where fairseq shows no bar. fairseq tokenises every language like
+English; here the target language decides, as in ``fairseq-plugins score``.
 """
 
 import json
@@ -12,13 +13,17 @@ import logging
 import sys
 import time
 from collections.abc import Callable
-from typing import Optional
+from typing import Any, Optional
 
+from fairseq import utils
 from fairseq.distributed import utils as distributed_utils
+
+from ..evaluation.sentence_counts import metric_of, remark_on
 
 LIMIT = {"max_len_a": 2.0, "max_len_b": 20}
 BEAM = 5  # fairseq's, where --eval-bleu-args names none
 PAUSE = 10.0  # seconds between two lines
+UNKNOWN = "UNKNOWNTOKENINHYP", "UNKNOWNTOKENINREF"  # fairseq's words, which match nothing
 
 logger = logging.getLogger(__name__)
 
@@ -39,6 +44,47 @@ def limited(arguments: Optional[str]) -> str:
             '\'{"beam": 4, "lenpen": 0.6}\''
         )
     return json.dumps(given if LIMIT.keys() & given.keys() else {**given, **LIMIT})
+
+
+def metric_for(lang: str, *, tokenized: bool) -> Any:
+    """Return the BLEU of validation in a language; of ``tokenized`` text every word is a token.
+
+    Raises:
+        ValueError: see `metric_of`.
+    """
+    if tokenized:
+        return metric_of("bleu", tokenize="none")
+    if remark := remark_on(lang):
+        logger.warning(remark)
+    return metric_of("bleu", lang)
+
+
+def bleu_of(task: Any, metric: Any, sample: Any, found: Any) -> Any:
+    """Return the BLEU of a batch's translations, with its counts.
+
+    Args:
+        task: knows target words and options.
+        metric: see `metric_for`.
+        sample: the batch.
+        found: hypotheses of each sentence, best first.
+    """
+    targets = [utils.strip_pad(row, task.tgt_dict.pad()) for row in sample["target"]]
+    rows = [nbest[0]["tokens"] for nbest in found], targets
+    texts = [
+        [
+            task.tokenizer.decode(
+                task.tgt_dict.string(
+                    one.int().cpu(), task.cfg.eval_bleu_remove_bpe, unk_string=unknown
+                )
+            )
+            for one in side
+        ]
+        for side, unknown in zip(rows, UNKNOWN)
+    ]
+    if task.cfg.eval_bleu_print_samples:
+        logger.info("example hypothesis: %s", texts[0][0])
+        logger.info("example reference: %s", texts[1][0])
+    return metric.corpus_score(texts[0], [texts[1]])
 
 
 class Progress:

@@ -264,6 +264,8 @@ class SyntaxTranslationTask(TranslationTask):
         if self.cfg.eval_bleu:
             self.cfg.eval_bleu_args = _validation_bleu.limited(self.cfg.eval_bleu_args)
             self._progress = _validation_bleu.Progress(self.cfg.eval_bleu_args)
+            how = {"tokenized": self.cfg.eval_tokenized_bleu}
+            self._bleu = _validation_bleu.metric_for(self.manifest.target_lang, **how)
         model = super().build_model(cfg, from_checkpoint)
         if not from_checkpoint:
             self._kept = _run_folder.keep_folder(self, self.folders[0], cfg, model)
@@ -334,6 +336,10 @@ class SyntaxTranslationTask(TranslationTask):
         if self._progress:
             self._progress.step(sample["nsentences"])
         return found
+
+    def _inference_with_bleu(self, generator: Any, sample: Any, model: Any) -> Any:
+        found = self.inference_step(generator, [model], sample)
+        return _validation_bleu.bleu_of(self, self._bleu, sample, found)
 
     def begin_valid_epoch(self, epoch: int, model: Any) -> None:
         """Say what validation by BLEU does, before it does it."""

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
+from ..language_codes import base_code
 from ..text_reading import BYTE_ORDER_MARK
 
 TOKENIZERS = ("moses", "pretokenized", "none")
@@ -87,7 +88,9 @@ def _moses(lang: str) -> tuple[Any, Any, Any]:
     # half a second: training does without
     from sacremoses import MosesDetokenizer, MosesPunctNormalizer, MosesTokenizer
 
-    return MosesTokenizer(lang), MosesDetokenizer(lang), MosesPunctNormalizer(lang)
+    # texts are cut by the code as it stands, which prepared folders were cut by
+    detokenizer = MosesDetokenizer(base_code(lang))
+    return MosesTokenizer(lang), detokenizer, MosesPunctNormalizer(lang)
 
 
 def line_reader(tokenizer: str, normalizer: str, lang: str) -> Callable[[str], str]:

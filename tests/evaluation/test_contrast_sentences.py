@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fairseq_plugins.evaluation.choices import SENTENCE_METRICS
 from fairseq_plugins.evaluation.contrast import (
     HIT,
     MISS,
@@ -18,7 +19,7 @@ from fairseq_plugins.evaluation.contrast import (
     short_names,
 )
 from fairseq_plugins.evaluation.contrast_files import compare_files
-from fairseq_plugins.evaluation.contrast_kinds import METRICS, scorer, sentence_items
+from fairseq_plugins.evaluation.contrast_kinds import scorer, sentence_items
 from fairseq_plugins.evaluation.contrast_report import format_items, format_tsv
 from fairseq_plugins.files import write_text
 
@@ -47,7 +48,7 @@ def test_better_chooses_the_side() -> None:
     assert sorted(ids["both"]) == ["0", "1", "2"]
 
 
-@pytest.mark.parametrize("name", METRICS)
+@pytest.mark.parametrize("name", SENTENCE_METRICS)
 def test_swapping_the_systems_swaps_the_sides(name: str) -> None:
     there = compare(FIRST, SECOND, GOLD, better="second", metric=name)
     back = compare(SECOND, FIRST, GOLD, better="first", metric=name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import shutil
 from argparse import Namespace
+from dataclasses import replace
 
 import pytest
 import sacrebleu
@@ -14,6 +15,7 @@ from prepared import (
     StubDecoder,
     batches,
     config,
+    make_model,
     make_task,
     prepare,
     random_pairs,
@@ -139,6 +141,21 @@ def test_detokenizer_of_fairseq_can_be_asked_for(trained):
     assert task.tokenizer.decode("a@@ b .") == "ab."
     task.cfg.eval_bleu_remove_bpe = "sentencepiece"
     assert task.tokenizer.decode("a@@ b .") == "a@@ b."
+
+
+@pytest.mark.parametrize(
+    ("language", "options", "signed"),
+    [("de", {}, "13a"), ("zh_CN", {}, "zh"), ("zho", {"eval_tokenized_bleu": True}, "none")],
+)
+def test_validation_scores_as_the_target_language_wants(trained, language, options, signed):
+    task = make_task(trained[0], eval_bleu=True, **options)
+    task.load_dataset("valid")
+    task.manifest = replace(task.manifest, target_lang=language)
+    model = make_model(task, features="none")
+    (sample,) = batches(task, "valid", max_sentences=len(VALID))
+    found = task._inference_with_bleu(task.sequence_generator, sample, model)
+    assert found.ref_len > 0
+    assert task._bleu.tokenizer.signature() == signed
 
 
 @pytest.mark.parametrize(("given", "a", "b"), [(None, 2, 20), ('{"max_len_b": 5}', 0, 5)])

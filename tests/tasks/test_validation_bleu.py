@@ -4,10 +4,23 @@ from __future__ import annotations
 
 import json
 import logging
+from types import SimpleNamespace
 
 import pytest
+import sacrebleu.tokenizers.tokenizer_ja_mecab as japanese
+import torch
+from fairseq.data import Dictionary
+from language_forms import codes, sentences
+from sacrebleu.metrics import BLEU
 
-from fairseq_plugins.tasks._validation_bleu import LIMIT, PAUSE, Progress, limited
+from fairseq_plugins.tasks._validation_bleu import (
+    LIMIT,
+    PAUSE,
+    Progress,
+    bleu_of,
+    limited,
+    metric_for,
+)
 
 
 @pytest.mark.parametrize(
@@ -86,3 +99,52 @@ def test_nothing_more_is_said_under_a_bar_or_outside_of_a_validation(clock, capl
     clock.now += 10 * PAUSE
     progress.step(10)
     assert len(caplog.messages) == 1
+
+
+def batch_of(said, gold):
+    """A task that writes characters one by one, a batch with its references, and hypotheses."""
+    words = Dictionary()
+    rows = [
+        torch.tensor([words.add_symbol(one) for one in text.replace(" ", "_")] + [words.eos()])
+        for text in (*said, *gold)
+    ]
+    decode = SimpleNamespace(decode=lambda text: text.replace(" ", "").replace("_", " "))
+    cfg = SimpleNamespace(eval_bleu_remove_bpe=None, eval_bleu_print_samples=False)
+    task = SimpleNamespace(tgt_dict=words, tokenizer=decode, cfg=cfg)
+    padded = torch.nn.utils.rnn.pad_sequence(
+        rows[len(said) :], batch_first=True, padding_value=words.pad()
+    )
+    return task, {"target": padded}, [[{"tokens": row}] for row in rows[: len(said)]]
+
+
+def test_the_target_language_decides_in_validation_as_in_score():
+    """Counts of batches, which fairseq adds up, are those of sacreBLEU on the same text."""
+    for number, (code, language) in enumerate(codes(9, 150)):
+        if language in ("ja", "ko"):  # these need MeCab
+            continue
+        said, gold = sentences(2 * number, 3), sentences(2 * number + 1, 3)
+        gold[1] = said[1]
+        task, sample, found = batch_of(said, gold)
+        found = bleu_of(task, metric_for(code, tokenized=False), sample, found)
+        wanted = BLEU(tokenize="zh" if language == "zh" else "13a").corpus_score(said, [gold])
+        assert (found.counts, found.totals) == (wanted.counts, wanted.totals)
+        assert (found.sys_len, found.ref_len) == (wanted.sys_len, wanted.ref_len)
+
+
+def test_unknown_words_match_nothing():
+    task, sample, found = batch_of(["ab"], ["ab"])
+    sample["target"][0, 0] = found[0][0]["tokens"][0] = task.tgt_dict.unk()
+    assert bleu_of(task, metric_for("de", tokenized=False), sample, found).counts[0] == 0
+
+
+def test_tokenised_bleu_and_unknown_languages(caplog):
+    assert metric_for("zh", tokenized=True).tokenizer.signature() == "none"
+    assert not caplog.messages
+    assert metric_for("jp", tokenized=False).tokenizer.signature() == "13a"
+    assert "language 'jp' is not known" in caplog.text
+
+
+def test_a_missing_tokeniser_is_said_before_anything_is_trained(monkeypatch):
+    monkeypatch.setattr(japanese, "MeCab", None)
+    with pytest.raises(ValueError, match="pip install"):
+        metric_for("ja_JP", tokenized=False)

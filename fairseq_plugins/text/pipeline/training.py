@@ -36,6 +36,7 @@ from spacy.vocab import Vocab
 from thinc.api import Config
 
 from ...files import write_text
+from ...language_codes import base_code
 from ...messages import named
 from ..annotate import SCORES
 from . import scores
@@ -139,9 +140,9 @@ def to_doc(group: list[TreeSentence], vocab: Vocab) -> Doc:
 
 def moses_of(lang: str) -> Callable[[str], list[str]] | None:
     """Return Moses' tokeniser of a language, or None where words are not between blanks."""
-    if lang in WITHOUT_BLANKS:
+    if base_code(lang) in WITHOUT_BLANKS:
         return None
-    tokenizer: Any = MosesTokenizer(lang)
+    tokenizer: Any = MosesTokenizer(base_code(lang))
     return partial(tokenizer.tokenize, escape=False)
 
 
@@ -195,7 +196,7 @@ def complete(args: Namespace) -> Namespace:
     found = {
         "train": args.train or split_file(folder, "train"),
         "dev": args.dev or split_file(folder, "dev"),
-        "lang": args.lang or language_of(folder),
+        "lang": base_code(args.lang or "") or language_of(folder),
         "license": args.license or licence_of(folder),
         "source": args.source or folder.resolve().name,
     }
