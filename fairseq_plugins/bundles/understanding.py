@@ -20,6 +20,7 @@ from ..architectures import agreement
 from ..architectures.entity_options import asked_of
 from ..architectures.options import merged
 from ..architectures.text_kinds import TextKind, kind_of
+from ..checkpoints.reading import check_finite
 from ..checkpoints.records import close
 from ..checkpoints.trial import build_without_memory, check_size
 from ..corpora.datasets import label_names
@@ -225,4 +226,5 @@ def _of_type(
     for name, value in tensors.items():
         if value.dtype != wanted[name].dtype:
             raise ValueError(f"{path}: {name!r} is of {value.dtype}, not {wanted[name].dtype}")
+    check_finite(tensors, path)
     return tensors

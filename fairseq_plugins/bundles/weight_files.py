@@ -16,12 +16,14 @@ from typing import IO, Any
 
 import numpy as np
 
+from ..files import BLOCK
 from ..messages import named, quoted
 
 BINARY_VERSION = 6
 TYPES = {0: np.dtype("float32"), 1: np.dtype("int8"), 2: np.dtype("int16"), 3: np.dtype("int32")}
 FLOAT32, INT8 = TYPES[0], TYPES[1]
 OTHER = np.dtype("float64")  # none of ours
+SMALLEST = 1e-30  # scale
 
 Kind = tuple[tuple[int, ...], np.dtype]  # shape and type
 Kinds = dict[str, Kind]
@@ -35,11 +37,11 @@ def check_weights(
     Args:
         stream: the open file.
         model: kind and revision.
-        weights: shapes and types of those whose content may be any.
+        weights: shapes and types of those whose content may be any numbers.
         settings: numbers of NumPy that have to be these.
 
     Raises:
-        ValueError: it holds something else, or ends too early.
+        ValueError: it holds something else, NaN or infinity, or ends too early.
     """
     try:
         _check(stream, model, weights, settings)
@@ -87,8 +89,22 @@ def _variable(stream: IO[bytes], settings: Mapping[str, Any]) -> tuple[str, Kind
         raise ValueError(f"its {quoted(name)} has another size than its shape and type")
     if name in settings and not shape and stream.read(size) != settings[name].tobytes():
         raise ValueError(f"its {name} is another than the bundle says")
-    stream.seek(0 if name in settings and not shape else size, SEEK_CUR)
+    if dtype == FLOAT32 and name not in settings:
+        _check_numbers(stream, size, name)
+    else:
+        stream.seek(0 if name in settings and not shape else size, SEEK_CUR)
     return name, (shape, dtype)
+
+
+def _check_numbers(stream: IO[bytes], size: int, name: str) -> None:
+    """Read numbers, a block at a time; 8 bits are divided by their scale."""
+    while size > 0 and (block := stream.read(min(size, BLOCK))):
+        found = np.frombuffer(block[: len(block) // 4 * 4], "<f4")
+        if not np.isfinite(found).all():
+            raise ValueError(f"its {quoted(name)} holds a value that is no finite number")
+        if name.endswith("_scale") and np.abs(found).min() < SMALLEST:
+            raise ValueError(f"its {quoted(name)} holds a value that nothing can be divided by")
+        size -= len(block)
 
 
 def _integer(stream: IO[bytes], kind: str) -> int:

@@ -18,6 +18,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from ..messages import quoted
+
 SHARED = 4  # how often all numbers of a file may be shared; three tables of a translation model are
 SHOWN = 120  # characters of torch's reason
 
@@ -62,7 +64,19 @@ def read_state(path: str | Path) -> dict[str, Any]:
     model = state.get("model") if isinstance(state, dict) else None
     if not isinstance(model, dict) or not all(torch.is_tensor(value) for value in model.values()):
         raise ValueError(f"{path}: no fairseq checkpoint, it holds no 'model' parameters")
+    for name in (*state, *model):
+        if not isinstance(name, str):
+            raise ValueError(f"{path}: refused: {quoted(name)} is no name, names are text")
     return state
+
+
+def check_finite(tensors: Mapping[str, Tensor], where: object) -> None:
+    """Refuse weights that are no numbers: NaN, or infinite (ValueError)."""
+    for name, value in tensors.items():
+        numbers = value.float() if value.is_floating_point() else value.new_zeros(1)
+        # a sum is the faster way to know, but may itself be too large
+        if not (numbers.sum().isfinite() or numbers.isfinite().all()):
+            raise ValueError(f"{where}: {quoted(name)} holds a value that is no finite number")
 
 
 def _refusal(path: Path, error: Exception) -> str:

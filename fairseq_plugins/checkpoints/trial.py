@@ -16,6 +16,8 @@ import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
+from ..messages import quoted
+
 TABLES = 2**30  # bytes of what a model computes for itself: positions, masks
 SHOWN = 400  # characters of torch's list of what does not fit
 
@@ -74,6 +76,10 @@ def check_weights(model: nn.Module, weights: Mapping[str, Tensor], **how: Any) -
     except RuntimeError as error:
         reason = " ".join(str(error).split())
         raise ValueError(reason if len(reason) <= SHOWN else f"{reason[:SHOWN]}...") from None
+    shapes |= weights  # beside older names those that the model itself replaced them by
+    for name, own in model.state_dict().items():
+        if name in shapes and own.is_floating_point() != shapes[name].is_floating_point():
+            raise ValueError(f"{quoted(name)} is of {shapes[name].dtype}, not of {own.dtype}")
 
 
 @contextmanager

@@ -22,7 +22,7 @@ from omegaconf import OmegaConf
 
 from ..architectures.options import merged
 from ..bundles.run_folder import STATE, prepared_folder
-from ..checkpoints.reading import read_state
+from ..checkpoints.reading import check_finite, read_state
 from ..checkpoints.records import NAME, PIPELINE, close
 from ..checkpoints.trial import build_without_memory, check_weights
 
@@ -78,6 +78,7 @@ def read_checkpoint(path: Path) -> Checkpoint:
     ours = name in TAKEN and getattr(model_class, TAKEN[name], False)
     if name is None or not ours:
         return Checkpoint(path, {"_name": name}, {"_name": arch}, state["model"], ours=False)
+    check_finite(state["model"], path)
     task = close(task, TASK_DATACLASS_REGISTRY[name], path, without=[PIPELINE])
     config_class = MODEL_DATACLASS_REGISTRY[ARCH_MODEL_NAME_REGISTRY[arch]]
     how = {"without": model_class.opened, "before": model_class.before}

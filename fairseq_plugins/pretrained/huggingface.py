@@ -12,6 +12,7 @@ from typing import TypeVar
 
 from torch import Tensor
 
+from ..checkpoints.reading import check_finite
 from ..messages import named
 from ..nn.bert import BertShape
 from . import configuration, names, weights
@@ -78,8 +79,7 @@ def load_state(directory: str | Path, shape: BertShape | None = None) -> dict[st
         if not tensor.is_floating_point():
             raise ValueError(f"{path}: {name!r} holds {tensor.dtype}, expected real numbers")
         tensors[name] = tensor.float()
-        if not tensors[name].isfinite().all():
-            raise ValueError(f"{path}: {name!r} holds a value that is no finite number")
+    check_finite(tensors, path)
     if shape is not None:
         _cut_table(tensors, shape, Path(directory))
         _check_request(tensors, own, shape, theirs, path)

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from fairseq_plugins.bundles.ctranslate2_model import (
+    CONFIGURATION,
     END_ID,
     Model,
     Search,
@@ -198,6 +199,29 @@ def test_any_byte_may_be_wrong(forged):
     assert 0 < accepted < 60
 
 
+@pytest.mark.parametrize("int8", [False, True])
+def test_weights_that_are_no_numbers_are_refused(tmp_path, int8):
+    dice = random.Random(12)
+    path = written(tmp_path / "m", WIDE, int8=int8) / "model.bin"
+    raw = path.read_bytes()
+    scaled = {f"{name}_scale": shape[:1] for name, shape in WIDE.shapes().items() if int8}
+    floats = {n: shape for n, shape in WIDE.shapes().items() if f"{n}_scale" not in scaled}
+    floats |= {name: shape for name, shape in scaled.items() if _string(name) in raw}
+    odd = [float("nan"), float("inf"), float("-inf")]
+    for _ in range(60):
+        name = dice.choice([name for name in floats if raw.count(_string(name)) == 1])
+        place = header_of(raw, name) + 6 + 4 * len(floats[name])
+        place += 4 * dice.randrange(int(np.prod(floats[name])))
+        value = dice.choice([*odd, 0.0, 1e-40] if name.endswith("_scale") else odd)
+        path.write_bytes(put(raw, place, "f", value))
+        with pytest.raises(
+            ValueError, match=f"model.bin is no model .* its '{name}' holds a value that"
+        ):
+            check_folder(path.parent, WIDE, int8=int8)
+    path.write_bytes(raw)
+    check_folder(path.parent, WIDE, int8=int8)
+
+
 @pytest.mark.parametrize("other", ["decoder/layer_0/attention/linear_1/bias", "nothing", ""])
 def test_aliases_are_checked(tmp_path, other):
     """Equal tables are kept once; what is called the same has to be as large, and there."""
@@ -222,6 +246,8 @@ def _string(text: str) -> bytes:
     ("name", "content"),
     [
         ("config.json", {"eos_token": "9"}),
+        ("config.json", CONFIGURATION | {"add_source_bos": 0}),
+        ("config.json", CONFIGURATION | {"multi_query_attention": 0.0}),
         ("config.json", []),
         ("config.json", None),
         ("target_vocabulary.json", ["a"]),
