@@ -65,6 +65,14 @@ def json_lines(path: str | Path) -> Iterator[tuple[int, Any]]:
             raise ValueError(f"{path}, line {number}: no JSON ({error})") from None
 
 
+def as_rows(value: Any) -> Any:
+    """Return rows of which JSON gives the columns, as Hugging Face writes them; else the value."""
+    columns = [*value.values()] if isinstance(value, dict) else []
+    if columns and all(isinstance(one, list) and len(one) == len(columns[0]) for one in columns):
+        return [dict(zip(value, row)) for row in zip(*columns)]
+    return value
+
+
 def read_text(path: str | Path) -> str:
     """Read a whole file, its line ends as they are; see `decode` and `Path.read_bytes`."""
     return decode(Path(path).read_bytes(), path)

@@ -4,7 +4,10 @@ Versions 1.1 and 2.0 have one form: articles of paragraphs, each with its questi
 says of a question decides: ``answers`` that are there make it answerable, an empty list makes it
 unanswerable, and where neither ``answers`` nor ``is_impossible`` stand (official test files)
 nothing is known. ``is_impossible`` that contradicts ``answers`` is an error. Other keys, such as
-``plausible_answers``, are ignored.
+``plausible_answers``, are ignored. Files like these are read as well: ids that are whole numbers,
+titles and versions that are numbers or null, and Hugging Face's form, in which ``answers`` are
+columns (``{"text": [...], "answer_start": [...]}``) and ``data`` may hold questions, each with its
+own context.
 """
 
 import json
@@ -16,7 +19,7 @@ from typing import Any
 
 from ..files import write_text
 from ..messages import named, quoted, shortened
-from ..text_reading import check_characters, read_text
+from ..text_reading import as_rows, check_characters, read_text
 
 VERSION = "v2.0"
 NO_VERDICT = "1"  # versions that begin so do not say "is_impossible"
@@ -120,7 +123,7 @@ def read(path: str | Path) -> Squad:
             seen[question.id] = place.removeprefix(f"{path}: ")
     if not seen:
         raise ValueError(f"{path} holds no question")
-    return Squad(_take(body, "version", str, str(path), ""), paragraphs)
+    return Squad(_said(body, "version", str(path)), paragraphs)
 
 
 def dump(path: str | Path, paragraphs: Iterable[Paragraph], version: str = VERSION) -> None:
@@ -167,8 +170,10 @@ def _parsed(path: Path) -> dict[str, Any]:
 def _paragraphs(body: dict[str, Any], path: Path) -> Iterator[Paragraph]:
     for i, article in enumerate(_take(body, "data", list, f"{path}: the file")):
         place = f"{path}: data[{i}]"
+        if isinstance(article, dict) and "question" in article and "paragraphs" not in article:
+            article = {**article, "paragraphs": [{**article, "qas": [article]}]}
         found = _take(article, "paragraphs", list, place)
-        title = _take(article, "title", str, place, "")
+        title = _said(article, "title", place)
         check_characters(title, place)
         for k, paragraph in enumerate(found):
             where = f"{place}.paragraphs[{k}]"
@@ -179,6 +184,10 @@ def _paragraphs(body: dict[str, Any], path: Path) -> Iterator[Paragraph]:
 
 
 def _question(body: Any, place: str) -> Question:
+    if isinstance(body, dict):
+        known = {"answers": as_rows(body["answers"])} if "answers" in body else {}
+        known |= {"id": str(body["id"])} if type(body.get("id")) is int else {}
+        body = body | known
     name = _text(body, "id", place)
     place = f"{place} (id {name!r})"
     text = _text(body, "question", place)
@@ -206,6 +215,13 @@ def _text(body: Any, key: str, place: str) -> str:
         raise ValueError(f"{place}: {key!r} is empty")
     check_characters(found, place)
     return found
+
+
+def _said(body: dict[str, Any], key: str, place: str) -> str:
+    """Take a text that may lack, be null, or be a number."""
+    found = body.get(key)
+    number = type(found) in (int, float)
+    return str(found) if number else "" if found is None else _take(body, key, str, place)
 
 
 def _take(body: Any, key: str, kind: type, place: str, default: Any = ...) -> Any:

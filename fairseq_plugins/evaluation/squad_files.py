@@ -1,8 +1,9 @@
 """Files of SQuAD's official evaluation: gold answers, predictions, null odds, and a subset by ids.
 
-Gold is the dataset's JSON (version 1.1 or 2.0), predictions ``{"id": "text", ...}`` with an empty
-text for no answer, null odds ``{"id": number, ...}``. The subset is a file with one id a line, a
-JSON list of ids, an object with ids as keys, or a SQuAD file.
+Gold is the dataset's JSON (version 1.1 or 2.0, or Hugging Face's form of it), predictions
+``{"id": "text", ...}`` with an empty text for no answer, null odds ``{"id": number, ...}``. The
+subset is a file with one id a line, a JSON list of ids, an object with ids as keys, or a SQuAD
+file.
 """
 
 import json
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ..messages import named
-from ..text_reading import read_lines
+from ..text_reading import as_rows, read_lines
 from .choices import MISSING
 from .squad import OFFICIAL_THRESHOLD, evaluate
 
@@ -180,7 +181,8 @@ def read_gold(path: str | Path) -> dict[str, tuple[str, ...]]:
             )
         if name in found:
             raise ValueError(f"{where}: question {name} is there twice")
-        answers = _part(question, "answers", list, where)
+        given = {"answers": as_rows(question["answers"])}
+        answers = _part(given, "answers", list, where)
         found[name] = tuple(_part(answer, "text", str, where) for answer in answers)
     if not found:
         raise ValueError(f"{path} holds no questions")
@@ -189,6 +191,9 @@ def read_gold(path: str | Path) -> dict[str, tuple[str, ...]]:
 
 def _questions(squad: Any, path: str) -> Iterator[tuple[str, Any]]:
     for i, article in enumerate(_part(squad, "data", list, path)):
+        if isinstance(article, dict) and "question" in article and "paragraphs" not in article:
+            yield f"{path}: data[{i}]", article
+            continue
         for j, paragraph in enumerate(_part(article, "paragraphs", list, f"{path}: data[{i}]")):
             where = f"{path}: data[{i}].paragraphs[{j}]"
             for k, question in enumerate(_part(paragraph, "qas", list, where)):
@@ -263,7 +268,7 @@ def read_ids(path: str | Path) -> dict[str, None]:
             places = _questions(content, str(path))
             found = [str(_part(question, "id", (str, int), where)) for where, question in places]
         else:
-            found = list(content)
+            found = [str(name) if type(name) is int else name for name in content]
     for name in found:
         if not isinstance(name, str):
             raise ValueError(f"{path}: {json.dumps(name)[:80]} is no id of a question")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 
 import pytest
 from hypothesis import given
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 from squad_files import paragraph, question, toy_squad, write_squad
 
 from fairseq_plugins.corpora.squad import GoldAnswer, Paragraph, Question, dump, read
+from fairseq_plugins.evaluation.squad_files import read_gold, read_ids
 
 CONTEXT = "Mara built a mill in Lund. Otto sold it."
 KNOWN = question("q1", "Who built it?", "Mara", ("Otto", 27))
@@ -81,15 +83,17 @@ AT_Q, NAMED = r"data\[0\].paragraphs\[0\].qas\[0\]", r" \(id 'q1'\)"
     [
         (("data",), ..., "is no SQuAD file: expected an object with a list 'data'"),
         (("data",), {}, r"squad.json: the file: 'data' is \{\}, expected a list"),
-        (("version",), 2, "'version' is 2, expected a text"),
+        (("version",), [2], r"'version' is \[2\], expected a text"),
         (("data", 0), "x", r"squad.json: data\[0\] is \"x\", expected an object"),
-        (("data", 0, "title"), None, r"data\[0\]: 'title' is null, expected a text"),
+        (("data", 0, "title"), {}, r"data\[0\]: 'title' is \{\}, expected a text"),
         (("data", 0, "paragraphs"), ..., r"data\[0\] has no 'paragraphs'; it has 'title'"),
         ((*P, "context"), 5, r"data\[0\].paragraphs\[0\]: 'context' is 5, expected a text"),
         ((*P, "context"), " \n", r"data\[0\].paragraphs\[0\]: 'context' is empty"),
         ((*P, "context"), "a \udc80", r"paragraphs\[0\]: '.udc80' is half a character"),
         ((*P, "qas"), ..., r"data\[0\].paragraphs\[0\] has no 'qas'"),
-        ((*Q, "id"), 7, rf"{AT_Q}: 'id' is 7, expected a text"),
+        ((*Q, "id"), 7.0, rf"{AT_Q}: 'id' is 7.0, expected a text"),
+        ((*Q, "id"), True, rf"{AT_Q}: 'id' is true, expected a text"),
+        ((*Q, "answers"), {"text": ["a"], "answer_start": []}, "expected a list"),
         ((*Q, "id"), "q3", r"qas\[2\] \(id 'q3'\): the id stands at data.*qas\[0\] \(id 'q3'\)"),
         ((*Q, "question"), "", rf"{AT_Q}{NAMED}: 'question' is empty"),
         ((*Q, "question"), "\ud800", rf"{AT_Q}{NAMED}: '.ud800' is half a character"),
@@ -164,3 +168,49 @@ def test_official_file_is_written_as_it_was(tmp_path) -> None:
     path, _ = toy_squad(tmp_path)
     dump(tmp_path / "again.json", read(path).paragraphs)
     assert json.loads((tmp_path / "again.json").read_text()) == json.loads(path.read_text())
+
+
+def as_others_write(body, rng):
+    """Write a file's content as tools other than SQuAD's do; ids are numbers already."""
+    columns = rng.random() < 0.7
+    for article in body["data"]:
+        article["title"] = rng.choice([None, 7, article["title"]])
+        for asked in (q for p in article["paragraphs"] for q in p["qas"]):
+            asked["id"] = rng.choice([int, str])(asked["id"])
+            asked.pop(rng.choice(["is_impossible", "none of these"]), None)
+            if columns and "answers" in asked:
+                answers = asked["answers"]
+                keys = ("text", "answer_start")
+                asked["answers"] = {key: [one[key] for one in answers] for key in keys}
+    body["version"] = rng.choice([1.1, 2, 2.0, None, "v2.0"])
+    if columns and rng.random() < 0.5:
+        body["data"] = [
+            {"title": a["title"], "context": p["context"], **q}
+            for a in body["data"]
+            for p in a["paragraphs"]
+            for q in p["qas"]
+        ]
+    return body
+
+
+def test_files_of_other_tools_say_what_squads_own_say(tmp_path) -> None:
+    rng, texts = random.Random(6), ("Mara built a mill.", "教区成立了。", "كتاب جديد", "🙂 weiß 🙂")
+    path = tmp_path / "squad.json"
+    for _ in range(120):
+        paragraphs, number = [], 0
+        for _ in range(rng.randint(1, 3)):
+            text, asked = rng.choice(texts), []
+            for _ in range(rng.randint(1, 3)):
+                answers = rng.sample(text.split(), rng.randint(0, 1)) * rng.randint(1, 2)
+                asked.append(question(str(number), "Who 谁?", *answers, gold=rng.random() < 0.8))
+                number += 1
+            paragraphs.append(paragraph(text, *asked, title=rng.choice(["A", "B"])))
+        plain = read(write_squad(path, paragraphs))
+        gold = all(one.answers is not None for one in plain.questions) and read_gold(path)
+        body = as_others_write(json.loads(path.read_text()), rng)
+        path.write_text(json.dumps(body), encoding="utf-8")
+        found = read(path)
+        told = [[(p.context, q) for p in x.paragraphs for q in p.questions] for x in (plain, found)]
+        assert told[0] == told[1]
+        assert not gold or read_gold(path) == gold
+        assert [*read_ids(path)] == [q.id for q in plain.questions]

@@ -161,7 +161,7 @@ def test_questions_without_any_span_say_nothing_of_the_threshold(files, caplog):
         ("odds.json", {"a": 1.0, "c": 1.0}, r"odds\.json lacks 1 id \(b\) that are predicted"),
         ("ids.txt", "\n", r"ids\.txt holds no ids"),
         ("ids.txt", "a\nnone\n", r"ids\.txt: 1 id \(none\) not in .*gold\.json"),
-        ("ids.txt", "[1]", r"ids\.txt: 1 is no id"),
+        ("ids.txt", "[1.5]", r"ids\.txt: 1.5 is no id"),
         ("gold.json", "[]", r"gold\.json: expected an object with 'data', a list: no SQuAD file"),
         ("gold.json", {"data": []}, r"gold\.json holds no questions"),
         ("gold.json", {"data": [{}]}, r"data\[0\]: expected an object with 'paragraphs'"),
