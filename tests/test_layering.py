@@ -21,7 +21,7 @@ _TEXT = {"syntax", "pretrained", "data", "corpora"}
 MAY_IMPORT = {
     "syntax": set(),
     "nn": set(),
-    "evaluation": set(),
+    "evaluation": {"syntax"},
     "checkpoints": set(),
     "bundles": _TEXT | {"text", "architectures", "nn", "evaluation", "checkpoints"},
     "resources": set(),

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..syntax.entity_labels import MARKS, label_parts
 from .labeling import Entity, entities, word_groups
 
 FLAT, NESTED = OVERLAPS = ("flat", "nested")
-_MARKS = frozenset("BIESLUM")  # of labels that say of which type a word's entity is
 
 
 class EntitySpan(NamedTuple):
@@ -34,8 +34,8 @@ class EntitySpan(NamedTuple):
 
 def types_of(labels: Iterable[str]) -> tuple[str, ...]:
     """Return the types of entities that labels of words (``B-PER``) name, in the labels' order."""
-    parted = (label.partition("-") for label in labels)
-    return tuple(dict.fromkeys(kind for mark, _, kind in parted if mark in _MARKS and kind))
+    parted = (label_parts(label) for label in labels)
+    return tuple(dict.fromkeys(kind for mark, kind in parted if mark in MARKS and kind))
 
 
 def scores_of_types(labels: Iterable[str]) -> Callable[..., dict[str, float]]:

@@ -4,13 +4,14 @@ All start from counts of a sentence, which add up over sentences, batches and wo
 last. A row is the labels of one sentence, as text.
 
 Entities are read by conlleval's rules (CoNLL-2000 and later), which take IOB1, IOB2 and IOBES (also
-written BMES or BILOU) alike: an entity goes on while the type stays the same, nothing says "begin"
-and nothing said "end"; it is right when type, first and last word agree. nervaluate's strict counts
-are the same on IOB rows (a test holds this), but it refuses IOBES and BMES rows, and runs four
-evaluations for every type where one count is asked for; hence these few lines.
+written BMES or BILOU) alike, also with ``_`` for ``-`` or without types: an entity goes on while
+the type stays the same, nothing says "begin" and nothing said "end"; it is right when type, first
+and last word agree. nervaluate's strict counts are the same on IOB rows (a test holds this), but it
+refuses IOBES and BMES rows, and runs four evaluations for every type where one count is asked for;
+hence these few lines.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 from itertools import product
 from operator import eq
@@ -18,12 +19,13 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..syntax.entity_labels import OUTSIDE, entity_types, label_parts
+
 Row = Sequence[str]
 Entity = tuple[str, int, int]
 Counts = tuple[int, ...]
 
 EDITS = frozenset("RUM")  # words to be replaced, unnecessary, or missing: ERRANT's
-_OUTSIDE = "O"
 _FIRST = frozenset("BSU")  # marks of a word that begins an entity, whatever came before
 _LAST = frozenset("ESLU")  # marks of a word that ends one, whatever comes next
 
@@ -31,9 +33,9 @@ _LAST = frozenset("ESLU")  # marks of a word that ends one, whatever comes next
 def entities(row: Sequence[str]) -> Iterator[Entity]:
     """Yield the entities of a sentence as (type, first word, last word)."""
     start, kind, ended = None, "", False
-    for place, label in enumerate([*row, _OUTSIDE]):
-        mark, _, type_ = label.partition("-")
-        outside = label == _OUTSIDE
+    for place, label in enumerate([*row, OUTSIDE]):
+        mark, type_ = label_parts(label)
+        outside = label == OUTSIDE
         if start is not None and (outside or ended or mark in _FIRST or type_ != kind):
             yield kind, start, place - 1
             start = None
@@ -142,17 +144,17 @@ class WordGroup(NamedTuple):
         return METRICS_OF[self.kind]
 
 
-def word_groups(labels: Iterable[str], positive: str) -> dict[str, WordGroup]:
+def word_groups(labels: Collection[str], positive: str) -> dict[str, WordGroup]:
     """Return what is counted of words with some labels, by the beginning of its metrics' names.
 
     Args:
-        labels: of words; entities are counted where ``B-`` or ``I-`` begins any of them, with
-            F0.5 beside F1 where their types are those of edits.
+        labels: of words; entities are counted where these have types (`entity_types`), with F0.5
+            beside F1 where their types are those of edits.
         positive: label of erroneous words; empty if there is none.
     """
     groups = {"accuracy": WordGroup("accuracy", word_counts)}
-    if kinds := {label[2:] for label in labels if label[:2] in ("B-", "I-")}:
-        groups["entity"] = WordGroup("edits" if kinds <= EDITS else "entity", entity_counts)
+    if kinds := entity_types(labels):
+        groups["entity"] = WordGroup("edits" if EDITS >= {*kinds} else "entity", entity_counts)
     if positive:
         for kind, count in (("token", token_counts), ("detection", detection_counts)):
             groups[kind] = WordGroup(kind, partial(count, positive=positive))

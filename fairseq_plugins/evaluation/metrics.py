@@ -3,8 +3,8 @@
 classes      accuracy, macro_f1, mcc; f1 of the positive class where there is one
 score        pearson, spearman, mse
 word_labels  accuracy; entity_precision, entity_recall, entity_f1 where labels name entities
-             (B-, I- ...), and entity_f0.5 where these are edits (B-R, B-U, B-M ...); with an error
-             label token_precision, token_recall, token_f0.5, detection_precision,
+             (B-, I-, B_, B ...), and entity_f0.5 where these are edits (B-R, B-U, B-M ...); with
+             an error label token_precision, token_recall, token_f0.5, detection_precision,
              detection_recall, detection_f1, detection_false_positive_rate
 entities     entity_precision, entity_recall, entity_f1, entity_f0.5, likewise
 spans        exact, f1; has_answer_exact, has_answer_f1, no_answer_exact, no_answer_f1 of the

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from functools import partial
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import precision_recall_fscore_support
 
+from fairseq_plugins.evaluation.entity_spans import types_of
 from fairseq_plugins.evaluation.labeling import (
     counted,
     detection_counts,
@@ -17,7 +19,9 @@ from fairseq_plugins.evaluation.labeling import (
     entity_counts,
     precision_recall_f,
     token_counts,
+    word_groups,
 )
+from fairseq_plugins.syntax.entity_labels import entity_types
 
 
 def totals(count, *rows, **how):
@@ -144,3 +148,47 @@ def test_rows_of_unequal_length_are_refused(count):
         counted(count, [["O"], ["O"]], [["O"]])
     with pytest.raises(ValueError, match="sentence 1 has 2 gold labels and 1"):
         counted(count, [["O"], ["O", "O"]], [["O"], ["O"]])
+
+
+SCHEMES = ("BIO", "BIOES", "BILOU", "BMES", "IO")
+
+
+def written(row, form):
+    return [label if label == "O" else form.format(*label.split("-")) for label in row]
+
+
+def test_marks_without_hyphen_or_type_name_the_same_entities():
+    rng = random.Random(4)
+    for _ in range(150):
+        marks = rng.choice(SCHEMES)
+        labels = ["O", *(f"{m}-{k}" for m in marks.replace("O", "") for k in ("PER", "人", "a-b"))]
+        gold, said = ([rng.choice(labels) for _ in range(9)] for _ in range(2))
+        counts = entity_counts(gold, said)
+        assert entity_counts(written(gold, "{}_{}"), written(said, "{}_{}")) == counts
+        for form in ("{}-PER", "{}_PER", "{}"):
+            rows = [[one_type(label) for label in row] for row in (gold, said)]
+            found = entity_counts(*(written(row, form) for row in rows))
+            assert found == entity_counts(*(written(row, "{}-x") for row in rows))
+            assert [*word_groups(written(labels, form), "")] == ["accuracy", "entity"]
+
+
+def one_type(label):
+    return label.replace("a-b", "PER")
+
+
+@pytest.mark.parametrize(
+    "labels",
+    ["c i", "O A B AB", "NOUN B_x O", "O PER LOC", "IN BE DT", "S M E", "1 2", "b_x i_x O", "O"],
+)
+def test_labels_that_are_no_marks_name_no_entities(labels):
+    assert [*word_groups(labels.split(), "")] == ["accuracy"]
+    assert types_of(labels.split()) == (("x",) if "B_x" in labels else ())
+
+
+def test_types_are_those_of_either_form():
+    assert entity_types(["O", "B_PER", "I_PER", "B_a-b"]) == ("PER", "a-b")
+    assert entity_types(["O", "B", "I"]) == ("",)
+    assert entity_types(["O", "B-R", "I-R", "B-M"]) == ("R", "M")
+    assert [*word_groups(["O", "B_R", "I_R", "B_M"], "")["entity"].metrics(1, 1, 1)][-1] == (
+        "entity_f0.5"
+    )

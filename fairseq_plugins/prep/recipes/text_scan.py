@@ -19,6 +19,7 @@ from ...corpora.datasets import in_order_of_ids, read_split
 from ...corpora.examples import Example
 from ...corpora.readers.split_file import Respelled, known_label, likeness, log_respelled
 from ...messages import named, quoted
+from ...syntax.entity_labels import entity_types
 from ...syntax.layers import OF_PAIRS
 from ...text_reading import check_characters
 from .text_options import TextOptions
@@ -247,7 +248,6 @@ def _warn_of_header(scan: TextScan, labels: list[str]) -> None:
 
 def headline(options: TextOptions, labels: list[str]) -> str:
     """Return the dataset's metric, or for words whose labels name no entities their accuracy."""
-    entities = any(label[:2] in ("B-", "I-") for label in labels)
-    if options.source.metric.startswith("entity") and not entities:
+    if options.source.metric.startswith("entity") and not entity_types(labels):
         return "accuracy"
     return options.source.metric
