@@ -6,22 +6,22 @@ sentences, so that whoever makes text of them, fairseq's commands included, gets
 
 from typing import Any
 
-from fairseq.data import Dictionary
 from torch import Tensor
 
 from ..syntax.labels import SPECIAL_ID
 from ..syntax.layers import Layer
+from .text_dictionary import TextDictionary
 
 
-class FactoredDictionary(Dictionary):
+class FactoredDictionary(TextDictionary):
     """A fairseq dictionary that also knows marked ids: an id plus its size times that of a label.
 
     Args:
-        dictionary: of V subwords.
+        dictionary: of V subwords; knows how they are joined.
         layer: whose labels restore subwords (`Layer.restore`).
     """
 
-    def __init__(self, dictionary: Dictionary, layer: Layer) -> None:
+    def __init__(self, dictionary: TextDictionary, layer: Layer) -> None:
         vars(self).update(vars(dictionary))
         self.layer, self.size = layer, len(dictionary)
 

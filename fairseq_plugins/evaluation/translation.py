@@ -25,6 +25,8 @@ FIGURES = ("bleu", "chrf", "tokenized_bleu", "compound_split_bleu")
 
 _BPE_MARK = re.compile(r"@@ |@@ ?$")
 _PIECE_MARK = "\u2581"
+_PIECE_BYTES = re.compile(r"(?<!\S)<0x[0-9A-F]{2}>(?: <0x[0-9A-F]{2}>)*(?!\S)")
+_NO_BYTE = re.compile("[\udc80-\udcff]")  # what Python makes of bytes that are no character
 _HYPHEN_COMPOUND = re.compile(rb"(\S)-(\S)")  # on bytes, as the perl one-liner in use everywhere
 _SPACED_STOP = re.compile(r"\s[.,](?=\s|$)")
 _ATTACHED_STOP = re.compile(r"[^\s.,][.,](?=\s|$)")
@@ -103,13 +105,21 @@ def remove_subwords(
     if kind == "bpe":
         return [_BPE_MARK.sub("", line) for line in lines]
     if kind == "sentencepiece":
-        return [line.replace(" ", "").replace(_PIECE_MARK, " ").strip() for line in lines]
+        texts = (_PIECE_BYTES.sub(_character, line).replace(" ", "") for line in lines)
+        return [text.replace(_PIECE_MARK, " ").strip() for text in texts]
     return list(lines)
+
+
+def _character(pieces: re.Match[str]) -> str:
+    """Return the characters of sentencepiece's bytes, as its programs do."""
+    found = bytes(int(piece[3:5], 16) for piece in pieces[0].split())
+    text = _NO_BYTE.sub("\ufffd", found.decode("utf-8", "surrogateescape"))
+    return text.replace(" ", _PIECE_MARK)
 
 
 def _subword_kind(lines: Sequence[str]) -> str:
     filled = [line for line in lines if line.strip()]
-    marked = sum(line.lstrip().startswith(_PIECE_MARK) for line in filled)
+    marked = sum(_PIECE_MARK in line or bool(_PIECE_BYTES.search(line)) for line in filled)
     if filled and 2 * marked >= len(filled):
         return "sentencepiece"
     return "bpe" if any(_BPE_MARK.search(line) for line in filled) else "none"

@@ -3,7 +3,8 @@
     restored(lowered(subword), casing_of(subword)) = subword      for all labels but ``mixed``
 
 Characters are changed one by one, and only where another single character takes their place, so
-that all places in a text stay as they are. Moses' entities (``&quot;``) are no letters.
+that all places in a text stay as they are. Moses' entities (``&quot;``) are no letters, nor are
+sentencepiece's bytes (``<0xE5>``).
 """
 
 import re
@@ -11,7 +12,7 @@ from collections.abc import Callable
 
 LOWER, TITLE, UPPER, MIXED, OTHER = "lower", "title", "upper", "mixed", "other"
 CASINGS = (LOWER, TITLE, UPPER, MIXED, OTHER)
-_ENTITY = re.compile(r"(&\w+;|&#\d+;)")
+_ENTITY = re.compile(r"(&\w+;|&#\d+;|<0x[0-9A-F]{2}>)")
 
 
 def _changed(character: str, to: Callable[[str], str]) -> str:

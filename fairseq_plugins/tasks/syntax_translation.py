@@ -36,6 +36,7 @@ from ..data.factor_streams import (
 from ..data.factored_dictionary import FactoredDictionary
 from ..data.factored_pair_dataset import MODES, Ablation, FactoredPairDataset
 from ..data.manifest import Manifest
+from ..data.text_dictionary import Joined, TextDictionary
 from ..option_flags import option
 from ..syntax.layers import COLUMN, Layer, column_places, given_names
 from ..syntax.needs import UNCONTROLLED, Controls, Needs
@@ -115,9 +116,11 @@ class SyntaxTranslationTask(TranslationTask):
         self.manifest = translation_folders.shared_manifest(self.folders)
         self.source_layers = translation_folders.load_layers(self.folders, self.manifest)
         self.target_layers = translation_folders.load_target_layers(self.folders, self.manifest)
+        self.src_dict = TextDictionary(src_dict, self._joined)
+        self.tgt_dict = TextDictionary(tgt_dict, self._joined)
         restored = [k for k, layer in enumerate(self.target_layers) if layer.restore]
         if restored:
-            self.tgt_dict = FactoredDictionary(tgt_dict, self.target_layers[restored[0]])
+            self.tgt_dict = FactoredDictionary(self.tgt_dict, self.target_layers[restored[0]])
         self._predicted: Optional[tuple[str, ...]] = None  # target layers that the models predict
         self.ablation = self._ablation()
         self._controls: Optional[Controls] = None  # of the models, once there is one
@@ -401,13 +404,16 @@ class SyntaxTranslationTask(TranslationTask):
         """Build ``--bpe``, or the data folder's own when none is given."""
         return super().build_bpe(args) or _generation.TargetText(
             lambda text: self.target_decoder.add_subwords(text),
-            lambda text: self.target_decoder.remove_subwords(text, certain=False),
+            lambda text: text if isinstance(text, Joined) else self._joined(text),
         )
+
+    def _joined(self, text: str) -> str:
+        return self.target_decoder.remove_subwords(text)
 
     def _plain_output(self, text: str) -> str:
         """Return plain text of subwords, or of tokens with ``--eval-bleu-remove-bpe``."""
         if self.cfg.eval_bleu_remove_bpe is None:
-            text = self.target_decoder.remove_subwords(text)
+            text = self._joined(text)
         return self.target_decoder.detokenize(text)
 
     def restart_numbering(self) -> None:

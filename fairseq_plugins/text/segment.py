@@ -23,6 +23,7 @@ from ..text_reading import read_text
 SUBWORDS = ("subword_nmt", "sentencepiece", "none")
 SEPARATOR = "@@"
 CACHE_LIMIT = 200_000
+HELD = "\ufdd0"  # no character of any text
 SENTENCEPIECE_THREADS = 2  # fixed: the model must not depend on the machine
 
 
@@ -34,7 +35,7 @@ class WordSegmenter:
         words = text.split()
         return words, joined_spans(words)
 
-    def join(self, text: str, certain: bool = False) -> str:
+    def join(self, text: str) -> str:
         return text
 
 
@@ -88,7 +89,7 @@ class BpeSegmenter:
         self.cuts[word] = [*(piece + SEPARATOR for piece in bare[:-1]), bare[-1]]
         return self.cuts[word]
 
-    def join(self, text: str, certain: bool = False) -> str:
+    def join(self, text: str) -> str:
         """Remove the marks: ``wat@@ ch`` -> ``watch``."""
         return re.sub(r"(@@ )|(@@ ?$)", "", text)
 
@@ -107,22 +108,21 @@ class SentencePieceSegmenter:
             self.processor = sentencepiece.SentencePieceProcessor(model_file=str(model))
         except (RuntimeError, OSError) as error:
             raise ValueError(f"{model} is no sentencepiece model: {error}") from None
+        self.unknown = self.processor.id_to_piece(self.processor.unk_id())
 
     def segment(self, text: str) -> tuple[list[str], list[Span]]:
         """Return S pieces and their spans in ``text``."""
         encoded = self.processor.encode(text, return_type="offset_mapping")
         return list(encoded["pieces"]), [tuple(span) for span in encoded["offsets"]]
 
-    def join(self, text: str, certain: bool = False) -> str:
-        """Glue pieces and turn word marks into spaces.
+    def join(self, text: str) -> str:
+        """Return the text of pieces with blanks between, as the model itself decodes them.
 
-        Args:
-            text: pieces with blanks between.
-            certain: whether they are; else text without marks is taken for joined already.
+        The unknown piece stays as it is. The model knows no marks of pieces that are not its own.
         """
-        if not certain and "\u2581" not in text:
-            return text
-        return text.replace(" ", "").replace("\u2581", " ").strip()
+        pieces = [HELD if piece == self.unknown else piece for piece in text.split(" ")]
+        found = self.processor.decode_pieces(pieces).replace(HELD, self.unknown)
+        return found.replace("\u2581", " ").strip()
 
 
 Segmenter = WordSegmenter | BpeSegmenter | SentencePieceSegmenter

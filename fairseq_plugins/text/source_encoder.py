@@ -214,9 +214,9 @@ class TargetDecoder:
         """Cut words into subwords, separated by spaces."""
         return " ".join(self.segmenter.segment(reduced(text, self.layers))[0])
 
-    def remove_subwords(self, text: str, certain: bool = True) -> str:
-        """Join subwords to words; without being ``certain`` they may have been joined before."""
-        return self.segmenter.join(text, certain)
+    def remove_subwords(self, text: str) -> str:
+        """Join subwords to words."""
+        return self.segmenter.join(text)
 
     def detokenize(self, text: str) -> str:
         """Join words to a line of text."""

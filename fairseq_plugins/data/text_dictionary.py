@@ -1,0 +1,38 @@
+"""A dictionary that joins subwords as the data folder's own model does, not by a look at the text.
+
+Whatever ``--remove-bpe`` (``--post-process``, ``--eval-bleu-remove-bpe``) names, fairseq removes
+marks by a pattern, which leaves sentencepiece's bytes and drops blanks where a model marks none.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+from fairseq.data import Dictionary
+
+
+class Joined(str):
+    """Text whose subwords have been joined."""
+
+
+class TextDictionary(Dictionary):
+    """A fairseq dictionary of subwords.
+
+    Args:
+        dictionary: of the subwords.
+        join: makes text of subwords with blanks between.
+    """
+
+    def __init__(self, dictionary: Dictionary, join: Callable[[str], str]) -> None:
+        vars(self).update(vars(dictionary))
+        self.join = join
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Leave `join` behind: processes that make batches join nothing."""
+        return {key: value for key, value in vars(self).items() if key != "join"}
+
+    def string(self, tensor: Any, bpe_symbol: str | None = None, *args: Any, **kwargs: Any) -> str:
+        """Return the text of ids (T,) or (B, T), joined if ``bpe_symbol`` is any but ``none``."""
+        text = super().string(tensor, None, *args, **kwargs)
+        if bpe_symbol in (None, "none"):
+            return text
+        return Joined("\n".join(map(self.join, text.split("\n"))))
