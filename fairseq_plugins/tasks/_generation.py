@@ -1,5 +1,7 @@
 """What inference needs beside fairseq: features that travel with raw text, and decoded output."""
 
+import logging
+import sys
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -7,11 +9,16 @@ from typing import Any
 
 import torch
 from fairseq.logging import metrics
+from omegaconf import open_dict
 from torch import Tensor
 
+from ..evaluation.sentence_counts import metric_of
 from ..syntax.layers import Layer
+from ._checkpoint_options import run_of, training_of
 
 BLEU_ORDER = 4
+
+logger = logging.getLogger(__name__)
 
 
 class InferenceTokens(list):
@@ -93,6 +100,29 @@ class TargetText:
 
     encode: Callable[[str], str]
     decode: Callable[[str], str]
+
+
+def score_plain_text(cfg: Any, lang: str) -> None:
+    """Let the last line of ``fairseq-generate`` be sacreBLEU of plain text, not BLEU of subwords.
+
+    Whoever names ``--scoring`` on the command line gets what it names.
+
+    Args:
+        cfg: options of the task, among those of the program.
+        lang: target language, which decides the tokenisation.
+    """
+    whole = run_of(cfg)
+    named = any(word.partition("=")[0] == "--scoring" for word in sys.argv)
+    if named or whole is None or not whole.get("scoring") or training_of(cfg) is not None:
+        return
+    try:
+        metric = metric_of("bleu", lang)
+    except ValueError as error:
+        logger.warning("the last line will be BLEU of subwords: %s", error)
+        return
+    tokenizer = metric._TOKENIZER_MAP.get(metric.trg_lang, metric.TOKENIZER_DEFAULT)
+    with open_dict(whole):
+        whole.scoring = {"_name": "sacrebleu", "sacrebleu_tokenizer": tokenizer}
 
 
 def log_bleu(logging_outputs: Sequence[Mapping[str, Any]]) -> None:

@@ -15,8 +15,11 @@ from fairseq.data import Dictionary
 from torch import Tensor
 
 from ..text.unanswered import SCORES
+from ._checkpoint_options import run_of
 
 COMMAND = "fairseq_cli.interactive"
+STANDARD = "-"  # standard input
+HOW: dict[str, Any] = {"encoding": "utf-8", "errors": "surrogateescape", "newline": "\n"}
 
 
 def is_unanswered(tokens: Tensor, end: int) -> bool:
@@ -56,13 +59,26 @@ def _nothing(hypothesis: dict[str, Tensor], end: int, score: float) -> dict[str,
     }
 
 
-def open_standard_input() -> None:
+def open_input(cfg: Any) -> None:
     """Let ``fairseq-interactive`` read bytes that are no UTF-8: `repaired` replaces them.
 
-    Lines end at line feeds alone. Nothing is done in any other program.
+    Lines end at line feeds alone, where fairseq ends those of ``--input FILE`` at carriage returns
+    as well: the file takes the place of standard input. Nothing is done in any other program.
+
+    Args:
+        cfg: options of the task, among those of the program.
+
+    Raises:
+        OSError: the file cannot be opened.
     """
     program = getattr(sys.modules.get("__main__"), "__spec__", None)
-    here = COMMAND in sys.modules or getattr(program, "name", "") == COMMAND
-    if here and isinstance(sys.stdin, io.TextIOWrapper):
+    if COMMAND not in sys.modules and getattr(program, "name", "") != COMMAND:
+        return
+    whole: Any = run_of(cfg)
+    given = whole.get("interactive", {}) if whole else {}
+    if given.get("input", STANDARD) != STANDARD:
+        sys.stdin = open(given["input"], **HOW)
+        given["input"] = STANDARD
+    elif isinstance(sys.stdin, io.TextIOWrapper):
         with contextlib.suppress(io.UnsupportedOperation):  # it was read from before
-            sys.stdin.reconfigure(encoding="utf-8", errors="surrogateescape", newline="\n")
+            sys.stdin.reconfigure(**HOW)

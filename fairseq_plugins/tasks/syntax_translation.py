@@ -159,6 +159,7 @@ class SyntaxTranslationTask(TranslationTask):
         cfg.source_lang, cfg.target_lang = manifest.source_lang, manifest.target_lang
         task = super().setup_task(cfg, **kwargs)
         task.of_checkpoint = of_checkpoint
+        _generation.score_plain_text(cfg, manifest.target_lang)
         return task
 
     @classmethod
@@ -394,7 +395,7 @@ class SyntaxTranslationTask(TranslationTask):
 
     def build_tokenizer(self, args: Any) -> Any:
         """Build ``--tokenizer``, or the data folder's own when none is given."""
-        _unanswered.open_standard_input()
+        _unanswered.open_input(self.cfg)
         return super().build_tokenizer(args) or _generation.TargetText(
             lambda text: self.target_decoder.tokenize(text),
             lambda text: self.target_decoder.detokenize(text),

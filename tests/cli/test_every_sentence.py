@@ -60,6 +60,8 @@ def test_score_script_scores_every_sentence(corpus, generated, tmp_path):
     expected = sacrebleu.corpus_bleu(generated.lines("D"), [references])
     assert system["sentences"] == 37
     assert system["figures"]["bleu"] == pytest.approx(expected.score, abs=0.01)
+    printed = sacrebleu.corpus_bleu(generated.lines("D"), [generated.lines("T")])
+    assert f"Generate test with beam=4: {printed.format()}\n" in generated.out
 
 
 def test_fairseq_score_reads_the_output(corpus, generated, tmp_path):

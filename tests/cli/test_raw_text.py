@@ -66,7 +66,9 @@ def test_interactive_answers_every_line(folder, model, test_lines, generated, op
         assert "lines 9, 10: longer than 1024 subwords or 20000 characters" in found.out
 
 
-def test_bytes_that_are_no_text_are_replaced_and_named(folder, model, test_lines, generated):
+def test_bytes_that_are_no_text_are_replaced_and_named(
+    folder, model, test_lines, generated, tmp_path
+):
     lines = test_lines.splitlines()[:4]
     text = "\n".join([lines[0], "The d\udcffg\udcc3", "\rThe\rdog.\r", *lines[1:]]) + "\r\n"
     found = interactive(folder, model, "--buffer-size 3 --max-tokens 999", stdin=text)
@@ -75,6 +77,9 @@ def test_bytes_that_are_no_text_are_replaced_and_named(folder, model, test_lines
     assert answers[:1] + answers[3:] == generated.lines("D")[:4]
     assert answers[1]
     assert "line 2: bytes that are no UTF-8 text, replaced by U+FFFD" in found.out
+    (tmp_path / "in").write_bytes(text.encode(errors="surrogateescape"))
+    again = interactive(folder, model, f"--buffer-size 5 --input {tmp_path / 'in'}")
+    assert again.lines("D") == answers
 
 
 def test_python_answers_every_line(trained, test_lines, generated, caplog):

@@ -56,7 +56,7 @@ def test_case_is_restored_wherever_text_comes_out(toy):
     found = done.lines("D")
     assert share(found, wanted) > 0.75
     assert done.lines("H") == found
-    assert float(re.search(r"BLEU4 = ([0-9.]+)", done.out)[1]) > 60
+    assert float(re.search(r"with beam=4: BLEU = ([0-9.]+)", done.out)[1]) > 60
     assert share([line.lower() for line in found], wanted) < 0.6  # case matters here
     assert interactive(toy / "data", path, stdin=lines).lines("D") == found
     hub = SyntaxTransformerModel.from_pretrained(str(path.parent), path.name)
