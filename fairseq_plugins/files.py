@@ -1,9 +1,10 @@
 """Files written whole or not at all, opened without following links, and hashed.
 
 A new file has a name of its own beside the one it is for, ``.NAME.tmpNUMBER``; it takes that name
-when it is complete and on disk. A symbolic link in the place of a result is replaced, never written
-through. Files and folders that steer work, such as locks, must be no links at all: what is emptied
-or removed would lie elsewhere.
+when it is complete and on disk. Whoever writes it holds a lock on it: what a killed process left is
+removed by the next one that writes NAME. A symbolic link in the place of a result is replaced,
+never written through. Files and folders that steer work, such as locks, must be no links at all:
+what is emptied or removed would lie elsewhere.
 """
 
 import errno
@@ -15,8 +16,8 @@ import re
 import secrets
 import shutil
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -47,8 +48,63 @@ def new_file(path: str | Path) -> Path:
     return temporary
 
 
-def new_folder(path: str | Path) -> Path:
-    """Make an empty folder beside ``path``, to be filled and then renamed."""
+@contextmanager
+def _temporary(make: Callable[[Path], Path], path: Path) -> Iterator[Path]:
+    """Make something beside ``path`` and lock it; what killed processes left there is removed."""
+    _remove_leftovers(path)
+    handle, temporary = -1, make(path)
+    while handle < 0:
+        try:
+            handle = _lock(temporary)
+        except (BlockingIOError, FileNotFoundError):  # taken for a leftover, before it was locked
+            temporary = make(path)
+        except OSError:  # a file system without locks, where nobody can tell what is a leftover
+            handle = os.open(temporary, os.O_RDONLY)
+    try:
+        yield temporary
+    finally:
+        os.close(handle)
+
+
+def _lock(path: Path) -> int:
+    """Open and lock a file or folder that is no link; OSError where another has locked it."""
+    how = os.O_RDONLY if path.is_dir() else os.O_RDWR  # network disks lock what can be written
+    handle = os.open(path, how | os.O_NOFOLLOW | os.O_NONBLOCK)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        os.stat(path)  # nobody removed it before
+    except OSError:
+        os.close(handle)
+        raise
+    return handle
+
+
+def _remove_leftovers(path: Path) -> None:
+    """Remove unfinished files and folders beside ``path`` whose lock nobody holds."""
+    begin = f".{path.name}.tmp"
+    names = os.listdir(path.parent) if path.parent.is_dir() else []
+    for left in (
+        path.with_name(n) for n in names if n.startswith(begin) and TEMPORARY.fullmatch(n)
+    ):
+        with suppress(OSError):
+            handle = _lock(left)
+            try:
+                shutil.rmtree(left) if left.is_dir() else left.unlink()
+            finally:
+                os.close(handle)
+
+
+@contextmanager
+def working_folder(path: str | Path) -> Iterator[Path]:
+    """Give a new folder beside ``path``, which is removed at the end if it is still there."""
+    with _temporary(_new_folder, Path(path)) as temporary:
+        try:
+            yield temporary
+        finally:
+            shutil.rmtree(temporary, ignore_errors=True)
+
+
+def _new_folder(path: Path) -> Path:
     temporary = temporary_beside(path)
     temporary.parent.mkdir(parents=True, exist_ok=True)
     temporary.mkdir()
@@ -72,13 +128,10 @@ def complete_folder(folder: str | Path) -> Iterator[Path]:
         ValueError: the name is taken.
     """
     folder = check_free(folder)
-    temporary = new_folder(folder)
-    try:
+    with working_folder(folder) as temporary:
         yield temporary
         os.rename(temporary, folder)
         sync(folder.parent)
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
 
 
 def publish(temporary: Path, path: str | Path) -> None:
@@ -103,12 +156,12 @@ def sync(path: str | Path) -> None:
 @contextmanager
 def replaced(path: str | Path) -> Iterator[Path]:
     """Give a temporary name to write under; the file gets its own when the block ends well."""
-    temporary = new_file(path)
-    try:
-        yield temporary
-        publish(temporary, path)
-    finally:
-        temporary.unlink(missing_ok=True)
+    with _temporary(new_file, Path(path)) as temporary:
+        try:
+            yield temporary
+            publish(temporary, path)
+        finally:
+            temporary.unlink(missing_ok=True)
 
 
 @contextmanager

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
 import hashlib
 import os
+import random
+import signal
 import stat
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import pytest
 
@@ -92,3 +98,107 @@ def test_hashes_are_of_all_bytes(tmp_path):
         content = os.urandom(size)
         (tmp_path / "x").write_bytes(content)
         assert files.sha256(tmp_path / "x") == hashlib.sha256(content).hexdigest()
+
+
+LETTERS = [
+    "a",
+    "Z9",
+    "é",
+    "文",
+    "ب",
+    "🙂",
+    " ",
+    "[x]",
+    "*",
+    "?",
+    ".tmp",
+    "tmp1",
+    ".json",
+    "\x1b",
+    "-",
+]
+
+
+def leave(path: Path, dice: random.Random) -> bool:
+    """Let something unfinished lie there; return whether somebody still writes it."""
+    if dice.random() < 0.3:
+        path.mkdir()
+        (path / "inner").mkdir()
+        (path / "inner" / "x").write_text("half")
+    else:
+        path.write_text("half")
+    return dice.random() < 0.3
+
+
+def write(path: Path, dice: random.Random) -> None:
+    if dice.random() < 0.5:
+        write_text(path, "whole")
+        return
+    with files.complete_folder(path) as folder:
+        (folder / "x").write_text("whole")
+
+
+def test_what_killed_processes_left_is_removed_and_nothing_else(tmp_path):
+    dice = random.Random(18)
+    for number in range(300):
+        place = tmp_path / str(number)
+        place.mkdir()
+        path = place / ("x" + "".join(dice.choices(LETTERS, k=dice.randint(0, 5))))
+        left = [
+            place / f".{path.name}.tmp{dice.randrange(10**15)}" for _ in range(dice.randint(1, 3))
+        ]
+        held = [os.open(one, os.O_RDONLY) for one in left if leave(one, dice)]
+        busy = {Path(os.readlink(f"/proc/self/fd/{handle}")).name for handle in held}
+        for handle in held:
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        others = [
+            f".{path.name}.tmp",
+            f".{path.name}.tmp1x",
+            f".x{path.name}.tmp1",
+            f"{path.name}.tmp1",
+        ]
+        for name in others:
+            (place / name).write_text("mine")
+        (place / f".{path.name}.tmp7").symlink_to(place / others[0])
+        write(path, dice)
+        found = {one.name for one in place.iterdir()}
+        assert found == {path.name, f".{path.name}.tmp7", *others, *busy}
+        for handle in held:
+            os.close(handle)
+
+
+@pytest.mark.parametrize("writer", ["file", "folder"])
+def test_the_next_one_removes_what_a_killed_one_left(tmp_path, writer):
+    def work() -> None:
+        if writer == "file":
+            with files.replacing(tmp_path / "x", "w") as stream:
+                stream.write("half")
+                os.kill(os.getpid(), signal.SIGKILL)
+        with files.complete_folder(tmp_path / "x") as folder:
+            (folder / "y").write_text("half")
+            os.kill(os.getpid(), signal.SIGKILL)
+
+    if not (child := os.fork()):
+        work()
+    os.waitpid(child, 0)
+    assert [one.name[:6] for one in tmp_path.iterdir()] == [".x.tmp"]
+    write_text(tmp_path / "x", "whole")
+    assert [one.name for one in tmp_path.iterdir()] == ["x"]
+
+
+def test_many_that_write_one_file_do_not_disturb_each_other(tmp_path):
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(lambda k: write_text(tmp_path / "x", str(k)), range(400)))
+    assert [one.name for one in tmp_path.iterdir()] == ["x"]
+
+
+def test_without_locks_files_are_written_and_nothing_is_removed(tmp_path, monkeypatch):
+    def no_locks(*_):
+        raise OSError(errno.ENOLCK, "no locks")
+
+    monkeypatch.setattr(fcntl, "flock", no_locks)
+    (tmp_path / ".x.tmp3").write_text("half")
+    write_text(tmp_path / "x", "whole")
+    with files.complete_folder(tmp_path / "y") as folder:
+        (folder / "z").touch()
+    assert sorted(one.name for one in tmp_path.iterdir()) == [".x.tmp3", "x", "y"]

@@ -90,7 +90,7 @@ MAY_USE = {
         "lab/plan/train_options.py",
     },
     "fairseq_cli": {"inference"},
-    "safetensors": {"pretrained", "prep/chunks.py", "bundles/understanding.py"},
+    "safetensors": {"pretrained", "prep/chunks.py"},
     "spacy": {
         "text/annotate.py",
         "text/pipeline/training.py",

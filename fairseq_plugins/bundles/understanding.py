@@ -13,7 +13,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
-from safetensors.torch import save_file
 from torch import Tensor, nn
 
 from ..architectures import agreement
@@ -31,7 +30,7 @@ from ..data.text_inputs import InputOptions, TextInputs
 from ..evaluation.entity_spans import spans_of
 from ..messages import named, quoted
 from ..nn.quantized import quantize_
-from ..pretrained.weights import SAFETENSORS, read_safetensors
+from ..pretrained.weights import SAFETENSORS, read_safetensors, write_safetensors
 from ..text.label_questions import label_questions
 from ..text_reading import is_cell
 from .folder import pipeline_of, read_folder
@@ -77,8 +76,7 @@ def describe(model: Mapping[str, Any], inputs: InputOptions, form: str) -> dict[
 def save_weights(model: nn.Module, output: Path) -> None:
     """Write the weights of a model into the folder of a bundle."""
     tensors = {name: value.detach().contiguous() for name, value in model.state_dict().items()}
-    save_file(tensors, output / SAFETENSORS)
-    (output / SAFETENSORS).chmod(0o644)
+    write_safetensors(tensors, output / SAFETENSORS)
 
 
 def load_bundle(

@@ -70,6 +70,19 @@ def read_state(path: str | Path) -> dict[str, Any]:
     return state
 
 
+def write_state(state: Any, path: Path) -> None:
+    """Write what `read_plain` reads.
+
+    Raises:
+        OSError: it cannot be written, as on a full disk.
+    """
+    try:
+        torch.save(state, path)
+    except RuntimeError as error:  # torch's own, whatever the system says
+        reason = str(error).splitlines()[0][:SHOWN]
+        raise OSError(f"{path} could not be written; is the disk full? ({reason})") from None
+
+
 def check_finite(tensors: Mapping[str, Tensor], where: object) -> None:
     """Refuse weights that are no numbers: NaN, or infinite (ValueError)."""
     for name, value in tensors.items():

@@ -23,7 +23,6 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import fcntl
 import json
 import os
 import subprocess
@@ -349,7 +348,7 @@ def translate(args: argparse.Namespace, data: str) -> Path:
         ValueError: it failed.
         UsageError: see `check_printing`.
     """
-    from ..files import replacing, try_lock
+    from ..files import replacing
     from ..lab.results.split_files import EVALUATION, GENERATED, SCORE, of_split
 
     out = Path(args.output or args.run / of_split(GENERATED, args.split))
@@ -358,9 +357,7 @@ def translate(args: argparse.Namespace, data: str) -> Path:
     words += ["--task", "syntax_translation", "--path", str(checkpoint_of(args))]
     words += ["--gen-subset", args.split, *(["--cpu"] if args.cpu else [])]
     words += args.generate
-    remove_leftovers(args.run)
     with replacing(out) as stream:
-        try_lock(stream, out)
         done = subprocess.run(words, stdout=stream, stderr=subprocess.PIPE, check=False)
         if done.returncode:
             last = done.stderr.decode("utf-8", errors="replace").strip().splitlines()[-1:]
@@ -379,14 +376,6 @@ def check_printing(words: list[str]) -> None:
     for word in words:
         if word.partition("=")[0] in SILENT:
             raise command.UsageError(f"behind --: {word}: the translations are read off the log")
-
-
-def remove_leftovers(folder: Path) -> None:
-    """Remove the partial outputs of processes that were killed: nobody holds their locks."""
-    for path in folder.glob(".generate*.log.tmp*"):
-        with contextlib.suppress(OSError), path.open("rb+") as stream:
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            path.unlink()
 
 
 def summary(report: ScoreReport, split: str) -> dict:

@@ -17,7 +17,7 @@ from typing import Any
 
 import torch
 
-from ..checkpoints.reading import read_state
+from ..checkpoints.reading import read_state, write_state
 from ..files import replaced
 from ..messages import named
 from .options import COUNTED
@@ -50,7 +50,7 @@ def average_checkpoints(
     """
     state = average_states(inputs, ema=ema)
     with replaced(output) as temporary:
-        torch.save(state, temporary)
+        write_state(state, temporary)
     logger.info("wrote %s, the mean of %d checkpoint(s)", output, len(inputs))
 
 

@@ -5,24 +5,23 @@ What is written computes what ours computes, or is refused; `huggingface` reads 
 
 import json
 import logging
-import os
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import torch
-from safetensors.torch import save_file
 from torch import Tensor
 
 from ..files import check_free, complete_folder
 from ..nn.attention import GlobalMixer
 from ..nn.bert import BertEncoder, BertShape
-from . import configuration, names, task_heads, tokenizer, weights
+from . import configuration, names, task_heads, tokenizer
 from .families import Family, family_of
 from .names import NAMES, Names
 from .task_heads import SENTENCES, TaskHead
 from .vocabulary import Vocabulary
+from .weights import SAFETENSORS, write_safetensors
 
 logger = logging.getLogger(__name__)
 
@@ -94,7 +93,7 @@ def export(
     with complete_folder(directory) as folder:
         for name, content in files.items():
             (folder / name).write_bytes(content)
-        _save(tensors, folder / weights.SAFETENSORS)
+        write_safetensors(tensors, folder / SAFETENSORS, {"format": "pt"})
 
 
 def small_files(
@@ -129,11 +128,3 @@ def _their_tensors(
         if tuple(tensors[name].shape) != size:
             raise ValueError(f"{name!r} has shape {tuple(tensors[name].shape)}, expected {size}")
     return tensors
-
-
-def _save(tensors: dict[str, Tensor], path: Path) -> None:
-    """Write tensors to a file with usual permissions; safetensors makes it private."""
-    save_file(tensors, path, metadata={"format": "pt"})
-    mask = os.umask(0)
-    os.umask(mask)
-    path.chmod(0o666 & ~mask)

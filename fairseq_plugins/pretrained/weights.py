@@ -5,6 +5,7 @@ function: see `checkpoints.reading`. Either may be cut into shards, listed in an
 folder of fairseq's has ``model.pt``; see `fairseq_folder`.
 """
 
+import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
 from torch import Tensor
 
 from ..checkpoints.reading import read_plain, unreadable
@@ -99,6 +101,23 @@ def read_safetensors(path: Path, *, sizes: bool = False) -> dict[str, Any]:
             return {name: file.get_tensor(name) for name in names}
     except (SafetensorError, OSError) as error:
         raise ValueError(unreadable(path, error)) from None
+
+
+def write_safetensors(
+    tensors: dict[str, Tensor], path: Path, metadata: dict[str, str] | None = None
+) -> None:
+    """Write tensors to a file with usual permissions, which safetensors makes private.
+
+    Raises:
+        OSError: it cannot be written, as on a full disk.
+    """
+    try:
+        save_file(tensors, path, metadata=metadata)
+    except SafetensorError as error:
+        raise OSError(f"{path} could not be written: {error}") from None
+    mask = os.umask(0)
+    os.umask(mask)
+    path.chmod(0o666 & ~mask)
 
 
 def read_pickle(path: Path) -> Mapping[str, Tensor]:

@@ -8,12 +8,15 @@ from typing import Any
 
 import pytest
 import torch
+from full_disks import full_disk
 from inference.test_export import checkpoint
 from prepared import config, make_task, prepare, random_pairs
 
 from fairseq_plugins.checkpoints.trial import check_weights
-from fairseq_plugins.inference.averaging import average_states
+from fairseq_plugins.inference.averaging import average_checkpoints, average_states
+from fairseq_plugins.inference.export import export_checkpoint
 from fairseq_plugins.inference.text_checkpoints import load_models
+from fairseq_plugins.lab.execution.checkpoints import strip
 from fairseq_plugins.models._checkpoints import build, read_checkpoint, set_up, task_options
 
 NAMES: list[Any] = [
@@ -45,7 +48,8 @@ def saved(tmp_path_factory) -> dict[str, dict[str, Any]]:
     model = make_task(folder).build_model(cfg.model)
     parts = {name: dict(cfg[name]) for name in ("task", "model")}
     pairs = {"cfg": parts, "args": None, "model": model.state_dict()}
-    return {"texts": torch.load(path, weights_only=True), "pairs": pairs}
+    texts = torch.load(path, weights_only=True) | {"last_optimizer_state": {}}
+    return {"texts": texts, "pairs": pairs}
 
 
 def load_pairs(path: Any) -> Any:
@@ -111,3 +115,27 @@ def test_every_kind_of_floating_number_is_taken(saved, tmp_path, kind):
         weights = {name: value.to(number) for name, value in saved[kind]["model"].items()}
         torch.save(saved[kind] | {"model": weights}, tmp_path / "a.pt")
         assert OPEN[kind](tmp_path / "a.pt")
+
+
+@pytest.mark.parametrize("most", [0, 100, 3000])
+def test_a_full_disk_is_said_and_leaves_nothing(saved, tmp_path, most):
+    path, old = tmp_path / "a.pt", tmp_path / "mean.pt"
+    torch.save(saved["texts"], path)
+    old.write_text("before")
+    for write in (lambda: average_checkpoints([path], old), lambda: strip(path)):
+        with (
+            full_disk(most),
+            pytest.raises(OSError, match="could not be written; is the disk full"),
+        ):
+            write()
+    assert {one.name for one in tmp_path.iterdir()} == {"a.pt", "mean.pt"}
+    assert old.read_text() == "before"
+    assert "last_optimizer_state" in read_checkpoint(path).path.read_bytes().decode("latin-1")
+
+
+@pytest.mark.parametrize("most", [0, 100, 3000])
+def test_a_full_disk_leaves_no_bundle(saved, tmp_path, most):
+    torch.save(saved["texts"], tmp_path / "a.pt")
+    with full_disk(most), pytest.raises(OSError, match="could not be written|File too large"):
+        export_checkpoint(tmp_path / "a.pt", tmp_path / "bundle")
+    assert [one.name for one in tmp_path.iterdir()] == ["a.pt"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 import torch
+from full_disks import full_disk
 from pretrained_directories import (
     SETTINGS,
     lively_state,
@@ -105,12 +106,9 @@ def test_a_taken_directory_is_left_alone(tmp_path) -> None:
     assert {p.name: p.read_bytes() for p in path.iterdir()} == before
 
 
-def test_a_failed_export_leaves_nothing(tmp_path, monkeypatch) -> None:
-    def fail(*args, **kwargs):
-        raise OSError("disk full")
-
-    monkeypatch.setattr("fairseq_plugins.pretrained.exporting.save_file", fail)
-    with pytest.raises(OSError, match="disk full"):
+@pytest.mark.parametrize("most", [0, 100, 3000])
+def test_a_full_disk_is_said_and_leaves_nothing(tmp_path, most) -> None:
+    with full_disk(most), pytest.raises(OSError, match="could not be written|File too large"):
         export_to(tmp_path / "bert")
     assert list(tmp_path.iterdir()) == []
 

@@ -13,7 +13,6 @@ they were (the parses of SNLI and MNLI, the second label of SICK).
 import json
 import os
 import re
-import shutil
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,7 +21,7 @@ from typing import Any
 from ...corpora.examples import Example
 from ...corpora.readers.dataset import Dataset
 from ...corpora.readers.tables import JSON_SUFFIXES, Table, table_for
-from ...files import new_folder, own_folder, refuse_link, sync
+from ...files import own_folder, refuse_link, sync, working_folder
 from ...messages import named, quoted
 from .sentences import Change
 
@@ -164,9 +163,8 @@ def write_set(
         rows: the split's file.
         pairs: its examples; for each the change and the new label, or None.
     """
-    work = new_folder(folder)
-    (work / ORIGINAL).mkdir()
-    try:
+    with working_folder(folder) as work:
+        (work / ORIGINAL).mkdir()
         shown = [(pair, done) for pair, done in pairs if done or job["kept"]]
         before = [rows.row(pair.line) for pair, _ in shown]
         now = [_row(rows, pair, done) for pair, done in shown]
@@ -184,8 +182,6 @@ def write_set(
         for name in (*contents, ORIGINAL, "."):
             sync(work / name)
         _appear(work, folder, contents)
-    finally:
-        shutil.rmtree(work, ignore_errors=True)
 
 
 def _appear(work: Path, folder: Path, names: Iterable[str]) -> None:

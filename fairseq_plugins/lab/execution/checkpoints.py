@@ -4,7 +4,7 @@ import shutil
 import zipfile
 from pathlib import Path
 
-from ...checkpoints.reading import read_plain
+from ...checkpoints.reading import read_plain, write_state
 from ...files import copy, replaced
 
 _UNREADABLE = (ValueError, OSError, KeyError, IndexError, TypeError)
@@ -80,6 +80,4 @@ def strip(checkpoint: Path) -> None:
     state = read_plain(checkpoint)
     if state.pop("last_optimizer_state", None) is not None:
         with replaced(checkpoint) as temporary:
-            import torch
-
-            torch.save(state, temporary)
+            write_state(state, temporary)
