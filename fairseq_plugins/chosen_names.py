@@ -1,6 +1,7 @@
 """Refuses, in one line, a name on fairseq's command line that nothing is registered by.
 
-argparse's own message stands below a hundred lines of options and lists every name there is.
+argparse's own message stands below a hundred lines of options and lists every name there is. A
+schedule that needs the number of updates is refused here too: fairseq makes it after the data.
 """
 
 import importlib
@@ -20,6 +21,11 @@ OPTIONS = {  # option -> its other spellings
     "optimizer": (),
     "lr-scheduler": (),
 }
+LENGTHS = {"max-update": (), "total-num-update": ()}
+WITHOUT_END = (
+    "--lr-scheduler linear_warmup falls to the last update, so it has to know which that is: give "
+    "--max-update (or --total-num-update)"
+)
 
 
 def check_command_line() -> None:
@@ -47,11 +53,12 @@ def check_chosen_names(words: Sequence[str]) -> None:
         ValueError: names the option, the name and what it is like.
     """
     parser = ArgumentParser(add_help=False, allow_abbrev=False)
-    for option, spellings in {"user-dir": (), **OPTIONS}.items():
+    for option, spellings in {"user-dir": (), **OPTIONS, **LENGTHS}.items():
         parser.add_argument(f"--{option}", *spellings, dest=option, nargs="?")
     chosen = vars(parser.parse_known_args(words)[0])
     if not _is_here(chosen.pop("user-dir")):
         return
+    lengths = [chosen.pop(option) for option in LENGTHS]
     for option, name in chosen.items():
         known = _registered(option)
         if name is None or name in known:
@@ -59,6 +66,8 @@ def check_chosen_names(words: Sequence[str]) -> None:
         near = like(name, known, 0.5)
         hint = f" (like it: {near})" if near else ""
         raise ValueError(f"--{option} {quoted(name, 100)}: nothing has this name{hint}")
+    if chosen["lr-scheduler"] == "linear_warmup" and not any(lengths):
+        raise ValueError(WITHOUT_END)
 
 
 def _is_here(folder: str | None) -> bool:

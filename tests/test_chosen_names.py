@@ -27,7 +27,7 @@ def registered():
 def line(user_dir: str = USER_DIR, **other: str) -> list[str]:
     chosen = {**RIGHT, **{name.replace("_", "-"): value for name, value in other.items()}}
     words = [word for name, value in chosen.items() for word in (f"--{name}", value)]
-    return ["data", "--user-dir", user_dir, *words, "--lr", "1e-3"]
+    return ["data", "--user-dir", user_dir, *words, "--lr", "1e-3", "--max-update", "9"]
 
 
 @pytest.mark.parametrize("option", OPTIONS)
@@ -47,6 +47,14 @@ def test_right_names_and_absent_ones_pass():
 def test_every_spelling_is_read(words):
     with pytest.raises(ValueError, match="bert_sla_minilm"):
         check_chosen_names(["data", "--user-dir", f"{USER_DIR}/", *words])
+
+
+def test_a_schedule_to_the_last_update_needs_the_number_of_updates():
+    words = line()[:-2]
+    with pytest.raises(ValueError, match="linear_warmup .* give --max-update"):
+        check_chosen_names(words)
+    check_chosen_names([*words, "--total-num-update=9"])
+    check_chosen_names(["data", "--user-dir", USER_DIR, "--lr-scheduler", "fixed"])
 
 
 def test_other_folders_of_plugins_may_register_more(tmp_path):

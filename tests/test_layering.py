@@ -25,7 +25,7 @@ MAY_IMPORT = {
     "checkpoints": set(),
     "bundles": _TEXT | {"text", "architectures", "nn", "evaluation", "checkpoints"},
     "resources": set(),
-    "optim": {"registration"},
+    "optim": {"registration", "chosen_names"},
     "pretrained": {"nn", "checkpoints"},
     "criterions": {"nn", "evaluation", "registration"},
     "data": {"syntax", "pretrained"},

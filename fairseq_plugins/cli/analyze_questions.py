@@ -15,6 +15,7 @@ from . import command
 
 FILES = {"md": "markdown", "csv": "csv", "json": "json"}
 FORMATS = ("text", *FILES.values())
+READ = ("gold",)
 PLACES = ("output", "plot", "gold")
 
 

@@ -14,6 +14,7 @@ from ..inference.options import AnswerOptions
 from ..option_flags import add_flags
 from . import command
 
+READ = ("path", "input", "data")
 PLACES = ("output_dir",)
 
 

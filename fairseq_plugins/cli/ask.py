@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from ..inference.question_answering import Reader
 
 PROMPT = "question> "
+READ = ("path", "context", "data")
 PLACES = ("path",)
 
 

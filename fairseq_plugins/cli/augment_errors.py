@@ -16,6 +16,7 @@ from pathlib import Path
 from ..augment.error_injection import Injection, inject_file
 from ..option_flags import add_flags
 
+READ = ("conllu",)
 PLACES = ("output", "trees")
 
 

@@ -11,6 +11,7 @@ import sys
 from ..inference.options import COUNTED
 from . import command
 
+READ = ("inputs", "dir")
 PLACES = ("output",)
 
 

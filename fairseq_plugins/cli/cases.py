@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from ..evaluation.highlights import Case
     from ..inference.prediction import Predictor
 
+READ = ("checkpoint", "against", "input", "data")
 PLACES = ("checkpoint",)
 OF_A_SPLIT = 20
 LEGEND = "{+so+}: most difference attention from the other sentence, in % (punctuation apart)"

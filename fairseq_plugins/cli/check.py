@@ -9,6 +9,8 @@ are checked.
 
 import argparse
 
+READ = ("folder",)
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("folder", nargs="+", help="prepared folders")

@@ -8,10 +8,13 @@ and keeps its traceback.
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from threading import Timer
 from typing import TextIO
 
 FAILED, INTERRUPTED = 1, 130
+SOON = 1.0  # seconds
 TIMED = "%(asctime)s | %(message)s"  # form of a log
 
 
@@ -42,6 +45,40 @@ def run(work: Callable[[], object], place: object = "", *, stopped: str = "") ->
             print(stopped, file=sys.stderr)
         return INTERRUPTED
     return status if isinstance(status, int) else 0
+
+
+def check_places(values: Iterable[object]) -> None:
+    """Refuse files and folders that are not there, before anything heavy is imported.
+
+    Args:
+        values: of arguments: a path, ``NAME=PATH``, several paths joined by ``:`` or ``,``, ``-``
+            for standard input, nothing, or a list of these.
+
+    Raises:
+        FileNotFoundError: names the first path that is missing.
+    """
+    for value in values:
+        for text in value if isinstance(value, (list, tuple)) else [value]:
+            text = str(text or "-")
+            text = text if os.path.lexists(text) else text.partition("=")[2] or text
+            parts = [text] if os.path.lexists(text) else text.replace(",", ":").split(":")
+            for part in parts if all(parts) else ():  # what names no file is refused elsewhere
+                if part != "-" and not os.path.lexists(part):
+                    raise FileNotFoundError(f"{part}: no such file or folder")
+
+
+@contextmanager
+def patience(program: str) -> Iterator[None]:
+    """Say on a terminal, after a second, that a command loads its libraries."""
+    said = f"{program}: loading libraries …"
+    timer = Timer(SOON, print, [said], {"file": sys.stderr, "flush": True})
+    timer.daemon = True
+    if sys.stderr.isatty():
+        timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def show_log(

@@ -24,6 +24,7 @@ import argparse
 from ..evaluation.contrast import ContrastOptions
 from ..option_flags import add_flags
 
+READ = ("gold",)
 PLACES = ("systems",)
 
 

@@ -15,6 +15,7 @@ import argparse
 from ..option_flags import add_flags
 from ..prep.role_files import RoleFiles
 
+READ = ("roles", "conllu")
 PLACES = ("output",)
 
 

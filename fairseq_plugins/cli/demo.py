@@ -19,6 +19,8 @@ from . import command
 
 RUNS = ", or runs if fairseq is installed"
 
+READ = ("translation", "text", "pairs", "questions", "presets")
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     for kind in KINDS:

@@ -10,6 +10,7 @@ pictures are in a folder beside it.
 import argparse
 from pathlib import Path
 
+READ = ("file",)
 PLACES = ("file", "page")
 
 

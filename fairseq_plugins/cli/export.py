@@ -34,6 +34,7 @@ import sys
 from ..inference.options import BUNDLE, EXPORTS
 from . import command
 
+READ = ("checkpoint", "data")
 PLACES = ("output",)
 
 

@@ -14,6 +14,7 @@ import argparse
 import sys
 from pathlib import Path
 
+READ = ("folder",)
 PLACES = ("folder", "file")
 
 

@@ -113,8 +113,10 @@ def execute(typed: Sequence[str], module: ModuleType, words: Sequence[str]) -> i
     args = parse(parser, module, words)
 
     def work() -> object:
+        command.check_places(getattr(args, name) for name in getattr(module, "READ", ()))
         try:
-            return module.run(args)
+            with command.patience(parser.prog):
+                return module.run(args)
         except command.UsageError as error:
             return parser.error(str(error))
 

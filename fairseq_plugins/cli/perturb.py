@@ -21,6 +21,7 @@ from ..option_flags import add_flags
 if TYPE_CHECKING:
     from ..augment.perturbation.perturb import PerturbReport
 
+READ = ("raw_dir",)
 PLACES, STOPPED = ("output",), "stopped; folders that are there are complete"
 
 

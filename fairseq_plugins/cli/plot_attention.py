@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 OVER_ITSELF = ("attending tokens", "attended tokens")
 ENCODER_ONLY = ("words", "no_arcs", "highlight", "attention", *EXAMPLES)
 HIGHLIGHT = 6
+READ = ("checkpoints", "data")
 PLACES = ("out",)
 
 

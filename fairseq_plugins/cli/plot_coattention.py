@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from ..inference.coattention import CoattentionMap
 
 MEAN = "mean"
+READ = ("path", "context", "data")
 PLACES = ("out",)
 
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 from . import command
 
+READ = ("folder",)
 PLACES = ("out",)
 
 

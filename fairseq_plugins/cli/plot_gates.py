@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ..inference.prediction import Predictor
     from ..lab.figures.plots import Curves
 
+READ = ("checkpoints", "input", "data")
 PLACES = ("out",)
 
 

@@ -14,6 +14,7 @@ from ..inference.options import PredictionOptions
 from ..option_flags import add_flags
 from . import command
 
+READ = ("checkpoint", "input", "data")
 PLACES = ("checkpoint",)
 
 

@@ -14,6 +14,7 @@ from ..option_flags import add_flags
 from ..prep.recipes.question_options import QuestionOptions
 from . import command
 
+READ = ("raw_dir", "train_file", "valid_file", "test_file", "layer_dicts")
 PLACES, STOPPED = ("destdir",), "stopped; run the same command again to go on"
 
 

@@ -15,6 +15,16 @@ import argparse
 from ..prep.recipes.text_options import add_text_flags, options_from
 from . import command
 
+READ = (
+    "raw_dir",
+    "train_file",
+    "valid_file",
+    "test_file",
+    "train_conllu",
+    "valid_conllu",
+    "test_conllu",
+    "layer_dicts",
+)
 PLACES, STOPPED = ("destdir",), "stopped; run the same command again to go on"
 
 

@@ -14,6 +14,7 @@ from ..prep.recipes.translation_options import TranslationOptions
 from . import command
 
 UNGIVEN = True  # what is not given is None: --like gives it, else its default
+READ = ("bpe_codes", "sentencepiece_model", "srcdict", "tgtdict", "like", "layer_dicts")
 PLACES, STOPPED = ("destdir",), "stopped; run the same command again to go on"
 
 

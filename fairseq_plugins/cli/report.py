@@ -12,6 +12,7 @@ from pathlib import Path
 
 from . import command
 
+READ = ("folder",)
 PLACES = ("folder",)
 
 

@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 STOPPED = "stopped; the same command goes on"
 
+READ = ("file", "raw")
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="YAML file of an experiment or of a grid")

@@ -10,6 +10,7 @@ import argparse
 
 from ..evaluation.choices import SUBWORDS, TOKENIZED
 
+READ = ("sys", "ref")
 PLACES = ("json", "ref")
 
 

@@ -8,6 +8,8 @@ The scores are printed, and written into the pipeline's scores.json and its mode
 import argparse
 from pathlib import Path
 
+READ = ("ud_dir",)
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument

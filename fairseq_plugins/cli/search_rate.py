@@ -20,6 +20,7 @@ from pathlib import Path
 from ..lab.plan.grid import SIZES
 from . import command
 
+READ = ("grid", "data")
 PLACES, STOPPED = ("grid",), "stopped; the same command goes on"
 
 

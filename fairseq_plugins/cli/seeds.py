@@ -7,6 +7,7 @@ fairseq-plugins seeds examples/evidence/rows/cola.jsonl --output cola     # of k
 import argparse
 from pathlib import Path
 
+READ = ("folder",)
 PLACES = ("output", "folder")
 
 

@@ -6,7 +6,9 @@ file has a docstring (its first line is the overview's, all of it the help's) an
     add_arguments(parser)   declares its arguments; imports nothing heavy
     run(args)               does the work, returns its exit status or None; imports what it needs
 
-and, where it wants them, names of arguments that an error of the system may be about (`PLACES`),
+and, where it wants them, names of arguments with files and folders that must be there (`READ`;
+looked for before `run` imports anything), of arguments that an error of the system may be about
+(`PLACES`),
 what to say to whoever interrupts it (`STOPPED`), and the argument that takes all words behind
 ``--`` (`REST`).
 """

@@ -11,6 +11,7 @@ split `select`, on which checkpoints and learning rates are chosen (`fairseq-tra
 
 import argparse
 
+READ = ("folder",)
 PLACES = ("destination",)
 
 

@@ -15,6 +15,8 @@ from pathlib import Path
 
 from ..lab.results.table_names import table_names
 
+READ = ("folders",)
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument

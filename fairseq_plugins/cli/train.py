@@ -32,6 +32,8 @@ COUNTS = {"wps", "ups", "wpb", "bsz"}  # what fairseq measures of speed and batc
 
 __all__ = ["STOPPED"]  # beside what every command has: what to say to whoever interrupts it
 
+READ = ("file", "raw")
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("file", metavar="FILE", help="YAML file of a grid with one run")

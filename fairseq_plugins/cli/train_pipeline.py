@@ -12,6 +12,8 @@ score-pipeline scores it afterwards; other commands take it as --spacy-model.
 import argparse
 from pathlib import Path
 
+READ = ("ud_dir",)
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument

@@ -10,6 +10,8 @@ its three parts are UDPipe's own; with the defaults, a small treebank trains in 
 import argparse
 from pathlib import Path
 
+READ = ("ud_dir",)
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument

@@ -14,6 +14,8 @@ from fairseq.optim import FairseqOptimizer
 from fairseq.optim.lr_scheduler import FairseqLRScheduler, register_lr_scheduler
 from omegaconf import II
 
+from ..chosen_names import WITHOUT_END
+
 
 @dataclass
 class LinearWarmupConfig(FairseqDataclass):
@@ -47,10 +49,7 @@ class LinearWarmupSchedule(FairseqLRScheduler):
         super().__init__(cfg, optimizer)
         self.total = cfg.total_num_update or cfg.max_update
         if self.total <= 0:
-            raise ValueError(
-                "--lr-scheduler linear_warmup falls to the last update, so it has to know which "
-                "that is: give --max-update (or --total-num-update)"
-            )
+            raise ValueError(WITHOUT_END)
         if not 0 <= cfg.warmup_ratio <= 1:
             raise ValueError(f"--warmup-ratio {cfg.warmup_ratio} is not between 0 and 1")
         if len(cfg.lr) != 1:

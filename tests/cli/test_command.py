@@ -6,10 +6,11 @@ import errno
 import subprocess
 import sys
 from pathlib import Path
+from threading import Event
 
 import pytest
 
-from fairseq_plugins.cli import command
+from fairseq_plugins.cli import command, main, subcommands
 
 ROOT = Path(__file__).parents[1]
 
@@ -65,3 +66,30 @@ def test_closed_pipe_is_quiet() -> None:
         process.stdout.close()
         assert process.wait() == 1
         assert process.stderr.read() == b""
+
+
+def test_places_that_are_not_there_are_named(tmp_path) -> None:
+    (tmp_path / "a=b,c:d").touch()  # a name may be anything
+    odd, here = tmp_path / "a=b,c:d", tmp_path
+    some = [odd, f"x={here}", f"{here}:{here}", f"x={here},{here}"]
+    command.check_places([None, "", "-", [], ["-"], odd, some, "a,,b"])
+    for given in ("none", [odd, f"{here}:none"], "x=none", [f"x={here},none"]):
+        with pytest.raises(FileNotFoundError, match="^none: no such file or folder$"):
+            command.check_places([here, given])
+
+
+def test_places_that_commands_read_are_arguments_of_theirs() -> None:
+    for words, name in subcommands.subcommands().items():
+        module = subcommands.load(name)
+        known = {action.dest for action in main.make_parser(words, module)._actions}
+        assert {*getattr(module, "READ", ())} <= known, name
+
+
+@pytest.mark.parametrize("terminal", [True, False])
+def test_a_terminal_is_told_that_a_command_loads(terminal, monkeypatch, capsys) -> None:
+    told = Event()
+    monkeypatch.setattr(command, "SOON", 0.0)
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: terminal, raising=False)
+    monkeypatch.setattr(command, "print", lambda *said, file, flush: told.set(), raising=False)
+    with command.patience("fairseq-plugins predict"):
+        assert told.wait(20.0 if terminal else 0.1) == terminal

@@ -75,7 +75,7 @@ def test_options_reach_the_errors(tmp_path, run) -> None:
 @pytest.mark.parametrize(
     ("more", "message"),
     [
-        (["--conllu", "none"], "no file 'none'"),
+        (["--conllu", "none"], "none: no such file or folder"),
         (["--rate", 2], "--rate 2.0: must be from 0 to 1"),
         (["--kinds", "style"], "--kinds 'style': choices, each once, are article, "),
         (["--output", "none/a.tsv"], "--output: no folder 'none'"),

@@ -98,7 +98,7 @@ def test_an_unknown_option_is_one_line_with_those_that_it_is_like(capsys, given,
 
 def test_arguments_that_do_not_go_together_name_the_help(capsys):
     with pytest.raises(SystemExit) as end:
-        main(["average", "--inputs", "a.pt", "--last", "2", "--output", "b.pt"])
+        main(["average", "--inputs", __file__, "--last", "2", "--output", "b.pt"])
     assert end.value.code == 2
     assert "(fairseq-plugins average --help lists all options)\n" in capsys.readouterr().err
 

@@ -86,9 +86,9 @@ def test_bundled_pipeline_all_the_way(raw, run) -> None:
     ("more", "message"),
     [
         (["--raw-dir", ""], "nothing to prepare: give --raw-dir, or --train-file"),
-        (["--raw-dir", "none"], "--raw-dir: no folder 'none'"),
+        (["--raw-dir", "none"], "none: no such file or folder"),
         (["--raw-dir", "bert"], "--raw-dir bert holds no SQuAD file (train: train-v2.0.json or"),
-        (["--test-file", "none.json"], "no file 'none.json' for split 'test'"),
+        (["--test-file", "none.json"], "none.json: no such file or folder"),
         (["--test-file", "a,,b"], "--test-file 'a,,b': a file name is empty"),
         (
             ["--annotations", "pos,gist"],

@@ -75,7 +75,7 @@ def test_command_prepares_a_folder(tmp_path, run) -> None:
         (["--features", "pos,gist"], "unknown layer 'gist'; choices: pos, case, subword"),
         (["--bpe-size", 0], "--bpe-size 0: must be at least 1"),
         (["--validpref", "none/valid"], "no file 'none/valid.en'"),
-        (["--srcdict", "none.txt"], "--srcdict: no file 'none.txt'"),
+        (["--srcdict", "none.txt"], "none.txt: no such file or folder"),
         (["--features", "pos", "--spacy-model", "xx_sm"], "no spaCy pipeline 'xx_sm': give"),
         (["--destdir", "t.en/out"], "t.en: --destdir: not a folder"),
     ],

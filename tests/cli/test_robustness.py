@@ -77,7 +77,7 @@ def test_refusals_are_one_line(run_here, root, tmp_path):
         (["--names", "one"], "--names gives 1 names for 2 systems"),
         (["--sets", tmp_path / "none"], "no such file or folder"),
         (["--sets", tmp_path / "x.json"], "x.json: no JSON"),
-        (["--data", tmp_path / "none"], "is not there"),
+        (["--data", tmp_path / "none"], "none: no such file or folder"),
     ):
         found = run_here(ROBUSTNESS, *arguments(root, output, *more), fails=True)
         (line,) = [line for line in found.err.splitlines() if line.startswith("error: ")]

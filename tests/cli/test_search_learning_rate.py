@@ -77,7 +77,7 @@ def test_errors_are_one_line(classes, tmp_path, monkeypatch, capsys):
         (["--range", 1e-3, 1e-4, 3], "expected 0 < low < high"),
         (["--fraction", 0], "--fraction 0.0: must be above 0"),
         (["--examples", 91], "--examples 91: there are 1 to 90"),
-        (["--data", tmp_path / "none"], "prepare the data first"),
+        (["--data", tmp_path / "none"], "none: no such file or folder"),
         (["--jobs", 0, "--fraction", 1], "--jobs 0: must be at least 1"),
     ):
         code = main([SEARCH, *map(str, classes), *map(str, arguments)])
