@@ -27,7 +27,7 @@ from ..architectures.bert_options import (
     presets_of,
     resolve,
 )
-from ..architectures.entity_options import ENTITIES, check_entities
+from ..architectures.entity_options import check_entities
 from ..architectures.options import NONE, merged, write
 from ..architectures.semantic_options import check_semantics
 from ..architectures.span_options import check_spans
@@ -116,8 +116,7 @@ class BertModel(TextModel, BaseFairseqModel):
         folder = None if args.pretrained == NONE else resolve_directory(args.pretrained)
         family = bert_plan.family_of(args, folder, manifest.family)
         shape = None if folder is None else huggingface.read_config(folder)
-        sides = 2 if manifest.target == ENTITIES else manifest.sentences  # questions stand before
-        write(cfg, family=family.name, **bert_plan.constants(args, shape, family, sides))
+        write(cfg, family=family.name, **bert_plan.constants(args, shape, family))
 
     @classmethod
     def build_model(cls, cfg: Any, task: Any) -> "BertModel":

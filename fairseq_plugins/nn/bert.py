@@ -69,8 +69,8 @@ class BertShape:
         pooler_activation: behind that map: ``tanh`` | ``gelu`` | ``relu``.
         embedding: width of the embeddings E, which a map brings to D; None: D, without a map.
         position_offset: which position embedding is the first token's.
-        sides: whether segment embeddings say of which text of a pair a token is; otherwise the
-            first one is added everywhere.
+        sides: whether segment embeddings, if there are two, say of which text of a pair a token
+            is; otherwise the first one is added everywhere.
         shared: whether all layers compute with the first one's weights.
     """
 
@@ -149,7 +149,7 @@ class BertEmbeddings(nn.Module):
         self.dropout = Dropout(shape.dropout)
         self.projection = None if shape.embedding is None else nn.Linear(width, shape.hidden)
         self.features = features
-        self.offset, self.sides = shape.position_offset, shape.sides
+        self.offset, self.sides = shape.position_offset, shape.sides and shape.segments > 1
 
     def forward(
         self, tokens: Tensor, segments: Tensor | None, layout: BatchLayout, factors: Tensor | None

@@ -25,6 +25,9 @@ SIZES = {  # field of BertShape -> key; without them a checkpoint cannot be unde
     "positions": "max_position_embeddings",
 }
 RATES = {"dropout": "hidden_dropout_prob", "attention_dropout": "attention_probs_dropout_prob"}
+SAME = {"gelu_python": "gelu"}  # other names of an activation, in transformers and fairseq -> ours
+SAME |= dict.fromkeys(("gelu_pytorch_tanh", "gelu_python_tanh"), "gelu_new")
+SAME |= dict.fromkeys(("gelu_fast", "gelu_accurate"), "gelu_new")
 LARGEST = 1e300  # what a float holds, whatever JSON says
 # key -> the only value that we compute (also when the key is absent)
 FIXED = {
@@ -223,7 +226,8 @@ def _problems(shape: BertShape, form: Form) -> list[str]:
 
 def _activation(config: dict[str, Any], form: Form) -> Any:
     value = config.get(form.activation)
-    return form.absent.get("activation", "gelu") if value is None else value
+    value = form.absent.get("activation", "gelu") if value is None else value
+    return SAME.get(value, value) if isinstance(value, str) else value
 
 
 def _check_kind(path: Path, config: dict[str, Any], form: Form) -> None:
@@ -236,7 +240,8 @@ def _check_kind(path: Path, config: dict[str, Any], form: Form) -> None:
     activation = _activation(config, form)
     if not isinstance(activation, str) or activation not in ACTIVATIONS:
         raise ValueError(
-            f"{path}: {form.activation} is {quoted(activation)}; choices: {', '.join(ACTIVATIONS)}"
+            f"{path}: {form.activation} is {quoted(activation)}; choices: "
+            f"{', '.join((*ACTIVATIONS, *SAME))}"
         )
 
 

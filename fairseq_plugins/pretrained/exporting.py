@@ -112,7 +112,9 @@ def small_files(
         )
     config = configuration.config_of(shape, family)
     config |= {} if head is None else task_heads.config_of(head, family)
-    found = tokenizer.tokenizer_files(pieces, settings, shape.longest)
+    found = tokenizer.tokenizer_files(
+        pieces, settings, shape.longest, sides=shape.segments != 1 or not shape.sides
+    )
     return found | {configuration.FILE_NAME: f"{json.dumps(config, indent=2)}\n".encode()}
 
 

@@ -25,7 +25,6 @@ LAYER_NORM_EPSILON = 1e-5  # torch's
 BODY = re.compile(r"(?:encoder|decoder)\.sentence_encoder\.")  # of releases after and before 2020
 HEADS = re.compile(r"(?:encoder|decoder)\.lm_head\.|classification_heads\.")
 BUFFERS = re.compile(r"(?:.*\.)?version|.*\._float_tensor")
-ACTIVATIONS = {"gelu_accurate": "gelu_new", "gelu_fast": "gelu_new"}  # fairseq's -> ours
 EMBEDDINGS = {
     "embed_tokens": "embeddings.word_embeddings",
     "embed_positions": "embeddings.position_embeddings",
@@ -98,7 +97,7 @@ def read_config(directory: str | Path) -> tuple[Path, dict[str, Any]]:
         "intermediate_size": options.encoder_ffn_embed_dim,
         "max_position_embeddings": options.max_positions + 2,  # positions begin behind padding, 1
         "type_vocab_size": 1,
-        "hidden_act": ACTIVATIONS.get(options.activation_fn, options.activation_fn),
+        "hidden_act": options.activation_fn,
         "layer_norm_eps": LAYER_NORM_EPSILON,
         "pad_token_id": 1,
         "hidden_dropout_prob": options.dropout,

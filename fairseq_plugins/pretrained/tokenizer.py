@@ -42,6 +42,7 @@ NORMALIZER_KEYS = {
     "strip_accents": "strip_accents",
     "chinese_characters": "handle_chinese_chars",
 }
+UNSIDED = ("input_ids", "attention_mask")
 _SPECIAL_PIECE = re.compile(r"\[[^\]]*\]")
 
 
@@ -99,9 +100,11 @@ def _normalizer(path: Path) -> dict[str, Any]:
 
 
 def tokenizer_files(
-    vocabulary: Vocabulary, settings: dict[str, Any], longest: int
+    vocabulary: Vocabulary, settings: dict[str, Any], longest: int, *, sides: bool = True
 ) -> dict[str, bytes]:
     """Return the files of a tokeniser for inputs up to the ``longest``: name -> content.
+
+    Without ``sides`` the encoder has one segment embedding, and the tokeniser gives no segments.
 
     Raises:
         ValueError: a setting is missing, or the vocabulary is of another family.
@@ -109,13 +112,13 @@ def tokenizer_files(
     family = family_of(settings)
     if family != vocabulary.family:
         raise ValueError(f"a vocabulary of {vocabulary.family.name} is not one of {family.name}")
-    special = _special_tokens(family)
+    special, inputs = _special_tokens(family), family.inputs if sides else UNSIDED
     config = {
         "tokenizer_class": f"{family.title}Tokenizer",
         **_how_text_is_cut(vocabulary, settings),
         "model_max_length": longest,
         **special,
-        **({"model_input_names": list(family.inputs)} if family.inputs else {}),
+        **({"model_input_names": list(inputs)} if inputs else {}),
     }
     texts = {FILE_NAME: config, "special_tokens_map.json": special}
     found = {name: f"{json.dumps(body, indent=2)}\n".encode() for name, body in texts.items()}

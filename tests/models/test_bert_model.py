@@ -221,11 +221,16 @@ def test_accelerator_is_never_waited_for(target, labels, padded, given):
     assert all(p.grad is not None for p in model.parameters())  # so says DDP, too
 
 
-def test_pairs_need_two_segments():
-    with pytest.raises(ValueError, match="only --type-vocab-size 1: it could not tell them apart"):
-        build(about=manifest(sentences=2), type_vocab_size=1)
+def test_one_segment_embedding_serves_both_sentences():
+    model = build(about=manifest(sentences=2), type_vocab_size=1).eval()
+    tokens = torch.tensor([[2, 5, 3, 6, 3]])
+    pair = torch.tensor([[0, 0, 0, 1, 1]])
+    with torch.no_grad():
+        one, other = (model(tokens, segments=s)[0] for s in (pair, torch.zeros_like(pair)))
+    assert torch.equal(one, other)
     build(about=manifest(sentences=2))
-    build(type_vocab_size=1)
+    with pytest.raises(ValueError, match="--type-vocab-size 0: bert has 1 at least"):
+        build(type_vocab_size=0)
 
 
 @pytest.mark.parametrize("option", ["dropout", "attention_dropout", "classifier_dropout"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from argparse import Namespace
 from dataclasses import replace
 
@@ -10,7 +11,8 @@ import torch
 from family_directories import FORMS
 from family_encoders import SIZES, fill, save_fairseq, save_theirs
 
-from fairseq_plugins.nn.bert import BertEncoder
+from fairseq_plugins.nn.bert import ACTIVATIONS, BertEncoder
+from fairseq_plugins.pretrained.configuration import SAME
 from fairseq_plugins.pretrained.exporting import export
 from fairseq_plugins.pretrained.families import FAMILIES
 from fairseq_plugins.pretrained.huggingface import load_state, read_config
@@ -36,7 +38,9 @@ def theirs_of(path):
     return transformers.AutoModel.from_pretrained(path).double().eval()
 
 
-def batch_of(path, *, pairs: bool, side: str) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+def batch_of(
+    path, *, pairs: bool, side: str, lengths=LENGTHS
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """Return tokens, segments and what is no padding, (B, S) each, with the family's specials."""
     vocabulary = read_vocabulary(path)
     family, ids = vocabulary.family, vocabulary.indices
@@ -44,16 +48,16 @@ def batch_of(path, *, pairs: bool, side: str) -> tuple[torch.Tensor, torch.Tenso
     plain = [i for i in range(SIZES["vocabulary"]) if i not in (cls, sep, pad)]
     generator = torch.Generator().manual_seed(2)
     rows = []
-    for lengths in LENGTHS:
+    for sizes in lengths:
         *frame, end = family.row.frame(cls, sep, 1 + pairs)
-        for part, length in zip(frame, lengths):
+        for part, length in zip(frame, sizes):
             drawn = torch.randint(len(plain), (length,), generator=generator)
             part += [plain[i] for i in drawn.tolist()]
         rows.append(sum(frame, []) + end)
     width = max(map(len, rows))
     tokens = torch.full((len(rows), width), pad)
     segments = torch.zeros_like(tokens)
-    for number, (row, (first, _)) in enumerate(zip(rows, LENGTHS)):
+    for number, (row, (first, _)) in enumerate(zip(rows, lengths)):
         begin = 0 if side == "right" else width - len(row)
         tokens[number, begin : begin + len(row)] = torch.tensor(row)
         segments[number, begin + family.row.border(first) :] = int(pairs)
@@ -105,6 +109,39 @@ def test_embeddings_of_the_encoders_width_and_small_segment_tables_equal_theirs(
     path = save_theirs(FORMS[family](tmp_path / "model"), family, changes)
     ours = assert_equals_transformers(path, pairs=True, side="right")
     assert (ours.embeddings.projection is not None) == (family == "albert")
+
+
+@pytest.mark.parametrize("activation", ["gelu_python", "gelu_pytorch_tanh"])
+@pytest.mark.parametrize("family", ["bert", "electra", "albert"])
+def test_pairs_of_one_segment_embedding_equal_theirs(tmp_path, family, activation) -> None:
+    changes = {"type_vocab_size": 1, "hidden_act": activation}
+    path = save_theirs(FORMS[family](tmp_path / "model"), family, changes)
+    ours, theirs, rng = encoder_of(path), theirs_of(path), random.Random(6)
+    sizes = [(rng.randrange(1, 9), rng.randrange(1, 9)) for _ in range(60)]
+    tokens, segments, real = batch_of(path, pairs=True, side="right", lengths=sizes)
+    given = {"attention_mask": real.long(), "output_hidden_states": True}
+    assert_layers_equal(ours, theirs(tokens, **given).hidden_states, tokens, segments, real)
+    shape, vocabulary = ours.shape, read_vocabulary(path)
+    settings = read_tokenizer_settings(path)
+    export(
+        tmp_path / "out", ours.state_dict(), shape, vocabulary=vocabulary.content, settings=settings
+    )
+    assert read_config(tmp_path / "out") == shape
+    tokenizer = transformers.AutoTokenizer.from_pretrained(tmp_path / "out")
+    rows = tokenizer(["The cat", "Dogs"], ["sat on it", "12"], padding=True, return_tensors="pt")
+    model = transformers.AutoModel.from_pretrained(tmp_path / "out")
+    assert model(**rows).last_hidden_state.isfinite().all()  # none of a segment that is not there
+
+
+@pytest.mark.parametrize("name", [*ACTIVATIONS, *SAME])
+def test_activations_are_those_of_their_names(tmp_path, name) -> None:
+    x = torch.randn(200, generator=torch.Generator().manual_seed(7), dtype=torch.float64) * 4
+    ours = ACTIVATIONS[SAME.get(name, name)](x)
+    assert (ours - transformers.activations.ACT2FN[name](x)).abs().max() < 1e-6
+    for family in FAMILIES:
+        key = "activation" if family == "distilbert" else "hidden_act"
+        path = save_theirs(FORMS[family](tmp_path / family), family, {key: name})
+        assert read_config(path).activation == SAME.get(name, name)
 
 
 @pytest.mark.parametrize("family", OTHERS)
