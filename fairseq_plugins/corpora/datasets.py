@@ -25,7 +25,7 @@ def _files(*suffixes: str) -> Files:
     }
 
 
-TABLES = _files("tsv", "jsonl")
+TABLES = _files("tsv", "jsonl", "csv")
 
 OWN = (
     Dataset("plain", TABLES, reader=read_plain),

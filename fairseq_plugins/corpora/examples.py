@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 
 @dataclass(frozen=True)
@@ -17,6 +18,7 @@ class Example:
         line: line of the file it starts at, from 1.
         values: W values of the words in layers that the file gives, by the layer's name.
         inner_labels: further levels of labels, for entities within others; W labels each.
+        cells: the row of a table, by column, where all of it is kept.
     """
 
     id: str
@@ -27,3 +29,4 @@ class Example:
     line: int = 0
     values: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     inner_labels: tuple[tuple[str, ...], ...] = ()
+    cells: Mapping[str, Any] = field(default_factory=dict)

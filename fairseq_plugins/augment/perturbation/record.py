@@ -20,7 +20,8 @@ from typing import Any
 
 from ...corpora.examples import Example
 from ...corpora.readers.dataset import Dataset
-from ...corpora.readers.tables import JSON_SUFFIXES, Table, table_for
+from ...corpora.readers.options import JSON_SUFFIXES
+from ...corpora.readers.tables import Table, table_for
 from ...files import own_folder, refuse_link, sync, working_folder
 from ...messages import named, quoted
 from .sentences import Change

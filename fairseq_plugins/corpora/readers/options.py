@@ -12,6 +12,8 @@ from ...text_reading import is_cell
 SEPARATORS = {"tab": "\t", "blank": None}  # name -> what str.split takes
 COLUMNS = ("text_column", "text2_column", "label_column", "id_column")
 POLICIES = ("error", "skip")
+JSON_SUFFIXES = (".jsonl", ".json")
+TABLES = (*JSON_SUFFIXES, ".csv")  # names of files that are never lines of plain text
 
 
 @dataclass(frozen=True)
@@ -22,10 +24,14 @@ class ReadOptions:
         ValueError: a value that is none of the choices.
     """
 
-    text_column: str = option("own TSV or JSONL: column of the (first) sentence", "text")
-    text2_column: str = option("own TSV or JSONL: column of the second sentence, for pairs", "")
-    label_column: str = option("own TSV or JSONL: column of the label or score", "label")
-    id_column: str = option("own TSV or JSONL: column of an id (default: the row's number)", "")
+    text_column: str = option("own TSV, CSV or JSONL: column of the (first) sentence", "text")
+    text2_column: str = option(
+        "own TSV, CSV or JSONL: column of the second sentence, for pairs", ""
+    )
+    label_column: str = option("own TSV, CSV or JSONL: column of the label or score", "label")
+    id_column: str = option(
+        "own TSV, CSV or JSONL: column of an id (default: the row's number)", ""
+    )
     token_column: int = option("own token files: column of the word, from 1 (-1: the last)", 1)
     tag_column: int = option("own token files: column of its label, from 1 (-1: the last)", -1)
     nested_columns: str = option(
@@ -44,7 +50,7 @@ class ReadOptions:
     annotator: int = option("M2 files: number of the annotator whose edits count", 0, least=0)
     ignored_edits: str = option("M2 files: comma-separated types of edits that mark no word", "")
     no_header: bool = option(
-        "own TSV without a line of column names: columns are given by number, from 1", False
+        "own TSV or CSV without a line of column names: columns are given by number, from 1", False
     )
     labels: tuple[str, ...] = option(
         "own data: the labels in the order of their ids (default: those of train, sorted)", ()

@@ -1,24 +1,27 @@
-"""One example a row: tab-separated tables with or without a header, and JSON lines.
+"""One example a row: TSV and CSV with or without a header, and JSON lines.
 
-GLUE's tables have no quoting: a quotation mark is a character like any other.
+GLUE's tables are TSV without quoting: a quotation mark is a character like any other.
 """
 
 import json
 import math
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import chain
 from typing import Any
 
 from ...messages import named, quoted, shortened
 from ...text_reading import is_cell
-from ..conllu import Line
 from ..examples import Example
+from .csv_rows import csv_rows, is_csv
+from .options import JSON_SUFFIXES
 from .split_file import EMPTY, MALFORMED, NO_MAJORITY, SplitFile, Unusable
 
-_CSV = "; columns are separated by TABs, this file looks like CSV: convert it first"
-JSON_SUFFIXES = (".jsonl", ".json")
+Raw = tuple[int, Any]  # number of a line, and its text; of CSV its cells
+
+_CSV = "; TABs separate columns, this file looks like CSV: give it a name that ends with .csv"
 
 
 @dataclass(frozen=True)
@@ -38,6 +41,8 @@ class Table:
         broken_rows: the official files have rows that cannot be used: they are skipped in splits
             with labels (never in test splits, whose rows are counted by servers).
         strict_id: whether the column of the id must be there, and hold no id twice.
+        strict_label: whether the column of the label must be there, labels or not.
+        keeps: whether examples keep all cells.
         numbered: files have no header, and their columns are called 1, 2, 3, ...
     """
 
@@ -51,6 +56,8 @@ class Table:
     split_names: Mapping[str, str] = field(default_factory=dict)
     broken_rows: bool = False
     strict_id: bool = False
+    strict_label: bool = False
+    keeps: bool = False
     numbered: bool = False
 
     def columns(self) -> set[str]:
@@ -80,8 +87,10 @@ def read_table(file: SplitFile, tables: Sequence[Table]) -> Iterator[Example]:
     Raises:
         ValueError: a row that is no example, with file and line; a missing or doubled column.
     """
-    lines, table = _without_blank_end(file.lines()), tables[0]
-    if file.path.suffix in JSON_SUFFIXES:
+    table = tables[0]
+    raw = csv_rows(file.path, partial(_fits, file, tables)) if is_csv(file.path) else file.lines()
+    lines = _without_blank_end(raw)
+    if is_json := file.path.suffix in JSON_SUFFIXES:
         if table.numbered:
             raise ValueError(f"{file.path}: JSON has names, not numbers: leave out --no-header")
         parse = partial(_members, file, table)
@@ -89,7 +98,7 @@ def read_table(file: SplitFile, tables: Sequence[Table]) -> Iterator[Example]:
         first = next(lines, None)
         if first is None:
             return
-        cells = first[1].split("\t")
+        cells = _cut(first[1])
         table, header = table_for(tables, cells)
         numbers = [str(number) for number in range(1, len(cells) + 1)]
         names = cells if header else numbers if table.numbered else [*table.headerless]
@@ -100,19 +109,25 @@ def read_table(file: SplitFile, tables: Sequence[Table]) -> Iterator[Example]:
     wanted = table.split_names.get(file.split, "")
     seen: dict[str, int] = {}
 
-    def make(row: tuple[int, Line]) -> Example | None:
+    def make(row: tuple[int, Raw]) -> Example | None:
         number, line = row
         cells = parse(line)
         if wanted and cells.get(table.split_column, wanted).strip() != wanted:
             return None
         example = _example(file, table, cells, number, line[0])
+        if table.keeps:
+            example = replace(example, cells=json.loads(line[1]) if is_json else cells)
         return _with_new_id(file, table, example, seen)
 
     yield from file.examples(enumerate(lines), make, also)
 
 
-def read_plain(file: SplitFile) -> Iterator[Example]:
-    """Read the user's own TSV or JSON lines, with the columns that the options name.
+def read_plain(file: SplitFile, **how: Any) -> Iterator[Example]:
+    """Read the user's own TSV, CSV or JSON lines, with the columns that the options name.
+
+    Args:
+        file: what to read.
+        how: ``strict_label`` and ``keeps``, see `Table`.
 
     Raises:
         ValueError: a column that is not there, or a row that is no example, with file and line.
@@ -120,7 +135,7 @@ def read_plain(file: SplitFile) -> Iterator[Example]:
     options = file.options
     names = ((options.text_column, options.text2_column), (options.label_column,))
     texts, label, identifier = (tuple(filter(None, n)) for n in (*names, (options.id_column,)))
-    how = {"strict_id": bool(identifier), "numbered": options.no_header}
+    how |= {"strict_id": bool(identifier), "numbered": options.no_header}
     return read_table(file, (Table(texts, label, identifier, **how),))
 
 
@@ -154,19 +169,37 @@ def _with_new_id(file: SplitFile, table: Table, example: Example, seen: dict[str
     return example
 
 
-def _cells(file: SplitFile, names: list[str], header: bool, line: Line) -> dict[str, str]:
-    """Split a row at tabs."""
-    number, text = line
-    cells = text.split("\t")
+def _fits(file: SplitFile, tables: Sequence[Table], cells: Sequence[str]) -> bool:
+    """Whether a row is the first one of a table: a header, or as many cells as there must be."""
+    table, header = table_for(tables, cells)
+    if header:
+        return set(table.texts) <= set(cells)
+    if not table.numbered:
+        return len(cells) == len(table.headerless)
+    return len(cells) >= max(map(int, table.columns() if file.must_have_labels else table.texts))
+
+
+def _cut(row: Any) -> list[str]:
+    """Cut a line at TABs; a row of CSV is cut already."""
+    return row if isinstance(row, list) else row.split("\t")
+
+
+def _cells(file: SplitFile, names: list[str], header: bool, line: Raw) -> dict[str, str]:
+    """Return a row's cells by the names of their columns."""
+    number, row = line
+    cells = _cut(row)
     if len(cells) != len(names):
-        hint = _CSV if len(cells) == 1 and text.count(",") >= len(names) - 1 else ""
+        alike = len(cells) == 1 and max(map(cells[0].count, ",;")) >= len(names) - 1
+        hint = _CSV if alike else ""
+        if is_csv(file.path) and cells:
+            hint = "; a cell that holds the separator stands in quotation marks"
         raise file.malformed(number, f"found {len(cells)} columns, expected {len(names)}{hint}")
     if header and cells == names:
         raise file.malformed(number, "the header once more")
     return dict(zip(names, cells))
 
 
-def _members(file: SplitFile, table: Table, line: Line) -> dict[str, str]:
+def _members(file: SplitFile, table: Table, line: Raw) -> dict[str, str]:
     """Read a JSON object; its members that we look for, as text."""
     number, text = line
     try:
@@ -204,13 +237,15 @@ def _member(file: SplitFile, is_label: bool, value: Any) -> str:
 def _check_columns(file: SplitFile, table: Table, names: Sequence[str], number: int) -> None:
     """Refuse columns of which one that is needed is not there, or is there twice."""
     _check_there(file, table, names, number)
-    twice = sorted(name for name in table.columns() if names.count(name) > 1)
+    wanted = names if table.keeps else table.columns()
+    twice = sorted(name for name in wanted if names.count(name) > 1)
     if twice:
         raise ValueError(f"{file.path}:{number}: the header names column {twice[0]!r} twice")
 
 
 def _check_there(file: SplitFile, table: Table, names: Sequence[str], number: int) -> None:
-    for name in (*table.texts, *(table.id if table.strict_id else ())):
+    strict = (table.id * table.strict_id, table.label * table.strict_label)
+    for name in chain(table.texts, *strict):
         if name not in names:
             raise _no_column(file, name, names, number)
     if file.must_have_labels and not set(table.label) & set(names):
@@ -222,15 +257,15 @@ def _check_there(file: SplitFile, table: Table, names: Sequence[str], number: in
 def _no_column(file: SplitFile, name: str, names: Sequence[str], number: int) -> Unusable:
     by_number = name.isdecimal() and not file.options.no_header
     hint = "; numbers are for files without a header, with --no-header" if by_number else ""
-    if len(names) == 1 and name in names[0].split(","):
+    if len(names) == 1 and name in re.split("[,;]", names[0].replace('"', "")):
         hint = _CSV
     what = f"no column {quoted(name)}; the columns are {named(names)}{hint}"
     return file.malformed(number, what)
 
 
-def _without_blank_end(lines: Iterator[Line]) -> Iterator[Line]:
+def _without_blank_end(lines: Iterator[Raw]) -> Iterator[Raw]:
     """Yield lines up to the last that is not empty."""
-    empty: list[Line] = []
+    empty: list[Raw] = []
     for line in lines:
         empty.append(line)
         if line[1]:

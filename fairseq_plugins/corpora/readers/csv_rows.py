@@ -1,0 +1,77 @@
+"""Rows of CSV: cells between commas, semicolons or TABs, some of them in quotation marks.
+
+The first row decides what separates cells: under that mark alone it has the columns that are
+wanted. If blanks follow the marks there, they are dropped everywhere.
+"""
+
+import csv
+import logging
+from collections.abc import Callable, Iterator
+from functools import cache
+from pathlib import Path
+
+from ...text_reading import decode_line
+
+logger = logging.getLogger(__name__)
+
+MARKS = {",": "commas", ";": "semicolons", "\t": "TABs"}
+Row = tuple[int, list[str]]  # the line that it begins in, and its cells
+
+
+def is_csv(path: Path) -> bool:
+    """Whether a file is CSV by its name."""
+    return path.suffix.lower() == ".csv"
+
+
+def csv_rows(path: Path, fits: Callable[[list[str]], bool]) -> Iterator[Row]:
+    """Yield the rows of a file; an empty line has no cells.
+
+    Args:
+        path: the file.
+        fits: whether the first row, cut in some way, has the columns that are wanted.
+
+    Raises:
+        ValueError: quotation marks that are no CSV, or a first row that can be cut in several
+            ways; with file and line.
+    """
+    ways = [(mark, blanks) for blanks in (False, True) for mark in MARKS]
+    first = {way: cells for way in ways if (cells := _first_row(path, *way))}
+    fitting = {way: cells for way, cells in first.items() if fits(cells)}
+    if len({*map(tuple, fitting.values())}) > 1:
+        found = " or ".join(dict.fromkeys(MARKS[mark] for mark, _ in fitting))
+        raise ValueError(f"{path}:1: {found} may separate the columns: write it as TSV (.tsv)")
+    longest = sorted(first or ways, key=lambda way: -len(first.get(way, ())))
+    mark, blanks = next(iter(fitting or longest))
+    _log_once(path, MARKS[mark] + " and blanks" * blanks)
+    yield from _rows(path, mark, blanks)
+
+
+def _first_row(path: Path, mark: str, blanks: bool) -> list[str]:
+    """Return the first row; nothing if it is no CSV, or has blanks that should be dropped."""
+    try:
+        _, cells = next(_rows(path, mark, blanks), (1, []))
+    except ValueError:
+        return []
+    return [] if any(cell.startswith(" ") for cell in cells) else cells
+
+
+def _rows(path: Path, mark: str, blanks: bool) -> Iterator[Row]:
+    with open(path, "rb") as stream:
+        lines = (f"{decode_line(raw, path, number)}\n" for number, raw in enumerate(stream, 1))
+        reader = csv.reader(lines, delimiter=mark, skipinitialspace=blanks, strict=True)
+        number = 1
+        try:
+            for cells in reader:
+                yield number, cells
+                number = reader.line_num + 1
+        except csv.Error as error:
+            why = str(error).partition(" - ")[0]
+            raise ValueError(
+                f"{path}:{number}: the row that begins here is no CSV ({why}): a cell with a "
+                'quotation mark stands in quotation marks, and has "" for each of its own'
+            ) from None
+
+
+@cache
+def _log_once(path: Path, marks: str) -> None:
+    logger.info("%s: %s separate the columns", path, marks)
