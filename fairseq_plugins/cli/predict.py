@@ -3,6 +3,7 @@
     fairseq-plugins predict runs/cola --split valid --metrics valid.json --output valid.jsonl
     fairseq-plugins predict runs/cola --split test --submission-dir submission
     echo "The cat sat on the mat." | fairseq-plugins predict runs/cola --input -
+    fairseq-plugins predict runs/mine --input mine.csv --text-column text --keep-columns
     fairseq-plugins predict runs/wnut17 --input words.conll --input-format conll --format conll
 
 Several checkpoints joined by ':' are an ensemble: their probabilities or scores are averaged.

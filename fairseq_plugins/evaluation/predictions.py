@@ -59,6 +59,7 @@ class Prediction:
             words one such mapping a word; empty of a score.
         line: of the file that it was read from, from 1.
         names: class -> what it means, of classes that do not say so themselves.
+        columns: the row of the table that was predicted, where it is wanted back.
     """
 
     id: str
@@ -69,6 +70,7 @@ class Prediction:
     probabilities: Any = ()
     line: int = 0
     names: Mapping[str, str] = field(default_factory=dict, compare=False)
+    columns: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     label = score = labels = entities = property(attrgetter("answer"))
     words = property(attrgetter("texts"))
@@ -91,11 +93,12 @@ class Prediction:
 
     def record(self) -> dict[str, Any]:
         """Return the fields of a line of JSON."""
-        fields = {name: getattr(self, name) for name in _LINES[self.target]}
+        fields = {name: getattr(self, name) for name in (*_LINES[self.target], "columns")}
         if self.target == ENTITIES:
             fields["entities"] = [self._entity(one) for one in self.answer]
             fields["gold"] = [self._entity(one, scored=False) for one in self.gold or ()]
         known = {"gold": self.gold is not None, "texts": self.texts, "name": fields.get("name")}
+        known["columns"] = self.columns
         return {name: value for name, value in fields.items() if known.get(name, True)}
 
     def _entity(self, span: Any, *, scored: bool = True) -> dict[str, Any]:
@@ -152,20 +155,23 @@ def _tsv(made: Prediction) -> str:
     if made.target == WORD_LABELS:
         gold = made.gold or [""] * len(made.words)
         rows = zip(made.words, made.labels, made.probability, gold)
-        return (
-            "".join(_row_of_cells(made.id, w, own, f"{p:.6f}", g) for w, own, p, g in rows) + "\n"
-        )
+        return "".join(_cells(made, w, own, f"{p:.6f}", g) for w, own, p, g in rows) + "\n"
     if made.target == ENTITIES:
         rows = (made._entity(one) for one in made.answer)
         keys = ("label", "first", "last", "text")
-        return "".join(_row_of_cells(made.id, *map(e.get, keys), f"{e['score']:.6f}") for e in rows)
+        return "".join(_cells(made, *map(e.get, keys), f"{e['score']:.6f}") for e in rows)
     gold = "" if made.gold is None else made.gold
     if made.target == SCORE:
-        return _row_of_cells(made.id, f"{made.score:.6f}", gold)
-    return _row_of_cells(made.id, made.label, f"{made.probability:.6f}", gold)
+        return _cells(made, f"{made.score:.6f}", gold)
+    return _cells(made, made.label, f"{made.probability:.6f}", gold)
 
 
-def _row_of_cells(*values: Any) -> str:
+def _cells(made: Prediction, *values: Any) -> str:
+    return row_of_cells(made.id, *values, *made.columns.values())
+
+
+def row_of_cells(*values: Any) -> str:
+    """Return values as a line of TSV."""
     return "\t".join(as_cell(str(value)) for value in values) + "\n"
 
 

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..corpora.readers.options import COLUMNS, JSON_SUFFIXES, TABLES, ReadOptions
 from ..evaluation.predictions import FORMATS as OUTPUT_FORMATS
-from ..option_flags import add_flags, check, option
+from ..option_flags import add_flags, check, flag_of, option
 from .prediction_inputs import FORMATS as INPUT_FORMATS
 
 LOGITS, PAPER = ENSEMBLES = ("logits", "paper")  # see `question_answering`
@@ -131,6 +132,14 @@ def given_overrides(options: Any, names: Sequence[str]) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value is not None}
 
 
+def _of_table(name: str) -> Any:
+    """Return a field for the option of `ReadOptions` that has this name, by default not given."""
+    spec = ReadOptions.__dataclass_fields__[name]
+    return option(
+        f"--input is a table: {spec.metadata['help']}", False if spec.type is bool else ""
+    )
+
+
 @dataclass(frozen=True)
 class PredictionOptions(ExampleOptions):
     """What to predict with what, and where to."""
@@ -148,6 +157,14 @@ class PredictionOptions(ExampleOptions):
         "the folder was prepared with, and an empty line between sentences)",
         "text",
         choices=INPUT_FORMATS,
+    )
+    text_column: str = _of_table("text_column")
+    text2_column: str = _of_table("text2_column")
+    label_column: str = _of_table("label_column")
+    id_column: str = _of_table("id_column")
+    no_header: bool = _of_table("no_header")
+    keep_columns: bool = option(
+        "--input is a table: write all its columns as well (--format jsonl or tsv)", False
     )
     output: str | None = option(
         "file to write predictions to (default: standard output, or none if --submission-dir or "
@@ -179,6 +196,7 @@ class PredictionOptions(ExampleOptions):
             )
         if self.input not in FREE and not Path(str(self.input)).is_file():
             raise FileNotFoundError(f"{self.input}: no such file")
+        self._check_table(Path(str(self.input)).suffix.lower())
         for path in (self.output, self.metrics):
             if path not in FREE and Path(str(path)).is_dir():
                 raise ValueError(f"{path} is a folder, not a file to write")
@@ -187,6 +205,23 @@ class PredictionOptions(ExampleOptions):
         twice = [path for path, place in zip(named, places) if places.count(place) > 1]
         if twice:
             raise ValueError(f"{twice[0]} is named twice among --input, --output and --metrics")
+
+    def _check_table(self, suffix: str) -> None:
+        given = [name for name in (*COLUMNS, "no_header", "keep_columns") if getattr(self, name)]
+        if given and not self.text_column:
+            raise ValueError(f"{flag_of(given[0])} is for a table: give --text-column, too")
+        if given and (self.input in FREE or self.input_format != "text"):
+            raise ValueError("--text-column goes with --input FILE, and not with --input-format")
+        if suffix in TABLES and not given and self.input_format == "text":
+            raise ValueError(f"{self.input} is a table: name its column of texts by --text-column")
+        forms = ("jsonl",) if suffix in JSON_SUFFIXES else ("jsonl", "tsv")
+        if self.keep_columns and self.format not in forms:
+            raise ValueError(f"--keep-columns of {self.input}: --format is {' or '.join(forms)}")
+
+    @property
+    def columns(self) -> dict[str, Any]:
+        """The columns of a table, as `ReadOptions` names them."""
+        return {name: getattr(self, name) for name in (*COLUMNS, "no_header")}
 
     @property
     def prints(self) -> bool:

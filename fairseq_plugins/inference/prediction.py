@@ -186,7 +186,8 @@ class Predictor:
             answers = self.each(self._rows, dataset, **limits)
             for example, sentences, rows in zip(part, encoded, answers):
                 gold = example.word_labels if self._by_word else example.label
-                yield self.prediction(example.id, rows, sentences[0].words, gold)
+                made = self.prediction(example.id, rows, sentences[0].words, gold)
+                yield replace(made, columns=example.cells) if example.cells else made
 
     def encode(
         self, examples: Iterable[Example], count: int = BATCHES_AHEAD * BATCH_SIZE

@@ -7,21 +7,23 @@ names when they are complete.
 import json
 import logging
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from tqdm import tqdm
 
+from ..corpora.examples import Example
+from ..corpora.readers.options import ReadOptions
 from ..evaluation.metrics import score
-from ..evaluation.predictions import Prediction, Render, renderer
+from ..evaluation.predictions import CLASSES, Prediction, Render, renderer, row_of_cells
 from ..files import replacing, write_text
 from ..messages import named
 from ..text_reading import lines_of, numbered_lines
 from .options import EXAMPLES, FREE, STANDARD, PredictionOptions, given_overrides
 from .prediction import Predictor, load
-from .prediction_inputs import read_examples
+from .prediction_inputs import read_examples, read_rows
 
 logger = logging.getLogger(__name__)
 
@@ -29,11 +31,14 @@ STDIN = "standard input"
 
 
 class Job(NamedTuple):
-    """Predictions to come; how many, if that is known; whether somebody waits for each."""
+    """Predictions to come; how many, if that is known; whether somebody waits for each; of a table
+    its columns, if they are kept.
+    """
 
     predictions: Iterator[Prediction]
     total: int | None
     live: bool = False
+    columns: Sequence[str] = ()
 
 
 def predict_files(options: PredictionOptions) -> None:
@@ -52,7 +57,8 @@ def predict_files(options: PredictionOptions) -> None:
     submission = _submission(predictor, options)
     names = submission.get("labels", {}) if submission else None
     form = renderer(options.format, predictor.target, names)
-    kept = _write(_job(predictor, options), form, options)
+    job = _job(predictor, options)
+    kept = _write(job, form, options)
     if submission and options.submission_dir:
         path = Path(options.submission_dir) / submission["file"]
         head, line = renderer("glue", predictor.target, names)
@@ -89,20 +95,34 @@ def _job(predictor: Predictor, options: PredictionOptions) -> Job:
         found = predictor.predict_examples(examples, buffer=buffer, **options.limits)
         return Job(found, None, live=True)
     file = str(options.input)
-    lines = numbered_lines(Path(file))
-    examples = [*read_examples(lines, file, options.input_format, predictor.wanted)]
+    examples = [*_file_examples(Path(file), predictor, options)]
     if options.metrics and not any(e.label or e.word_labels for e in examples):
         raise _no_gold(file)
-    return Job(predictor.predict_examples(examples, **options.limits), len(examples))
+    found = predictor.predict_examples(examples, **options.limits)
+    return Job(found, len(examples), columns=[*examples[0].cells] if examples else ())
+
+
+def _file_examples(
+    path: Path, predictor: Predictor, options: PredictionOptions
+) -> Iterator[Example]:
+    if not options.text_column:
+        form = options.input_format
+        return read_examples(numbered_lines(path), str(path), form, predictor.wanted)
+    labels = tuple(predictor.labels) if predictor.target == CLASSES else ()
+    how = (ReadOptions(**options.columns, labels=labels), predictor.target, predictor.wanted)
+    return read_rows(path, *how, keeps=options.keep_columns)
 
 
 def _no_gold(what: str) -> ValueError:
-    return ValueError(f"{what} has no labels: metrics need gold labels")
+    hint = "of a table, name their --label-column"
+    return ValueError(f"{what} has no labels: metrics need gold labels ({hint})")
 
 
 def _write(job: Job, form: tuple[str, Render], options: PredictionOptions) -> list[Prediction]:
     """Write predictions as they come; return them when they are still needed."""
     (head, line), keep = form, options.metrics or options.submission_dir
+    if job.columns and options.format == "tsv":
+        head = head[:-1] + row_of_cells("", *(f"table.{name}" for name in job.columns))
     made = tqdm(job.predictions, "predict", job.total, unit=" examples", disable=None)
     if not options.prints:
         return list(made)

@@ -1,9 +1,11 @@
-"""Raw text to examples: one sentence a line, pairs with a TAB between, or a word a line.
+"""Raw text to examples: one sentence a line, pairs with a TAB between, a word a line, or a table.
 
 ``text``   one example a line; two sentences are separated by a TAB.
 ``conll``  one word a line, an empty line after every sentence; columns are separated by TABs or
            blanks. Of several, the word and its gold label stand in those in which they stood in
            the files that the folder was prepared from.
+
+A table is read by `read_rows`, as the tables that folders are prepared from.
 
 A file is checked to its end before anything is predicted; of standard input every example is
 handed on as soon as it is there.
@@ -11,14 +13,19 @@ handed on as soon as it is there.
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from ..corpora.conllu import Line, read_blocks
+from ..corpora.datasets import DATASETS, read_split
 from ..corpora.examples import Example
+from ..corpora.readers.options import ReadOptions
 from ..corpora.readers.split_file import known_label
+from ..corpora.readers.tables import read_plain
 from ..corpora.readers.tokens import DOCUMENT_START, TokenLayout, columns_of
+from ..evaluation.predictions import SCORE
 from ..messages import named, quoted
 from ..text_reading import numbered_lines
 
@@ -103,6 +110,25 @@ def read_examples(lines: Iterable[Line], name: str, form: str, wanted: Wanted) -
     ends = {DOCUMENT_START, *(f"{mark}\t" for mark in wanted.layout.ends)}
     found = read_blocks(lines, tuple(ends))
     return (_sentence(block, str(i), name, wanted) for i, block in enumerate(found))
+
+
+def read_rows(
+    path: Path, columns: ReadOptions, target: str, wanted: Wanted, *, keeps: bool = False
+) -> Iterator[Example]:
+    """Read examples of a model's target from a table, as preparation does.
+
+    Raises:
+        ValueError: columns that are not there, or too few or many for the model; a row that is no
+            example; with file and line.
+    """
+    if (2 if columns.text2_column else 1) != wanted.sentences:
+        how = "give" if wanted.sentences == 2 else "leave out"
+        raise ValueError(f"the model reads {wanted}: {how} --text2-column")
+    if columns.label_column and wanted.labels:
+        raise ValueError("--label-column: gold labels of words stand in --input-format conll")
+    reader = partial(read_plain, strict_label=bool(columns.label_column), keeps=keeps)
+    dataset = DATASETS["plain_scores" if target == SCORE else "plain"]
+    return read_split(replace(dataset, reader=reader), "test", path, columns)
 
 
 class KeptExample(NamedTuple):

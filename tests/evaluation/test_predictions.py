@@ -64,6 +64,14 @@ def test_tables_have_as_many_columns_as_their_head(made):
     ]
 
 
+@pytest.mark.parametrize("made", MADE.values(), ids=MADE)
+def test_columns_of_a_table_come_back_in_every_row(made):
+    told = replace(made, columns={"id": "k\t1", "text": "a\nb"})
+    assert json.loads(render("jsonl", told))["columns"] == told.columns
+    before, after = (render("tsv", one).split("\n")[1:] for one in (made, told))
+    assert after == [line and f"{line}\tk 1\ta b" for line in before]
+
+
 def test_columns_of_words():
     assert render("conll", WORDS) == "a O O\nÜnal O B-x\n\n"
     assert render("conll", bare(WORDS)) == "a O\nÜnal B-x\n\n"

@@ -16,9 +16,18 @@ from fairseq_plugins.inference.prediction_files import predict_files
 pytestmark = pytest.mark.slow
 
 
+TABLE = {"text_column": "a"}
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [
+        ({"split": "test", **TABLE}, "--text-column goes with --input FILE"),
+        ({"input": "-", **TABLE}, "--text-column goes with --input FILE"),
+        ({"input": __file__, "input_format": "conll", **TABLE}, "and not with --input-format"),
+        ({"input": __file__, "keep_columns": True}, "--keep-columns is for a table: give --text-c"),
+        ({"input": __file__, "label_column": "y"}, "--label-column is for a table: give --text-c"),
+        ({"input": __file__, **TABLE, "keep_columns": True, "format": "glue"}, "is jsonl or tsv"),
         ({}, "either --split or --input"),
         ({"split": "test", "input": "-"}, "either --split or --input"),
         ({"input": "-", "submission_dir": "x"}, "--submission-dir goes with --split"),
@@ -102,6 +111,54 @@ def test_bytes_of_standard_input(runs, monkeypatch, capsys):
     predict(runs / "score1", input="-")
     rows = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
     assert [row.keys() for row in rows] == [{"id", "score"}] * 2
+
+
+def test_tables_are_predicted_as_lines_are_and_come_back(runs, tmp_path):
+    """What stands in other columns changes nothing."""
+    text, table, out = (tmp_path / name for name in ("in", "in.csv", "out"))
+    text.write_text("alice, she\tgood\n")
+    table.write_text('n;b;gold;a\n7;good;yes;"alice, she"\n8;"new paris; ";no;"Bob\n"\n')
+    predict(runs / "classes1", input=str(text), output=str(out))
+    [wanted] = map(json.loads, out.read_text().splitlines())
+    columns = {"text_column": "a", "text2_column": "b", "label_column": "gold", "id_column": "n"}
+    how = {"input": str(table), "output": str(out), "keep_columns": True, **columns}
+    predict(runs / "classes1", **how, metrics=str(tmp_path / "m.json"))
+    first, second = map(json.loads, out.read_text().splitlines())
+    assert second["columns"] == {"n": "8", "b": "new paris; ", "gold": "no", "a": "Bob\n"}
+    assert first.pop("columns") == {"n": "7", "b": "good", "gold": "yes", "a": "alice, she"}
+    assert (first.pop("id"), first.pop("gold"), wanted.pop("id")) == ("7", "yes", "0")
+    chances = (one.pop("probabilities") for one in (first, wanted))
+    assert next(chances) == pytest.approx(next(chances), abs=1e-6)
+    assert first.pop("probability") == pytest.approx(wanted.pop("probability"), abs=1e-6)
+    assert first == wanted
+    assert json.loads((tmp_path / "m.json").read_text())["labelled"] == 2
+    predict(runs / "classes1", **how, format="tsv")
+    head, *rows = out.read_text().splitlines()
+    assert head.split("\t")[4:] == ["table.n", "table.b", "table.gold", "table.a"]
+    assert [row.split("\t")[4:] for row in rows] == [
+        ["7", "good", "yes", "alice, she"],
+        ["8", "new paris; ", "no", "Bob "],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "message"),
+    [
+        ("in.csv", {}, "in.csv is a table: name its column of texts by --text-column"),
+        ("in.jsonl", {}, "in.jsonl is a table: name its column of texts by --text-column"),
+        ("in.csv", {"text_column": "a"}, "the model reads two sentences: give --text2-column"),
+        ("in.csv", {"text_column": "a", "text2_column": "c"}, "in.csv:1: no column 'c'"),
+        ("in.csv", {"text_column": "a", "text2_column": "b", "label_column": "y"}, "no column 'y'"),
+        ("in.csv", {"text_column": "a", "text2_column": "b", "label_column": "a"}, "unknown label"),
+        ("in.csv", {"text_column": "a", "text2_column": "b", "metrics": "m"}, "--label-column"),
+    ],
+)
+def test_tables_that_do_not_fit_are_refused(runs, tmp_path, monkeypatch, name, options, message):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / name).write_text("a,b\nalice,good\n")
+    with pytest.raises(ValueError, match=message):
+        predict(runs / "classes1", input=name, output="out", **options)
+    assert [path.name for path in tmp_path.iterdir()] == [name]
 
 
 def test_metrics_know_what_they_are_of(runs, tmp_path):
