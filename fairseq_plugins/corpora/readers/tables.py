@@ -87,24 +87,7 @@ def read_table(file: SplitFile, tables: Sequence[Table]) -> Iterator[Example]:
     Raises:
         ValueError: a row that is no example, with file and line; a missing or doubled column.
     """
-    table = tables[0]
-    raw = csv_rows(file.path, partial(_fits, file, tables)) if is_csv(file.path) else file.lines()
-    lines = _without_blank_end(raw)
-    if is_json := file.path.suffix in JSON_SUFFIXES:
-        if table.numbered:
-            raise ValueError(f"{file.path}: JSON has names, not numbers: leave out --no-header")
-        parse = partial(_members, file, table)
-    else:
-        first = next(lines, None)
-        if first is None:
-            return
-        cells = _cut(first[1])
-        table, header = table_for(tables, cells)
-        numbers = [str(number) for number in range(1, len(cells) + 1)]
-        names = cells if header else numbers if table.numbered else [*table.headerless]
-        _check_columns(file, table, names, first[0])
-        parse = partial(_cells, file, names, header)
-        lines = lines if header else chain([first], lines)
+    lines, table, parse = _opened(file, tables)
     also = (EMPTY, MALFORMED) if table.broken_rows and file.must_have_labels else ()
     wanted = table.split_names.get(file.split, "")
     seen: dict[str, int] = {}
@@ -116,10 +99,33 @@ def read_table(file: SplitFile, tables: Sequence[Table]) -> Iterator[Example]:
             return None
         example = _example(file, table, cells, number, line[0])
         if table.keeps:
+            is_json = file.path.suffix in JSON_SUFFIXES
             example = replace(example, cells=json.loads(line[1]) if is_json else cells)
         return _with_new_id(file, table, example, seen)
 
     yield from file.examples(enumerate(lines), make, also)
+
+
+def _opened(
+    file: SplitFile, tables: Sequence[Table]
+) -> tuple[Iterator[Raw], Table, Callable[[Raw], dict[str, str]]]:
+    """Return a file's rows behind its header, its table, and what makes cells by name of a row."""
+    table = tables[0]
+    raw = csv_rows(file.path, partial(_fits, file, tables)) if is_csv(file.path) else file.lines()
+    lines = _without_blank_end(raw)
+    if file.path.suffix in JSON_SUFFIXES:
+        if table.numbered:
+            raise ValueError(f"{file.path}: JSON has names, not numbers: leave out --no-header")
+        return lines, table, partial(_members, file, table)
+    first = next(lines, None)
+    if first is None:
+        return lines, table, partial(_cells, file, [], True)
+    cells = _cut(first[1])
+    table, header = table_for(tables, cells)
+    numbers = [str(number) for number in range(1, len(cells) + 1)]
+    names = cells if header else numbers if table.numbered else [*table.headerless]
+    _check_columns(file, table, names, first[0])
+    return lines if header else chain([first], lines), table, partial(_cells, file, names, header)
 
 
 def read_plain(file: SplitFile, **how: Any) -> Iterator[Example]:
