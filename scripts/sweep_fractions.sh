@@ -58,7 +58,9 @@ options="$(pairs $train && pairs ${own[@]+"${own[@]}"})"
 decoding="$(pairs $generate)"
 rate="$(sed -n 's/^lr=//p' <<<"$options" | tail -n 1 | tr -d "'")"
 options="$(sed '/^lr=/d' <<<"$options")"
-part="$(quoted "$(basename -- "$data" | sed 's/[^A-Za-z0-9_.-]/_/g; s/^[.-]/_/')")" # a name of a file's
+part="$(basename -- "$data" | sed 's/[^A-Za-z0-9_.-]/_/g; s/^[.-]/_/')" # a name of a file's
+case "$part" in after | data | jobs) part="${part}_" ;; esac # these are folders of every experiment
+part="$(quoted "$part")"
 arch="$(quoted "${ARCH:-syntax_transformer_tiny}")"
 shares=() seeds="${SEED:-1}"
 for percent in ${FRACTIONS:-1 5 10 25 50 100}; do shares+=("$(awk "BEGIN { print $percent / 100 }")"); done

@@ -158,7 +158,7 @@ def test_a_rate_may_be_the_only_option(tmp_path):
     assert (part.grid.learning_rates, told["--options"]) == ((2e-3,), {})
 
 
-@pytest.mark.parametrize("name", ["100", "a: b", "it's #1", "true", "[x"])
+@pytest.mark.parametrize("name", ["data", "100", "a: b", "it's #1", "true", "[x"])
 def test_any_folder_will_do(tmp_path, name):
     data = tmp_path / name
     data.mkdir()
