@@ -2,8 +2,8 @@
 
 Subwords are read by the ``sentencepiece`` package. Of what else stands in the file (a protocol
 buffer, https://protobuf.dev/programming-guides/encoding) that package hands out nothing, so the
-three entries that matter are looked up here: the kind of model, the table of characters, and
-whether a word begins with a mark.
+entries that matter are looked up here: the kind of model, the table of characters, and what is done
+with blanks.
 """
 
 import base64
@@ -12,11 +12,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sentencepiece import SentencePieceProcessor
+from sentencepiece import SentencePieceNormalizer, SentencePieceProcessor
+
+from ..messages import named, quoted
+from .character_table import is_table
 
 TRAINER, NORMALIZER = 2, 3  # fields of the file
-MODEL_TYPE, UNIGRAM = 3, 1  # of the first, and the value that is read here
-CHARACTERS, MARKED = 2, 3  # of the second
+MODEL_TYPE, UNIGRAM, SUFFIX = 3, 1, 24  # of the first: the type, its value that is read here
+CHARACTERS = 2  # of the second
+BLANKS = {3: "add_dummy_prefix", 4: "remove_extra_whitespaces", 5: "escape_whitespaces"}
 VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5  # how a field is written
 
 
@@ -48,7 +52,7 @@ def read_sentencepieces(path: Path) -> SentencePieces:
     """Read a model file.
 
     Raises:
-        ValueError: it is damaged, or no unigram model with a mark before words.
+        ValueError: it is damaged, no unigram model with a mark before words, or keeps blanks.
     """
     content = path.read_bytes()
     try:
@@ -60,15 +64,37 @@ def read_sentencepieces(path: Path) -> SentencePieces:
     count = model.get_piece_size()
     if trainer.get(MODEL_TYPE, UNIGRAM) != UNIGRAM or any(map(model.is_byte, range(count))):
         raise ValueError(f"{path} is no unigram model; others are not read here")
-    if not normalizer.get(MARKED, 1):
-        raise ValueError(
-            f"{path}: its words begin without a mark (add_dummy_prefix); not read here"
-        )
     scores = [(model.id_to_piece(i), float(model.get_score(i))) for i in range(count)]
-    controls = [scores[i][0] for i in range(count) if model.is_control(i) or model.is_unknown(i)]
-    table = normalizer.get(CHARACTERS)
+    hidden = (model.is_control, model.is_unknown, model.is_unused)
+    controls = frozenset(scores[i][0] for i in range(count) if any(is_so(i) for is_so in hidden))
+    table = normalizer.get(CHARACTERS) or b""
+    given = [piece for piece, score in scores if score == 0 and piece not in controls]
+    unread = [f"without {name}" for key, name in BLANKS.items() if not normalizer.get(key, 1)]
+    unread += ["with treat_whitespace_as_suffix"] * bool(trainer.get(SUFFIX))
+    if given and is_table(table):
+        change = table_reader(table).normalize
+        unread += [f"with the symbol {quoted(one)}" for one in given if change(one) != one]
+    if unread:
+        raise ValueError(f"{path} was made {named(unread)}; such models are not read here")
     characters = base64.b64encode(table).decode("ascii") if table else None
-    return SentencePieces(scores, model.unk_id(), frozenset(controls), characters)
+    return SentencePieces(scores, model.unk_id(), controls, characters)
+
+
+def table_reader(table: bytes) -> Any:
+    """Return what changes characters by a checked table (`character_table`) and nothing else."""
+    plain: dict[str, Any] = {"add_dummy_prefix": False, "escape_whitespaces": False}
+    plain["remove_extra_whitespaces"] = False
+    model = _field(NORMALIZER, _field(CHARACTERS, table))
+    return SentencePieceNormalizer(model_proto=model, **plain)
+
+
+def _field(number: int, content: bytes) -> bytes:
+    """Return a field of bytes as a file has it."""
+    size, length = len(content), []
+    while size > 127:
+        length.append(size & 127 | 128)
+        size >>= 7
+    return bytes([number << 3 | BYTES, *length, size]) + content
 
 
 def _fields(content: bytes, last_of: tuple[int, ...] = ()) -> Iterator[tuple[int, Any]]:

@@ -21,6 +21,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple, cast
 
 from tokenizers import Tokenizer, normalizers, pre_tokenizers
@@ -29,8 +30,11 @@ from tokenizers.models import WordPiece as WordPieceModel
 from ..messages import quoted
 from ..pretrained.families import WORDPIECE
 from ..pretrained.tokenizer_json import Parts
+from ..pretrained.tokenizer_models import normalizers as normalizer_of
+from ..pretrained.tokenizer_models import steps_of
 from ..pretrained.vocabulary import Vocabulary
 from ..syntax.subwords import Span, align, joined_spans
+from .characters import Characters
 
 LONGEST_WORD = 100  # characters; longer words are unknown to WordPiece, as in BERT
 
@@ -58,16 +62,24 @@ class PieceTokenizer:
     def __init__(self, vocabulary: Vocabulary, settings: Mapping[str, Any]) -> None:
         self.unknown = vocabulary.indices[vocabulary.family.specials.unk]
         self._by_word = vocabulary.family.scheme == WORDPIECE
+        self._characters: Characters | None = None
         if self._by_word:
             self._tokenizer = _wordpiece(vocabulary, settings)
         else:
-            self._tokenizer = _of_parts(cast(Parts, vocabulary.parts))
+            parts = cast(Parts, vocabulary.parts)
+            steps = steps_of(parts.normalizer)
+            at = next((i for i, one in enumerate(steps) if one["type"] == "Precompiled"), None)
+            if at is not None:
+                self._characters = Characters(steps[:at], steps[at])
+                parts = replace(parts, normalizer=normalizer_of(*steps[at + 1 :]))
+            self._tokenizer = _of_parts(parts)
 
     @property
     def lowers(self) -> bool:
         """Whether it turns text into small letters."""
         normalizer = self._tokenizer.normalizer
-        return normalizer is not None and "A" not in normalizer.normalize_str("A")
+        text = self._characters.changed("A")[0] if self._characters else "A"
+        return "A" not in (normalizer.normalize_str(text) if normalizer else text)
 
     def encode_words(self, words: Sequence[str]) -> tuple[list[int], list[int]]:
         """Cut W words.
@@ -91,12 +103,20 @@ class PieceTokenizer:
         A piece of blanks alone has the span of the character behind it (at the end of the text, of
         the last one); so has a part of a character that of the whole.
         """
-        found = self._tokenizer.encode(text, add_special_tokens=False)
         if self._by_word:
+            found = self._tokenizer.encode(text, add_special_tokens=False)
             return found.ids, found.offsets
         if not text or text.isspace():
             return [], []
-        return found.ids, _visible(text, found.offsets)
+        if self._characters is None:
+            found = self._tokenizer.encode(text, add_special_tokens=False)
+            return found.ids, _visible(text, found.offsets)
+        changed, places, spans = self._characters.changed(text)
+        found = self._tokenizer.encode(changed, add_special_tokens=False)
+        offsets = [(places[begin], places[end]) for begin, end in found.offsets]
+        if spans:
+            offsets = [(spans[b][0], spans[max(b, e - 1)][1]) for b, e in offsets]
+        return found.ids, _visible(text, offsets)
 
     def encode_raw(self, text: str, *, characters: bool) -> tuple[Words, list[int], list[int]]:
         """Cut raw text and find its words.
