@@ -2,6 +2,7 @@
 
 argparse's own message stands below a hundred lines of options and lists every name there is. A
 schedule that needs the number of updates is refused here too: fairseq makes it after the data.
+So is ``--replace-unk``, at which fairseq fails before it asks a task.
 """
 
 import importlib
@@ -25,6 +26,10 @@ LENGTHS = {"max-update": (), "total-num-update": ()}
 WITHOUT_END = (
     "--lr-scheduler linear_warmup falls to the last update, so it has to know which that is: give "
     "--max-update (or --total-num-update)"
+)
+WITHOUT_TEXT = (
+    "--replace-unk does not go with --task syntax_translation: prepared folders keep no raw text "
+    "to copy words from; segment into subwords, which leave hardly any word unknown"
 )
 
 
@@ -53,11 +58,14 @@ def check_chosen_names(words: Sequence[str]) -> None:
         ValueError: names the option, the name and what it is like.
     """
     parser = ArgumentParser(add_help=False, allow_abbrev=False)
+    parser.add_argument("--replace-unk", nargs="?", const="")
     for option, spellings in {"user-dir": (), **OPTIONS, **LENGTHS}.items():
         parser.add_argument(f"--{option}", *spellings, dest=option, nargs="?")
     chosen = vars(parser.parse_known_args(words)[0])
     if not _is_here(chosen.pop("user-dir")):
         return
+    if chosen.pop("replace_unk") is not None and chosen["task"] == "syntax_translation":
+        raise ValueError(WITHOUT_TEXT)
     lengths = [chosen.pop(option) for option in LENGTHS]
     for option, name in chosen.items():
         known = _registered(option)

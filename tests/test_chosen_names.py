@@ -69,6 +69,16 @@ def test_a_name_like_nothing_and_one_that_cannot_be_printed():
         check_chosen_names(line(arch="\x1b[31m"))
 
 
+@pytest.mark.parametrize(
+    "words", [["--replace-unk"], ["--replace-unk=dict"], ["--replace-unk", "d"]]
+)
+def test_replacing_unknown_words_is_refused_where_no_raw_text_is(words, tmp_path):
+    with pytest.raises(ValueError, match=r"^--replace-unk does not go with --task syntax_tr\w+: "):
+        check_chosen_names([*line(task="syntax_translation"), *words])
+    check_chosen_names([*line(task="translation"), *words])
+    check_chosen_names([*line(str(tmp_path), task="syntax_translation"), *words])
+
+
 @pytest.mark.parametrize("first", ["tasks", "models", "optim", "criterions"])
 def test_right_names_pass_whichever_room_is_imported_first(first):
     words = ["fairseq-train", *line()]

@@ -24,12 +24,15 @@ from ..architectures.options import NONE
 from ..architectures.unread_options import OF_TRANSLATION, check_read
 from ..nn.factors import FactoredEmbedding, FactorEmbedding, glorot_, init_table
 from ..nn.starts import own_start
+from ..pretrained.word_vectors import read_word_vectors
 from ..syntax.layers import COLUMN, Layer, digests
 from ..syntax.needs import Needs
 from . import _config
 from ._decoder import FactoredDecoder
 from ._encoder import OPTION, SyntaxEncoder, plan_local, read_tree
 from ._plan import FactorPlan, plan_factors, plan_targets, resolve_features, warn_of_reduced
+
+WORD_WIDTH = "the width of words (under --feature-merge concat without that of the features)"
 
 logger = logging.getLogger(__name__)
 
@@ -127,6 +130,18 @@ class SyntaxTransformerModel(TransformerModel):
         model.reset_factors(args)
         model.log_parameters()
         return model
+
+    @classmethod
+    def build_embedding(
+        cls, cfg: Any, dictionary: Any, embed_dim: int, path: Optional[str] = None
+    ) -> nn.Embedding:
+        """Build a table of words, filled with given vectors if there are; see `WordVectors`."""
+        table = super().build_embedding(cfg, dictionary, embed_dim)
+        if path:
+            found = read_word_vectors(path, dictionary.symbols, embed_dim, called=WORD_WIDTH)
+            rows = [dictionary.index(word) for word in found.words]
+            table.weight.data[rows] = found.vectors
+        return table
 
     @classmethod
     def build_encoder(cls, args: Any, src_dict: Any, embed_tokens: nn.Embedding) -> SyntaxEncoder:

@@ -38,13 +38,15 @@ class WordVectors:
     path: Path
 
 
-def read_word_vectors(path: str | Path, wanted: Collection[str], width: int) -> WordVectors:
+def read_word_vectors(
+    path: str | Path, wanted: Collection[str], width: int, *, called: str = "--embedding-size"
+) -> WordVectors:
     """Read the vectors of wanted words; the first one counts of a word that is there twice.
 
     Args:
         path: the file.
         wanted: words.
-        width: of the vectors E.
+        width, called: width of the vectors E, and what errors call it.
 
     Raises:
         FileNotFoundError: there is no such file.
@@ -53,7 +55,7 @@ def read_word_vectors(path: str | Path, wanted: Collection[str], width: int) -> 
     """
     path = Path(path)
     if not path.is_file():
-        raise FileNotFoundError(f"--word-vectors: no file {str(path)!r}")
+        raise FileNotFoundError(f"no file of word vectors {str(path)!r}")
     found: dict[bytes, Tensor] = {}
     known = {word.encode("utf-8") for word in wanted}
     with open(path, "rb") as stream:
@@ -62,11 +64,9 @@ def read_word_vectors(path: str | Path, wanted: Collection[str], width: int) -> 
                 line = line.removeprefix(BOM_UTF8)
             parts = line.rstrip().rsplit(b" ", width)
             if number == 1 and len(header := line.split()) == 2 and width != 1:
-                _check_header(header, path, width)
+                _check_header(header, path, width, called)
             elif len(parts) != width + 1 or _is_wide(parts[0]):
-                text = quoted(line.decode("utf-8", "replace").rstrip())
-                form = f"{width} numbers (--embedding-size {width}; no packed or binary file)"
-                raise ValueError(f"{path}:{number}: expected a word and {form}, found {text}")
+                raise _no_vector(line, f"{path}:{number}", f"{width} numbers ({called} {width}")
             elif parts[0] in known and parts[0] not in found:
                 found[parts[0]] = _numbers(parts[1:], path, number)
     if not found:
@@ -75,16 +75,20 @@ def read_word_vectors(path: str | Path, wanted: Collection[str], width: int) -> 
     return WordVectors(words, torch.stack([*found.values()]), path)
 
 
-def _check_header(header: list[bytes], path: Path, width: int) -> None:
+def _no_vector(line: bytes, place: str, wanted: str) -> ValueError:
+    text = quoted(line.decode("utf-8", "replace").rstrip())
+    wanted = f"{wanted}; no packed or binary file)"
+    return ValueError(f"{place}: expected a word and {wanted}, found {text}")
+
+
+def _check_header(header: list[bytes], path: Path, width: int, called: str) -> None:
     """Refuse a first line of two that are no numbers, or of another width."""
     count, wide = (int(part) if part.isdigit() else 0 for part in header)
     if not count or not wide:
         raise ValueError(f"{path}:1: expected a word and {width} numbers, or how many words and "
                          f"how wide, found {quoted(b' '.join(header))}")  # fmt: skip
     if wide != width:
-        raise ValueError(
-            f"{path}:1: the vectors have {wide} numbers, but --embedding-size is {width}"
-        )
+        raise ValueError(f"{path}:1: the vectors have {wide} numbers, but {called} is {width}")
 
 
 def _is_wide(word: bytes) -> bool:

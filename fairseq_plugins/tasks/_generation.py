@@ -106,10 +106,6 @@ def score_plain_text(cfg: Any, lang: str) -> None:
     """Let the last line of ``fairseq-generate`` be sacreBLEU of plain text, not BLEU of subwords.
 
     Whoever names ``--scoring`` on the command line gets what it names.
-
-    Args:
-        cfg: options of the task, among those of the program.
-        lang: target language, which decides the tokenisation.
     """
     whole = run_of(cfg)
     named = any(word.partition("=")[0] == "--scoring" for word in sys.argv)

@@ -11,6 +11,7 @@ from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from fairseq.checkpoint_utils import prune_state_dict
 from fairseq.dataclass.configs import CheckpointConfig
 from fairseq.models import ARCH_MODEL_NAME_REGISTRY, MODEL_DATACLASS_REGISTRY
 
@@ -58,6 +59,25 @@ def check_start(cfg: Any, model_cfg: Any, check: Callable[[Namespace], None]) ->
         )
     if others:
         logger.warning("%s was trained with other options: %s", path, named(others.values(), SHOWN))
+
+
+def check_parameters(cfg: Any, model_cfg: Any, model: Any) -> None:
+    """Refuse a checkpoint to start from whose parameters are not those of the new model."""
+    whole = training_of(cfg)
+    path = _started_from(whole.checkpoint)[0] if whole is not None else None
+    if path is None or not path.is_file():
+        return
+    given = {**read_state(path)["model"]}
+    model.upgrade_state_dict(given)
+    both = prune_state_dict(given, model_cfg), model.state_dict()
+    there, here = ({name: [*value.shape] for name, value in one.items()} for one in both)
+    for name in {**here, **there}:
+        if (old := there.get(name, "none")) != (new := here.get(name, "none")):
+            options = _differing(_complete(model_cfg), _model_options(path)).values()
+            raise Refused(
+                f"{path}, from which this training would start, is of another model: {name} has "
+                f"shape {old} there, {new} here; give that model's options: {named(options, SHOWN)}"
+            )
 
 
 def _started_from(checkpoint: Any) -> tuple[Path, bool]:

@@ -161,6 +161,7 @@ class TextTask(FairseqTask):
         model = super().build_model(cfg, from_checkpoint)
         self.inputs.serve(model.needs, model.max_positions())
         if not from_checkpoint:
+            _start.check_parameters(self.cfg, cfg, model)
             self._kept = _run_folder.keep_folder(self, self.folder, cfg, model)
         if from_checkpoint and model.needs.annotated:
             trained = getattr(cfg, "annotator", None) or ""

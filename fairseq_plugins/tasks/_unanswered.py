@@ -64,12 +64,6 @@ def open_input(cfg: Any) -> None:
 
     Lines end at line feeds alone, where fairseq ends those of ``--input FILE`` at carriage returns
     as well: the file takes the place of standard input. Nothing is done in any other program.
-
-    Args:
-        cfg: options of the task, among those of the program.
-
-    Raises:
-        OSError: the file cannot be opened.
     """
     program = getattr(sys.modules.get("__main__"), "__spec__", None)
     if COMMAND not in sys.modules and getattr(program, "name", "") != COMMAND:

@@ -15,8 +15,8 @@ import time
 from collections.abc import Callable
 from typing import Any, Optional
 
-from fairseq import utils
 from fairseq.distributed import utils as distributed_utils
+from torch import Tensor
 
 from ..evaluation.sentence_counts import metric_of, remark_on
 
@@ -47,11 +47,7 @@ def limited(arguments: Optional[str]) -> str:
 
 
 def metric_for(lang: str, *, tokenized: bool) -> Any:
-    """Return the BLEU of validation in a language; of ``tokenized`` text every word is a token.
-
-    Raises:
-        ValueError: see `metric_of`.
-    """
+    """Return the BLEU of validation in a language; of ``tokenized`` text every word is a token."""
     if tokenized:
         return metric_of("bleu", tokenize="none")
     if remark := remark_on(lang):
@@ -60,31 +56,18 @@ def metric_for(lang: str, *, tokenized: bool) -> Any:
 
 
 def bleu_of(task: Any, metric: Any, sample: Any, found: Any) -> Any:
-    """Return the BLEU of a batch's translations, with its counts.
+    """Return the BLEU, by a metric, of what was found for a batch, with its counts."""
 
-    Args:
-        task: knows target words and options.
-        metric: see `metric_for`.
-        sample: the batch.
-        found: hypotheses of each sentence, best first.
-    """
-    targets = [utils.strip_pad(row, task.tgt_dict.pad()) for row in sample["target"]]
-    rows = [nbest[0]["tokens"] for nbest in found], targets
-    texts = [
-        [
-            task.tokenizer.decode(
-                task.tgt_dict.string(
-                    one.int().cpu(), task.cfg.eval_bleu_remove_bpe, unk_string=unknown
-                )
-            )
-            for one in side
-        ]
-        for side, unknown in zip(rows, UNKNOWN)
-    ]
+    def text(tokens: Tensor, unknown: str) -> str:
+        bpe, tokens = task.cfg.eval_bleu_remove_bpe, tokens.int().cpu()
+        return task.tokenizer.decode(task.tgt_dict.string(tokens, bpe, unk_string=unknown))
+
+    padding = task.tgt_dict.pad()
+    said = [text(nbest[0]["tokens"], UNKNOWN[0]) for nbest in found]
+    gold = [text(row[row.ne(padding)], UNKNOWN[1]) for row in sample["target"]]
     if task.cfg.eval_bleu_print_samples:
-        logger.info("example hypothesis: %s", texts[0][0])
-        logger.info("example reference: %s", texts[1][0])
-    return metric.corpus_score(texts[0], [texts[1]])
+        logger.info("example hypothesis: %s, reference: %s", said[0], gold[0])
+    return metric.corpus_score(said, [gold])
 
 
 class Progress:

@@ -272,6 +272,7 @@ class SyntaxTranslationTask(TranslationTask):
             self._bleu = _validation_bleu.metric_for(self.manifest.target_lang, **how)
         model = super().build_model(cfg, from_checkpoint)
         if not from_checkpoint:
+            _start.check_parameters(self.cfg, cfg, model)
             self._kept = _run_folder.keep_folder(self, self.folders[0], cfg, model)
         self._model_limit = min(self._model_limit, model.max_positions()[0])
         self._given = {*self._given, *given_names(model.needs.features)}

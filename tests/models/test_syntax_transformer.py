@@ -281,3 +281,31 @@ def test_pretrained_words_fill_the_narrow_table(task, tmp_path):
     weight = model.encoder.embed_tokens.words.weight
     assert (weight[task.src_dict.index("Cat")] == 0.5).all()
     assert (weight[task.src_dict.index("dog")] != 0.5).all()
+
+
+@pytest.mark.parametrize(("merge", "width"), [("concat", 44), ("add", 64), ("overlay", 64)])
+def test_word_vectors_are_as_wide_as_the_table(task, tmp_path, merge, width):
+    """Those of another width are refused in one sentence; a file without a head loses no word."""
+    path, how = tmp_path / "vectors.txt", {"feature_merge": merge}
+    for wide in (width - 20, width, width + 20):
+        path.write_text("".join(f"{word}{' 0.5' * wide}\n" for word in ("Cat", "dog")))
+        if wide == width:
+            weight = make_model(task, encoder_embed_path=str(path), **how).encoder.embed_tokens
+            for word in ("Cat", "dog"):
+                assert (weight.words.weight[task.src_dict.index(word)] == 0.5).all()
+            continue
+        with pytest.raises(ValueError, match=rf"txt:1: expected a word and {width} numbers"):
+            make_model(task, encoder_embed_path=str(path), **how)
+        path.write_text(f"2 {wide}\n{path.read_text()}")
+        with pytest.raises(ValueError, match=rf"have {wide} numbers, but the width .* is {width}"):
+            make_model(task, encoder_embed_path=str(path), **how)
+
+
+@pytest.mark.parametrize("side", ["encoder", "decoder"])
+def test_missing_and_damaged_word_vectors_are_named(task, tmp_path, side):
+    for text, error in ((None, FileNotFoundError), ("", ValueError), ("Cat\tx\n", ValueError)):
+        path = tmp_path / f"{side}.txt"
+        if text is not None:
+            path.write_text(text)
+        with pytest.raises(error, match=f"{side}.txt"):
+            make_model(task, **{f"{side}_embed_path": str(path)})

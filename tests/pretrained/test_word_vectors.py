@@ -75,5 +75,5 @@ def test_bad_lines_are_named(tmp_path, content, message) -> None:
     path.write_text(content)
     with pytest.raises(ValueError, match=message):
         read_word_vectors(path, {"a"}, 3)
-    with pytest.raises(FileNotFoundError, match="--word-vectors: no file"):
+    with pytest.raises(FileNotFoundError, match="no file of word vectors"):
         read_word_vectors(tmp_path / "none", {"a"}, 3)

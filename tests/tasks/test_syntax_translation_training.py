@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import shutil
 from argparse import Namespace
 from dataclasses import replace
@@ -77,6 +78,35 @@ def test_training_starts_from_no_model_of_other_words(trained, tmp_path, given):
     with pytest.raises(SystemExit, match="from which .* other subwords of en than .* --like"):
         train(folder, tmp_path / "run", *TINY, *features, given, str(trained[1]))
     assert not any((tmp_path / "run").iterdir())
+
+
+@pytest.mark.parametrize(
+    ("given", "option", "value", "there"),
+    [
+        ("--finetune-from-model", "--features", "pos,case,subword", "pos,case"),
+        ("--finetune-from-model", "--features", "none", "pos,case"),
+        ("--finetune-from-model", "--feature-merge", "add", "concat"),
+        ("--restore-file", "--encoder-layers", "1", "2"),
+    ],
+)
+def test_training_starts_from_no_model_of_other_parameters(
+    trained, tmp_path, given, option, value, there
+):
+    """One sentence names what differs, before anything is trained or written."""
+    options = {"--features": "pos,case", option: value}
+    words = [word for pair in options.items() for word in pair]
+    with pytest.raises(SystemExit) as caught:
+        train(trained[0], tmp_path / "run", *TINY, *words, given, str(trained[1]))
+    assert f"{trained[1]}, from which this training would start" in str(caught.value)
+    assert re.search(rf"{option} {value}.* \(there {there}\)", str(caught.value))
+    assert "\n" not in str(caught.value)
+    assert not any((tmp_path / "run").iterdir())
+
+
+def test_training_starts_from_a_model_of_these_parameters(trained, tmp_path):
+    words = [*TINY, "--features", "pos,case", "--dropout", "0.3"]
+    path = train(trained[0], tmp_path, *words, "--finetune-from-model", str(trained[1]))
+    assert path.is_file()
 
 
 @pytest.mark.slow
