@@ -1,7 +1,9 @@
 """Annotations given as CoNLL-U: one sentence a line of text, in the same order."""
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -24,6 +26,8 @@ Line = tuple[int, str]  # number from 1, text without its end
 Row = tuple[int, list[str]]  # line number, ten fields
 SENTENCE_ID = "# sent_id ="
 BLANKS = " \t"  # all that a line between sentences may hold: other white space is a token
+FIRST_ROW = re.compile(r"(1|1-[0-9]+|0\.1)(\t[^\t]*){9}")  # of a sentence
+NO_WORD = re.compile(r"#|[0-9]+[-.][0-9]+\t")  # a comment, a multiword token, an empty node
 
 
 class Word(NamedTuple):
@@ -61,6 +65,19 @@ def read_blocks(lines: Iterable[Line], ends: Sequence[str] = ()) -> Iterator[lis
             block = []
     if block:
         yield block
+
+
+def token_lines(lines: Iterable[Line]) -> Iterator[Line]:
+    """Yield the lines of a token file; of CoNLL-U the words and the ends of sentences alone."""
+    lines, before = iter(lines), list[Line]()
+    for line in lines:
+        before.append(line)
+        if line[1].strip(BLANKS) and not line[1].startswith("#"):
+            break
+    is_conllu = bool(before) and FIRST_ROW.fullmatch(before[-1][1])
+    for line in chain(before, lines):
+        if not (is_conllu and NO_WORD.match(line[1])):
+            yield line
 
 
 def parse_block(

@@ -32,7 +32,7 @@ OWN = (
     Dataset("plain_scores", TABLES, reader=read_plain, target="score", metric="pearson"),
     Dataset(
         "tokens",
-        _files("conll", "tsv", "txt"),
+        _files("conll", "tsv", "txt", "conllu"),
         reader=read_tokens,
         target="word_labels",
         metric="entity_f1",

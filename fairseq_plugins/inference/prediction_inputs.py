@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ..corpora.conllu import Line, read_blocks
+from ..corpora.conllu import FIRST_ROW, Line, read_blocks, token_lines
 from ..corpora.datasets import DATASETS, read_split
 from ..corpora.examples import Example
 from ..corpora.readers.options import ReadOptions
@@ -108,7 +108,7 @@ def read_examples(lines: Iterable[Line], name: str, form: str, wanted: Wanted) -
         raise ValueError("input format 'conll' is for models that label words; choices: text")
     # of a layout's own marks those in a column of their own: "#1" may be a word
     ends = {DOCUMENT_START, *(f"{mark}\t" for mark in wanted.layout.ends)}
-    found = read_blocks(lines, tuple(ends))
+    found = read_blocks(token_lines(lines), tuple(ends))
     return (_sentence(block, str(i), name, wanted) for i, block in enumerate(found))
 
 
@@ -199,6 +199,9 @@ def _sentence(block: list[Line], identifier: str, name: str, wanted: Wanted) -> 
     rows = [(n, columns_of(line, "\t" if "\t" in line else None)) for n, line in block]
     (first, head), gold = rows[0], []
     token, *tag = _columns(wanted.layout, len(head), f"{name}:{first}")
+    if FIRST_ROW.fullmatch(block[0][1]):  # its first column has ids; "_" is nothing
+        token, unknown = token or 1, {"_"}.difference(wanted.labels)
+        tag = [place for place in tag if {row[place] for _, row in rows} != unknown]
     for number, row in rows:
         where = f"{name}:{number}"
         if len(row) != len(head):

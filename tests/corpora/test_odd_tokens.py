@@ -10,8 +10,10 @@ from raw_datasets import write
 from fairseq_plugins.corpora.conllu import read_blocks
 from fairseq_plugins.corpora.datasets import DATASETS, ReadOptions, read_split
 from fairseq_plugins.corpora.parallel_text import scan_file
+from fairseq_plugins.corpora.readers.tokens import TokenLayout
 from fairseq_plugins.corpora.role_columns import RoleColumns, read_roles
 from fairseq_plugins.inference.prediction_inputs import Wanted, read_examples
+from fairseq_plugins.text_reading import numbered_lines
 
 WORDS = (
     "ball",
@@ -108,3 +110,75 @@ def test_sentences_of_conllu_are_counted_as_they_are_read(tmp_path) -> None:
         body = lines_of(sentences(rng), "{}", rng)
         path = write(tmp_path / f"{number}.conllu", body)
         assert scan_file(path, None).lines == len([*read_blocks(enumerate(body, 1))])
+
+
+def conllu(rng: random.Random, wanted, labels) -> list[str]:
+    """Write sentences as CoNLL-U, with all that is no word."""
+    lines = []
+    for words, tags in zip(wanted, labels):
+        lines += rng.choices(
+            ["# text = 教区 x", "#", "# -DOCSTART-", "# a\tb"], k=rng.randint(0, 2)
+        )
+        for number, (word, tag) in enumerate(zip(words, tags), 1):
+            if rng.random() < 0.3:
+                lines.append(f"{number}-{number + 1}\tzum" + "\t_" * 8)
+            lines.append(f"{number}\t{word}\t_\t{tag}" + "\t_" * 6)
+            if rng.random() < 0.2:
+                lines.append(f"{number}.1\tran\t_\tVERB" + "\t_" * 6)
+        lines.append(rng.choice(["", "", "\t"]))
+    return lines
+
+
+CONLLU = {"token_column": 2, "tag_column": 4}
+
+
+def test_conllu_is_a_token_file_of_its_words(tmp_path) -> None:
+    rng = random.Random(8)
+    layout = TokenLayout.of(ReadOptions(**CONLLU))
+    for number in range(120):
+        wanted = [rng.choices([*WORDS, "#", "#x"], k=rng.randint(1, 4)) for _ in range(2)]
+        labels = [rng.choices(["NOUN", "B_x", "O"], k=len(words)) for words in wanted]
+        path = write(tmp_path / f"{number}.conllu", conllu(rng, wanted, labels))
+        found = list(read_split(DATASETS["tokens"], "train", path, ReadOptions(**CONLLU)))
+        assert [(list(x.words), list(x.word_labels)) for x in found] == [*zip(wanted, labels)]
+        lines = [*numbered_lines(path)]
+        reads = Wanted(1, ("NOUN", "B_x", "O"), layout)
+        assert [(x.words, x.word_labels) for x in read_examples(lines, "in", "conll", reads)] == [
+            (x.words, x.word_labels) for x in found
+        ]
+        bare = [*enumerate(conllu(rng, wanted, [["_"] * len(words) for words in wanted]), 1)]
+        for one in (layout, TokenLayout()):  # of a tagger that other files made as well
+            made = read_examples(bare, "in", "conll", Wanted(1, ("NOUN", "O"), one))
+            assert [(list(x.words), x.word_labels) for x in made] == [(x, None) for x in wanted]
+
+
+def test_files_that_are_no_conllu_keep_their_hashtags(tmp_path) -> None:
+    words = ["#news", "#", "3-4", "1"]
+    path = write(tmp_path / "x.txt", [*words, "", *words])
+    found = list(read_split(DATASETS["tokens"], "test", path, ReadOptions()))
+    assert [list(x.words) for x in found] == [words, words]
+
+
+@pytest.mark.parametrize(
+    ("lines", "options", "message"),
+    [
+        (
+            ["# x", "1\tA\t_\tB" + "\t_" * 6],
+            {},
+            "x:2: the words of CoNLL-U stand in column 2: give ",
+        ),
+        (
+            ["EU B-ORG", "rejects O"],
+            {},
+            "x:1: found blanks, but no TAB in 'EU B-ORG': give --separ",
+        ),
+        (["", "EU NNP"], {"tag_column": 2}, "x:2: found blanks, but no TAB .* or write TABs"),
+        (["\u3000"], {"separator": "blank"}, "x:1: word .* is white space"),
+    ],
+)
+def test_token_files_of_another_form_say_what_to_type(lines, options, message, tmp_path) -> None:
+    path = write(tmp_path / "x", lines)
+    for split in ("test", "train" if options.get("separator") != "blank" else "test"):
+        found = read_split(DATASETS["tokens"], split, path, ReadOptions(**options))
+        with pytest.raises(ValueError, match=message):
+            list(found)

@@ -25,7 +25,7 @@ from itertools import chain
 
 from ...messages import named, quoted
 from ...syntax.layers import layer_of
-from ..conllu import BLANKS, Line, read_blocks
+from ..conllu import BLANKS, FIRST_ROW, Line, read_blocks, token_lines
 from ..examples import Example
 from .options import SEPARATORS, ReadOptions
 from .split_file import SplitFile, tagged
@@ -89,6 +89,8 @@ def columns_of(line: str, separator: str | None) -> list[str]:
 def read_tokens(file: SplitFile, layout: TokenLayout | None = None) -> Iterator[Example]:
     """Read a token file; one of one column, or whose last one a layer has, has no labels.
 
+    It may be CoNLL-U: comments, multiword tokens and empty nodes are no words.
+
     Args:
         file: what to read.
         layout: of the file, or None for that of the options.
@@ -98,7 +100,7 @@ def read_tokens(file: SplitFile, layout: TokenLayout | None = None) -> Iterator[
             or has blanks inside; with file and line.
     """
     layout = layout or TokenLayout.of(file.options)
-    sentences = read_blocks(file.lines(), layout.ends)
+    sentences = read_blocks(token_lines(file.lines()), layout.ends)
     first = next(sentences, None)
     if first is None:
         return
@@ -110,6 +112,12 @@ def read_tokens(file: SplitFile, layout: TokenLayout | None = None) -> Iterator[
 def _checked_columns(file: SplitFile, layout: TokenLayout, line: Line) -> int:
     """Return the number of columns that the first line has."""
     columns = len(columns_of(line[1], layout.separator))
+    if FIRST_ROW.fullmatch(line[1]) and layout.token in (0, -10):
+        hint = "the words of CoNLL-U stand in column 2: give --token-column 2 and, for their labels"
+        raise file.malformed(line[0], f"{hint}, e.g. --tag-column 4 (UPOS)")
+    if columns == 1 and len(line[1].split()) > 1:
+        hint = "give --separator blank where blanks separate columns, or write TABs"
+        raise file.malformed(line[0], f"found blanks, but no TAB in {quoted(line[1])}: {hint}")
     if not layout.has_labels(columns) and file.must_have_labels:
         what = f"found no label column, which split {file.split!r} must have"
         raise file.malformed(line[0], f"{what}: {quoted(line[1])}")
