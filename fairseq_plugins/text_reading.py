@@ -24,6 +24,7 @@ MARKS = {  # the longer ones first, for one begins like another
 UNMARKED = {"UTF-32LE": 4, "UTF-32BE": 4, "UTF-16LE": 2, "UTF-16BE": 2}  # name -> bytes a unit
 SAMPLE = 1 << 14  # bytes of a file that tell its encoding
 BLANKS = "\t\n\r\f\v"
+ONE_A_LINE = "JSON lines hold one object a line (jq -c '.[]' FILE makes them of an array)"
 UNASSIGNED = ("Cc", "Cn", "Cs", "Co")  # Unicode categories that text hardly has
 
 

@@ -63,7 +63,8 @@ class Contents:
         said, where = bundle.content, bundle.folder
         if bundle.kind != TRANSLATION:
             raise ValueError(
-                f"{where} is a bundle for {bundle.kind}; one for translation is wanted"
+                f"{where} is a bundle for {bundle.kind}; one for translation is wanted (others are "
+                "read by fairseq-plugins predict, answer or ask)"
             )
         features = said.get("features")
         is_list = isinstance(features, list) and {*map(type, features)} <= {str}

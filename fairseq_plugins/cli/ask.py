@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ..inference.question_answering import Reader
 
 PROMPT = "question> "
-READ = ("path", "context", "data")
+READ = ("path", "data")
 PLACES = ("path",)
 
 
@@ -74,7 +74,8 @@ def run(args: argparse.Namespace) -> None:
 
 
 def check(args: argparse.Namespace) -> None:
-    """Refuse values that mean nothing; UsageError names them."""
+    """Refuse values that mean nothing; UsageError or FileNotFoundError names them."""
+    command.check_text_file("--context", args.context)
     if args.null_threshold is not None and math.isnan(args.null_threshold):
         raise command.UsageError("--null-threshold nan: must be a number")
     for number, question in enumerate(args.question or (), start=1):

@@ -67,6 +67,14 @@ def check_places(values: Iterable[object]) -> None:
                     raise FileNotFoundError(f"{part}: no such file or folder")
 
 
+def check_text_file(flag: str, path: str | None) -> None:
+    """Refuse a text in the place of the file that holds it; FileNotFoundError says what to do."""
+    if path and not os.path.lexists(path):
+        raise FileNotFoundError(
+            f"{flag} {path[:80]!r}: no such file; write the text into a file, and give its name"
+        )
+
+
 @contextmanager
 def patience(program: str) -> Iterator[None]:
     """Say on a terminal, after a second, that a command loads its libraries."""

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ..inference.coattention import CoattentionMap
 
 MEAN = "mean"
-READ = ("path", "context", "data")
+READ = ("path", "data")
 PLACES = ("out",)
 
 
@@ -105,6 +105,7 @@ def check(args: argparse.Namespace) -> None:
     raw, split = (args.context, args.question), (args.split, args.id or args.first)
     if not (all(raw) and not any(split) or all(split) and not any(raw)) or args.id and args.first:
         raise command.UsageError("give --context and --question, or --split and --id (or --first)")
+    command.check_text_file("--context", args.context)
     if args.head != MEAN and not args.head.isdecimal():
         raise command.UsageError(f"--head {args.head!r}: must be a number from 0, or {MEAN}")
     for name, least in (("top", 0), ("strip", 1)):

@@ -339,6 +339,11 @@ def load_vocabulary(folder: Path, manifest: Manifest) -> Vocabulary:
 
 def _read(path: Path, kinds: list[FolderKind]) -> dict[str, Any]:
     """Read a manifest's file, which must be of one of some kinds; its version is taken off."""
+    if not path.parent.exists():
+        makes = named((f"fairseq-plugins {kind.command}" for kind in kinds), between=" or ")
+        raise FileNotFoundError(
+            f"{path.parent}: no such folder; {makes} makes it, with --destdir {path.parent}"
+        )
     if not path.is_file():
         raise FileNotFoundError(
             f"{path} is missing: {path.parent} is no folder of "

@@ -24,10 +24,10 @@ from ..corpora.examples import Example
 from ..evaluation.highlights import Case, SentenceStrengths
 from ..pretrained.families import WORDPIECE, RowFormat
 from .attention import select_tables
-from .options import DIFFERENCE
+from .options import DIFFERENCE, LABELLING
 from .prediction import Predictor, mean_answer
 from .prediction_inputs import kept_examples
-from .text_checkpoints import LABELLING, check_checkpoint, lacking
+from .text_checkpoints import check_checkpoint, lacking
 
 CONTINUED = "##"  # what a wordpiece begins with that goes on with a word
 

@@ -7,7 +7,8 @@ from typing import Any
 
 from ..architectures import local_options
 from ..data.manifest import TEXT, Manifest
-from .text_checkpoints import LABELLING, check_checkpoint, folder_of, lacking
+from .options import LABELLING
+from .text_checkpoints import check_checkpoint, folder_of, lacking
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from ..bundles.understanding import join, load_bundle
 from ..corpora.datasets import label_names
 from ..data.text_inputs import TextInputs
 from ..nn.quantized import QuantizedLinear
-from .options import Paths
+from .options import READ_BY, Paths
 
 # input, models, and what else a `Predictor` is made of
 Parts = tuple[TextInputs, list[Any], dict[str, Any]]
@@ -70,9 +70,10 @@ def _from_bundles(
     opened = [open_bundle(path) for path in paths]
     for bundle in opened:
         if bundle.task not in wanted:
+            by = f"; it is read by {READ_BY[bundle.task]}" if bundle.task in READ_BY else ""
             raise ValueError(
                 f"{bundle.folder} is a bundle for {bundle.task}; what is wanted is one for "
-                f"{' or '.join(wanted)}"
+                f"{' or '.join(wanted)}{by}"
             )
     first, *others = [load_bundle(bundle, overrides, data) for bundle in opened]
     for bundle, other in zip(opened[1:], others):

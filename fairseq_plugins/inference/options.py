@@ -29,6 +29,11 @@ SEEKING = "mrc_ner"
 PREDICTED = (*LABELLING, SEEKING)  # by `predict`
 TASKS = (*PREDICTED, ANSWERING)
 TRANSLATING = "syntax_translation"
+READ_BY = {  # task -> commands
+    **dict.fromkeys(PREDICTED, "fairseq-plugins predict"),
+    ANSWERING: "fairseq-plugins answer, ask and plot coattention",
+    TRANSLATING: "fairseq-plugins translate",
+}
 DEFAULT = "checkpoint_best.pt"  # of a run
 Paths = str | Path | Sequence[str | Path]
 

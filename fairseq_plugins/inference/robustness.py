@@ -22,9 +22,9 @@ from ..evaluation.predictions import SCORE, Prediction, renderer
 from ..evaluation.robustness import WHOLE, SystemAnswers, before
 from ..files import write_text
 from ..option_flags import check
-from .options import EXAMPLES, ExampleOptions, given_overrides
+from .options import EXAMPLES, LABELLING, ExampleOptions, given_overrides
 from .prediction import Predictor, load
-from .text_checkpoints import LABELLING, check_checkpoint, find_checkpoints, folder_of
+from .text_checkpoints import check_checkpoint, find_checkpoints, folder_of
 
 Texts = tuple[str, ...]
 

@@ -20,10 +20,7 @@ from ..models._checkpoints import (
     set_up,
     task_options,
 )
-from .options import ANSWERING, DEFAULT, LABELLING, SEEKING, TASKS, Paths
-
-_READ_BY = dict.fromkeys((*LABELLING, SEEKING), "fairseq-plugins predict")
-_READ_BY[ANSWERING] = "fairseq-plugins answer, ask and plot coattention"
+from .options import DEFAULT, READ_BY, TASKS, Paths
 
 
 def find_checkpoints(path: Paths, name: str = DEFAULT) -> list[Path]:
@@ -68,7 +65,7 @@ def check_checkpoint(path: Path, wanted: Sequence[str] = TASKS) -> Checkpoint:
     found = read_checkpoint(path)
     name, arch = found.task["_name"], found.model["_name"]
     if not found.ours or name not in wanted:
-        elsewhere = f"; it is read by {_READ_BY[name]}" if found.ours and name in TASKS else ""
+        elsewhere = f"; it is read by {READ_BY[name]}" if found.ours and name in READ_BY else ""
         if name in wanted:  # so the architecture is none of ours
             elsewhere = "; architectures of your own: import their package, then load it in Python"
         raise ValueError(

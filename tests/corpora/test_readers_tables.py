@@ -215,6 +215,12 @@ def test_bad_json_lines_are_named(line, message, tmp_path) -> None:
         read("plain", write(tmp_path / "x.jsonl", [good, line, good]))
 
 
+@pytest.mark.parametrize("lines", [['[{"text": "a", "label": 1}]'], ["[", '{"text": "a"}', "]"]])
+def test_an_array_says_how_json_lines_are_made_of_it(lines, tmp_path) -> None:
+    with pytest.raises(ValueError, match=r"x.json:1: .*: JSON lines hold one object a line \(jq"):
+        read("plain", write(tmp_path / "x.json", lines))
+
+
 @pytest.mark.parametrize("suffix", ["tsv", "jsonl"])
 def test_own_ids_may_not_occur_twice(suffix, tmp_path) -> None:
     names = ["text", "label", "uid"]

@@ -101,7 +101,7 @@ def test_other_data_are_prepared_with_the_words_of_a_folder(raw) -> None:
         ({"words_from": "", "min_count": 2}, "--min-count and --lowercase are of --words-from tr"),
         ({"train_file": ""}, "there is no training file; give the folder"),
         ({"words_from": "pieces"}, "was not prepared with --words-from; give --pretrained"),
-        ({"words_from": "nowhere"}, "nowhere/manifest.json is missing"),
+        ({"words_from": "nowhere"}, "nowhere: no such folder; fairseq-plugins prepare text"),
     ],
 )
 def test_what_does_not_go_together_is_refused(raw, given, message) -> None:

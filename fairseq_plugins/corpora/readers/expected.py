@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from ...messages import named, quoted
-from ...text_reading import numbered_lines, read_text
+from ...text_reading import ONE_A_LINE, numbered_lines, read_text
 from ..examples import Example
 from .split_file import Respelled, checked_score, known_label, log_respelled
 
@@ -123,7 +123,7 @@ def json_objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """
     for number, line in numbered_lines(path):
         if line.strip():
-            yield number, _json_object(line, f"{path}:{number}")
+            yield number, _json_object(line, f"{path}:{number}", f": {ONE_A_LINE}")
 
 
 def json_file(path: Path) -> dict[str, Any]:
@@ -138,13 +138,13 @@ def json_file(path: Path) -> dict[str, Any]:
     return _json_object(read_text(path), str(path))
 
 
-def _json_object(text: str, where: str) -> dict[str, Any]:
+def _json_object(text: str, where: str, hint: str = "") -> dict[str, Any]:
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"{where}: no JSON ({error})") from None
+        raise ValueError(f"{where}: no JSON ({error}){hint}") from None
     if not isinstance(found, dict):
-        raise ValueError(f"{where}: expected a JSON object, found {quoted(text.strip())}")
+        raise ValueError(f"{where}: expected a JSON object, found {quoted(text.strip())}{hint}")
     return found
 
 

@@ -13,7 +13,7 @@ from itertools import chain
 from typing import Any
 
 from ...messages import named, quoted, shortened
-from ...text_reading import is_cell
+from ...text_reading import ONE_A_LINE, is_cell
 from ..examples import Example
 from .csv_rows import csv_rows, is_csv
 from .options import JSON_SUFFIXES
@@ -211,9 +211,10 @@ def _members(file: SplitFile, table: Table, line: Raw) -> dict[str, str]:
     try:
         record = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise file.malformed(number, f"no JSON ({error})") from None
+        raise file.malformed(number, f"no JSON ({error}): {ONE_A_LINE}") from None
     if not isinstance(record, dict):
-        raise file.malformed(number, f"expected a JSON object, found {text[:40]!r}")
+        what = f"expected a JSON object, found {text[:40]!r}: {ONE_A_LINE}"
+        raise file.malformed(number, what)
     _check_there(file, table, list(record), number)
     for name in table.texts:
         if not isinstance(record[name], str):

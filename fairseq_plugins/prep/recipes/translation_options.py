@@ -318,6 +318,12 @@ class TranslationOptions:
         found = {}
         for split, prefix in self.prefixes().items():
             sides = {"source": Path(f"{prefix}.{self.source_lang}")}
+            has_language = prefix.suffix[1:] in (self.source_lang, self.target_lang)
+            if has_language and not sides["source"].is_file():
+                raise FileNotFoundError(
+                    f"no file {str(sides['source'])!r}: a prefix leaves the language out, give "
+                    f"--{split.rstrip('0123456789')}pref {prefix.with_suffix('')}"
+                )
             if not self.only_source:
                 sides["target"] = Path(f"{prefix}.{self.target_lang}")
             if self.conllu:
