@@ -38,6 +38,7 @@ from .folder_names import (
     SCORES,
     SPANS,
     TARGETS,
+    WORD_LABELS,
 )
 from .manifest_checks import common_problems, text_problems, translation_problems
 
@@ -176,6 +177,14 @@ class Manifest:
     def pair(self) -> str:
         """The language pair as it stands in file names, e.g. ``en-de``."""
         return f"{self.source_lang}-{self.target_lang}"
+
+    @property
+    def cutting(self) -> str:
+        """What decided what words are: an option of the preparation, or the files."""
+        if self.kind is TRANSLATION:
+            return f"--tokenizer {self.segmentation['source']['tokenizer']}"
+        by_word = self.target in (WORD_LABELS, ENTITIES)
+        return by_word * "given, of raw text " + f"--tokenize {self.tokenize}"
 
     @property
     def compares_words(self) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from ..data.folder_names import AS_TOKENISED
+from ..data.folder_names import AS_TOKENISED, TOKENIZE
 from ..resources import PIPELINES, enough_for
 from ..syntax.layers import annotated_names, annotator_line, layers_of
 from .lowered import LoweredAnnotator
@@ -98,4 +98,14 @@ def warn_of_other(folder: Path, recorded: str, annotator: Any) -> None:
             "THE TAGGER DIFFERS: %s was prepared with %r, raw text is now annotated by %r; what a "
             "model makes of it can differ from what it makes of the prepared folder",
             *(folder, recorded, present),
+        )
+
+
+def warn_of_blanks(folder: Path, names: Iterable[str], tokenize: str) -> None:
+    """Warn of raw text that is annotated as a prepared folder was: split at blanks alone."""
+    if tokenize == TOKENIZE[0] and needs_annotator(names):
+        logger.warning(
+            "%s: raw text is split at blanks (--tokenize %s), and a word is annotated with the "
+            "punctuation signs at its ends",
+            *(folder, tokenize),
         )

@@ -43,6 +43,15 @@ def overlong_words(text: str) -> int:
     return sum(len(word) > LONGEST_WORD for word in text.split())
 
 
+def ends_in_punctuation(word: str) -> bool:
+    """Whether a word ends in a punctuation sign and is more than such signs, as ``ball.`` is."""
+    return _is_sign(word[-1:]) and not all(map(_is_sign, word))
+
+
+def _is_sign(character: str) -> bool:
+    return bool(character) and unicodedata.category(character)[0] == "P"
+
+
 def parts_of(text: str) -> list[str]:
     """Cut a text within its overlong words; the parts make up the whole text again."""
     cuts = [0]

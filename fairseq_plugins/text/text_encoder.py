@@ -26,7 +26,7 @@ from ..syntax.layers import (
 )
 from ..syntax.subwords import align, locate_words
 from ..text_reading import check_characters
-from .annotators import SPACY, needs_annotator, reopen_annotator, warn_of_other
+from .annotators import SPACY, needs_annotator, reopen_annotator, warn_of_blanks, warn_of_other
 from .pieces import PieceTokenizer, Words
 from .word_layers import Match, carried, match_words, word_values
 from .word_similarity import WordSimilarity, reopen_similarity
@@ -116,6 +116,7 @@ class TextEncoder:
             apart=manifest.target in (WORD_LABELS, ENTITIES),
         )
         warn_of_other(folder, manifest.annotator_id, encoder.annotator)
+        warn_of_blanks(folder, manifest.annotations, manifest.tokenize)
         return encoder
 
     def encode(

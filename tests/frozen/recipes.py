@@ -111,11 +111,16 @@ _PLAIN = (
     "plain_scores tokens fce"
 )
 _PARSED = "mrpc rte snli conll2003 wnut17 falko_merlin token_errors plain"
+_SENTENCES = ("mrpc", "rte", "snli", "plain")  # of _PARSED, those whose words are not given
+_BLANKS = "--tokenize whitespace"  # was the default of annotated sentences
 _CHARACTERS = "--tokenize characters"
 _CHINESE = "chnsenticorp msra_ner cged"
 DATASETS = {
     **{f"text-{name}": _dataset(name, "none") for name in _PLAIN.split()},
-    **{f"text-{name}": _dataset(name, "pos,heads") for name in _PARSED.split()},
+    **{
+        f"text-{name}": _dataset(name, "pos,heads", _BLANKS * (name in _SENTENCES))
+        for name in _PARSED.split()
+    },
     **{
         f"text-{name}": _dataset(name, "none", "--tokenize characters") for name in _CHINESE.split()
     },
@@ -135,7 +140,7 @@ TEXT = {
     ),
     "text-rte-spacy": _of(f"{_RTE} --tokenize spacy".replace("uncased", "cased")),
     "text-rte-pos": _of(f"{_RTE} --tokenize characters --annotations pos"),
-    "text-rte-given": _of(f"{_RTE} {_parses('rte', 'train', 'valid', 'test')}"),
+    "text-rte-given": _of(f"{_RTE} {_BLANKS} {_parses('rte', 'train', 'valid', 'test')}"),
     "text-rte-given-spacy": _of(
         f"{_RTE} --tokenize spacy {_parses('rte', 'train', 'valid', 'test')}"
     ),
@@ -150,7 +155,7 @@ TEXT = {
     ),
     "text-pairs": _of(
         f"{_PAIRS} --label-column gold --id-column number --valid-fraction 0.3 --seed 3 "
-        "--annotations similarity,heads,pos --wordnet raw/wordnet"
+        f"--annotations similarity,heads,pos --wordnet raw/wordnet {_BLANKS}"
     ),
     "text-pairs-similar": _of(
         f"{_PAIRS} --label-column gold --annotations similarity --wordnet raw/wordnet "
@@ -163,7 +168,7 @@ TEXT = {
     "text-scores": _of(
         f"{_TEXT} --dataset plain_scores --train-file raw/own/train.jsonl --annotations pos "
         "--valid-file raw/own/valid.jsonl,raw/own/train.jsonl --text-column sentence "
-        "--text2-column other --label-column score"
+        f"--text2-column other --label-column score {_BLANKS}"
     ),
     "text-gaps": _of(
         f"{_OWN}/gaps.jsonl --dataset plain --on-empty skip --on-bad-row skip --annotations none"
@@ -177,7 +182,7 @@ TEXT = {
     "text-edits-ignored": _of(
         f"{_OWN}/edits.m2 --dataset token_errors --ignored-edits M:PUNCT --annotations pos",
     ),
-    "text-shards": _shards(f"{_RTE} --annotations pos,heads", 3, same="text-rte"),
+    "text-shards": _shards(f"{_RTE} --annotations pos,heads {_BLANKS}", 3, same="text-rte"),
     "text-subset": _of("subset | text-pairs @ --fraction 0.5", needs="text-pairs"),
 }
 QUESTIONS = {

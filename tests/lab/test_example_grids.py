@@ -203,7 +203,7 @@ def test_dabert_readme_counts_the_runs_of_its_commands():
 
 def test_the_grid_of_slas_program_has_its_preparation_and_its_rival():
     grid = read_grid(EXAMPLES / "sla" / "configs" / "cola_released.yaml")
-    assert grid.prepare == {"parse-text": "as-tokenised"}
+    assert grid.prepare == {"parse-text": "as-tokenised", "tokenize": "whitespace"}
     assert {"bert_sla_minilm", "bert_sla_released_minilm"} < {*grid.systems}
     assert (grid.batch_size, grid.epochs, grid.validate_every) == (16, (2,), 100)
     assert len([*grid.cells()]) == 5 * len(grid.systems)

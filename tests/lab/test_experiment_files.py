@@ -15,6 +15,7 @@ from lab.example_runs import EXAMPLES, FILES, name_of, planned
 
 import fairseq_plugins.tasks  # noqa: F401  registers everything
 from fairseq_plugins.cli.main import main
+from fairseq_plugins.corpora.datasets import DATASETS
 from fairseq_plugins.evaluation.metrics import NAMES
 from fairseq_plugins.lab.commands import written
 from fairseq_plugins.lab.execution.records import write_description, write_rows
@@ -23,6 +24,7 @@ from fairseq_plugins.lab.plan.grid_selection import preset, resize
 from fairseq_plugins.lab.plan.prepared_data import METRICS, TRANSLATION
 from fairseq_plugins.lab.results.layouts import layouts
 from fairseq_plugins.lab.results.table_names import check_names
+from fairseq_plugins.prep.recipes.text_options import ANNOTATIONS
 
 WANTED = {  # every table of the papers, and the figures' grids
     "wmt14_en_de": {"table1", "features", "feature_dims"},
@@ -38,6 +40,24 @@ WANTED = {  # every table of the papers, and the figures' grids
     "composition": {"rte", "cola", "squad", "demo"},
     "evidence": {"cola", "ewt_errors", "sts_b", "squad", "wnut17", "multi30k"},
 }
+
+
+def test_experiments_of_sentences_say_how_these_are_cut_into_words():
+    """So that their figures can be had again, and those of one table go together."""
+    found = {}
+    for path in sorted(EXAMPLES.glob("**/*.yaml")):
+        if path.stem == "demo" or not re.search("^ *(- )?dataset:|^parts:", path.read_text(), re.M):
+            continue
+        for part in read_experiment(path).parts:
+            given = {**part.grid.prepare}
+            layers = given.get("layers", given.get("annotations", ANNOTATIONS))
+            dataset = DATASETS.get(part.grid.dataset)  # neither SQuAD nor translation
+            if dataset and dataset.target != "word_labels" and layers != "none":
+                found[path, part.name] = given.get("tokenize")
+    assert {*found.values()} == {"whitespace", "characters"}, found
+    chinese = {path.stem for (path, _), words in found.items() if words == "characters"}
+    assert chinese == {"chnsenticorp", "table3"}
+    assert len(found) > 50
 
 
 def test_there_is_a_file_for_every_table():

@@ -240,6 +240,7 @@ def test_raw_text_has_the_values_of_the_folder(tmp_path, monkeypatch):
             test_file=str(tmp_path / "test.tsv"),
             pretrained=str(write_pretrained(tmp_path / "bert")),
             layers="lemma",
+            tokenize="whitespace",
             workers=1,
         )
     )
@@ -254,7 +255,7 @@ def test_raw_text_has_the_values_of_the_folder(tmp_path, monkeypatch):
 
 def test_texts_take_the_values_of_another_folder(tmp_path, monkeypatch):
     monkeypatch.setattr(texts, "load_annotator", lambda *args: LemmaParser())
-    base = {"dataset": "plain", "layers": "lemma", "workers": 1}
+    base = {"dataset": "plain", "layers": "lemma", "workers": 1, "tokenize": "whitespace"}
     base["pretrained"] = str(write_pretrained(tmp_path / "bert"))
     for name, text in (("one", "the cat sat"), ("two", "the sat fog")):
         (tmp_path / name).write_text(f"text\tlabel\n{text}\ta\n{text}\tb\n")

@@ -18,7 +18,7 @@ from ...pretrained.tokenizer import read_tokenizer_settings
 from ...pretrained.tokenizer_sources import read_vocabulary, vocabulary_files
 from ...syntax.layers import layers_of
 from ...text.pieces import PieceTokenizer
-from ...text.raw_text import overlong_words
+from ...text.raw_text import ends_in_punctuation, overlong_words
 from ...text.text_encoder import EncodedSentence, TextEncoder
 from ...text.word_similarity import WordSimilarity
 from ..chunks import NO_BOUND, Chunk, EncodedChunk, numbered
@@ -32,6 +32,7 @@ logger = logging.getLogger(__name__)
 
 TOOLS = ("tokenizers", "spacy", "numpy")
 MOST_WORDS = 65_000  # word numbers are stored in 16 bits
+GLUED = "words_with_signs"  # note of a chunk: how many of its words end in a punctuation sign
 LONG_WORDS = 8  # wordpieces a word, on average: more is hardly any language's
 
 
@@ -142,8 +143,12 @@ class ExampleRecipe(Recipe):
         return replace(found, streams=look_up(found, own))
 
     def summarize(self, split: str, writer: SplitWriter) -> dict[str, Any]:
+        glued = writer.notes.pop(GLUED, 0)  # for the log alone: what is written stays as it was
         unknown = {n: writer.unknown_of(n, writer.ids(n)) for n in sorted(writer.unknown)}
-        return count_examples(self.folder, self.manifest, split) | {"unknown": unknown}
+        counts = count_examples(self.folder, self.manifest, split)
+        told = "%s: %d of %d words end in a punctuation sign, as 'ball.' does (%s)"
+        logger.info(told, split, glued, counts["words"], self.manifest.cutting)
+        return counts | {"unknown": unknown}
 
     def describe_split(self, counts: Mapping[str, Any]) -> str:
         return (
@@ -174,12 +179,13 @@ def check_sizes(name: str, sentences: Iterable[EncodedSentence]) -> None:
 
 
 def count_misaligned(sentences: Iterable[EncodedSentence], texts: Iterable[str]) -> Counter[str]:
-    """Count the words and wordpieces that met otherwise than expected, and overlong words."""
-    found: Counter[str] = Counter(misaligned_wordpieces=0, repaired_words=0)
+    """Count the words and wordpieces that met otherwise than expected, and odd words."""
+    found: Counter[str] = Counter(misaligned_wordpieces=0, repaired_words=0, **{GLUED: 0})
     found["overlong_words"] = sum(map(overlong_words, texts))
     for sentence in sentences:
         found["misaligned_wordpieces"] += sentence.misaligned
         found["repaired_words"] += sentence.repaired
+        found[GLUED] += sum(map(ends_in_punctuation, sentence.words))
     return found
 
 

@@ -11,12 +11,12 @@ from ...corpora.own_files import OWN_FILES, check_some, listed, own_files
 from ...corpora.readers.options import ReadOptions
 from ...corpora.readers.tables import read_plain
 from ...corpora.readers.tokens import read_tokens
-from ...data.folder_names import CASED, PARSE_TEXT, TOKENIZE
+from ...data.folder_names import CASED, PARSE_TEXT, TOKENIZE, WORD_LABELS
 from ...messages import named
 from ...option_flags import add_flags, check, flag_of, option
 from ...pretrained.directory import DEFAULT
 from ...syntax.layers import LAYERS, OF_PAIRS, given_names, in_order
-from ...text.annotators import needs_annotator
+from ...text.annotators import SPACY, needs_annotator
 from ...text_reading import numbered_lines
 from ..running import Share, recorded, running
 from .layer_options import NOTHING, layer_option, read_layers, unrecorded
@@ -97,10 +97,11 @@ class TextOptions:
     lowercase: bool = option("with --words-from train: lower-case all text", False)
     tokenize: str = option(
         "how raw text is split into words: {choices} (characters: each Chinese character is a "
-        "word; spacy: the words of the spaCy pipeline, the UDPipe model or the CoNLL-U files); "
-        "given words stay as they are",
-        "whitespace",
-        choices=TOKENIZE,
+        "word; spacy: the words of the spaCy pipeline, the UDPipe model or the CoNLL-U files; "
+        "default: spacy where one of these annotates the text, else whitespace); given words stay "
+        "as they are",
+        "",
+        choices=("", *TOKENIZE),
     )
     layers: str | None = layer_option("layers")
     annotations: str = option("older spelling of --layers", ANNOTATIONS)
@@ -138,6 +139,7 @@ class TextOptions:
         self.share = Share.parse(self.shard, merge=self.merge)
         check(self)
         self.annotation_names = annotation_names(self)
+        self.tokenize = self.tokenize or self._usual_words()
         if not 0 <= self.valid_fraction < 1:
             raise ValueError(f"--valid-fraction {self.valid_fraction}: must be from 0 to below 1")
         check_some(self)
@@ -158,6 +160,14 @@ class TextOptions:
             raise ValueError(f"--no-header is for your own tables, not for {self.dataset}")
         if self.read.labels and self.source.target == "score":
             raise ValueError(f"--labels: {self.dataset} has scores and no labels")
+
+    def _usual_words(self) -> str:
+        """Return the default of ``tokenize``: layers of raw text are about the annotator's words.
+
+        They would be wrong of words with punctuation signs at their ends.
+        """
+        about = needs_annotator(self.annotation_names) or given_names(self.annotation_names)
+        return SPACY if about and self.source.target != WORD_LABELS else TOKENIZE[0]
 
     @property
     def label_levels(self) -> int:
