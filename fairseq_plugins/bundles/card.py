@@ -62,6 +62,7 @@ def about(manifest: Manifest, model: Any, options: Mapping[str, Any]) -> dict[st
         "architecture": options["_name"],
         "family": options.get("family"),
         "features": ", ".join(model.needs.features),
+        "words": manifest.cutting,
         "annotator": manifest.annotator_id,
         "parameters": f"{sum(p.numel() for p in model.parameters()):,}",
     }

@@ -187,6 +187,7 @@ def test_the_card_says_what_is_known(bundles) -> None:
     for part in ("text_classification", "bert_plain_tiny", "int8", "toy", "yes", "no", "torch"):
         assert part in text
     assert "licence | to be said" in text
+    assert "| words | --tokenize whitespace |" in text
 
 
 # Predicts with a bundle where neither fairseq nor what only training needs can be imported.

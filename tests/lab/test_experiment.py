@@ -24,6 +24,7 @@ from fairseq_plugins.lab.plan.grid import Grid, check_grid
 from fairseq_plugins.lab.plan.prepared_data import PreparedData, read_prepared
 from fairseq_plugins.lab.plan.recipes import Workers, share_batches, total_updates, train_options
 from fairseq_plugins.lab.plan.registered_options import check_option_names
+from fairseq_plugins.lab.results.origins import made_of
 from fairseq_plugins.prep.shares import Share
 
 TEXTS = {
@@ -36,11 +37,13 @@ TEXTS = {
         name: {"file": f"/raw/{name}.tsv", "sha256": 64 * name[0]} for name in ("train", "valid")
     },
     "annotator": {"name": "parser", "version": "1.0", "model": "/models/parser"},
+    "tokenize": "spacy",
     "splits": {name: {"examples": 100, "labelled": 100} for name in ("train", "valid")},
 }
 PARALLEL = {
     "format": "fairseq_plugins.translation",
     "target_lang": "de",
+    "segmentation": {"source": {"tokenizer": "moses"}},
     "splits": {name: {"lines": 30, "read": 30} for name in ("train", "valid", "test")},
 }
 
@@ -68,6 +71,18 @@ def data(tmp_path):
         (folder / "manifest.json").write_text(json.dumps(manifest))
         found[name] = (grids[name], {"": read_prepared(folder, grids[name])})
     return found
+
+
+@pytest.mark.parametrize("asked", ["", "spacy", "whitespace"])
+def test_a_folder_of_other_words_than_the_file_asks_for_is_warned_of(data, asked, caplog):
+    grid, found = data["toy"]
+    prepare = {"tokenize": asked} if asked else {}
+    read_prepared(found[""].folder, replace(grid, prepare=prepare))
+    assert caplog.text.count("the experiment's file says whitespace") == (asked == "whitespace")
+
+
+def test_given_words_are_cut_by_nothing():
+    assert made_of({"target": "word_labels", "tokenize": "whitespace"}) == {"words": "given"}
 
 
 @pytest.fixture
@@ -163,8 +178,8 @@ def test_rows_are_those_of_runs_that_ended_in_the_plans_order(plan):
     assert found[0]["time"] == {"updates_per_second": 2.0, "seconds": 6.0}
     assert found[0]["positive"] == "yes"
     of_train, of_valid = 12 * "t", 12 * "v"  # no path: those of a machine are its own
-    made_of = {"train": of_train, "valid": of_valid, "annotator": "parser 1.0"}
-    assert [row["made_of"] for row in found] == [made_of, {}, {}]
+    made_of = {"train": of_train, "valid": of_valid, "annotator": "parser 1.0", "words": "spacy"}
+    assert [row["made_of"] for row in found] == [made_of, {"words": "moses"}, {"words": "moses"}]
     assert found == rows(plan, failures)
     write_rows(plan, {})
     assert len(read_rows(plan.root)) == 2

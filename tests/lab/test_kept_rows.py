@@ -256,6 +256,23 @@ def test_rows_of_data_that_were_made_otherwise_are_said(run_here, root, tmp_path
     assert f"{place}:4: trained with other options than {place}:1, which has the same" in told
 
 
+def test_rows_of_words_that_were_cut_otherwise_are_said(run_here, root, tmp_path):
+    """Rows of older releases do not say it: sentences were split at blanks; given words are."""
+    rows, file = lines_of(root / "rows.jsonl"), tmp_path / "kept.jsonl"
+    for words in ({}, {"words": "whitespace"}, {"words": "given"}):
+        made_of = [{"made_of": words if n % 2 else {}} for n in range(len(rows))]
+        write_rows(root, [row | own for row, own in zip(rows, made_of)])
+        assert not run_here("keep", root, file).err
+    write_rows(
+        root,
+        [row | {"made_of": {"words": "spacy"} if n == 1 else {}} for n, row in enumerate(rows)],
+    )
+    told = run_here("keep", root, file).err
+    place = root / "rows.jsonl"
+    assert f"made of words cut by 'spacy', those of {place}:1 of 'whitespace'" in told
+    assert told.count("warning: ") == 1
+
+
 @pytest.mark.parametrize("key", ["experiment", "part"])
 def test_a_run_of_another_experiment_is_not_replaced(run_here, root, kept, other, key):
     before = kept.read_bytes()

@@ -27,6 +27,18 @@ def test_only_whole_runs_have_arrows_and_p_values(tmp_path, marks, said):
         assert ("p < 0.001" in text or "p 0.0" in text or "↑ " in text) == (not marks)
 
 
+def test_tables_say_how_text_became_words(tmp_path):
+    fill(tmp_path / "cola", "cola", "mcc", SYSTEMS, made_of={"words": "spacy"})
+    fill(tmp_path / "rte", "rte", "accuracy", SYSTEMS, made_of={"words": "whitespace"})
+    (table, *_), _ = lay_out([tmp_path])
+    assert "Words: spacy (cola); whitespace (rte)." in table
+    fill(tmp_path / "sst2", "sst2", "accuracy", SYSTEMS)  # of an older release
+    (table, *_), _ = lay_out([tmp_path])
+    assert "Words: spacy (cola); whitespace (rte); not said (sst2)." in table
+    (table, *_), _ = lay_out([tmp_path / "sst2"])
+    assert "Words:" not in table
+
+
 def test_quick_marks_what_it_cuts_short():
     grid = Grid("toy", {"a": {"arch": "a_tiny"}}, epochs=(3,))
     assert (grid.trial, quick(grid).trial, smoke(grid).trial) == ("", "quick", "smoke")

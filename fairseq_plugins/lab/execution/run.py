@@ -21,7 +21,7 @@ from ...evaluation.metrics import LOWER_IS_BETTER
 from ...files import write_text
 from .. import run_files as files
 from ..results import squad_answers
-from ..results.origins import without_seed
+from ..results.origins import MADE_OF, made_of, without_seed
 from ..results.split_files import EVALUATION
 from ..results.training_log import best, gates, parameters, speed, validations
 from ..safe_files import read_json, refuse_links
@@ -164,6 +164,7 @@ class Run(PlacedRun):
             **self.settings,
             **self.marks,
             "folder": str(self.data.folder),
+            MADE_OF: made_of(self.data.manifest),
             "updates": self.updates,
             "parameters": parameters(self.folder / files.LOG),
             "best_updates": chosen.updates,

@@ -86,6 +86,7 @@ def read_prepared(folder: str | Path, grid: Grid) -> PreparedData:
         raise ValueError(f"{path}: holds {found!r}, expected {grid.dataset!r}")
     if manifest.get("task") not in TASKS:
         raise ValueError(f"{path}: task {manifest.get('task')!r}; choices are {', '.join(TASKS)}")
+    _warn_of_words(path, grid.prepare.get("tokenize"), manifest.get("tokenize"))
     for split in ("train", grid.reported):
         if not manifest["splits"].get(split, {}).get("labelled"):
             raise ValueError(f"{path}: holds no labelled split {split!r}")
@@ -96,6 +97,13 @@ def read_prepared(folder: str | Path, grid: Grid) -> PreparedData:
         told = "%s: split %r has no labels: nothing is tested, and what is shown is of %r"
         logger.warning(told, path, grid.evaluate, grid.validation)
     return PreparedData(Path(folder), manifest, hashlib.sha256(content).hexdigest())
+
+
+def _warn_of_words(path: Path, asked: Any, cut: Any) -> None:
+    """Warn of text that was cut otherwise than the experiment's file says."""
+    if asked and asked != cut:
+        told = "%s: its text was cut into words by --tokenize %s, the experiment's file says %s"
+        logger.warning(told, path, cut, asked)
 
 
 def _of_translation(manifest: Mapping[str, Any]) -> dict[str, Any]:

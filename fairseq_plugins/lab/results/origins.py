@@ -11,18 +11,23 @@ from typing import Any
 
 import pandas as pd
 
+from ...data.folder_names import TOKENIZE, WORD_LABELS
 from ...messages import quoted
 from ...syntax.layers import identity_line
+from ..plan.prepare_options import SQUAD, TRANSLATION
 
 MADE_OF, TRAINED = "made_of", "trained"  # keys of a row
-ANNOTATOR = "annotator"
+ANNOTATOR, WORDS = "annotator", "words"  # keys of `made_of`
+_GIVEN, _BLANKS = "given", TOKENIZE[0]  # values of `WORDS`; the latter where older rows have none
 _DIGITS = 12  # of a SHA-256
 _APART = ("data", "validation_data", "system", "learning_rate", "epochs", "updates", "choice")
 _APART += ("fraction", "translated")  # which are told by other keys, or by a setting
 
 
 def made_of(manifest: Mapping[str, Any]) -> dict[str, str]:
-    """Return input -> first digits of its SHA-256, and `ANNOTATOR` -> name, version and hash.
+    """Return input -> first digits of its SHA-256, and what annotated and cut the text.
+
+    `ANNOTATOR` has name, version and hash, `WORDS` the value of the option, or says `_GIVEN`.
 
     Args:
         manifest: of a prepared folder.
@@ -30,7 +35,11 @@ def made_of(manifest: Mapping[str, Any]) -> dict[str, str]:
     inputs = manifest.get("inputs", {})
     found = {name: one["sha256"][:_DIGITS] for name, one in inputs.items() if one.get("sha256")}
     annotator = identity_line(manifest.get("annotator") or {})
-    return {**found, ANNOTATOR: annotator} if annotator else found
+    sides = manifest.get("segmentation") or {}
+    cut = manifest.get("tokenize") or sides.get("source", {}).get("tokenizer")
+    cut = _GIVEN if manifest.get("target") == WORD_LABELS else cut
+    told = {ANNOTATOR: annotator, WORDS: cut}
+    return found | {name: value for name, value in told.items() if value}
 
 
 def without_seed(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -66,8 +75,10 @@ def otherwise_made(runs: pd.DataFrame) -> Iterator[str]:
     for run in runs.itertuples():
         own, trained = run.facts.get(MADE_OF), run.facts.get(TRAINED)
         own = {**(own if isinstance(own, dict) else {}), **({TRAINED: trained} if trained else {})}
+        if run.dataset not in (SQUAD, TRANSLATION) and own.get(WORDS, _GIVEN) == _GIVEN:
+            own[WORDS] = _BLANKS
         for name, value in own.items():
-            shared = name.partition(".")[0] in (ANNOTATOR, run.validation, run.evaluated)
+            shared = name.partition(".")[0] in (ANNOTATOR, WORDS, run.validation, run.evaluated)
             about = name, None if shared else run.setting
             place, before = first.setdefault(about, (run.place, value))
             if value != before and (*about, repr(value)) not in told:
@@ -81,6 +92,7 @@ def _said(place: str, first: str, name: str, value: Any, before: Any) -> str:
             f"{place}: trained with other options than {first}, which has the same setting (see "
             "their key 'command'): they are averaged as if they were the same"
         )
+    name = "words cut by" if name == WORDS else name
     return (
         f"{place}: its data were made of {name} {quoted(value)}, those of {first} of "
         f"{quoted(before)}: they are compared as if they were the same"

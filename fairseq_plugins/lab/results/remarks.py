@@ -1,9 +1,11 @@
 """What results must not be taken for: those of runs that were cut short, or on invented corpora."""
 
 from dataclasses import replace
+from typing import Any
 
 import pandas as pd
 
+from .origins import MADE_OF, WORDS
 from .tables import ResultTable
 
 TRIALS = {  # mark of runs that were cut short -> what is said of them
@@ -16,7 +18,18 @@ def remarks_of(runs: pd.DataFrame) -> list[str]:
     """Return what has to be said of runs wherever they are shown; nothing of whole ones."""
     marks = set(runs.trial)
     trials = [said for mark, said in TRIALS.items() if mark in marks]
-    return [*trials, *dict.fromkeys(filter(None, runs.note))]
+    return [*trials, *dict.fromkeys(filter(None, runs.note)), *_words_of(runs)]
+
+
+def _words_of(runs: pd.DataFrame) -> list[str]:
+    """Say how the text of each dataset became words, unless no run tells it."""
+    found: dict[str, dict[str, None]] = {}
+    for run in runs.itertuples():
+        made: Any = run.facts.get(MADE_OF)
+        cut = made.get(WORDS) if isinstance(made, dict) else None
+        found.setdefault(str(cut or "not said"), {})[str(run.dataset)] = None
+    told = "; ".join(f"{cut} ({', '.join(names)})" for cut, names in found.items())
+    return [f"Words: {told}."] if {*found} - {"not said"} else []
 
 
 def remarked(table: ResultTable, runs: pd.DataFrame) -> ResultTable:
