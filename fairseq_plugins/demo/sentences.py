@@ -94,7 +94,10 @@ class SentenceReader:
             annotator, lacking = self._annotator
             if annotator is None:
                 return Reading(cut, spelling | cut.columns, read, lacking=lacking)
-            (note,) = annotator.annotate_words([cut.words])
+            if translates or self.model.inputs.needs.annotated:  # as the model was told
+                (note,) = annotator.annotate_words([cut.words])
+            else:
+                (note,) = annotator.annotate_text([text])
         known = known_of(cut.words, note)
         columns = _columns([layer_of(POS)], cut, known) | spelling | cut.columns
         parts = (known.get(name, []) for name in (POS, TREE, RELATIONS))

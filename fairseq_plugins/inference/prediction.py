@@ -26,7 +26,8 @@ from torch import Tensor
 from ..corpora.datasets import token_layout
 from ..corpora.examples import Example
 from ..corpora.readers.options import ReadOptions
-from ..data.folder_names import NO_SPLITS
+from ..data.folder_names import NO_SPLITS, TOKENIZE
+from ..data.manifest import CONLLU
 from ..data.text_dataset import TextDataset
 from ..data.text_inputs import TextInputs
 from ..evaluation.predictions import CLASSES, ENTITIES, SCORE, WORD_LABELS, Prediction
@@ -376,12 +377,16 @@ def moved(value: Any, device: torch.device) -> Any:
 def read_part(manifest: Any, needs: Needs) -> Any:
     """Return a folder's manifest without annotations that its models' answers do not depend on.
 
-    So nobody waits for a parser, or must have one, where it changes nothing.
+    So nobody waits for a parser, or must have one, where it changes nothing. Words of given parses
+    are none that raw text has: where they change nothing, either, it is split at blanks.
     """
     read = needs.reads(training=False)
-    kept = [name for name in manifest.annotations if name in read]
-    changes = {} if needs_annotator(kept, manifest.tokenize) else {"annotator": {}}
-    return replace(manifest, annotations=kept, **changes)
+    kept, cut = [name for name in manifest.annotations if name in read], manifest.tokenize
+    blind = not (read or needs.words) and manifest.target in (CLASSES, SCORE)
+    if blind and manifest.annotator.get("name") == CONLLU and not manifest.annotator.get("model"):
+        cut = TOKENIZE[0]
+    changes = {} if needs_annotator(kept, cut) else {"annotator": {}}
+    return replace(manifest, annotations=kept, tokenize=cut, **changes)
 
 
 def mean_answer(target: str, logits: Sequence[Tensor]) -> Tensor:

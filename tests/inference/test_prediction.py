@@ -234,23 +234,28 @@ def test_raw_text_is_annotated_as_the_real_preparation_does(tmp_path, tokenize):
         assert [p.gold for p in split] != [None] * len(split)
 
 
+@pytest.mark.parametrize("words", ["whitespace", "spacy"])
 @pytest.mark.parametrize(
     ("kind", "read"),
     [("plain", []), ("pos", ["pos"]), ("wla", []), ("lisa", []), ("sla", ["heads"])],
 )
-def test_raw_text_is_annotated_with_what_answers_depend_on_alone(tmp_path, kind, read):
-    """Elsewhere no pipeline is loaded, even where the folder's parses came from files."""
+def test_raw_text_is_annotated_with_what_answers_depend_on_alone(tmp_path, kind, read, words):
+    """Elsewhere no pipeline is loaded, even where the folder's parses and words came from files."""
     given = {"train": examples("classes", 3)}
     both, annotator = ("pos", "heads"), {"name": "conllu", "version": "1", "hash": "abc"}
     folder = prepare(tmp_path, "classes", given, annotations=both, annotator=annotator)
+    path = folder / "manifest.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "tokenize": words}))
     task = make_task(folder)
     predictor = Predictor(task.inputs, [make_model(task, f"bert_{kind}_tiny")])
-    if not read:
+    if not read and (words == "whitespace" or not task.inputs.needs.words):
         assert predictor.encoder.annotator is None
         assert len(predictor.predict(["the cat sees bob"])) == 1
     part = read_part(task.manifest, task.inputs.needs)
     assert part.annotations == read
-    assert part.annotator == (annotator if read else {})
+    needs_words = words == "spacy" and task.inputs.needs.words
+    assert part.annotator == (annotator if read or needs_words else {})
+    assert part.tokenize == (words if read or needs_words else "whitespace")
 
 
 @pytest.mark.parametrize("kind", ["classes", "entities"])
