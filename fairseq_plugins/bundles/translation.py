@@ -189,19 +189,22 @@ class Translator:
             raise ValueError(f"the model reads {', '.join(given)}, which raw text has not")
         return SourceEncoder.from_folder(self.folder, self.manifest, self._spacy_model)
 
-    def translate(self, lines: Sequence[str], **search: Any) -> list[str]:
+    def translate(self, lines: Sequence[str], *, first: int = 1, **search: Any) -> list[str]:
         """Translate raw lines; see `hypotheses`.
 
         Returns:
             Plain text, as many lines as were given.
         """
-        return [nbest[0].text for nbest in self.hypotheses(lines, **search)]
+        return [nbest[0].text for nbest in self.hypotheses(lines, first=first, **search)]
 
-    def hypotheses(self, lines: Sequence[str], **search: Any) -> list[list[Hypothesis]]:
+    def hypotheses(
+        self, lines: Sequence[str], *, first: int = 1, **search: Any
+    ) -> list[list[Hypothesis]]:
         """Translate raw lines, empty ones and those that are too long by nothing.
 
         Args:
             lines: raw text.
+            first: number of the first line, for messages.
             search: ``beam``, ``lenpen``, ``nbest``, ``max_tokens``; see `Search`.
 
         Returns:
@@ -213,7 +216,7 @@ class Translator:
         if isinstance(lines, str):
             raise ValueError("one text was given; give a list of lines")
         how = Search(**search)
-        rows, marks = self._rows(lines)
+        rows, marks = self._rows(lines, first)
         found = iter(self.of_ids([row for row, mark in zip(rows, marks) if not mark], how))
         nothing = {mark: [Hypothesis("", (), score)] for mark, score in unanswered.SCORES.items()}
         return [nothing[mark] * how.nbest if mark else next(found) for mark in marks]
@@ -259,11 +262,11 @@ class Translator:
         found = (self._ids.get(word, UNKNOWN_ID) for word in subwords)
         return [*(i if i >= len(SPECIALS) else UNKNOWN_ID for i in found), END_ID]
 
-    def _rows(self, lines: Sequence[str]) -> tuple[list[Row], list[int]]:
+    def _rows(self, lines: Sequence[str], first: int = 1) -> tuple[list[Row], list[int]]:
         """Return ids and features of raw lines, and why some are not translated."""
         longest = self.manifest.options.get("max_characters", unanswered.LONGEST_LINE)
         limit = self.model.layout.source.positions
-        read, whole = unanswered.taken(lines, 1, longest)
+        read, whole = unanswered.taken(lines, first, longest)
         encoded = self.encode(read)
         rows = [self._row(sentence) for sentence in encoded]
         marks = [
@@ -271,7 +274,7 @@ class Translator:
             for (ids, _), is_whole in zip(rows, whole)
         ]
         limits = f"{limit} subwords or {longest} characters"
-        unanswered.report(marks, 1, limits, "cut such lines before")
+        unanswered.report(marks, first, limits, "cut such lines before")
         return rows, marks
 
     def _row(self, sentence: Any) -> Row:

@@ -242,17 +242,20 @@ def check_reference(args: argparse.Namespace, data: str = "") -> None:
     Raises:
         FileNotFoundError, ValueError: says so.
     """
-    from ..text_reading import read_lines
+    from ..text_reading import numbered_lines
+
+    def lines(path: str) -> int:
+        return sum(1 for _ in numbered_lines(path))
 
     if args.reference and not Path(args.reference).is_file():
         raise FileNotFoundError(f"{args.reference}: no such file")
     source, asked = "", 0
     if args.reference and args.source and Path(args.source).is_file():
-        source, asked = args.source, len(read_lines(args.source))
+        source, asked = args.source, lines(args.source)
     elif args.reference and data:
         splits = json.loads((Path(data) / "manifest.json").read_text(encoding="utf-8"))["splits"]
         source, asked = f"split {args.split!r} of {data}", splits[args.split]["lines"]
-    if asked and (count := len(read_lines(args.reference))) != asked:
+    if asked and (count := lines(args.reference)) != asked:
         raise ValueError(f"unequal line counts: {source} has {asked}, {args.reference} {count}")
 
 

@@ -5,26 +5,28 @@ out is a log as it prints it, so that both can be compared sentence by sentence.
 """
 
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
+from itertools import islice
 from math import log
 from pathlib import Path
 from typing import Any
 
-from ..augment.translators import Translate
 from ..bundles.ctranslate2_model import Row, Search
 from ..bundles.translation import Translator
 from ..evaluation.score_report import ScoreReport, score_files
 from ..evaluation.translation import TextForm
-from ..files import write_text
+from ..files import replacing
 
 STANDARD = "-"  # standard input
+WINDOW = 4000  # sentences at a time: batches hold those of like length among them
 
 
-def translate_text(translate: Translate, source: str, output: str) -> None:
-    """Translate a file of raw text.
+def translate_text(translate: Callable[..., Sequence[str]], source: str, output: str) -> None:
+    """Translate a file of raw text, `WINDOW` lines at a time.
 
     Args:
-        translate: translates lines.
+        translate: translates lines, the ``first`` of which has a number for messages.
         source: the file, or `STANDARD`.
         output: where the best translations go, one a line; empty for standard output.
 
@@ -34,11 +36,14 @@ def translate_text(translate: Translate, source: str, output: str) -> None:
     """
     if source != STANDARD and not Path(source).is_file():
         raise FileNotFoundError(f"{source}: no such file")
-    raw = sys.stdin.buffer.read() if source == STANDARD else Path(source).read_bytes()
-    lines = raw.removesuffix(b"\n").split(b"\n") if raw else []
-    found = translate([line.decode("utf-8", "surrogateescape") for line in lines])
-    text = "".join(f"{line}\n" for line in found)
-    write_text(output, text) if output else sys.stdout.write(text)
+    given = nullcontext(sys.stdin.buffer) if source == STANDARD else open(source, "rb")
+    made = replacing(output, "w") if output else nullcontext(sys.stdout)
+    with given as raw, made as out:
+        lines = (line.removesuffix(b"\n").decode("utf-8", "surrogateescape") for line in raw)
+        first = 1
+        while part := [*islice(lines, WINDOW)]:
+            out.writelines(f"{line}\n" for line in translate(part, first=first))
+            first += len(part)
 
 
 def translate_split(
@@ -58,18 +63,18 @@ def translate_split(
     """
     from .prepared_splits import read_split
 
-    sentences = read_split(translator, data, split)
-    limit = translator.model.layout.source.positions
-    for number, (_, (ids, _), _) in enumerate(sentences, 1):
-        if len(ids) > limit:
-            raise ValueError(f"{data}, {split}, line {number}: longer than {limit} subwords")
-    found = translator.of_ids([row for _, row, _ in sentences], search)
-    write_text(output, "".join(f"{line}\n" for line in _log(sentences, found)))
+    numbered = enumerate(read_split(translator, data, split))
+    with replacing(output, "w") as out:
+        while part := [*islice(numbered, WINDOW)]:
+            found = translator.of_ids([row for _, (_, row, _) in part], search)
+            out.writelines(f"{line}\n" for line in _log(part, found))
 
 
-def _log(sentences: Sequence[tuple[str, Row, str]], found: Sequence[Any]) -> Iterator[str]:
+def _log(
+    sentences: Sequence[tuple[int, tuple[str, Row, str]]], found: Sequence[Any]
+) -> Iterator[str]:
     """Yield the lines of a log; its scores are logarithms to the base 2, as fairseq prints them."""
-    for i, ((source, _, target), nbest) in enumerate(zip(sentences, found, strict=True)):
+    for (i, (source, _, target)), nbest in zip(sentences, found, strict=True):
         yield f"S-{i}\t{source}"
         yield f"T-{i}\t{target}"
         for one in nbest:

@@ -93,7 +93,7 @@ def study_split(
     """
     dataset = predictor.load_split(split)
     path = predictor.folder / f"{split}.examples.jsonl"
-    kept = kept_examples(path, len(dataset), pairs=True)
+    kept = [*kept_examples(path, len(dataset), pairs=True)]
     if wrong_only and (predictor.target != "classes" or dataset.gold is None):
         lack = "scores" if predictor.target == "score" else "no gold labels"
         raise ValueError(

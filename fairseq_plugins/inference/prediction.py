@@ -215,9 +215,11 @@ class Predictor:
         """
         dataset = self.load_split(split)
         counts = dataset.word_counts if self._by_word else None
-        kept = kept_examples(self.folder / f"{split}.examples.jsonl", len(dataset), counts)
+        about = (self.folder / f"{split}.examples.jsonl", len(dataset), counts)
+        for _ in kept_examples(*about):  # all are checked before any is predicted
+            pass
         answers = self.each(self._rows, dataset, **limits)
-        for index, (one, rows) in enumerate(zip(kept, answers)):
+        for index, (one, rows) in enumerate(zip(kept_examples(*about), answers)):
             yield self.prediction(one.id, rows, one.words, self.gold_of(dataset, index))
 
     def gold_of(self, dataset: Any, index: int) -> Any:

@@ -95,11 +95,14 @@ def _job(predictor: Predictor, options: PredictionOptions) -> Job:
         found = predictor.predict_examples(examples, buffer=buffer, **options.limits)
         return Job(found, None, live=True)
     file = str(options.input)
-    examples = [*_file_examples(Path(file), predictor, options)]
-    if options.metrics and not any(e.label or e.word_labels for e in examples):
+    total, labelled, columns = 0, False, ()
+    for one in _file_examples(Path(file), predictor, options):
+        total, columns = total + 1, columns or (*one.cells,)
+        labelled = labelled or bool(one.label or one.word_labels)
+    if options.metrics and not labelled:
         raise _no_gold(file)
-    found = predictor.predict_examples(examples, **options.limits)
-    return Job(found, len(examples), columns=[*examples[0].cells] if examples else ())
+    examples = _file_examples(Path(file), predictor, options)  # checked to its end; none is kept
+    return Job(predictor.predict_examples(examples, **options.limits), total, columns=columns)
 
 
 def _file_examples(
@@ -119,13 +122,13 @@ def _no_gold(what: str) -> ValueError:
 
 
 def _write(job: Job, form: tuple[str, Render], options: PredictionOptions) -> list[Prediction]:
-    """Write predictions as they come; return them when they are still needed."""
+    """Write predictions as they come; return those that are still needed, with gold and answer."""
     (head, line), keep = form, options.metrics or options.submission_dir
     if job.columns and options.format == "tsv":
         head = head[:-1] + row_of_cells("", *(f"table.{name}" for name in job.columns))
     made = tqdm(job.predictions, "predict", job.total, unit=" examples", disable=None)
     if not options.prints:
-        return list(made)
+        return [_answer(one) for one in made]
     kept = []
     path = None if options.output in FREE else Path(str(options.output))
     with _opened(path) as stream:
@@ -135,8 +138,12 @@ def _write(job: Job, form: tuple[str, Render], options: PredictionOptions) -> li
             if job.live:
                 stream.flush()
             if keep:
-                kept.append(prediction)
+                kept.append(_answer(prediction))
     return kept
+
+
+def _answer(one: Prediction) -> Prediction:
+    return Prediction(one.id, one.target, one.answer, one.gold)
 
 
 @contextmanager

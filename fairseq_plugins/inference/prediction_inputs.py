@@ -141,8 +141,8 @@ class KeptExample(NamedTuple):
 
 def kept_examples(
     path: Path, count: int, word_counts: Sequence[int] | None = None, *, pairs: bool = False
-) -> list[KeptExample]:
-    """Read what a prepared folder keeps of a split's examples.
+) -> Iterator[KeptExample]:
+    """Yield what a prepared folder keeps of a split's examples.
 
     Args:
         path: the split's ``examples.jsonl``.
@@ -152,28 +152,27 @@ def kept_examples(
 
     Raises:
         FileNotFoundError: there is no such file.
-        ValueError: a line that is no example, or another number of examples or words.
+        ValueError: a line that is no example; at the end, another number of examples or words.
     """
-    kept = []
+    number, wrong = 0, ""
     for number, line in numbered_lines(path):
         try:
             row = json.loads(line)
             texts, words = (tuple(map(str, row.get(key) or ())) for key in ("texts", "words"))
-            kept.append(KeptExample(str(row["id"]), texts, words))
+            kept = KeptExample(str(row["id"]), texts, words)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             raise _no_example(path, number, pairs) from None
         if pairs and len(texts) != 2:
             raise _no_example(path, number, pairs)
-    if len(kept) != count:
-        raise ValueError(f"{path} has {len(kept)} examples, the split {count}; prepare again")
-    counts = () if word_counts is None else word_counts
-    for number, (wanted, one) in enumerate(zip(counts, kept), start=1):
-        if len(one.words) != wanted:
-            raise ValueError(
-                f"{path}:{number}: example {one.id!r} has {len(one.words)} words, the split's "
-                f"streams {wanted}; prepare again"
-            )
-    return kept
+        wanted = len(words) if word_counts is None or number > count else word_counts[number - 1]
+        if len(words) != wanted and not wrong:
+            wrong = f":{number}: example {kept.id!r} has {len(words)} words, the split's streams "
+            wrong += str(wanted)
+        yield kept
+    if number != count:
+        wrong = f" has {number} examples, the split {count}"
+    if wrong:
+        raise ValueError(f"{path}{wrong}; prepare again")
 
 
 def _no_example(path: Path, number: int, pairs: bool) -> ValueError:

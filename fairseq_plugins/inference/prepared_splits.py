@@ -1,6 +1,8 @@
 """A split of a prepared folder as a translation bundle takes it: ids and features, by fairseq."""
 
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from ..bundles.ctranslate2_model import Row
 from ..bundles.translation import Translator
@@ -9,12 +11,13 @@ from ..tasks._warnings import Warnings
 from ..tasks.syntax_translation import SyntaxTranslationConfig, SyntaxTranslationTask
 
 
-def read_split(translator: Translator, data: str, split: str) -> list[tuple[str, Row, str]]:
+def read_split(translator: Translator, data: str, split: str) -> Iterator[tuple[str, Row, str]]:
     """Return plain source text, what is translated, and plain target text of all pairs, in order.
 
     Raises:
         FileNotFoundError: no such folder or split.
-        ValueError: subwords or values of features are not those of the bundle.
+        ValueError: subwords or values of features are not those of the bundle, or a sentence is too
+            long for it; before the first pair.
     """
     how = {"train_subset": "train", "dataset_impl": None, "required_seq_len_multiple": 1}
     task = SyntaxTranslationTask.setup_task(SyntaxTranslationConfig(data=data, **how))
@@ -22,17 +25,20 @@ def read_split(translator: Translator, data: str, split: str) -> list[tuple[str,
     task.load_dataset(split)
     places = column_places(task.source_layers)
     columns = [places[name][0] for name in translator.features]
-    pairs = task.dataset(split)
+    pairs, limit = task.dataset(split), translator.model.layout.source.positions
+    for number, length in enumerate(pairs.dataset.src_sizes, 1):
+        if length > limit:
+            raise ValueError(f"{data}, {split}, line {number}: longer than {limit} subwords")
+    return (_pair(task, pairs[i], columns) for i in range(len(pairs)))
+
+
+def _pair(task: Any, item: dict[str, Any], columns: Sequence[int]) -> tuple[str, Row, str]:
+    factors = [item["factors"][:, column].tolist() for column in columns]
+    source = task.source_dictionary.string(item["source"])
+    target = task.target_dictionary.string(item["target"], escape_unk=True)
     decoder = task.target_decoder
-    found: list[tuple[str, Row, str]] = []
-    for i in range(len(pairs)):
-        item = pairs[i]
-        factors = [item["factors"][:, column].tolist() for column in columns]
-        source = task.source_dictionary.string(item["source"])
-        target = task.target_dictionary.string(item["target"], escape_unk=True)
-        plain = [decoder.detokenize(decoder.remove_subwords(text)) for text in (source, target)]
-        found.append((plain[0], (item["source"].tolist(), factors), plain[1]))
-    return found
+    plain = [decoder.detokenize(decoder.remove_subwords(text)) for text in (source, target)]
+    return plain[0], (item["source"].tolist(), factors), plain[1]
 
 
 def check_fits(translator: Translator, task: SyntaxTranslationTask) -> None:

@@ -35,7 +35,13 @@ class SyntaxGenerator(GeneratorHubInterface):
         self.bpe = task.build_bpe(None)
 
     def sample(
-        self, sentences: str | list[str], beam: int = 1, verbose: bool = False, **kwargs: Any
+        self,
+        sentences: str | list[str],
+        beam: int = 1,
+        verbose: bool = False,
+        *,
+        first: int = 1,
+        **kwargs: Any,
     ) -> Any:
         """Translate raw text, one sentence or several.
 
@@ -43,16 +49,17 @@ class SyntaxGenerator(GeneratorHubInterface):
             sentences: one string, or a list of them.
             beam: beam size.
             verbose: log scores.
+            first: number of the first sentence, for messages (and ``--ablation-mode shuffle``).
             kwargs: further generation options, e.g. ``lenpen``.
 
         Returns:
             Plain target text: one string for a string, a list for a list.
         """
         if isinstance(sentences, str):
-            return self.sample([sentences], beam, verbose, **kwargs)[0]
+            return self.sample([sentences], beam, verbose, first=first, **kwargs)[0]
         if not sentences:
             return []
-        self.task.restart_numbering()
+        self.task.restart_numbering(first - 1)
         tokens, _ = self.task.get_interactive_tokens_and_lengths(list(sentences), None)
         hypotheses: Any = self.generate(tokens, beam, verbose, **kwargs)
         return [self.decode(nbest[0]["tokens"]) for nbest in hypotheses]

@@ -418,9 +418,9 @@ class SyntaxTranslationTask(TranslationTask):
             text = self._joined(text)
         return self.target_decoder.detokenize(text)
 
-    def restart_numbering(self) -> None:
-        """Count sentences from 0 again (they seed ``--ablation-mode shuffle``)."""
-        self._sentences = 0
+    def restart_numbering(self, sentences: int = 0) -> None:
+        """Count sentences from 0 or another number (they seed ``--ablation-mode shuffle``)."""
+        self._sentences = sentences
 
     def get_interactive_tokens_and_lengths(
         self, lines: list[str], encode_fn: Any

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import shutil
+from functools import partial
 
 import pytest
 from cli.commands import generate, interactive, run
 
+from fairseq_plugins.inference import bundle_translation
 from fairseq_plugins.models.syntax_transformer import SyntaxTransformerModel
 
 pytestmark = pytest.mark.slow
@@ -107,16 +109,22 @@ def test_a_test_set_prepared_like_the_folder_is_translated_alike(
     assert "error: --tokenizer none contradicts --like" in refused.err
 
 
-def test_python_equals_generation(trained, test_lines, generated):
+def test_python_equals_generation(trained, test_lines, generated, tmp_path, monkeypatch):
     translator = SyntaxTransformerModel.from_pretrained(str(trained), "checkpoint_best.pt")
     lines = test_lines.splitlines()
     assert translator.translate(lines, beam=4, max_len_b=20) == generated.lines("D")
     assert translator.translate(lines[3], beam=4, max_len_b=20) == generated.lines("D")[3]
+    monkeypatch.setattr(bundle_translation, "WINDOW", 5)
+    (tmp_path / "in").write_text(test_lines, encoding="utf-8")
+    translate = partial(translator.translate, beam=4, max_len_b=20)
+    bundle_translation.translate_text(translate, str(tmp_path / "in"), str(tmp_path / "out"))
+    out = (tmp_path / "out").read_text(encoding="utf-8")
+    assert out == "".join(f"{line}\n" for line in generated.lines("D"))
 
 
 @pytest.mark.parametrize("mode", ["shuffle", "drop"])
 def test_ablation_changes_the_translations_alike_on_both_paths(
-    folder, model, test_lines, generated, mode
+    folder, model, trained, test_lines, generated, mode
 ):
     options = f"--ablate-features pos,subword --ablation-mode {mode}"
     found = generate(folder, model, options)
@@ -124,6 +132,11 @@ def test_ablation_changes_the_translations_alike_on_both_paths(
     assert len(found.lines("H")) == 37
     raw = interactive(folder, model, f"{options} --buffer-size 5", stdin=test_lines)
     assert raw.lines("H") == found.lines("H")
+    how = {"ablate_features": "pos,subword", "ablation_mode": mode}
+    translator = SyntaxTransformerModel.from_pretrained(str(trained), model.name, **how)
+    lines, search = test_lines.splitlines(), {"beam": 4, "max_len_b": 20}
+    parts = [translator.translate(lines[i : i + 9], first=i + 1, **search) for i in (0, 9, 18)]
+    assert [line for part in parts for line in part] == found.lines("D")[:27]
 
 
 def test_ablation_seed_decides_the_shuffle(folder, model):

@@ -18,6 +18,7 @@ from fairseq_plugins.bundles.ctranslate2_model import Search
 from fairseq_plugins.bundles.index import FILE_NAME, open_bundle
 from fairseq_plugins.bundles.translation import Contents, Translator
 from fairseq_plugins.files import sha256
+from fairseq_plugins.inference import bundle_translation
 from fairseq_plugins.inference.bundle_translation import translate_split
 from fairseq_plugins.inference.translation_export import export_translation
 from fairseq_plugins.models.syntax_transformer import SyntaxTransformerModel
@@ -185,7 +186,8 @@ def test_the_command_needs_no_fairseq(bundle, translator, corpus, tmp_path):
     assert output.read_text("utf-8").split("\n")[:-1] == translator.translate(source, beam=1)
 
 
-def test_splits_give_what_fairseq_generate_prints(translator, folder, model, tmp_path):
+def test_splits_give_what_fairseq_generate_prints(translator, folder, model, tmp_path, monkeypatch):
+    monkeypatch.setattr(bundle_translation, "WINDOW", 10)
     generated = commands.generate(folder, model, "--batch-size 16 --max-len-b 200")
     log = tmp_path / "generate.log"
     search = Search(beam=4, lenpen=1.0)

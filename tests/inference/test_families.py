@@ -78,7 +78,7 @@ def test_a_folder_of_any_family_serves_from_raw_files_to_answers(tmp_path, form,
     assert all(torch.equal(straight[name], resumed[name]) for name in straight)
     predictor = load(tmp_path / "straight", checkpoint="checkpoint_last.pt", cpu=True)
     split = list(predictor.predict_split("valid"))
-    kept = kept_examples(folder / "valid.examples.jsonl", len(split))
+    kept = [*kept_examples(folder / "valid.examples.jsonl", len(split))]
     rows = [json.loads(line) for line in (folder / "valid.examples.jsonl").open(encoding="utf-8")]
     raw = predictor.predict([tuple(row.get("words", ())) or row["texts"] for row in rows])
     assert [one.id for one in kept] == [one.id for one in split]

@@ -176,7 +176,7 @@ KEPT = ['{"id": "a", "texts": ["x y"], "words": ["x", "y"]}', '{"id": "b", "text
 def test_kept_examples_are_ids_and_words(tmp_path):
     path = tmp_path / "k.jsonl"
     path.write_text("\n".join(KEPT) + "\n")
-    assert kept_examples(path, 2) == [("a", ("x y",), ("x", "y")), ("b", ("z",), ())]
+    assert [*kept_examples(path, 2)] == [("a", ("x y",), ("x", "y")), ("b", ("z",), ())]
 
 
 @pytest.mark.parametrize(
@@ -195,4 +195,4 @@ def test_kept_examples_that_are_not_the_split_s_are_refused(tmp_path, lines, cou
     path = tmp_path / "k.jsonl"
     path.write_text("\n".join(lines) + "\n")
     with pytest.raises(ValueError, match=message):
-        kept_examples(path, 2, counts)
+        [*kept_examples(path, 2, counts)]
