@@ -31,9 +31,7 @@ STDIN = "standard input"
 
 
 class Job(NamedTuple):
-    """Predictions to come; how many, if that is known; whether somebody waits for each; of a table
-    its columns, if they are kept.
-    """
+    """Predictions to come; how many, if known; whether somebody waits for each; kept columns."""
 
     predictions: Iterator[Prediction]
     total: int | None

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from ..corpora.conllu import FIRST_ROW, Line, read_blocks, token_lines
 from ..corpora.datasets import DATASETS, read_split
 from ..corpora.examples import Example
-from ..corpora.readers.options import ReadOptions
+from ..corpora.readers.options import TABLES, ReadOptions
 from ..corpora.readers.split_file import known_label
 from ..corpora.readers.tables import read_plain
 from ..corpora.readers.tokens import DOCUMENT_START, TokenLayout, columns_of
@@ -102,6 +102,8 @@ def read_examples(lines: Iterable[Line], name: str, form: str, wanted: Wanted) -
     """
     if form not in FORMATS:
         raise ValueError(f"unknown input format {form!r}; choices: {', '.join(FORMATS)}")
+    if form == "text" and Path(name).suffix.lower() in TABLES:
+        raise ValueError(f"{name} is a table, which predict --text-column COLUMN reads")
     if form == "text":
         return (_line(number, line, f"{name}:{number}", wanted) for number, line in lines)
     if not wanted.labels:

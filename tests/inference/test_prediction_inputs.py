@@ -125,6 +125,12 @@ def test_bad_columns_are_named(text, message):
         read(text, "conll", WORDS)
 
 
+@pytest.mark.parametrize("name", ["x.csv", "x.JSONL", "x.json"])
+def test_tables_are_no_lines_of_text(name):
+    with pytest.raises(ValueError, match=f"{name} is a table, which predict --text-column"):
+        read_examples([(1, "a,b")], name, "text", ONE)
+
+
 def test_columns_are_for_words_only():
     with pytest.raises(ValueError, match="'conll' is for models that label words"):
         read("a\n", "conll", ONE)

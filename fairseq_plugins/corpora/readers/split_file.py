@@ -146,11 +146,7 @@ class SplitFile:
         return known
 
     def value_label(self, value: Any, text: str) -> str:
-        """Return a number or truth value of JSON as a label; equal numbers are one.
-
-        Args:
-            value: of JSON.
-            text: as the file writes it.
+        """Return a number or truth value of JSON, which is written so, as the file first writes it.
 
         Raises:
             ValueError: truth values among numbers: ``true`` may be the class 1, or another.
