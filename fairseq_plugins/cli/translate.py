@@ -87,11 +87,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def take_file(args: argparse.Namespace) -> None:
-    """Take a checkpoint's file as its run folder and its name there.
-
-    Raises:
-        UsageError: another name is given as well.
-    """
+    """Take a checkpoint's file as its run folder and its name there."""
     from ..lab.run_files import BEST
 
     if not args.run.is_file():
@@ -105,9 +101,6 @@ def run_checkpoint(args: argparse.Namespace) -> None:
     """Translate a split by fairseq-generate, score it, and leave both in the run's folder.
 
     With --output the log goes there, and the scores are printed only.
-
-    Raises:
-        UsageError: see `take_planned`.
     """
     from ..evaluation.score_report import format_report, score_files
     from ..evaluation.translation import TextForm
@@ -230,18 +223,14 @@ def run_bundle(args: argparse.Namespace, bundles: list[str]) -> None:
 
 def print_scores(args: argparse.Namespace, language: str) -> None:
     """Score what was written, and print that."""
-    from ..evaluation.score_report import format_report
-    from ..inference.bundle_translation import scored
+    from ..evaluation.score_report import format_report, score_files
+    from ..evaluation.translation import TextForm
 
-    print(format_report(scored(args.output, args.reference, language)), end="")
+    print(format_report(score_files([args.output], args.reference, TextForm(language))), end="")
 
 
 def check_reference(args: argparse.Namespace, data: str = "") -> None:
-    """Refuse references that are no file, or not as many as the sources, before any translation.
-
-    Raises:
-        FileNotFoundError, ValueError: says so.
-    """
+    """Refuse references that are no file, or not as many as the sources, before any translation."""
     from ..text_reading import numbered_lines
 
     def lines(path: str) -> int:
@@ -267,11 +256,7 @@ def check_language(language: str) -> None:
 
 
 def read_search(words: list[str]) -> Search:
-    """Read how raw text, or a bundle, is translated, in the words of fairseq-generate.
-
-    Raises:
-        UsageError: an option that is not known there.
-    """
+    """Read how raw text, or a bundle, is translated, in the words of fairseq-generate."""
     from ..bundles.ctranslate2_model import Search
 
     parser = argparse.ArgumentParser(add_help=False, exit_on_error=False, allow_abbrev=False)
@@ -345,12 +330,7 @@ def checkpoint_of(args: argparse.Namespace) -> Path:
 
 
 def translate(args: argparse.Namespace, data: str) -> Path:
-    """Run fairseq-generate; return its output, which is there only when it is complete.
-
-    Raises:
-        ValueError: it failed.
-        UsageError: see `check_printing`.
-    """
+    """Run fairseq-generate; return its output, which is there only when it is complete."""
     from ..files import replacing
     from ..lab.results.split_files import EVALUATION, GENERATED, SCORE, of_split
 
@@ -371,11 +351,7 @@ def translate(args: argparse.Namespace, data: str) -> Path:
 
 
 def check_printing(words: list[str]) -> None:
-    """Refuse options of fairseq-generate that keep its translations out of its log.
-
-    Raises:
-        UsageError: names one.
-    """
+    """Refuse options of fairseq-generate that keep its translations out of its log."""
     for word in words:
         if word.partition("=")[0] in SILENT:
             raise command.UsageError(f"behind --: {word}: the translations are read off the log")

@@ -14,8 +14,6 @@ from typing import Any
 
 from ..bundles.ctranslate2_model import Row, Search
 from ..bundles.translation import Translator
-from ..evaluation.score_report import ScoreReport, score_files
-from ..evaluation.translation import TextForm
 from ..files import replacing
 
 STANDARD = "-"  # standard input
@@ -80,8 +78,3 @@ def _log(
         for one in nbest:
             yield f"H-{i}\t{one.score / log(2)}\t{' '.join(one.subwords)}"
             yield f"D-{i}\t{one.score / log(2)}\t{one.text}"
-
-
-def scored(output: str, reference: str | None, language: str) -> ScoreReport:
-    """Score what was written; see `score_files`."""
-    return score_files([output], reference, TextForm(language))

@@ -35,11 +35,7 @@ CRITERIONS = (
 
 
 def unresolved(cfg: Any) -> dict[str, Any]:
-    """Return options as they stand there, references among them as text.
-
-    Raises:
-        ValueError: it is no record of options.
-    """
+    """Return options as they stand there, references among them as text."""
     found = cfg
     if OmegaConf.is_config(cfg):
         found = OmegaConf.to_container(cfg, resolve=False, enum_to_str=True)
@@ -69,11 +65,7 @@ def architecture_of(options: dict[str, Any]) -> str:
 
 
 def _closed(part: str, cfg: Any, config_class: type, **how: Any) -> DictConfig:
-    """Return a part of a checkpoint's options as a closed record, beside fairseq's defaults.
-
-    Raises:
-        ValueError: a value that is refused; see `checkpoints.records.close`.
-    """
+    """Return a part of a checkpoint's options as a closed record, beside fairseq's defaults."""
     given = unresolved(cfg)
     whole = OmegaConf.structured(FairseqConfig())
     with open_dict(whole):
@@ -105,11 +97,7 @@ def closed_model(cfg: Any, model_class: Any) -> DictConfig:
 
 
 def closed_criterion(cfg: Any, known: tuple[str, ...]) -> DictConfig:
-    """Return the options of a criterion out of a checkpoint as a closed record; see `_closed`.
-
-    Raises:
-        ValueError: also for a criterion that is none of ``known``.
-    """
+    """Return the options of a criterion out of a checkpoint as a closed record; see `_closed`."""
     name = architecture_of(unresolved(cfg))
     if name not in known:
         raise ValueError(f"{WHERE}: criterion {name!r} is none of {', '.join(known)}")
@@ -117,11 +105,7 @@ def closed_criterion(cfg: Any, known: tuple[str, ...]) -> DictConfig:
 
 
 def check_bleu(cfg: Any) -> None:
-    """Refuse options of ``--eval-bleu`` that do more than search and detokenise.
-
-    Raises:
-        ValueError: names the option.
-    """
+    """Refuse options of ``--eval-bleu`` that do more than search and detokenise."""
     for name in ("eval_bleu_args", "eval_bleu_detok_args"):
         try:
             found = json.loads(cfg[name] or "{}")
@@ -137,11 +121,7 @@ def check_bleu(cfg: Any) -> None:
 
 
 def check_memory(task: FairseqTask, cfg: Any) -> None:
-    """Refuse a closed record that asks for a model which this machine cannot hold.
-
-    Raises:
-        ValueError: says how large it is, or that no model can be built of it.
-    """
+    """Refuse a closed record that asks for a model which this machine cannot hold."""
     check_size(build_without_memory(partial(FairseqTask.build_model, task, cfg.copy(), True)))
 
 

@@ -51,9 +51,6 @@ def check_precision(cfg: Any) -> None:
 
     Args:
         cfg: options of a task, among those of its run; without them nothing is checked.
-
-    Raises:
-        Refused: says what to give instead.
     """
     whole = run_of(cfg)
     common = None if whole is None else whole.get("common")
@@ -82,11 +79,7 @@ def seed_of(cfg: Any) -> int:
 
 
 def positive_label(given: str | None, manifest: Manifest, folder: Path) -> str:
-    """Return the label that F1 is about; empty if there is none.
-
-    Raises:
-        ValueError: ``given`` is no label of the folder.
-    """
+    """Return the label that F1 is about; empty if there is none."""
     if given is not None and given not in manifest.labels:
         raise ValueError(
             f"--positive-label {given!r} is no label of {folder}; "
@@ -96,11 +89,7 @@ def positive_label(given: str | None, manifest: Manifest, folder: Path) -> str:
 
 
 def check_autocast(cfg: Any) -> None:
-    """Refuse ``--autocast`` together with fairseq's own half precision.
-
-    Raises:
-        ValueError: names the two options.
-    """
+    """Refuse ``--autocast`` together with fairseq's own half precision."""
     for name in ("fp16", "bf16", "amp"):
         try:
             given = getattr(cfg, name)
@@ -113,11 +102,7 @@ def check_autocast(cfg: Any) -> None:
 
 
 def check_best_metric(cfg: Any, known: Sequence[str]) -> None:
-    """Refuse a ``--best-checkpoint-metric`` that validation does not log, or that is misread.
-
-    Raises:
-        ValueError: with the choices, or with the flag to give or to leave out.
-    """
+    """Refuse a ``--best-checkpoint-metric`` that validation does not log, or that is misread."""
     best = str(cfg.best_checkpoint_metric)
     if best.startswith("${"):  # set up in Python, without fairseq's other options
         return

@@ -53,11 +53,7 @@ class FactorQueue:
         self._batches.append((net_input["src_tokens"], net_input["src_factors"]))
 
     def take(self, src_tokens: Tensor) -> Tensor:
-        """Return the features of the oldest batch, (B, S, F), on the device of ``src_tokens``.
-
-        Raises:
-            RuntimeError: its tokens are not ``src_tokens``, or there is none.
-        """
+        """Return the features of the oldest batch, (B, S, F), on the device of ``src_tokens``."""
         if not self._batches:
             raise RuntimeError("a batch arrived whose source features were never made")
         tokens, factors = self._batches.popleft()
@@ -72,9 +68,6 @@ def to_factors(sentence: Any, layers: Iterable[Layer]) -> Tensor:
     Args:
         sentence: has ``subwords`` and ``columns``; see `text.source_encoder.EncodedLine`.
         layers: in the order of their columns.
-
-    Raises:
-        ValueError: a column that is not as long as the subwords.
     """
     rows, length = [], len(sentence.subwords) + 1
     for layer in layers:

@@ -28,9 +28,6 @@ def keep_folder(task: Any, folder: str | Path, model_cfg: Any, model: Any) -> di
 
     Returns:
         What the run's checkpoints say of it.
-
-    Raises:
-        Refused: the run's folder holds another folder's models.
     """
     whole = training_of(task.cfg)
     if whole is None or whole.checkpoint.no_save:
