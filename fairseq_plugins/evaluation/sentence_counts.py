@@ -36,7 +36,7 @@ def metric_of(name: str, lang: str = "", **bleu: Any) -> Any:
 
 def remark_on(lang: str) -> str:
     """Return what is to be said of a code of no known language; empty for a known one."""
-    if not lang or is_known(lang):
+    if is_known(lang):
         return ""
     return (
         f"language {lang!r} is not known: BLEU is tokenised as for English (13a); zh, ja and ko "
