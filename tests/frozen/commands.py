@@ -43,7 +43,6 @@ COMMANDS = {
     "run experiment": ("run",),
     "score": ("score",),
     "score questions": ("score-answers",),
-    "search learning rate": ("search-rate",),
     "subset": ("subset",),
     "train pipeline": ("train-pipeline",),
     "translate": ("translate",),

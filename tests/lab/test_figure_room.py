@@ -18,10 +18,9 @@ from matplotlib.text import Text
 from fairseq_plugins.evaluation.question_types import TypeErrors
 from fairseq_plugins.lab.figures.attention_plots import AttentionPanel, plot_attention
 from fairseq_plugins.lab.figures.drawing import look, wrapped
-from fairseq_plugins.lab.figures.plots import plot_curves, plot_gates, plot_learning, plot_rates
+from fairseq_plugins.lab.figures.plots import plot_curves, plot_gates, plot_learning
 from fairseq_plugins.lab.figures.question_plots import plot_coattention, plot_errors
 from fairseq_plugins.lab.figures.seed_plots import plot_seeds
-from fairseq_plugins.lab.results.rate_trials import RateTrial
 from fairseq_plugins.lab.results.seeds import Shown
 
 LONG = "bert_dual_attention_with_syntax_aware_local_attention_and_gates_minilm/lr=3e-05"
@@ -69,12 +68,6 @@ def wrong(systems: list[str], questions: int = 90_000, share: float = 0.7) -> li
     return [TypeErrors(kind, s, questions, count) for kind in ("what", "all") for s in systems]
 
 
-def trials(systems: list[str]) -> list[RateTrial]:
-    """Return three rates of each system; at the highest all break down."""
-    whole = [RateTrial(s, r, "mcc", 0.5 + 100 * r, 1.0) for s in systems for r in (1e-4, 1e-3)]
-    return [*whole, *(RateTrial(name, 1e-2, "mcc", problem="diverged") for name in systems)]
-
-
 def curves(places: Any, systems: list[str] = NAMES, seeds: int = 2) -> dict:
     return {
         name: {x: [0.5 + 0.01 * k + 0.001 * seed for seed in range(seeds)] for x in places}
@@ -89,7 +82,6 @@ HARD = {
     "gates": (plot_gates, dict.fromkeys([LONG, "wnut17"], curves(range(48))), {}),
     "learning": (plot_learning, curves(range(1, 40)), {"label": "loss"}),
     "one update": (plot_learning, curves([7]), {"label": "loss"}),
-    "rates": (plot_rates, trials(NAMES), {}),
     "errors": (plot_errors, wrong(NAMES), {}),
     "seeds": (plot_seeds, {name: [0.8, 0.81] for name in NAMES}, {"shown": VALID}),
     "close": (plot_seeds, {"a": [0.812345, 0.812346, 0.812347]}, {"shown": VALID}),
@@ -190,16 +182,6 @@ def test_differences_stand_above_what_is_drawn(drawn) -> None:
     assert len(numbers) == 4
     assert all(one.get_window_extent().y0 >= figure.axes[0].bbox.y1 for one in numbers)
     assert "numbers above: b minus a" in said(figure)
-
-
-def test_systems_that_break_down_at_one_rate_are_all_seen(drawn) -> None:
-    figure = drawn(plot_rates, trials(NAMES))
-    ax = figure.axes[0]
-    crosses = [line for line in ax.lines if line.get_marker() == "x"]
-    places = [line.get_transform().transform(line.get_xydata())[0, 0] for line in crosses]
-    assert len(places) == len(NAMES)
-    assert all(two - one > 3 for one, two in pairwise(places))
-    assert ax.bbox.x0 < min(places) < max(places) < ax.bbox.x1
 
 
 def test_bars_stand_on_0_even_where_nothing_is_wrong(drawn) -> None:

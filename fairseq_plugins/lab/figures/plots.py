@@ -2,8 +2,7 @@
 
 ``plot_curves`` draws Sundararaman et al. 2019, Table 1 (BLEU against the share of the training
 data); ``plot_gates`` Li et al. 2020, "Improving BERT with Syntax-aware Local Attention", Figure 2
-(gate values in different layers); ``plot_learning`` what a training log says; ``plot_rates`` what
-a search for the learning rate found.
+(gate values in different layers); ``plot_learning`` what a training log says.
 """
 
 import math
@@ -16,9 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.text import Annotation
 from matplotlib.ticker import FuncFormatter, MaxNLocator
-from matplotlib.transforms import ScaledTranslation
 
-from ..results.rate_trials import RateTrial, best_trial, systems_of
 from ..results.tables import to_csv
 from .drawing import (
     BLUE,
@@ -26,7 +23,6 @@ from .drawing import (
     LINES,
     RED,
     SMALL,
-    figure_of,
     legend_above,
     look,
     note,
@@ -250,64 +246,3 @@ def _style_learning(ax: Axes, label: str, updates: Collection[float]) -> None:
     else:
         ax.set_xticks(list(updates))
     tidy(ax, 0.03, 0.08)
-
-
-def plot_rates(trials: Sequence[RateTrial], out_stem: str | Path) -> list[Path]:
-    """Draw the metric, and below it the loss, one line a system, logarithmic in the rate.
-
-    The best rate of each system is ringed; rates at which training broke down are crosses at the
-    foot, those of several systems beside each other.
-
-    Args:
-        trials: of all systems and rates.
-        out_stem: names the files that are returned; see `drawing.save`.
-
-    Raises:
-        ValueError: nothing to draw.
-    """
-    if not trials:
-        raise ValueError("no trials to draw")
-    with style():
-        figure = Figure(figsize=(5.6, 4.9), layout="constrained")
-        axes = figure.subplots(2, 1, sharex=True)
-        groups = systems_of(trials)
-        for k, (system, group) in enumerate(groups.items()):
-            for ax, name in zip(axes, ("score", "loss")):
-                _draw_trials(ax, name, system, group, look(k))
-                inches = (k - (len(groups) - 1) / 2) / 13
-                foot = ScaledTranslation(inches, 0, figure.dpi_scale_trans)
-                how = {"transform": ax.get_xaxis_transform() + foot, "linestyle": "none"}
-                broken = [trial.rate for trial in group if not trial.is_whole]
-                cross = {"marker": "x", "color": look(k)["color"], "clip_on": False}
-                ax.plot(broken, [0.03] * len(broken), **cross, **how)
-        _style_rates(axes, [trial.rate for trial in trials], trials[0].metric)
-        return save(figure, out_stem)
-
-
-def _draw_trials(
-    ax: Axes, name: str, system: str, trials: Sequence[RateTrial], looks: Mapping[str, Any]
-) -> None:
-    """Draw the scores or losses of one system, a ring around those of the best rate."""
-    whole = sorted((one for one in trials if one.is_whole), key=lambda trial: trial.rate)
-    values = [getattr(trial, name) for trial in whole]
-    rates = [trial.rate for trial in whole]
-    ax.plot(rates, values, label=system, markersize=5, linewidth=1.6, **looks)
-    if peak := best_trial(trials):
-        ring = {"marker": "o", "markersize": 12, "fillstyle": "none", "color": looks["color"]}
-        ax.plot([peak.rate], [getattr(peak, name)], **ring)
-
-
-def _style_rates(axes: Sequence, rates: Sequence[float], metric: str) -> None:
-    """Set axes, a tick a rate, and the legend."""
-    ticks = sorted(set(rates))
-    for ax, name in zip(axes, (metric, "loss")):
-        ax.set_xscale("log")
-        ax.set_ylabel(name)
-        tidy(ax, 0.06, 0.12)
-    edge = (ticks[-1] / ticks[0]) ** 0.08 if len(ticks) > 1 else 2.0
-    axes[1].set_xlim(ticks[0] / edge, ticks[-1] * edge)
-    axes[1].set_xticks(ticks, [f"{rate:g}" for rate in ticks], rotation=45, ha="right")
-    axes[1].minorticks_off()
-    axes[1].set_xlabel("learning rate")
-    legend_above(figure_of(axes[0]), axes[0])
-    note(figure_of(axes[0]), "ring: best rate", "cross: training broke down")
