@@ -84,6 +84,22 @@ def check_vocabulary(cfg: Any, manifest: Any, content: bytes, folder: object) ->
         )
 
 
+def other_words(trained: str | None, manifest: Any, needs: Any, folder: object) -> str:
+    """Say that a model that reads words was trained on other ones than a folder has, or nothing.
+
+    Args:
+        trained: what decided its words (`Manifest.cutting`); None of older releases.
+        manifest, needs, folder: of the folder; what the model reads; the folder's name.
+    """
+    reads = needs.words or needs.reads(training=False)
+    if trained in (None, manifest.cutting) or not reads:
+        return ""
+    return (
+        f"OTHER WORDS: the words that the model was trained on are by {trained}, those of {folder} "
+        f"by {manifest.cutting}; features and trees are of other words, and results may suffer"
+    )
+
+
 def check_inventories(cfg: Any, layers: Sequence[Layer], folder: object) -> None:
     """Refuse a model that knows other values of a learnt layer than a folder has.
 

@@ -147,6 +147,7 @@ class MatchingOptions(FeatureControls):
     inventories: Optional[str] = written(longest=100_000)  # see `syntax.layers.digests`
     vocabulary: Optional[str] = written()  # see `agreement.vocabulary_digest`
     text_settings: Optional[str] = written()  # see `agreement.settings_text`
+    cutting: Optional[str] = written()  # see `data.manifest.Manifest.cutting`
 
 
 def presets_of(cfg: Any) -> dict[str, Any]:

@@ -6,6 +6,7 @@ holds the options of model and input, of which nothing but known names and types
 
 from __future__ import annotations
 
+import logging
 from argparse import Namespace
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, fields, replace
@@ -35,6 +36,8 @@ from ..text.label_questions import label_questions
 from ..text_reading import is_cell
 from .folder import pipeline_of, read_folder
 from .index import UNDERSTANDING, Bundle
+
+logger = logging.getLogger(__name__)
 
 FLOAT32, INT8 = FORMS = ("float32", "int8")
 
@@ -151,6 +154,9 @@ def check_folder(data: Path, manifest: Manifest, vocabulary: bytes, args: Any) -
     if load_vocabulary(data, found).content != vocabulary or found.tokenizer != manifest.tokenizer:
         raise ValueError(f"{data} was prepared for another vocabulary than the bundle has")
     agreement.check_texts(args, found, vocabulary, bound_layers(data, found), data)
+    needs = cast(TextKind, kind_of(args._name)).needs(args)
+    if said := agreement.other_words(manifest.cutting, found, needs, data):
+        logger.warning(said)
     return found
 
 

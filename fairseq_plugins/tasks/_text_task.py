@@ -24,6 +24,7 @@ from ..data.manifest import Manifest, load_vocabulary
 from ..data.text_inputs import InputOptions, TextInputs
 from ..data.training_datasets import FILE, LENGTH, RANDOM, TrainingTexts
 from ..option_flags import check, option
+from ..syntax.needs import Needs
 from . import _checkpoint_options, _checks, _run_folder, _start, _warnings
 
 logger = logging.getLogger(__name__)
@@ -154,7 +155,8 @@ class TextTask(FairseqTask):
             model_class.complete_config(cfg, self.manifest, self.layers)
             digest = agreement.vocabulary_digest(self.dictionary.vocabulary.content)
             settings = agreement.settings_text(self.manifest.tokenizer)
-            write(cfg, vocabulary=digest, text_settings=settings)
+            cutting = self.manifest.cutting
+            write(cfg, vocabulary=digest, text_settings=settings, cutting=cutting)
             write_seed(cfg, model_class.needs_of(cfg).controls, _checks.seed_of(self.cfg))
             self.inputs.check(model_class.needs_of(cfg), training=True)
             _start.check_start(self.cfg, cfg, self._check_vocabulary)
@@ -163,11 +165,18 @@ class TextTask(FairseqTask):
         if not from_checkpoint:
             _start.check_parameters(self.cfg, cfg, model)
             self._kept = _run_folder.keep_folder(self, self.folder, cfg, model)
-        if from_checkpoint and model.needs.annotated:
+        else:
+            self._warn_of_others(cfg, model.needs)
+        return model
+
+    def _warn_of_others(self, cfg: Any, needs: Needs) -> None:
+        """Warn of a model that was trained on other words or by another annotator."""
+        how = getattr(cfg, "cutting", None), self.manifest, needs, self.folder
+        self._warnings.say(agreement.other_words(*how))
+        if needs.annotated:
             trained = getattr(cfg, "annotator", None) or ""
             present = self.manifest.annotator_id
             self._warnings.other_annotator([trained], present, str(self.folder))
-        return model
 
     def check_fit(self, cfg: Any, model_class: Any) -> None:
         """Refuse a trained model that does not fit the folder, before it is built.

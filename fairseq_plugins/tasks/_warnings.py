@@ -13,8 +13,8 @@ class Warnings:
         self._made: set[str] = set()
 
     def say(self, message: str) -> None:
-        """Log ``message`` unless it was logged before."""
-        if message not in self._made:
+        """Log ``message`` unless it is empty or was logged before."""
+        if message and message not in self._made:
             self._made.add(message)
             logger.warning(message)
 

@@ -19,10 +19,12 @@ from pretrained.test_tokenizer_sources import odd_lines
 from test_layering import ABSENT
 
 import fairseq_plugins
+from fairseq_plugins.bundles import understanding
 from fairseq_plugins.bundles.index import FILE_NAME, open_bundle
 from fairseq_plugins.cli.main import main
 from fairseq_plugins.corpora.datasets import DATASETS
 from fairseq_plugins.corpora.readers.dataset import Dataset
+from fairseq_plugins.data.manifest import Manifest, load_vocabulary
 from fairseq_plugins.files import sha256
 from fairseq_plugins.inference.export import export_checkpoint as export
 from fairseq_plugins.inference.prediction import load
@@ -242,6 +244,23 @@ def test_a_folder_with_other_labels_or_values_is_refused(runs, bundles, answerin
         load(bundles / "classes1", runs / "entities-data")
     with pytest.raises(ValueError, match="the model was trained for classes"):
         load(bundles / "classes1", runs / "score-data")
+
+
+@pytest.mark.parametrize(("features", "said"), [("subword", True), ("none", False)])
+def test_a_folder_of_words_that_were_cut_otherwise_is_said(
+    runs, bundles, tmp_path, caplog, features, said
+) -> None:
+    """Whatever reads nothing of words has nothing to fear of other ones."""
+    data = shutil.copytree(runs / "classes-data", tmp_path / "data")
+    trained = Manifest.load(bundles / "classes1")
+    model = json.loads((bundles / "classes1" / FILE_NAME).read_text())["content"]["model"]
+    _, args = understanding._arguments(model | {"features": features}, "the bundle")
+    for words, expected in (("whitespace", False), ("spacy", said)):
+        body = json.loads((data / "manifest.json").read_text())
+        (data / "manifest.json").write_text(json.dumps(body | {"tokenize": words}))
+        content = load_vocabulary(data, trained).content
+        understanding.check_folder(data, trained, content, args)
+        assert ("OTHER WORDS" in caplog.text) == expected
 
 
 def test_only_files_of_the_index_are_read(bundles, tmp_path) -> None:

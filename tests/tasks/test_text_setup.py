@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import pytest
 from fairseq.tasks import setup_task
@@ -140,6 +141,27 @@ def test_other_annotator_is_told_once(folders, tmp_path, caplog, features, warne
             task.build_model(saved.copy(), from_checkpoint=True)
         found = [r for r in caplog.records if "ANOTHER ANNOTATOR" in r.getMessage()]
         assert len(found) == expected
+
+
+@pytest.mark.parametrize(
+    ("features", "warned"), [("pos", True), ("subword", True), ("none", False)]
+)
+def test_words_that_were_cut_otherwise_are_told_once(folders, tmp_path, caplog, features, warned):
+    """Of a model that reads something of words; one of an older release does not know its own."""
+    saved = saved_config(folders["classes"], "bert_pos_tiny", features=features)
+    other = shutil.copytree(folders["classes"], tmp_path / "other")
+    path = other / "manifest.json"
+    path.write_text(json.dumps({**json.loads(path.read_text()), "tokenize": "spacy"}))
+    older = OmegaConf.merge(saved, {"cutting": None})
+    cases = ((folders["classes"], saved, 0), (other, saved, int(warned)), (other, older, 0))
+    for folder, cfg, expected in cases:
+        task = make_task(folder)
+        caplog.clear()
+        for _ in range(2):
+            task.build_model(cfg.copy(), from_checkpoint=True)
+        found = [r.getMessage() for r in caplog.records if "OTHER WORDS" in r.getMessage()]
+        assert len(found) == expected
+    assert all("by --tokenize whitespace, those of" in text for text in found)
 
 
 def test_ensemble_of_different_features_is_refused(folders):
