@@ -201,8 +201,9 @@ def _sentence(block: list[Line], identifier: str, name: str, wanted: Wanted) -> 
     (first, head), gold = rows[0], []
     token, *tag = _columns(wanted.layout, len(head), f"{name}:{first}")
     if FIRST_ROW.fullmatch(block[0][1]):  # its first column has ids; "_" is nothing
-        token, unknown = token or 1, {"_"}.difference(wanted.labels)
-        tag = [place for place in tag if {row[place] for _, row in rows} != unknown]
+        unknown = {"_"}.difference(wanted.labels)
+        tag = [place for place in tag if token and {row[place] for _, row in rows} != unknown]
+        token = token or 1  # of a tagger that other files made: nothing there is its gold label
     for number, row in rows:
         where = f"{name}:{number}"
         if len(row) != len(head):

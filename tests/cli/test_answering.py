@@ -126,7 +126,9 @@ def test_what_cannot_be_asked_is_refused(refusal, answer_runs, facts, tmp_path):
     (tmp_path / "empty").write_text(" \n")
     line = refusal(ASK, *start, tmp_path / "empty", "--question", "Who?")
     assert line == f"error: {tmp_path / 'empty'} is empty: there is nothing to ask about"
-    assert "--context 'nowhere': no such file; write the text into a file" in refusal(ASK, *start, "nowhere", "--question", "Who?")
+    assert "--context 'nowhere': no such file; write the text into a file" in refusal(
+        ASK, *start, "nowhere", "--question", "Who?"
+    )
     line = refusal(ASK, *start, context, "--question", "Who?", " ", code=2)
     assert "--question: number 2 is empty" in line
     line = refusal(ASK, *start, context, "--null-threshold", "low", code=2)

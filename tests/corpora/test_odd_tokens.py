@@ -147,8 +147,10 @@ def test_conllu_is_a_token_file_of_its_words(tmp_path) -> None:
             (x.words, x.word_labels) for x in found
         ]
         bare = [*enumerate(conllu(rng, wanted, [["_"] * len(words) for words in wanted]), 1)]
-        for one in (layout, TokenLayout()):  # of a tagger that other files made as well
-            made = read_examples(bare, "in", "conll", Wanted(1, ("NOUN", "O"), one))
+        spaced = [(n, x.replace("\t_" * 6, "\t_" * 5 + "\tSpaceAfter=No")) for n, x in lines]
+        # of a tagger that other files made as well
+        for one, given in ((layout, bare), (TokenLayout(), bare), (TokenLayout(), spaced)):
+            made = read_examples(given, "in", "conll", Wanted(1, ("NOUN", "O"), one))
             assert [(list(x.words), x.word_labels) for x in made] == [(x, None) for x in wanted]
 
 
