@@ -17,7 +17,7 @@ import secrets
 import shutil
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
@@ -50,65 +50,49 @@ def new_file(path: str | Path) -> Path:
 
 @contextmanager
 def _temporary(make: Callable[[Path], Path], path: Path) -> Iterator[Path]:
-    """Make something beside ``path`` and lock it; what killed processes left there is removed."""
-    _remove_leftovers(path)
-    handle, temporary = -1, make(path)
-    while handle < 0:
+    """Make something beside ``path`` and lock it, after what killed processes left is removed."""
+    names = os.listdir(path.parent) if path.parent.is_dir() else []
+    for left in map(path.with_name, filter(TEMPORARY.fullmatch, names)):
+        if left.name.startswith(f".{path.name}.tmp"):
+            with suppress(OSError), closing(_locked(left)):
+                shutil.rmtree(left) if left.is_dir() else left.unlink()
+    lock, temporary = None, make(path)
+    while lock is None:
         try:
-            handle = _lock(temporary)
-        except (BlockingIOError, FileNotFoundError):  # taken for a leftover, before it was locked
+            lock = _locked(temporary)
+        except (BlockingIOError, FileNotFoundError):  # taken for such a rest, before it was locked
             temporary = make(path)
-        except OSError:  # a file system without locks, where nobody can tell what is a leftover
-            handle = os.open(temporary, os.O_RDONLY)
-    try:
+        except OSError:  # a file system without locks, where nobody can tell what is a rest
+            lock = ExitStack()
+    with closing(lock):
         yield temporary
-    finally:
-        os.close(handle)
 
 
-def _lock(path: Path) -> int:
-    """Open and lock a file or folder that is no link; OSError where another has locked it."""
+def _locked(path: Path) -> ExitStack:
+    """Lock a file or folder that is no link; OSError where another has locked it."""
     how = os.O_RDONLY if path.is_dir() else os.O_RDWR  # network disks lock what can be written
     handle = os.open(path, how | os.O_NOFOLLOW | os.O_NONBLOCK)
-    try:
+    with ExitStack() as lock:
+        lock.callback(os.close, handle)
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         os.stat(path)  # nobody removed it before
-    except OSError:
-        os.close(handle)
-        raise
-    return handle
-
-
-def _remove_leftovers(path: Path) -> None:
-    """Remove unfinished files and folders beside ``path`` whose lock nobody holds."""
-    begin = f".{path.name}.tmp"
-    names = os.listdir(path.parent) if path.parent.is_dir() else []
-    for left in (
-        path.with_name(n) for n in names if n.startswith(begin) and TEMPORARY.fullmatch(n)
-    ):
-        with suppress(OSError):
-            handle = _lock(left)
-            try:
-                shutil.rmtree(left) if left.is_dir() else left.unlink()
-            finally:
-                os.close(handle)
+        return lock.pop_all()
 
 
 @contextmanager
 def working_folder(path: str | Path) -> Iterator[Path]:
     """Give a new folder beside ``path``, which is removed at the end if it is still there."""
-    with _temporary(_new_folder, Path(path)) as temporary:
+
+    def new(path: Path) -> Path:
+        temporary = temporary_beside(path)
+        temporary.mkdir(parents=True)
+        return temporary
+
+    with _temporary(new, Path(path)) as temporary:
         try:
             yield temporary
         finally:
             shutil.rmtree(temporary, ignore_errors=True)
-
-
-def _new_folder(path: Path) -> Path:
-    temporary = temporary_beside(path)
-    temporary.parent.mkdir(parents=True, exist_ok=True)
-    temporary.mkdir()
-    return temporary
 
 
 def check_free(folder: str | Path) -> Path:

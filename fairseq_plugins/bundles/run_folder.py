@@ -4,6 +4,9 @@ It is what raw text needs (`folder.keep_folder`) with a card, written whole befo
 checkpoint, so that a run can be moved and shared alone. The manifest there has size and SHA-256 of
 the other files, and the run's checkpoints have the SHA-256 of the manifest: a checkpoint that came
 to lie beside another's folder does not take it for its own. Links are refused, as in a bundle.
+
+Checkpoints also say where the prepared folder lay and what identifies the data of its splits
+(`Origin`): another folder of the same name is not taken for it.
 """
 
 from __future__ import annotations
@@ -12,13 +15,14 @@ import hashlib
 import logging
 import os
 import shutil
-from dataclasses import replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from ..data.manifest import FILE_NAME, TRANSLATION, Manifest, changes
-from ..data.products import check_whole, faults, record_products
-from ..files import complete_folder, refuse_link, sha256, temporary_beside, write_text
+from ..data.products import check_whole, faults, record_products, split_digests
+from ..files import complete_folder, refuse_link, sha256, write_text
 from ..messages import named
 from ..text_reading import read_text
 from .folder import keep_folder, kept_files, kept_manifest
@@ -28,7 +32,69 @@ logger = logging.getLogger(__name__)
 
 FOLDER = "prepared"  # in the run's folder
 STATE = "prepared"  # what a checkpoint's state of the task calls the SHA-256 of its manifest
+PLACE, SPLITS = "folder", "splits"  # likewise the absolute path, and `split_digests`
+_CURE = "give its place with --data (in Python data=..., for translation data_name_or_path=...)"
 SHOWN, SHORT = 3, 12  # differences in a message; digits of a hash
+
+
+@dataclass(frozen=True)
+class Origin:
+    """What a checkpoint says of the prepared folder that it was trained on.
+
+    Args:
+        typed: path as it was typed; several are joined by ``:``.
+        place: the absolute path, likewise; empty in checkpoints of older releases.
+        copy: SHA-256 of the manifest of its run's copy; empty if there is none.
+        splits: what identifies the data of each split; see `split_digests`.
+    """
+
+    typed: str = ""
+    place: str = ""
+    copy: str = ""
+    splits: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, typed: Any, state: Any) -> Origin:
+        """Read the state of a checkpoint's task; what is of another type is not taken."""
+        told = state if isinstance(state, dict) else {}
+        said = {"typed": typed, "place": told.get(PLACE), "copy": told.get(STATE)}
+        texts = {name: text for name, text in said.items() if isinstance(text, str)}
+        splits = told.get(SPLITS)
+        return cls(**texts, splits=splits if isinstance(splits, dict) else {})
+
+    @property
+    def path(self) -> str:
+        """The path as it was typed if it leads to the absolute one, else that, if it is known."""
+        return self.typed if _absolute(self.typed) == self.place else self.place or self.typed
+
+    def other_data(self, folder: Path, copy: Path | None = None) -> str:
+        """Say how a folder's data differ from those of the training; empty if nobody knows.
+
+        Of older releases the hashes of files decide of which the folder and the ``copy`` were made.
+
+        Raises:
+            FileNotFoundError, ValueError: it is no prepared folder.
+        """
+        manifest, known = Manifest.load(folder), self.splits
+        found = split_digests(manifest)
+        if not known and copy is not None:
+            found = _data_of(manifest)
+            known = _data_of(Manifest.load(copy)) if found else {}
+        shared = known.keys() & found.keys()
+        unlike = [name for name in shared if known[name] != found[name]]
+        same = not known or (shared and not unlike)
+        return "" if same else f"the data of {named(unlike or known, SHOWN)} are others"
+
+
+def _data_of(manifest: Manifest) -> dict[str, Any]:
+    names = (name for name in manifest.inputs if name.startswith(("train", "valid", "test")))
+    return {name: manifest.inputs[name].get("sha256") for name in names}
+
+
+def told_of(run: Path, folder: str) -> dict[str, Any]:
+    """Return what the checkpoints of a run say of its prepared folders; see `Origin`."""
+    splits = split_digests(Manifest.load(_parts(folder)[0]))
+    return {STATE: kept_by(run), PLACE: _absolute(folder), SPLITS: splits}
 
 
 def check_place(run: Path, folder: Path) -> bool:
@@ -73,18 +139,14 @@ def keep(run: Path, folder: Path, card: str) -> None:
         folder: the prepared folder.
         card: text for people.
     """
-    place, old = run / FOLDER, temporary_beside(run / FOLDER)
-    if place.exists():
-        os.rename(place, old)
-    try:
-        with complete_folder(place) as new:
-            keep_folder(folder, Manifest.load(folder), new)
-            manifest = Manifest.load(new)
-            record_products(new, manifest)
-            manifest.save(new)
-            write_text(new / CARD, card)
-    finally:
-        shutil.rmtree(old, ignore_errors=True)
+    if (run / FOLDER).exists():
+        shutil.rmtree(run / FOLDER)
+    with complete_folder(run / FOLDER) as new:
+        keep_folder(folder, Manifest.load(folder), new)
+        manifest = Manifest.load(new)
+        record_products(new, manifest)
+        manifest.save(new)
+        write_text(new / CARD, card)
 
 
 def kept_by(run: Path) -> str:
@@ -145,53 +207,52 @@ def _refuse_link(path: Path) -> None:
         raise ValueError(f"{path} is a symbolic link: a run has what it keeps in itself")
 
 
-def prepared_folder(
-    checkpoint: Path, copy: str, recorded: str | None, given: str | Path | None = None
-) -> str:
+def prepared_folder(checkpoint: Path, origin: Origin, given: str | Path | None = None) -> str:
     """Return the prepared folder that a checkpoint's model is to read with.
 
-    It is the one it was trained on where that is there and reads text as it did, else its run's
-    copy. Checkpoints without a copy, of older releases or alone, have the former only.
-
-    Args:
-        checkpoint: the file.
-        copy: SHA-256 of the manifest of its run's copy; empty if it knows none.
-        recorded: the folder it was trained on; several are joined by ``:``.
-        given: the folder that the user names in its place.
+    It is the one that is ``given``, else the one it was trained on if that is there, has its data
+    and reads text as it did, else its run's copy; older releases and a file alone have no copy.
 
     Raises:
         FileNotFoundError: there is none of these.
-        ValueError: a copy that holds a link, or was changed.
+        ValueError: a copy that was changed, or no copy, and a folder of other data in its place.
     """
-    folder = str(given or recorded or "")
-    there = _is_there(folder)
-    if not given and copy and kept_by(checkpoint.parent) == copy:
-        return _own_or_recorded(checkpoint, folder if there else "")
-    if not there:
-        origin = "" if given else f" that {checkpoint} was trained on"
-        none = "" if given else f", and {checkpoint.parent / FOLDER} is no copy of it"
+    if given and _is_there(str(given)):
+        return str(given)
+    copy, own = checkpoint.parent / FOLDER, None
+    if given:
+        raise FileNotFoundError(f"the prepared folder {given} is not there; {_CURE}")
+    if origin.copy and kept_by(checkpoint.parent) == origin.copy:
+        open_copy(own := copy)
+    there = dict.fromkeys(filter(_is_there, (origin.path, origin.typed)), "")
+    for folder in there:
+        there[folder] = _difference(origin, _parts(folder)[0], own)
+        if not there[folder]:
+            return folder
+    if not there and own is None:
         raise FileNotFoundError(
-            f"the prepared folder {folder}{origin} is not there{none}; give its place with --data "
-            "(in Python data=..., for translation data_name_or_path=...)"
+            f"the prepared folder {origin.path} that {checkpoint} was trained on is not there, and "
+            f"{copy} is no copy of it; {_CURE}"
         )
-    return folder
+    for folder, why in there.items():
+        changed = f"{folder} is not as it was when {checkpoint} was trained ({why})"
+        if own is None:
+            raise ValueError(f"{changed}; {_CURE}, or take what is there with --data {folder}")
+        now = f"--data {folder} takes what is there now"
+        logger.warning("%s: text is read by the run's own copy, %s; %s", changed, own, now)
+    return str(own)
 
 
-def _own_or_recorded(checkpoint: Path, folder: str) -> str:
-    """Return the prepared folder if it is there and as it was, else the run's copy."""
-    place = checkpoint.parent / FOLDER
-    open_copy(place)
-    if not folder:
-        return str(place)
-    difference = unlike(place, _parts(folder)[0])
-    if not difference:
-        return folder
-    logger.warning(
-        "%s is not as it was when %s was trained (%s): text is read by the run's own copy, %s; "
-        "--data %s takes what is there now",
-        *(folder, checkpoint, difference, place, folder),
-    )
-    return str(place)
+def _difference(origin: Origin, folder: Path, copy: Path | None) -> str:
+    """Say why a folder is not the one of a training; empty if it may be."""
+    try:
+        return origin.other_data(folder, copy) or (unlike(copy, folder) if copy else "")
+    except (OSError, ValueError) as error:
+        return str(error)
+
+
+def _absolute(folder: str) -> str:
+    return os.pathsep.join(os.path.abspath(part) for part in _parts(folder))
 
 
 def _is_there(folder: str) -> bool:

@@ -37,6 +37,7 @@ from . import command
 
 if TYPE_CHECKING:
     from ..bundles.ctranslate2_model import Search
+    from ..bundles.run_folder import Origin
     from ..evaluation.score_report import ScoreReport
 
 BEAM = ["--beam", "4", "--lenpen", "0.6", "--max-tokens", "8000"]
@@ -295,27 +296,30 @@ def read_folder(args: argparse.Namespace) -> tuple[str, str]:
     if "target_lang" not in found:
         raise ValueError(f"{manifest}: no parallel text")
     if args.split not in found["splits"]:
-        choices, known = named(found["splits"], none=NO_SPLITS), checkpoint.task.get("data")
+        choices, known = named(found["splits"], none=NO_SPLITS), checkpoint.origin.path
         gone = f"; {known}, which the model was trained on, is not there" * (not args.data)
-        gone *= not Path(str(known)).is_dir()
+        gone *= not Path(known).is_dir()
         raise ValueError(f"{manifest}: no split {args.split!r}; choices are {choices}{gone}")
-    if not args.output and is_other(data, str(checkpoint.task.get("data") or "")):
+    if not args.output and is_other(data, checkpoint.origin):
         raise ValueError(
-            f"{data} is another folder than {checkpoint.task['data']}, which the model was trained "
+            f"{data} is another folder than {checkpoint.origin.path}, which the model was trained "
             f"on: name a file for its log with --output, since {args.run} keeps the scores of that"
         )
     return data, found["target_lang"]
 
 
-def is_other(data: str, recorded: str) -> bool:
-    """Tell whether a prepared folder was made of other files than the one recorded, or otherwise.
+def is_other(data: str, origin: Origin) -> bool:
+    """Tell whether a prepared folder has other data than the one of a training.
 
-    A recorded folder that is not there any more may be this one.
+    Of a checkpoint of an older release it is one that was made of other files, or otherwise; a
+    folder that is not there any more may be this one.
     """
     from ..data.manifest import Manifest
 
+    if origin.splits:
+        return bool(origin.other_data(Path(data)))
     made, known = Manifest.load(Path(data)).portable(), []
-    for part in map(Path, recorded.split(os.pathsep)):
+    for part in map(Path, origin.path.split(os.pathsep)):
         with contextlib.suppress(OSError, ValueError):
             known.append(Manifest.load(part).portable())
     return bool(known) and made not in known

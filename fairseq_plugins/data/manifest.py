@@ -297,12 +297,13 @@ class Manifest:
 
     def files(self, folder: Path) -> list[Path]:
         """Every file that belongs to the prepared folder, the manifest apart."""
-        names = self._common_files()
-        for split in self.splits:
-            streams = self.split_streams(split)
-            own = [f"{name}.{ext}" for name in streams for ext in ("bin", "idx")]
-            names |= {f"{self.prefix(split)}.{name}" for name in (*own, *self.split_texts(split))}
+        names = self._common_files().union(*map(self.split_files, self.splits))
         return [Path(folder) / name for name in sorted(names)]
+
+    def split_files(self, split: str) -> list[str]:
+        """Name the files of a split."""
+        own = [f"{name}.{ext}" for name in self.split_streams(split) for ext in ("bin", "idx")]
+        return [f"{self.prefix(split)}.{name}" for name in (*own, *self.split_texts(split))]
 
     def save(self, folder: Path) -> None:
         """Write the manifest atomically; it is the last file of a finished preparation."""

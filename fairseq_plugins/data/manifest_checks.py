@@ -35,6 +35,8 @@ def common_problems(manifest: Any) -> Iterator[str]:
             yield f"'annotator' says {quoted(value)} for {quoted(key)}"
     if (text := manifest.annotator.get("text", CASED)) not in PARSE_TEXT:
         yield f"'annotator' was shown {quoted(text)}; choices: {named(PARSE_TEXT)}"
+    if odd := [name for name, entry in manifest.inputs.items() if not isinstance(entry, dict)]:
+        yield f"'inputs' says {quoted(manifest.inputs[odd[0]])} of {quoted(odd[0])}"
     for name, entry in manifest.products.items():
         if type(entry["size"]) is not int or not isinstance(entry["sha256"], str):
             yield f"'products' says {quoted(entry)} of {quoted(name)}"

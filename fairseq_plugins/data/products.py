@@ -3,6 +3,7 @@
 A size that differs is seen whenever a folder is opened; another byte where somebody asks for it.
 """
 
+import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -22,6 +23,16 @@ def record_products(folder: Path, manifest: Manifest) -> None:
         sync(path)
         manifest.products[path.name] = {"size": path.stat().st_size, "sha256": sha256(path)}
     sync(folder)
+
+
+def split_digests(manifest: Manifest) -> dict[str, str]:
+    """Return what identifies the data of each split; manifests of older releases know nothing."""
+    found = {}
+    for split in manifest.splits:
+        names = sorted(manifest.split_files(split))
+        hashes = [f"{name} {manifest.products.get(name, {}).get('sha256')}" for name in names]
+        found[split] = hashlib.sha256("\n".join(hashes).encode()).hexdigest()
+    return found if manifest.products else {}
 
 
 def faults(folder: Path, manifest: Manifest, *, hashes: bool = False) -> Iterator[Exception]:

@@ -48,7 +48,7 @@ def gated_runs(
     for path in paths:
         found = check_checkpoint(path, LABELLING)
         folders.append(folder_of(found, data))
-        called.append(Path(data or found.task.get("data", "")).resolve().name)
+        called.append(Path(data or found.origin.path).resolve().name)
         options.append(found.model)
         if not _is_gated(found.model):
             raise lacking(path, found.model["_name"], "gates", "local attention", _is_gated)

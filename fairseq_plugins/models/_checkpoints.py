@@ -21,7 +21,7 @@ from fairseq.tasks import TASK_DATACLASS_REGISTRY, FairseqTask, setup_task
 from omegaconf import OmegaConf
 
 from ..architectures.options import merged
-from ..bundles.run_folder import STATE, prepared_folder
+from ..bundles.run_folder import Origin, prepared_folder
 from ..checkpoints.reading import check_finite, read_state
 from ..checkpoints.records import NAME, PIPELINE, close
 from ..checkpoints.trial import build_without_memory, check_weights
@@ -46,7 +46,7 @@ class Checkpoint:
         model: options of its model, likewise; complete.
         weights: parameters by name.
         ours: whether both are ours and belong together.
-        copy: which copy of its prepared folder its run keeps, if it says so; see `run_folder`.
+        origin: the prepared folder of its run.
     """
 
     path: Path
@@ -54,7 +54,7 @@ class Checkpoint:
     model: dict[str, Any]
     weights: dict[str, Any]
     ours: bool
-    copy: str = ""
+    origin: Origin = Origin()
 
 
 def read_checkpoint(path: Path) -> Checkpoint:
@@ -85,15 +85,14 @@ def read_checkpoint(path: Path) -> Checkpoint:
     model = close(model, config_class, path, **how)
     whole = merged(Namespace(**model, _name=arch), config_class)
     model_class.resolve(whole)
-    told = state.get("task_state")
-    copy = str(told.get(STATE, "")) if isinstance(told, dict) else ""
+    origin = Origin.of(task.get("data"), state.get("task_state"))
     options = {**task, "_name": name}, {**vars(whole), "_name": arch}
-    return Checkpoint(path, *options, state["model"], ours=True, copy=copy)
+    return Checkpoint(path, *options, state["model"], ours=True, origin=origin)
 
 
 def folder_of(checkpoint: Checkpoint, data: str | Path | None = None) -> str:
     """Return the prepared folder that a checkpoint is to read with; see `prepared_folder`."""
-    return prepared_folder(checkpoint.path, checkpoint.copy, checkpoint.task.get("data"), data)
+    return prepared_folder(checkpoint.path, checkpoint.origin, data)
 
 
 def task_options(checkpoint: Checkpoint, **overrides: Any) -> dict[str, Any]:

@@ -4,22 +4,33 @@ A task sees the options of the whole run: they stand around its own.
 """
 
 import logging
+import os
+import weakref
+from datetime import datetime
 from pathlib import Path
-from typing import Any
+from socket import gethostname
+from typing import IO, Any
 
 from ..bundles.card import about, card
-from ..bundles.run_folder import FOLDER, STATE, check_place, keep, kept_by
+from ..bundles.run_folder import FOLDER, check_place, keep, told_of
 from ..data.manifest import Manifest
+from ..files import open_own, try_lock
+from ..messages import shortened
 from ._checkpoint_options import architecture_of, training_of, unresolved
 from ._checks import Refused
 
 logger = logging.getLogger(__name__)
+_held: weakref.WeakValueDictionary[Path, IO[bytes]] = weakref.WeakValueDictionary()
 
+LOCK = ".training.lock"  # in the run's folder
+LONGEST = 400  # bytes of who holds it
 NEEDS = "Where fairseq and its plug-ins are installed, of the folder with the checkpoints"
 
 
 def keep_folder(task: Any, folder: str | Path, model_cfg: Any, model: Any) -> dict[str, str]:
     """Let a run keep what raw text needs of its prepared folder; see `bundles.run_folder`.
+
+    Until the training ends, the run's folder is locked.
 
     Args:
         task: what trains; without the options of its run nothing is written.
@@ -33,16 +44,58 @@ def keep_folder(task: Any, folder: str | Path, model_cfg: Any, model: Any) -> di
     if whole is None or whole.checkpoint.no_save:
         return {}
     run, folder = Path(whole.checkpoint.save_dir), Path(folder)
+    first = not whole.distributed_training.distributed_rank  # writes, as it writes checkpoints
     try:
+        if first:
+            _lock(run, task)
         has = check_place(run, folder)
     except ValueError as error:
         raise Refused(str(error)) from None
-    if whole.distributed_training.distributed_rank:  # the first process writes, as checkpoints
+    if not first:
         return {}
     if not has:
         keep(run, folder, _card(task.manifest, model_cfg, model))
         logger.info("%s keeps what raw text needs of %s", run / FOLDER, folder)
-    return {STATE: kept_by(run)}
+    return told_of(run, task.cfg.data)
+
+
+def _lock(run: Path, task: Any) -> None:
+    """Keep other trainings out of a run's folder while a task is in use.
+
+    The lock ends with its process, however that ends. Its file says who holds it.
+
+    Raises:
+        ValueError: another process trains there, or the lock is a link.
+    """
+    run.mkdir(parents=True, exist_ok=True)
+    if run.resolve() in _held:  # one training after the other, in this process
+        return
+    stream = open_own(run / LOCK)
+    if not try_lock(stream, run):
+        stream.seek(0)
+        other = shortened(stream.read(LONGEST).decode(errors="replace"), LONGEST)
+        stream.close()
+        raise ValueError(
+            f"{run}: another training is at work there ({other}): choose another --save-dir, or "
+            "wait for its end"
+        )
+    stream.truncate(0)
+    begun = datetime.now().isoformat(" ", "minutes")
+    name = f"process {os.getpid()} on {gethostname()}, training on {task.cfg.data} since {begun}"
+    stream.write(name.encode(errors="replace"))
+    stream.flush()
+    _held[run.resolve()] = stream
+    weakref.finalize(task, stream.close)
+
+
+def _let_go() -> None:
+    """Close the locks in a child, such as a loader of data, which may outlive a training."""
+    for stream in _held.values():
+        stream.close()
+    _held.clear()
+
+
+os.register_at_fork(after_in_child=_let_go)
 
 
 def _card(manifest: Manifest, model_cfg: Any, model: Any) -> str:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import logging
 import os
+import random
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,14 +16,17 @@ from prepared_text import examples, prepare
 
 from fairseq_plugins.bundles.run_folder import (
     FOLDER,
+    Origin,
     check_place,
     keep,
     kept_by,
     open_copy,
     prepared_folder,
+    told_of,
     unlike,
 )
 from fairseq_plugins.data.manifest import FILE_NAME, Manifest
+from fairseq_plugins.data.products import record_products
 from fairseq_plugins.data.text_folders import open_folder
 from fairseq_plugins.data.translation_folders import load_layers, shared_manifest
 
@@ -41,8 +46,8 @@ def run(folder, tmp_path) -> Path:
 
 def found(run: Path, folder: Path, *, copy: str | None = None, given: Path | None = None) -> str:
     """Return where a checkpoint of the run reads."""
-    copy = kept_by(run) if copy is None else copy
-    return prepared_folder(run / "checkpoint_best.pt", copy, str(folder), given)
+    origin = Origin(str(folder), copy=kept_by(run) if copy is None else copy)
+    return prepared_folder(run / "checkpoint_best.pt", origin, given)
 
 
 def change(folder: Path, **fields) -> None:
@@ -125,9 +130,9 @@ def test_other_data_and_other_tools_make_no_difference(folder, run) -> None:
 
 def test_of_several_folders_the_first_is_compared(folder, run, tmp_path) -> None:
     both = f"{folder}{os.pathsep}{prepare(tmp_path / 'other', 'classes', SPLITS)}"
-    assert prepared_folder(run / "a.pt", kept_by(run), both) == both
+    assert prepared_folder(run / "a.pt", Origin(both, copy=kept_by(run))) == both
     (tmp_path / "other").rename(tmp_path / "gone")
-    assert prepared_folder(run / "a.pt", kept_by(run), both) == str(run / FOLDER)
+    assert prepared_folder(run / "a.pt", Origin(both, copy=kept_by(run))) == str(run / FOLDER)
 
 
 def test_another_runs_copy_is_not_taken(folder, run, tmp_path) -> None:
@@ -197,3 +202,99 @@ def test_a_prepared_folder_that_lies_there_is_never_touched(folder, tmp_path) ->
     os.remove(own / FILE_NAME)
     with pytest.raises(ValueError, match="prepared is there"):
         check_place(tmp_path / "run", folder)
+
+
+def made(place: Path, splits: dict, **fields) -> Path:
+    """Prepare a folder whose manifest has the hashes of all files."""
+    prepare(place, "classes", splits, **fields)
+    manifest = Manifest.load(place)
+    record_products(place, manifest)
+    manifest.save(place)
+    return place
+
+
+NAMES = ["data-bin/toy", "data", "данные", "数据", "بيانات", "🙂 data", "a b", "x'y"]
+TEST = {"test": examples("classes", 5, 3)}
+HASHES = {"inputs": {"train": {"sha256": "1" * 64}, "valid": {"sha256": "2" * 64}}}
+OTHER = {"inputs": {"train": {"sha256": "1" * 64}, "valid": {"sha256": "3" * 64}}}
+
+
+@pytest.fixture(scope="module")
+def variants(tmp_path_factory) -> dict[str, Path]:
+    """A folder that a run was trained on, copies of it, and others that read text alike."""
+    root = tmp_path_factory.mktemp("variants")
+    other = {"train": SPLITS["train"], "valid": examples("classes", 7, 9)}
+    return {
+        "own": made(root / "own", SPLITS, **HASHES),
+        "own and more": made(root / "more", SPLITS | TEST, **HASHES),
+        "other validation": made(root / "other", other, **OTHER),
+        "other training": made(root / "training", SPLITS | {"train": other["valid"]}, **OTHER),
+        "test alone": made(root / "test", TEST, **OTHER),
+        "no manifest": prepare(root / "none", "classes", SPLITS),
+    }
+
+
+@pytest.mark.parametrize("release", ["this", "earlier"])
+def test_data_of_another_folder_are_never_taken_for_the_runs(
+    variants, tmp_path, monkeypatch, caplog, release
+) -> None:
+    os.remove(variants["no manifest"] / FILE_NAME) if release == "this" else None
+    dice, outcomes = random.Random(2), []
+    for number in range(120):
+        here, there = (tmp_path / str(number) / name for name in ("here", "there"))
+        typed = Path(dice.choice(NAMES))
+        for place in (here, there):
+            (place / typed).parent.mkdir(parents=True)
+        shutil.copytree(variants["own"], here / typed)
+        monkeypatch.chdir(here)
+        asked = str(typed if dice.random() < 0.7 else here / typed)
+        run = here / "run"
+        keep(run, here / typed, "")
+        told = told_of(run, asked) if release == "this" else {"prepared": kept_by(run)}
+        if dice.random() < 0.3:
+            run = run.rename(there / "moved")
+        if dice.random() < 0.3 and release == "this":
+            shutil.rmtree(run / FOLDER)
+        lies = {}
+        for place in (here, there):
+            lies[place] = dice.choice([*variants, "nothing"])
+            shutil.rmtree(place / typed, ignore_errors=True)
+            if lies[place] != "nothing":
+                (place / typed).symlink_to(variants[lies[place]])
+        monkeypatch.chdir(dice.choice([here, there]))
+        caplog.clear()
+        try:
+            read = prepared_folder(run / "checkpoint_best.pt", Origin.of(asked, told))
+        except (ValueError, FileNotFoundError) as error:
+            outcomes.append("refused" if "--data" in str(error) else str(error))
+            continue
+        data = Manifest.load(Path(read)).splits.keys() & SPLITS.keys()
+        if Path(read) == run / FOLDER:
+            assert not data
+            outcomes.append("copy" if caplog.text else "copy, nothing there")
+            continue
+        for name in SPLITS:
+            file = f"{name}.examples.jsonl"
+            assert (Path(read) / file).read_bytes() == (variants["own"] / file).read_bytes()
+        outcomes.append("own")
+        if release == "this":
+            fits = [place for place in (here, there) if lies[place].startswith("own")]
+            assert Path(read).resolve() in [(place / typed).resolve() for place in fits]
+    refused = ["refused"] if release == "this" else []
+    assert {*outcomes} == {"own", "copy", "copy, nothing there", *refused}
+
+
+@pytest.mark.parametrize(
+    "state",
+    [None, [], {"folder": 3, "splits": []}, {"splits": "a", "prepared": b"x"}, "x"],
+)
+def test_what_a_checkpoint_says_of_its_folder_is_read_by_type(state) -> None:
+    assert Origin.of("data", state) == Origin("data")
+    assert Origin.of(None, state) == Origin()
+
+
+def test_data_that_nobody_could_have_written_are_others(variants) -> None:
+    for splits in ({1: "a"}, {"valid": 2, None: []}, {("a",): "\x1b"}):
+        other = Origin.of("data", {"splits": splits}).other_data(variants["own"])
+        assert "are others" in other
+        assert other.isprintable()

@@ -13,6 +13,7 @@ from cli.commands import generate, interactive
 from cli.shims import run
 from moved_runs import moved
 
+from fairseq_plugins.bundles.run_folder import Origin
 from fairseq_plugins.cli.translate import is_other
 
 pytestmark = pytest.mark.slow
@@ -103,7 +104,7 @@ def test_what_an_experiment_translated_is_not_replaced_by_another_search(
 def test_a_recorded_folder_that_is_none_may_be_the_one_named(folder, tmp_path):
     (tmp_path / "data-bin").mkdir()
     for recorded in ("", str(tmp_path / "gone"), str(tmp_path / "data-bin"), f"a:{folder}"):
-        assert not is_other(str(folder), recorded)
+        assert not is_other(str(folder), Origin(recorded))
 
 
 def test_raw_references_count(folder, own_run, tmp_path):
@@ -177,7 +178,7 @@ def test_raw_text_is_scored_too(run_here, trained, corpus, tmp_path):
 
 
 def test_what_killed_ones_left_is_removed_and_what_is_at_work_stays(own_run, folder):
-    names = [own_run / f".generate.log.tmp{number}" for number in (1, 2)]
+    names = [own_run / f".generate.test.log.tmp{number}" for number in (1, 2)]
     for name in names:
         name.touch()
     with names[0].open("rb+") as stream:
