@@ -17,6 +17,7 @@ from typing import Any
 
 import torch
 
+from ..bundles.run_folder import Origin
 from ..checkpoints.reading import read_state, write_state
 from ..files import replaced
 from ..messages import named
@@ -30,6 +31,8 @@ Parameters = dict[str, torch.Tensor]
 _EPOCH = re.compile(r"checkpoint(\d+)\.pt")
 _UPDATE = re.compile(r"checkpoint_\d+_(\d+)\.pt")
 _BEST = re.compile(r"checkpoint\.best_(.+)_(-?\d+\.?\d*)\.pt")
+# options of our models that say what they were trained for
+TRAINED_FOR = ("vocabulary", "text_settings", "words", "inventories", "target", "labels")
 _EMA_KEYS = ("ema", "ema_fp32_params")
 
 
@@ -46,7 +49,7 @@ def average_checkpoints(
     Raises:
         FileNotFoundError: a checkpoint is missing.
         ValueError: no inputs, a file that is no checkpoint or would run code, keys or shapes that
-            differ, or no EMA weights where they are asked for; names the file.
+            differ, other tasks or data, or no EMA weights where they are asked for; names the file.
     """
     state = average_states(inputs, ema=ema)
     with replaced(output) as temporary:
@@ -62,6 +65,7 @@ def average_states(paths: Sequence[str | Path], *, ema: bool = False) -> State:
     if not paths:
         raise ValueError("no checkpoints to average")
     first = read_state(paths[0])
+    told = _told(first)
     parameters = _parameters(first, paths[0], ema)
     sums = {
         key: value.to(torch.float64, copy=True) if value.is_floating_point() else value.clone()
@@ -69,7 +73,10 @@ def average_states(paths: Sequence[str | Path], *, ema: bool = False) -> State:
     }
     logger.info("read %s", paths[0])
     for path in paths[1:]:
-        current = _parameters(read_state(path), path, ema)
+        state = read_state(path)
+        if other := [what for what, own in _told(state).items() if own != told.get(what, own)]:
+            raise ValueError(f"{paths[0]} and {path} differ in their {named(other)}: no average")
+        current = _parameters(state, path, ema)
         _check_same(parameters, paths[0], current, path)
         for key, value in current.items():
             if value.is_floating_point():
@@ -81,6 +88,21 @@ def average_states(paths: Sequence[str | Path], *, ema: bool = False) -> State:
     if isinstance(extra, dict):
         first["extra_state"] = {k: v for k, v in extra.items() if k not in _EMA_KEYS}
     return first
+
+
+def _told(state: State) -> dict[str, Any]:
+    """Return what a checkpoint says of its task and its data, as far as it says anything."""
+    task, model = (_values(_mapping(state.get("cfg")).get(name)) for name in ("task", "model"))
+    found = {"task": task.get("_name", _values(state.get("args")).get("task"))}
+    found |= {name: model.get(name) for name in TRAINED_FOR}
+    origin = Origin.of(None, state.get("task_state"))
+    found |= {f"data of {split}": digest for split, digest in origin.splits.items()}
+    found |= {"prepared folder": "" if origin.splits else origin.copy}
+    return {name: value for name, value in found.items() if isinstance(value, str) and value}
+
+
+def _values(options: Any) -> dict[str, Any]:
+    return vars(options) if isinstance(options, argparse.Namespace) else _mapping(options)
 
 
 def _parameters(state: State, path: str | Path, ema: bool) -> Parameters:
@@ -196,8 +218,7 @@ def best_checkpoints(folder: str | Path, count: int) -> list[Path]:
 
 def _maximises(state: State) -> bool:
     options = _mapping(state.get("cfg")).get("checkpoint") or state.get("args")
-    values = vars(options) if isinstance(options, argparse.Namespace) else _mapping(options)
-    return bool(values.get("maximize_best_checkpoint_metric", False))
+    return bool(_values(options).get("maximize_best_checkpoint_metric", False))
 
 
 def _matching(

@@ -5,8 +5,10 @@ from __future__ import annotations
 import argparse
 import os
 import pickle
+import random
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
@@ -331,3 +333,45 @@ def test_any_damage_of_the_older_form_is_one_sentence(tmp_path) -> None:
     path.write_bytes(content[:at] + b"x" + content[at + 1 :])
     with pytest.raises(ValueError, match=r"old.pt: refused: not readable"):
         read_state(path)
+
+
+def told_state(dice: random.Random) -> tuple[dict, dict[str, Any]]:
+    """Make a checkpoint that says something of its task and data; return what it says as well."""
+    told: dict[str, Any] = {"task": dice.choice(["text"] * 9 + ["tags"])}
+    for name in ("vocabulary", "words", "labels"):
+        told[name] = dice.choice(["a", "文", "", None]) if dice.random() < 0.1 else "same"
+    splits = {name: dice.choice("11111112") for name in ("train", "valid") if dice.random() < 0.6}
+    told |= {f"data of {name}": digest for name, digest in splits.items()}
+    model = {name: told[name] for name in ("vocabulary", "words", "labels")}
+    model = argparse.Namespace(**model) if dice.random() < 0.3 else model
+    state = make_state(1, cfg={"task": {"_name": told["task"]}, "model": model})
+    if dice.random() < 0.2:
+        del state["cfg"]["task"]
+        state["args"] = argparse.Namespace(task=told["task"])
+    state["task_state"] = {"splits": splits, "prepared": "x"}
+    if not splits:
+        told["prepared folder"] = state["task_state"]["prepared"] = dice.choice("xxxy")
+    return state, {name: value for name, value in told.items() if value}
+
+
+def test_checkpoints_of_other_tasks_or_folders_are_refused(tmp_path) -> None:
+    dice, refused = random.Random(19), 0
+    for _ in range(150):  # in both orders
+        (first, one), (second, other) = told_state(dice), told_state(dice)
+        paths = [save(tmp_path, "a.pt", first), save(tmp_path, "b.pt", second)]
+        unlike = [name for name in one.keys() & other.keys() if one[name] != other[name]]
+        for pair in (paths, paths[::-1]):
+            if not unlike:
+                assert average_states(pair)["model"]
+                continue
+            with pytest.raises(ValueError, match=f"{pair[0]} and {pair[1]} differ in") as caught:
+                average_states(pair)
+            assert all(name in str(caught.value) for name in unlike)
+        refused += bool(unlike)
+    assert 30 < refused < 120
+
+
+def test_checkpoints_whose_options_are_odd_are_averaged(tmp_path) -> None:
+    for odd in (None, [], 3, "x", {"task": torch.ones(2)}, {"task": {"_name": torch.ones(2)}}):
+        paths = [save(tmp_path, name, make_state(1, cfg=odd)) for name in ("a.pt", "b.pt")]
+        assert average_states(paths)["model"]
