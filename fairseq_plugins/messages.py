@@ -1,10 +1,13 @@
 """Lists and values in messages, cut to what somebody reads.
 
 A file or a user can make them as long as they like: labels that are whole sentences because the
-wrong column was named, a header of ten thousand columns, a cell of a megabyte.
+wrong column was named, a header of ten thousand columns, a cell of a megabyte. What is printed or
+logged passes through `plain`: no text of a file acts on a terminal.
 """
 
 import difflib
+import logging
+import re
 from collections.abc import Collection, Iterable
 from itertools import islice
 from pathlib import Path
@@ -12,6 +15,24 @@ from typing import Any
 
 MOST = 10  # members of a list that a message names
 LONGEST = 80  # characters of each, and of any other value
+WHOLE = 4096  # characters of a message
+# control characters, further ends of lines, what turns the direction of text, halves of characters
+_ACTING = re.compile("[\0-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def plain(text: object, *, breaks: bool = False) -> str:
+    """Return a message with what would act on a terminal written out, of several lines if asked."""
+    lines = str(text).split("\n") if breaks else [str(text)]
+    shown = (_ACTING.sub(lambda one: repr(one[0])[1:-1], line[:WHOLE]) for line in lines)
+    return "\n".join(one + _rest(line, WHOLE) for one, line in zip(shown, lines, strict=True))
+
+
+def plain_record(record: logging.LogRecord) -> bool:
+    """Make what our code logs plain, as a filter of a handler."""
+    if record.name.startswith(__name__.partition(".")[0]):
+        breaks = ".lab.execution." in record.name  # tells the ends of logs
+        record.msg, record.args = plain(record.getMessage(), breaks=breaks), None
+    return True
 
 
 def named(

@@ -16,6 +16,8 @@ from collections.abc import Callable
 from dis import opmap
 from types import TracebackType
 
+from .messages import plain, plain_record
+
 PACKAGE = __name__.partition(".")[0]
 VERBOSE = "FAIRSEQ_PLUGINS_VERBOSE"
 SILENCED = (  # beginning of the message, category
@@ -52,8 +54,9 @@ def quieten_fairseq() -> None:
     silence_warnings()
     logging.getLogger("hydra").setLevel(logging.INFO)  # fairseq turns on debug messages everywhere
     for one in (*logging.getLogger().handlers, *map(logging.getLogger, LOGGERS)):
-        if _is_brief not in one.filters:
-            one.addFilter(_is_brief)
+        for kind in (_is_brief, plain_record):
+            if kind not in one.filters:
+                one.addFilter(kind)
     if getattr(sys.excepthook, "__name__", "") != _hook.__name__:
         sys.excepthook = _hook(sys.excepthook)
 
@@ -103,7 +106,7 @@ def _hook(before: Hook) -> Hook:
         reason = str(error)
         if isinstance(error, OSError) and error.strerror:
             reason = f"{error.filename}: {error.strerror}"
-        print(f"error: {reason} ({VERBOSE}=1 shows where)", file=sys.stderr)
+        print(f"error: {plain(reason)} ({VERBOSE}=1 shows where)", file=sys.stderr)
 
     hook.__name__ = _hook.__name__
     return hook

@@ -70,7 +70,7 @@ def run(args: argparse.Namespace) -> None:
         except ValueError as error:
             if args.question:
                 raise
-            print(f"error: {error}", file=sys.stderr)  # and on with the next
+            command.complain(error)  # and on with the next
 
 
 def check(args: argparse.Namespace) -> None:

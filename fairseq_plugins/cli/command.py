@@ -13,6 +13,8 @@ from contextlib import contextmanager
 from threading import Timer
 from typing import TextIO
 
+from ..messages import plain, plain_record
+
 FAILED, INTERRUPTED = 1, 130
 SOON = 1.0  # seconds
 TIMED = "%(asctime)s | %(message)s"  # form of a log
@@ -38,13 +40,18 @@ def run(work: Callable[[], object], place: object = "", *, stopped: str = "") ->
         return FAILED
     except (OSError, ValueError) as error:
         reason = explain(error, place) if isinstance(error, OSError) else error
-        print(f"error: {reason}", file=sys.stderr)
+        complain(reason)
         return FAILED
     except KeyboardInterrupt:
         if stopped:
             print(stopped, file=sys.stderr)
         return INTERRUPTED
     return status if isinstance(status, int) else 0
+
+
+def complain(reason: object, *, breaks: bool = False) -> None:
+    """Print an error; see `messages.plain`."""
+    print(f"error: {plain(reason, breaks=breaks)}", file=sys.stderr)
 
 
 def check_places(values: Iterable[object]) -> None:
@@ -100,6 +107,8 @@ def show_log(
 
     logging.basicConfig(level=level, format=form, stream=stream, force=True)
     logging.getLogger("fairseq").setLevel(logging.WARNING)
+    for handler in logging.getLogger().handlers:
+        handler.addFilter(plain_record)
 
 
 def explain(error: OSError, place: object) -> str:

@@ -14,6 +14,8 @@ import argparse
 import sys
 from pathlib import Path
 
+from ..messages import plain
+
 READ = ("folder",)
 PLACES = ("folder", "file")
 
@@ -32,6 +34,6 @@ def run(args: argparse.Namespace) -> None:
 
     kept = keep_rows(args.folder, args.file, args.part)
     for remark in kept.remarks:
-        print(f"warning: {remark}", file=sys.stderr)
+        print(f"warning: {plain(remark)}", file=sys.stderr)
     told = f"{kept.given} runs of {args.folder}, {kept.rows} in all"
     print(f"{args.file}: {told}, {kept.counted} with counts of their examples")

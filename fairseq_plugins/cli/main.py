@@ -50,7 +50,7 @@ def main(words: Sequence[str] | None = None) -> int:
     try:
         typed, name = subcommands.find(words)
     except ValueError as error:
-        print(f"error: {error}", file=sys.stderr)
+        command.complain(error)
         return USAGE_ERROR
     return execute(typed, subcommands.load(name), words[len(typed) :])
 
@@ -74,7 +74,8 @@ class Parser(argparse.ArgumentParser):
         wrong = message.split() if message.startswith("unrecognized") else ()
         near = [one for word in wrong for one in get_close_matches(word, known, 1, 0.8)]
         hint = f"; did you mean {', '.join(near)}?" if near else ""
-        self.exit(USAGE_ERROR, f"error: {message}{hint} ({self.prog} --help lists all options)\n")
+        command.complain(f"{message}{hint} ({self.prog} --help lists all options)")
+        self.exit(USAGE_ERROR)
 
 
 def make_parser(typed: Sequence[str], module: ModuleType) -> argparse.ArgumentParser:

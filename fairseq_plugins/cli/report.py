@@ -10,6 +10,7 @@ import argparse
 import sys
 from pathlib import Path
 
+from ..messages import plain
 from . import command
 
 READ = ("folder",)
@@ -38,7 +39,7 @@ def run(args: argparse.Namespace) -> None:
     options = ReportOptions(args.title, not args.no_paper, args.baseline, args.samples, args.seed)
     pages, found = write_report(args.folder, args.output, options)
     for remark in found.remarks:
-        print(f"warning: {remark}", file=sys.stderr)
+        print(f"warning: {plain(remark)}", file=sys.stderr)
     counts = found.counts
     print(f"{counts.finished:,} of {counts.total:,} runs finished, {counts.failed:,} failed")
     print(*pages, sep="\n")

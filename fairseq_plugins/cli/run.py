@@ -117,7 +117,7 @@ def run(args: argparse.Namespace) -> int:
     if not args.no_after and not failed:
         remarks = after_steps.perform_all(plan, args.raw)
     for line in remarks:
-        print(f"error: {line}", file=sys.stderr)
+        command.complain(line, breaks=True)
     unshown = show_results(plan)
     return 1 if failed or remarks or unshown else 0
 

@@ -12,7 +12,7 @@ from omegaconf.errors import InterpolationResolutionError
 
 from ..data.manifest import Manifest
 from ..evaluation.metrics import LOWER_IS_BETTER
-from ..messages import named
+from ..messages import named, plain
 from ._checkpoint_options import architecture_of, run_of, unresolved
 
 NO_AUTOCAST = "none"
@@ -20,6 +20,9 @@ NO_AUTOCAST = "none"
 
 class Refused(SystemExit, ValueError):
     """A ValueError that ends a command of fairseq with its sentence alone, without a traceback."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(plain(sentence))
 
 
 def model_class_of(cfg: Any, task: str, mark: str, cure: str = "") -> Any:

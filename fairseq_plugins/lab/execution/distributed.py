@@ -20,6 +20,7 @@ from typing import Any
 
 from ...files import copy
 from ...installation import FAIRSEQ_MISSING
+from ...messages import plain
 from ..run_files import LAST, USER_DIR
 
 CPU_BACKENDS = ("legacy_ddp", "no_c10d")
@@ -257,5 +258,5 @@ def _supervise(words: Sequence[str], arguments: Sequence[str]) -> int:
         sentence, status = f"the machines did not find each other: {error}", 1
     else:
         return 0
-    print(f"error: {sentence}", file=sys.stderr)
+    print(f"error: {plain(sentence)}", file=sys.stderr)
     return status
