@@ -116,11 +116,7 @@ def unreadable(path: Path, error: Exception) -> str:
 
 
 def _check_claims(path: Path, content: Any) -> None:
-    """Compare what tensors claim to hold with the file.
-
-    Raises:
-        ValueError: a tensor is larger than its storage, or all of them are larger than the file.
-    """
+    """Compare what tensors claim to hold with the file."""
     size = path.stat().st_size
     storages: dict[int, int] = {}
     claimed = 0

@@ -151,11 +151,7 @@ def attend(
 def _weights(
     extra: Mapping[str, Any], direction: str, block: int | None, head: int | None
 ) -> np.ndarray:
-    """Return one block's weights of question and context in one row, (Q, C) with padding.
-
-    Raises:
-        ValueError: there is no coattention, or no such block or head.
-    """
+    """Return one block's weights of question and context in one row, (Q, C) with padding."""
     blocks = extra.get("coattention")
     if not blocks:
         raise ValueError("this model has no coattention (--coattention-blocks 0, or a control)")

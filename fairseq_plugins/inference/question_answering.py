@@ -223,11 +223,7 @@ class Reader:
 
     @torch.no_grad()
     def _logits(self, sample: dict[str, Any], most: int) -> list[Tensor]:
-        """Return every model's logits (B, S, 2), computed ``most`` rows at a time.
-
-        Raises:
-            ValueError: some are no numbers.
-        """
+        """Return every model's logits (B, S, 2), computed ``most`` rows at a time."""
         parts = [
             [logits.double() for logits, _ in self.predictor.outputs({"net_input": part})]
             for part in row_parts(sample["net_input"], most)

@@ -170,11 +170,7 @@ def reduced_manifest(manifest: Manifest, features: tuple[str, ...]) -> Manifest:
 def _write_checked(
     folder: Path, layout: Layout, weights: Weights, model: Any, *, int8: bool
 ) -> None:
-    """Write the model, once it was found to compute what fairseq does.
-
-    Raises:
-        ValueError: it computes something else.
-    """
+    """Write the model, once it was found to compute what fairseq does."""
     arrays = {name: weight.numpy() for name, weight in weights.items()}
     trial = folder.with_name(f"{folder.name}-float32") if int8 else folder
     write_model(trial, layout, arrays)

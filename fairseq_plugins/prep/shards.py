@@ -233,11 +233,7 @@ def _mark(manifest: Manifest) -> str:
 
 
 def _record(folder: Path) -> dict[str, Any]:
-    """Read a shard's record.
-
-    Raises:
-        ValueError: it is none, or that of another shard.
-    """
+    """Read a shard's record."""
     path = folder / RECORD
     try:
         body = json.loads(read_text(path))

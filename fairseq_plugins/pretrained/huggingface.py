@@ -89,11 +89,7 @@ def load_state(directory: str | Path, shape: BertShape | None = None) -> dict[st
 def _of_encoder(
     found: Mapping[str, Found], own: Names, path: Path, *, log: bool = False
 ) -> dict[str, Found]:
-    """Take what is of the encoder out of a file's tensors, or their sizes, by plain names.
-
-    Raises:
-        ValueError: a name that no encoder of the family has, or two that are one.
-    """
+    """Take what is of the encoder out of a file's tensors, or their sizes, by plain names."""
     prefixed = any(name.startswith(own.prefix) for name in found)
     taken: dict[str, Found] = {}
     left_out = [name for name in found if name.startswith(own.heads)]

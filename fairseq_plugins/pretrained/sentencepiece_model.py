@@ -98,11 +98,7 @@ def _field(number: int, content: bytes) -> bytes:
 
 
 def _fields(content: bytes, last_of: tuple[int, ...] = ()) -> Iterator[tuple[int, Any]]:
-    """Yield the fields of a message with their values; with ``last_of`` these alone.
-
-    Raises:
-        ValueError, IndexError: it is none.
-    """
+    """Yield the fields of a message with their values; with ``last_of`` these alone."""
     place = 0
     while place < len(content):
         key, place = _number(content, place)

@@ -135,11 +135,7 @@ def _special_tokens(family: Family) -> dict[str, str]:
 
 
 def _how_text_is_cut(vocabulary: Vocabulary, settings: dict[str, Any]) -> dict[str, bool]:
-    """Return what transformers has to know beside the vocabulary.
-
-    Raises:
-        ValueError: a setting is missing.
-    """
+    """Return what transformers has to know beside the vocabulary."""
     if vocabulary.parts is not None:
         return vocabulary.parts.options
     missing = [setting for setting in CONFIG_KEYS if setting not in settings]

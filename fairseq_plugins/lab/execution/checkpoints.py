@@ -34,11 +34,7 @@ def updates_of(checkpoint: Path, mend: bool = True) -> int:
 
 
 def _is_broken(checkpoint: Path) -> bool:
-    """Return whether a file is no archive, or one whose content differs from its checksums.
-
-    Raises:
-        ValueError: it cannot be looked at.
-    """
+    """Return whether a file is no archive, or one whose content differs from its checksums."""
     try:
         with zipfile.ZipFile(checkpoint) as archive:
             return archive.testzip() is not None

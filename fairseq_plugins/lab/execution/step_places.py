@@ -158,12 +158,7 @@ def _folders(kind: str, name: str | None, places: ExperimentPlaces) -> list[Path
 
 
 def _split(kind: str, name: str | None, places: ExperimentPlaces) -> tuple[str, str]:
-    """Return part and system of a placeholder; the system may be empty.
-
-    Raises:
-        NotThere: no such part was run.
-        ValueError: no part is named, and there are several.
-    """
+    """Return part and system of a placeholder; the system may be empty."""
     part, _, system = (name or "").partition("/")
     if part not in places.parts:
         if not part and len(places.parts) > 1:

@@ -95,11 +95,7 @@ def _added(found: Outcomes, source: Path, file: Path) -> Kept:
 
 
 def _rows_of(folder: Path, part: str) -> Iterator[tuple[str, Facts]]:
-    """Yield the numbered rows of a part of an experiment, each with the experiment's name.
-
-    Raises:
-        ValueError: there is no such part, or they are of several datasets.
-    """
+    """Yield the numbered rows of a part of an experiment, each with the experiment's name."""
     name = folder.resolve().name  # of rows that have none
     rows = list(numbered_rows(folder / ROWS))
     parts = [*dict.fromkeys(str(facts.get("part")) for _, facts in rows)]
@@ -134,9 +130,6 @@ def _kept(
         old: the row that it replaces.
         shown: what its counts are of.
         remarks: why there are none is added.
-
-    Raises:
-        ValueError: see `keep_rows`.
     """
     row = {name: value for name, value in run.facts.items() if name != "done"}
     counts = _counts(run, shown, remarks)

@@ -176,11 +176,7 @@ def label_of(found: Outcomes) -> str:
 
 
 def _whole(found: Outcomes) -> pd.DataFrame:
-    """Return the runs on all of the training data.
-
-    Raises:
-        ValueError: there are none; names the shares that there are.
-    """
+    """Return the runs on all of the training data."""
     whole = found.runs[found.runs.fraction == 1]
     if whole.empty:
         shares = sorted(set(found.runs.fraction))

@@ -277,11 +277,7 @@ def _block(column: Column, parts: Sequence[Outcomes], summaries: Iterable[Summar
 
 
 def _chosen(parts: Sequence[Outcomes]) -> dict[Row, Summary]:
-    """Return the systems of a dataset, each with its best setting on all of the training data.
-
-    Raises:
-        ValueError: two folders hold the same system, or systems of one size cannot be compared.
-    """
+    """Return the systems of a dataset, each with its best setting on all of the training data."""
     summaries: dict[Row, Summary] = {}
     origins: dict[Row, Outcomes] = {}
     first: dict[str, Outcomes] = {}

@@ -268,11 +268,7 @@ def _described(folder: Path, remarks: Remarks) -> FoundExperiment:
 
 
 def _part(facts: Any, root: Path) -> FoundPart:
-    """Return a part as the description has it.
-
-    Raises:
-        ValueError: it is none, or its folder is not within.
-    """
+    """Return a part as the description has it."""
     if not isinstance(facts, dict) or not isinstance(facts.get("folder", ""), str):
         raise ValueError(f"{root / DESCRIPTION}: a part that says nothing of its folder")
     folder = root / str(facts.get("folder", facts.get("name", "")))
@@ -320,9 +316,6 @@ def _is_single(row: Mapping[str, Any], done: dict[tuple, Path]) -> bool:
     Args:
         row: of a frame.
         done: setting and seed -> the folder of a finished run; this one is added.
-
-    Raises:
-        ValueError: it is another one again; names both folders.
     """
     before = done.setdefault((row["setting"], row["seed"]), row["folder"]) if row["done"] else None
     if before not in (None, row["folder"]):
@@ -331,11 +324,7 @@ def _is_single(row: Mapping[str, Any], done: dict[tuple, Path]) -> bool:
 
 
 def _left_in(folder: Path, remarks: Remarks) -> dict[str, Any]:
-    """Return what the files of a run say.
-
-    Raises:
-        OSError, ValueError: they hold no JSON object, or are links.
-    """
+    """Return what the files of a run say."""
     done = os.path.lexists(folder / RESULT)
     facts = _object(folder / (RESULT if done else SETTINGS))
     facts = {name: value for name, value in facts.items() if value is not None}
@@ -348,12 +337,7 @@ def _left_in(folder: Path, remarks: Remarks) -> dict[str, Any]:
 
 
 def _object(path: Path) -> dict[str, Any]:
-    """Read a JSON object.
-
-    Raises:
-        OSError: it cannot be read.
-        ValueError: it is none, or a link.
-    """
+    """Read a JSON object."""
     text = read_text(path)
     try:
         found = parse_json(text)

@@ -183,11 +183,7 @@ def decide_labels(options: TextOptions, scans: dict[str, TextScan]) -> list[str]
 
 
 def _found(options: TextOptions, scans: dict[str, TextScan]) -> tuple[str, ...]:
-    """Return the labels that training has; without a training file, those of all files.
-
-    Raises:
-        ValueError: too many for classes, unless the user says that they are.
-    """
+    """Return the labels that training has; without a training file, those of all files."""
     train = {split: scan for split, scan in scans.items() if split == "train"} or scans
     labels = in_order_of_ids(label for scan in train.values() for label in scan.labels)
     if options.source.target == "classes" and len(labels) > FEW and not options.many_labels:

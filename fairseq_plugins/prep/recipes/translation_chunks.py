@@ -200,11 +200,7 @@ def value_sides(sides: Iterable[str]) -> list[str]:
 def _with_values(
     chunk: Chunk, name: str, kept: Sequence[int], lines: Sequence[AnnotatedLine]
 ) -> list[AnnotatedLine]:
-    """Give kept lines the values that a file of their own has for their words.
-
-    Raises:
-        ValueError: a line with more or fewer values than words; with file and line.
-    """
+    """Give kept lines the values that a file of their own has for their words."""
     path, offset, number = chunk.source.places[name]
     values = read_chunk(path, offset, number, chunk.count)
     found = []
