@@ -93,10 +93,11 @@ MAY_USE = {
     "safetensors": {"pretrained", "prep/chunks.py"},
     "spacy": {
         "text/annotate.py",
+        "text/pipeline_tables.py",
         "text/pipeline/training.py",
         "text/pipeline/scores.py",
     },
-    "ufal": {"text/udpipe.py", "text/pipeline/udpipe_training.py"},
+    "ufal": {"text/udpipe.py", "text/udpipe_trial.py", "text/pipeline/udpipe_training.py"},
     "matplotlib": {"lab/figures"},
     "jinja2": {"evaluation/templates.py", "lab/report/pages.py"},
     "markdown_it": {"lab/report/pages.py"},

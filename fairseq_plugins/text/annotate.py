@@ -1,11 +1,13 @@
 """Words and what they carry from a spaCy pipeline: the one file that knows spaCy."""
 
+import gc
 import hashlib
 import importlib.metadata
 import site
 import sys
 import sysconfig
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from importlib.machinery import PathFinder
 from importlib.util import module_from_spec
@@ -21,6 +23,7 @@ from ..messages import named
 from ..resources import BUNDLED, PIPELINES, pipeline_path
 from ..syntax.layers import STANDARD_TAGS, TREE, Annotation, annotated_names, layers_of
 from ..syntax.tree import project_heads
+from .pipeline_tables import damaged, table_problems
 from .raw_text import parts_of
 
 PARSER, SCORES = "parser", "scores.json"  # the latter: what a pipeline scored
@@ -62,7 +65,8 @@ class Annotator:
         """Refuse a pipeline that does not give what is wanted."""
         wanted = {name: layer.tag.set_by for name, layer in self._tags.items()}
         wanted |= dict.fromkeys(self._trees, "DEP")
-        given = _gives(self.nlp)
+        with _readable(self.files):
+            given = _gives(self.nlp)
         if lacking := [name for name, what in wanted.items() if what not in given]:
             found = sorted(one[6:] for one in given if one.startswith("MORPH."))
             asked = any(one.startswith("morph.") for one in lacking) and found
@@ -156,10 +160,12 @@ def load_pipeline(model: str, exclude: Sequence[str] = ON_REQUEST):
 
     Raises:
         FileNotFoundError: neither installed nor a path.
+        ValueError: its files are damaged.
     """
     path = pipeline_path(model) if model in PIPELINES else model
     try:
-        return spacy.load(path, exclude=list(exclude))
+        with _readable(Path(path)):
+            return spacy.load(path, exclude=list(exclude))
     except OSError:
         installed = named(sorted(spacy.util.get_installed_models()))
         raise FileNotFoundError(
@@ -167,6 +173,26 @@ def load_pipeline(model: str, exclude: Sequence[str] = ON_REQUEST):
             f"(installed here: {installed}) or the path of one; "
             "pip install its wheel to add another; udpipe:MODEL is a UDPipe model"
         ) from None
+
+
+@contextmanager
+def _readable(path: Path) -> Iterator[None]:
+    """Make one sentence of what spaCy says of damaged files in a folder; ValueError."""
+    try:
+        for problem in table_problems(path):
+            raise ValueError(problem)
+        yield
+    except Exception as error:  # whatever spaCy makes of damaged files
+        gc.enable()  # which srsly leaves off
+        if isinstance(error, OSError) and not (path / "config.cfg").is_file():
+            raise
+        found = damaged(path)
+        reason = (
+            f"{found} is damaged"
+            if found
+            else " ".join(f"{type(error).__name__}: {error}".split())[:200]
+        )
+        raise ValueError(f"the spaCy pipeline {str(path)!r} cannot be loaded: {reason}") from None
 
 
 def recorded_name(model: str) -> str:

@@ -42,13 +42,7 @@ def load_annotator(names: Iterable[str], model: str = "", tokenize: str = "") ->
         return UDPipeAnnotator(path, names)
     from .annotate import Annotator
 
-    try:
-        return Annotator(model or enough_for(annotated_names(names)), names)
-    except (OSError, ValueError):
-        raise
-    except Exception as error:  # what spaCy makes of damaged files
-        reason = " ".join(f"{type(error).__name__}: {error}".split())
-        raise ValueError(f"the spaCy pipeline {model!r} cannot be loaded: {reason[:200]}") from None
+    return Annotator(model or enough_for(annotated_names(names)), names)
 
 
 def reopen_annotator(

@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from configparser import Error as ConfigError
-from itertools import chain
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +17,13 @@ from confection import Config
 
 from ..messages import named, quoted
 from ..text_reading import read_text
+from .pipeline_tables import SIZES, table_problems, values
 
 FILE_NAME = "config.cfg"
-LONGEST = 1 << 20  # characters of a configuration
-MOST = 1_000_000  # of any number in it
+LONGEST = 1 << 17  # characters of a configuration, its references followed
+MOST = 1_000_000  # of any number in it but `SIZES`
+MOST_PARTS, MOST_LAYERS = 1000, 512  # sections, or members of a list; the depths added up
+MOST_MOVES = 1 << 18  # bytes of a parser's table of moves
 FACTORIES = frozenset(
     ("tok2vec", "tagger", "morphologizer", "parser", "trainable_lemmatizer", "lemmatizer")
     + ("ner", "attribute_ruler", "senter", "sentencizer")
@@ -34,6 +37,8 @@ PARTS = frozenset(  # of the registries of spaCy, without "spacy." and their ver
     + ("zh.ChineseTokenizer",)
 )
 _REFERENCE = re.compile(r"\$\{([^}]*)\}?")
+_SECTION = re.compile(r"^\s*\[", re.MULTILINE)
+_COMPONENT = re.compile(r"\w[\w -]*")
 _OF_SPACY = re.compile(r"spacy\.(?P<name>[\w.]+?)(?:\.v\d+)?")
 SUFFIXES = (".py", ".pyc", ".so", ".pkl", ".pickle", ".pt")
 
@@ -48,21 +53,29 @@ def check_pipeline(folder: Path) -> None:
     path = folder / FILE_NAME
     if not path.is_file():
         raise FileNotFoundError(f"{path} is missing: {folder} is no spaCy pipeline")
-    text = _text(path)
-    # As it stands there, and as spaCy reads it: sections are put in the places that refer to them.
-    plain, whole = (_read(path, text, interpolate=how) for how in (False, True))
-    for problem in chain(_references(plain), _problems(folder, whole), _tokenizer(folder)):
+    text = read_text(path)
+    if len(text) > LONGEST or len(_SECTION.findall(text)) > MOST_PARTS:
+        raise ValueError(f"{path} is longer than {LONGEST:,} characters or {MOST_PARTS:,} sections")
+    try:
+        problem = next(_all_problems(path, text), None)
+    except RecursionError:
+        problem = "it is nested too deeply"
+    if problem:
         raise ValueError(
             f"{path}: {problem}; a pipeline in a bundle has plain parts alone, and nothing of it "
             "was loaded: name one that you trust with --spacy-model (spacy_model=... in Python)"
         )
 
 
-def _text(path: Path) -> str:
-    text = read_text(path)
-    if len(text) > LONGEST:
-        raise ValueError(f"{path} is longer than {LONGEST:,} characters")
-    return text
+def _all_problems(path: Path, text: str) -> Iterator[str]:
+    # As it stands there, and as spaCy reads it: sections are put in the places that refer to them.
+    plain = _read(path, text, interpolate=False)
+    yield from _expanded(plain)
+    yield from _references(plain)
+    whole = _read(path, text, interpolate=True)
+    yield from _problems(path.parent, whole)
+    yield from _tokenizer(path.parent)
+    yield from table_problems(path.parent, whole["nlp"]["lang"])
 
 
 def _read(path: Path, text: str, *, interpolate: bool) -> Config:
@@ -73,10 +86,39 @@ def _read(path: Path, text: str, *, interpolate: bool) -> Config:
         raise ValueError(f"{path} is no configuration of spaCy: {quoted(error)}") from None
 
 
+def _expanded(config: Mapping[str, Any]) -> Iterator[str]:
+    """Say whether references would make a configuration endless, or far longer than it is."""
+    left, waiting = LONGEST, [config]
+    while waiting and left >= 0:
+        value, parts = waiting.pop(), []
+        if isinstance(value, Mapping):
+            parts = [*value, *value.values()]
+        elif isinstance(value, list):
+            parts = value
+        elif isinstance(value, str):
+            names = _REFERENCE.findall(value)
+            parts = [_referred(config, name) for name in names]
+            if strange := [name for name in names if "." not in name.replace(":", ".")]:
+                yield f"{quoted(strange[0])} refers to no value of a section"
+            if "$" in _REFERENCE.sub("", value):
+                yield f"{quoted(value)} has a sign $ that begins no reference"
+            left -= len(value)
+        left -= 16 * len(parts)
+        waiting += parts
+    if left < 0:
+        yield f"its references make it longer than {LONGEST:,} characters"
+
+
+def _referred(config: Any, name: str) -> Any:
+    for part in name.replace(":", ".").split("."):
+        config = config.get(part) if isinstance(config, Mapping) else None
+    return config
+
+
 def _references(config: Mapping[str, Any]) -> Iterator[str]:
     """Yield what the parts that are loaded refer to outside themselves."""
     for section in ("nlp", "components"):
-        for value in _values(_section(config, section)):
+        for _, value in values(section, _section(config, section)):
             for name in _REFERENCE.findall(value) if isinstance(value, str) else ():
                 if not name.startswith(("nlp.", "components.")):
                     yield f"{section} refers to {quoted(name)}"
@@ -84,17 +126,12 @@ def _references(config: Mapping[str, Any]) -> Iterator[str]:
 
 def _tokenizer(folder: Path) -> Iterator[str]:
     """Yield what a tokeniser's own settings, which go before the configuration, ask for."""
-    path = folder / "tokenizer" / "cfg"
+    path, found = folder / "tokenizer" / "cfg", None
     if path.is_file():
-        try:
+        with suppress(ValueError, RecursionError):
             found = json.loads(read_text(path))
-        except (ValueError, RecursionError):
-            found = None
         if not isinstance(found, dict) or found.get("segmenter", "char") != "char":
             yield f"tokenizer/cfg says {quoted(found)}"
-    yield from (
-        f"{path.relative_to(folder)} lies in it" for path in sorted(folder.rglob("pkuseg*"))
-    )
 
 
 def _problems(folder: Path, config: Mapping[str, Any]) -> Iterator[str]:
@@ -104,48 +141,42 @@ def _problems(folder: Path, config: Mapping[str, Any]) -> Iterator[str]:
         yield f"its language is {quoted(language)}"
     yield from (f"it calls {name}" for name in CALLBACKS if nlp.get(name) is not None)
     for name, component in components.items():
+        if not _COMPONENT.fullmatch(name):
+            yield f"component {quoted(name)} has no plain name"
         factory = component.get("factory") if isinstance(component, Mapping) else None
         if factory not in FACTORIES:
             choices = named(sorted(FACTORIES), len(FACTORIES))
             yield f"component {quoted(name)} is made by {quoted(factory)}; choices: {choices}"
-    for asked in _asked({"nlp": nlp, "components": components}):
-        if _bare(asked) not in PARTS:
-            yield f"it asks for {quoted(asked)}"
-    for value in _values({"nlp": nlp, "components": components}):
-        if isinstance(value, (int, float)) and not -MOST <= value <= MOST:
-            yield f"it asks for {value}, more than {MOST:,}"
+    yield from _sizes({"nlp": nlp, "components": components})
     tokenizer = nlp.get("tokenizer")
     if isinstance(tokenizer, Mapping) and tokenizer.get("segmenter", "char") != "char":
         yield f"its tokenizer segments by {quoted(tokenizer['segmenter'])}"
     for file in sorted(folder.rglob("*")):
-        if file.is_file() and file.name.endswith(SUFFIXES):
+        if (file.is_file() and file.name.endswith(SUFFIXES)) or file.name.startswith("pkuseg"):
             yield f"{file.relative_to(folder)} lies in it"
+        if file.name == "moves" and file.stat().st_size > MOST_MOVES:
+            yield f"{file.relative_to(folder)} is longer than {MOST_MOVES:,} bytes"
+
+
+def _sizes(sections: Mapping[str, Any]) -> Iterator[str]:
+    layers = 0
+    for name, value in values("", sections):
+        if name.startswith("@") and _bare(str(value)) not in PARTS:
+            yield f"it asks for {quoted(value)}"
+        if isinstance(value, list) and len(value) > MOST_PARTS:
+            yield f"it asks for {len(value):,} {quoted(name)}, more than {MOST_PARTS:,}"
+        most = SIZES.get(name, MOST)
+        is_strange = name in SIZES and value is not None and type(value) is not int
+        if is_strange or (isinstance(value, (int, float)) and not -most <= value <= most):
+            yield f"{quoted(name)} is {quoted(value)}, more than {most:,} or no number"
+        layers += value if name == "depth" and value else 0
+    if layers > MOST_LAYERS:
+        yield f"it asks for {layers:,} layers, more than {MOST_LAYERS:,}"
 
 
 def _section(config: Mapping[str, Any], name: str) -> Mapping[str, Any]:
     found = config.get(name)
     return found if isinstance(found, Mapping) else {}
-
-
-def _values(value: Any) -> Iterator[Any]:
-    """Yield all values of a section that are neither sections nor lists."""
-    if isinstance(value, (Mapping, list)):
-        for part in value.values() if isinstance(value, Mapping) else value:
-            yield from _values(part)
-    else:
-        yield value
-
-
-def _asked(value: Any) -> Iterator[str]:
-    """Yield the names of all functions that a section asks for."""
-    if isinstance(value, Mapping):
-        for key, part in value.items():
-            if str(key).startswith("@"):
-                yield str(part)
-            yield from _asked(part)
-    elif isinstance(value, list):
-        for part in value:
-            yield from _asked(part)
 
 
 def _bare(name: str) -> str:

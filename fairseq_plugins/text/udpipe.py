@@ -6,8 +6,11 @@ CoNLL-U is, multiword tokens included; the sentences of a line are put together,
 a forest.
 """
 
+import json
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +19,22 @@ from ..corpora.conllu_parses import side_by_side
 from ..files import sha256
 from ..syntax.layers import STANDARD_TAGS, TREES, Annotation, annotated_names
 from ..syntax.subwords import locate_words
+from . import udpipe_trial
 
 PROBE = ("a", "1")  # words of no language in particular
+TRIAL = 5 * udpipe_trial.SECONDS  # seconds that a trial may take on a busy machine
 HEAD = b"\x12morphodita_parsito"  # of a model's file; on some others the library ends the process
+
+
+@lru_cache(maxsize=64)
+def survives(path: Path, digest: str) -> bool:
+    """Whether a process with limits ends well when it tries a model; once for each digest."""
+    about = json.dumps(sys.path), str(path.stat().st_size)
+    command = [sys.executable, "-I", udpipe_trial.__file__, str(path), *about]
+    try:
+        return subprocess.run(command, capture_output=True, timeout=TRIAL).returncode == 0
+    except subprocess.TimeoutExpired:
+        return False
 
 
 class UDPipeAnnotator:
@@ -63,9 +79,14 @@ class UDPipeAnnotator:
 
     @cached_property
     def model(self) -> Any:
-        """The model; ValueError for a file that is none."""
+        """The model; ValueError for a file that is none, or that a trial does not survive."""
         with self.path.open("rb") as file:
             known = file.read(len(HEAD)) == HEAD
+        if known and not survives(self.path, sha256(self.path)):
+            raise ValueError(
+                f"{self.path} is damaged or forged: a process that only tries the model was ended "
+                "by the model, or by its limits of memory and time"
+            )
         found = self._library().Model.load(str(self.path)) if known else None
         if found is None:
             raise ValueError(f"{self.path} is no UDPipe model (version 1)")
@@ -121,11 +142,7 @@ class UDPipeAnnotator:
             sentence = library.Sentence()
 
     def _annotated(self, sentence: Any) -> Annotation:
-        """Tag and parse a sentence, and read what UDPipe says of it as CoNLL-U.
-
-        Raises:
-            ValueError: the model has no tagger, or no parser where one is needed.
-        """
+        """Tag and parse a sentence, and read what UDPipe says of it as CoNLL-U."""
         library = self._library()
         error, how = library.ProcessingError(), self.model.DEFAULT
         done = self.model.tag(sentence, how, error)

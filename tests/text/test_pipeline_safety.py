@@ -54,7 +54,7 @@ def put_beside(folder: Path, name: str, content: str) -> None:
 CHANGES = {
     "a section of elsewhere": (refer("scorer2"), "refers to 'training.evil'"),
     "a value of elsewhere": (refer("x", "paths.train"), "refers to 'paths.train'"),
-    "a huge size": (put("label_smoothing = 0.05", "depth = 100000000"), "more than 1,000,000"),
+    "a huge size": (put("label_smoothing = 0.05", "rows = 100000000"), "more than 1,000,000"),
     "settings of a tokeniser": (
         lambda folder: put_beside(folder, "cfg", '{"segmenter": "jieba"}'),
         "tokenizer/cfg says",

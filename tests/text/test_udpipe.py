@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import lzma
 import pickle
+import random
+import struct
+import subprocess
+import sys
 from argparse import Namespace
+from collections import Counter
 
 import pytest
 from raw_corpora import contents, make_options, write_lines
@@ -11,6 +18,7 @@ from raw_corpora import contents, make_options, write_lines
 from fairseq_plugins.cli.main import main
 from fairseq_plugins.data.manifest import TRANSLATION, Manifest
 from fairseq_plugins.prep.recipes import translation
+from fairseq_plugins.text import udpipe, udpipe_trial
 from fairseq_plugins.text.annotators import load_annotator
 from fairseq_plugins.text.pipeline import udpipe_training
 from fairseq_plugins.text.source_encoder import SourceEncoder
@@ -151,3 +159,100 @@ def test_what_cannot_be_trained_is_refused_at_once(tmp_path):
     train.write_text("é", encoding="latin-1")
     with pytest.raises(ValueError, match=r"train.conllu:1: .*UTF-8"):
         udpipe_training.train(Namespace(train=train, out=tmp_path / "m", **options))
+
+
+TRY_ALL = """
+import os, sys, resource
+sys.path.insert(0, sys.argv[1])
+import udpipe_trial, ufal.udpipe
+udpipe_trial.SECONDS = 1
+for path in sys.argv[2:]:
+    if not (child := os.fork()):
+        try:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 2)
+            udpipe_trial.limit(os.path.getsize(path))
+            udpipe_trial.use(path)
+            os._exit(0)
+        finally:
+            os._exit(1)
+    _, status, used = os.wait4(child, 0)
+    print(os.waitstatus_to_exitcode(status), used.ru_maxrss)
+"""
+LZMA = {"id": lzma.FILTER_LZMA1, "lc": 3, "lp": 0, "pb": 2, "dict_size": 1 << 24, "mode": 1}
+
+
+def check_sum(whole: int, packed: int) -> int:
+    return (whole * 19991 + packed * 199999991 + 1234567890) % 2**32
+
+
+def blocks(raw: bytes):
+    """Yield the places of compressed blocks in a model, with what they hold."""
+    for at in range(len(raw) - 12):
+        whole, packed, found = struct.unpack_from("<III", raw, at)
+        if found == check_sum(whole, packed):
+            end = at + 17 + packed
+            reader = lzma.LZMADecompressor(lzma.FORMAT_RAW, filters=[{**LZMA}])
+            yield at, end, reader.decompress(raw[at + 17 : end], whole)
+
+
+def packed(block: bytes) -> bytes:
+    """Compress a block so that UDPipe finds it as long as it says."""
+    writer = lzma.LZMACompressor(lzma.FORMAT_RAW, filters=[{**LZMA, "nice_len": 8, "depth": 1}])
+    raw = writer.compress(block) + writer.flush()
+    reader, size = lzma.LZMADecompressor(lzma.FORMAT_RAW, filters=[{**LZMA}]), 0
+    near = max(0, len(raw) - 12)
+    size = len(reader.decompress(raw[:near]))
+    while size < len(block):
+        size, near = size + len(reader.decompress(raw[near : near + 1])), near + 1
+    sizes = len(block), near
+    return struct.pack("<III", *sizes, check_sum(*sizes)) + b"\x5d\0\0\0\1" + raw[:near]
+
+
+def forged(raw: bytes, held, dice: random.Random) -> bytes:
+    """Change bytes of a model: mostly of its file, sometimes a count within a block."""
+    found = bytearray(raw)
+    if dice.random() < 0.93:
+        for _ in range(dice.randint(1, 20)):
+            found[dice.randrange(len(udpipe.HEAD), len(raw))] = dice.randrange(256)
+        return bytes(found[: dice.choice([len(raw), dice.randrange(20, len(raw))])])
+    begin, end, block = held[2]
+    block, at = bytearray(block), dice.randrange(400)
+    block[at : at + 4] = dice.choice([b"\xff\xff\xff\x7f", b"\xff\xff\xff\xff", b"\0\0\0\x10"])
+    return raw[:begin] + packed(bytes(block)) + raw[end:]
+
+
+def test_forged_models_end_a_trial_and_nothing_else(model, tmp_path):
+    dice, raw = random.Random(1), model.read_bytes()
+    held, paths = [*blocks(raw)], [str(model)]
+    for number in range(300):
+        path = tmp_path / f"{number}.udpipe"
+        path.write_bytes(forged(raw, held, dice))
+        paths.append(str(path))
+    place = udpipe_trial.__file__.rpartition("/")[0]
+    done = subprocess.run(
+        [sys.executable, "-c", TRY_ALL, place, *paths], capture_output=True, text=True, check=True
+    )
+    rows = [tuple(map(int, row.split())) for row in done.stdout.split("\n") if row]
+    assert len(rows) == len(paths)
+    assert rows[0][0] == 0
+    assert max(memory for _, memory in rows) < 1_100_000  # KiB
+    ended = [path for path, (status, _) in zip(paths, rows) if status in (-6, -11)]
+    assert ended, Counter(status for status, _ in rows)
+    with pytest.raises(ValueError, match="only tries the model was ended"):
+        opened(ended[0], "pos")
+    assert opened(model, "pos").annotate_words([["Le"]])
+
+
+def test_a_model_is_tried_once_with_limits(model, tmp_path, monkeypatch):
+    runs, run = [], subprocess.run
+    monkeypatch.setattr(subprocess, "run", lambda *a, **k: [runs.append(a), run(*a, **k)][1])
+    udpipe.survives.cache_clear()
+    opened(model, "pos"), opened(model, "heads")
+    assert len(runs) == 1
+    code = (
+        "import sys; sys.path.insert(0, %r); import udpipe_trial as t; t.limit(9); bytes(2 << 30)"
+    )
+    code %= udpipe_trial.__file__.rpartition("/")[0]
+    done = run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert "MemoryError" in done.stderr
+    assert json.loads(runs[0][0][-2]) == sys.path

@@ -1,0 +1,144 @@
+"""Whether the tables of a spaCy pipeline can be read in fair time and memory, before spaCy does.
+
+spaCy's native code follows edit trees wherever they lead, and a regular expression can be slow.
+"""
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from srsly import msgpack
+
+from ..messages import quoted
+from ..text_reading import read_text
+
+# a size in configurations and models -> the largest that is taken
+SIZES = {"depth": 64, "window_size": 16, "maxout_pieces": 16, "nC": 64, "nM": 1024}
+SIZES |= {"width": 4096, "hidden_width": 512}
+PATTERNS = ("prefix_search", "suffix_search", "infix_finditer", "token_match", "url_match")
+NO_CHILD = 2**32 - 1
+MOST_NODES = 10_000  # of an edit tree, each counted wherever it stands
+MOST_RULES = 20_000  # exceptions of a tokeniser, or patterns of a ruler
+_FAST = re.compile(r"[^*+?{|]{0,500}[*+?]?[^*+?{|]{0,500}")  # one sign of repetition at most
+
+
+def table_problems(folder: Path, language: str | None = None) -> Iterator[str]:
+    """Yield what is wrong with a pipeline's tables; without a language with its edit trees alone.
+
+    Raises:
+        ValueError: a file is damaged.
+    """
+    readers: dict[str, Any] = {"trees": _trees}
+    if language is not None:
+        readers |= {"patterns": _ruler, "model": _model}
+        readers["tokenizer"] = lambda path: _tokenizer(path, _own(language))
+    for path in sorted(folder.rglob("*")):
+        if path.name in readers and path.is_file():
+            try:
+                for problem in readers[path.name](path):
+                    yield f"{path.relative_to(folder)}: {problem}"
+            except Exception as error:  # whatever stands in the place of what is read
+                raise ValueError(f"{path} is damaged: {quoted(error)}") from None
+
+
+def values(name: str, value: Any) -> Iterator[tuple[str, Any]]:
+    """Yield name and value of a value and all that it holds; members of a list have its name."""
+    yield name, value
+    if isinstance(value, Mapping):
+        for key, part in value.items():
+            yield from values(str(key), part)
+    for part in value if isinstance(value, list) else ():
+        yield from values(name, part)
+
+
+def damaged(folder: Path) -> Path | None:
+    """Return the first file of a pipeline that is not of its own format."""
+    readers = dict.fromkeys(("cfg", "meta.json", "strings.json", "vectors.cfg"), _json)
+    readers |= dict.fromkeys(("vectors", "keys"), lambda path: np.load(path, mmap_mode="r"))
+    packed = ("model", "trees", "patterns", "moves", "key2row", "lookups.bin", "tokenizer")
+    readers |= dict.fromkeys(packed, _unpacked)
+    for path in sorted(folder.rglob("*")):
+        try:
+            if path.name in readers and path.is_file():
+                readers[path.name](path)
+        except Exception:  # whatever the libraries make of it
+            return path
+    return None
+
+
+def _unpacked(path: Path) -> Any:
+    return msgpack.loads(path.read_bytes(), raw=False)  # srsly's own readers leave `gc` off
+
+
+def _json(path: Path) -> Any:
+    return json.loads(read_text(path))
+
+
+def _trees(path: Path) -> Iterator[str]:
+    sizes: list[int] = []
+    for number, node in enumerate(_unpacked(path)["trees"]):
+        children = [node.get(name, NO_CHILD) for name in ("prefix_tree", "suffix_tree")]
+        children = [child for child in children if child != NO_CHILD]
+        for child in children:
+            if type(child) is not int or not 0 <= child < number:
+                yield f"node {number} has the child {quoted(child)}, which is not before it"
+                return
+        sizes.append(1 + sum(sizes[child] for child in children))
+        if sizes[-1] > MOST_NODES:
+            yield f"node {number} stands above more than {MOST_NODES:,} nodes"
+            return
+    for label in _json(path.with_name("cfg"))["labels"]:
+        if type(label) is not int or not 0 <= label < len(sizes):
+            yield f"a label is {quoted(label)} and there are {len(sizes)} trees"
+
+
+@lru_cache(8)
+def _own(language: str) -> dict[str, Any]:
+    """Return the tables of a language's own tokeniser."""
+    import spacy
+
+    how = {"nlp": {"tokenizer": {"@tokenizers": "spacy.Tokenizer.v1"}}}
+    tokenizer: Any = spacy.blank(language, config=how).tokenizer
+    return msgpack.loads(tokenizer.to_bytes(exclude=["vocab"]), raw=False)
+
+
+def _tokenizer(path: Path, own: Mapping[str, Any]) -> Iterator[str]:
+    found = _unpacked(path)
+    if strange := found.keys() - own.keys():
+        yield f"{quoted(min(strange))} is no part of a tokeniser"
+    for name in PATTERNS:
+        if (pattern := found.get(name)) not in (None, own[name]):
+            yield f"its {name} is {quoted(pattern)}, not the pattern of the language"
+    rules = {
+        word: parts
+        for word, parts in (found.get("exceptions") or {}).items()
+        if own["exceptions"].get(word) != parts
+    }
+    if len(rules) > MOST_RULES or len(str(rules)) > 100 * MOST_RULES:
+        yield f"{len(rules):,} exceptions are not the language's own: too many, or too long"
+
+
+def _ruler(path: Path) -> Iterator[str]:
+    patterns = [pattern for row in _unpacked(path) for pattern in row["patterns"]]
+    if len(patterns) > MOST_RULES:
+        yield f"there are {len(patterns):,} patterns, more than {MOST_RULES:,}"
+    for pattern in patterns:
+        signs = [token["OP"] for token in pattern if "OP" in token]
+        if len(signs) > 1 or not {*signs} <= {*"!?*+"}:
+            yield f"a pattern repeats words by {quoted(signs)}, not once by one of ! ? * +"
+        for _, found in (row for row in values("", pattern) if row[0] == "REGEX"):
+            for _, expression in values("", found):
+                if isinstance(expression, str) and not _FAST.fullmatch(expression):
+                    yield f"the expression {quoted(expression)} may be slow"
+
+
+def _model(path: Path) -> Iterator[str]:
+    for attributes in _unpacked(path)["attrs"]:
+        for name in SIZES.keys() & attributes.keys():
+            value = msgpack.loads(attributes[name], raw=False)
+            if type(value) is not int or not 0 <= value <= SIZES[name]:
+                yield f"{name} is {quoted(value)}, more than {SIZES[name]:,} or no number"
