@@ -12,6 +12,7 @@ from typing import Any
 from starlette.responses import PlainTextResponse
 
 ASGIApp = Callable[..., Any]
+MOST = 1 << 20  # bytes of a body; the page's fields hold 12,000 characters
 PLACES = frozenset({"/", "/config", "/theme.css", "/favicon.ico", "/manifest.json"})
 API = "/gradio_api"
 FOLDERS = ("/assets/", "/static/", f"{API}/run/", f"{API}/queue/join", f"{API}/queue/data")
@@ -29,6 +30,7 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
 }
+CLOSE = {"Connection": "close"}  # the rest of a body is not read
 OPENED = b"access-control-allow-"  # headers by which gradio lets others read
 FORWARDED = b"x-forwarded-"  # headers of proxies, which anybody can send
 
@@ -51,9 +53,29 @@ def guarded(app: ASGIApp) -> ASGIApp:
         if status := refused(scope["method"], scope["path"], dict(kept)):
             answer = PlainTextResponse("this is for the page itself", status)
             return await answer(scope, receive, send_guarded)
-        return await app(scope, receive, send_guarded)
+        kept_body = [await _first(receive)]
+        if kept_body[0] is None:
+            answer = PlainTextResponse(f"the body is longer than {MOST:,} bytes", 413, CLOSE)
+            return await answer(scope, receive, send_guarded)
+
+        async def received() -> Any:
+            return kept_body.pop() if kept_body else await receive()
+
+        return await app(scope, received, send_guarded)
 
     return checked
+
+
+async def _first(receive: Any) -> Any:
+    """Return a request's body as one message; None for one that is too long."""
+    body = bytearray()
+    while True:
+        message = await receive()
+        body += message.get("body", b"")
+        if len(body) > MOST:
+            return None
+        if not message.get("more_body"):
+            return {**message, "body": bytes(body)}
 
 
 def refused(method: str, path: str, headers: Mapping[bytes, bytes]) -> int:

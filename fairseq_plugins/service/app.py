@@ -30,12 +30,13 @@ from .batching import Batcher, Closed, Full
 from .http import only_for
 from .metrics import Metrics
 from .models import Served
-from .options import ServiceOptions
+from .options import CONNECTIONS, ServiceOptions
 from .requests import (
     BUSY,
     CONTENT,
     OTHER_TYPE,
     TOO_LARGE,
+    UNREADABLE,
     Refused,
     check_size,
     read_json,
@@ -50,6 +51,19 @@ DISCARDED = 1 << 24  # bytes beyond the limit that are read, so that the client 
 HEADERS = {BUSY: {"Retry-After": "1"}, TOO_LARGE: {"Connection": "close"}}
 HEADERS[SLOW_BODY] = HEADERS[TOO_LARGE]  # the rest is not read
 JSON = "application/json"
+ERRORS = {  # of requests to models: status -> when
+    UNREADABLE: "The body is no JSON, or the request names a Host that is not served.",
+    SLOW_BODY: "The body did not come in time.",
+    TOO_LARGE: "The body is longer than --max-body allows.",
+    OTHER_TYPE: f"The body is not sent as Content-Type: {JSON}.",
+    CONTENT: "The content is refused: another form, too many texts, or a text that is too long.",
+    FAILED: "The model failed.",
+    BUSY: "The service is busy, or ends; Retry-After says when to ask again.",
+}
+ABOUT = f"""Trained models of text: classes, scores, labels of words, answers, translations.
+
+An error is {{"error": "one sentence"}}. Two errors are plain text instead: while
+{CONNECTIONS:,} connections are open, a request gets 503; what is no HTTP gets 400."""
 BUSY_REASON = "the service is busy: {}; ask again later"
 
 logger = logging.getLogger(__name__)
@@ -101,11 +115,7 @@ class Service:
         return response
 
     async def _records(self, served: Served, request: Request, deadline: float) -> list[Any]:
-        """Read a request and wait for its records.
-
-        Raises:
-            Refused: it is not answered.
-        """
+        """Read a request and wait for its records."""
         kind, limits = served.kind, self.options
         raw = await read_body(request, limits.max_body, deadline)
         body = read_request(kind.body, read_json(raw), kind.example)
@@ -175,17 +185,17 @@ async def read_body(request: Request, most: int, deadline: float) -> bytes:
 
 async def _received(request: Request, most: int) -> bytes | None:
     """Return a body as it comes; None for one that is too long, of which no more is kept."""
-    parts, size = [], 0
+    found, size = bytearray(), 0
     while size <= most + DISCARDED:
         message = await request.receive()
         if message["type"] == "http.disconnect":
             raise ClientGone
         size += len(message.get("body", b""))
         if size <= most:
-            parts.append(message.get("body", b""))
+            found += message.get("body", b"")
         if not message.get("more_body"):
             break
-    return b"".join(parts) if size <= most else None
+    return bytes(found) if size <= most else None
 
 
 async def answered(asked: Future[list[Any]], request: Request, deadline: float) -> list[Any]:
@@ -231,11 +241,10 @@ def _answers(name: str, records: list[Any]) -> Response:
 
 def make_app(service: Service) -> ASGIApp:
     """Return the application with all its routes."""
-    about = "Trained models of text: classes, scores, labels of words, answers, translations."
     app = FastAPI(
         title="fairseq_plugins",
         version=__version__,
-        description=about,
+        description=ABOUT,
         docs_url=None,
         redoc_url=None,
         redirect_slashes=False,
@@ -284,6 +293,9 @@ def _add_model(app: FastAPI, service: Service, served: Served) -> None:
     content = {JSON: {"schema": schema_of(served.kind.body), "example": served.kind.example}}
     place, about = f"/models/{served.name}", f"Ask {served.name} ({served.kind.name})"
     documented = {"requestBody": {"required": True, "content": content}}
+    schema = {"type": "object", "properties": {"error": {"type": "string"}}, "required": ["error"]}
+    error = {"content": {JSON: {"schema": schema}}}
+    told: Any = {status: {"description": when, **error} for status, when in ERRORS.items()}
 
     async def ask(request: Request) -> Response:
         return await service.ask(served, request)
@@ -292,5 +304,7 @@ def _add_model(app: FastAPI, service: Service, served: Served) -> None:
         return as_json(served.about)
 
     for path in [place] if len(service.models) > 1 else [place, "/predict"]:
-        app.add_api_route(path, ask, methods=["POST"], summary=about, openapi_extra=documented)
+        app.add_api_route(
+            path, ask, methods=["POST"], summary=about, openapi_extra=documented, responses=told
+        )
     app.add_api_route(place, describe, methods=["GET"], summary=f"What {served.name} is")

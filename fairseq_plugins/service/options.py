@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from ..option_flags import check, option
 from .http import names_of
 
+CONNECTIONS = 1000  # at a time; uvicorn answers further ones with 503, as plain text
 LEVELS = ("debug", "info", "warning", "error")
 
 

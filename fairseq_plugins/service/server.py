@@ -17,11 +17,10 @@ from .batching import Batcher
 from .http import address_of, bind, check_libraries, listen, until_told
 from .metrics import Metrics
 from .models import Served, find_models, load_model
-from .options import ServiceOptions
+from .options import CONNECTIONS, ServiceOptions
 
 BACKLOG = 2048  # connections that wait to be taken
 CHARACTERS = 1000  # of a text, of which a full batch is made
-CONNECTIONS = 1000  # at a time; further ones get 503
 HOW: dict[str, Any] = {  # of uvicorn
     "lifespan": "off",
     "ws": "none",

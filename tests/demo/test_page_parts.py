@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+import random
 import re
 
 import numpy as np
 import pytest
 
+from fairseq_plugins.demo import guard
 from fairseq_plugins.demo.drawings import MOST, arcs, as_map, render
 from fairseq_plugins.demo.options import DemoOptions
 from fairseq_plugins.demo.sentences import Cut, Reading
@@ -115,3 +118,42 @@ def test_classes_are_shown_by_their_names(names):
     assert [share for _, share in bars] == [0.75, 0.25]
     assert page.count("&lt;i&gt;fine (1)") == (2 if names else 0)
     assert "<i>fine" not in page
+
+
+def asked(app, parts, path="/gradio_api/queue/join"):
+    """Send a body in parts; return the status and the messages that are left."""
+    left = [{"type": "http.request", "body": part, "more_body": True} for part in parts[:-1]]
+    left += [{"type": "http.request", "body": part} for part in parts[-1:]]
+    left, sent = [*left, {"type": "http.disconnect"}], []
+
+    async def receive():
+        return left.pop(0)
+
+    async def send(message):
+        sent.append(message)
+
+    scope = {"type": "http", "method": "POST", "path": path, "headers": []}
+    asyncio.run(app(scope, receive, send))
+    return sent[0]["status"], left
+
+
+def test_bodies_are_bounded_however_they_come(monkeypatch):
+    monkeypatch.setattr(guard, "MOST", 1000)
+    dice, bodies = random.Random(4), []
+
+    async def app(scope, receive, send):
+        message = await receive()
+        bodies.append(message["body"])
+        assert not message.get("more_body")
+        assert (await receive())["type"] == "http.disconnect"
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+
+    guarded = guard.guarded(app)
+    for _ in range(300):
+        parts = [b"x" * dice.choice([0, 1, 10, 500, 5000]) for _ in range(dice.randint(1, 9))]
+        bodies.clear()
+        status, left = asked(guarded, parts)
+        is_fair = len(b"".join(parts)) <= 1000
+        assert (status, bodies) == ((200, [b"".join(parts)]) if is_fair else (413, []))
+        assert is_fair or len(left) >= 1  # what comes behind the limit is not read
+    assert asked(guarded, [b"x" * 9999], "/gradio_api/upload")[0] == 404

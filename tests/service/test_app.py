@@ -11,6 +11,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 import uvicorn
@@ -24,6 +25,7 @@ from fairseq_plugins.service.metrics import Metrics
 from fairseq_plugins.service.models import Served
 from fairseq_plugins.service.options import ServiceOptions
 from fairseq_plugins.service.requests import Sentences
+from fairseq_plugins.service.server import HOW
 
 LONG = 30  # seconds; never waited for
 JSON = {"Content-Type": "application/json"}
@@ -51,7 +53,7 @@ class Model:
 
 
 @contextmanager
-def running(names=("a",), **options):
+def running(names=("a",), most=None, **options):
     """Serve stand-ins; give what asks them, the models, and the service."""
     given = ServiceOptions(bundles=names, **{"port": 0, "workers": 1, **options})
     given.check()
@@ -66,7 +68,7 @@ def running(names=("a",), **options):
         told=metrics.add_batch,
     )
     service = Service(models, batcher, metrics, given)
-    config = uvicorn.Config(make_app(service), log_config=None, lifespan="off", ws="none")
+    config = uvicorn.Config(make_app(service), **HOW | {"limit_concurrency": most})
     server = uvicorn.Server(config)
     port = socket.create_server(("127.0.0.1", 0))
     number = port.getsockname()[1]
@@ -228,6 +230,36 @@ def test_the_description_needs_nothing_from_elsewhere(two):
     body = found["paths"]["/models/a"]["post"]["requestBody"]["content"]["application/json"]
     assert status == 200
     assert body["schema"]["required"] == ["texts"]
+
+
+def test_the_description_and_the_page_say_what_errors_there_are(two):
+    found = two(b"", "/openapi.json", "GET")[1]
+    about = (Path(__file__).parents[2] / "docs" / "serve.md").read_text(encoding="utf-8")
+    errors = found["paths"]["/models/b"]["post"]["responses"]
+    assert {*errors} - {"200"} == {"400", "408", "413", "415", "422", "500", "503"}
+    for status, error in errors.items():
+        assert status == "200" or error["content"]["application/json"]["schema"]["required"]
+        assert status in ("200", "408", "500") or status in about
+    for page in (about, found["info"]["description"]):
+        assert "1,000 connections" in page
+        assert "plain text" in page
+
+
+def test_two_errors_are_plain_text():
+    assert HOW["limit_concurrency"] == 1000
+    with running(most=1) as ask:
+        busy = raw(ask, b"GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n")
+        broken = raw(ask, b"nonsense\r\n\r\n")
+    for found, status in ((busy, b" 503 "), (broken, b" 400 ")):
+        assert status in found.partition(b"\r\n")[0]
+        assert b"content-type: text/plain" in found.lower()
+
+
+def raw(ask, request):
+    """Send bytes; return all that is answered."""
+    with socket.create_connection(("127.0.0.1", ask.port), timeout=LONG) as link:
+        link.sendall(request)
+        return b"".join(iter(lambda: link.recv(4096), b""))
 
 
 def test_many_threads_get_their_own_answers(one):
