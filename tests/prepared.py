@@ -68,10 +68,11 @@ class StubEncoder:
 
     annotator_id = "toy 1 abc"
 
-    def encode(self, lines: Sequence[str]) -> list[SimpleNamespace]:
-        """Encode raw lines."""
+    def encode(self, lines: Sequence[str], limit: int | None = None) -> list[SimpleNamespace]:
+        """Encode raw lines; none is left out."""
         found = [line.split() for line in lines]
-        return [SimpleNamespace(subwords=line, columns=columns_of(line)) for line in found]
+        how = {"left_out": False}
+        return [SimpleNamespace(subwords=line, columns=columns_of(line), **how) for line in found]
 
 
 class StubDecoder:

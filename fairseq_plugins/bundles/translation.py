@@ -249,10 +249,10 @@ class Translator:
             for nbest in self.model.translate(rows, search)
         ]
 
-    def encode(self, lines: Sequence[str]) -> list[EncodedLine]:
+    def encode(self, lines: Sequence[str], limit: int | None = None) -> list[EncodedLine]:
         """Return the words and subwords of raw lines, and what these carry."""
         with self._lock:
-            return self.encoder.encode(lines)
+            return self.encoder.encode(lines, limit)
 
     def ids_of(self, subwords: Sequence[str]) -> list[int]:
         """Return the ids of source subwords and an end mark.
@@ -267,11 +267,11 @@ class Translator:
         longest = self.manifest.options.get("max_characters", unanswered.LONGEST_LINE)
         limit = self.model.layout.source.positions
         read, whole = unanswered.taken(lines, first, longest)
-        encoded = self.encode(read)
+        encoded = self.encode(read, limit)
         rows = [self._row(sentence) for sentence in encoded]
         marks = [
-            unanswered.mark_of(len(ids), limit, whole=is_whole)
-            for (ids, _), is_whole in zip(rows, whole)
+            unanswered.mark_of(len(ids), limit, whole=is_whole and not line.left_out)
+            for (ids, _), is_whole, line in zip(rows, whole, encoded)
         ]
         limits = f"{limit} subwords or {longest} characters"
         unanswered.report(marks, first, limits, "cut such lines before")

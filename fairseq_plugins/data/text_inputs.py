@@ -250,6 +250,16 @@ class TextInputs:
             message = "%s %s: %d of %d questions have an answer that no window shows whole"
             logger.info(message, self.folder, split, unreachable, len(dataset))
 
+    def check_length(self, texts: int, subwords: int, name: str) -> None:
+        """Refuse an example that has too many subwords, before it is annotated (ValueError).
+
+        ``subwords`` may leave some of its ``texts`` texts' out.
+        """
+        form = self.form(learning=False)
+        least = subwords + form.row.specials(texts)
+        if form.long_examples == ERROR and form.limit is not None and least > form.limit:
+            raise ValueError(form.too_long(name, f"at least {least}"))
+
     def take(
         self, sentences: Sequence[Sequence[Any]], ids: Sequence[str] | None = None
     ) -> TextDataset:

@@ -44,6 +44,22 @@ class InputFormat:
     longest_question: int = 64  # wordpieces of the first sentence that are read, with `WINDOWS`
     controls: Controls = UNCONTROLLED  # what is given in the place of layers and questions
 
+    def too_long(self, name: str, size: object) -> str:
+        """Return the refusal of an example of so many tokens, special tokens included."""
+        other = SPLIT if self.by_word else TRUNCATE
+        larger = self.larger_limit()
+        return (
+            f"{name} has {size} tokens, special tokens included, but the limit is {self.limit}; "
+            f"choices: --long-examples {other}{larger and ', or ' + larger}"
+        )
+
+    def larger_limit(self) -> str:
+        """Say what a larger limit would need; nothing where the models have no room for more."""
+        if self.positions is None:
+            return "a larger --max-positions as far as the model has positions"
+        has_room = self.positions > (self.limit or self.positions)
+        return f"a larger --max-positions, at most {self.positions}" if has_room else ""
+
     def entering(self, how: str) -> list[Layer]:
         """Return the layers that enter a batch in one way (`syntax.layers`)."""
         return [layer for layer in layers_of(self.layers) if layer.enters == how]
@@ -193,27 +209,11 @@ class TextItems:
         cuts = {TRUNCATE: self._truncate, SPLIT: self._split, WINDOWS: self._windows}
         for index in np.flatnonzero(unfit).tolist():
             if self.form.long_examples == ERROR:
-                raise ValueError(self._too_long(index, limit))
+                raise ValueError(self.form.too_long(self.name_of(index), self.sizes[index]))
             cut = cuts[self.form.long_examples]
             rows, owners = self._cuts[index] = cut(index, limit - specials)
             lengths = [end - begin for parts in rows for _, begin, end in parts]
             self.sizes[index] = len(rows) * specials + sum(lengths)
-
-    def _too_long(self, index: int, limit: int) -> str:
-        other = SPLIT if self.form.by_word else TRUNCATE
-        larger = self._larger_limit()
-        return (
-            f"{self.name_of(index)} has {self.sizes[index]} tokens, special tokens included, but "
-            f"the limit is {limit}; choices: --long-examples {other}{larger and ', or ' + larger}"
-        )
-
-    def _larger_limit(self) -> str:
-        """Say what a larger limit would need; nothing where the models have no room for more."""
-        most = self.form.positions
-        if most is None:
-            return "a larger --max-positions as far as the model has positions"
-        has_room = most > (self.form.limit or most)
-        return f"a larger --max-positions, at most {most}" if has_room else ""
 
     def _truncate(self, index: int, room: int) -> tuple[list[list[Stretch]], None]:
         lengths = [int(column.tokens.lengths[index]) for column in self.sentences]
@@ -223,7 +223,7 @@ class TextItems:
         *whole, (last, *_) = self._whole(index)
         room -= sum(end for *_, end in whole)
         if room < 1:
-            larger = self._larger_limit()
+            larger = self.form.larger_limit()
             raise ValueError(
                 f"{self.name_of(index)}: in {self.form.limit} tokens, special tokens included, the "
                 f"question leaves no room; choices: {larger and larger + ', or '}a shorter question"
@@ -235,7 +235,7 @@ class TextItems:
         question, passage = (int(column.tokens.lengths[index]) for column in self.sentences)
         kept = min(question, self.form.longest_question)
         if kept >= room:
-            larger = self._larger_limit()
+            larger = self.form.larger_limit()
             choices = f"{larger and larger + ', or '}a smaller --max-query-length"
             raise ValueError(
                 f"{self.name_of(index)} has a question of {kept} wordpieces: in "

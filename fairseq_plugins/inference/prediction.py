@@ -200,9 +200,13 @@ class Predictor:
         """
         examples = iter(examples)
         while part := list(islice(examples, count)):
-            with self.encoding:
-                encoded = self.encoder.encode(part)
             names = [f"{e.id} (line {e.line})" if e.line else e.id for e in part]
+            with self.encoding:
+                for example, name in zip(part, names):
+                    texts = len(example.texts)
+                    least = self.encoder.least(example, self.inputs.limit)
+                    self.inputs.check_length(texts, least, f"example {name}")
+                encoded = self.encoder.encode(part)
             yield part, encoded, self.inputs.take(encoded, names)
 
     def predict_split(self, split: str, **limits: Any) -> Iterator[Prediction]:

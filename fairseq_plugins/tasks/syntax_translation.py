@@ -440,8 +440,10 @@ class SyntaxTranslationTask(TranslationTask):
         longest = int(self.manifest.options.get("max_characters", unanswered.LONGEST_LINE))
         read, whole = unanswered.taken(lines, first, longest, cut=self.cfg.truncate_source)
         tokens, factors, marks = [], [], []
-        for is_whole, sentence in zip(whole, self.source_encoder.encode(read)):
+        most = None if self.cfg.truncate_source else limit
+        for is_whole, sentence in zip(whole, self.source_encoder.encode(read, most)):
             ids, row = self._ids_and_factors(sentence)
+            is_whole = is_whole and not sentence.left_out
             mark = unanswered.mark_of(len(ids), limit, whole=is_whole)
             if mark:
                 ids, row = [self.src_dict.eos()] * mark, row[-1:].repeat(mark, 1)

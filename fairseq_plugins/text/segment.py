@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 from random import Random
+from sys import getsizeof
 
 import sentencepiece
 from subword_nmt.apply_bpe import BPE
@@ -22,7 +23,9 @@ from ..text_reading import read_text
 
 SUBWORDS = ("subword_nmt", "sentencepiece", "none")
 SEPARATOR = "@@"
-CACHE_LIMIT = 200_000
+CACHE_BYTES = 1 << 26  # of words that were cut, with their subwords
+LONGEST_CACHED = 100  # characters
+PLACE = 100  # bytes that a dictionary needs for a word
 HELD = "\ufdd0"  # no character of any text
 SENTENCEPIECE_THREADS = 2  # fixed: the model must not depend on the machine
 
@@ -58,6 +61,9 @@ class BpeSegmenter:
         # subword-nmt cannot read a file without merges, but it can leave out all of them
         self.bpe = BPE(io.StringIO(read_text(codes)), merges or 0, SEPARATOR, vocabulary)
         self.cuts: dict[str, list[str]] = {}
+        self._held = 0  # bytes in them
+        # characters of a subword, at most; cutting takes time with the square of a word's length
+        self.longest = max((len(a) + len(b) for a, b in self.bpe.bpe_codes), default=1)
 
     def segment(self, text: str) -> tuple[list[str], list[Span]]:
         """Return S subwords and their spans in ``text`` (single-spaced)."""
@@ -76,9 +82,7 @@ class BpeSegmenter:
         return subwords, spans
 
     def _cut(self, word: str) -> list[str]:
-        """Cut one word into marked subwords, and remember them."""
-        if len(self.cuts) >= CACHE_LIMIT:
-            self.cuts.clear()
+        """Cut one word into marked subwords, and remember them unless they are long."""
         self.bpe.cache.clear()
         pieces = self.bpe.segment_tokens([word])
         bare = [*(piece[: -len(SEPARATOR)] for piece in pieces[:-1]), pieces[-1]]
@@ -86,8 +90,14 @@ class BpeSegmenter:
             bare = list(word)  # text that spells subword-nmt's end-of-word sign can confuse it
         if bare[-1].endswith(SEPARATOR):
             bare[-1:] = bare[-1][:-1], bare[-1][-1]
-        self.cuts[word] = [*(piece + SEPARATOR for piece in bare[:-1]), bare[-1]]
-        return self.cuts[word]
+        found = [*(piece + SEPARATOR for piece in bare[:-1]), bare[-1]]
+        if len(word) <= LONGEST_CACHED:
+            size = PLACE + sum(map(getsizeof, (word, found, *found)))
+            if self._held + size > CACHE_BYTES:
+                self.cuts, self._held = {}, 0
+            self.cuts[word] = found
+            self._held += size
+        return found
 
     def join(self, text: str) -> str:
         """Remove the marks: ``wat@@ ch`` -> ``watch``."""

@@ -45,6 +45,7 @@ class EncodedLine:
     columns: dict[str, list[Any]] = field(default_factory=dict)
     word_of: list[int] = field(default_factory=list)  # S word indices
     misaligned: int = 0  # how many subwords do not lie within one word
+    left_out: bool = False  # whether it was longer than wanted, and is empty here
 
 
 def annotate_lines(
@@ -166,19 +167,31 @@ class SourceEncoder:
         warn_of_other(folder, manifest.annotator_id, encoder.annotator)
         return encoder
 
-    def encode(self, lines: Sequence[str]) -> list[EncodedLine]:
+    def encode(self, lines: Sequence[str], limit: int | None = None) -> list[EncodedLine]:
         """Encode raw lines, one result a line, whatever their number.
 
-        They have no values of given layers; a model that reads these refuses raw text.
+        A line of ``limit`` subwords or more is left out before anything annotates it. Lines have
+        no values of given layers; a model that reads these refuses raw text.
         """
         texts = [self.read(line) for line in lines]
+        long = [limit is not None and self._reaches(text, limit) for text in texts]
+        texts = ["" if is_long else text for text, is_long in zip(texts, long)]
         annotated = annotate_lines(texts, self.tokenizer, self.annotator)
         for name in given_names(layer.name for layer in self.layers):  # raw text has none
             annotated = [
                 replace(line, layers=line.layers | {name: [NO_VALUE] * len(line.words)})
                 for line in annotated
             ]
-        return [encode_line(line, self.segmenter, self.layers) for line in annotated]
+        found = [encode_line(line, self.segmenter, self.layers) for line in annotated]
+        return [replace(line, left_out=is_long) for line, is_long in zip(found, long)]
+
+    def _reaches(self, text: str, limit: int) -> bool:
+        """Whether a text has so many subwords; not counted where nothing annotates it."""
+        if self.annotator is None or len(text) < limit:
+            return False
+        longest = getattr(self.segmenter, "longest", len(text))
+        surely = sum(map(len, text.split())) >= limit * longest
+        return surely or len(self.segmenter.segment(reduced(text, self.layers))[0]) >= limit
 
 
 class TargetDecoder:

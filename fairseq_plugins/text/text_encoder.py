@@ -146,6 +146,19 @@ class TextEncoder:
         encoded = iter(self._encode(texts, given, values, notes))
         return [self._compared([next(encoded) for _ in example.texts]) for example in examples]
 
+    def least(self, example: Example, enough: int | None) -> int:
+        """Return a number of subwords that an example surely has; nothing is annotated for it.
+
+        It is 0 where nothing is annotated, and for texts of at most ``enough`` characters.
+        """
+        if self.annotator is None or sum(map(len, example.texts)) <= (enough or 0):
+            return 0
+        if self.tokenize != SPACY or example.words is not None:
+            return sum(len(self._cut(text, example.words)[1][0]) for text in example.texts)
+        if self.apart:
+            return sum(len(text.split()) for text in example.texts)
+        return sum(len(self.pieces.encode_text(text)[0]) for text in example.texts)
+
     def _compared(self, sentences: list[EncodedSentence]) -> tuple[EncodedSentence, ...]:
         if self.similarity is not None and len(sentences) == 2:
             table = self.similarity.table(*(sentence.words for sentence in sentences))
@@ -215,9 +228,6 @@ class TextEncoder:
         """Put a sentence of known words together; an annotation of nothing knows nothing of any.
 
         ``values`` came with the words, in layers that nothing annotates.
-
-        Raises:
-            ValueError: the annotation has other characters.
         """
         match: Match | None = Match([-1] * len(words.all))
         if note is not None and note.words:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import io
+import random
 import subprocess
 import sys
 from collections import Counter
+from sys import getsizeof
 
 import pytest
 from raw_corpora import invented_pairs
@@ -78,12 +80,28 @@ def test_end_of_word_sign_in_the_text_is_text(tmp_path) -> None:
 
 
 def test_cache_of_words_is_limited(tmp_path, monkeypatch) -> None:
-    monkeypatch.setattr("fairseq_plugins.text.segment.CACHE_LIMIT", 10)
+    monkeypatch.setattr("fairseq_plugins.text.segment.CACHE_BYTES", 3000)
     segmenter = BpeSegmenter(save(tmp_path, learn_codes(WORDS, 50)))
     expected = [BpeSegmenter(tmp_path / "codes").segment(line) for line in LINES]
     assert [segmenter.segment(line) for line in LINES] == expected
-    assert len(segmenter.cuts) <= 10
+    assert 0 < len(segmenter.cuts) <= 10
     assert len(segmenter.bpe.cache) <= 1
+
+
+def test_words_of_any_length_and_script_leave_little_behind(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr("fairseq_plugins.text.segment.CACHE_BYTES", 50_000)
+    dice, signs = random.Random(1), "abcd\u4e2d\u6587\u0645\U0001f600@</w>"
+    segmenter = BpeSegmenter(save(tmp_path, "#version: 0.2\na b\nab c</w>\n\u4e2d \u6587\n"))
+    fresh = BpeSegmenter(tmp_path / "codes")
+    for _ in range(300):
+        word = "".join(dice.choices(signs, k=dice.choice([1, 5, 100, 101, 1000])))
+        found = segmenter.segment(word)
+        fresh.cuts.clear()
+        assert fresh.segment(word) == found == segmenter.segment(word)
+        assert (word in segmenter.cuts) == (len(word) <= 100)
+        held = ((word, pieces, *pieces) for word, pieces in segmenter.cuts.items())
+        assert sum(getsizeof(one) for row in held for one in row) < 50_000
+        assert len(word) <= segmenter.longest * len(found[0])
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import random
 from pathlib import Path
 
 import pytest
@@ -100,3 +101,20 @@ def test_words_the_tagger_cuts_again_are_counted() -> None:
     assert (line.words, line.repaired, line.failed) == (["I", "don't", "know"], 1, False)
     tags = Contracting().annotate_words([["I", "do", "n't", "know"]])[0].layers["pos"]
     assert line.layers["pos"] == [tags[0], tags[1], tags[3]]
+
+
+def test_lines_that_are_too_long_are_left_out_before_they_are_annotated(folder) -> None:
+    encoder = SourceEncoder.from_folder(folder, Manifest.load(folder))
+    dice, seen, annotate = random.Random(2), [], encoder.annotator.annotate_words
+    encoder.annotator.annotate_words = lambda lines: [seen.extend(lines), annotate(lines)][1]
+    words = [word for source, _ in PAIRS for word in source.split()]
+    words += ["\u4e2d\u6587", "\u0645\u0631\u062d\u0628\u0627", "\U0001f600", "x" * 300]
+    for _ in range(100):
+        lines = [" ".join(dice.choices(words, k=dice.randint(1, 60))) for _ in range(2)]
+        limit, whole = dice.choice([20, 100, 1000]), encoder.encode(lines)
+        seen.clear()
+        found = encoder.encode(lines, limit)
+        for line, full, one, given in zip(lines, whole, found, list(seen)):
+            assert one.left_out == (len(full.subwords) >= limit and len(line) >= limit)
+            assert (one.subwords, given) == (([], []) if one.left_out else (full.subwords, given))
+            assert one.left_out or one.columns == full.columns

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import random
+from contextlib import nullcontext
 from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -11,6 +14,7 @@ from raw_corpora import NASTY, tag
 from raw_text import CASED, SETTINGS, RuleParser, word_pieces, write_pretrained
 
 from fairseq_plugins.corpora.examples import Example
+from fairseq_plugins.inference.prediction import Predictor
 from fairseq_plugins.syntax.layers import LAYERS, Annotation, layers_of
 from fairseq_plugins.text.annotate import Annotator
 from fairseq_plugins.text.text_encoder import EncodedSentence, TextEncoder
@@ -268,3 +272,43 @@ def test_examples_keep_order_and_number_whatever_they_are() -> None:
         assert [len(sentences) for sentences in together] == [2, 1, 1, 2]
         assert together == [coder.encode([example])[0] for example in examples]
     assert coder.encode([]) == []
+
+
+SIGNS = "ab .,\u4e2d\u6587\u0645\U0001f600\u0301\u200b\x1c\x0b\u3000\ufdfa\u1e9e1"
+
+
+@pytest.mark.parametrize("apart", [False, True])
+@pytest.mark.parametrize("tokenize", ["whitespace", "characters", "spacy"])
+def test_what_is_counted_before_is_never_more_than_what_a_text_has(tokenize, apart) -> None:
+    dice, coder = random.Random(tokenize), encoder(tokenize)
+    coder.apart = apart
+    for _ in range(100):
+        text = "".join(dice.choices(SIGNS, k=dice.choice([1, 9, 60]))) + dice.choice(["", LONG])
+        given = dice.choice([None, tuple(text.split()) or None])
+        example = Example("0", (text,), given)
+        counted = coder.least(example, 0)
+        assert coder.least(example, len(text)) == 0
+        ((sentence,),) = coder.encode([example])
+        assert counted <= len(sentence.tokens)
+        assert apart or given or counted == len(sentence.tokens) or not counted
+
+
+def test_a_text_that_is_refused_is_not_annotated() -> None:
+    class Annotates(RuleParser):
+        def annotate_words(self, sentences):
+            seen.extend(sentences)
+            return super().annotate_words(sentences)
+
+    def check_length(texts, subwords, name):
+        if subwords + texts + 1 > inputs.limit:
+            raise ValueError(f"{name} is long")
+
+    seen = []
+    inputs = SimpleNamespace(limit=12, check_length=check_length, take=lambda *_: None)
+    coder = encoder(annotator=Annotates())
+    stub = SimpleNamespace(encoding=nullcontext(), encoder=coder, inputs=inputs)
+    examples = [Example("a", ("the dog",)), Example("b", ("the dog " * 10,))]
+    with pytest.raises(ValueError, match="example b is long"):
+        list(Predictor.encode(stub, examples))
+    assert not seen
+    assert len([*Predictor.encode(stub, examples[:1])]) == len(seen) == 1
