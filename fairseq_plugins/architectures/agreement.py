@@ -85,14 +85,8 @@ def check_vocabulary(cfg: Any, manifest: Any, content: bytes, folder: object) ->
 
 
 def other_words(trained: str | None, manifest: Any, needs: Any, folder: object) -> str:
-    """Say that a model that reads words was trained on other ones than a folder has, or nothing.
-
-    Args:
-        trained: what decided its words (`Manifest.cutting`); None of older releases.
-        manifest, needs, folder: of the folder; what the model reads; the folder's name.
-    """
-    reads = needs.words or needs.reads(training=False)
-    if trained in (None, manifest.cutting) or not reads:
+    """Return a warning if a model reads words, and those of its training were cut otherwise."""
+    if trained in (None, manifest.cutting) or not (needs.words or needs.reads(training=False)):
         return ""
     return (
         f"OTHER WORDS: the words that the model was trained on are by {trained}, those of {folder} "

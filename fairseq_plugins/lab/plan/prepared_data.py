@@ -100,7 +100,6 @@ def read_prepared(folder: str | Path, grid: Grid) -> PreparedData:
 
 
 def _warn_of_words(path: Path, asked: Any, cut: Any) -> None:
-    """Warn of text that was cut otherwise than the experiment's file says."""
     if asked and asked != cut:
         told = "%s: its text was cut into words by --tokenize %s, the experiment's file says %s"
         logger.warning(told, path, cut, asked)

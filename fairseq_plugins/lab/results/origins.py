@@ -25,9 +25,7 @@ _APART += ("fraction", "translated")  # which are told by other keys, or by a se
 
 
 def made_of(manifest: Mapping[str, Any]) -> dict[str, str]:
-    """Return input -> first digits of its SHA-256, and what annotated and cut the text.
-
-    `ANNOTATOR` has name, version and hash, `WORDS` the value of the option, or says `_GIVEN`.
+    """Return input -> first digits of its SHA-256, and what annotated the text and cut it.
 
     Args:
         manifest: of a prepared folder.

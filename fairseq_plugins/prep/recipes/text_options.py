@@ -162,10 +162,7 @@ class TextOptions:
             raise ValueError(f"--labels: {self.dataset} has scores and no labels")
 
     def _usual_words(self) -> str:
-        """Return the default of ``tokenize``: layers of raw text are about the annotator's words.
-
-        They would be wrong of words with punctuation signs at their ends.
-        """
+        """Return the default of ``tokenize``: what annotates raw text knows of its own words."""
         about = needs_annotator(self.annotation_names) or given_names(self.annotation_names)
         return SPACY if about and self.source.target != WORD_LABELS else TOKENIZE[0]
 
