@@ -1,7 +1,6 @@
 """A dictionary that joins subwords as the data folder's own model does, not by a look at the text.
 
-Whatever ``--remove-bpe`` (``--post-process``, ``--eval-bleu-remove-bpe``) names, fairseq removes
-marks by a pattern, which leaves sentencepiece's bytes and drops blanks where a model marks none.
+fairseq's own ``--remove-bpe`` removes marks by a pattern, which leaves sentencepiece's bytes.
 """
 
 from collections.abc import Callable
@@ -11,16 +10,11 @@ from fairseq.data import Dictionary
 
 
 class Joined(str):
-    """Text whose subwords have been joined."""
+    """Text whose subwords are joined."""
 
 
 class TextDictionary(Dictionary):
-    """A fairseq dictionary of subwords.
-
-    Args:
-        dictionary: of the subwords.
-        join: makes text of subwords with blanks between.
-    """
+    """A fairseq dictionary of subwords, and what makes text of these with blanks between."""
 
     def __init__(self, dictionary: Dictionary, join: Callable[[str], str]) -> None:
         vars(self).update(vars(dictionary))

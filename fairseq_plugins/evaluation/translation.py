@@ -113,8 +113,8 @@ def remove_subwords(
 def _character(pieces: re.Match[str]) -> str:
     """Return the characters of sentencepiece's bytes, as its programs do."""
     found = bytes(int(piece[3:5], 16) for piece in pieces[0].split())
-    text = _NO_BYTE.sub("\ufffd", found.decode("utf-8", "surrogateescape"))
-    return text.replace(" ", _PIECE_MARK)
+    text = found.decode("utf-8", "surrogateescape").replace(" ", _PIECE_MARK)
+    return _NO_BYTE.sub("\ufffd", text)
 
 
 def _subword_kind(lines: Sequence[str]) -> str:

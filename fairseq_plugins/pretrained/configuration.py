@@ -25,9 +25,8 @@ SIZES = {  # field of BertShape -> key; without them a checkpoint cannot be unde
     "positions": "max_position_embeddings",
 }
 RATES = {"dropout": "hidden_dropout_prob", "attention_dropout": "attention_probs_dropout_prob"}
-SAME = {"gelu_python": "gelu"}  # other names of an activation, in transformers and fairseq -> ours
-SAME |= dict.fromkeys(("gelu_pytorch_tanh", "gelu_python_tanh"), "gelu_new")
-SAME |= dict.fromkeys(("gelu_fast", "gelu_accurate"), "gelu_new")
+TANH = ("gelu_pytorch_tanh", "gelu_python_tanh", "gelu_fast", "gelu_accurate")
+SAME = {"gelu_python": "gelu", **dict.fromkeys(TANH, "gelu_new")}  # names elsewhere -> ours
 LARGEST = 1e300  # what a float holds, whatever JSON says
 # key -> the only value that we compute (also when the key is absent)
 FIXED = {

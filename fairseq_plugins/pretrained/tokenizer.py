@@ -26,7 +26,8 @@ from typing import Any
 from ..messages import named
 from .directory import TOKENIZER, find_family, read_json
 from .families import WORDPIECE, Family, family_of
-from .tokenizer_sources import CONFIG as FILE_NAME
+from .tokenizer_claims import CONFIG as FILE_NAME
+from .tokenizer_claims import only_step
 from .tokenizer_sources import read_vocabulary
 from .vocabulary import Vocabulary
 
@@ -61,7 +62,7 @@ def read_tokenizer_settings(directory: str | Path) -> dict[str, Any]:
     found: dict[str, bool] = {}
     path = directory / TOKENIZER
     if path.is_file():
-        found |= _named(path, _normalizer(path), NORMALIZER_KEYS)
+        found |= _named(path, only_step(read_json(path).get("normalizer")), NORMALIZER_KEYS)
     path = directory / FILE_NAME
     if path.is_file():
         found |= _named(path, read_json(path), CONFIG_KEYS)
@@ -85,18 +86,6 @@ def _named(path: Path, body: dict[str, Any], keys: dict[str, str]) -> dict[str, 
         if not isinstance(value, bool):
             raise ValueError(f"{path}: {keys[setting]} is {value!r}, expected true or false")
     return values
-
-
-def _normalizer(path: Path) -> dict[str, Any]:
-    """Return the settings of BERT's normaliser in ``tokenizer.json``, empty without one."""
-    outer = read_json(path).get("normalizer")
-    if not isinstance(outer, dict):
-        return {}
-    parts = outer.get("normalizers", []) if outer.get("type") == "Sequence" else [outer]
-    for part in parts if isinstance(parts, list) else []:
-        if isinstance(part, dict) and part.get("type") == "BertNormalizer":
-            return part
-    return {}
 
 
 def tokenizer_files(

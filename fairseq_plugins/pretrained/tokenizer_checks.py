@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64decode
-from collections.abc import Mapping
+from collections.abc import Container, Mapping
 from math import isfinite
 from typing import Any
 
@@ -43,31 +43,32 @@ def ordered_pieces(vocabulary: Any, place: str) -> list[str]:
     return pieces
 
 
-def added_tokens(tokens: Any, family: Family, place: str) -> dict[str, int]:
-    """Return the added tokens with their ids, which must be special."""
+def added_tokens(tokens: Any, place: str) -> dict[str, tuple[int, bool]]:
+    """Return the added tokens with their ids, and whether each is special."""
     found = {}
     for token in tokens if isinstance(tokens, list) else [tokens]:
         told = token if isinstance(token, dict) else {}
         name, number = told.get("content"), told.get("id")
         if not isinstance(name, str) or type(number) is not int:
             raise ValueError(f"{place}: an added token is {quoted(token)}")
-        if name not in special_pieces(family, ()) and not token.get("special"):
-            raise ValueError(
-                f"{place}: the added token {name!r} is no special token of {family.name}; such "
-                "tokens are not read here"
-            )
-        found[name] = number
+        found[name] = number, bool(token.get("special"))
     return found
 
 
-def with_added(pieces: list[str], added: Mapping[str, int], place: str) -> list[str]:
-    """Return all subwords, added tokens that are new to them behind."""
+def with_added(
+    pieces: list[str], added: Mapping[str, tuple[int, bool]], learnt: Container[str], place: str
+) -> tuple[list[str], list[str]]:
+    """Return all subwords, added tokens that are new to them behind, and those that text lacks:
+    new ones, and special ones that were not ``learnt`` from text.
+    """
     indices = {piece: i for i, piece in enumerate(pieces)}
-    for name, number in sorted(added.items(), key=lambda pair: pair[1]):
+    kept = {n for n, (_, special) in added.items() if n in learnt or (n in indices and not special)}
+    hidden = [name for name in added if name not in kept]
+    for name, (number, _) in sorted(added.items(), key=lambda pair: pair[1]):
         if indices.setdefault(name, len(pieces)) != number:
             raise ValueError(f"{place}: the added token {name!r} has the id {number}")
         pieces += [name] * (number == len(pieces))
-    return pieces
+    return pieces, hidden
 
 
 def special_pieces(family: Family, added: Any) -> tuple[str, ...]:

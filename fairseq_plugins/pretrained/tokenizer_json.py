@@ -62,24 +62,24 @@ class Parts:
         if not isinstance(model, dict) or model.get("type", wanted) != wanted:
             kind = model.get("type") if isinstance(model, dict) else model
             raise ValueError(f"{place}: model is {quoted(kind)}, {family.name} has {wanted}")
-        added = checks.added_tokens(body.get("added_tokens") or [], family, place)
+        added = checks.added_tokens(body.get("added_tokens") or [], place)
         if wanted == "BPE":
             pairs = checks.merge_pairs(model, place)
-            vocabulary = checks.ordered_pieces(model.get("vocab"), place)
-            model = byte_bpe(
-                checks.with_added(vocabulary, added, place), pairs, model.get("unk_token")
-            )
+            pieces = checks.ordered_pieces(model.get("vocab"), place)
+            names, hidden = checks.with_added(pieces, added, {*pieces}, place)
+            model = byte_bpe(names, pairs, model.get("unk_token"))
             if normalizer is not None:
                 raise ValueError(f"{place}: normalizer is {quoted(normalizer)}, expected none")
             before = byte_level(prefix=checks.has_prefix(body.get("pre_tokenizer"), place))
         else:
             scores = checks.piece_scores(model, place)
-            names = checks.with_added([piece for piece, _ in scores], added, place)
+            learnt = {piece for piece, score in scores if score}
+            names, hidden = checks.with_added([p for p, _ in scores], added, learnt, place)
             scores += [(name, 0.0) for name in names[len(scores) :]]
             model = unigram(scores, model.get("unk_id"))
             normalizer = checks.known_normalizer(normalizer, place)
             before = checks.marking(body.get("pre_tokenizer"), place)
-        return cls.of(model, normalizer, before, family, [*added]).checked(place)
+        return cls.of(model, normalizer, before, family, hidden).checked(place)
 
     @classmethod
     def of(

@@ -7,28 +7,23 @@ WordPiece: ``vocab.txt``, or what ``tokenizer.json`` says. Byte-level byte-pair 
 ids: fairseq's four special tokens, its lines, and ``<mask>``, as `fairseq.tasks` adds it.
 """
 
-import logging
 import re
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from ..messages import named, quoted
 from ..text_reading import read_lines
-from . import tokenizer_models
+from . import tokenizer_claims, tokenizer_models
 from .directory import CONFIG as ENCODER
 from .directory import DICTIONARY, TOKENIZER, VOCABULARY, find_family, is_fairseq, read_json
 from .families import BYTE_BPE, WORDPIECE, Family
 from .sentencepiece_model import SentencePieces, read_sentencepieces
-from .tokenizer_checks import ordered_pieces, special_pieces
+from .tokenizer_checks import ordered_pieces
+from .tokenizer_claims import CONFIG
 from .tokenizer_json import Parts
 from .tokenizer_models import Body
 from .vocabulary import Vocabulary
 
-logger = logging.getLogger(__name__)
-
-CONFIG = "tokenizer_config.json"
-ADDED = "added_tokens.json"  # word -> id, of tokenisers that were not saved as one file
 PAIRS = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))  # subwords, merges
 MODELS = ("sentencepiece.bpe.model", "spiece.model")
 UNFIT = "does not fit the tokeniser beside it"
@@ -38,13 +33,13 @@ FILLER = re.compile(r"madeupword\d+")  # lines that fairseq writes to round a di
 def read_vocabulary(directory: str | Path) -> Vocabulary:
     """Return the vocabulary of a pretrained directory.
 
-    Words that were added to it beside its subwords are not read: the log names them.
-
     Raises:
         FileNotFoundError: a file is missing; names what there may be.
-        ValueError: a file is damaged, of another family, or does not fit another one.
+        ValueError: a file is damaged, of another family, does not fit another one, or cuts text in
+            a way that is not done here.
     """
     vocabulary = _read(Path(directory))
+    tokenizer_claims.tell(Path(directory), vocabulary)
     _check_embedded(Path(directory), vocabulary)
     return vocabulary
 
@@ -53,7 +48,9 @@ def _read(directory: Path) -> Vocabulary:
     family = find_family(directory)
     if family.scheme == WORDPIECE:
         content, name = _wordpieces(directory), str(directory / VOCABULARY)
-        return _without_added(directory, Vocabulary(content, name, family))
+        vocabulary = Vocabulary(content, name, family)
+        tokenizer_claims.check_wordpiece(directory, vocabulary)
+        return vocabulary
     path = directory / TOKENIZER
     if path.is_file() and not is_fairseq(directory):
         parts = Parts.read(read_json(path), family, str(path))
@@ -64,7 +61,7 @@ def _read(directory: Path) -> Vocabulary:
         parts = _from_merges(directory, family)
     else:
         parts = _from_sentencepieces(directory, family)
-    return _without_added(directory, Vocabulary(parts.content(family), str(directory), family))
+    return Vocabulary(parts.content(family), str(directory), family)
 
 
 def _check_embedded(directory: Path, vocabulary: Vocabulary) -> None:
@@ -76,31 +73,6 @@ def _check_embedded(directory: Path, vocabulary: Vocabulary) -> None:
             f"{path}: vocab_size is {size}, but the vocabulary beside it has {len(vocabulary)} "
             "subwords: some would have no embedding"
         )
-
-
-def _without_added(directory: Path, vocabulary: Vocabulary) -> Vocabulary:
-    """Return a vocabulary, after a warning of words that other programs know beside it."""
-    known = {*vocabulary.pieces, *special_pieces(vocabulary.family, ())}
-    lost = [word for word in dict.fromkeys(_added(directory)) if word not in known]
-    if lost:
-        logger.warning(
-            "%s: its tokeniser has the added words %s; here they are cut like any other text",
-            directory,
-            named(lost, 6),
-        )
-    return vocabulary
-
-
-def _added(directory: Path) -> Iterator[str]:
-    """Yield the words that a directory says were added, special ones of one file left out."""
-    if (directory / ADDED).is_file():
-        yield from read_json(directory / ADDED)
-    if (directory / TOKENIZER).is_file():
-        tokens = read_json(directory / TOKENIZER).get("added_tokens")
-        for token in tokens if isinstance(tokens, list) else ():
-            word = token.get("content") if isinstance(token, dict) else None
-            if isinstance(word, str) and not token.get("special"):
-                yield word
 
 
 def vocabulary_files(directory: str | Path) -> list[Path]:

@@ -1,9 +1,7 @@
 """Text as a sentencepiece model's own table of characters changes it, and where it comes from.
 
-`tokenizers` looks the table up for whole graphemes of less than 6 bytes, by their shortest entry,
-and for single characters otherwise. Text in decomposed form loses marks by that (the Vietnamese
-e with two marks has one left), and Hangul and kana are not composed. Sentencepiece, by which the
-models were trained, takes the longest entry at each place.
+Sentencepiece takes the longest entry at each place. `tokenizers` takes the shortest one of a
+grapheme of less than 6 bytes, and else those of single characters: decomposed text loses marks.
 """
 
 from __future__ import annotations
@@ -23,12 +21,7 @@ LETTER = "\ufdd0"  # that no vocabulary has
 
 
 class Characters:
-    """Steps of a normaliser up to its table of characters.
-
-    Args:
-        before: the steps before the table.
-        table: what stands for it in ``tokenizer.json``.
-    """
+    """Steps of a normaliser of ``tokenizer.json``: those before its table, and the table."""
 
     def __init__(self, before: Sequence[Body], table: Body) -> None:
         self._table = table_reader(base64.b64decode(table["precompiled_charsmap"]))
@@ -39,9 +32,8 @@ class Characters:
             self._before = Tokenizer.from_str(json.dumps(body))
 
     def changed(self, text: str) -> tuple[str, list[int], list[Span]]:
-        """Return the changed text; C + 1 places of its C characters, the last one its end, among
-        the characters after the steps before; and of these the spans in ``text``, or none where
-        they are those of ``text``.
+        """Return C changed characters; their C + 1 places after the steps before, the last one the
+        end; and the spans in ``text`` of what is there, or none without such steps.
         """
         spans: list[Span] = []
         if self._before is not None:

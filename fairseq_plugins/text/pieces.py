@@ -29,14 +29,13 @@ from tokenizers.models import WordPiece as WordPieceModel
 
 from ..messages import quoted
 from ..pretrained.families import WORDPIECE
+from ..pretrained.tokenizer_claims import LONGEST_WORD
 from ..pretrained.tokenizer_json import Parts
 from ..pretrained.tokenizer_models import normalizers as normalizer_of
 from ..pretrained.tokenizer_models import steps_of
 from ..pretrained.vocabulary import Vocabulary
 from ..syntax.subwords import Span, align, joined_spans
 from .characters import Characters
-
-LONGEST_WORD = 100  # characters; longer words are unknown to WordPiece, as in BERT
 
 _BLANKS = re.compile(r"[^\S\x0b\x0c\x1c-\x1f\x85]+")
 _WORD = re.compile(r"[\S\x0b\x0c\x1c-\x1f\x85]+")
@@ -103,17 +102,17 @@ class PieceTokenizer:
         A piece of blanks alone has the span of the character behind it (at the end of the text, of
         the last one); so has a part of a character that of the whole.
         """
+        changed, places, spans = text, [], []
+        if self._characters is not None:
+            changed, places, spans = self._characters.changed(text)
+        found = self._tokenizer.encode(changed, add_special_tokens=False)
+        offsets = found.offsets
         if self._by_word:
-            found = self._tokenizer.encode(text, add_special_tokens=False)
-            return found.ids, found.offsets
+            return found.ids, offsets
         if not text or text.isspace():
             return [], []
-        if self._characters is None:
-            found = self._tokenizer.encode(text, add_special_tokens=False)
-            return found.ids, _visible(text, found.offsets)
-        changed, places, spans = self._characters.changed(text)
-        found = self._tokenizer.encode(changed, add_special_tokens=False)
-        offsets = [(places[begin], places[end]) for begin, end in found.offsets]
+        if places:
+            offsets = [(places[begin], places[end]) for begin, end in offsets]
         if spans:
             offsets = [(spans[b][0], spans[max(b, e - 1)][1]) for b, e in offsets]
         return found.ids, _visible(text, offsets)

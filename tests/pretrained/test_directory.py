@@ -58,9 +58,8 @@ def test_vocabulary_comes_from_its_file_or_from_the_tokenizer(directory) -> None
     pieces = vocabulary_of("chinese").decode().split()
     body = {"model": {"type": "WordPiece", "vocab": {p: i for i, p in enumerate(pieces)}}}
     (directory / "tokenizer.json").write_text(json.dumps(body))
-    assert read_vocabulary(directory).content == vocabulary_of(
-        "uncased"
-    )  # the plain file goes first
+    with pytest.raises(ValueError, match="has other subwords than the file beside it: one of them"):
+        read_vocabulary(directory)
     (directory / "vocab.txt").unlink()
     assert read_vocabulary(directory).content == vocabulary_of("chinese")
     (directory / "tokenizer.json").unlink()

@@ -61,7 +61,7 @@ def test_normalizer_decides_what_the_config_leaves_open(tmp_path) -> None:
     }
     folder(tmp_path, normalizer=normalizer)
     assert read_tokenizer_settings(tmp_path) == settings(False, False, False)
-    folder(tmp_path, normalizer={"type": "Sequence", "normalizers": [{"type": "NFC"}, normalizer]})
+    folder(tmp_path, normalizer={"type": "Sequence", "normalizers": [normalizer]})
     assert read_tokenizer_settings(tmp_path) == settings(False, False, False)
     folder(tmp_path, config={"tokenize_chinese_chars": True})
     assert read_tokenizer_settings(tmp_path) == settings(False, False, True)

@@ -24,6 +24,7 @@ from family_directories import (
     write_json,
 )
 from sentencepiece import SentencePieceProcessor, SentencePieceTrainer
+from tokenizer_twins import odd_lines, theirs, tokenizer_of
 from tokenizers import Tokenizer
 from tokenizers.models import BPE
 
@@ -33,41 +34,6 @@ from fairseq_plugins.pretrained.tokenizer import read_tokenizer_settings, tokeni
 from fairseq_plugins.pretrained.tokenizer_models import steps_of
 from fairseq_plugins.pretrained.tokenizer_sources import MODELS, _cleaning, read_vocabulary
 from fairseq_plugins.pretrained.vocabulary import Vocabulary
-from fairseq_plugins.text.pieces import PieceTokenizer
-
-NASTY = ["The", "cat", "caf\u00e9", "e\u0301", "\u0302x", "\u5317\u4eac\u5927", "didn't", "1984"]
-NASTY += ["\u041a\u043e\u0448", "\U0001f600", "\ufb01", "\u200b", "\u00a0", "\u2581", "``", "''"]
-NASTY += ["\u0130", "\u3000", "\t", "  ", "\u00ad", "\ufeff", "<S>", "[", "]", "<", "\u1e9e"]
-NASTY += ["\u2126", "\u0e01\u0e33", "\ud55c\uae00", "\u0915\u094d\u0937"]
-
-
-def odd_lines(count: int) -> list[str]:
-    """Lines of letters, blanks, signs and characters from all over Unicode."""
-    rng = random.Random(5)
-    planes = (0x80, 0x800, 0x3000, 0xA000)  # below surrogates
-
-    def part() -> str:
-        if rng.random() < 0.6:
-            return rng.choice(NASTY) + rng.choice(["", " "])
-        return "".join(chr(0x20 + rng.randrange(rng.choice(planes))) for _ in range(3))
-
-    lines = ("".join(part() for _ in range(rng.randrange(1, 9))) for _ in range(count))
-    return [line for line in lines if line.isprintable() or line.strip()]
-
-
-def tokenizer_of(path) -> PieceTokenizer:
-    return PieceTokenizer(read_vocabulary(path), read_tokenizer_settings(path))
-
-
-def theirs(family: str):
-    return {
-        "bert": transformers.BertTokenizer,
-        "electra": transformers.ElectraTokenizer,
-        "distilbert": transformers.DistilBertTokenizer,
-        "roberta": transformers.RobertaTokenizer,
-        "xlm-roberta": transformers.XLMRobertaTokenizer,
-        "albert": transformers.AlbertTokenizer,
-    }[family]
 
 
 def own_pieces(path):
@@ -311,7 +277,7 @@ def _table(content):
     return {"type": "Precompiled", "precompiled_charsmap": content}
 
 
-EXTRA = {"id": 405, "content": "<extra>", "special": False}
+EXTRA = {"id": 505, "content": "<extra>", "special": False}
 SPLIT = {"type": "Split", "pattern": {"Regex": "(a+)+$"}, "behavior": "Isolated", "invert": False}
 DAMAGES = [
     ("roberta", _without("merges.txt"), FileNotFoundError, r"vocab.json is there, but no merges.t"),
@@ -331,7 +297,7 @@ DAMAGES = [
         ValueError,
         r"normalizer is .*, expected ",
     ),
-    ("roberta", _tokenizer(added_tokens=[EXTRA]), ValueError, r"added token '<extra>' is no speci"),
+    ("roberta", _tokenizer(added_tokens=[EXTRA]), ValueError, r"token '<extra>' has the id 505"),
     ("roberta", _tokenizer(added_tokens=[{}]), ValueError, r"an added token is {}"),
     ("roberta", _tokenizer(vocab={"a": 1}), ValueError, r"ids of the vocabulary are not 0 to 0"),
     ("roberta of fairseq", _cut("dict.txt", 3), ValueError, r"dict.txt does not fit .*: it lacks"),
@@ -417,7 +383,7 @@ def test_added_words_are_named(tmp_path, caplog, form) -> None:
     assert "added words" not in caplog.text
     write_json(path / "added_tokens.json", {known.pieces[9]: 9, "foobar": len(known)})
     assert read_vocabulary(path).pieces == known.pieces
-    assert "has the added words foobar;" in caplog.text
+    assert f"has the added words {known.pieces[9]}, foobar;" in caplog.text
 
 
 def test_words_that_transformers_added_to_wordpieces_are_named(tmp_path, caplog) -> None:
