@@ -126,10 +126,7 @@ class SentencePieceSegmenter:
         return list(encoded["pieces"]), [tuple(span) for span in encoded["offsets"]]
 
     def join(self, text: str) -> str:
-        """Return the text of pieces with blanks between, as the model itself decodes them.
-
-        The unknown piece stays as it is. The model knows no marks of pieces that are not its own.
-        """
+        """Return the text that the model decodes pieces to; unknown ones stay as they are."""
         pieces = [HELD if piece == self.unknown else piece for piece in text.split(" ")]
         found = self.processor.decode_pieces(pieces).replace(HELD, self.unknown)
         return found.replace("\u2581", " ").strip()
