@@ -8,7 +8,7 @@ and keeps its traceback.
 
 import os
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from threading import Timer
 from typing import TextIO
@@ -54,24 +54,25 @@ def complain(reason: object, *, breaks: bool = False) -> None:
     print(f"error: {plain(reason, breaks=breaks)}", file=sys.stderr)
 
 
-def check_places(values: Iterable[object]) -> None:
+def check_places(given: Mapping[str, object]) -> None:
     """Refuse files and folders that are not there, before anything heavy is imported.
 
     Args:
-        values: of arguments: a path, ``NAME=PATH``, several paths joined by ``:`` or ``,``, ``-``
-            for standard input, nothing, or a list of these.
+        given: name of an argument -> its value: a path, ``NAME=PATH``, several paths joined by
+            ``:`` or ``,``, ``-`` for standard input, nothing, or a list of these.
 
     Raises:
         FileNotFoundError: names the first path that is missing.
     """
-    for value in values:
+    for name, value in given.items():
+        hint = "; fairseq-plugins prepare makes prepared folders" if name == "data" else ""
         for text in value if isinstance(value, (list, tuple)) else [value]:
             text = str(text or "-")
             text = text if os.path.lexists(text) else text.partition("=")[2] or text
             parts = [text] if os.path.lexists(text) else text.replace(",", ":").split(":")
             for part in parts if all(parts) else ():  # what names no file is refused elsewhere
                 if part != "-" and not os.path.lexists(part):
-                    raise FileNotFoundError(f"{part}: no such file or folder")
+                    raise FileNotFoundError(f"{part}: no such file or folder{hint}")
 
 
 def check_text_file(flag: str, path: str | None) -> None:

@@ -114,7 +114,7 @@ def execute(typed: Sequence[str], module: ModuleType, words: Sequence[str]) -> i
     args = parse(parser, module, words)
 
     def work() -> object:
-        command.check_places(getattr(args, name) for name in getattr(module, "READ", ()))
+        command.check_places({name: getattr(args, name) for name in getattr(module, "READ", ())})
         try:
             with command.patience(parser.prog):
                 return module.run(args)

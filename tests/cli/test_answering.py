@@ -140,7 +140,7 @@ OTHERS = {
     "plot attention": "Who? --checkpoints RUN --out out/figure",
     "plot gates": "RUN --out out/gates",
     "cases": "RUN --split valid --html out/page.html",
-    "robustness": "RUN --sets sets --output out/stem",
+    "robustness": "RUN --sets . --output out/stem",
 }
 
 

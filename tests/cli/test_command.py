@@ -72,10 +72,12 @@ def test_places_that_are_not_there_are_named(tmp_path) -> None:
     (tmp_path / "a=b,c:d").touch()  # a name may be anything
     odd, here = tmp_path / "a=b,c:d", tmp_path
     some = [odd, f"x={here}", f"{here}:{here}", f"x={here},{here}"]
-    command.check_places([None, "", "-", [], ["-"], odd, some, "a,,b"])
+    command.check_places(dict(enumerate([None, "", "-", [], ["-"], odd, some, "a,,b"])))
     for given in ("none", [odd, f"{here}:none"], "x=none", [f"x={here},none"]):
         with pytest.raises(FileNotFoundError, match="^none: no such file or folder$"):
-            command.check_places([here, given])
+            command.check_places({"path": here, "input": given})
+    with pytest.raises(FileNotFoundError, match="^none: .* prepare makes prepared folders$"):
+        command.check_places({"data": "none"})
 
 
 def test_places_that_commands_read_are_arguments_of_theirs() -> None:

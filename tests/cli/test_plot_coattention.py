@@ -213,7 +213,7 @@ def test_errors_are_one_line(runs, run, tmp_path):
     empty.touch()
     for arguments, said in (
         (["--path", runs / "plain", *given], "no coattention (--coattention-blocks 0, or"),
-        (["--path", runs / "none", *given], "none: no such checkpoint"),
+        (["--path", runs / "none", *given], "none: no such file or folder"),
         (["--path", runs / "query", *given, "--id", "x"], "no question has the id 'x'"),
         (["--path", runs / "query", *given, "--split", "best"], "has no split 'best'"),
         (["--path", runs / "query", *given, "--block", "7"], "no block 7"),
@@ -233,12 +233,12 @@ def test_errors_are_one_line(runs, run, tmp_path):
     "given",
     [
         [],
-        ["--context", "a"],
+        ["--context", __file__],
         ["--split", "a", "--question", "b"],
         ["--split", "a", "--id", "b", "--first", "answered"],
     ],
 )
 def test_a_question_is_named_in_one_way(run, given, capsys):
     with pytest.raises(SystemExit):
-        run("--path", "x", *given)
+        run("--path", __file__, *given)
     assert "give --context and --question, or --split and --id" in capsys.readouterr().err

@@ -180,8 +180,10 @@ def test_refusals_are_one_line(refusal, classes, tmp_path):
     path, out = tmp_path / "in.txt", tmp_path / "out"
     path.write_text("alice\n\n")
     assert "in.txt:2: empty line" in refusal(classes, "--input", path, "--output", out)
-    assert "no such checkpoint" in refusal(tmp_path / "none", "--split", "test")
-    assert "folder none is not there" in refusal(classes, "--split", "test", "--data", "none")
+    assert "none: no such file or folder" in refusal(tmp_path / "none", "--split", "test")
+    assert "none: no such file or folder; fairseq-plugins prepare makes" in refusal(
+        classes, "--split", "test", "--data", "none"
+    )
     assert list(tmp_path.iterdir()) == [path]
 
 

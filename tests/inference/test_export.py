@@ -190,7 +190,7 @@ def test_the_script_says_in_a_line_what_is_wrong(tmp_path, monkeypatch, capsys) 
     assert run_script(monkeypatch, tmp_path / "gone", tmp_path / "out") == 1
     said = capsys.readouterr().err
     assert said.startswith("error: ")
-    assert "gone: no such checkpoint" in said
+    assert "gone: no such file or folder" in said
     assert said.count("\n") == 1
 
 
