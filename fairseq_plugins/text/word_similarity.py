@@ -36,7 +36,7 @@ logger = logging.getLogger(__name__)
 RULE = "mean-wup-1"  # another rule gets another name, so that its folders are told apart
 FULL = 255  # the byte of similarity 1
 ROOT = "*ROOT*"  # NLTK's own root above verbs, adjectives and adverbs, which have none in common
-CACHED = 1 << 20  # pairs of words
+CACHED, LONGEST = 1 << 20, 100  # pairs of words; characters of a word that is kept as it is
 
 
 @dataclass(frozen=True)
@@ -131,10 +131,8 @@ class WordSimilarity:
         Returns:
             V W numbers from 0 to `FULL`: for each of the V words W, one after another.
         """
-        columns, level = [spelling(word) for word in first], self._level
-        return [
-            level(a, b) if a < b else level(b, a) for b in map(spelling, second) for a in columns
-        ]
+        columns, level = [*map(_key, first)], self._level
+        return [level(a, b) if a < b else level(b, a) for b in map(_key, second) for a in columns]
 
     def _compare(self, first: str, second: str) -> int:
         """Compare two spellings; the first is not behind the second in the alphabet."""
@@ -184,6 +182,13 @@ def spelling(word: str) -> str:
     """Return a word in lower case without punctuation at its ends, unless it is nothing else."""
     word = word.lower()
     return word.strip(string.punctuation) or word
+
+
+def _key(word: str) -> str:
+    """Return a spelling; for a long one, which is in no dictionary, its digest."""
+    found = spelling(word)
+    whole = found.encode("utf-8", "surrogatepass")
+    return found if len(found) <= LONGEST else hashlib.sha256(whole).hexdigest()
 
 
 def _mean(first: Sequence[Sense], second: Sequence[Sense]) -> float:

@@ -205,3 +205,13 @@ def test_identity_follows_the_database(folder, tmp_path) -> None:
 def test_no_wordnet_says_how_to_get_one(tmp_path) -> None:
     with pytest.raises(FileNotFoundError, match="no WordNet database in .*apt-get install wordnet"):
         WordSimilarity(tmp_path)
+
+
+def test_long_words_are_like_themselves_alone_and_are_not_kept(similarity, monkeypatch) -> None:
+    dice, kept, level = random.Random(1), [], similarity._level
+    monkeypatch.setattr(similarity, "_level", lambda *pair: [kept.extend(pair), level(*pair)][1])
+    for _ in range(300):
+        signs = dice.choice(["ab", "\u4e2d\u6587", "\u0645\u0631", "\U0001f600\U0001f601"])
+        one, two = ("".join(dice.choices(signs, k=dice.randint(101, 900))) for _ in range(2))
+        assert similarity.table([one, "dog"], [two, one]) == [0, 0, FULL, 0]
+    assert max(map(len, kept)) <= 100
