@@ -39,19 +39,12 @@ SHOWN, SHORT = 3, 12  # differences in a message; digits of a hash
 
 @dataclass(frozen=True)
 class Origin:
-    """What a checkpoint says of the prepared folder that it was trained on.
+    """What a checkpoint says of the prepared folder that it was trained on."""
 
-    Args:
-        typed: path as it was typed; several are joined by ``:``.
-        place: the absolute path, likewise; empty in checkpoints of older releases.
-        copy: SHA-256 of the manifest of its run's copy; empty if there is none.
-        splits: what identifies the data of each split; see `split_digests`.
-    """
-
-    typed: str = ""
-    place: str = ""
-    copy: str = ""
-    splits: Mapping[str, str] = field(default_factory=dict)
+    typed: str = ""  # path as it was typed; several are joined by ``:``
+    place: str = ""  # the absolute path, likewise; empty in checkpoints of older releases
+    copy: str = ""  # SHA-256 of the manifest of its run's copy, if there is one
+    splits: Mapping[str, str] = field(default_factory=dict)  # see `split_digests`
 
     @classmethod
     def of(cls, typed: Any, state: Any) -> Origin:
@@ -71,9 +64,6 @@ class Origin:
         """Say how a folder's data differ from those of the training; empty if nobody knows.
 
         Of older releases the hashes of files decide of which the folder and the ``copy`` were made.
-
-        Raises:
-            FileNotFoundError, ValueError: it is no prepared folder.
         """
         manifest, known = Manifest.load(folder), self.splits
         found = split_digests(manifest)

@@ -71,11 +71,7 @@ def read_state(path: str | Path) -> dict[str, Any]:
 
 
 def write_state(state: Any, path: Path) -> None:
-    """Write what `read_plain` reads.
-
-    Raises:
-        OSError: it cannot be written, as on a full disk.
-    """
+    """Write what `read_plain` reads; OSError where it cannot be written, as on a full disk."""
     try:
         torch.save(state, path)
     except RuntimeError as error:  # torch's own, whatever the system says

@@ -106,11 +106,7 @@ def read_safetensors(path: Path, *, sizes: bool = False) -> dict[str, Any]:
 def write_safetensors(
     tensors: dict[str, Tensor], path: Path, metadata: dict[str, str] | None = None
 ) -> None:
-    """Write tensors to a file with usual permissions, which safetensors makes private.
-
-    Raises:
-        OSError: it cannot be written, as on a full disk.
-    """
+    """Write tensors with usual permissions; OSError where they cannot be, as on a full disk."""
     try:
         save_file(tensors, path, metadata=metadata)
     except SafetensorError as error:

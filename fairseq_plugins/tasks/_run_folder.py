@@ -60,12 +60,9 @@ def keep_folder(task: Any, folder: str | Path, model_cfg: Any, model: Any) -> di
 
 
 def _lock(run: Path, task: Any) -> None:
-    """Keep other trainings out of a run's folder while a task is in use.
+    """Keep other trainings out of a run's folder while a task is in use (ValueError: one is there).
 
     The lock ends with its process, however that ends. Its file says who holds it.
-
-    Raises:
-        ValueError: another process trains there, or the lock is a link.
     """
     run.mkdir(parents=True, exist_ok=True)
     if run.resolve() in _held:  # one training after the other, in this process
