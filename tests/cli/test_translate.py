@@ -65,7 +65,7 @@ def test_scores_of_another_folder_are_not_the_runs_own(run_here, folder, own_run
     assert (found["data"], found["checkpoint"]) == (str(tmp_path / "copy"), "checkpoint_best.pt")
     before = {path: path.read_bytes() for path in own_run.glob("*.test.*")}
     manifest = json.loads((tmp_path / "copy" / "manifest.json").read_text())
-    next(iter(manifest["inputs"].values()))["sha256"] = 64 * "0"
+    manifest["products"]["test.en-de.en.bin"]["sha256"] = 64 * "0"
     (tmp_path / "copy" / "manifest.json").write_text(json.dumps(manifest))
     given = (SCRIPT, own_run, "--data", tmp_path / "copy", "--cpu")
     assert "name a file for its log with --output" in run_here(*given, *SHORT, fails=True).err
