@@ -7,6 +7,7 @@ and keeps its traceback.
 """
 
 import os
+import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -67,12 +68,17 @@ def check_places(given: Mapping[str, object]) -> None:
     for name, value in given.items():
         hint = "; fairseq-plugins prepare makes prepared folders" if name == "data" else ""
         for text in value if isinstance(value, (list, tuple)) else [value]:
-            text = str(text or "-")
-            text = text if os.path.lexists(text) else text.partition("=")[2] or text
-            parts = [text] if os.path.lexists(text) else text.replace(",", ":").split(":")
-            for part in parts if all(parts) else ():  # what names no file is refused elsewhere
-                if part != "-" and not os.path.lexists(part):
-                    raise FileNotFoundError(f"{part}: no such file or folder{hint}")
+            if lacking := _lacking(str(text or "-")):
+                raise FileNotFoundError(f"{lacking}: no such file or folder{hint}")
+
+
+def _lacking(text: str) -> str:
+    # a name may hold any of these signs: one way to read the text is enough
+    name, _, bare = text.partition("=")
+    ways = [way for one in (text, bare) for way in ([one], one.split(":"), one.split(","))]
+    ways.append(re.split("[:,]", bare if bare and "/" not in name else text))
+    lacking = [[part for part in way if part != "-" and not os.path.lexists(part)] for way in ways]
+    return lacking[-1][0] if all(lacking) and all(ways[-1]) else ""  # "a,": refused elsewhere
 
 
 def check_text_file(flag: str, path: str | None) -> None:

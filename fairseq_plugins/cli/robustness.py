@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from ..augment.perturbed_sets import PerturbedExamples
     from ..lab.results.robustness_table import PerturbedSet
 
-READ = ("systems", "sets", "data")
+READ = ("systems", "data")  # a set may be FILE:TASK
 PLACES = ("output",)
 
 

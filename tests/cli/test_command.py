@@ -6,6 +6,7 @@ import errno
 import subprocess
 import sys
 from pathlib import Path
+from random import Random
 from threading import Event
 
 import pytest
@@ -85,6 +86,7 @@ def test_places_that_commands_read_are_arguments_of_theirs() -> None:
         module = subcommands.load(name)
         known = {action.dest for action in main.make_parser(words, module)._actions}
         assert {*getattr(module, "READ", ())} <= known, name
+    assert "sets" not in subcommands.load("robustness").READ  # dev.json:rte is none that is there
 
 
 @pytest.mark.parametrize("terminal", [True, False])
@@ -95,3 +97,20 @@ def test_a_terminal_is_told_that_a_command_loads(terminal, monkeypatch, capsys) 
     monkeypatch.setattr(command, "print", lambda *said, file, flush: told.set(), raising=False)
     with command.patience("fairseq-plugins predict"):
         assert told.wait(20.0 if terminal else 0.1) == terminal
+
+
+def test_ensembles_of_folders_with_signs_in_their_names_are_there(tmp_path, monkeypatch) -> None:
+    """Names of a sweep, such as lr=0.1; each alone, two joined, and with a title before them."""
+    monkeypatch.chdir(tmp_path)
+    signs, draw = ["=", ":", ",", "日本", "قلب", "😀", "a", "0.1"], Random(5)
+    names = ["".join(draw.choices(signs, k=draw.randint(1, 5))) for _ in range(150)]
+    for name in (folders := sorted({*names} - {"."})):
+        (tmp_path / "runs" / name).mkdir(parents=True)
+    for mark in ":,":
+        plain = [f"runs/{name}" for name in folders if mark not in name]
+        for one, other in zip(plain, plain[1:]):
+            for given in (one, f"{one}{mark}{other}", f"title={one}{mark}{other}"):
+                command.check_places({"checkpoint": given})
+    for given in ("runs/lr=0.3", "runs/lr=0.3:x", "title=runs/lr=0.3,x"):
+        with pytest.raises(FileNotFoundError, match=r"^runs/lr=0\.3: no such"):
+            command.check_places({"checkpoint": given})
