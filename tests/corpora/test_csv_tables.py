@@ -108,6 +108,18 @@ def test_csv_without_a_header_is_read_or_refused_but_never_cut_wrong(tmp_path) -
     assert read_well > 80
 
 
+def test_rows_behind_the_first_one_tell_what_separates_columns(tmp_path) -> None:
+    for mark in MARKS:
+        others = ", ".join({*MARKS} - {mark, "\t"}) + " " + "\t" * (mark != "\t")
+        for first in (f"a{others}b", '" a"', f'" a{others}"'):
+            path = write(tmp_path / "x.csv", [f"{first}{mark}yes", f"c{mark}no"])
+            found = read(path, no_header=True, text_column="1", label_column="2")
+            assert [(*texts, label) for texts, label, _ in found] == [
+                (first.strip('"'), "yes"),
+                ("c", "no"),
+            ]
+
+
 def test_csv_and_tsv_give_the_same_examples(tmp_path) -> None:
     rng = random.Random(3)
     for number in range(60):

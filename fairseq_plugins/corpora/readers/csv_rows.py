@@ -1,13 +1,14 @@
 """Rows of CSV: cells between commas, semicolons or TABs, some of them in quotation marks.
 
 The first row decides what separates cells: under that mark alone it has the columns that are
-wanted. If blanks follow the marks there, they are dropped everywhere.
+wanted, or the rows behind it are as long. If blanks follow it there, they are dropped everywhere.
 """
 
 import csv
 import logging
 from collections.abc import Callable, Iterator
 from functools import cache
+from itertools import islice
 from pathlib import Path
 
 from ...text_reading import decode_line
@@ -29,30 +30,29 @@ def csv_rows(path: Path, fits: Callable[[list[str]], bool]) -> Iterator[Row]:
     Args:
         path: the file.
         fits: whether the first row, cut in some way, has the columns that are wanted.
-
-    Raises:
-        ValueError: quotation marks that are no CSV, or a first row that can be cut in several
-            ways; with file and line.
     """
     ways = [(mark, blanks) for blanks in (False, True) for mark in MARKS]
-    first = {way: cells for way in ways if (cells := _first_row(path, *way))}
+    first = {way: rows[0] for way in ways if (rows := _begin(path, *way))}
     fitting = {way: cells for way, cells in first.items() if fits(cells)}
+    if len({*map(tuple, fitting.values())}) > 1:
+        even = (w for w in fitting if len({*map(len, _begin(path, *w, count=100))}) == 1)
+        fitting = {way: first[way] for way in even} or fitting
     if len({*map(tuple, fitting.values())}) > 1:
         found = " or ".join(dict.fromkeys(MARKS[mark] for mark, _ in fitting))
         raise ValueError(f"{path}:1: {found} may separate the columns: write it as TSV (.tsv)")
-    longest = sorted(first or ways, key=lambda way: -len(first.get(way, ())))
-    mark, blanks = next(iter(fitting or longest))
+    mark, blanks = next(iter(fitting), max(first or ways, key=lambda way: len(first.get(way, ()))))
     _log_once(path, MARKS[mark] + " and blanks" * blanks)
     yield from _rows(path, mark, blanks)
 
 
-def _first_row(path: Path, mark: str, blanks: bool) -> list[str]:
-    """Return the first row; nothing if it is no CSV, or has blanks that should be dropped."""
+def _begin(path: Path, mark: str, blanks: bool, *, count: int = 1) -> list[list[str]]:
+    """Return some rows; none if they are no CSV, or the first has blanks to be dropped."""
     try:
-        _, cells = next(_rows(path, mark, blanks), (1, []))
+        rows = [cells for _, cells in islice(_rows(path, mark, blanks), count)]
     except ValueError:
         return []
-    return [] if any(cell.startswith(" ") for cell in cells) else cells
+    whole = rows and rows[0] and (blanks or not any(cell[:1] == " " for cell in rows[0]))
+    return [cells for cells in rows if cells] if whole else []
 
 
 def _rows(path: Path, mark: str, blanks: bool) -> Iterator[Row]:
