@@ -33,12 +33,12 @@ def parse(content: bytes, place: str) -> Body:
     return body
 
 
-def ordered_pieces(vocabulary: Any, place: str) -> list[str]:
-    """Return subwords in the order of their ids, which must be 0, 1, ... without gaps."""
+def ordered_pieces(vocabulary: Any, place: str, *, gaps: bool = False) -> list[str]:
+    """Return subwords in the order of their ids, which must be 0, 1, ... unless there are gaps."""
     if not isinstance(vocabulary, dict) or not all(type(i) is int for i in vocabulary.values()):
         raise ValueError(f"{place}: ids of the vocabulary are not numbers")
     pieces = sorted(vocabulary, key=vocabulary.__getitem__)
-    if [vocabulary[piece] for piece in pieces] != list(range(len(pieces))):
+    if not gaps and [vocabulary[piece] for piece in pieces] != list(range(len(pieces))):
         raise ValueError(f"{place}: ids of the vocabulary are not 0 to {len(pieces) - 1}")
     return pieces
 

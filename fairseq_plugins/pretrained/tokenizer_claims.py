@@ -51,8 +51,8 @@ def check_wordpiece(directory: Path, vocabulary: Vocabulary) -> None:
             )
     if "vocab" not in model:
         return
-    words, pieces = {*_added(directory)}, ordered_pieces(model["vocab"], str(path))
-    pairs = {piece: i for i, piece in enumerate(pieces)}.items() ^ vocabulary.indices.items()
+    words, pieces = {*_added(directory)}, ordered_pieces(model["vocab"], str(path), gaps=True)
+    pairs = {(piece, model["vocab"][piece]) for piece in pieces} ^ vocabulary.indices.items()
     for piece, number in sorted(pair for pair in pairs if pair[0] not in words):
         raise ValueError(
             f"{path} has other subwords than the file beside it: one of them alone has "

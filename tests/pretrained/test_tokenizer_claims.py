@@ -165,6 +165,25 @@ def test_files_that_transformers_saves_are_read_without_a_word(tmp_path, form, c
     assert "its tokeniser" not in caplog.text
 
 
+def test_a_vocabulary_with_a_subword_twice_is_read_beside_its_tokeniser(tmp_path) -> None:
+    """Its last line counts, and ``tokenizer.json`` has a gap where the first one stands."""
+    path = FORMS["bert"](tmp_path / "model")
+    lines = (path / "vocab.txt").read_text(encoding="utf-8").split("\n")
+    (path / "vocab.txt").write_text("\n".join([*lines[:9], lines[20], *lines[9:]]), "utf-8")
+    reference = transformers.BertTokenizer(vocab=str(path / "vocab.txt"))
+    reference.backend_tokenizer.save(str(path / "tokenizer.json"))
+    body = json.loads((path / "tokenizer.json").read_text(encoding="utf-8"))
+    assert max(body["model"]["vocab"].values()) == len(body["model"]["vocab"])
+    ours = tokenizer_of(path)
+    for text in TEXTS:
+        found = reference.backend_tokenizer.encode(text, add_special_tokens=False).ids
+        assert ours.encode_text(text)[0] == found, text
+    body["model"]["vocab"]["The"] = 9
+    write_json(path / "tokenizer.json", body)
+    with pytest.raises(ValueError, match="has other subwords than the file beside it"):
+        read_vocabulary(path)
+
+
 @pytest.mark.parametrize("form", FAMILIES)
 def test_other_rows_than_the_familys_are_told(tmp_path, form, caplog) -> None:
     path = FORMS[form](tmp_path / "model")
