@@ -65,7 +65,8 @@ def _lock(run: Path, task: Any) -> None:
     The lock ends with its process, however that ends. Its file says who holds it.
     """
     run.mkdir(parents=True, exist_ok=True)
-    if run.resolve() in _held:  # one training after the other, in this process
+    if held := _held.get(run.resolve()):  # one training after the other, in this process
+        weakref.finalize(task, id, held)
         return
     stream = open_own(run / LOCK)
     if not try_lock(stream, run):
@@ -82,7 +83,7 @@ def _lock(run: Path, task: Any) -> None:
     stream.write(name.encode(errors="replace"))
     stream.flush()
     _held[run.resolve()] = stream
-    weakref.finalize(task, stream.close)
+    weakref.finalize(task, id, stream)  # closed, as nothing else holds it, with its last task
 
 
 def _let_go() -> None:

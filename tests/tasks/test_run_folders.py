@@ -111,14 +111,17 @@ def test_children_of_a_training_hold_nothing(tmp_path):
     os.kill(int((tmp_path / "loader").read_text()), signal.SIGKILL)
 
 
-def test_a_lock_ends_with_its_task(tmp_path):
-    task = Task()
-    _run_folder._lock(tmp_path, task)
-    _run_folder._lock(tmp_path, Task())
+def test_a_lock_ends_with_its_last_task(tmp_path):
+    task, following = Task(), Task()
+    for one in (task, Task(), following):
+        _run_folder._lock(tmp_path, one)
+    del one
     with open(tmp_path / ".training.lock", "rb") as stream:
-        with pytest.raises(BlockingIOError):
-            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        del task
+        for _ in range(2):  # whichever of the two ends first
+            with pytest.raises(BlockingIOError):
+                fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            task = None
+        del following
         fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
 
 
