@@ -106,11 +106,12 @@ def _added(directory: Path) -> Iterator[str]:
 def _has_rows(processor: Any, vocabulary: Vocabulary) -> bool:
     """Whether a post-processor adds nothing, or makes the rows of the family."""
     first, second = len(vocabulary), len(vocabulary) + 1
-    tokenizer = Tokenizer(WordLevel({"a": first, "b": second}, unk_token="a"))
-    body = json.loads(tokenizer.to_str()) | {"post_processor": processor}
+    body = json.loads(Tokenizer(WordLevel({"a": first, "b": second}, unk_token="a")).to_str())
     try:
-        made = Tokenizer.from_str(json.dumps(body)).encode("a", "b")
-    except Exception:  # the library raises nothing more exact
+        made = Tokenizer.from_str(json.dumps(body | {"post_processor": processor})).encode("a", "b")
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException:  # the library raises nothing more exact, and its panics are no Exception
         return False
     row = vocabulary.family.row
     before, between, behind = row.frame(vocabulary.cls, vocabulary.sep, 2)

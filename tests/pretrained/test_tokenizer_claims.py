@@ -184,6 +184,17 @@ def test_a_vocabulary_with_a_subword_twice_is_read_beside_its_tokeniser(tmp_path
         read_vocabulary(path)
 
 
+UNDECLARED = {  # `tokenizers` panics when it uses it
+    "type": "TemplateProcessing",
+    "single": [{"Sequence": {"id": "A", "type_id": 0}}],
+    "pair": [
+        {"SpecialToken": {"id": "[X]", "type_id": 0}},
+        *({"Sequence": {"id": name, "type_id": 0}} for name in "AB"),
+    ],
+    "special_tokens": {},
+}
+
+
 @pytest.mark.parametrize("form", FAMILIES)
 def test_other_rows_than_the_familys_are_told(tmp_path, form, caplog) -> None:
     path = FORMS[form](tmp_path / "model")
@@ -198,6 +209,7 @@ def test_other_rows_than_the_familys_are_told(tmp_path, form, caplog) -> None:
         ({"type": "BertProcessing", "sep": sep, "cls": cls}, FAMILIES[form].row.separators == 2),
         ({"type": "BertProcessing", "sep": cls, "cls": sep}, True),
         ({"type": "Nothing"}, True),
+        (UNDECLARED, True),
     ]
     for processor, is_told in rows:
         write_json(path / "tokenizer.json", body | {"post_processor": processor})
