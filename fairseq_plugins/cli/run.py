@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 STOPPED = "stopped; the same command goes on"
 
-READ = ("file", "raw")
+READ = ("file",)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -98,6 +98,7 @@ def add_choices(add) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Run, or print what would run."""
+    command.check_places({} if args.dry_run else {"raw": args.raw})
     from ..lab.execution import after_steps
     from ..lab.execution.selection import planned, selected
     from ..lab.results.table_names import check_names

@@ -32,7 +32,7 @@ COUNTS = {"wps", "ups", "wpb", "bsz"}  # what fairseq measures of speed and batc
 
 __all__ = ["STOPPED"]  # beside what every command has: what to say to whoever interrupts it
 
-READ = ("file", "raw")
+READ = ("file",)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -46,6 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Train, or print what would be done."""
+    command.check_places({} if args.dry_run else {"raw": args.raw})
     from ..lab.execution.followed import followed
     from ..lab.execution.selection import planned, selected
     from ..lab.run_files import LOG

@@ -12,6 +12,8 @@ from threading import Event
 import pytest
 
 from fairseq_plugins.cli import command, main, subcommands
+from fairseq_plugins.lab.commands import parser_of
+from fairseq_plugins.lab.execution import selection
 
 ROOT = Path(__file__).parents[1]
 
@@ -114,3 +116,18 @@ def test_ensembles_of_folders_with_signs_in_their_names_are_there(tmp_path, monk
     for given in ("runs/lr=0.3", "runs/lr=0.3:x", "title=runs/lr=0.3,x"):
         with pytest.raises(FileNotFoundError, match=r"^runs/lr=0\.3: no such"):
             command.check_places({"checkpoint": given})
+
+
+@pytest.mark.parametrize("name", ["run", "train"])
+def test_raw_data_need_not_be_there_for_a_dry_run(name, monkeypatch) -> None:
+    def selected(args):
+        raise ValueError("planned")
+
+    monkeypatch.setattr(selection, "selected", selected)
+    monkeypatch.setattr("signal.signal", lambda *_: None)
+    module, typed = subcommands.load(name), ["a.yaml", "--raw", "none", "--dry-run"]
+    assert "raw" not in module.READ
+    with pytest.raises(FileNotFoundError, match="^none: no such file"):
+        module.run(parser_of(name).parse_args(typed[:-1]))
+    with pytest.raises(ValueError, match="planned"):
+        module.run(parser_of(name).parse_args(typed))
