@@ -237,7 +237,7 @@ def test_classifiers_of_before_have_tanh_and_new_ones_what_the_family_has(family
         ("distilbert", {"type_vocab_size": 2}, "--type-vocab-size 2: distilbert has 0 alone"),
         ("distilbert", {"layer_norm_eps": 1e-5}, "--layer-norm-eps 1e-05: distilbert has 1e-12"),
         ("bert", {"embedding_size": 8}, "--embedding-size: bert has embeddings of its own width"),
-        ("electra", {"type_vocab_size": 1}, "only --type-vocab-size 1: it could not tell them"),
+        ("electra", {"type_vocab_size": 0}, "--type-vocab-size 0: electra has 1 at least"),
     ],
 )
 def test_options_that_no_encoder_of_a_family_has_are_refused(family, given, message) -> None:
