@@ -125,7 +125,7 @@ def train(
 def test_a_refused_folder_is_one_line(tmp_path):
     done = train(str(tmp_path / "nothing"))
     assert done.returncode == 1
-    assert done.stderr.startswith(f"error: {tmp_path}/nothing/manifest.json is missing")
+    assert done.stderr.startswith(f"error: {tmp_path}/nothing: no such folder; ")
     assert done.stderr.count("\n") == 1
     assert "fairseq_cli.train | {" not in done.stdout
 

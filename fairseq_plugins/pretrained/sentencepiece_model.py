@@ -81,11 +81,14 @@ def read_sentencepieces(path: Path) -> SentencePieces:
 
 
 def table_reader(table: bytes) -> Any:
-    """Return what changes characters by a checked table (`character_table`) and nothing else."""
+    """Return what changes characters by a table alone; ValueError where there is none in it."""
     plain: dict[str, Any] = {"add_dummy_prefix": False, "escape_whitespaces": False}
     plain["remove_extra_whitespaces"] = False
     model = _field(NORMALIZER, _field(CHARACTERS, table))
-    return SentencePieceNormalizer(model_proto=model, **plain)
+    try:
+        return SentencePieceNormalizer(model_proto=model, **plain)
+    except RuntimeError:
+        raise ValueError("precompiled_charsmap is no table of characters") from None
 
 
 def _field(number: int, content: bytes) -> bytes:

@@ -12,6 +12,7 @@ from ..messages import quoted
 from ..text_reading import decode
 from .character_table import is_table
 from .families import Family
+from .sentencepiece_model import table_reader
 from .tokenizer_models import MARK, Body, byte_level, steps_of
 
 NEUTRAL = (None, "", False, 0)  # values of options that then change nothing
@@ -147,6 +148,7 @@ def known_normalizer(found: Any, place: str) -> Body | None:
 def _is_table(text: Any) -> bool:
     """Whether a text is a table of sentencepiece's, in base64."""
     try:
-        return is_table(b64decode(text, validate=True))
+        table = b64decode(text, validate=True)
+        return is_table(table) and bool(table_reader(table))
     except (TypeError, ValueError):
         return False

@@ -37,7 +37,7 @@ PARTS = frozenset(  # of the registries of spaCy, without "spacy." and their ver
     + ("zh.ChineseTokenizer",)
 )
 _REFERENCE = re.compile(r"\$\{([^}]*)\}?")
-_SECTION = re.compile(r"^\s*\[", re.MULTILINE)
+_SECTION = re.compile(r"^[^\S\n]*\[", re.MULTILINE)
 _COMPONENT = re.compile(r"\w[\w -]*")
 _OF_SPACY = re.compile(r"spacy\.(?P<name>[\w.]+?)(?:\.v\d+)?")
 SUFFIXES = (".py", ".pyc", ".so", ".pkl", ".pickle", ".pt")

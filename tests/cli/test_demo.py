@@ -242,9 +242,10 @@ def test_hostile_text_is_text_in_a_browser(browser, address):
 def test_examples_are_shown_at_a_click(browser, address):
     with opened(browser, address) as page:
         tab = page.locator("[role=tabpanel]:visible")
+        tab.locator("svg text", has_text="kitchen").wait_for()  # the first one, at once
         tab.get_by_role("button", name="Time flies").click()
-        tab.locator(".fp-panel").wait_for()
-        assert tab.locator("svg text", has_text="arrow").count() == 1
+        tab.locator("svg text", has_text="arrow").wait_for()
+        assert tab.locator(".fp-panel").count() == 1
 
 
 def page_of(presets) -> dict:

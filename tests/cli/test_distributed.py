@@ -76,7 +76,7 @@ def test_two_processes_of_the_script_find_each_other(folder, two, tmp_path):
     assert found.stdout.count("keeps what raw text needs of") == 1  # the first process alone writes
     kept = sha256(tmp_path / "prepared" / "manifest.json")
     last = tmp_path / "checkpoint2.pt"
-    assert state_of(last)["task_state"] == {"prepared": kept}
+    assert state_of(last)["task_state"]["prepared"] == kept
     # so what holds for the processes of the other tests holds for those of the script
     assert differences(training_state(two / last.name), training_state(last)) == []
 

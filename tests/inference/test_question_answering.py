@@ -275,7 +275,7 @@ def test_scores_that_are_no_numbers_are_refused(runs, tmp_path, value):
     state = torch.load(runs / "first" / "checkpoint_best.pt", weights_only=True)
     state["model"]["head.head.out.bias"][1] = value
     torch.save(state, tmp_path / "bad.pt")
-    with pytest.raises(ValueError, match=r"bad\.pt gives scores that are no numbers"):
+    with pytest.raises(ValueError, match=r"bad\.pt: .* holds a value that is no finite number"):
         load(tmp_path / "bad.pt", cpu=True).answer("Who?", "Mara built the mill.")
 
 

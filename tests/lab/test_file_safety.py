@@ -399,7 +399,10 @@ def test_commands_take_what_steps_may_give_and_more(command) -> None:
     for name, option in ours.items():
         writes = any(one in (actions[name].help or "") for one in told) and actions[name].nargs != 0
         assert (option.kind is OUT) == (writes and name != "fields"), name
-    left_out = {"perturb": "wordnet back-translate workers"}
+    left_out = {
+        "perturb": "wordnet back-translate workers",
+        "predict": "text-column text2-column label-column id-column",
+    }
     missing = {*actions} - {*ours, "spacy-model"}  # which is code: on the command line alone
     assert missing == {"-h", *left_out.get(command, "").split()}
     assert "spacy-model" not in ours

@@ -160,7 +160,7 @@ def test_unchanged_rerun_does_nothing(raw, straight, monkeypatch) -> None:
 @pytest.mark.parametrize(
     ("change", "named"),
     [
-        ({"tokenize": "spacy"}, r"options.tokenize 'whitespace' -> 'spacy'"),
+        ({"tokenize": "whitespace"}, r"options.tokenize 'spacy' -> 'whitespace'"),
         ({"annotations": "pos"}, r"options.annotations \['pos', 'heads'\] -> \['pos'\]"),
         ({"on_empty": "skip"}, r"options.read.on_empty 'error' -> 'skip'"),
         ({"valid_file": "train.tsv"}, r"inputs.valid.sha256"),
