@@ -214,8 +214,9 @@ def show(page, title, *texts):
     tab = page.locator("[role=tabpanel]:visible")
     for field, text in zip(tab.locator("textarea, input[type=text]").all(), texts):
         field.fill(text)
-    tab.get_by_role("button", name="Show").click()
     panels = tab.locator(".fp-panel")
+    panels.evaluate_all("found => found.forEach(one => one.remove())")  # those of an example
+    tab.get_by_role("button", name="Show").click()
     panels.first.wait_for()
     return panels
 
