@@ -93,3 +93,9 @@ def test_texts_that_are_equal_numbers_are_named_not_joined(tmp_path) -> None:
     assert known_label("01", ["0", "1"]) is None
     assert known_label("1.00", ["1", "1.0"]) is None
     assert read(write(tmp_path / "x.tsv", ["text\tlabel", "a\t1", "b\t1.0"])) == ["1", "1.0"]
+
+
+def test_capitals_of_a_files_name_say_what_small_letters_say(tmp_path) -> None:
+    written = rows(['"a"', '"b"'])
+    assert read(write(tmp_path / "X.JSONL", written)) == ["a", "b"]
+    assert read(write(tmp_path / "x.jsonl", written)) == ["a", "b"]

@@ -99,7 +99,7 @@ def read_table(file: SplitFile, tables: Sequence[Table]) -> Iterator[Example]:
             return None
         example = _example(file, table, cells, number, line[0])
         if table.keeps:
-            is_json = file.path.suffix in JSON_SUFFIXES
+            is_json = file.path.suffix.lower() in JSON_SUFFIXES
             example = replace(example, cells=json.loads(line[1]) if is_json else cells)
         return _with_new_id(file, table, example, seen)
 
@@ -113,7 +113,7 @@ def _opened(
     table = tables[0]
     raw = csv_rows(file.path, partial(_fits, file, tables)) if is_csv(file.path) else file.lines()
     lines = _without_blank_end(raw)
-    if file.path.suffix in JSON_SUFFIXES:
+    if file.path.suffix.lower() in JSON_SUFFIXES:
         if table.numbered:
             raise ValueError(f"{file.path}: JSON has names, not numbers: leave out --no-header")
         return lines, table, partial(_members, file, table)

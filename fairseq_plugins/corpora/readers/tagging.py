@@ -39,7 +39,7 @@ def read_errors(
         right: corrections of M2 after which a word is right, see `read_m2`.
         typed: whether labels say what is wrong, `TYPED`, and not ``c`` and ``i``.
     """
-    if file.path.suffix == ".m2":
+    if file.path.suffix.lower() == ".m2":
         return read_m2(file, right, typed=typed)
     return read_tokens(file, layout)
 
