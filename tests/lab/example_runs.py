@@ -25,7 +25,7 @@ CLAIMS = "claims.yaml"  # of `fairseq-plugins evidence`
 FILES = sorted(path for path in EXAMPLES.glob("*/*.yaml") if path.name != CLAIMS)
 TINY = {  # smaller than the smallest size
     "understanding": "hidden-size=16 intermediate-size=32 max-positions=96".split(),
-    "translation": "encoder-embed-dim=80 encoder-ffn-embed-dim=32 decoder-embed-dim=32".split(),
+    "translation": "encoder-embed-dim=96 encoder-ffn-embed-dim=32 decoder-embed-dim=32".split(),
 }
 RECIPE = ("lr", "pretrained")  # options of a system that are not about its model
 
