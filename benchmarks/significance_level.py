@@ -18,7 +18,6 @@ from scipy import stats
 
 from fairseq_plugins.evaluation.example_answers import Answers
 from fairseq_plugins.evaluation.example_bootstrap import bootstrap
-from fairseq_plugins.evaluation.seed_statistics import almost_order
 from fairseq_plugins.evaluation.significance import paired_bootstrap
 from fairseq_plugins.evaluation.translation import Corpus
 
@@ -84,9 +83,6 @@ def seeds(
         scores = [[np.mean(np.equal(run.gold, run.predicted)) for run in side] for side in systems]
         test = found[f"{runs} seeds, paired t-test"] = float(stats.ttest_rel(*scores).pvalue)
         found[f"{runs} seeds, both (what decides)"] = max(test, one.p_value)
-        order = almost_order(*scores, samples=100, seed=seed)
-        found[f"{runs} seeds, almost order below 0.5"] = 0.0 if order < 0.5 else 1.0
-        found[f"{runs} seeds, almost order below 0.2"] = 0.0 if order < 0.2 else 1.0
     return {f"{about}{name}": p_value for name, p_value in found.items()}
 
 

@@ -21,21 +21,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--baseline", default="", metavar="NAME", help="system the others are compared with")
     others = "show only these systems and the baseline"
     add("--systems", nargs="+", default=[], metavar="NAME", help=others)
-    effect = (
-        "say how many seeds it takes to detect a difference of X, in units of the table of scores"
-    )
-    add("--effect", type=_difference, default=0.0, metavar="X", help=effect)
     add("--samples", type=int, default=1000, help="number of bootstrap resamples over examples")
     add("--seed", type=int, default=12345, help="random seed of the bootstrap")
     where = "folder to write to (default: that of the runs; of a file, FILE_seeds beside it)"
     add("--output", type=Path, metavar="DIR", help=where)
-
-
-def _difference(text: str) -> float:
-    """Return a number above 0."""
-    if not 0 < (value := float(text)) < float("inf"):
-        raise argparse.ArgumentTypeError(f"{text!r} is no difference above 0")
-    return value
 
 
 def run(args: argparse.Namespace) -> None:
@@ -45,10 +34,10 @@ def run(args: argparse.Namespace) -> None:
     from ..lab.results import setting_tables
 
     options = vars(args)
-    folder, output, effect = (options.pop(name) for name in ("folder", "output", "effect"))
+    folder, output = (options.pop(name) for name in ("folder", "output"))
     report = setting_tables.make_report(folder, **options)
     output = output or (folder if folder.is_dir() else folder.with_name(f"{folder.stem}_seeds"))
-    text = setting_tables.format_markdown(report, effect)
+    text = setting_tables.format_markdown(report)
     plot_seeds(report.scores, output / "seeds", report.shown, ["png"])
     for name, content in {"seeds.md": text, **setting_tables.csv_files(report)}.items():
         write_text(output / name, content)

@@ -6,13 +6,11 @@ import csv
 import math
 import shutil
 import statistics
-from dataclasses import replace
 
 import pytest
 from lab.finished_runs import finish
 from scipy import stats
 
-from fairseq_plugins.evaluation.seed_statistics import almost_order
 from fairseq_plugins.lab.report.making import comparison_tables
 from fairseq_plugins.lab.results.comparisons import Significance, compare, welch
 from fairseq_plugins.lab.results.run_frame import Setting, frame
@@ -81,12 +79,8 @@ def test_comparison_is_paired_over_shared_seeds(root):
     )
     assert found.t_p == pytest.approx(float(stats.ttest_rel(*pairs).pvalue))
     assert (found.wins, found.losses) == (3, 0)
-    assert found.order == almost_order(*pairs) == 0
     back = compare(chosen[POS], chosen[PLAIN])
     assert (back.difference, back.wins) == (pytest.approx(-found.difference), 0)
-    assert back.order == 1
-    losses = [replace(chosen[name], metric="loss") for name in (PLAIN, POS)]
-    assert compare(*losses).order == 1  # of a loss the lower is the better
 
 
 def test_comparison_of_one_seed_or_of_equals_claims_nothing(tmp_path):
@@ -101,7 +95,6 @@ def test_comparison_of_one_seed_or_of_equals_claims_nothing(tmp_path):
     equal = compare(chosen[PLAIN], chosen[PLAIN])
     assert math.isnan(equal.t_p)
     assert (equal.untested, equal.wins) == ("all differences equal", 0)
-    assert math.isnan(equal.order)  # of two seeds
 
 
 @pytest.mark.parametrize("scale", [1e-9, 1.0, 30.0])
@@ -133,7 +126,6 @@ def test_scores_that_are_no_numbers_are_never_chosen_or_tested(root, broken):
     report = make_report(root, baseline=PLAIN, samples=20)
     found = report.comparisons.set_index("system").loc[SLA]
     assert math.isnan(found.t_p)
-    assert math.isnan(found.order)
     assert math.isnan(found.detectable)
     text = format_markdown(report)
     assert "| a score is no number |" in text

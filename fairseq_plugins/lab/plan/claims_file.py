@@ -8,7 +8,7 @@
         claim: ...                  # texts are Markdown
         ran: ...
         comparisons:
-          - {rows: rows/cola.jsonl, baseline: bert_plain_minilm, title: CoLA, effect: 1.0}
+          - {rows: rows/cola.jsonl, baseline: bert_plain_minilm, title: CoLA}
         verdict: ...
         limits: ...
 
@@ -60,9 +60,6 @@ class Compared(_Strict):
     title: _Label  # what the table is
     systems: Annotated[tuple[Name, ...], AfterValidator(_several)] = ()  # the others; empty for all
     metric: str = ""  # empty for the usual
-    effect: Annotated[float, Field(ge=0, allow_inf_nan=False)] = (
-        0.0  # difference of interest, as shown; 0 for none
-    )
 
 
 class Claim(_Strict):

@@ -35,7 +35,7 @@ from ..results.tables import (
     scale_of,
     words,
 )
-from ..results.verdicts import needed_seeds, on_split, sentences
+from ..results.verdicts import on_split, sentences
 from ..safe_files import refuse_links
 
 logger = logging.getLogger(__name__)
@@ -45,9 +45,8 @@ _CAPTION = (
     "Score: {}, mean ± standard deviation over seeds. Difference: the row less the first row, over "
     "the seeds that both have. 95 % (of each row alone) and p (raised by Holm's rule for several "
     "rows): {}, two-sided. 80 % power: a difference that so many seeds show four times in "
-    "five, if its p is the smallest of the table.{} With few seeds these are rough guesses."
+    "five, if its p is the smallest of the table. With few seeds these are rough guesses."
 )
-_SEEDS_FOR = " Seeds for {:g}: how many show that difference as often, by the same cautious rule."
 _BOTH = (
     "the outer ends and the larger p-value of two tests, the paired t-test over seeds and the "
     "multi-bootstrap over seeds and examples"
@@ -163,7 +162,6 @@ def _compared(names: Mapping[str, str], one: _Result) -> Iterator[str]:
     command = ["fairseq-plugins", "seeds", one.rows.as_posix(), "--baseline", asked.baseline]
     command += ["--systems", *one.systems] * bool(one.systems)
     command += ["--metric", asked.metric] * bool(asked.metric)
-    command += ["--effect", f"{asked.effect:g}"] * bool(asked.effect)
     yield from ("", "```bash", shlex.join([*command, "--output", "seeds"]), "```", "")
 
 
@@ -179,12 +177,11 @@ def _table(names: Mapping[str, str], asked: Compared, report: SeedReport) -> Res
         shared = f", {row.n} shared" if row and row.n < len(values) else ""
         count = TableCell(f"{len(values)}{shared}", value=len(values))
         cells = [TableCell(_called(names, title)), count, TableCell(text)]
-        rows.append([*cells, *(_difference(row, metric, asked.effect) if row else ())])
+        rows.append([*cells, *(_difference(row, metric) if row else ())])
     width = max(map(len, rows))
     rows = [[*cells, *[TableCell("")] * (width - len(cells))] for cells in rows]
-    heads = (*_HEADS, f"seeds for {asked.effect:g}")[: width - 1]
-    more = _SEEDS_FOR.format(asked.effect) if asked.effect else ""
-    caption = _CAPTION.format(on_split(report.shown), _tests(report.comparisons), more)
+    heads = _HEADS[: width - 1]
+    caption = _CAPTION.format(on_split(report.shown), _tests(report.comparisons))
     return ResultTable(asked.title, [*words("system"), *map(Heading, heads)], rows, caption)
 
 
@@ -195,7 +192,7 @@ def _tests(compared: Any) -> str:
     return _OF_EXAMPLES if (compared.n == 1).all() else _BOTH
 
 
-def _difference(row: Any, metric: str, effect: float) -> Iterator[TableCell]:
+def _difference(row: Any, metric: str) -> Iterator[TableCell]:
     """Yield the cells of a comparison."""
     scale, digits = scale_of(metric), digits_of(metric)
     low, high = (scale * end for end in interval(row))
@@ -204,5 +201,3 @@ def _difference(row: Any, metric: str, effect: float) -> Iterator[TableCell]:
     yield p_cell(row.corrected_p, row.untested)
     power = scale * row.detectable
     yield TableCell(NONE) if math.isnan(power) else number_cell(power, f"{{:.{digits}f}}")
-    if effect:
-        yield TableCell(needed_seeds(row, effect / scale))

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from ...evaluation.seed_statistics import Noise, detectable, floor, holm, needed
+from ...evaluation.seed_statistics import Noise, detectable, holm
 from .comparisons import FEWEST, PairedSeeds, Significance, compare, cut_short, over_examples
 from .layouts import SIGNIFICANT
 from .runs import Outcomes
@@ -52,24 +52,6 @@ def against(found: Outcomes, shown: Shown, baseline: str, drawn: Significance) -
     return _decided(pd.DataFrame(rows, columns=COLUMNS, dtype=object))
 
 
-def seeds_for(one: Any, effect: float) -> int | None:
-    """Return how many seeds show a difference with 80 % power, if they differ as these do.
-
-    Args:
-        one: a row of `against` with something to detect.
-        effect: the difference, as computed; above 0.
-
-    Returns:
-        See `seed_statistics.needed`.
-    """
-    return needed(_noise(one), effect, least=FEWEST, level=one.level)
-
-
-def is_lost(one: Any, effect: float) -> bool:
-    """Tell whether no number of seeds shows a difference on so few examples; see `seeds_for`."""
-    return floor(_noise(one), level=one.level) >= effect
-
-
 def interval(one: Any) -> tuple[float, float]:
     """Return the 95 % interval that both tests of a row leave; nan where there is none."""
     if math.isnan(one.bootstrap_p):
@@ -97,7 +79,7 @@ def _row(baseline: Summary, system: Summary, shown: Shown, drawn: Significance) 
     """Return what `against` tells of one system, but for what all rows decide."""
     paired, found = compare(baseline, system), None
     if marks := cut_short(baseline, system):
-        none: dict[str, Any] = dict.fromkeys("t_p t_low t_high order".split(), math.nan)
+        none: dict[str, Any] = dict.fromkeys("t_p t_low t_high".split(), math.nan)
         paired = paired._replace(untested=marks, **none)
     else:
         found = over_examples(baseline, system, shown, drawn, over_seeds=paired.n > 1)

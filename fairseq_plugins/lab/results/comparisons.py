@@ -3,8 +3,8 @@
 Over seeds: Student's paired t-test over the seeds that both have; Welch's t-test over whatever
 seeds each has. Both weigh a difference against the deviation of seeds: where there is none, but for
 rounding, there is no test. Over examples, or the sentences of translations: a paired bootstrap;
-over seeds and examples at once: the multi-bootstrap. Beside them, of the same pairs of seeds,
-almost stochastic order. What several comparisons tell together is in `against`.
+over seeds and examples at once: the multi-bootstrap. What several
+comparisons tell together is in `against`.
 """
 
 import json
@@ -22,8 +22,7 @@ from scipy import stats
 from ...evaluation.choices import SENTENCE_METRICS
 from ...evaluation.example_bootstrap import Bootstrap, bootstrap_counts
 from ...evaluation.generate_log import load
-from ...evaluation.metrics import LOWER_IS_BETTER, deviation
-from ...evaluation.seed_statistics import almost_order
+from ...evaluation.metrics import deviation
 from ...evaluation.significance import paired_bootstrap
 from ...evaluation.translation import TextForm
 from ..safe_files import is_file, read_text
@@ -64,7 +63,6 @@ class PairedSeeds(NamedTuple):
         t_low, t_high: the 95 % interval of that mean by the same test; nan where there is none.
         untested: why there is no t-test.
         wins, losses: seeds at which the system is higher, or lower, by more than rounding.
-        order: see `evaluation.seed_statistics.almost_order`; nan of fewer than `FEWEST` seeds.
     """
 
     n: int
@@ -76,7 +74,6 @@ class PairedSeeds(NamedTuple):
     untested: str
     wins: int
     losses: int
-    order: float
 
 
 FEWEST = 3  # seeds that have a distribution
@@ -95,8 +92,7 @@ def compare(baseline: Summary, system: Summary) -> PairedSeeds:
     differences, rounding = [one - other for one, other in zip(*columns)], _rounding(columns)
     wins, losses = (sum(sign * d > rounding for d in differences) for sign in (1, -1))
     remark = _why_untested([differences], rounding, "all differences equal")
-    spread, better = deviation(differences), -1 if baseline.metric in LOWER_IS_BETTER else 1
-    ordered = [[better * value for value in column] for column in columns]
+    spread = deviation(differences)
     test = None if remark else stats.ttest_rel(*columns)
     low, high = test.confidence_interval(0.95) if test else (math.nan, math.nan)
     return PairedSeeds(
@@ -109,7 +105,6 @@ def compare(baseline: Summary, system: Summary) -> PairedSeeds:
         untested=remark,
         wins=wins,
         losses=losses,
-        order=almost_order(*ordered) if len(seeds) >= FEWEST else math.nan,
     )
 
 

@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from ...evaluation.choices import SENTENCE_METRICS
-from ...evaluation.seed_statistics import SURE
 from ...messages import named
 from .against import against
 from .comparisons import FEWEST, Significance
@@ -49,21 +48,19 @@ from .tables import (
     with_best,
     words,
 )
-from .verdicts import needed_seeds, on_split, sentences
+from .verdicts import on_split, sentences
 
 FOLDED = 30  # rows from which a table is folded
 _COLUMNS = "system choice lr epochs updates n mean deviation best last chosen".split()
 _COMPARED = ("seeds of both", "difference", "paired t-test", "95 % over seeds", "higher / lower")
-_COMPARED += ("95 % over both", "bootstrap", "decides", "almost order")
-_COMPARED += ("80 % power",)
+_COMPARED += ("95 % over both", "bootstrap", "decides", "80 % power")
 _COMPARED_CAPTION = (
     "Difference of {}: mean ± standard error over the seeds that both have, each system at its "
     "chosen setting, on every share of the training data that both were trained on (named where it "
     "is not all of it). 95 % over seeds: of the paired t-test. Over both, and bootstrap: over "
     "seeds and examples{}; of one seed over examples alone. Decides: the larger p of both tests "
-    f"(without answers the t-test's), by Holm for all rows of at least {FEWEST} seeds. Almost "
-    "order: how far the system may be from standing above at all quantiles; below "
-    f"{SURE} it almost does. 80 % power: a difference that would have been seen four times in "
+    f"(without answers the t-test's), by Holm for all rows of at least {FEWEST} seeds. 80 "
+    "% power: a difference that would have been seen four times in "
     "five, were it the surest of all rows. Tests are two-sided, intervals of each row alone."
 )
 _NO_COUNTS = "No row has counts of examples of {}: compared over seeds alone."
@@ -257,17 +254,12 @@ def _settings(found: Outcomes, shown: Shown) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["title", *_COLUMNS], dtype=object)
 
 
-def format_markdown(report: SeedReport, effect: float = 0.0) -> str:
-    """Lay the report out in Markdown.
-
-    Args:
-        report: what to show.
-        effect: difference of interest, as shown: how many seeds it takes is said; 0 for none.
-    """
+def format_markdown(report: SeedReport) -> str:
+    """Lay the report out in Markdown."""
     tables, compared = [_settings_table(report)], report.comparisons
     if len(compared):
         title = f"Against {report.baseline}"
-        tables.append(compared_table(title, report.shown, compared, effect))
+        tables.append(compared_table(title, report.shown, compared))
     tables = [remarked(table, report.runs) for table in tables]
     texts, known = list(map(format_table, tables)), {report.baseline, *compared.system}
     if len(compared):
@@ -311,28 +303,21 @@ def _settings_table(report: SeedReport) -> ResultTable:
     return ResultTable(title, [*words("system"), *map(Heading, heads)], rows, caption)
 
 
-def compared_table(
-    title: str, shown: Shown, comparisons: pd.DataFrame, effect: float = 0.0
-) -> ResultTable:
+def compared_table(title: str, shown: Shown, comparisons: pd.DataFrame) -> ResultTable:
     """Lay out what systems are compared with a baseline, over seeds and over examples.
 
     Args:
         title: of the table.
         shown: what is compared.
         comparisons: of each system; see `against`.
-        effect: see `format_markdown`.
     """
     found = comparisons[["examples", "samples"]].dropna().to_numpy()[:1]
     drawn = "".join(f" ({one:,} examples, {samples:,} samples)" for one, samples in found)
-    scale, digits, heads = scale_of(shown.metric), digits_of(shown.metric), [*_COMPARED]
+    scale, digits = scale_of(shown.metric), digits_of(shown.metric)
     rows = [list(_compared(one, scale, digits)) for one in comparisons.itertuples()]
-    if effect:
-        heads.append(f"seeds for {effect:g}")
-        for cells, one in zip(rows, comparisons.itertuples()):
-            cells.append(TableCell(needed_seeds(one, effect / scale)))
     caption = _COMPARED_CAPTION.format(on_split(shown), drawn)
     return ResultTable(
-        title, [*words("system"), *map(Heading, heads)], rows, caption, is_folded=True
+        title, [*words("system"), *map(Heading, _COMPARED)], rows, caption, is_folded=True
     )
 
 
@@ -348,7 +333,6 @@ def _compared(one: Any, scale: int, digits: int) -> Iterator[TableCell]:
     yield _interval(scale * one.low, scale * one.high, digits)
     yield p_cell(one.bootstrap_p)
     yield p_cell(one.corrected_p, one.untested)
-    yield _number_or_none(one.order, "{:.2f}")
     yield _number_or_none(scale * one.detectable, f"{{:.{digits}f}}")
 
 

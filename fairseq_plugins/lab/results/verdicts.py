@@ -1,4 +1,4 @@
-"""Comparisons in words: what was seen, how surely, and how many seeds would show a difference.
+"""Comparisons in words: what was seen, and how surely.
 
 Written by rule, so that no result sounds better than another of its size.
 """
@@ -10,7 +10,7 @@ from typing import Any
 from ...evaluation.choices import SENTENCE_METRICS
 from ...evaluation.metrics import LOWER_IS_BETTER
 from ..plan.grid import VALID
-from .against import interval, is_lost, seeds_for
+from .against import interval
 from .layouts import SIGNIFICANT
 from .seeds import Shown
 from .tables import called, digits_of, name_of, p_text, scale_of
@@ -48,21 +48,6 @@ def sentences(
             alike.append(f"{title} ({seen})")
     if alike:
         yield f"No significant difference from {other}, which is not equality: {', '.join(alike)}."
-
-
-def needed_seeds(one: Any, effect: float) -> str:
-    """Say how many seeds show a difference; a dash where nothing tells.
-
-    Args:
-        one: a comparison.
-        effect: the difference, as computed; above 0.
-    """
-    if math.isnan(one.detectable):
-        return "–"
-    if is_lost(one, effect):
-        return "no number: too few examples"
-    count = seeds_for(one, effect)
-    return "more than 1,000" if count is None else f"{count:,}"
 
 
 def _seen(one: Any, shown: Shown) -> str:
