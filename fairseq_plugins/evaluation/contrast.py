@@ -77,11 +77,6 @@ def _join(pieces: Sequence[str], marks: Sequence[str]) -> list[tuple[str, str]]:
     return [("".join(text for text, _ in group), mark) for mark, group in groups]
 
 
-def only(runs: Runs, mark: str) -> str:
-    """Return the stretches of one mark."""
-    return " ".join(text for text, own in runs if own == mark)
-
-
 def plain(text: str) -> Runs:
     """Return a text without marks."""
     return [(text, SAME)]
@@ -141,9 +136,7 @@ class ContrastOptions:
         None,
     )
     max: int = option("maximum number of items to show", 10, least=0)
-    markdown: str | None = option("file to write as a Markdown table", None)
-    tsv: str | None = option("file to write as tab-separated values", None)
-    html: str | None = option("file to write as an HTML page", None)
+    html: str | None = option("file to write as an HTML page that needs no other file", None)
 
     def __post_init__(self) -> None:
         check(self)
@@ -162,13 +155,11 @@ class View:
         title: what its first line says.
         lines: what is shown of it, by labels.
         said: by each system, and what is shown behind that.
-        row: the same as values, each with its heading; an empty ``gap`` is filled in.
     """
 
     title: str
     lines: dict[str, Runs]
     said: Sequence[tuple[Runs, str]]
-    row: list[tuple[str, str]]
 
 
 @dataclass(frozen=True)

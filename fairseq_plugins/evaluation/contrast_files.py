@@ -1,4 +1,4 @@
-"""Files of systems in, what they differ in out: printed, and written in any of four forms.
+"""Files of systems in, what they differ in out: printed, and written as a page.
 
 What the first file holds decides what is compared: translations (generation logs, plain files),
 classes, scores or labels of words (JSON lines of predictions), or answers (one JSON object).
@@ -15,7 +15,7 @@ from ..option_flags import flag_of
 from ..text_reading import read_lines
 from .contrast import ContrastOptions, Item, agreement, differing, short_names
 from .contrast_kinds import answer_items, predicted_items, scorer, sentence_items
-from .contrast_report import format_items, format_tsv
+from .contrast_report import format_items
 from .generate_log import load
 from .predictions import CLASSES, SCORE, WORD_LABELS, read_predictions, target_of_lines, with_texts
 from .squad_files import read_predictions as read_answers
@@ -65,12 +65,8 @@ def compare_files(options: ContrastOptions, read_questions: ReadQuestions) -> st
     found = differing(items, options)
     shown = found[: options.max]
     how = {"names": names, "noun": kind.noun, "is_judged": kind.is_judged}
-    if options.tsv:
-        headings = [heading for heading, _ in items[0].view().row] if items else []
-        write_text(options.tsv, format_tsv(shown, headings))
-    for style in ("markdown", "html"):
-        if getattr(options, style):
-            write_text(getattr(options, style), format_items(shown, style=style, **how))
+    if options.html:
+        write_text(options.html, format_items(shown, style="html", **how))
     text = format_items(shown, **how)
     text += f"{len(shown)} of {len(found)} such {kind.noun}s shown\n"
     return text + (f"{agreement(items, kind.noun)}\n" if kind.is_judged else "")
@@ -137,21 +133,19 @@ def _translations(options: ContrastOptions, names: Sequence[str], _: ReadQuestio
     )
 
 
-def _predictions(options: ContrastOptions, names: Sequence[str], _: ReadQuestions) -> list[Item]:
+def _predictions(options: ContrastOptions, *_: Any) -> list[Item]:
     target = target_of_lines(options.systems[0])
     systems = [(path, read_predictions(path, target)) for path in options.systems]
     if options.src:
         systems = with_texts(systems, options.src)
-    return predicted_items(target, systems, names=names, positive=options.positive or "")
+    return predicted_items(target, systems, positive=options.positive or "")
 
 
-def _answers(
-    options: ContrastOptions, names: Sequence[str], read_questions: ReadQuestions
-) -> list[Item]:
+def _answers(options: ContrastOptions, _: Any, read_questions: ReadQuestions) -> list[Item]:
     if not options.gold:
         raise ValueError(f"{options.systems[0]} holds answers: --gold names the questions")
     systems = [(path, read_answers(path)) for path in options.systems]
-    return answer_items(read_questions(options.gold), systems, names=names)
+    return answer_items(read_questions(options.gold), systems)
 
 
 TRANSLATIONS = ContrastKind(

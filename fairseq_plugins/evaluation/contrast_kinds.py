@@ -13,7 +13,6 @@ from typing import Any
 from ..messages import named, quoted
 from .contrast import (
     FIRST,
-    HIT,
     MISS,
     SAME,
     SECOND,
@@ -24,7 +23,6 @@ from .contrast import (
     View,
     best,
     mark_words,
-    only,
     plain,
 )
 from .predictions import CLASSES, SCORE, WORD_LABELS, Prediction, Systems, check_same
@@ -86,22 +84,15 @@ def _sentence(
     source, gold, said = texts
     gap = scores[1] - scores[0]
     marked = [mark_words(*pair, gold=gold) for pair in (said, said[::-1])]
-    row = [("id", str(number)), ("gap", f"{gap:.2f}")]
-    row += [(f"{metric} {name}", f"{score:.2f}") for name, score in zip(names, scores)]
-    row += [(f"only {name} right", only(runs, HIT)) for name, runs in zip(names, marked)]
-    row += [("source", source or ""), ("reference", gold), *zip(names, said)]
     lines = {} if source is None else {"source": plain(source)}
     return View(
         f"{metric} {gap:+.1f} for {names[1]}",
         lines | {"reference": plain(gold)},
         [(runs, f"{score:.1f}") for runs, score in zip(marked, scores)],
-        row,
     )
 
 
-def predicted_items(
-    target: str, systems: Systems, *, names: Sequence[str], positive: str = ""
-) -> list[Item]:
+def predicted_items(target: str, systems: Systems, *, positive: str = "") -> list[Item]:
     """Return the examples that systems predict.
 
     Good is a high probability of the true class, in %, a score near the true one, or a great share
@@ -110,7 +101,6 @@ def predicted_items(
     Args:
         target: what is predicted, a key of `predictions.KEYS`.
         systems: files, each with its predictions.
-        names: of the systems.
         positive: class whose probability is shown (default: ``1`` where classes are 0 and 1, else
             that of each answer).
 
@@ -122,7 +112,7 @@ def predicted_items(
         view = partial(view, positive=_shown_class(systems, positive))
     check_same(systems)
     examples = zip(*(made for _, made in systems))
-    return [Item(said[0].id, *judged(said), partial(view, said, names)) for said in examples]
+    return [Item(said[0].id, *judged(said), partial(view, said)) for said in examples]
 
 
 def _shown_class(systems: Systems, positive: str) -> str:
@@ -138,23 +128,17 @@ def _by_class(said: Sequence[Prediction]) -> Judgement:
     return scores, [one.answer == one.gold for one in said]
 
 
-def _class(said: Sequence[Prediction], names: Sequence[str], *, positive: str) -> View:
+def _class(said: Sequence[Prediction], *, positive: str) -> View:
     texts = _texts(said)
     gold, shown = said[0].gold, []
-    row = [("id", said[0].id), ("gold", gold), ("gap", "")]
-    heading = f"probability of {positive}" if positive else "probability"
-    for name, one in zip(names, said):
+    for one in said:
         chance = one.probabilities.get(positive or one.answer, 0.0)
-        row += [(f"{name} label", one.answer), (f"{name} {heading}", f"{chance:.6f}")]
         note = f"{positive}: {100 * chance:.2f}%" if positive else f"{100 * chance:.2f}%"
         shown.append(([(one.answer, SAME if one.answer == gold else WRONG)], note))
     lines = _lines(texts)
-    alone = ["", ""]
     if len(texts) == 2:
         lines = {"S1": _differing(*texts, FIRST), "S2": _differing(*texts[::-1], SECOND)}
-        alone = [only(lines["S1"], FIRST), only(lines["S2"], SECOND)]
-    row += zip(("S1", "S2", "only S1", "only S2"), (*(*texts, "", "")[:2], *alone))
-    return View(f"gold {gold}", lines, shown, row)
+    return View(f"gold {gold}", lines, shown)
 
 
 def _by_score(said: Sequence[Prediction]) -> Judgement:
@@ -162,13 +146,10 @@ def _by_score(said: Sequence[Prediction]) -> Judgement:
     return scores, best(scores)
 
 
-def _score(said: Sequence[Prediction], names: Sequence[str]) -> View:
+def _score(said: Sequence[Prediction]) -> View:
     texts = _texts(said)
-    row = [("id", said[0].id), ("gold", f"{said[0].gold:g}"), ("gap", "")]
-    row += [(f"{name} score", f"{one.answer:.6f}") for name, one in zip(names, said)]
-    row += zip(("S1", "S2"), (*texts, "", ""))
     shown = [(plain(f"{one.answer:.3f}"), f"{one.answer - one.gold:+.3f}") for one in said]
-    return View(f"gold {said[0].gold:g}", _lines(texts), shown, row)
+    return View(f"gold {said[0].gold:g}", _lines(texts), shown)
 
 
 def _by_words(said: Sequence[Prediction]) -> Judgement:
@@ -180,17 +161,15 @@ def _right(one: Prediction) -> int:
     return sum(own == truth for own, truth in zip(one.answer, one.gold))
 
 
-def _words(said: Sequence[Prediction], names: Sequence[str]) -> View:
+def _words(said: Sequence[Prediction]) -> View:
     gold, words = said[0].gold, said[0].texts
     texts = [("words", " ".join(words)), ("gold", " ".join(gold))]
-    row = [("id", said[0].id), ("gap", ""), *texts]
-    row += [(f"{name} labels", " ".join(one.answer)) for name, one in zip(names, said)]
     shown = []
     for one in said:
         marks = [(own, SAME if own == truth else MISS) for own, truth in zip(one.answer, gold)]
         runs = [part for run in marks for part in (run, (" ", SAME))][:-1]
         shown.append((runs, f"{_right(one)} of {len(gold)} right"))
-    return View(f"{len(words)} words", {name: plain(text) for name, text in texts}, shown, row)
+    return View(f"{len(words)} words", {name: plain(text) for name, text in texts}, shown)
 
 
 _OF_TARGET = {
@@ -217,15 +196,12 @@ def _differing(text: str, other: str, mark: str) -> Runs:
 def answer_items(
     questions: Mapping[str, Any],
     systems: Sequence[tuple[str, Mapping[str, str]]],
-    *,
-    names: Sequence[str],
 ) -> list[Item]:
     """Return the questions that systems answer; a score is an answer's F1 in %.
 
     Args:
         questions: id -> question (`prep.qa_examples.Asked`, which may have no context).
         systems: files, each with its answers by id, empty for none.
-        names: of the systems.
 
     Raises:
         ValueError: a question without an answer of a system.
@@ -242,28 +218,20 @@ def answer_items(
         texts = [answers[name] for _, answers in systems]
         said = [(text, *scores_of(question.golds, text)) for text in texts]
         scores, right = [100 * f1 for *_, f1 in said], [bool(exact) for _, exact, _ in said]
-        items.append(Item(name, scores, right, partial(_answer, name, question, said, names)))
+        items.append(Item(name, scores, right, partial(_answer, question, said)))
     return items
 
 
-def _answer(
-    name: str,
-    question: Any,
-    said: Sequence[tuple[str, float, float]],
-    names: Sequence[str],
-) -> View:
+def _answer(question: Any, said: Sequence[tuple[str, float, float]]) -> View:
     golds = dict.fromkeys(question.golds)
-    row = [("id", name), ("question", question.text), ("gold", " | ".join(golds)), ("gap", "")]
     shown = []
-    for system, (text, exact, f1) in zip(names, said):
-        row += [(f"{system} answer", text), (f"{system} exact", f"{exact:g}")]
-        row += [(f"{system} F1", f"{f1:.4f}")]
+    for text, exact, f1 in said:
         run = as_line(text) if text else NO_ANSWER, SAME if exact else WRONG
         shown.append(([run], f"F1 {100 * f1:.1f}"))
     said_texts = [text for text, *_ in said]
     lines = {"context": _excerpt(question, said_texts)} if question.context else {}
     lines["gold"] = plain(" | ".join(map(as_line, golds)) or NO_ANSWER)
-    return View(as_line(question.text), lines, shown, [*row, ("context", question.context)])
+    return View(as_line(question.text), lines, shown)
 
 
 def _excerpt(question: Any, said: Sequence[str]) -> Runs:

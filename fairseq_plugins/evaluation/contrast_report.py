@@ -1,8 +1,8 @@
-"""Items in which systems differ as text, Markdown, TSV or a page.
+"""Items in which systems differ, as text or as a page.
 
 In text, what one alone has right stands in ``{+...+}``, what is wrong or missing in the other in
-``[-...-]``, a gold answer in ``>>...<<``; in Markdown and on a page the first and the last are bold
-and what is wrong is struck out; in TSV they have columns of their own.
+``[-...-]``, a gold answer in ``>>...<<``; on a page the first and the last are bold and what is
+wrong is struck out.
 """
 
 from collections.abc import Callable, Sequence
@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from markupsafe import Markup, escape
 
 from .contrast import FIRST, HIT, MISS, SECOND, SPAN, WRONG, Item, Runs
-from .shown_text import MARKS, as_cell, escape_markdown, straight
+from .shown_text import MARKS, straight
 from .templates import render
 
 _SIGNS = {HIT: ("{+", "+}"), MISS: ("[-", "-]"), FIRST: ("[-", "-]"), SECOND: ("{+", "+}")}
@@ -19,7 +19,6 @@ _TAGS = {mark: ("<b>", "</b>") for mark in (HIT, FIRST, SECOND, SPAN)}
 _TAGS |= {mark: ("<s>", "</s>") for mark in (MISS, WRONG)}
 STYLES = {  # style -> template, signs around what is marked, and what makes text safe there
     "text": ("contrast.txt", _SIGNS, straight),
-    "markdown": ("contrast.md", _TAGS, escape_markdown),
     "html": ("contrast.html", _TAGS, lambda text: escape(straight(text))),
 }
 
@@ -54,15 +53,6 @@ def format_items(
         width=max(map(len, [*labels, *names])),
         marked=lambda runs: _marked(runs, signs, clean),
     )
-
-
-def format_tsv(items: Sequence[Item], headings: Sequence[str]) -> str:
-    """Render items as values, a line each; ``headings`` are those of every item."""
-    table = [headings]
-    for item in items:
-        gap = {("gap", ""): f"{item.gap:.2f}"}
-        table.append([gap.get(cell, cell[1]) for cell in item.view().row])
-    return "".join("\t".join(map(as_cell, cells)) + "\n" for cells in table)
 
 
 def _marked(runs: Runs, signs: dict[str, tuple[str, str]], clean: Callable[[str], str]) -> str:

@@ -163,13 +163,14 @@ def test_answers_of_two_runs_are_compared(refusal, answer_runs, tmp_path):
     systems = [tmp_path / name / "predictions.json" for name in ("first", "second")]
     compare = "compare"
     gold = answer_runs / "data" / "valid.examples.jsonl"
-    done = run(compare, *systems, "--gold", gold, "--better", "any", "--tsv", tmp_path / "x.tsv")
+    done = run(compare, *systems, "--gold", gold, "--better", "any", "--max", 99)
     said = [json.loads(path.read_text()) for path in systems]
     assert f"{len(said[0])} questions: " in done.out
-    for row in (tmp_path / "x.tsv").read_text().splitlines()[1:]:
-        identifier, cells = row.split("\t")[0], row.split("\t")
-        assert [cells[4], cells[7]] == [answers[identifier] for answers in said]
-        assert sorted([cells[5], cells[8]]) == ["0", "1"]
+    for shown in done.out.split("\n\n")[:-1]:
+        identifier, judged = shown.split()[1].rstrip(":"), shown.splitlines()[-2:]
+        assert sorted(line.split()[1] for line in judged) == ["right", "wrong"]
+        for line, answers in zip(judged, said):
+            assert (answers[identifier] or "no answer") in line
     line = refusal(compare, *systems)
     assert line.endswith("predictions.json holds answers: --gold names the questions")
     line = refusal(compare, *systems, "--gold", gold, "--positive", "yes")

@@ -89,8 +89,8 @@ def _finish(home, dataset, arch):
 def test_examples_of_bert_with_parts_of_speech(part, tmp_path) -> None:
     parts = {"rte": part("rte", "bert_plain", "bert_pos")}
     made = performed("glue/table2.yaml", tmp_path, parts)
-    assert made == {"examples_rte": {"examples.md", "examples.tsv"}}
-    assert "BERT + POS" in (tmp_path / "after" / "examples_rte" / "examples.md").read_text()
+    assert made == {"examples_rte": {"examples.html"}}
+    assert "BERT + POS" in (tmp_path / "after" / "examples_rte" / "examples.html").read_text()
 
 
 def test_gates_and_attention_of_local_attention(part, tmp_path, caplog) -> None:
@@ -100,7 +100,7 @@ def test_gates_and_attention_of_local_attention(part, tmp_path, caplog) -> None:
     assert made == {
         "gates_sst2": {"gates.csv", "gates.png", "gates.svg"},
         "attention": {"attention.png", "attention.svg"},
-        "examples_sst2": {"examples.md", "examples.tsv"},
+        "examples_sst2": {"examples.html"},
     }
     passed = [r.message.split()[1] for r in caplog.records if "is passed over" in r.message]
     assert passed == ["gates_fce", "gates_cola", "examples_cola"]
@@ -116,7 +116,7 @@ def test_cases_and_robustness_of_dual_attention(part, tmp_path) -> None:
         "attention": {"attention.png", "attention.svg"},
         "cases": {"cases.html"},
         "wrong_cases": {"cases.html"},
-        "examples": {"examples.md", "examples.tsv"},
+        "examples": {"examples.html"},
     }
     page = (tmp_path / "one" / "after" / "cases" / "cases.html").read_text()
     assert page.count("aptitude") >= 2
@@ -145,9 +145,9 @@ def test_questions_maps_and_ensemble_of_coattention(tmp_path) -> None:
     assert made.pop("ensemble") >= {"metrics.json", "predictions.json"}
     formats = ("md", "csv", "json", "png", "svg")
     assert made.pop("questions") == {f"errors.{kind}" for kind in formats}
-    assert made.pop("examples") == {"examples.md"}
-    table = (root / "after" / "examples" / "examples.md").read_text()
-    assert "| BERT Large | Ensemble |" in table
+    assert made.pop("examples") == {"examples.html"}
+    table = (root / "after" / "examples" / "examples.html").read_text()
+    assert "BERT Large, Ensemble" in table
     kinds = ("answered", "unanswered")
     figure = {"coattention.png", "coattention.svg"}
     assert made == {f"coattention_{kind}": figure for kind in kinds}
@@ -182,7 +182,7 @@ def test_curve_attention_and_examples_of_translation(folder, model, plain, tmp_p
     assert made == {
         "curve": {"curve.png", "curve.svg"},
         "attention": {"attention.png", "attention.svg"},
-        "examples": {"examples.md", "examples.tsv"},
+        "examples": {"examples.html"},
     }
     curve = (tmp_path / "after" / "curve" / "curve.svg").read_text()
     assert "baseline" in curve

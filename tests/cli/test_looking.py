@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from html import escape
 
 import pytest
 from cli.commands import generate, interactive, run, train
@@ -33,12 +34,12 @@ def test_predictions_are_compared(corpus, folder, generated, plain, tmp_path):
         logs[name] = tmp_path / f"{name}.log"
         logs[name].write_text(outcome.out, encoding="utf-8")
     arguments = [logs["plain"], logs["syntax"], "--gold", corpus / "test.de"]
-    arguments += ["--src", corpus / "test.en", "--max", 3, "--markdown", tmp_path / "table.md"]
+    arguments += ["--src", corpus / "test.en", "--max", 3, "--html", tmp_path / "page.html"]
     found = run("compare", *arguments)
     assert "3 of " in found.out
-    table = (tmp_path / "table.md").read_text(encoding="utf-8")
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
     sources = (corpus / "test.en").read_text(encoding="utf-8").splitlines()
-    assert sum(source in table for source in sources) >= 3
+    assert sum(escape(source) in page for source in sources) >= 3
     reversed_ = run("compare", *arguments, "--better", "first")
     assert reversed_.out != found.out
 

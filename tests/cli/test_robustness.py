@@ -50,15 +50,12 @@ def test_table_files_and_examples(root, tmp_path):
         assert cell["score"] == pytest.approx(right / COUNT)
     assert cells[3]["score"] > 0.9  # it learnt what "good" means, before and after
     files = [output / name / "1" / "SwapAnt.jsonl" for name in ("BERT", "ours")]
-    again = run(
-        COMPARE, *files, "--max", 3, "--markdown", tmp_path / "t.md", "--tsv", tmp_path / "t"
-    )
+    again = run(COMPARE, *files, "--max", 3, "--html", tmp_path / "page.html")
     assert "{+Bob+}" in again.out
     assert "BERT  wrong" in again.out
     assert "ours  right" in again.out
     assert again.out.splitlines()[-2].endswith("such examples shown")
-    assert "<b>Bob</b>" in (tmp_path / "t.md").read_text()
-    assert (tmp_path / "t").read_text().startswith("id\tgold\tgap\tBERT label\tBERT probability\t")
+    assert "<b>Bob</b>" in (tmp_path / "page.html").read_text()
 
 
 def test_examples_kept_as_they_were_are_counted(root, tmp_path):

@@ -11,7 +11,7 @@ from squad_files import paragraph, question, write_squad
 
 from fairseq_plugins.evaluation.contrast import ContrastOptions, agreement, differing
 from fairseq_plugins.evaluation.contrast_kinds import answer_items
-from fairseq_plugins.evaluation.contrast_report import format_items, format_tsv
+from fairseq_plugins.evaluation.contrast_report import format_items
 from fairseq_plugins.evaluation.squad import exact_match
 from fairseq_plugins.prep.qa_examples import Asked, read_asked
 
@@ -31,9 +31,9 @@ class Plain:
     spans: tuple = ()
 
 
-def items_of(gold, systems, names=None):
+def items_of(gold, systems):
     questions = {name: Plain(golds) for name, golds in gold.items()}
-    return answer_items(questions, systems, names=names or [name for name, _ in systems])
+    return answer_items(questions, systems)
 
 
 def compare(gold, systems, **criteria):
@@ -124,10 +124,8 @@ SYSTEMS = (
 
 def shown(asked, style, systems=SYSTEMS):
     names = ["BERT", "Ours"]
-    found = differing(answer_items(asked, [*enumerate(systems)], names=names))
+    found = differing(answer_items(asked, [*enumerate(systems)]))
     found.sort(key=lambda one: one.id)
-    if style == "tsv":
-        return format_tsv(found, [heading for heading, _ in found[0].view().row])
     return format_items(found, names=names, noun="question", is_judged=True, style=style)
 
 
@@ -151,35 +149,10 @@ def test_text_marks_the_gold_answer_and_shows_what_was_said(asked):
     assert fourth.count("boat") < 5
 
 
-def test_markdown_is_one_row_a_question_and_hides_nothing(asked):
-    head, rule, *rows = shown(asked, "markdown").splitlines()
-    assert len(rows) == 4
-    assert {row.replace(r"\|", "").count("|") for row in (head, rule, *rows)} == {7}
-    assert (
-        "| When did Mara build it? | Mara built the old mill in <b>1912</b>. She sold it \\|"
-        in rows[0]
-    )
-    assert "| <s>in 1912</s> (F1 66.7) | 1912 (F1 100.0) |" in rows[0]
-    assert r"Who \*found\* it?" in rows[1]
-
-
-def test_tsv_holds_everything(asked):
-    head, *rows = (line.split("\t") for line in shown(asked, "tsv").splitlines())
-    assert {len(row) for row in (head, *rows)} == {11}
-    first = dict(zip(head, rows[0]))
-    assert first["BERT answer"] == "in 1912"
-    assert (first["BERT exact"], first["BERT F1"]) == ("0", "0.6667")
-    assert first["context"] == CONTEXT.replace("\n", " ")
-    assert dict(zip(head, rows[1]))["Ours answer"] == ""
-
-
-def test_nothing_reaches_a_terminal_or_breaks_a_table(tmp_path):
+def test_nothing_reaches_a_terminal_or_breaks_a_page(tmp_path):
     evil = "q\x1b[31m\u202eX\n\ud800"
     asked = {evil: Asked(evil, (), evil)}
     systems = ({evil: evil}, {evil: ""})
-    for style in ("text", "markdown", "html"):
+    for style in ("text", "html"):
         text = shown(asked, style, systems)
         assert not {"\x1b", "\u202e", "\ud800"} & set(text)
-    tsv = shown(asked, "tsv", systems)
-    assert tsv.count("\n") == 2
-    tsv.encode()

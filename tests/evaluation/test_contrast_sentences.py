@@ -20,7 +20,7 @@ from fairseq_plugins.evaluation.contrast import (
 )
 from fairseq_plugins.evaluation.contrast_files import compare_files
 from fairseq_plugins.evaluation.contrast_kinds import scorer, sentence_items
-from fairseq_plugins.evaluation.contrast_report import format_items, format_tsv
+from fairseq_plugins.evaluation.contrast_report import format_items
 from fairseq_plugins.files import write_text
 
 GOLD = ["Patek kann Berufung einlegen.", "Das ist gut.", "Er kommt | heute.", "Gleich."]
@@ -117,8 +117,6 @@ def test_marks_keep_any_text(output: str, other: str, gold: str) -> None:
 
 
 def shown(found, style):
-    if style == "tsv":
-        return format_tsv(found, [heading for heading, _ in found[0].view().row])
     return format_items(
         found, names=("base", "syntax"), noun="sentence", is_judged=False, style=style
     )
@@ -136,18 +134,6 @@ def test_text_shows_everything() -> None:
     assert "[-mag-] {+Berufung einlegen+}." in text
     assert all(source in text for source in SOURCES[:3])
     assert "Gleich" not in text
-
-
-def test_markdown_is_a_table_whatever_the_text_holds() -> None:
-    lines = render("markdown").splitlines()
-    assert len(lines) == 2 + 3
-    assert {line.replace("\\|", "").count("|") for line in lines} == {7}
-    assert any("<b>Berufung einlegen</b>" in line for line in lines)
-
-
-def test_tsv_is_a_table_whatever_the_text_holds() -> None:
-    found = compare(["a\tb\nc"], ["d"], ["d"], better="both")
-    assert [line.count("\t") for line in shown(found, "tsv").splitlines()] == [9, 9]
 
 
 def test_a_page_escapes_every_text_and_needs_no_other_file() -> None:

@@ -33,7 +33,7 @@ COMMANDS = (
     *("score-answers", "table"),
 )
 OPTIONAL = "?"  # before a place: what is left out where nothing is there
-_WRITTEN = "out output output-dir submission-dir metrics html markdown tsv plot json".split()
+_WRITTEN = "out output output-dir submission-dir metrics html plot json".split()
 _READ = (
     "against backward checkpoint checkpoints context data ensemble folder folders forward gold ids "
     "input null-odds path predictions raw-dir ref sets src sys systems"
