@@ -120,7 +120,7 @@ PAIR, SPANS, TRANSLATION = {"texts": 2}, {"texts": 2, "target": "spans"}, {"targ
 FEATURES, NEAR = {"features": "pos,case,subword"}, {"tree_threshold": 2}
 LOCAL_ENCODER = {**FEATURES, **NEAR, "encoder_attention": "sla"}
 FACTORS = {"features": "none", "target_features": "truecase"}
-BLOCKS = {"span_head": "separate", "coattention_blocks": 2}
+JUDGED = {"answerability_loss_weight": 1.0}
 _CASES = (
     Case("translation, features", "syntax_transformer", FEATURES, **TRANSLATION),
     Case("translation, SLA in the encoder", "syntax_transformer", LOCAL_ENCODER, **TRANSLATION),
@@ -144,14 +144,9 @@ _CASES = (
     Case("second affinity", "dabert", {"dual_control": "second-affinity"}, **PAIR),
     Case("similarity", "bert_uer", **PAIR),
     Case("questions, joint head", "bert_plain", **SPANS),
-    Case("coattention, query", "bertqa", {**BLOCKS, "span_lstm": "none"}, **SPANS),
-    Case("coattention, query, LSTM", "bertqa", {**BLOCKS, "local_convolutions": "shared"}, **SPANS),
-    Case(
-        "coattention, literal, LSTM",
-        "bertqa_literal",
-        {**BLOCKS, "answerability_loss_weight": 1.0},
-        **SPANS,
-    ),
+    Case("coattention, query", "bertqa", {"span_lstm": "none"}, **SPANS),
+    Case("coattention, query, LSTM", "bertqa", {"local_convolutions": "shared"}, **SPANS),
+    Case("coattention, literal, LSTM", "bertqa_literal", JUDGED, **SPANS),
     Case("SemBERT", "bert_sembert"),
     Case("BERT-MRC", "bert_mrc", target="entities"),
     Case("ESIM", "esim", **PAIR),

@@ -9,6 +9,7 @@ import platform
 import subprocess
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -85,6 +86,7 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--tiny", action="store_true", help="small sizes that only try the code")
 
 
+@cache
 def machine(device: str) -> dict[str, Any]:
     """Return card, versions and commit."""
     on_card = torch.device(device).type == "cuda"

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-import pytest
+import warnings
+from unittest import mock
 
+import pytest
+import torch
+
+from benchmarks.gpu import equality
 from benchmarks.gpu.cases import CASES, TINY
+from benchmarks.gpu.equality import LENGTHS, SINGLE, compared, computed, main, memories, waits
+from benchmarks.gpu.figures import read
+from fairseq_plugins.nn import masks, packed_attention
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -18,3 +26,98 @@ def test_batch_of_a_case_trains_all_its_parameters(name):
     dead = {name for name, found in gradients.items() if not found.any()}
     # [CLS] sees all locally, too; see `nn.local_attention` and `nn.coattention`
     assert all(".gate." in name or ".attention.query." in name for name in dead)
+
+
+@pytest.fixture
+def measured(tmp_path):
+    """Measure cases here at tiny size; return the status, and figures by their words."""
+
+    def run(*only: str) -> tuple[int, dict[str, dict]]:
+        path = tmp_path / "figures.jsonl"
+        status = main(["--device", "cpu", "--tiny", "--output", str(path), "--only", *only])
+        return status, {line["what"]: line for line in read(path)}
+
+    return run
+
+
+def test_both_ways_of_a_processor_are_equal(measured, capsys):
+    status, found = measured("WLA", "SGNet, span")
+    assert status == 0, capsys.readouterr().out
+    for name in ("WLA", "SGNet, span"):
+        assert found[f"{name}: packed against padded"]["figure"] < 1e-12
+        assert found[f"{name}: tokens that see nothing, not finite"]["figure"] == 0
+        assert found[f"{name}: host waits"]["figure"] is None
+
+
+@pytest.mark.slow
+def test_every_case_is_equal_both_ways(measured, capsys):
+    status, found = measured("")
+    assert status == 0, capsys.readouterr().out
+    assert all(found[f"{name}: packed against padded"]["figure"] < 1e-9 for name in CASES)
+
+
+def test_a_kernel_that_errs_a_little_misses_its_bar(measured, monkeypatch, capsys):
+    right = packed_attention._mixed
+    monkeypatch.setattr(packed_attention, "_mixed", lambda *how: right(*how) * 1.0002)
+    status, found = measured("WLA")
+    assert status == 1
+    assert "1 numbers" not in capsys.readouterr().out
+    assert found["WLA: packed against padded"]["figure"] > 1e-5
+
+
+def test_rows_of_nan_are_counted(measured, monkeypatch):
+    monkeypatch.setattr(masks.AdditiveMask, "of", lambda allowed, dtype: _bare(allowed, dtype))
+    status, found = measured("WLA")
+    assert status == 1
+    assert found["WLA: tokens that see nothing, not finite"]["figure"] > 0
+
+
+def _bare(allowed, dtype):
+    """A mask that does not care for rows that see nothing."""
+    return masks.AdditiveMask(torch.where(allowed, 0.0, -torch.inf).to(dtype))
+
+
+def test_a_case_that_fails_is_a_missed_bar(measured, monkeypatch):
+    monkeypatch.setattr(equality, "computed", mock.Mock(side_effect=RuntimeError("no kernel")))
+    status, found = measured("WLA")
+    assert status == 1
+    assert found["WLA: fails"]["note"] == "RuntimeError: no kernel"
+
+
+def test_a_gradient_is_compared_with_its_own_size():
+    trial = CASES["plain"].trial(TINY)
+    reference = computed(trial, "cpu", SINGLE)
+    changed = {**reference, "head.out.bias": reference["head.out.bias"] * 1.5}
+    gap = compared(changed, reference)
+    assert (gap.lost, gap.place) == (0, "head.out.bias")
+    assert gap.worst == pytest.approx(0.5)
+
+
+@pytest.mark.filterwarnings("ignore:called")
+def test_waits_are_told_by_where_they_are(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "set_sync_debug_mode", lambda mode: None)
+    trial, message = CASES["plain"].trial(TINY), "called a synchronizing CUDA operation"
+    right = masks.allowed_keys
+    monkeypatch.setattr(
+        "fairseq_plugins.nn.packing.allowed_keys",
+        lambda mask: (warnings.warn(message, stacklevel=1), right(mask))[1],
+    )
+    with equality.padded():
+        (found,) = waits(trial, "cpu").items()
+    assert found[0].startswith("fairseq_plugins/nn/packing.py:")
+    assert found[1] > 0
+
+
+def test_memory_is_compared_at_the_batch_that_fits(monkeypatch):
+    fits = {"plain": 8, "SLA, dropout mixture": 2}
+
+    def memory(case, length, batch, device):
+        return 100.0 / batch if batch <= fits.get(case.name, 8) else None
+
+    monkeypatch.setattr(equality, "memory", memory)
+    add = mock.Mock()
+    memories("cuda", add)
+    found = {call.args[0]: call for call in add.call_args_list}
+    ratio = found[f"memory of SLA, dropout mixture, S = {LENGTHS[1]}, over plain"]
+    assert (ratio.args[1], ratio.kwargs["bar"]) == (1, "<= 1.3")
+    assert "2 rows" in ratio.kwargs["note"]
