@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from cli.commands import differences
-from frozen import checkpoints, flags
+from frozen import checkpoints, experiments, flags
 from frozen.recipes import FOLDERS
 from frozen.workshop import Workshop, read_frozen, record, write_frozen
 
@@ -30,6 +30,7 @@ def make_folders(workshop: Workshop) -> Any:
 PARTS = {
     "folders": make_folders,
     "outputs": checkpoints.make_outputs,
+    "experiments": experiments.make_experiments,
     "flags": flags.make_flags,
     "options": flags.make_options,
 }

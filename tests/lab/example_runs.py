@@ -18,7 +18,7 @@ from fairseq_plugins.lab.execution import selection
 from fairseq_plugins.lab.execution.experiment import Plan
 from fairseq_plugins.lab.plan.experiment_file import PlannedPart, read_experiment
 from fairseq_plugins.lab.plan.grid_selection import smoke
-from fairseq_plugins.lab.plan.prepared_data import TRANSLATION
+from fairseq_plugins.lab.plan.prepared_data import METRICS, TRANSLATION
 
 EXAMPLES = ROOT / "examples"
 CLAIMS = "claims.yaml"  # of `fairseq-plugins evidence`
@@ -104,3 +104,28 @@ def planned(path: Path, runs: Path, *more: str) -> Plan:
     plan, _, missing = selection.planned(args, selection.selected(args))
     assert not missing
     return plan
+
+
+def invent_data(part: PlannedPart) -> None:
+    """Write the manifests of a part's prepared folders, as far as plans read them."""
+    grid = part.grid
+    translates = grid.dataset == TRANSLATION
+    dataset = None if translates else dataset_of(grid.dataset)
+    target = TRANSLATION if translates else dataset.target
+    task = {"word_labels": "sequence_labeling", "spans": "extractive_qa"}
+    splits = {"train", "valid", "test", *(() if translates else dataset.splits)}
+    count = {"examples": 64, "lines": 64, "labelled": 64}
+    manifest = {
+        "dataset": grid.dataset,
+        "target": target,
+        "task": task.get(target, "text_classification"),
+        "positive": "",
+        "metric": METRICS[target][0],
+        "splits": dict.fromkeys(splits, count),
+        **({"format": "fairseq_plugins.translation"} if translates else {}),
+    }
+    own = {grid.data_of(system) for system in grid.systems}
+    for name in own:
+        folder = part.folder.with_name("_".join(filter(None, (part.folder.name, name))))
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "manifest.json").write_text(json.dumps(manifest))

@@ -11,7 +11,7 @@ import re
 import pytest
 from fairseq.models import ARCH_MODEL_REGISTRY
 from lab.example_datasets import dataset_of
-from lab.example_runs import EXAMPLES, FILES, name_of, planned
+from lab.example_runs import EXAMPLES, FILES, invent_data, name_of, planned
 
 import fairseq_plugins.tasks  # noqa: F401  registers everything
 from fairseq_plugins.cli.main import main
@@ -132,31 +132,6 @@ def test_counts_of_runs_in_the_files_are_right():
         each = runs // len(parts) if "a dataset" in count else runs
         assert each == (words.get(number) or int(number)), file
         assert count in (EXAMPLES / file).read_text()
-
-
-def invent_data(part):
-    """Write the manifests of a part's prepared folders, as far as plans read them."""
-    grid = part.grid
-    translates = grid.dataset == TRANSLATION
-    dataset = None if translates else dataset_of(grid.dataset)
-    target = TRANSLATION if translates else dataset.target
-    task = {"word_labels": "sequence_labeling", "spans": "extractive_qa"}
-    splits = {"train", "valid", "test", *(() if translates else dataset.splits)}
-    count = {"examples": 64, "lines": 64, "labelled": 64}
-    manifest = {
-        "dataset": grid.dataset,
-        "target": target,
-        "task": task.get(target, "text_classification"),
-        "positive": "",
-        "metric": METRICS[target][0],
-        "splits": dict.fromkeys(splits, count),
-        **({"format": "fairseq_plugins.translation"} if translates else {}),
-    }
-    own = {grid.data_of(system) for system in grid.systems}
-    for name in own:
-        folder = part.folder.with_name("_".join(filter(None, (part.folder.name, name))))
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "manifest.json").write_text(json.dumps(manifest))
 
 
 def finish(run):

@@ -45,48 +45,6 @@ def test_grid_file_reads_numbers_systems_and_options(tmp_path):
 GOOD = "dataset: cola\nsystems: [bert_plain_tiny]\n"
 
 
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("[1]", "expected keys and values"),
-        ("a: [", "not YAML"),
-        ("systems: [a]", "'dataset' is missing"),
-        (
-            "dataset: cola\nsystems: [{arch: bert_sla_tiny, tree-source: [parse, chain]}]\n",
-            "option 'tree-source': the best of several values would be compared",
-        ),
-        (GOOD + "rates: [1]", "unknown key 'rates'; choices: dataset, systems"),
-        (GOOD + "seeds: [x]", "seeds: value 1: 'x': .* valid integer"),
-        (GOOD + "seeds: [1, 1]", "holds a value twice"),
-        (GOOD + "seeds: []", "is empty"),
-        (GOOD + "epochs: 1.5", "epochs: value 1: 1.5: .* valid integer"),
-        (GOOD + "epochs: 0", "epochs: value 1: 0: .* greater than or equal to 1"),
-        (GOOD + "learning_rates: [.inf]", "learning_rates: value 1: inf is not a number"),
-        (GOOD + "options: [1]", "options: .* is no mapping"),
-        (GOOD + "options: {--lr: 1}", "options: option '--lr'"),
-        ("dataset: c\nsystems: [{name: x}]", "neither an architecture nor a name"),
-        (
-            "dataset: c\nsystems: [bert_plain_tiny, bert_plain_tiny]",
-            "'bert_plain_tiny' is named twice",
-        ),
-        ("dataset: c\nsystems: [../a]", "no name for a folder"),
-        ("dataset: c\nsystems: [{arch: a, window: []}]", "'window': .* no list of different"),
-        ("dataset: c\nsystems: [{arch: a, window: [3, 3]}]", "'window': .* no list of different"),
-        ("dataset: c\nsystems: [{arch: a, window: [[3]]}]", "'window': .* no list of different"),
-        (GOOD + "options: {--window: [3]}", "'--window': not among those"),
-        ("dataset: c\nsystems: [{arch: a, x: [b/c]}]", "'x': .* no name for a folder"),
-        ("dataset: c\nsystems: [{arch: [a, b]}]", "neither an architecture"),
-        (GOOD + "options: {window: [3, 3]}", "'window': .* no list of different"),
-        (GOOD + "options: {window: {a: 3}}", "'window': .* is not a whole number"),
-        (GOOD + "evaluate: [test]", r"evaluate: \['test'\] is not a name"),
-    ],
-)
-def test_grid_file_names_what_is_wrong(tmp_path, text, message):
-    with pytest.raises(ValueError, match=message) as error:
-        read_grid(written(tmp_path, text))
-    assert "grid.yaml" in str(error.value)
-
-
 def test_what_is_left_empty_is_not_there(tmp_path):
     empty = "".join(f"{key}:\n" for key in ("metric", "evaluate", "prepare"))
     assert read_grid(written(tmp_path, GOOD + empty)) == read_grid(written(tmp_path, GOOD))
