@@ -3,12 +3,10 @@
 python -m benchmarks.gpu.equality --only SLA DABERT
 
 The reference is the processor in float64, by the kernels for packed rows. Against it stand the
-processor's padded way (the one that accelerators take), and the device in float32 (without TF32),
-under autocast in bfloat16 and float16, and with all weights in float16. A difference of gradients
-is relative to the greatest of its tensor, or to a hundredth of the
-model's greatest. Models start from weights large enough that every part
-weighs. Without an accelerator the processor's padded way takes its place. The status is 1 if a bar
-is missed.
+processor's padded way (`padded_way`), and the device in float32 (without TF32), under autocast in
+bfloat16 and float16, and with all weights in float16; `gaps` says what a difference is. Models
+start from weights large enough that every part weighs. Without an accelerator the padded way takes
+its place. The status is 1 if a bar is missed.
 """
 
 from __future__ import annotations
@@ -22,134 +20,46 @@ import sys
 import traceback
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
-from unittest import mock
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from fairseq_plugins.models import _encoder
 from fairseq_plugins.nn.dual_attention import DifferenceMixer
-from fairseq_plugins.nn.factors import clear_padding
 from fairseq_plugins.nn.local_attention import LocalMixer
-from fairseq_plugins.nn.packing import BatchLayout
 
 from .cases import BASE, CASES, SMALL, TINY, Case, Sizes, Trial
 from .figures import Figure, Recorder, add_flags, table
+from .gaps import (
+    BFLOAT16,
+    DOUBLE,
+    HALF,
+    LOW,
+    SINGLE,
+    Gap,
+    Precision,
+    compared,
+    computed,
+    lost_of,
+    loud,
+    stepped,
+)
+from .padded_way import padded
 
-PART, OUTPUTS = "equality", "outputs"
+PART = "equality"
 NUMBERS, NONE = "numbers", "<= 0"
 PADDED_BAR, DEVICE_BAR, MEMORY_BAR = "<= 1e-5", "<= 1e-4", "<= 1.3"
-FLOOR = 1e-2  # of the model's greatest gradient: tensors of smaller ones are compared with that
-FIRST_SCALE = 128.0  # of losses, as fairseq's --fp16 begins
 LENGTHS = (128, 512, 2048)
-IN_MEMORY = ("SLA, dropout separate", "SLA, dropout mixture", "WLA", "DABERT", "coattention, query")
-
-
-@dataclass(frozen=True)
-class Precision:
-    """How numbers are kept: the type of autocast, that of the weights, and what scales the loss."""
-
-    name: str
-    autocast: torch.dtype | None = None
-    weights: torch.dtype = torch.float32
-    scale: float = 1.0
-
-
-DOUBLE = Precision("float64", weights=torch.float64)
-SINGLE = Precision("float32")
-BFLOAT16 = Precision("bfloat16 autocast", torch.bfloat16)
-HALF = Precision("float16 autocast", torch.float16, scale=FIRST_SCALE)
-LOW = (BFLOAT16, HALF, Precision("float16 weights", None, torch.float16, FIRST_SCALE))
-
-
-@dataclass(frozen=True)
-class Gap:
-    """How far a result is from the reference.
-
-    Args:
-        lost: numbers that are not finite, here or in the reference; padding, which is -inf in both,
-            is left out.
-        worst: greatest difference.
-        place: where it is.
-    """
-
-    lost: int
-    worst: float
-    place: str
-
-
-@contextlib.contextmanager
-def padded() -> Iterator[None]:
-    """Let a processor take the way of an accelerator: one padded block, fused calls."""
-    with (
-        mock.patch.object(BatchLayout, "by_length", False),
-        mock.patch.object(_encoder, "fuses", return_value=True),
-    ):
-        yield
+IN_MEMORY = ("plain", "SLA, dropout separate", "SLA, dropout mixture", "WLA", "DABERT")
+IN_MEMORY += ("coattention, query",)
 
 
 def way(device: str) -> contextlib.AbstractContextManager[None]:
     """Return the context that makes a device compute as accelerators do."""
     return padded() if device == "cpu" else contextlib.nullcontext()
-
-
-@torch.no_grad()
-def loud(trial: Trial) -> Trial:
-    """Add noise to weights, of the size of their inputs, so that every part weighs."""
-    for name, weights in trial.model.named_parameters():
-        generator = torch.Generator().manual_seed(sum(name.encode()))
-        size = 0.2 if weights.dim() < 2 else weights.shape[-1] ** -0.5
-        weights.add_(size * torch.randn(weights.shape, generator=generator))
-    for part in trial.model.modules():
-        if isinstance(part, nn.Embedding):
-            clear_padding(part)
-    return trial
-
-
-def stepped(trial: Trial, device: str, precision: Precision) -> tuple[Tensor, Tensor]:
-    """Return the loss and the outputs of a trial that is on a device."""
-    kind, dtype = torch.device(device).type, precision.autocast
-    with torch.autocast(kind, dtype, enabled=dtype is not None):
-        return trial.loss()
-
-
-def computed(trial: Trial, device: str, precision: Precision) -> dict[str, Tensor]:
-    """Return the outputs and gradients of a trial, in float64 on the processor.
-
-    The scale of the loss is halved as long as gradients overflow, as training does.
-    """
-    moved = trial.to(device, precision.weights)
-    loss, outputs = stepped(moved, device, precision)
-    (loss * precision.scale).backward()
-    parts: Any = moved.model.named_parameters()
-    found = {name: part.grad.double().cpu() / precision.scale for name, part in parts}
-    if precision.scale > 1 and not all(one.isfinite().all() for one in found.values()):
-        return computed(trial, device, replace(precision, scale=precision.scale / 2))
-    return {OUTPUTS: outputs.detach().double().cpu(), **found}
-
-
-def compared(found: dict[str, Tensor], reference: dict[str, Tensor]) -> Gap:
-    """Compare results by name; see `Gap`."""
-    gradients = [wanted for name, wanted in reference.items() if name != OUTPUTS]
-    least = FLOOR * max(map(_greatest, gradients))
-    lost, worst = 0, {}
-    for name, wanted in reference.items():
-        own, finite = found[name], wanted.isfinite()
-        padding = (own == -torch.inf) & (wanted == -torch.inf)  # has no logits of answers
-        lost += int((~(own.isfinite() & finite) & ~padding).sum())
-        size = max(1.0 if name == OUTPUTS else least, _greatest(wanted[finite]))
-        worst[name] = _greatest((own - wanted)[finite]) / size
-    place = max(worst, key=worst.__getitem__)
-    return Gap(lost, worst[place], place)
-
-
-def _greatest(values: Tensor) -> float:
-    """Return the greatest absolute value, 0 of none; what is no number counts as endless."""
-    return float(values.abs().nan_to_num(torch.inf, torch.inf).max()) if values.numel() else 0.0
 
 
 @dataclass(frozen=True)
@@ -169,8 +79,7 @@ def closed(trial: Trial) -> Trial | None:
     """Return a trial in which tokens may look nowhere: by their masks, or since a side of a pair
     is empty; None where the model asks for neither.
     """
-    model, sample = copy.deepcopy(trial.model), trial.sample
-    found = False
+    model, sample, found = copy.deepcopy(trial.model), trial.sample, False
     for part in model.modules():
         if isinstance(part, LocalMixer):
             part.rules, found = (Closed(),) * len(part.rules), True
@@ -180,9 +89,10 @@ def closed(trial: Trial) -> Trial | None:
     if local is not None and local.rules:
         model.encoder.local, found = replace(local, rules=(Closed(),) * len(local.rules)), True
     if getattr(getattr(model, "head", None), "coattention", None) is not None:
-        segments = sample["net_input"]["segments"].clone()
-        segments[0], found = 0, True
-        sample = {**sample, "net_input": {**sample["net_input"], "segments": segments}}
+        inputs = {name: x for name, x in sample["net_input"].items() if name != "known"}
+        inputs["segments"] = inputs["segments"].clone()
+        inputs["segments"][0], found = 0, True
+        sample = {**sample, "net_input": inputs}
     return replace(trial, model=model, sample=sample) if found else None
 
 
@@ -215,11 +125,6 @@ def train(case: Case, sizes: Sizes, device: str, precision: Precision) -> int:
         optimizer.zero_grad()
         found.append(loss.detach()[None])
     return lost_of(*found, *trial.model.parameters())
-
-
-def lost_of(*values: Tensor) -> int:
-    """Return how many numbers are not finite."""
-    return sum(int((~one.isfinite()).sum()) for one in values)
 
 
 def waits(trial: Trial, device: str) -> Counter[str]:
@@ -319,7 +224,7 @@ def memories(device: str, add: Add) -> None:
             batch, found = next((pair for pair in fits if pair[1] is not None), (0, None))
             what, note = f"memory of {name}, S = {length}", f"{batch} rows, base size, bfloat16"
             add(what, found, "MB", note=note if found is not None else "not even one row fits")
-            if found is None or not (plain := plain_memory(length, batch)):
+            if name == "plain" or found is None or not (plain := plain_memory(length, batch)):
                 continue
             bar = MEMORY_BAR if length == 512 and name.startswith("SLA") else ""
             note = f"plain {plain:.0f} MB, {note}"

@@ -10,9 +10,12 @@ import torch
 
 from benchmarks.gpu import equality
 from benchmarks.gpu.cases import CASES, TINY
-from benchmarks.gpu.equality import LENGTHS, SINGLE, compared, computed, main, memories, waits
+from benchmarks.gpu.equality import LENGTHS, main, memories, waits
 from benchmarks.gpu.figures import read
+from benchmarks.gpu.gaps import SINGLE, compared, computed
+from benchmarks.gpu.padded_way import padded
 from fairseq_plugins.nn import masks, packed_attention
+from fairseq_plugins.nn.packing import BatchLayout
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -41,12 +44,19 @@ def measured(tmp_path):
 
 
 def test_both_ways_of_a_processor_are_equal(measured, capsys):
-    status, found = measured("WLA", "SGNet, span")
+    status, found = measured("SGNet, span")
     assert status == 0, capsys.readouterr().out
-    for name in ("WLA", "SGNet, span"):
-        assert found[f"{name}: packed against padded"]["figure"] < 1e-12
-        assert found[f"{name}: tokens that see nothing, not finite"]["figure"] == 0
-        assert found[f"{name}: host waits"]["figure"] is None
+    assert found["SGNet, span: packed against padded"]["figure"] < 1e-12
+    assert found["SGNet, span: tokens that see nothing, not finite"]["figure"] == 0
+    assert found["SGNet, span: host waits"]["figure"] is None
+
+
+def test_padded_way_is_the_one_of_accelerators():
+    layout = BatchLayout.of(torch.tensor([[False, True], [False, False]]))
+    with padded():
+        told = layout.by_length, torch.zeros(1).device.type
+    assert told == (False, "cpu")
+    assert layout.by_length
 
 
 @pytest.mark.slow
@@ -102,7 +112,7 @@ def test_waits_are_told_by_where_they_are(monkeypatch):
         "fairseq_plugins.nn.packing.allowed_keys",
         lambda mask: (warnings.warn(message, stacklevel=1), right(mask))[1],
     )
-    with equality.padded():
+    with padded():
         (found,) = waits(trial, "cpu").items()
     assert found[0].startswith("fairseq_plugins/nn/packing.py:")
     assert found[1] > 0
