@@ -25,7 +25,7 @@ from ..data.text_inputs import InputOptions, TextInputs
 from ..data.training_datasets import FILE, LENGTH, RANDOM, TrainingTexts
 from ..option_flags import check, option
 from ..syntax.needs import Needs
-from . import _checkpoint_options, _checks, _run_folder, _start, _warnings
+from . import _checkpoint_options, _checks, _run_folder, _spawned, _start, _warnings
 
 logger = logging.getLogger(__name__)
 
@@ -159,6 +159,7 @@ class TextTask(FairseqTask):
             write(cfg, vocabulary=digest, text_settings=settings, cutting=cutting)
             write_seed(cfg, model_class.needs_of(cfg).controls, _checks.seed_of(self.cfg))
             self.inputs.check(model_class.needs_of(cfg), training=True)
+            _spawned.settle(self.cfg)
             _start.check_start(self.cfg, cfg, self._check_vocabulary)
         model = super().build_model(cfg, from_checkpoint)
         self.inputs.serve(model.needs, model.max_positions())

@@ -46,6 +46,7 @@ from . import (
     _checks,
     _generation,
     _run_folder,
+    _spawned,
     _start,
     _target_factors,
     _unanswered,
@@ -264,6 +265,7 @@ class SyntaxTranslationTask(TranslationTask):
         if from_checkpoint:
             _checkpoint_options.check_memory(self, cfg)
         else:
+            _spawned.settle(self.cfg)
             _start.check_start(self.cfg, cfg, partial(self._check_words, start=True))
         if self.cfg.eval_bleu:
             self.cfg.eval_bleu_args = _validation_bleu.limited(self.cfg.eval_bleu_args)

@@ -1,0 +1,37 @@
+"""What fairseq leaves open in a process that it starts itself, one for each GPU."""
+
+import multiprocessing
+import os
+import signal
+import threading
+from multiprocessing.process import BaseProcess
+from typing import Any
+
+from ._checkpoint_options import training_of
+
+
+def settle(cfg: Any) -> None:
+    """Let a process of a training resume, load data and end as a single process does.
+
+    fairseq sends the checkpoint that a training goes on from to the other processes as a pickle
+    that torch refuses to load, so every process reads the file. A process that is spawned spawns
+    its loaders of data, too; each would start Python and import torch again for every epoch and
+    every validation. And torch ends it with its parent by SIGINT alone, which a shell lets all
+    that runs in the background ignore.
+
+    Args:
+        cfg: options of a task, among those of its run.
+    """
+    whole = training_of(cfg)
+    if whole is None or whole.distributed_training.distributed_world_size == 1:
+        return
+    whole.checkpoint.load_checkpoint_on_all_dp_ranks = True
+    parent: Any = multiprocessing.parent_process()
+    if parent is not None:
+        multiprocessing.set_start_method(None, force=True)  # the default of the platform
+        threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+
+
+def _end_with(parent: BaseProcess) -> None:
+    parent.join()
+    os.kill(os.getpid(), signal.SIGTERM)
