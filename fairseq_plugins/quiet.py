@@ -10,6 +10,7 @@ sentence, are left out. An error of the input that our code raises ends in one l
 
 import logging
 import os
+import re
 import sys
 import warnings
 from collections.abc import Callable
@@ -93,6 +94,25 @@ def is_input_error(error: BaseException | None) -> bool:
     return raised or isinstance(error, OSError) and error.filename is not None
 
 
+# How the traceback of an error ends that our code raises in a process that torch spawned
+IN_A_PROCESS = re.compile(
+    rf'[/\\]{PACKAGE}[/\\][^"\n]+", line \d+, in .+\n    raise .+\n(?:    .*\n)*'
+    r"(?:[\w.]+\.)?(?:ValueError|FileNotFoundError|Refused): ([^\n]+)\s*\Z"
+)
+
+
+def input_error(error: BaseException) -> str | None:
+    """The reason of an error of the input, in this process or one of several; None for others."""
+    if type(error).__name__ == "ProcessRaisedException":
+        found = IN_A_PROCESS.search(str(error))
+        return found[1] if found else None
+    if not is_input_error(error):
+        return None
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}"
+    return str(error)
+
+
 Hook = Callable[[type[BaseException], BaseException, TracebackType | None], object]
 
 
@@ -100,12 +120,9 @@ def _hook(before: Hook) -> Hook:
     """Return a hook for what ends the program: one line for errors of the input."""
 
     def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-        if not is_input_error(error):
+        if (reason := input_error(error)) is None:
             before(kind, error, trace)
             return
-        reason = str(error)
-        if isinstance(error, OSError) and error.strerror:
-            reason = f"{error.filename}: {error.strerror}"
         print(f"error: {plain(reason)} ({VERBOSE}=1 shows where)", file=sys.stderr)
 
     hook.__name__ = _hook.__name__

@@ -7,12 +7,16 @@ import logging
 import os
 import subprocess
 import sys
+import traceback
 import warnings
 from pathlib import Path
 
 import pytest
+from torch.multiprocessing.spawn import ProcessRaisedException
 
 from fairseq_plugins import quiet
+from fairseq_plugins.data.manifest import Manifest
+from fairseq_plugins.lab.execution.distributed import check
 
 USER_DIR = Path(quiet.__file__).parent
 
@@ -43,6 +47,22 @@ def test_mistakes_and_errors_of_others_are_none():
     assert not quiet.is_input_error(run_in_package("import json; json.loads('{')"))
     assert not quiet.is_input_error(caught(lambda: json.loads("{")))
     assert not quiet.is_input_error(ValueError("never raised"))
+
+
+@pytest.mark.parametrize(
+    ("work", "reason"),
+    [
+        (lambda: Manifest.load(Path("/nowhere/at/all")), "/nowhere/at/all: no such folder"),
+        (lambda: check(2, ["--fp16"], [], 0), "--fp16 on CPU needs"),
+        (lambda: json.loads("{"), None),
+    ],
+    ids=["missing", "value", "other"],
+)
+def test_refusal_of_a_spawned_process_is_told_by_its_reason(work, reason):
+    text = "".join(traceback.format_exception(caught(work)))
+    error = ProcessRaisedException(f"\n\n-- Process 1 terminated with the error:\n{text}\n", 1, 7)
+    found = quiet.input_error(error)
+    assert found is None if reason is None else found.startswith(reason)
 
 
 def test_only_the_listed_warnings_are_ignored(monkeypatch):
