@@ -1,17 +1,16 @@
-"""The speed benchmark runs; what it measures is no matter for a test."""
+"""The speed benchmark reads prepared folders of parallel text; what it finds is no matter here."""
 
 from __future__ import annotations
 
 import pytest
-from cli.commands import ROOT, run
+
+from benchmarks.gpu.figures import read
+from benchmarks.speed import __main__ as command
 
 
 @pytest.mark.long
-def test_benchmark_compares_both_systems(folder):
-    options = "--size tiny --repeats 2 --steps 2 --max-tokens 500 --length 6 --cpu"
-    script = str(ROOT / "benchmarks" / "translation_speed.py")
-    found = run(script, folder, *options.split())
-    assert "| target subwords/s | syntax_transformer_tiny | transformer_tiny | ratio |" in found.out
-    rows = [line for line in found.out.splitlines() if line.startswith(("| training", "| gen"))]
-    assert len(rows) == 2
-    assert "a look, not a measurement" in found.out
+def test_translation_is_measured_on_a_prepared_folder(folder, tmp_path):
+    output = tmp_path / "figures.jsonl"
+    words = f"translation generation --tiny --max-tokens 500 --device cpu --output {output}"
+    command.main([*words.split(), "--batches", str(folder)])
+    assert [folder.name in line["what"] for line in read(output)] == [True, True]
