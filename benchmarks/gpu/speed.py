@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import logging
+import sys
 
 from benchmarks.speed import __main__ as speed
 
@@ -23,8 +24,8 @@ PRESET = (  # calls of `benchmarks.speed`, the most important first
 )
 
 
-def main() -> None:
-    """Measure the list; what fails is recorded and does not stop the rest."""
+def main() -> int:
+    """Measure the list; what fails is recorded, and the rest goes on. Return 1 for a missed bar."""
     parser = argparse.ArgumentParser(description=__doc__)
     add_flags(parser)
     args = parser.parse_args()
@@ -34,10 +35,12 @@ def main() -> None:
         try:
             speed.run(speed.parse_args(given), recorder)
         except Exception as error:
-            recorder.add(Figure("speed", words, None, "", note=f"{type(error).__name__}: {error}"))
+            note = f"{type(error).__name__}: {error}"
+            recorder.add(Figure("speed", words, 1, "failure", bar="<= 0", note=note))
     print(f"\n{recorder.table()}")
+    return int(any(figure.holds is False for figure in recorder.figures))
 
 
 if __name__ == "__main__":
     logging.disable(logging.WARNING)
-    main()
+    sys.exit(main())
