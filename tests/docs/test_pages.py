@@ -36,6 +36,7 @@ OTHERS = {
     *("--nnodes", "--rdzv_backend", "--rdzv_endpoint", "--max_restarts", "--standalone"),
     *("--ablation", "--ambiguous-report", "--check-tags", "--test", "--train", "--valid"),
     *("--config-dir", "--config-name", "--sacrebleu", "--user-dir", "--strict"),
+    *re.findall(r"--[a-z]+(?=\))", (ROOT / "scripts" / "pack_offline.sh").read_text()),
 }
 COMMAND = re.compile(r"fairseq-plugins(?: +(?!--)[a-z][a-z-]*){1,2}")
 END = re.compile(r"[|;&>)]|--$|2>")
