@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from itertools import groupby
 from types import SimpleNamespace
 from typing import Any
@@ -30,8 +30,8 @@ from fairseq_plugins.data.text_dataset import TextDataset
 from fairseq_plugins.data.text_folders import take_sentences
 from fairseq_plugins.data.text_items import InputFormat
 from fairseq_plugins.pretrained.families import Family
-from fairseq_plugins.syntax.labels import SPECIAL_ID, UNKNOWN_ID, Inventory
-from fairseq_plugins.syntax.layers import LAYERS, TREE, Layer, layer_of
+from fairseq_plugins.syntax.labels import UNKNOWN_ID, Inventory
+from fairseq_plugins.syntax.layers import LAYERS, TREE, WORD, Layer, layer_of
 from fairseq_plugins.syntax.tree import tree_columns
 
 ROLES = [
@@ -63,16 +63,12 @@ class Subwords:
 
 @dataclass(frozen=True)
 class Sentence:
-    """A text as the package's encoders make it."""
+    """A text as the package's encoders make it, and the number of its words."""
 
     tokens: list[int]
     word_of: list[int]
-    layers: dict[str, list[int]] = field(default_factory=dict)
-
-    @property
-    def words(self) -> int:
-        """Number of words."""
-        return self.word_of[-1] + 1
+    words: int
+    layers: dict[str, list[int]]
 
 
 def draw_tree(size: int, dice: random.Random) -> list[int]:
@@ -83,24 +79,22 @@ def draw_tree(size: int, dice: random.Random) -> list[int]:
     return heads
 
 
-def draw_layer(layer: Layer, size: int, dice: random.Random) -> list[int]:
-    """Draw what words carry of a layer, one number a word."""
-    if layer.enters == TREE:
-        return draw_tree(size, dice)
-    return [dice.randrange(UNKNOWN_ID, len(layer.inventory)) for _ in range(size)]
-
-
 def draw_sentence(
     length: int, ids: range, layers: Sequence[Layer], dice: random.Random
 ) -> Sentence:
-    """Draw a sentence of ``length`` subwords."""
+    """Draw a sentence of ``length`` subwords, and what its words carry."""
     word_of: list[int] = []
     while len(word_of) < length:
         word_of += [word_of[-1] + 1 if word_of else 0] * dice.choice((1, 1, 2, 3))
     word_of = word_of[:length]
-    own = [layer for layer in layers if layer.unit == "word"]
-    carried = {layer.name: draw_layer(layer, word_of[-1] + 1, dice) for layer in own}
-    return Sentence(dice.choices(ids, k=length), word_of, carried)
+    words, carried = word_of[-1] + 1, {}
+    for layer in layers:
+        if layer.enters == TREE:
+            carried[layer.name] = draw_tree(words, dice)
+        elif layer.unit == WORD:
+            found = range(UNKNOWN_ID, len(layer.inventory))
+            carried[layer.name] = dice.choices(found, k=words)
+    return Sentence(dice.choices(ids, k=length), word_of, words, carried)
 
 
 @dataclass(frozen=True)
@@ -224,7 +218,7 @@ def _columns(sentence: Sentence, layers: Sequence[Layer], dice: random.Random) -
             found.append([sentence.layers[layer.name][word] for word in sentence.word_of])
         else:
             size = len(layer.inventory)
-            found.append([dice.randrange(SPECIAL_ID + 1, size) for _ in sentence.tokens])
+            found.append(dice.choices(range(UNKNOWN_ID, size), k=len(sentence.tokens)))
     ends = [layer.end for layer in layers for _ in layer.columns]
     return torch.tensor([*zip(*found), ends])
 

@@ -22,7 +22,8 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
+from itertools import product
 from typing import Any
 
 import torch
@@ -49,8 +50,6 @@ from .gaps import (
 )
 from .padded_way import padded
 
-PART = "equality"
-NUMBERS, NONE = "numbers", "<= 0"
 PADDED_BAR, DEVICE_BAR, MEMORY_BAR = "<= 1e-5", "<= 1e-4", "<= 1.3"
 LENGTHS = (128, 512, 2048)
 IN_MEMORY = ("plain", "SLA, dropout separate", "SLA, dropout mixture", "WLA", "DABERT")
@@ -152,61 +151,77 @@ def waits(trial: Trial, device: str) -> Counter[str]:
 Add = Callable[..., None]  # takes the words, the figure, the unit and what else a figure has
 
 
+@dataclass(frozen=True)
+class Report:
+    """Adds figures of a kind of model by its name."""
+
+    name: str
+    add: Add
+
+    def differs(self, what: str, gap: Gap, bar: str) -> None:
+        """Add a difference."""
+        self.add(f"{self.name}: {what}", gap.worst, "difference", bar=bar, note=gap.place)
+
+    def loses(self, what: str, lost: int, note: str | Gap = "") -> None:
+        """Add how many numbers are not finite."""
+        if isinstance(note, Gap):
+            note = f"differs by {note.worst:.2g} ({note.place})"
+        self.add(f"{self.name}: {what}, not finite", lost, "numbers", bar="<= 0", note=note)
+
+
 def check(case: Case, sizes: Sizes, device: str, add: Add) -> None:
     """Add all figures of a kind of model."""
-    trial = loud(case.trial(sizes))
-    reference = computed(trial, "cpu", DOUBLE)
-
-    def differs(what: str, gap: Gap, bar: str) -> None:
-        add(f"{case.name}: {what}", gap.worst, "difference", bar=bar, note=gap.place)
-
-    def loses(what: str, gap: Gap) -> None:
-        note = f"differs by {gap.worst:.2g} ({gap.place})"
-        add(f"{case.name}: {what}, not finite", gap.lost, NUMBERS, bar=NONE, note=note)
-
-    with padded():
-        found = compared(computed(trial, "cpu", DOUBLE), reference)
-    differs("packed against padded", found, PADDED_BAR)
-    with way(device):
-        if device != "cpu":
-            differs("float64", compared(computed(trial, device, DOUBLE), reference), PADDED_BAR)
-        differs("float32", compared(computed(trial, device, SINGLE), reference), DEVICE_BAR)
-        for precision in LOW:
-            loses(precision.name, compared(computed(trial, device, precision), reference))
-    lost = sum(train(case, sizes, device, precision) for precision in (SINGLE, BFLOAT16, HALF))
-    note = "float32, bfloat16 and float16 autocast"
-    add(f"{case.name}: trained with dropout, not finite", lost, NUMBERS, bar=NONE, note=note)
+    trial, report = loud(case.trial(sizes)), Report(case.name, add)
+    check_equality(trial, device, report)
     if blind := closed(trial):
-        reference = computed(blind, "cpu", DOUBLE)
-        with way(device):
-            loses("tokens that see nothing", compared(computed(blind, device, SINGLE), reference))
-    if case.options.get("encoder_attention"):
-        with way(device):
-            lost = padded_row(trial, device)
-        add(f"{case.name}: source without a token, not finite", lost, NUMBERS, bar=NONE)
-    check_waits(case, trial, device, add)
-
-
-def check_waits(case: Case, trial: Trial, device: str, add: Add) -> None:
-    """Add how often a step waits for the device on the way through this package."""
-    what, bar = f"{case.name}: host waits", "<= 1"
+        check_closed(blind, device, report)
+    with way(device):
+        if case.options.get("encoder_attention"):
+            report.loses("source without a token", padded_row(trial, device))
+        lost = sum(train(case, sizes, device, precision) for precision in (SINGLE, BFLOAT16, HALF))
+    report.loses("trained with dropout", lost, "float32, bfloat16 and float16 autocast")
+    what, how = f"{case.name}: host waits", {"unit": "waits", "bar": "<= 1"}
     if torch.device(device).type != "cuda":
-        add(what, None, "waits", bar=bar, note="a processor has none")
+        add(what, None, note="a processor has none", **how)
         return
     found = waits(trial, device)
     own = sum(count for place, count in found.items() if not place.startswith("fairseq/"))
-    add(what, own, "waits", bar=bar, note=", ".join(f"{n} {at}" for at, n in found.items()))
+    add(what, own, note=", ".join(f"{count} {place}" for place, count in found.items()), **how)
 
 
-def memory(case: Case, length: int, batch: int, device: str) -> float | None:
-    """Return the most memory that forward and backward pass take at base size in bfloat16 with
-    dropout, weights and gradients included, in MB; None where it does not fit.
+def check_equality(trial: Trial, device: str, report: Report) -> None:
+    """Add how far a trial is from the reference on the processor and on the device."""
+    reference = computed(trial, "cpu", DOUBLE)
+    with padded():
+        found = compared(computed(trial, "cpu", DOUBLE), reference)
+    report.differs("packed against padded", found, PADDED_BAR)
+    with way(device):
+        if device != "cpu":
+            found = compared(computed(trial, device, DOUBLE), reference)
+            report.differs("float64", found, PADDED_BAR)
+        report.differs("float32", compared(computed(trial, device, SINGLE), reference), DEVICE_BAR)
+        for precision in LOW:
+            gap = compared(computed(trial, device, precision), reference)
+            report.loses(precision.name, gap.lost, gap)
+
+
+def check_closed(blind: Trial, device: str, report: Report) -> None:
+    """Add what becomes of tokens that may look nowhere."""
+    reference = computed(blind, "cpu", DOUBLE)
+    with way(device):
+        gap = compared(computed(blind, device, SINGLE), reference)
+    report.loses("tokens that see nothing", gap.lost, gap)
+
+
+def memory(case: Case, sizes: Sizes, device: str) -> float | None:
+    """Return the most memory that forward and backward pass take in bfloat16 with dropout, weights
+    and gradients included, in MB; None where it does not fit.
     """
     gc.collect()
     torch.cuda.empty_cache()
     torch.cuda.reset_peak_memory_stats()
     before = torch.cuda.memory_allocated()
-    trial = case.trial(replace(BASE, batch=batch, shortest=length, longest=length), dropout=0.1)
+    trial = case.trial(sizes, dropout=0.1)
     try:
         trial = trial.to(device)
         stepped(trial, device, BFLOAT16)[0].backward()
@@ -215,29 +230,40 @@ def memory(case: Case, length: int, batch: int, device: str) -> float | None:
     return (torch.cuda.max_memory_allocated() - before) / 1e6
 
 
-def memories(device: str, add: Add) -> None:
-    """Add the memory that methods take, and its ratio to that of a plain model."""
-    plain_memory = cache(lambda *sizes: memory(CASES["plain"], *sizes, device))
-    for length in LENGTHS:
-        for name in IN_MEMORY:
-            fits = ((batch, memory(CASES[name], length, batch, device)) for batch in (8, 4, 2, 1))
-            batch, found = next((pair for pair in fits if pair[1] is not None), (0, None))
-            what, note = f"memory of {name}, S = {length}", f"{batch} rows, base size, bfloat16"
-            add(what, found, "MB", note=note if found is not None else "not even one row fits")
-            if name == "plain" or found is None or not (plain := plain_memory(length, batch)):
-                continue
+def memories(sizes: Sizes, device: str, add: Add) -> None:
+    """Add the memory that methods take at a size, and its ratio to that of a plain model."""
+
+    def taken(name: str, length: int, batch: int) -> float | None:
+        own = replace(sizes, batch=batch, shortest=length, longest=length)
+        return memory(CASES[name], own, device)
+
+    plain = cache(partial(taken, "plain"))
+    for length, name in product(LENGTHS, IN_MEMORY):
+        fits = ((batch, taken(name, length, batch)) for batch in (8, 4, 2, 1))
+        batch, found = next((pair for pair in fits if pair[1] is not None), (0, None))
+        what, note = f"memory of {name}, S = {length}", f"{batch} rows, bfloat16"
+        add(what, found, "MB", note=note if batch else "not even one row fits")
+        if batch and name != "plain" and (beside := plain(length, batch)):
             bar = MEMORY_BAR if length == 512 and name.startswith("SLA") else ""
-            note = f"plain {plain:.0f} MB, {note}"
-            add(f"{what}, over plain", found / plain, "ratio", bar=bar, note=note)
+            note = f"plain {beside:.0f} MB, {note}"
+            add(f"{what}, over plain", found / beside, "ratio", bar=bar, note=note)
 
 
-def chosen(words: Sequence[str]) -> list[Case]:
-    """Return the cases of whose names one of ``words`` is a part; without words all."""
-    return [
-        case
-        for name, case in CASES.items()
-        if not words or any(word.casefold() in name.casefold() for word in words)
-    ]
+def measure(only: Sequence[str], sizes: tuple[Sizes, Sizes], device: str, add: Add) -> None:
+    """Add the figures of cases, and of memory, that words choose; of all without words."""
+    for name, case in CASES.items():
+        if only and not any(word.casefold() in name.casefold() for word in only):
+            continue
+        try:
+            check(case, sizes[0], device, add)
+        except Exception as error:  # the others are to be measured all the same
+            traceback.print_exc()
+            note = f"{type(error).__name__}: {error}"
+            add(f"{name}: fails", 1, "failure", bar="<= 0", note=note)
+    if torch.device(device).type != "cuda":
+        add("memory", None, "MB", note="measured on an accelerator alone")
+    elif not only or "memory" in only:
+        memories(sizes[1], device, add)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -246,33 +272,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     add_flags(parser)
-    parser.add_argument(
-        "--only", nargs="+", default=[], metavar="WORD", help="parts of names of cases, or memory"
-    )
+    only = "words that names of cases have, or memory"
+    parser.add_argument("--only", nargs="+", default=[], metavar="WORD", help=only)
     args = parser.parse_args(argv)
-    logging.disable(logging.INFO)
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = False
     recorder = Recorder(args.output, args.device)
 
     def add(what: str, figure: float | None, unit: str, **more: Any) -> None:
-        recorder.add(Figure(PART, what, figure, unit, **more))
+        recorder.add(Figure("equality", what, figure, unit, **more))
 
-    for case in chosen(args.only):
-        try:
-            check(case, TINY if args.tiny else SMALL, args.device, add)
-        except Exception as error:  # the others are to be measured all the same
-            traceback.print_exc()
-            add(
-                f"{case.name}: fails",
-                1,
-                "failure",
-                bar="<= 0",
-                note=f"{type(error).__name__}: {error}",
-            )
-    if torch.device(args.device).type != "cuda":
-        add("memory", None, "MB", note="measured on an accelerator alone")
-    elif not args.only or "memory" in args.only:
-        memories(args.device, add)
+    measure(args.only, (TINY, TINY) if args.tiny else (SMALL, BASE), args.device, add)
     missed = [figure for figure in recorder.figures if figure.holds is False]
     print(f"\n{len(recorder.figures)} figures, {len(missed)} of them miss their bar")
     print(table(missed) if missed else "")
@@ -280,4 +289,5 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 if __name__ == "__main__":
+    logging.disable(logging.INFO)
     sys.exit(main())

@@ -121,12 +121,12 @@ def test_waits_are_told_by_where_they_are(monkeypatch):
 def test_memory_is_compared_at_the_batch_that_fits(monkeypatch):
     fits = {"plain": 8, "SLA, dropout mixture": 2}
 
-    def memory(case, length, batch, device):
-        return 100.0 / batch if batch <= fits.get(case.name, 8) else None
+    def memory(case, sizes, device):
+        return 100.0 / sizes.batch if sizes.batch <= fits.get(case.name, 8) else None
 
     monkeypatch.setattr(equality, "memory", memory)
     add = mock.Mock()
-    memories("cuda", add)
+    memories(TINY, "cuda", add)
     found = {call.args[0]: call for call in add.call_args_list}
     ratio = found[f"memory of SLA, dropout mixture, S = {LENGTHS[1]}, over plain"]
     assert (ratio.args[1], ratio.kwargs["bar"]) == (1, "<= 1.3")
