@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from cli.commands import differences
-from frozen import checkpoints, experiments, flags
+from frozen import checkpoints, experiments, flags, shown
 from frozen.recipes import FOLDERS
 from frozen.workshop import Workshop, read_frozen, record, write_frozen
 
@@ -41,13 +41,15 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("part", choices=(*PARTS, "checkpoints"))
+    parser.add_argument("part", choices=(*PARTS, "checkpoints", "results"))
     parser.add_argument("--replace", action="store_true", help="replace what is on record")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as place:
         workshop = Workshop(Path(place) / "place")
         if args.part == "checkpoints":
             return checkpoints.make_checkpoints(workshop, replace=args.replace)
+        if args.part == "results":
+            return shown.make_results(workshop, replace=args.replace)
         made = json.loads(json.dumps(PARTS[args.part](workshop)))
     if args.replace:
         print(f"written: {write_frozen(args.part, made)}")
