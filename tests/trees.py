@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from fairseq_plugins.nn.context import AttentionContext, LayerOutputs
+from fairseq_plugins.nn.context import AttentionContext
 from fairseq_plugins.nn.packing import BatchLayout
 
 
@@ -75,7 +75,7 @@ def run(
     module: Any, rows: Tensor, context: AttentionContext, need_weights: bool = True
 ) -> tuple[Tensor, list[Tensor]]:
     """Return a layer's new states, and the attention weights that are told if they are wanted."""
-    asked = replace(context, need_weights=need_weights, outputs=LayerOutputs())
+    asked = replace(context, need_weights=need_weights)
     return module(rows, asked), asked.outputs.weights
 
 

@@ -17,7 +17,7 @@ from ..nn.characters import CharacterReader
 from ..nn.esim import Esim
 from ..nn.heads import LabelHead
 from ..nn.infusion import FeatureInfusion
-from ..nn.packing import BatchLayout
+from ..nn.packing import BatchLayout, Known
 from ..nn.pair_transformer import PairTransformer
 from ..nn.word_inputs import WordInputs, WordMatcher
 from ..pretrained.vocabulary import Vocabulary
@@ -82,6 +82,7 @@ class PairModel(nn.Module):
         segments: Optional[Tensor] = None,
         token_positions: Optional[Tensor] = None,
         src_factors: Optional[Tensor] = None,
+        known: Optional[Known] = None,
         need_weights: bool = False,
         **unread: Optional[Tensor],
     ) -> tuple[Tensor, dict[str, Any]]:
@@ -90,7 +91,7 @@ class PairModel(nn.Module):
         Args:
             src_tokens: (B, S).
             src_lengths: (B,); not needed.
-            segments, token_positions: see `BertEncoder.forward`.
+            segments, token_positions, known: see `BertEncoder.forward`.
             src_factors: feature ids (B, S, F).
             need_weights: refused: there is no self-attention to show.
             unread: what models of an ensemble read beside.
@@ -103,7 +104,7 @@ class PairModel(nn.Module):
         """
         if need_weights:
             raise ValueError("models that match pairs from scratch have no self-attention to show")
-        layout = BatchLayout.of(src_tokens.eq(self.padding), token_positions)
+        layout = BatchLayout.of(src_tokens.eq(self.padding), token_positions, known=known)
         return self.head(self.body(src_tokens, segments, layout, src_factors)), {"losses": {}}
 
 

@@ -14,6 +14,7 @@ from ..checkpoints.records import read_list
 from ..nn.bert import BertEncoder, BertShape
 from ..nn.entity_spans import EntityReader
 from ..nn.heads import LabelHead
+from ..nn.packing import Known
 from ..nn.semantic_layers import SemanticLayers
 from ..nn.span_heads import SpanReader
 from ..pretrained.vocabulary import Vocabulary
@@ -96,6 +97,7 @@ class TextModel(nn.Module):
         word_of: Optional[Tensor] = None,
         heads: Optional[Tensor] = None,
         similarity: Optional[Tensor] = None,
+        known: Optional[Known] = None,
         need_weights: bool = False,
     ) -> tuple[Tensor, dict[str, Any]]:
         """Score examples, or the words of examples.
@@ -103,7 +105,8 @@ class TextModel(nn.Module):
         Args:
             src_tokens: (B, S).
             src_lengths: (B,); not needed.
-            segments, token_positions, heads, similarity, need_weights: see `BertEncoder.forward`.
+            segments, token_positions, heads, similarity, known, need_weights: see
+                `BertEncoder.forward`.
             src_factors: its ``factors``.
             word_rows: (W,) packed rows of the words' first subwords, for word labels and entities.
             word_counts, marks: for entities, see `nn.entity_spans.EntityReader.forward`.
@@ -127,6 +130,7 @@ class TextModel(nn.Module):
             words=word_of,
             heads=heads,
             similarity=similarity,
+            known=known,
             need_weights=need_weights,
             need_layers=isinstance(self.head, SpanReader) and self.head.reads_layers,
         )
@@ -135,7 +139,9 @@ class TextModel(nn.Module):
             logits, extra = self.head(output, segments, need_weights=need_weights)  # (B, S, 2)
         elif isinstance(self.head, EntityReader):
             words = output.rows.index_select(0, word_rows)
-            logits, extra = self.head(words, word_counts, marks)  # (W, 2, 2)
+            logits, extra = self.head(
+                words, word_counts, marks, output.layout.knows("word_counts")
+            )  # (W, 2, 2)
         elif self.semantics is not None:
             logits = self.head(self.semantics(output, word_of, src_factors, word_rows))
         elif self.encoder.pooler is None:

@@ -61,7 +61,8 @@ class MrcNerCriterion(TextCriterion):
     def _loss(self, logits: Tensor, target: Tensor) -> Tensor:
         sides = (logits.flatten(0, 1), target.flatten())
         losses = functional.cross_entropy(*sides, reduction="none").view_as(target)  # (W, 2)
-        return (losses.sum(0) * losses.new_tensor(self.side_weights)).sum()
+        start, end = losses.sum(0)
+        return start * self.side_weights[0] + end * self.side_weights[1]
 
     def _own_losses(
         self, model: nn.Module, extra: Mapping[str, Any], sample: Mapping[str, Any]
@@ -71,9 +72,13 @@ class MrcNerCriterion(TextCriterion):
             first * words + last
             for first, last in ((extra["first"], extra["last"]), sample["spans"].unbind(1))
         )
-        gold = torch.isin(pairs, spans).to(match)  # (P,)
-        loss = functional.binary_cross_entropy_with_logits(match, gold, reduction="sum")
-        return {"span": self.span_weight * words * loss / max(1, len(match))}
+        spans = functional.pad(spans.sort().values, (0, 1), value=words**2)  # beyond all pairs
+        gold = (spans[torch.searchsorted(spans, pairs)] == pairs).to(match)  # (P,)
+        weight, count = None, max(1, len(match))
+        if "kept" in extra:
+            weight, count = extra["kept"].to(match), extra["kept"].sum().clamp(min=1)
+        loss = functional.binary_cross_entropy_with_logits(match, gold, weight, reduction="sum")
+        return {"span": self.span_weight * words * loss / count}
 
     def _right(self, logits: Tensor, target: Tensor) -> Tensor:
         return (predicted_marks(logits) == target.bool()).all(1).sum()

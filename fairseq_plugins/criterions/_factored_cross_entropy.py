@@ -6,7 +6,6 @@ Factors are few, and are not smoothed. A model without target factors has fairse
 """
 
 import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -22,6 +21,7 @@ from torch import Tensor
 
 from ..nn.target_factors import FIRST_LABEL, factor_losses
 from ..option_flags import option
+from . import _tallies
 
 NAME = "label_smoothed_cross_entropy_with_factors"
 RIGHT, WORDS = "_right_", "_words_"  # counts of a factor, before its name
@@ -94,10 +94,7 @@ class FactoredCrossEntropy(LabelSmoothedCrossEntropyCriterion):
     def reduce_metrics(cls, logging_outputs: Sequence[Mapping[str, Any]]) -> None:
         """Log fairseq's figures, ``factor_loss`` in bits a factor, and accuracies in percent."""
         super().reduce_metrics(logging_outputs)
-        sums: Counter[str] = Counter()
-        for log in logging_outputs:
-            kept = (RIGHT, WORDS, "factor_loss")
-            sums.update({key: float(n) for key, n in log.items() if key.startswith(kept)})
+        sums = _tallies.sums(logging_outputs, (RIGHT, WORDS, "factor_loss"))
         names = [key.removeprefix(WORDS) for key in sums if key.startswith(WORDS)]
         total = sum(sums[f"{WORDS}{name}"] for name in names)
         if total:

@@ -194,6 +194,22 @@ class Spans:
         return squad.log_metrics(map(squad.Judged, *rows), self.threshold)
 
 
+def sums(logging_outputs: Sequence[Mapping[str, Any]], names: tuple[str, ...]) -> dict[str, float]:
+    """Return sums of logged numbers, in double precision; a GPU is waited for once.
+
+    Args:
+        logging_outputs: of batches, of the same names, or their sum over workers.
+        names: how the names begin of what is summed.
+    """
+    found = [name for name in (logging_outputs or [{}])[0] if name.startswith(names)]
+    numbers = [output[name] for name in found for output in logging_outputs]
+    tensors = [number.double() for number in numbers if torch.is_tensor(number)]
+    moved = iter(torch.stack(tensors).tolist() if tensors else ())
+    known = [next(moved) if torch.is_tensor(number) else float(number) for number in numbers]
+    count = len(logging_outputs)
+    return {name: sum(known[i * count : (i + 1) * count]) for i, name in enumerate(found)}
+
+
 def log(tally: Any, logging_outputs: Sequence[Mapping[str, Any]]) -> None:
     """Log the counts of batches, and metrics derived from their sums.
 

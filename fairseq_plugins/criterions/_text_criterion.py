@@ -101,7 +101,7 @@ class TextCriterion(FairseqCriterion):
         with self._precision(model, sample):
             logits, extra = model(**sample["net_input"])
         logits, target = logits.float(), sample["target"]
-        size = self._size(target)
+        size = self._size(sample)
         losses = {name: size * value for name, value in extra["losses"].items()}
         losses |= self._own_losses(model, extra, sample)
         loss = sum(losses.values(), self._loss(logits, target))
@@ -115,8 +115,8 @@ class TextCriterion(FairseqCriterion):
             output["right"] = self._right(logits.detach(), target)
         return loss, size, output
 
-    def _size(self, target: Tensor) -> int:
-        return len(target)
+    def _size(self, sample: Mapping[str, Any]) -> int:
+        return len(sample["target"])
 
     def _loss(self, logits: Tensor, target: Tensor) -> Tensor:
         if self.target == SCORE:
@@ -152,16 +152,15 @@ class TextCriterion(FairseqCriterion):
         Beside them the mean share of local attention over the tokens, ``gate_<layer>``, and of
         the gates of dual attention, ``fusion_gate_<layer>`` and ``filter_gate_<layer>``.
         """
-        size = sum(float(output["sample_size"]) for output in logging_outputs)
+        sums = _tallies.sums(logging_outputs, ("sample_size", "ntokens", "loss", "right", *SHARES))
+        size = sums.get("sample_size")
         if not size:
             return
-        tokens = sum(float(output["ntokens"]) for output in logging_outputs)
-        for name in logging_outputs[0]:
+        tokens = sums["ntokens"]
+        for name, total in sums.items():
             if name.startswith(SHARES):
-                share = sum(float(output[name]) for output in logging_outputs)
-                metrics.log_scalar(name, share / tokens, tokens, round=3)
+                metrics.log_scalar(name, total / tokens, tokens, round=3)
             if name.startswith("loss") or name == "right":
-                total = sum(float(output[name]) for output in logging_outputs)
                 shown = cls.SHARE if name == "right" else name
                 metrics.log_scalar(shown, total / size, size, round=None if shown == name else 4)
 
@@ -217,8 +216,8 @@ class ExtractiveQACriterion(TextCriterion):
     def _tally(self, task: Any) -> _tallies.Spans:
         return _tallies.Spans(task.cfg.null_threshold, task.cfg.max_answer_length)
 
-    def _size(self, target: Tensor) -> int:
-        return int((target[:, 0] != IGNORED).sum())
+    def _size(self, sample: Mapping[str, Any]) -> int:
+        return len(sample["counted"])
 
     def _loss(self, logits: Tensor, target: Tensor) -> Tensor:
         return functional.cross_entropy(logits, target, ignore_index=IGNORED, reduction="sum") / 2
@@ -228,9 +227,8 @@ class ExtractiveQACriterion(TextCriterion):
     ) -> dict[str, Any]:
         if "answerability" not in extra:
             return {}
-        target = sample["target"]
-        counted = target[:, 0] != IGNORED  # (B,)
-        shown = (target[:, 0] > 0)[counted].float()
+        counted = sample["counted"]  # (n,)
+        shown = (sample["target"][counted, 0] > 0).float()
         loss = functional.binary_cross_entropy_with_logits(
             extra["answerability"].float()[counted], shown, reduction="sum"
         )

@@ -104,9 +104,10 @@ class EntityDataset(TextDataset):
         """Make a batch of n sentences and L questions, G = n L.
 
         Returns:
-            What `lay_out` says of the G rows of questions; ``net_input`` has ``word_counts`` (G,),
-            the words of each. ``id`` (n,) are the sentences; ``asked`` (G, 2) says of each question
-            the sentence, by its place in ``id``, and the label. When the split is labelled,
+            What `lay_out` says of the G rows of questions; ``net_input`` and its ``known`` have
+            ``word_counts`` (G,), the words of each. ``id`` (n,) are the sentences; ``asked`` (G, 2)
+            says of each question the sentence, by its place in ``id``, and the label. When the
+            split is labelled,
             ``target`` and in ``net_input`` ``marks`` (W, 2) say where entities begin and end,
             ``spans`` (E, 2) which first and last words are one, and ``gold`` lists those of each
             sentence.
@@ -122,6 +123,7 @@ class EntityDataset(TextDataset):
         batch = lay_out([row for *_, row in found], self.form.pad)
         counts = batch.pop("words_per_example")
         batch["net_input"]["word_counts"] = counts
+        batch["net_input"]["known"]["word_counts"] = counts.numpy()
         batch |= {"id": torch.tensor([item["id"] for item in samples]), "total": len(self)}
         batch["nsentences"] = len(samples)
         batch["asked"] = torch.tensor([(place, label) for place, label, _ in found])

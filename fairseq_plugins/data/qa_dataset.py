@@ -83,7 +83,8 @@ class QuestionDataset(TextDataset):
         """Make a batch of n questions in B rows.
 
         Beside what `TextDataset` says there are ``windows_per_example`` (n,), the rows of each;
-        ``target`` (B, 2), see `_target`; and if there are texts ``passages``, one for each.
+        ``target`` (B, 2), see `_target`, with ``counted`` (m,), the rows of which one is learnt
+        from; and if there are texts ``passages``, one for each.
         """
         batch = super().collater(samples)
         if not batch:
@@ -91,6 +92,8 @@ class QuestionDataset(TextDataset):
         items = {item["id"]: item for item in samples}
         items = [items[number] for number in batch["id"].tolist()]
         batch["windows_per_example"] = torch.tensor([len(item["lengths"]) for item in items])
+        if self.labelled:
+            batch["counted"] = (batch["target"][:, 0] != IGNORED).nonzero().squeeze(1)
         if self.texts is not None:
             batch["passages"] = [item["passage"] for item in items]
         return batch

@@ -17,6 +17,7 @@ from ..syntax.layers import LAYERS, TABLE, TREE
 from .text_items import joined
 
 FILLINGS = {"segments": 0, "factors": PAD_ID, "word_of": -1}
+FLAT = ("tokens", "segments", "factors", "word_of")
 NAMES = {"tokens": "src_tokens", "factors": "src_factors"}
 
 
@@ -31,7 +32,7 @@ def lay_out(items: Sequence[dict[str, Any]], pad: int) -> dict[str, Any]:
         of the head of each of at most M words, its own at a root, a gap between sentences and
         padding, and ``similarity`` (B, M, M) of words, from 0 to 1, see `_table`;
         ``word_rows`` (W,), and beside ``net_input`` ``words_per_example`` (n,), if words are
-        labelled.
+        labelled; and ``known``, see `_known`.
 
     Raises:
         ValueError: an item without a token.
@@ -45,14 +46,14 @@ def lay_out(items: Sequence[dict[str, Any]], pad: int) -> dict[str, Any]:
         "src_lengths": torch.from_numpy(lengths),
         "token_positions": torch.from_numpy(token_positions),
     }
-    for name in ("tokens", "segments", "factors", "word_of"):
-        if name in items[0]:
-            flat = joined([item[name] for item in items])  # (N, ...)
-            out = np.full((len(lengths) * width, *flat.shape[1:]), FILLINGS.get(name, pad))
-            out[token_positions] = flat
-            net_input[NAMES.get(name, name)] = torch.from_numpy(
-                out.reshape(len(lengths), width, *flat.shape[1:])
-            )
+    packed = {name: joined([item[name] for item in items]) for name in FLAT if name in items[0]}
+    net_input["known"] = _known(packed, lengths)
+    for name, flat in packed.items():  # (N, ...)
+        out = np.full((len(lengths) * width, *flat.shape[1:]), FILLINGS.get(name, pad))
+        out[token_positions] = flat
+        net_input[NAMES.get(name, name)] = torch.from_numpy(
+            out.reshape(len(lengths), width, *flat.shape[1:])
+        )
     for name, layer in LAYERS.items():
         if name in items[0] and layer.enters in LAID_OUT:
             net_input[name] = LAID_OUT[layer.enters]([item[name] for item in items])
@@ -65,6 +66,29 @@ def lay_out(items: Sequence[dict[str, Any]], pad: int) -> dict[str, Any]:
     if "words" in items[0]:
         net_input["word_rows"], batch["words_per_example"] = _word_rows(items)
     return batch
+
+
+def _known(packed: dict[str, np.ndarray], lengths: np.ndarray) -> dict[str, np.ndarray]:
+    """Return the sizes that models need and a GPU would have to be asked for; they stay arrays.
+
+    Returns:
+        ``lengths`` of the rows, (B,); ``firsts``, how many of these tokens are of the first
+        segment, (B,); ``distinct``, the tokens behind the rows' first ones, each once, in rising
+        order; and if words are known ``runs`` (B,), how many words a row has, with the special
+        tokens, and ``run_sizes``, the tokens of each, one row after the other.
+    """
+    begins = np.cumsum(lengths) - lengths  # (B,)
+    found = {"lengths": lengths, "distinct": np.unique(np.delete(packed["tokens"], begins))}
+    if "segments" in packed:
+        found["firsts"] = lengths - np.add.reduceat(packed["segments"], begins)
+    if "word_of" in packed:
+        word = packed["word_of"]  # (N,)
+        is_first = (word < 0) | (word != np.roll(word, 1))
+        is_first[begins] = True
+        places = np.flatnonzero(is_first)
+        found["run_sizes"] = np.diff(places, append=len(word))
+        found["runs"] = np.add.reduceat(is_first.astype(np.int64), begins)
+    return found
 
 
 def _tree(heads: Sequence[Sequence[np.ndarray]]) -> Tensor:

@@ -257,15 +257,16 @@ class Reader:
         ]
 
 
+WHOLE = {"token_positions", "known"}  # inputs that have no rows
+
+
 def row_parts(net_input: dict[str, Tensor], most: int) -> Iterator[dict[str, Tensor]]:
     """Cut a batch for a model into parts of at most ``most`` rows, of the same width."""
     rows, width = net_input["src_tokens"].shape
     places = net_input["token_positions"]  # (N,) b S + s, rising
     for begin in range(0, rows, most):
         end = min(begin + most, rows)
-        part = {
-            name: value[begin:end] for name, value in net_input.items() if name != "token_positions"
-        }
+        part = {name: net_input[name][begin:end] for name in net_input.keys() - WHOLE}
         sides = torch.tensor([begin * width, end * width], device=places.device)
         first, last = torch.searchsorted(places, sides).tolist()
         yield part | {"token_positions": places[first:last] - begin * width}

@@ -15,9 +15,9 @@ Letters: B batch, S length, N real tokens of the batch, D width, E width of embe
 L layers, H heads.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
-from functools import cached_property, partial
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import torch
@@ -25,10 +25,10 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from .attention import GlobalMixer, SelfAttention
-from .context import AttentionContext, LayerOutputs
+from .context import AttentionContext
 from .dropout import Dropout
 from .factors import clear_padding
-from .packing import BatchLayout
+from .packing import BatchLayout, Known
 
 ACTIVATIONS = {
     "gelu": functional.gelu,
@@ -112,15 +112,15 @@ class BertOutput:
         rows: last hidden states of the real tokens, (N, D).
         layout: where they stand in the batch.
         layers: hidden states (N, D) before the first and after every layer; empty unless asked for.
-        outputs: what the layers told.
+        outputs: what the layers told, `context.LayerOutputs`.
     """
 
     rows: Tensor
     layout: BatchLayout
-    layers: list[Tensor] = field(default_factory=list)
-    outputs: LayerOutputs = field(default_factory=LayerOutputs)
+    layers: Sequence[Tensor] = ()
+    outputs: Any = None
 
-    @cached_property
+    @property
     def first(self) -> Tensor:
         """State of every sentence's first token ([CLS]), (B, D)."""
         return self.rows.index_select(0, self.layout.first_rows)
@@ -269,6 +269,7 @@ class BertEncoder(nn.Module):
         similarity: Tensor | None = None,
         need_weights: bool = False,
         need_layers: bool = False,
+        known: Known | None = None,
         layout: BatchLayout | None = None,
     ) -> BertOutput:
         """Encode a batch.
@@ -282,10 +283,11 @@ class BertEncoder(nn.Module):
                 `AttentionContext`.
             need_weights: whether to return attention weights.
             need_layers: whether to return the states of all layers.
+            known: what the host knows of the batch, see `BatchLayout`.
             layout: of the batch (default: every token but the padding wordpiece is real).
         """
         if layout is None:
-            layout = BatchLayout.of(tokens.eq(self.shape.padding), token_positions)
+            layout = BatchLayout.of(tokens.eq(self.shape.padding), token_positions, known=known)
         told = (segments, words, heads, similarity, self._signs(tokens))
         context = AttentionContext(layout, *told, need_weights)
         states = [self.embeddings(tokens, segments, layout, factors)]  # (N, D) each

@@ -9,11 +9,12 @@ that it lacks are those of the unknown token. Every word is read once a batch.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import accumulate
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
+from .packing import places
 from .recurrent import PackedLSTM, Steps
 
 
@@ -32,22 +33,27 @@ class CharacterReader(nn.Module):
     def __init__(self, words: Sequence[str], width: int, hidden: int) -> None:
         super().__init__()
         known = {one: i for i, one in enumerate(sorted({*"".join(words)}))}
-        lengths = [max(1, len(word)) for word in words]
-        begins = [0, *accumulate(lengths)][: len(words)]
+        lengths = self.sizes = np.array([max(1, len(word)) for word in words])  # (V,)
+        begins = lengths.cumsum() - lengths
         ids = torch.tensor([known[one] for word in words for one in word or next(iter(known))])
         self.register_buffer("ids", ids, persistent=False)
-        self.register_buffer("lengths", torch.tensor(lengths), persistent=False)  # (V,)
-        self.register_buffer("begins", torch.tensor(begins), persistent=False)  # (V,)
+        self.register_buffer("lengths", torch.from_numpy(lengths), persistent=False)  # (V,)
+        self.register_buffer("begins", torch.from_numpy(begins), persistent=False)  # (V,)
         self.table = nn.Embedding(len(known), width)
         self.lstm = PackedLSTM(width, hidden, both=False)
         self.outputs = hidden
 
-    def forward(self, tokens: Tensor) -> Tensor:
-        """Read words (n,) as (n, H)."""
-        found, places = tokens.unique(return_inverse=True)  # (U,), (n,)
+    def forward(self, tokens: Tensor, known: np.ndarray | None = None) -> Tensor:
+        """Read words (n,) as (n, H).
+
+        A GPU waits where the words that are there, (U,) in rising order, are not ``known``.
+        """
+        known = np.unique(tokens.cpu().numpy()) if known is None else known
+        there = torch.zeros_like(self.lengths, dtype=torch.bool).index_fill(0, tokens, True)
+        found = places(there, len(known))  # (U,)
         lengths = self.lengths[found]
-        steps = Steps.of(lengths)
+        steps = Steps.of(lengths, self.sizes[known])
         total = len(steps.rows)
         shift = (self.begins[found] - steps.firsts).repeat_interleave(lengths, output_size=total)
         ids = self.ids[torch.arange(total, device=tokens.device) + shift]  # (characters,)
-        return self.lstm.ends(self.table(ids), steps).index_select(0, places)
+        return self.lstm.ends(self.table(ids), steps).index_select(0, there.cumsum(0)[tokens] - 1)

@@ -115,7 +115,8 @@ def _within(one: _Stream, local: Tensor | None) -> Tensor:
     """
     batch, layout = one.side.layout.shape[0], one.side.layout
     masked = one.own.new_zeros(batch, one.own.shape[1])  # (B, D)
-    single = BatchLayout.of(torch.zeros(batch, 1, dtype=torch.bool, device=masked.device))
+    padding = torch.zeros(batch, 1, dtype=torch.bool, device=masked.device)
+    single = BatchLayout.of(padding, torch.arange(batch, device=masked.device))
     attended, _ = one.layer.attention(masked, single, one.own, layout)  # (B, D)
     attended = attended.index_select(0, layout.sentences)  # (n, D)
     return one.layer.join(one.own, _plus(attended, local, one.side))

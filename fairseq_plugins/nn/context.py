@@ -4,7 +4,7 @@ Letters: N packed tokens, B batch, S length, W words; n sentences of length l fo
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import torch
@@ -15,7 +15,6 @@ from .packing import BatchLayout, SentenceBlock
 from .tree_masks import Rule
 
 
-@dataclass
 class LayerOutputs:
     """What layers tell about a batch on the way.
 
@@ -30,14 +29,15 @@ class LayerOutputs:
             were asked for.
     """
 
-    gates: dict[int, Tensor] = field(default_factory=dict)
-    parent_losses: list[Tensor] = field(default_factory=list)
-    differences: dict[int, Tensor] = field(default_factory=dict)
-    fusions: dict[int, Tensor] = field(default_factory=dict)
-    weights: list[Tensor] = field(default_factory=list)
+    def __init__(self) -> None:
+        self.gates: dict[int, Tensor] = {}
+        self.parent_losses: list[Tensor] = []
+        self.differences: dict[int, Tensor] = {}
+        self.fusions: dict[int, Tensor] = {}
+        self.weights: list[Tensor] = []
 
 
-@dataclass(frozen=True)
+@dataclass
 class AttentionContext:
     """What a batch tells every attention layer.
 
@@ -50,6 +50,8 @@ class AttentionContext:
         similarity: (B, W, W), how alike words are, from 0 to 1.
         punctuation: (B, S), True at subwords that are punctuation signs.
         need_weights: whether layers are to tell their attention weights.
+
+    Attributes:
         outputs: what layers tell.
     """
 
@@ -60,8 +62,9 @@ class AttentionContext:
     similarity: Tensor | None = None
     punctuation: Tensor | None = None
     need_weights: bool = False
-    outputs: LayerOutputs = field(default_factory=LayerOutputs)
-    _made: dict[Any, Any] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        self.outputs, self._made = LayerOutputs(), {}  # factories of fields would break graphs
 
     def once(self, name: Any, block: SentenceBlock, make: Callable[[], Any]) -> Any:
         """Return what serves all layers by its name, made for a block when the first asks."""

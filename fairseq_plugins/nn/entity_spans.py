@@ -15,6 +15,9 @@ that words are mapped once and only candidates meet.
 The paper counts tokens. Here i and j are words, each by its first subword, as for labels of words;
 of words in several windows the one that shows most around them counts, and spans may cross windows.
 
+How many candidates there are only their marks tell, and an accelerator would have to be waited for.
+To learn from it judges all pairs i <= j of a question, and says which are candidates.
+
 Letters: W words of all rows of a batch, one question after another; G questions put to sentences;
 P pairs; D width.
 """
@@ -22,6 +25,7 @@ P pairs; D width.
 from functools import partial
 from typing import NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
@@ -65,7 +69,11 @@ class EntityReader(nn.Module):
         self.apply(draw)
 
     def forward(
-        self, words: Tensor, counts: Tensor, marks: Tensor | None = None
+        self,
+        words: Tensor,
+        counts: Tensor,
+        marks: Tensor | None = None,
+        known: np.ndarray | None = None,
     ) -> tuple[Tensor, dict[str, Tensor]]:
         """Judge words, and the pairs of them that may be entities.
 
@@ -73,19 +81,34 @@ class EntityReader(nn.Module):
             words: their states, (W, D).
             counts: how many of them belong to each question put to a sentence, (G,).
             marks: gold, to learn from: whether an entity begins, and ends, at each, (W, 2).
+            known: ``counts``, where the host knows them.
 
         Returns:
             Logits of start and end, (W, 2, 2): of no and yes; ``first`` and ``last``, the candidate
             pairs by their words, and ``match``, their logits, (P,) each. With ``marks`` pairs of
-            gold starts and ends are candidates as well.
+            gold starts and ends are candidates as well; if there are other pairs beside the
+            candidates, ``kept``, (P,), is True at these.
         """
         logits = self.ends(words).unflatten(1, (2, 2))  # (W, 2, 2)
         said = predicted_marks(logits)  # (W, 2)
-        pairs = pairs_of(said if marks is None else said | marks.bool(), counts)
-        if marks is not None:
-            pairs = _of_one_kind(pairs, said, marks.bool())
+        found = {}
+        if marks is None:
+            pairs = pairs_of(said, counts)
+        elif self._judges_all(words, known):
+            pairs = all_pairs(counts, known)
+            found = {"kept": _of_one_kind(pairs, said, marks.bool())}
+        else:
+            pairs = pairs_of(said | marks.bool(), counts)
+            kept = _of_one_kind(pairs, said, marks.bool())
+            pairs = Pairs(pairs.first[kept], pairs.last[kept])
         match = self._match(self.match_first(words), self.match_last(words), pairs)
-        return logits, {"first": pairs.first, "last": pairs.last, "match": match}
+        return logits, {"first": pairs.first, "last": pairs.last, "match": match, **found}
+
+    def _judges_all(self, words: Tensor, known: np.ndarray | None) -> bool:
+        """Whether to judge all pairs, which are not so many, and not to wait for candidates."""
+        if known is None or not is_waited_for(words):
+            return False
+        return self.match_out is None or _sizes(known).sum() <= AT_ONCE
 
     def _match(self, firsts: Tensor, lasts: Tensor, pairs: Pairs) -> Tensor:
         """Return the logits of pairs (P,) by both maps of words, (W, 1 or D).
@@ -129,12 +152,32 @@ def pairs_of(marks: Tensor, counts: Tensor) -> Pairs:
     return Pairs(firsts, last[places])
 
 
-def _of_one_kind(pairs: Pairs, said: Tensor, gold: Tensor) -> Pairs:
-    """Keep pairs that are both predicted or both gold, as the authors' program does."""
+def all_pairs(counts: Tensor, known: np.ndarray) -> Pairs:
+    """Return all pairs i <= j of one question; ``counts`` (G,) are ``known`` to the host."""
+    word = torch.arange(known.sum(), device=counts.device)  # (W,)
+    sizes = counts.cumsum(0).repeat_interleave(counts, output_size=len(word)) - word
+    total = int(_sizes(known).sum())
+    firsts = word.repeat_interleave(sizes, output_size=total)  # (P,)
+    places = torch.arange(total, device=word.device)
+    return Pairs(firsts, places - (sizes.cumsum(0) - sizes - word)[firsts])
+
+
+def _sizes(counts: np.ndarray) -> np.ndarray:
+    """Return how many pairs questions have whose words are ``counts``, (G,)."""
+    return counts * (counts + 1) // 2
+
+
+def is_waited_for(values: Tensor) -> bool:
+    """Whether the device of ``values`` must be waited for when their numbers are asked for."""
+    return values.device.type != "cpu"
+
+
+def _of_one_kind(pairs: Pairs, said: Tensor, gold: Tensor) -> Tensor:
+    """Tell which pairs are both predicted or both gold, (P,), as the authors' program does."""
     kept = torch.zeros_like(pairs.first, dtype=torch.bool)
     for marks in (said, gold):
         kept |= marks[pairs.first, 0] & marks[pairs.last, 1]
-    return Pairs(pairs.first[kept], pairs.last[kept])
+    return kept
 
 
 def span_scores(logits: Tensor, first: Tensor, last: Tensor, match: Tensor) -> Tensor:

@@ -19,11 +19,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from .masks import masked_softmax
-from .packing import BatchLayout, Side
+from .packing import BatchLayout, Side, known_sides
 from .recurrent import Steps
 
 
@@ -49,8 +50,10 @@ class Pair:
             raise ValueError("the sentences of pairs cannot be told apart without segments")
         second = layout.pack(segments).bool()  # (N,)
         first = ~second & (layout.positions > 0)
-        found = cls(Side.of(first, layout), Side.of(second, layout))
-        if segments.device.type == "cpu" and not found.lengths.all():
+        firsts, seconds = known_sides(layout)
+        firsts = None if firsts is None else firsts - 1
+        found = cls(Side.of(first, layout, firsts), Side.of(second, layout, seconds))
+        if not found.known.all():
             raise ValueError("a pair of the batch has a sentence without a token")
         return found
 
@@ -62,13 +65,17 @@ class Pair:
     @cached_property
     def lengths(self) -> Tensor:
         """Words of all first sentences, then of the second, (2 B,)."""
-        sides = (self.first, self.second)
-        return torch.cat([(~side.layout.padding_mask).sum(1) for side in sides])
+        return torch.cat([self.first.layout.lengths, self.second.layout.lengths])
+
+    @property
+    def known(self) -> np.ndarray:
+        """The same on the host."""
+        return np.concatenate([self.first.lengths, self.second.lengths])
 
     @cached_property
     def steps(self) -> Steps:
         """The order in which recurrent layers read the words."""
-        return Steps.of(self.lengths)
+        return Steps.of(self.lengths, self.known)
 
     def part(self, words: Tensor) -> tuple[Tensor, Tensor]:
         """Part the words of both, (n + m, ...)."""

@@ -9,21 +9,28 @@ padded block. Blocks are few when sentences of like length stand together, as ou
 The two sides of a pair, a question and its context, are packed rows of their own: everything of the
 first segment, [CLS] and the first [SEP] included, and everything of the second, the last [SEP]
 included (Chadha and Sood 2019, eq. 1-2).
+
+An accelerator that is asked for a number makes the program wait. So the sizes that depend on what
+a batch holds come with the batch, as arrays of the host (`data.text_batches`); without them the
+tensors are asked.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from .masks import allowed_keys
 
+Known = Mapping[str, np.ndarray]
 
-@dataclass(frozen=True)
+
+@dataclass
 class BatchLayout:
     """Where packed rows stand in the padded batch.
 
@@ -32,11 +39,15 @@ class BatchLayout:
         token_positions: (N,) flat positions b S + s of the real tokens, in rising order; of all
             tokens in a `padded` layout.
         keeps_padding: whether padding is computed with; see `padded`.
+        known: what the host knows of the batch, by name; see `data.text_batches`.
     """
 
     padding_mask: Tensor
     token_positions: Tensor
     keeps_padding: bool = False
+    known: Known | None = None
+    _blocks: tuple[SentenceBlock, ...] | None = None
+    _positions: Tensor | None = None
 
     @classmethod
     def of(
@@ -44,13 +55,15 @@ class BatchLayout:
         padding_mask: Tensor,
         token_positions: Tensor | None = None,
         *,
+        known: Known | None = None,
         may_be_empty: bool = False,
     ) -> BatchLayout:
-        """Make the layout of a batch; looking ``token_positions`` up makes a GPU wait.
+        """Make the layout of a batch; a GPU waits if neither of both things is known.
 
         Args:
             padding_mask: (B, S), True at padding.
             token_positions: (N,) of the real tokens, where they are known.
+            known: see `BatchLayout`; ``lengths``, (B,), are those of the sentences.
             may_be_empty: whether a sentence may have no token; it then has no first row.
 
         Raises:
@@ -62,8 +75,9 @@ class BatchLayout:
             if empty:
                 raise ValueError(f"sentence {empty[0]} of the batch, from 0, has no token")
         if token_positions is None:
-            token_positions = (~padding_mask).flatten().nonzero().squeeze(1)  # (N,)
-        return cls(padding_mask, token_positions)
+            count = None if known is None else known["lengths"].sum()
+            token_positions = places((~padding_mask).flatten(), count)  # (N,)
+        return cls(padding_mask, token_positions, known=known)
 
     @classmethod
     def padded(cls, padding_mask: Tensor) -> BatchLayout:
@@ -93,9 +107,14 @@ class BatchLayout:
         """Whether blocks are sentences of one length each, and not the whole padded batch."""
         return self.padding_mask.device.type == "cpu" and not self.keeps_padding
 
-    @cached_property
+    @property
     def blocks(self) -> tuple[SentenceBlock, ...]:
         """What attention treats at a time; together all sentences, in order."""
+        if self._blocks is None:
+            self._blocks = self._found_blocks()
+        return self._blocks
+
+    def _found_blocks(self) -> tuple[SentenceBlock, ...]:
         if not self.by_length:
             whole = self.full and not self.keeps_padding
             return (
@@ -109,22 +128,33 @@ class BatchLayout:
             row, sentence = rows.stop, sentence + count
         return tuple(block for block in found if block.length)
 
-    @cached_property
+    @property
     def positions(self) -> Tensor:
         """Place of every token in its sentence, (N,); padding on the left does not count."""
-        return self.pack((~self.padding_mask).long().cumsum(1) - 1)  # (N,)
+        if self._positions is None:
+            self._positions = self.pack((~self.padding_mask).long().cumsum(1) - 1)  # (N,)
+        return self._positions
 
-    @cached_property
+    @property
+    def lengths(self) -> Tensor:
+        """Tokens of every sentence, (B,)."""
+        return (~self.padding_mask).sum(1)
+
+    def knows(self, name: str) -> np.ndarray | None:
+        """Return what the host knows by a name, where it does."""
+        return None if self.known is None else self.known.get(name)
+
+    @property
     def sentences(self) -> Tensor:
         """Sentence of every token, (N,)."""
         return self.token_positions // self.shape[1]
 
-    @cached_property
+    @property
     def first_rows(self) -> Tensor:
         """Packed row of every sentence's first token, (B,); none may be empty."""
         if self.keeps_padding:
             return torch.arange(self.shape[0], device=self.padding_mask.device) * self.shape[1]
-        lengths = (~self.padding_mask).sum(1)  # (B,)
+        lengths = self.lengths  # (B,)
         return lengths.cumsum(0) - lengths  # (B,)
 
     def pack(self, padded: Tensor) -> Tensor:
@@ -178,18 +208,29 @@ class Side:
     Args:
         rows: its tokens among the packed rows of the batch, (n,), in rising order.
         layout: where they stand when each side begins at the left, (B, S of the side).
+        lengths: how many they are in each sentence, (B,), on the host.
     """
 
     rows: Tensor
     layout: BatchLayout
+    lengths: np.ndarray
 
     @classmethod
-    def of(cls, chosen: Tensor, layout: BatchLayout) -> Side:
-        """Make a side of the packed rows that are ``chosen``, (N,)."""
-        rows = chosen.nonzero().squeeze(1)  # (n,)
-        counts = torch.bincount(layout.sentences[rows], minlength=layout.shape[0])  # (B,)
-        columns = torch.arange(max(int(counts.max()), 1), device=rows.device)  # (S,)
-        return cls(rows, BatchLayout.of(columns >= counts[:, None], may_be_empty=True))
+    def of(cls, chosen: Tensor, layout: BatchLayout, lengths: np.ndarray | None) -> Side:
+        """Make a side of the packed rows that are ``chosen``, (N,).
+
+        Args:
+            chosen: True at its rows.
+            layout: of the batch.
+            lengths: how many they are in each sentence, (B,), where the host knows.
+        """
+        counts = counted(chosen, layout)  # (B,)
+        lengths = counts.cpu().numpy() if lengths is None else lengths
+        columns = torch.arange(max(lengths.max(), 1), device=counts.device)  # (S,)
+        own = BatchLayout.of(
+            columns >= counts[:, None], known={"lengths": lengths}, may_be_empty=True
+        )
+        return cls(places(chosen, lengths.sum()), own, lengths)
 
     def take(self, states: Tensor) -> Tensor:
         """Take its rows out of those of the batch: (N, D) to (n, D)."""
@@ -223,7 +264,27 @@ class Sides:
         if segments is None:
             raise ValueError("question and context cannot be told apart: the batch has no segments")
         second = layout.pack(segments).bool()  # (N,)
-        return cls(layout, Side.of(~second, layout), Side.of(second, layout))
+        first, rest = known_sides(layout)
+        return cls(layout, Side.of(~second, layout, first), Side.of(second, layout, rest))
+
+
+def known_sides(layout: BatchLayout) -> tuple[np.ndarray | None, np.ndarray | None]:
+    """Return how many tokens of each sentence are of the first segment, and how many are not."""
+    first = layout.knows("firsts")
+    return (None, None) if first is None else (first, layout.known["lengths"] - first)
+
+
+def places(chosen: Tensor, count: int | None) -> Tensor:
+    """Return where ``chosen`` (n,) is True, in rising order; a GPU waits for an unknown count."""
+    if count is None:
+        return chosen.nonzero().squeeze(1)
+    return chosen.nonzero_static(size=int(count)).squeeze(1)
+
+
+def counted(chosen: Tensor, layout: BatchLayout) -> Tensor:
+    """Return how many of each sentence's packed rows are ``chosen``, (N,) to (B,)."""
+    nothing = layout.token_positions.new_zeros(layout.shape[0])
+    return nothing.index_add(0, layout.sentences, chosen.to(nothing))
 
 
 class _Pack(torch.autograd.Function):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -74,8 +75,9 @@ class PairTransformer(nn.Module):
         """
         lengths, order = pair.lengths.sort(stable=True)  # (2 B,)
         begins = (pair.lengths.cumsum(0) - pair.lengths)[order]  # (2 B,)
-        columns = torch.arange(int(lengths[-1]), device=lengths.device)  # (S,)
-        own = BatchLayout.of(columns >= lengths[:, None])
+        known = np.sort(pair.known)
+        columns = torch.arange(known[-1], device=lengths.device)  # (S,)
+        own = BatchLayout.of(columns >= lengths[:, None], known={"lengths": known})
         rows = pair.rows[own.pack(begins[:, None] + columns)]  # (n + m,)
         tokens = own.pad(layout.pack(tokens)[rows])  # (2 B, S)
         factors = None if factors is None else own.pad(layout.pack(factors)[rows])

@@ -14,9 +14,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
+
+from .packing import places
 
 
 @dataclass(frozen=True)
@@ -38,16 +41,21 @@ class Steps:
     firsts: Tensor
 
     @classmethod
-    def of(cls, lengths: Tensor) -> Steps:
-        """Find the order of sentences of ``lengths`` (B,), each at least 1, packed in turn."""
+    def of(cls, lengths: Tensor, known: np.ndarray | None = None) -> Steps:
+        """Find the order of sentences of ``lengths`` (B,), each at least 1, packed in turn.
+
+        A GPU waits where these are not ``known`` to the host.
+        """
+        known = lengths.cpu().numpy() if known is None else known
         firsts = lengths.cumsum(0) - lengths  # (B,)
         ordered, order = lengths.sort(descending=True, stable=True)  # (B,) twice
-        steps = torch.arange(int(ordered[0]), device=lengths.device)  # (S,)
-        there = steps[:, None] < ordered  # (S, B)
-        rows = (firsts[order] + steps[:, None])[there]  # (N,)
+        steps = torch.arange(known.max(), device=lengths.device)  # (S,)
+        there = places((steps[:, None] < ordered).flatten(), known.sum())  # (N,) of (S, B)
+        rows = (firsts[order] + steps[:, None]).flatten()[there]  # (N,)
         back = torch.empty_like(rows)
         back[rows] = torch.arange(len(rows), device=rows.device)
-        return cls(rows, back, there.sum(1).cpu(), firsts + lengths - 1, firsts)
+        sizes = len(known) - np.bincount(known).cumsum()[:-1]  # (S,) with more than t tokens
+        return cls(rows, back, torch.from_numpy(sizes), firsts + lengths - 1, firsts)
 
 
 class PackedLSTM(nn.Module):

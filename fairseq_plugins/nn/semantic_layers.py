@@ -35,12 +35,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 
+import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from .bert import POOLER_ACTIVATIONS, BertOutput, BertShape, draw
 from .dropout import Dropout
-from .packing import BatchLayout
+from .packing import BatchLayout, counted, places
 from .recurrent import Steps, read_rows
 
 POOLINGS = MAX, FIRST = ("max", "first")
@@ -54,12 +56,14 @@ class WordRuns:
         of: word of every token, (N,), counted over the batch.
         firsts, sizes: first token and number of tokens of every word, (U,).
         lengths: words of every row of the batch, (B,).
+        known: ``sizes`` and ``lengths`` where the host knows them.
     """
 
     of: Tensor
     firsts: Tensor
     sizes: Tensor
     lengths: Tensor
+    known: tuple[np.ndarray | None, np.ndarray | None] = (None, None)
 
     @classmethod
     def find(cls, words: Tensor, layout: BatchLayout) -> WordRuns:
@@ -73,16 +77,21 @@ class WordRuns:
         begins = word < 0  # (N,)
         begins[1:] |= (word[1:] != word[:-1]) | (row[1:] != row[:-1])
         begins[0] = True
-        firsts = begins.nonzero().squeeze(1)  # (U,)
-        sizes = torch.diff(firsts, append=firsts.new_tensor([len(word)]))  # (U,)
-        lengths = torch.bincount(row[firsts], minlength=layout.shape[0])  # (B,)
-        return cls(begins.cumsum(0) - 1, firsts, sizes, lengths)
+        known = layout.knows("run_sizes"), layout.knows("runs")
+        firsts = places(begins, None if known[0] is None else len(known[0]))  # (U,)
+        sizes = functional.pad(firsts, (0, 1), value=len(word)).diff()  # (U,)
+        return cls(begins.cumsum(0) - 1, firsts, sizes, counted(begins, layout), known)
 
     @property
     def rows(self) -> Tensor:
         """Row of the batch of every word, (U,)."""
         numbers = torch.arange(len(self.lengths), device=self.lengths.device)
-        return numbers.repeat_interleave(self.lengths)
+        return numbers.repeat_interleave(self.lengths, output_size=len(self.firsts))
+
+    def windows(self, kernel: int) -> int | None:
+        """Return how many windows of ``kernel`` tokens the words have, where the host knows."""
+        sizes = self.known[0]
+        return None if sizes is None else np.maximum(sizes - kernel + 1, 1).sum()
 
 
 def maxima(values: Tensor, owners: Tensor, count: int) -> Tensor:
@@ -112,10 +121,11 @@ class WordConvolution(nn.Module):
         ends = (runs.firsts + runs.sizes)[runs.of]  # (N,) behind the word of each token
         tokens = torch.arange(len(states), device=states.device)  # (N,)
         is_first = tokens == runs.firsts[runs.of]
-        starts = (is_first | (tokens + self.kernel <= ends)).nonzero().squeeze(1)  # (V,)
-        places = starts[:, None] + tokens.new_tensor(range(self.kernel))  # (V, n)
-        beyond = places >= ends[starts, None]  # (V, n)
-        taken = states.index_select(0, places.masked_fill(beyond, 0).flatten())  # (V n, D)
+        begins = is_first | (tokens + self.kernel <= ends)  # (N,)
+        starts = places(begins, runs.windows(self.kernel))  # (V,)
+        read = starts[:, None] + torch.arange(self.kernel, device=states.device)  # (V, n)
+        beyond = read >= ends[starts, None]  # (V, n)
+        taken = states.index_select(0, read.masked_fill(beyond, 0).flatten())  # (V n, D)
         windows = taken.masked_fill(beyond.flatten()[:, None], 0.0).view(len(starts), -1)
         found = maxima(self.map(windows), runs.of[starts], len(runs.firsts))  # (U, D)
         return self.dropout(torch.relu(found))
@@ -154,11 +164,13 @@ class LabelReader(nn.Module):
         self.gru = nn.GRU(embedding, hidden, bidirectional=True)
         self.out = nn.Linear(2 * hidden * len(columns), outputs).apply(draw)
 
-    def forward(self, factors: Tensor, lengths: Tensor) -> Tensor:
-        """Read the ids (U, F) of words in rows of ``lengths`` (B,); return (U, d)."""
+    def forward(self, factors: Tensor, runs: WordRuns) -> Tensor:
+        """Read the ids (U, F) of words; return (U, d)."""
         labels = [self.shared[k][factors[:, at]] for k, at in enumerate(self.columns)]
         embedded = self.dropout(self.norm(self.table(torch.cat(labels))))  # (m U, e)
-        steps = Steps.of(lengths.repeat(len(labels)))  # each layer has rows of its own
+        known = runs.known[1]  # each layer has rows of its own
+        known = None if known is None else np.tile(known, len(labels))
+        steps = Steps.of(runs.lengths.repeat(len(labels)), known)
         read = read_rows(self.gru, embedded, steps)  # (m U, 2 h)
         return self.out(torch.cat(read.chunk(len(labels)), dim=1))
 
@@ -211,7 +223,7 @@ class SemanticLayers(nn.Module):
             raise ValueError("this model reads layers of words, but the batch has none")
         runs = WordRuns.find(words, output.layout)
         own = output.layout.pack(factors).index_select(0, runs.firsts)  # (U, F)
-        pooled, said = self.words(output.rows, runs), self.labels(own, runs.lengths)
+        pooled, said = self.words(output.rows, runs), self.labels(own, runs)
         joined = torch.cat([pooled, said.to(pooled.dtype)], dim=1)  # (U, D + d)
         if self.pooler is None:
             return joined.index_select(0, runs.of[word_rows])

@@ -11,13 +11,13 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn.utils.rnn import PackedSequence
 
 from .bert import ACTIVATIONS, BertLayer, BertOutput, BertShape, draw, plain_attention
 from .coattention import DirectedCoattention
 from .context import AttentionContext
 from .packing import BatchLayout
 from .plain_layers import PlainLayers
+from .recurrent import Steps, read_rows
 
 LSTMS = ("none", "forward", "bidirectional")
 JOINED_LAYERS = 4
@@ -86,21 +86,7 @@ class TokenLstm(nn.Module):
 
     def forward(self, rows: Tensor, layout: BatchLayout) -> Tensor:
         """Read: (N, C) to (N, outputs)."""
-        order, sizes = _by_time(layout)
-        found, _ = self.map(PackedSequence(rows.index_select(0, order), sizes))
-        return found.data.index_select(0, order.argsort())
-
-
-def _by_time(layout: BatchLayout) -> tuple[Tensor, Tensor]:
-    """Order packed rows (N,) as an LSTM reads them: all first tokens, then all second ones, …
-
-    Longer sentences come first. With the order comes how many sentences still have a token at each
-    time, (S,), on the CPU, as torch wants it.
-    """
-    lengths = (~layout.padding_mask).sum(1)  # (B,)
-    rank = lengths.argsort(descending=True, stable=True).argsort()  # (B,) place of a sentence
-    order = (layout.positions * len(lengths) + rank[layout.sentences]).argsort()
-    return order, torch.bincount(layout.positions).cpu()
+        return read_rows(self.map, rows, Steps.of(layout.lengths, layout.knows("lengths")))
 
 
 class LayerInputs(nn.Module):

@@ -25,6 +25,7 @@ from .factors import PAD_ID, FactorEmbedding
 
 SPECIAL_ID = 1  # of what is no part of a word; labels come behind
 FIRST_LABEL = 2
+IGNORED = -100  # what cross-entropy leaves out
 
 
 class TargetFactors(nn.Module):
@@ -54,7 +55,7 @@ class TargetFactors(nn.Module):
 
     def chosen(self, factors: Tensor) -> Tensor:
         """Return the columns that the model has, (B, T, K), of those of the data."""
-        return factors[..., list(self.columns)]
+        return torch.stack([factors[..., column] for column in self.columns], -1)
 
     def embed(self, before: Tensor) -> Tensor:
         """Embed the factors (B, T, K) of the words before the input words, as (B, T, D)."""
@@ -85,8 +86,11 @@ def factor_losses(scores: Sequence[Tensor], factors: Tensor) -> list[tuple[Tenso
     """
     found = []
     for score, column in zip(scores, factors.unbind(-1), strict=True):
-        there = column >= FIRST_LABEL  # (B, T)
-        wanted = column[there] - FIRST_LABEL  # (words,)
-        loss = functional.cross_entropy(score[there].float(), wanted, reduction="sum")
-        found.append((loss, (score[there].argmax(-1) == wanted).sum()))
+        wanted = (column - FIRST_LABEL).flatten()  # (B T,), below 0 where there is none
+        labels = wanted.masked_fill(wanted < 0, IGNORED)
+        score = score.flatten(0, 1)  # (B T, labels)
+        loss = functional.cross_entropy(
+            score.float(), labels, ignore_index=IGNORED, reduction="sum"
+        )
+        found.append((loss, (score.argmax(-1) == wanted).sum()))
     return found

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -50,8 +51,12 @@ class WordInputs(nn.Module):
         self.characters = characters
         self.width = width + (0 if characters is None else characters.outputs)
 
-    def forward(self, tokens: Tensor, factors: Tensor | None) -> Tensor:
+    def forward(
+        self, tokens: Tensor, factors: Tensor | None, known: np.ndarray | None = None
+    ) -> Tensor:
         """Embed words (n,) with their feature ids (n, F) as (n, D).
+
+        Which tokens are there may be ``known`` to the host, see `CharacterReader.forward`.
 
         Raises:
             ValueError: features are wanted and not given.
@@ -63,7 +68,7 @@ class WordInputs(nn.Module):
             words = self.features(words, factors)
         if self.characters is None:
             return words
-        return torch.cat([words, self.characters(tokens)], dim=1)
+        return torch.cat([words, self.characters(tokens, known)], dim=1)
 
 
 class WordMatcher(nn.Module):
@@ -94,4 +99,5 @@ class WordMatcher(nn.Module):
         """Match pairs: tokens (B, S) with segments and feature ids (B, S, F) to vectors (B, D)."""
         pair = Pair.of(layout, segments)
         factors = None if factors is None else layout.pack(factors)[pair.rows]
-        return self.matcher(self.words(layout.pack(tokens)[pair.rows], factors), pair)
+        words = self.words(layout.pack(tokens)[pair.rows], factors, layout.knows("distinct"))
+        return self.matcher(words, pair)

@@ -48,6 +48,7 @@ def criterion(threshold=THRESHOLD):
 
 def sample_of(logits, target):
     sample = {"net_input": {"logits": logits}, "target": torch.tensor(target)}
+    sample["counted"] = (sample["target"][:, 0] >= 0).nonzero().squeeze(1)
     return sample | {"nsentences": len(target), "ntokens": logits[..., 0].numel()}
 
 
