@@ -87,6 +87,7 @@ def test_batches_hold_what_is_asked_for_alone(given):
     )
     assert set(full) - set(words) == {"heads"}
     assert set(words) - set(none) == {"word_of"}
+    assert set(words.pop("known")) - set(none.pop("known")) == {"runs", "run_sizes"}
     for less in (words, none):
         assert all(torch.equal(full[name], value) for name, value in less.items())
 

@@ -52,8 +52,8 @@ def batch_of(folder, model, numbers) -> dict[str, torch.Tensor]:
     dataset = task.dataset("train")
     found = dataset.collater([dataset[i] for i in numbers])
     order = torch.argsort(torch.tensor([numbers.index(i) for i in found["id"].tolist()]))
-    back = {key: value for key, value in found["net_input"].items() if key != "token_positions"}
-    return {key: value[order] for key, value in back.items()}
+    inputs = found["net_input"]
+    return {key: inputs[key][order] for key in inputs.keys() - {"token_positions", "known"}}
 
 
 def loud(model: nn.Module) -> nn.Module:
