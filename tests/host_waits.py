@@ -28,19 +28,33 @@ MASKS = (torch.bool, torch.uint8)
 class HostWaits(TorchDispatchMode):
     """Note what waits in lines of ours.
 
+    Args:
+        device: whose tensors are waited for; ``cpu`` for code that needs numbers.
+
     Attributes:
         found: ``file:line operation`` of each wait.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, device: str = "meta") -> None:
         super().__init__()
+        self.device = device
         self.found: list[str] = []
+
+    def __enter__(self) -> Any:
+        asked = Tensor.tolist  # of numbers on a processor, which no dispatch sees
+        self._patch = mock.patch.object(Tensor, "tolist", lambda v: self.note("tolist") or asked(v))
+        self._patch.start()
+        return super().__enter__()
+
+    def __exit__(self, *error: Any) -> None:
+        super().__exit__(*error)
+        self._patch.stop()
 
     def __torch_dispatch__(self, op: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         how, name = kwargs or {}, op.overloadpacket.__name__
-        if waits(name, args, how):
+        if waits(name, args, how, self.device):
             self.note(name)
-            if name == "_local_scalar_dense":
+            if name == "_local_scalar_dense" and self.device == "meta":
                 return 1
         return op(*args, **how)
 
@@ -53,12 +67,12 @@ class HostWaits(TorchDispatchMode):
             self.found.append(f"{file}:{stack[-1].lineno} {name}")
 
 
-def waits(name: str, args: Any, how: Any) -> bool:
-    """Tell whether an operation on tensors of the meta device would wait on an accelerator."""
+def waits(name: str, args: Any, how: Any, device: str) -> bool:
+    """Tell whether an operation on tensors of a device would wait, were this an accelerator."""
     given = [one for one in tree_leaves((args, how)) if isinstance(one, Tensor)]
     devices = {one.device.type for one in given if one.dim() or name in COPYING}
     devices |= {how["device"].type} if name in COPYING and how.get("device") else set()
-    if not any(one.device.type == "meta" for one in given) and devices <= {"cpu"}:
+    if device not in devices | {one.device.type for one in given}:
         return False
     masked = name in INDEXING and any(one is not None and one.dtype in MASKS for one in args[1])
     sized = name != "repeat_interleave" or how.get("output_size") is not None
