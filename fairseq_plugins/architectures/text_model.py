@@ -139,9 +139,7 @@ class TextModel(nn.Module):
             logits, extra = self.head(output, segments, need_weights=need_weights)  # (B, S, 2)
         elif isinstance(self.head, EntityReader):
             words = output.rows.index_select(0, word_rows)
-            logits, extra = self.head(
-                words, word_counts, marks, output.layout.knows("word_counts")
-            )  # (W, 2, 2)
+            logits, extra = self.head(words, word_counts, marks, output.layout)  # (W, 2, 2)
         elif self.semantics is not None:
             logits = self.head(self.semantics(output, word_of, src_factors, word_rows))
         elif self.encoder.pooler is None:

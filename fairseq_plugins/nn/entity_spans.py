@@ -25,13 +25,13 @@ P pairs; D width.
 from functools import partial
 from typing import NamedTuple
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
 from .bert import ACTIVATIONS, draw
 from .dropout import Dropout
+from .packing import BatchLayout, places
 
 LINEAR, MLP = MATCHES = ("linear", "mlp")
 LEAST = 0.5  # an entity is more probable than that
@@ -73,7 +73,7 @@ class EntityReader(nn.Module):
         words: Tensor,
         counts: Tensor,
         marks: Tensor | None = None,
-        known: np.ndarray | None = None,
+        layout: BatchLayout | None = None,
     ) -> tuple[Tensor, dict[str, Tensor]]:
         """Judge words, and the pairs of them that may be entities.
 
@@ -81,7 +81,7 @@ class EntityReader(nn.Module):
             words: their states, (W, D).
             counts: how many of them belong to each question put to a sentence, (G,).
             marks: gold, to learn from: whether an entity begins, and ends, at each, (W, 2).
-            known: ``counts``, where the host knows them.
+            layout: of the batch; if its host knows ``word_counts``, an accelerator is spared waits.
 
         Returns:
             Logits of start and end, (W, 2, 2): of no and yes; ``first`` and ``last``, the candidate
@@ -90,25 +90,27 @@ class EntityReader(nn.Module):
             candidates, ``kept``, (P,), is True at these.
         """
         logits = self.ends(words).unflatten(1, (2, 2))  # (W, 2, 2)
-        said = predicted_marks(logits)  # (W, 2)
-        found = {}
+        said, found = predicted_marks(logits), {}  # (W, 2)
         if marks is None:
             pairs = pairs_of(said, counts)
-        elif self._judges_all(words, known):
-            pairs = all_pairs(counts, known)
-            found = {"kept": _of_one_kind(pairs, said, marks.bool())}
         else:
-            pairs = pairs_of(said | marks.bool(), counts)
-            kept = _of_one_kind(pairs, said, marks.bool())
-            pairs = Pairs(pairs.first[kept], pairs.last[kept])
+            gold, total = marks.bool(), self._all_pairs(layout)
+            pairs = pairs_of(said | gold if total is None else said | True, counts, total)
+            kept = _of_one_kind(pairs, said, gold)
+            if total is None:
+                pairs = Pairs(pairs.first[kept], pairs.last[kept])
+            else:
+                found = {"kept": kept}
         match = self._match(self.match_first(words), self.match_last(words), pairs)
         return logits, {"first": pairs.first, "last": pairs.last, "match": match, **found}
 
-    def _judges_all(self, words: Tensor, known: np.ndarray | None) -> bool:
-        """Whether to judge all pairs, which are not so many, and not to wait for candidates."""
-        if known is None or not is_waited_for(words):
-            return False
-        return self.match_out is None or _sizes(known).sum() <= AT_ONCE
+    def _all_pairs(self, layout: BatchLayout | None) -> int | None:
+        """Return how many pairs there are if all are to be judged, and no wait tells which may."""
+        if layout is None or layout.by_length or "word_counts" not in layout.known:
+            return None
+        counts = layout.known["word_counts"]
+        total = int((counts * (counts + 1) // 2).sum())
+        return total if self.match_out is None or total <= AT_ONCE else None
 
     def _match(self, firsts: Tensor, lasts: Tensor, pairs: Pairs) -> Tensor:
         """Return the logits of pairs (P,) by both maps of words, (W, 1 or D).
@@ -135,41 +137,23 @@ def predicted_marks(logits: Tensor) -> Tensor:
     return logits[..., 1] > logits[..., 0]
 
 
-def pairs_of(marks: Tensor, counts: Tensor) -> Pairs:
+def pairs_of(marks: Tensor, counts: Tensor, total: int | None = None) -> Pairs:
     """Return the pairs i <= j of a start and an end of one question.
 
     Args:
         marks: (W, 2), True at starts and at ends.
         counts: words of each question put to a sentence, (G,).
+        total: how many pairs all words make, which then are all starts and ends.
     """
-    first, last = (column.nonzero().squeeze(1) for column in marks.unbind(1))
-    behind = counts.cumsum(0).repeat_interleave(counts)[first]  # of each start its row's end
+    words = len(marks)
+    first, last = (places(one, None if total is None else words) for one in marks.unbind(1))
+    behind = counts.cumsum(0).repeat_interleave(counts, output_size=words)[first]  # its row's end
     begin, end = (torch.searchsorted(last, bound) for bound in (first, behind))
     sizes = end - begin
-    firsts = first.repeat_interleave(sizes)  # (P,)
-    before = (sizes.cumsum(0) - sizes).repeat_interleave(sizes)
-    places = begin.repeat_interleave(sizes) - before + torch.arange(len(firsts), device=last.device)
-    return Pairs(firsts, last[places])
-
-
-def all_pairs(counts: Tensor, known: np.ndarray) -> Pairs:
-    """Return all pairs i <= j of one question; ``counts`` (G,) are ``known`` to the host."""
-    word = torch.arange(known.sum(), device=counts.device)  # (W,)
-    sizes = counts.cumsum(0).repeat_interleave(counts, output_size=len(word)) - word
-    total = int(_sizes(known).sum())
-    firsts = word.repeat_interleave(sizes, output_size=total)  # (P,)
-    places = torch.arange(total, device=word.device)
-    return Pairs(firsts, places - (sizes.cumsum(0) - sizes - word)[firsts])
-
-
-def _sizes(counts: np.ndarray) -> np.ndarray:
-    """Return how many pairs questions have whose words are ``counts``, (G,)."""
-    return counts * (counts + 1) // 2
-
-
-def is_waited_for(values: Tensor) -> bool:
-    """Whether the device of ``values`` must be waited for when their numbers are asked for."""
-    return values.device.type != "cpu"
+    number = torch.arange(len(first), device=first.device)
+    start = number.repeat_interleave(sizes, output_size=total)  # (P,)
+    before = sizes.cumsum(0) - sizes - begin
+    return Pairs(first[start], last[torch.arange(len(start), device=first.device) - before[start]])
 
 
 def _of_one_kind(pairs: Pairs, said: Tensor, gold: Tensor) -> Tensor:

@@ -38,14 +38,14 @@ class BatchLayout:
         padding_mask: (B, S), True at padding.
         token_positions: (N,) flat positions b S + s of the real tokens, in rising order; of all
             tokens in a `padded` layout.
-        keeps_padding: whether padding is computed with; see `padded`.
         known: what the host knows of the batch, by name; see `data.text_batches`.
+        keeps_padding: whether padding is computed with; see `padded`.
     """
 
     padding_mask: Tensor
     token_positions: Tensor
+    known: Known
     keeps_padding: bool = False
-    known: Known | None = None
     _blocks: tuple[SentenceBlock, ...] | None = None
     _positions: Tensor | None = None
 
@@ -63,7 +63,7 @@ class BatchLayout:
         Args:
             padding_mask: (B, S), True at padding.
             token_positions: (N,) of the real tokens, where they are known.
-            known: see `BatchLayout`; ``lengths``, (B,), are those of the sentences.
+            known: see `BatchLayout`.
             may_be_empty: whether a sentence may have no token; it then has no first row.
 
         Raises:
@@ -75,9 +75,9 @@ class BatchLayout:
             if empty:
                 raise ValueError(f"sentence {empty[0]} of the batch, from 0, has no token")
         if token_positions is None:
-            count = None if known is None else known["lengths"].sum()
-            token_positions = places((~padding_mask).flatten(), count)  # (N,)
-        return cls(padding_mask, token_positions, known=known)
+            lengths = known["lengths"] if known else None
+            token_positions = places((~padding_mask).flatten(), lengths)  # (N,)
+        return cls(padding_mask, token_positions, known or {})
 
     @classmethod
     def padded(cls, padding_mask: Tensor) -> BatchLayout:
@@ -90,7 +90,7 @@ class BatchLayout:
             padding_mask: (B, S), True at padding, which stands on the right.
         """
         positions = torch.arange(padding_mask.numel(), device=padding_mask.device)  # (B S,)
-        return cls(padding_mask, positions, keeps_padding=True)
+        return cls(padding_mask, positions, {}, keeps_padding=True)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -139,10 +139,6 @@ class BatchLayout:
     def lengths(self) -> Tensor:
         """Tokens of every sentence, (B,)."""
         return (~self.padding_mask).sum(1)
-
-    def knows(self, name: str) -> np.ndarray | None:
-        """Return what the host knows by a name, where it does."""
-        return None if self.known is None else self.known.get(name)
 
     @property
     def sentences(self) -> Tensor:
@@ -217,20 +213,13 @@ class Side:
 
     @classmethod
     def of(cls, chosen: Tensor, layout: BatchLayout, lengths: np.ndarray | None) -> Side:
-        """Make a side of the packed rows that are ``chosen``, (N,).
-
-        Args:
-            chosen: True at its rows.
-            layout: of the batch.
-            lengths: how many they are in each sentence, (B,), where the host knows.
-        """
+        """Make a side of the packed rows that are ``chosen``, (N,); for ``lengths`` see `Side`."""
         counts = counted(chosen, layout)  # (B,)
         lengths = counts.cpu().numpy() if lengths is None else lengths
         columns = torch.arange(max(lengths.max(), 1), device=counts.device)  # (S,)
-        own = BatchLayout.of(
-            columns >= counts[:, None], known={"lengths": lengths}, may_be_empty=True
-        )
-        return cls(places(chosen, lengths.sum()), own, lengths)
+        padding, known = columns >= counts[:, None], {"lengths": lengths}
+        own = BatchLayout.of(padding, known=known, may_be_empty=True)
+        return cls(places(chosen, lengths), own, lengths)
 
     def take(self, states: Tensor) -> Tensor:
         """Take its rows out of those of the batch: (N, D) to (n, D)."""
@@ -270,15 +259,16 @@ class Sides:
 
 def known_sides(layout: BatchLayout) -> tuple[np.ndarray | None, np.ndarray | None]:
     """Return how many tokens of each sentence are of the first segment, and how many are not."""
-    first = layout.knows("firsts")
+    first = layout.known.get("firsts")
     return (None, None) if first is None else (first, layout.known["lengths"] - first)
 
 
-def places(chosen: Tensor, count: int | None) -> Tensor:
-    """Return where ``chosen`` (n,) is True, in rising order; a GPU waits for an unknown count."""
-    if count is None:
-        return chosen.nonzero().squeeze(1)
-    return chosen.nonzero_static(size=int(count)).squeeze(1)
+def places(chosen: Tensor, counts: Any) -> Tensor:
+    """Return where ``chosen`` (n,) is True, in rising order; ``counts`` add up to how often it is,
+    or are None, and a GPU is waited for.
+    """
+    found = chosen.nonzero() if counts is None else chosen.nonzero_static(size=int(np.sum(counts)))
+    return found.squeeze(1)
 
 
 def counted(chosen: Tensor, layout: BatchLayout) -> Tensor:

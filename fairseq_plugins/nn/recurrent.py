@@ -50,7 +50,7 @@ class Steps:
         firsts = lengths.cumsum(0) - lengths  # (B,)
         ordered, order = lengths.sort(descending=True, stable=True)  # (B,) twice
         steps = torch.arange(known.max(), device=lengths.device)  # (S,)
-        there = places((steps[:, None] < ordered).flatten(), known.sum())  # (N,) of (S, B)
+        there = places((steps[:, None] < ordered).flatten(), known)  # (N,) of (S, B)
         rows = (firsts[order] + steps[:, None]).flatten()[there]  # (N,)
         back = torch.empty_like(rows)
         back[rows] = torch.arange(len(rows), device=rows.device)

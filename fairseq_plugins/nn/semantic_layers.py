@@ -42,7 +42,7 @@ from torch.nn import functional
 
 from .bert import POOLER_ACTIVATIONS, BertOutput, BertShape, draw
 from .dropout import Dropout
-from .packing import BatchLayout, counted, places
+from .packing import BatchLayout, Known, counted, places
 from .recurrent import Steps, read_rows
 
 POOLINGS = MAX, FIRST = ("max", "first")
@@ -56,14 +56,14 @@ class WordRuns:
         of: word of every token, (N,), counted over the batch.
         firsts, sizes: first token and number of tokens of every word, (U,).
         lengths: words of every row of the batch, (B,).
-        known: ``sizes`` and ``lengths`` where the host knows them.
+        known: what the host knows of the batch, see `BatchLayout`.
     """
 
     of: Tensor
     firsts: Tensor
     sizes: Tensor
     lengths: Tensor
-    known: tuple[np.ndarray | None, np.ndarray | None] = (None, None)
+    known: Known
 
     @classmethod
     def find(cls, words: Tensor, layout: BatchLayout) -> WordRuns:
@@ -77,21 +77,15 @@ class WordRuns:
         begins = word < 0  # (N,)
         begins[1:] |= (word[1:] != word[:-1]) | (row[1:] != row[:-1])
         begins[0] = True
-        known = layout.knows("run_sizes"), layout.knows("runs")
-        firsts = places(begins, None if known[0] is None else len(known[0]))  # (U,)
+        firsts = places(begins, layout.known.get("runs"))  # (U,)
         sizes = functional.pad(firsts, (0, 1), value=len(word)).diff()  # (U,)
-        return cls(begins.cumsum(0) - 1, firsts, sizes, counted(begins, layout), known)
+        return cls(begins.cumsum(0) - 1, firsts, sizes, counted(begins, layout), layout.known)
 
     @property
     def rows(self) -> Tensor:
         """Row of the batch of every word, (U,)."""
         numbers = torch.arange(len(self.lengths), device=self.lengths.device)
         return numbers.repeat_interleave(self.lengths, output_size=len(self.firsts))
-
-    def windows(self, kernel: int) -> int | None:
-        """Return how many windows of ``kernel`` tokens the words have, where the host knows."""
-        sizes = self.known[0]
-        return None if sizes is None else np.maximum(sizes - kernel + 1, 1).sum()
 
 
 def maxima(values: Tensor, owners: Tensor, count: int) -> Tensor:
@@ -122,7 +116,9 @@ class WordConvolution(nn.Module):
         tokens = torch.arange(len(states), device=states.device)  # (N,)
         is_first = tokens == runs.firsts[runs.of]
         begins = is_first | (tokens + self.kernel <= ends)  # (N,)
-        starts = places(begins, runs.windows(self.kernel))  # (V,)
+        sizes = runs.known.get("run_sizes")
+        counts = None if sizes is None else np.maximum(sizes - self.kernel + 1, 1)
+        starts = places(begins, counts)  # (V,)
         read = starts[:, None] + torch.arange(self.kernel, device=states.device)  # (V, n)
         beyond = read >= ends[starts, None]  # (V, n)
         taken = states.index_select(0, read.masked_fill(beyond, 0).flatten())  # (V n, D)
@@ -168,9 +164,9 @@ class LabelReader(nn.Module):
         """Read the ids (U, F) of words; return (U, d)."""
         labels = [self.shared[k][factors[:, at]] for k, at in enumerate(self.columns)]
         embedded = self.dropout(self.norm(self.table(torch.cat(labels))))  # (m U, e)
-        known = runs.known[1]  # each layer has rows of its own
+        known = runs.known.get("runs")
         known = None if known is None else np.tile(known, len(labels))
-        steps = Steps.of(runs.lengths.repeat(len(labels)), known)
+        steps = Steps.of(runs.lengths.repeat(len(labels)), known)  # each layer has its own rows
         read = read_rows(self.gru, embedded, steps)  # (m U, 2 h)
         return self.out(torch.cat(read.chunk(len(labels)), dim=1))
 

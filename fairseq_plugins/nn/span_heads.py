@@ -86,7 +86,7 @@ class TokenLstm(nn.Module):
 
     def forward(self, rows: Tensor, layout: BatchLayout) -> Tensor:
         """Read: (N, C) to (N, outputs)."""
-        return read_rows(self.map, rows, Steps.of(layout.lengths, layout.knows("lengths")))
+        return read_rows(self.map, rows, Steps.of(layout.lengths, layout.known.get("lengths")))
 
 
 class LayerInputs(nn.Module):

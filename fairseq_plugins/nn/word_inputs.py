@@ -99,5 +99,5 @@ class WordMatcher(nn.Module):
         """Match pairs: tokens (B, S) with segments and feature ids (B, S, F) to vectors (B, D)."""
         pair = Pair.of(layout, segments)
         factors = None if factors is None else layout.pack(factors)[pair.rows]
-        words = self.words(layout.pack(tokens)[pair.rows], factors, layout.knows("distinct"))
+        words = self.words(layout.pack(tokens)[pair.rows], factors, layout.known.get("distinct"))
         return self.matcher(words, pair)

@@ -6,6 +6,7 @@ import pytest
 import torch
 from fairseq.logging import metrics
 from host_waits import HostWaits, without_autocast
+from trees import on_an_accelerator
 
 from benchmarks.gpu.cases import CASES, TINY, Case
 from fairseq_plugins.nn import entity_spans
@@ -68,7 +69,7 @@ def test_model_is_one_graph(name, training):
 def test_all_pairs_teach_what_candidates_teach(name, monkeypatch):
     trial = ALL[name].trial(TINY)
     plain = losses_of(trial)
-    monkeypatch.setattr(entity_spans, "is_waited_for", lambda _: True)
+    on_an_accelerator(monkeypatch)
     sizes = []
     judge = entity_spans.EntityReader._judge
     monkeypatch.setattr(
