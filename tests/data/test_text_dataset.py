@@ -59,6 +59,7 @@ def row_of(example):
 def test_rows_are_laid_out_as_bert_reads_them(examples):
     batch = collated(dataset_of(examples, layers=FEATURE_NAMES))
     inputs = batch["net_input"]
+    known = inputs.pop("known")
     rows = [row_of(examples[i]) for i in batch["id"].tolist()]
     lengths = [len(tokens) for tokens, _, _ in rows]
     assert lengths == sorted(lengths, reverse=True)
@@ -69,11 +70,11 @@ def test_rows_are_laid_out_as_bert_reads_them(examples):
         assert inputs["src_tokens"][i].tolist() == tokens + [PAD] * pad
         assert inputs["segments"][i].tolist() == segments + [0] * pad
         assert inputs["src_factors"][i].tolist() == factors + [[PAD_ID] * 3] * pad
-    assert inputs["src_lengths"].tolist() == inputs["known"]["lengths"].tolist() == lengths
+    assert inputs["src_lengths"].tolist() == known["lengths"].tolist() == lengths
     firsts = [segments.count(0) for _, segments, _ in rows]
-    assert inputs["known"]["firsts"].tolist() == firsts
+    assert known["firsts"].tolist() == firsts
     distinct = {token for tokens, _, _ in rows for token in tokens[1:]}
-    assert inputs["known"]["distinct"].tolist() == sorted(distinct)
+    assert known["distinct"].tolist() == sorted(distinct)
     assert batch["ntokens"] == sum(lengths)
     real = [i * width + s for i, row in enumerate(rows) for s in range(len(row[0]))]
     assert inputs["token_positions"].tolist() == real
