@@ -42,7 +42,7 @@ def lay_out(items: Sequence[dict[str, Any]], pad: int) -> dict[str, Any]:
         empty = next(item["id"] for item in items if 0 in item["lengths"])
         raise ValueError(f"example {empty} of the split, from 0, has a row without a token")
     token_positions, width = real_positions(lengths)
-    net_input = {
+    net_input: dict[str, Any] = {
         "src_lengths": torch.from_numpy(lengths),
         "token_positions": torch.from_numpy(token_positions),
     }
