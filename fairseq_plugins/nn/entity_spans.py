@@ -90,17 +90,11 @@ class EntityReader(nn.Module):
             candidates, ``kept``, (P,), is True at these.
         """
         logits = self.ends(words).unflatten(1, (2, 2))  # (W, 2, 2)
-        said, found = predicted_marks(logits), {}  # (W, 2)
+        said = predicted_marks(logits)  # (W, 2)
         if marks is None:
-            pairs = pairs_of(said, counts)
+            pairs, found = pairs_of(said, counts), {}
         else:
-            gold, total = marks.bool(), self._all_pairs(layout)
-            pairs = pairs_of(said | gold if total is None else said | True, counts, total)
-            kept = _of_one_kind(pairs, said, gold)
-            if total is None:
-                pairs = Pairs(pairs.first[kept], pairs.last[kept])
-            else:
-                found = {"kept": kept}
+            pairs, found = _candidates(said, marks.bool(), counts, self._all_pairs(layout))
         match = self._match(self.match_first(words), self.match_last(words), pairs)
         return logits, {"first": pairs.first, "last": pairs.last, "match": match, **found}
 
@@ -156,12 +150,19 @@ def pairs_of(marks: Tensor, counts: Tensor, total: int | None = None) -> Pairs:
     return Pairs(first[start], last[torch.arange(len(start), device=first.device) - before[start]])
 
 
-def _of_one_kind(pairs: Pairs, said: Tensor, gold: Tensor) -> Tensor:
-    """Tell which pairs are both predicted or both gold, (P,), as the authors' program does."""
+def _candidates(
+    said: Tensor, gold: Tensor, counts: Tensor, total: int | None
+) -> tuple[Pairs, dict[str, Tensor]]:
+    """Return pairs that are both predicted or both gold, as the authors' program does; or all
+    ``total`` pairs, with ``kept``, which these are.
+    """
+    pairs = pairs_of(said | gold if total is None else said | True, counts, total)
     kept = torch.zeros_like(pairs.first, dtype=torch.bool)
     for marks in (said, gold):
         kept |= marks[pairs.first, 0] & marks[pairs.last, 1]
-    return kept
+    if total is not None:
+        return pairs, {"kept": kept}
+    return Pairs(pairs.first[kept], pairs.last[kept]), {}
 
 
 def span_scores(logits: Tensor, first: Tensor, last: Tensor, match: Tensor) -> Tensor:
