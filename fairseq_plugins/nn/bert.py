@@ -279,10 +279,8 @@ class BertEncoder(nn.Module):
             segments: (B, S), or None for single sentences.
             token_positions: (N,) flat ones of the real tokens, when known (saves a GPU a wait).
             factors: feature ids (B, S, F), for an encoder with features.
-            words, heads, similarity: for attention that asks, (B, S), (B, W) and (B, W, W); see
-                `AttentionContext`.
-            need_weights: whether to return attention weights.
-            need_layers: whether to return the states of all layers.
+            words, heads, similarity: for attention that asks, see `AttentionContext`.
+            need_weights, need_layers: whether to return attention weights, states of all layers.
             known: what the host knows of the batch, see `BatchLayout`.
             layout: of the batch (default: every token but the padding wordpiece is real).
         """
