@@ -1,11 +1,10 @@
-"""Runs handed to submitit: processes of this machine, and a Slurm of shell scripts."""
+"""Runs under way: processes of this machine, and by submitit a Slurm of shell scripts."""
 
 from __future__ import annotations
 
 import json
 import os
 import signal
-import subprocess
 import time
 from pathlib import Path
 from types import SimpleNamespace
@@ -100,9 +99,7 @@ def test_a_killed_job_is_told_and_its_training_is_waited_for(make, tmp_path, mon
         (ticket,) = pool._running.values() or [None]
         if (run.folder / "begun").exists() and not killed:
             killed.append(ticket.job)
-            words = ["pgrep", "--parent", ticket.job]
-            for task in subprocess.check_output(words, text=True).split():
-                os.kill(int(task), signal.SIGKILL)
+            os.kill(int(ticket.job), signal.SIGKILL)
 
     monkeypatch.setattr(LocalPool, "look", kill)
     failures = execute([run], Machine(tmp_path / "jobs"))

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from ..safe_files import open_file, read_tail
+from . import forks
 from .run import RunError
 
 _GRACE = 20.0  # seconds that a command has to end itself
@@ -34,20 +35,12 @@ class Commands:
         Raises:
             RunError: it failed; with the end of its output.
         """
-        kept = () if self.keep is None else (self.keep,)
         with open_file(log, "ab") as output:
             if read_tail(log, 1) not in ("", "\n"):  # broken off
                 output.write(b"\n")
                 output.flush()
             start = output.tell()
-            process = subprocess.Popen(
-                command,
-                stdout=output,
-                stderr=subprocess.STDOUT,
-                stdin=subprocess.DEVNULL,
-                env=self._environment,
-                pass_fds=kept,
-            )
+            process = self._start(command, output.fileno())
         try:
             status = process.wait()
         finally:
@@ -55,6 +48,18 @@ class Commands:
         if status:
             lines = [f"exit status {status}; the end of {log}:", *last_lines(log, start)]
             raise RunError("\n  ".join(lines))
+
+    def _start(self, command: Sequence[str], output: int) -> subprocess.Popen | forks.Fork:
+        if forks.can_be(command):  # a fork keeps all files open
+            return forks.Fork(command, output, self._environment)
+        return subprocess.Popen(
+            command,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            env=self._environment,
+            pass_fds=() if self.keep is None else (self.keep,),
+        )
 
 
 def last_lines(log: Path, start: int = 0) -> list[str]:
@@ -68,7 +73,7 @@ def last_lines(log: Path, start: int = 0) -> list[str]:
     return lines[-_LINES:]
 
 
-def _end(process: subprocess.Popen) -> None:
+def _end(process: subprocess.Popen | forks.Fork) -> None:
     """End a command that still runs."""
     if process.poll() is None:
         process.terminate()

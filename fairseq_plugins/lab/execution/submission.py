@@ -1,4 +1,4 @@
-"""Runs handed to submitit: jobs of this machine, a few at a time, or of Slurm, all at once."""
+"""Runs under way: forks of this process, a few at a time, or jobs of Slurm, all at once."""
 
 import contextlib
 import getpass
@@ -10,16 +10,18 @@ import subprocess
 import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import partial
 from itertools import count
 from pathlib import Path
 
 import torch
-from submitit import LocalExecutor, SlurmExecutor
+from submitit import SlurmExecutor
 from submitit.core.utils import FailedJobError
 
 from ...files import write_text
 from ..safe_files import read_json
+from . import forks
 from .cluster import Machine
 from .job import RunJob, is_locked
 from .run import Run
@@ -28,7 +30,6 @@ logger = logging.getLogger(__name__)
 
 SUBMITTED = "submitted.json"  # run -> job, kind; of jobs that may still be there
 
-_FOREVER = 60 * 24 * 366  # minutes
 _REQUEUES = 1000  # as often as it takes: a job that gets nowhere ends itself
 _INTERVAL = 10.0  # seconds between questions to Slurm
 _PAUSE = 0.1  # seconds between looks at jobs that are ending
@@ -44,6 +45,7 @@ class Ticket:
     folder: Path  # of the job's files
     has_ended: Callable[[], bool]  # whether the job is over
     slot: int = 0  # its place among the jobs at a time
+    begun: float = field(default_factory=lambda: time.monotonic())  # when it was submitted
 
 
 class Pool:
@@ -74,10 +76,11 @@ class LocalPool(Pool):
 
     def __init__(self, machine: Machine) -> None:
         super().__init__(machine)
-        # A number of a process may come again, and with it the names of submitit's files.
-        folder = machine.folder / f"{time.strftime('%Y%m%d-%H%M%S')}-{uuid.uuid4().hex[:6]}"
-        self._executor = LocalExecutor(folder)
-        self._executor.update_parameters(timeout_min=_FOREVER)
+        # A number of a process may come again, and with it the names of its files.
+        name = f"{time.strftime('%Y%m%d-%H%M%S')}-{uuid.uuid4().hex[:6]}"
+        self._folder = (machine.folder / name).absolute()
+        self._folder.mkdir(parents=True)
+        forks.warm_up()
 
     @property
     def room(self) -> int:
@@ -92,10 +95,12 @@ class LocalPool(Pool):
                 logger.warning("%s: another process is at work there; waiting for it", run.folder)
             taken = {ticket.slot for ticket in self._running.values()}
             slot = next(slot for slot in count() if slot not in taken)
-            environment = _environment(self._machine, slot)
-            job = self._executor.submit(RunJob(run, environment))
-            ticket = Ticket(run, job.job_id, job.paths.folder, job.done, slot)
-            self._running[job.job_id] = ticket
+            job = RunJob(run, _environment(self._machine, slot))
+            process = forks.CONTEXT.Process(target=_work, args=(job, self._folder))
+            process.start()
+            ended = partial(lambda process: not process.is_alive(), process)
+            ticket = Ticket(run, str(process.pid), self._folder, ended, slot)
+            self._running[ticket.job] = ticket
             logger.info("%s: %d updates", run.folder, run.updates)
             tickets.append(ticket)
         return tickets
@@ -103,7 +108,7 @@ class LocalPool(Pool):
     def stop(self) -> None:
         """End all jobs and wait for that.
 
-        By SIGTERM: at SIGINT submitit kills a job within a second, and its training may go on.
+        By SIGTERM, at which a job ends its training.
         """
         begun, asked = time.monotonic(), float("-inf")
         while left := [ticket for ticket in self._running.values() if not ticket.has_ended()]:
@@ -130,6 +135,15 @@ def _environment(machine: Machine, slot: int) -> dict[str, str | None]:
         chosen = [names[(slot * own + k) % there] for k in range(own)]
         found["CUDA_VISIBLE_DEVICES"] = ",".join(chosen)
     return found
+
+
+def _work(job: RunJob, folder: Path) -> None:
+    """Be the process of a job, as submitit would start it."""
+    own = {"EXECUTOR": "local", "FOLDER": str(folder), "LOCAL_JOB_ID": str(os.getpid())}
+    os.environ.update({f"SUBMITIT_{name}": value for name, value in own.items()})
+    logs = [folder / f"{os.getpid()}_0_log.{end}" for end in ("out", "err")]
+    forks.redirect(*(os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o666) for log in logs))
+    job()
 
 
 class SlurmPool(Pool):
