@@ -115,7 +115,7 @@ def run(args: argparse.Namespace) -> int:
         raise FileNotFoundError(next(iter(missing.values())))
     failed = run_all(plan, machine)
     remarks = []
-    if not args.no_after and not failed:
+    if not (args.no_after or failed or any(not run.is_finished() for run in plan.runs)):
         remarks = after_steps.perform_all(plan, args.raw)
     for line in remarks:
         command.complain(line, breaks=True)

@@ -56,6 +56,12 @@ class Machine:
     folder: Path
     executor: str = option("where runs are executed", LOCAL, choices=EXECUTORS)
     jobs: int = option(f"number of runs at a time; with {SLURM} of one array", 1, least=1)
+    stop_after: float = option(
+        "start no run that would end later than these minutes from now, if it took as long as the "
+        f"longest so far (0: no limit; only with {LOCAL}); the same command goes on later",
+        0.0,
+        least=0,
+    )
     gpus_per_node: int = option("GPUs of a run on each node", 0, least=0)
     processes: int = option("training processes of a run on each node", 1, least=1)
     nodes: int = option(f"nodes of a run; more than one only with {SLURM}", 1, least=1)
@@ -83,6 +89,8 @@ class Machine:
         if self.time:
             read_minutes(self.time)
         if self.executor == SLURM:
+            if self.stop_after:
+                raise ValueError(f"--stop-after: needs --executor {LOCAL}; see --time")
             return
         if self.nodes > 1:
             raise ValueError(f"--nodes {self.nodes}: several nodes need --executor {SLURM}")

@@ -6,6 +6,7 @@ ever read: whether a run is finished is seen in its folder.
 """
 
 import logging
+import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -55,7 +56,7 @@ def execute(
     total = sum(run.updates for run in waiting)
     with logging_redirect_tqdm(), tqdm(total=total, unit=" updates", disable=None) as bar:
         try:
-            for ticket in _ended(pool, waiting, bar):
+            for ticket in _ended(pool, waiting, bar, machine.stop_after):
                 reason = _problem(ticket, machine)
                 failures += [f"{ticket.run.folder}: {reason}"] if reason else []
                 done(ticket.run, reason)
@@ -64,22 +65,34 @@ def execute(
     return failures
 
 
-def _ended(pool: LocalPool | SlurmPool, waiting: Sequence[Run], bar: tqdm) -> Iterator[Ticket]:
-    """Submit runs as the pool takes them; yield every one that ended."""
-    queue, running = list(waiting), []
+def _ended(
+    pool: LocalPool | SlurmPool, waiting: Sequence[Run], bar: tqdm, minutes: float
+) -> Iterator[Ticket]:
+    """Submit runs as the pool takes them, all systems of a seed first; yield every one that ended.
+
+    Args:
+        minutes: no run is submitted that would end later, by the longest so far; 0 for no limit.
+    """
+    queue, running = sorted(waiting, key=lambda run: run.cell.seed), []
+    end = time.monotonic() + 60 * minutes if minutes else math.inf
+    longest = 0.0
     seen = {run.folder: 0 for run in waiting}
     while queue or running:
+        if queue and time.monotonic() + longest > end:
+            logger.info("%d runs are left: no time; the same command goes on", len(queue))
+            queue = []
         taken, queue = queue[: pool.room], queue[pool.room :]
         running += pool.submit(taken) if taken else []
         time.sleep(_LOOK)
         pool.look()
+        longest = max([longest, *(time.monotonic() - ticket.begun for ticket in running)])
         ended = [ticket for ticket in running if ticket.has_ended()]
         running = [ticket for ticket in running if ticket not in ended]
         for ticket in [*running, *ended]:
             run = ticket.run
-            now = run.updates if ticket in ended else updates_so_far(run.folder / LOG)
-            bar.update(min(now, run.updates) - seen[run.folder])
-            seen[run.folder] = min(now, run.updates)
+            done = run.updates if ticket in ended else updates_so_far(run.folder / LOG)
+            bar.update(min(done, run.updates) - seen[run.folder])
+            seen[run.folder] = min(done, run.updates)
         for ticket in ended:
             pool.release(ticket)
             yield ticket
