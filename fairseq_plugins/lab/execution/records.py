@@ -13,7 +13,7 @@ from typing import Any
 from ...files import alone_in, write_text
 from ..plan.prepared_data import TRANSLATION
 from ..results.kept_rows import numbered_rows
-from ..results.origins import MADE_OF, TRAINED, made_of, trained_with
+from ..results.origins import DEVICE, MADE_OF, TRAINED, made_of, trained_with
 from ..run_files import DESCRIPTION, RESULT, ROWS
 from ..safe_files import read_json
 from .experiment import Plan
@@ -21,7 +21,7 @@ from .run import Run, versions
 
 # of a result, what a row has under the same name; the rest is spelt in `_row`
 _SHARED = ("dataset", "system", "learning_rate", "metric", "validation", "best", "last")
-_MORE = ("positive", "best_updates", "parameters", "processes", "command", "versions")
+_MORE = ("positive", "best_updates", "parameters", "processes", DEVICE, "command", "versions")
 
 
 def write_description(plan: Plan, command: str) -> None:

@@ -21,9 +21,9 @@ from ...evaluation.metrics import LOWER_IS_BETTER
 from ...files import write_text
 from .. import run_files as files
 from ..results import squad_answers
-from ..results.origins import MADE_OF, made_of, without_seed
+from ..results.origins import DEVICE, MADE_OF, made_of, without_seed
 from ..results.split_files import EVALUATION
-from ..results.training_log import best, gates, parameters, speed, validations
+from ..results.training_log import best, device, gates, parameters, speed, validations
 from ..safe_files import read_json, refuse_links
 from .checkpoints import mend, strip, updates_of
 from .run_commands import PlacedRun
@@ -172,6 +172,7 @@ class Run(PlacedRun):
             "last": found[-1].metrics,
             "gates": gates(chosen),
             "processes": self.workers.count,
+            DEVICE: device(self.folder / files.LOG),
             "command": self.shown_command(),
             "versions": versions(),
             "updates_per_second": speed(self.folder / files.LOG),

@@ -23,7 +23,7 @@ from .kept_rows import (
     numbered_rows,
     outcomes_of_rows,
 )
-from .origins import otherwise_made
+from .origins import cut_of, otherwise_made
 from .run_counts import counts_in_files, kept_counts
 from .run_frame import Facts
 from .runs import Outcomes
@@ -162,6 +162,12 @@ def _check_origin(row: Facts, place: str, old: Mapping[str, Any]) -> None:
                 f"{place}: key {key!r}: {quoted(row.get(key))} has a setting and seed that "
                 f"{old['place']} has of {quoted(before.get(key))}: keep them in files of their own"
             )
+    cut, other = cut_of(before), cut_of(row)
+    if cut and other and cut != other:
+        raise ValueError(
+            f"{place}: its words were cut by {quoted(other)}, those of {old['place']}, the same "
+            f"setting and seed, by {quoted(cut)}: keep them in files of their own"
+        )
 
 
 def _text(row: Facts, key: str) -> str:

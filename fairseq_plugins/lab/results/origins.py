@@ -15,8 +15,9 @@ from ...data.folder_names import TOKENIZE, WORD_LABELS
 from ...messages import quoted
 from ...syntax.layers import identity_line
 from ..plan.prepare_options import SQUAD, TRANSLATION
+from .training_log import CPU
 
-MADE_OF, TRAINED = "made_of", "trained"  # keys of a row
+MADE_OF, TRAINED, DEVICE = "made_of", "trained", "device"  # keys of a row
 ANNOTATOR, WORDS = "annotator", "words"  # keys of `made_of`
 _GIVEN, _BLANKS = "given", TOKENIZE[0]  # values of `WORDS`; the latter where older rows have none
 _DIGITS = 12  # of a SHA-256
@@ -38,6 +39,24 @@ def made_of(manifest: Mapping[str, Any]) -> dict[str, str]:
     cut = _GIVEN if manifest.get("target") == WORD_LABELS else cut
     told = {ANNOTATOR: annotator, WORDS: cut}
     return found | {name: value for name, value in told.items() if value}
+
+
+def device_of(facts: Mapping[str, Any]) -> str:
+    """Return what a run was trained on; rows of before it was kept were trained on CPUs."""
+    return str(facts.get(DEVICE) or CPU)
+
+
+def words_of(facts: Mapping[str, Any]) -> str:
+    """Return how text became words, as a row of a run says it; "" if it does not."""
+    made = facts.get(MADE_OF)
+    return str(made.get(WORDS) or "") if isinstance(made, dict) else ""
+
+
+def cut_of(facts: Mapping[str, Any]) -> str:
+    """Return `words_of` a run; given words, and texts of older rows, count as cut at blanks."""
+    if (found := words_of(facts) or _GIVEN) != _GIVEN:
+        return found
+    return "" if facts.get("dataset") in (SQUAD, TRANSLATION) else _BLANKS
 
 
 def without_seed(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -65,6 +84,7 @@ def otherwise_made(runs: pd.DataFrame) -> Iterator[str]:
     """Say which rows have data made of something else than rows before them; once for each value.
 
     And which have a setting of rows before, but other options: seeds of one setting are averaged.
+    And which were trained on another device; rows that do not say it count as trained on a CPU.
     Rows that do not say it are passed over. Systems may be trained on data of their own, with words
     of their own: all but what is scored and what annotates is compared within a setting.
     """
@@ -73,10 +93,11 @@ def otherwise_made(runs: pd.DataFrame) -> Iterator[str]:
     for run in runs.itertuples():
         own, trained = run.facts.get(MADE_OF), run.facts.get(TRAINED)
         own = {**(own if isinstance(own, dict) else {}), **({TRAINED: trained} if trained else {})}
-        if run.dataset not in (SQUAD, TRANSLATION) and own.get(WORDS, _GIVEN) == _GIVEN:
-            own[WORDS] = _BLANKS
+        own |= {WORDS: cut} if (cut := cut_of(run.facts)) else {}
+        own[DEVICE] = device_of(run.facts)
         for name, value in own.items():
-            shared = name.partition(".")[0] in (ANNOTATOR, WORDS, run.validation, run.evaluated)
+            everywhere = (ANNOTATOR, WORDS, DEVICE, run.validation, run.evaluated)
+            shared = name.partition(".")[0] in everywhere
             about = name, None if shared else run.setting
             place, before = first.setdefault(about, (run.place, value))
             if value != before and (*about, repr(value)) not in told:
@@ -89,6 +110,11 @@ def _said(place: str, first: str, name: str, value: Any, before: Any) -> str:
         return (
             f"{place}: trained with other options than {first}, which has the same setting (see "
             "their key 'command'): they are averaged as if they were the same"
+        )
+    if name == DEVICE:
+        return (
+            f"{place}: trained on {quoted(value)}, {first} on {quoted(before)}: the same seed "
+            "draws other numbers there, so that pairs of seeds share less"
         )
     name = "words cut by" if name == WORDS else name
     return (

@@ -1,12 +1,14 @@
 """What results must not be taken for: those of runs that were cut short, or on invented corpora."""
 
+from collections import Counter
 from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 
-from .origins import MADE_OF, WORDS
+from .origins import device_of, words_of
 from .tables import ResultTable
+from .training_log import CPU
 
 TRIALS = {  # mark of runs that were cut short -> what is said of them
     "smoke": "Smoke test: two updates a run show that it runs; nothing is learnt or tested.",
@@ -18,16 +20,23 @@ def remarks_of(runs: pd.DataFrame) -> list[str]:
     """Return what has to be said of runs wherever they are shown; nothing of whole ones."""
     marks = set(runs.trial)
     trials = [said for mark, said in TRIALS.items() if mark in marks]
-    return [*trials, *dict.fromkeys(filter(None, runs.note)), *_words_of(runs)]
+    notes = dict.fromkeys(filter(None, runs.note))
+    return [*trials, *notes, *_words_of(runs), *devices_of(runs)]
+
+
+def devices_of(runs: pd.DataFrame) -> list[str]:
+    """Say what runs were trained on, unless all were on CPUs."""
+    found = Counter(map(device_of, runs.facts))
+    told = ", ".join(f"{name} ({count} runs)" for name, count in sorted(found.items()))
+    return [f"Trained on: {told}."] if {*found} - {CPU} else []
 
 
 def _words_of(runs: pd.DataFrame) -> list[str]:
     """Say how the text of each dataset became words, unless no run tells it."""
     found: dict[str, dict[str, None]] = {}
     for run in runs.itertuples():
-        made: Any = run.facts.get(MADE_OF)
-        cut = made.get(WORDS) if isinstance(made, dict) else None
-        found.setdefault(str(cut or "not said"), {})[str(run.dataset)] = None
+        facts: Any = run.facts
+        found.setdefault(words_of(facts) or "not said", {})[str(run.dataset)] = None
     told = "; ".join(f"{cut} ({', '.join(names)})" for cut, names in found.items())
     return [f"Words: {told}."] if {*found} - {"not said"} else []
 

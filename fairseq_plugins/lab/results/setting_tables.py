@@ -17,7 +17,7 @@ from ...messages import named
 from .against import against
 from .comparisons import FEWEST, Significance
 from .kept_rows import kept_outcomes
-from .remarks import remarked
+from .remarks import devices_of, remarked
 from .run_frame import BEST, EVALUATION, Setting, found_scores
 from .runs import Outcomes, read_outcomes
 from .seeds import (
@@ -235,6 +235,7 @@ def _remarks(report: SeedReport, is_rows: bool) -> Iterator[str]:
         yield _NO_BASELINE.format(" | ".join(names))
     if shown.where == BEST and (others := sorted({*report.runs.evaluated} - {""})):
         yield _NOT_ALL.format(named(others), on_split(shown))
+    yield from devices_of(report.runs)
     tried = report.settings.groupby("system").size()
     if shown.where == BEST and tried.nunique() > 1:
         yield _UNEVEN.format(tried.min(), tried.max())

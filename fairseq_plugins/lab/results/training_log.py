@@ -16,10 +16,12 @@ from ..safe_files import is_file, open_file, read_tail, read_text
 _RECORD = re.compile(r"\| (\w+) \| (\{.*)$", re.MULTILINE)
 _UPDATES = re.compile(r'"num_updates": "(\d+)"|"train_num_updates": "(\d+)"')
 _PARAMETERS = re.compile(r"num\. shared model params: ([\d,]+)")
+_CARD = re.compile(r"rank +\d+: capabilities = .* ; name = (.*\S)")
 _SPEED = re.compile(r'"(?:train_)?ups": "([\d.]+)"')
 _INNER = "train_inner"  # a line within an epoch
 _GATE = "gate_"  # with the number of a layer: its mean local share of attention
 _NO_METRICS = ("num_updates", "epoch", "update", "wps")  # wps: the machine's
+CPU = "cpu"  # device of a training that names no GPU
 _TAIL = 4096  # bytes that hold the last line
 
 
@@ -94,6 +96,12 @@ def parameters(path: Path) -> int:
     with TextIOWrapper(open_file(path), encoding="utf-8", errors="replace") as stream:
         stated = next((match for line in stream if (match := _PARAMETERS.search(line))), None)
     return int(stated.group(1).replace(",", "")) if stated else 0
+
+
+def device(path: Path) -> str:
+    """Return the names of the GPUs that a log of a training names, or "cpu"."""
+    cards = _CARD.findall(read_text(path, errors="replace")) if is_file(path) else []
+    return ", ".join(dict.fromkeys(cards)) or CPU
 
 
 def training_losses(path: Path) -> dict[int, float]:

@@ -1,0 +1,99 @@
+"""Runs side by side on one card: forks of a warm process, the devices they see, a limit of time."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import sys
+from types import SimpleNamespace
+
+import pytest
+import torch
+from lab.fake_runs import TRAIN, make_runs, trained, work_here
+
+from fairseq_plugins.cli import main
+from fairseq_plugins.lab.commands import command
+from fairseq_plugins.lab.execution import forks, runner, submission
+from fairseq_plugins.lab.execution.cluster import Machine
+from fairseq_plugins.lab.execution.processes import Commands
+from fairseq_plugins.lab.execution.run import RunError
+from fairseq_plugins.lab.results.training_log import device
+
+CARD = "NVIDIA H100 80GB HBM3"
+CUDA = f"x | rank   0: capabilities =  9.0  ; total memory = 79.109 GB ; name = {CARD:40s}"
+
+
+@pytest.fixture
+def warm(monkeypatch):
+    monkeypatch.setattr(forks, "_warm", True)
+
+
+def test_a_fork_is_the_command_with_its_words_environment_and_log(warm, tmp_path, monkeypatch):
+    """What the warm process does with signals, logs and threads does not reach it."""
+
+    def work():
+        logging.getLogger("fairseq").info("not shown: no handler, and no level but the default")
+        print(*sys.argv[1:], os.environ["CUDA_VISIBLE_DEVICES"], "GONE" in os.environ)
+        print(torch.get_num_threads(), logging.getLogger().level, file=sys.stderr)
+        return 3
+
+    monkeypatch.setattr(main, "main", work)
+    monkeypatch.setenv("GONE", "here")
+    logging.getLogger("fairseq").setLevel(logging.ERROR)
+    here = {"CUDA_VISIBLE_DEVICES": "1", "OMP_NUM_THREADS": "2", "GONE": None}
+    with pytest.raises(RunError, match="exit status 3"):
+        Commands(here).launch(command("predict", "runs/a"), tmp_path / "log")
+    lines = (tmp_path / "log").read_text().splitlines()
+    assert lines == ["predict runs/a 1 False", f"2 {logging.WARNING}"]
+
+
+def test_an_error_in_a_fork_ends_in_the_line_that_a_new_process_would_print(warm, tmp_path):
+    with pytest.raises(RunError, match="exit status 2"):
+        Commands({}).launch(command("predict", "--nothing"), tmp_path / "log")
+    assert "Traceback" not in (tmp_path / "log").read_text()
+
+
+def test_only_known_commands_of_a_process_without_a_gpu_context_are_forked(warm, monkeypatch):
+    known = [sys.executable, "-m", "fairseq_cli.train", "data"], command("answer", "runs/a")
+    assert all(map(forks.can_be, known))
+    assert not forks.can_be(command("train-distributed", "2"))
+    monkeypatch.setattr(torch.cuda, "_is_in_bad_fork", lambda: True)  # the warm process opened it
+    assert not any(map(forks.can_be, known))
+
+
+def test_runs_side_by_side_share_one_card_and_the_cores(tmp_path, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(16))
+    for name in ("CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS"):
+        monkeypatch.delenv(name, raising=False)
+    machine = Machine(tmp_path, jobs=16, gpus_per_node=1)
+    found = [submission._environment(machine, slot) for slot in range(16)]
+    assert found == [{"CUDA_VISIBLE_DEVICES": None, "OMP_NUM_THREADS": "1"}] * 16
+
+
+def test_no_run_starts_that_would_end_too_late_and_the_rest_goes_on(tmp_path, monkeypatch):
+    """Each run takes 40 seconds: within two minutes there is time for two of three, by seeds."""
+    slept, told = [], []
+    clock = SimpleNamespace(sleep=lambda _: slept.append(40), monotonic=lambda: sum(slept))
+    monkeypatch.setattr(runner, "time", clock)
+    monkeypatch.setattr(submission, "time", clock)
+    work_here(monkeypatch)
+    runs = make_runs(tmp_path, seeds=(3, 1, 2))
+    for minutes in (2, 0):
+        machine = Machine(tmp_path / "jobs", stop_after=minutes)
+        assert runner.execute(runs, machine, lambda run, _: told.append(run.cell.seed)) == []
+    assert told == [1, 2, 3]
+    assert [trained(run) for run in runs] == [1, 1, 1]
+    assert len(slept) == 3
+    with pytest.raises(ValueError, match="--stop-after: needs --executor local"):
+        Machine(tmp_path, executor="slurm", stop_after=2)
+
+
+@pytest.mark.parametrize(("line", "wanted"), [("", "cpu"), (CUDA, CARD)])
+def test_a_result_says_what_the_run_was_trained_on(tmp_path, monkeypatch, line, wanted):
+    work_here(monkeypatch)
+    (run,) = make_runs(tmp_path, seeds=(1,), script=f"echo '{line}'\n{TRAIN}")
+    assert runner.execute([run], Machine(tmp_path / "jobs")) == []
+    assert json.loads((run.folder / "result.json").read_text())["device"] == wanted
+    assert device(tmp_path / "none") == "cpu"
