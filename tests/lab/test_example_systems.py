@@ -23,7 +23,9 @@ from fairseq_plugins.lab.results.split_files import EVALUATION, GENERATED, SCORE
 from fairseq_plugins.prep.subset import write_subset
 
 # files whose systems are those of other files with a control, each of which has its own tests
-CONTROLS = {f"evidence-{name}" for name in ("cola", "sts_b", "ewt_errors", "squad", "multi30k")}
+CONTROLS = {
+    f"evidence-{name}" for name in ("cola", "sts_b", "ewt_errors", "squad", "multi30k", "atlas")
+}
 RUNS = [one for one in every_run() if name_of(one.path) not in CONTROLS]
 FEW = covering(RUNS, lambda one: one.traits)
 REST = covering(RUNS, lambda one: {one.own}, FEW)

@@ -38,7 +38,7 @@ WANTED = {  # every table of the papers, and the figures' grids
     "dabert": {"table1", "table2", "table3", "table5"},
     "bertqa_squad": {"table1", "table2", "table3"},
     "composition": {"rte", "cola", "squad", "demo"},
-    "evidence": {"cola", "ewt_errors", "sts_b", "squad", "wnut17", "multi30k"},
+    "evidence": {"cola", "ewt_errors", "sts_b", "squad", "wnut17", "multi30k", "atlas"},
 }
 
 
@@ -54,7 +54,9 @@ def test_experiments_of_sentences_say_how_these_are_cut_into_words():
             dataset = DATASETS.get(part.grid.dataset)  # neither SQuAD nor translation
             if dataset and dataset.target != "word_labels" and layers != "none":
                 found[path, part.name] = given.get("tokenize")
-    assert {*found.values()} == {"whitespace", "characters"}, found
+    evidence = {words for (path, _), words in found.items() if path.parent.name == "evidence"}
+    assert evidence == {"spacy"}
+    assert {*found.values()} == {"whitespace", "characters", "spacy"}, found
     chinese = {path.stem for (path, _), words in found.items() if words == "characters"}
     assert chinese == {"chnsenticorp", "table3"}
     assert len(found) > 50
