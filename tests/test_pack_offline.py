@@ -176,8 +176,9 @@ def test_a_node_that_lacks_what_the_pack_brings_trains(tmp_path):
     examples = prepared_text.examples("classes", 40)
     toy = prepared_text.prepare(tmp_path / "toy", "classes", {"train": examples, "valid": examples})
     done = call(tmp_path / "pack", "--data", toy, "--python", VERSION)
-    if "No matching distribution" in done.stderr:
-        pytest.skip("no index of packages can be reached")
+    for said in ("No matching distribution", "none was built here"):  # no network, another set-up
+        if said in done.stderr:
+            pytest.skip(done.stderr)
     assert done.returncode == 0, done.stderr
     venv.create(tmp_path / "env", with_pip=False)
     node = {"PATH": f"{tmp_path}/env/bin:/usr/bin:/bin", "PYTHON": "python", "PYTHONPATH": ""}
