@@ -110,7 +110,7 @@ FLOAT32, *_ = PRECISIONS = (
     Precision("--fp16", FP16, translates=True, on_cpu=False),
     Precision("--fp16 --fp16-no-flatten-grads", UNFLATTENED, translates=False),
     Precision("--memory-efficient-fp16", {"memory_efficient_fp16": True}, translates=True),
-    Precision("--amp", {"amp": True}, on_cpu=False),
+    Precision("--amp", {"amp": True}),
     Precision("--autocast bfloat16", {}, {"autocast": "bfloat16"}, translates=False),
     Precision("common.bf16=true", {"bf16": True}),  # by fairseq-hydra-train
 )

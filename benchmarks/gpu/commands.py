@@ -132,8 +132,8 @@ def measure(chains: Sequence[Chain], recorder: Recorder, jobs: int) -> None:
             recorder.add(compared(chain, exact))
 
 
-def main(words: Sequence[str] | None = None) -> None:
-    """Run all chains, or those whose names have one of the words."""
+def main(words: Sequence[str] | None = None) -> int:
+    """Run all chains, or those whose names have one of the words; return 1 if a bar is missed."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     add_flags(parser)
     parser.add_argument("--jobs", type=int, default=12, help="chains at once")
@@ -153,7 +153,8 @@ def main(words: Sequence[str] | None = None) -> None:
         recorder = Recorder(args.output, args.device)
         measure(chains, recorder, args.jobs)
     print(recorder.table())
+    return int(any(figure.holds is False for figure in recorder.figures))
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -47,4 +47,4 @@ if __name__ == "__main__":
     from benchmarks.gpu import commands
 
     commands.call = call
-    commands.main(sys.argv[1:])
+    sys.exit(commands.main(sys.argv[1:]))
