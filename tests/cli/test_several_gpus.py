@@ -119,8 +119,15 @@ def test_refused_folder_is_one_line_on_two_gpus(tmp_path):
 
 
 @pytest.mark.long
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
-def test_both_processes_end_with_the_command(folder, number, tmp_path):
+@pytest.mark.parametrize(
+    ("which", "number", "status"),
+    [
+        ("command", signal.SIGTERM, -signal.SIGTERM),
+        ("command", signal.SIGKILL, -signal.SIGKILL),
+        ("process", signal.SIGKILL, 1),
+    ],
+)
+def test_no_process_outlives_another_that_is_killed(folder, which, number, status, tmp_path):
     """Also where, as in the background of a script, SIGINT is ignored."""
     words = translation(folder, "run", "--max-epoch 100000")
     ignored = signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -131,11 +138,12 @@ def test_both_processes_end_with_the_command(folder, number, tmp_path):
     until = time.monotonic() + LONGEST_RUN
     while not (tmp_path / "run" / LAST).exists() and time.monotonic() < until:
         time.sleep(0.1)
-    process.send_signal(number)
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    os.kill(process.pid if which == "command" else int(children[-1]), number)
     try:
         process.communicate(timeout=30)  # ends with the last process that holds the output
     finally:
         if process.returncode is None:
             os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
-    assert process.returncode == -number
+    assert process.returncode == status
