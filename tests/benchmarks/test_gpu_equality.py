@@ -8,11 +8,11 @@ from unittest import mock
 import pytest
 import torch
 
-from benchmarks.gpu import equality
+from benchmarks.gpu import equality, method_memory
 from benchmarks.gpu.cases import CASES, TINY
-from benchmarks.gpu.equality import LENGTHS, main, memories, waits
+from benchmarks.gpu.equality import main, waits
 from benchmarks.gpu.figures import read
-from benchmarks.gpu.gaps import SINGLE, compared, computed
+from benchmarks.gpu.gaps import SINGLE, Gap, compared, computed
 from benchmarks.gpu.padded_way import padded
 from fairseq_plugins.nn import masks, packed_attention
 from fairseq_plugins.nn.packing import BatchLayout
@@ -43,6 +43,14 @@ def measured(tmp_path):
     return run
 
 
+@pytest.fixture
+def quick(monkeypatch):
+    """Leave half precision to the slow test."""
+    monkeypatch.setattr(equality, "LOW", ())
+    monkeypatch.setattr(equality, "train", lambda *how: 0)
+
+
+@pytest.mark.usefixtures("quick")
 def test_both_ways_of_a_processor_are_equal(measured, capsys):
     status, found = measured("SGNet, span")
     assert status == 0, capsys.readouterr().out
@@ -66,6 +74,7 @@ def test_every_case_is_equal_both_ways(measured, capsys):
     assert all(found[f"{name}: packed against padded"]["figure"] < 1e-9 for name in CASES)
 
 
+@pytest.mark.usefixtures("quick")
 def test_a_kernel_that_errs_a_little_misses_its_bar(measured, monkeypatch, capsys):
     right = packed_attention._mixed
     monkeypatch.setattr(packed_attention, "_mixed", lambda *how: right(*how) * 1.0002)
@@ -75,6 +84,7 @@ def test_a_kernel_that_errs_a_little_misses_its_bar(measured, monkeypatch, capsy
     assert found["WLA: packed against padded"]["figure"] > 1e-5
 
 
+@pytest.mark.usefixtures("quick")
 def test_rows_of_nan_are_counted(measured, monkeypatch):
     monkeypatch.setattr(masks.AdditiveMask, "of", lambda allowed, dtype: _bare(allowed, dtype))
     status, found = measured("WLA")
@@ -87,6 +97,7 @@ def _bare(allowed, dtype):
     return masks.AdditiveMask(torch.where(allowed, 0.0, -torch.inf).to(dtype))
 
 
+@pytest.mark.usefixtures("quick")
 def test_a_case_that_fails_is_a_missed_bar(measured, monkeypatch):
     monkeypatch.setattr(equality, "computed", mock.Mock(side_effect=RuntimeError("no kernel")))
     status, found = measured("WLA")
@@ -101,6 +112,15 @@ def test_a_gradient_is_compared_with_its_own_size():
     gap = compared(changed, reference)
     assert (gap.lost, gap.place) == (0, "head.out.bias")
     assert gap.worst == pytest.approx(0.5)
+
+
+def test_median_of_draws_is_judged():
+    add = mock.Mock()
+    gaps = [Gap(0, 0.5, "jump"), Gap(0, 1e-6, "middle"), Gap(0, 1e-7, "least")]
+    equality.Report("WLA", add).differs("float32", gaps, "<= 1e-4")
+    (what, figure, _), how = add.call_args
+    assert (what, figure, how["note"]) == ("WLA: float32", 1e-6, "middle")
+    assert how["spread"] == (1e-7, 0.5)
 
 
 @pytest.mark.filterwarnings("ignore:called")
@@ -124,10 +144,10 @@ def test_memory_is_compared_at_the_batch_that_fits(monkeypatch):
     def memory(case, sizes, device):
         return 100.0 / sizes.batch if sizes.batch <= fits.get(case.name, 8) else None
 
-    monkeypatch.setattr(equality, "memory", memory)
+    monkeypatch.setattr(method_memory, "memory", memory)
     add = mock.Mock()
-    memories(TINY, "cuda", add)
+    method_memory.memories(TINY, "cuda", add)
     found = {call.args[0]: call for call in add.call_args_list}
-    ratio = found[f"memory of SLA, dropout mixture, S = {LENGTHS[1]}, over plain"]
+    ratio = found["memory of SLA, dropout mixture, S = 512, over plain"]
     assert (ratio.args[1], ratio.kwargs["bar"]) == (1, "<= 1.3")
     assert "2 rows" in ratio.kwargs["note"]
