@@ -26,6 +26,8 @@ FORMS = {  # key of a case -> the file that it stands for
     "grid": GRID + "%s",
     "part": "parts: [{dataset: cola, systems: [bert_plain_tiny], %s}]",
     "of_grid": "parts: [{grid: configs/cola.yaml, %s}]",
+    "after": "parts: [{grid: configs/cola.yaml}]\nafter: %s",
+    "step": "parts: [{grid: configs/cola.yaml}]\nafter: {one: %s}",
 }
 
 

@@ -11,41 +11,24 @@ from types import SimpleNamespace
 import pytest
 from lab.finished_runs import finish
 
-from fairseq_plugins.lab.commands import command
+from fairseq_plugins.lab.commands import command, written
 from fairseq_plugins.lab.execution import after_steps
 from fairseq_plugins.lab.execution.after_steps import perform
 from fairseq_plugins.lab.execution.experiment import Plan
 from fairseq_plugins.lab.execution.run import RunError
 from fairseq_plugins.lab.execution.step_places import ExperimentPlaces, PartPlaces
-from fairseq_plugins.lab.plan.experiment_file import PlannedExperiment, PlannedPart, read_experiment
+from fairseq_plugins.lab.plan.experiment_file import PlannedExperiment, PlannedPart
 from fairseq_plugins.lab.plan.grid import Grid
-from fairseq_plugins.lab.plan.steps import COMMANDS, options_of, read_steps
-
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+from fairseq_plugins.lab.plan.steps import COMMANDS, read_steps
 
 
-def step(name="one", command="plot gates", **options):
-    options = {key.replace("_", "-"): value for key, value in options.items()}
-    return {"name": name, "command": command, "options": options or {"checkpoints": ["{out}/x"]}}
+def gates(*words, name="one"):
+    """Return a step that draws gates."""
+    return {name: ["plot", "gates", *(words or ["{out}/x"])]}
 
 
-def gates(*checkpoints, name="one", **more):
-    return step(name, checkpoints=list(checkpoints), **more)
-
-
-def perturb(**own):
-    usual = {"dataset": "rte", "raw_dir": "{raw}", "output": "{out}"}
-    return step(command="perturb", **{**usual, **own})
-
-
-def sentence(**own):
-    usual = {"sentence": ["He reads."], "checkpoints": ["{run:rte/bert_sla}"]}
-    return step(command="plot attention", **{**usual, **own})
-
-
-def robust(*systems, name="one", **own):
-    usual = {"sets": ["{file}"], "output": "{out}"}
-    return step(name, "robustness", systems=list(systems), **{**usual, **own})
+def robust(*words):
+    return {"one": ["robustness", *words, "--sets", "{file}", "--output", "{out}"]}
 
 
 @pytest.fixture
@@ -106,97 +89,48 @@ class Launch:
 def performed(context, *steps, failing=()):
     """Do steps; return what was launched and the failures."""
     launch = Launch(*failing)
-    return launch, perform(read_steps(list(steps), "after"), context, launch)
+    entries = {name: words for one in steps for name, words in one.items()}
+    return launch, perform(read_steps(entries, "after"), context, launch)
 
 
 @pytest.mark.parametrize(
-    ("value", "said"),
+    ("command", "options", "words"),
     [
-        ("gates", "after: 'gates': .* valid list"),
-        ([5], "step 1: 5 is no mapping"),
-        ([{**step(), "shell": "x"}], "unknown key 'shell'; choices: name, command, options"),
-        ([{"command": "score"}], "step 1: key 'name' is missing"),
-        ([step(name="../up")], "name: '../up' is not"),
-        ([step(name="")], "name: '' is not"),
-        ([step(), step()], "'one' is the name of an earlier step"),
-        ([step(command="setup.sh")], "command: 'setup.sh' is not one of analyze-questions, "),
-        ([step(command="../x.py")], "is not one of"),
-        ([step(command="run")], "is not one of"),
-        ([{**step(), "options": "x y"}], "options: 'x y': .* valid dictionary"),
-        ([{**step(), "options": {"checkpoints": [["x"]]}}], "'checkpoints': .* is not a place"),
-        ([{**step(), "options": {}}], "plot gates: option 'checkpoints' is missing"),
-        ([gates()], "'checkpoints': expected at least one value"),
-        ([gates("{home}/x")], "is not a place: {runs}, {runs:NAME}, {run:NAME}"),
-        ([gates("{run}")], "is not a place"),
-        ([gates("{out:x}")], "is not a place"),
-        ([gates("{data:}")], "is not a place"),
-        ([gates("{out")], "is not a place"),
-        ([gates("{after:two}"), step("two")], "no step 'two' before this one; choices: none"),
-        ([perturb(back_translate="rm x")], "'back-translate': not among those that a file may"),
-        ([perturb(back_tr="rm x")], "'back-tr': not among .*; perturb takes dataset, raw-dir"),
-        ([perturb(spacy_model="os")], "'spacy-model': not among"),
-        ([perturb(wordnet="/x")], "'wordnet': not among"),
-        ([perturb(workers=99)], "'workers': not among"),
-        ([perturb(help=True)], "'help': not among"),
-        ([perturb(output="/x")], "'output': '/x' is not {out}/...: a step writes into its"),
-        ([perturb(output="{out}/../x")], "a step writes into its own folder"),
-        ([perturb(output="?{out}x")], "a step writes into its own folder"),
-        ([perturb(output=["{out}"])], "one value, no list"),
-        ([gates("{out}", out="{runs}/x")], "a step writes into its own folder"),
-        ([sentence(sentence=["--out=/x y"])], "does not begin with -"),
-        ([sentence(sentence=["a\nb"])], "a line of at most"),
-        ([sentence(layer="x")], "'layer': 'x' is not a whole number"),
-        ([sentence(layer=True)], "'layer': True is not a whole number"),
-        ([sentence(words=1)], "'words': 1 is not true or false"),
-        ([sentence(words="--out=/x")], "'words': .* is not true or false"),
-        ([sentence(long_examples="-x")], "'long-examples': '-x' is not one of error, truncate"),
-        ([step(command="cases", checkpoint="{run:a}", pair=["a", "b"])], "lists of 2"),
-        ([gates("/etc/passwd")], "'/etc/passwd' is not a place"),
-        ([gates("runs/x")], "is not a place"),
-        ([gates("{file}/../x")], "go down from there"),
-        ([gates("{runs:a}/.ssh")], "go down from there"),
-        ([robust("{run:a/b}:/etc/x")], "is not a place"),
-        ([robust("-A={run:a/b}")], "is not a place"),
-        ([robust("?-A={run:a/b}")], "is not a place"),
-        ([robust("../x={run:a/b}/../y")], "is not a place"),
-        ([step(command="plot coattention", path="{run:a}", context="/etc/x")], "is not a place"),
+        ("plot gates", {"out": "{out}/y", "checkpoints": ["{runs}"]}, "{runs} --out {out}/y"),
+        ("cases", {"checkpoint": "{run:x}", "pair": [["a", "b"], ["c", "d"]], "wrong-only": True},
+         "{run:x} --pair a b --pair c d --wrong-only"),
     ],
-)
-def test_wrong_steps_are_refused(value, said) -> None:
-    with pytest.raises(ValueError, match=said) as caught:
-        read_steps(value, "after")
-    assert "\n" not in str(caught.value)
+)  # fmt: skip
+def test_a_step_of_earlier_files_is_shown_as_it_is_written_now(command, options, words) -> None:
+    with pytest.raises(ValueError, match="after: a step is NAME: ") as caught:
+        read_steps([{"name": "one", "command": command, "options": options}], "after")
+    name, _, told = str(caught.value).partition(", here ")[2].partition(": ")
+    assert (name, json.loads(told)) == ("one", [*command.split(), *words.split()])
+    (made,) = read_steps({name: json.loads(told)}, "after")
+    assert str(made) == f"after: one: {written(*made.words)}"
 
 
-def test_options_are_those_of_the_command() -> None:
-    """Numbers, flags and choices of each; what it writes lies in the step's folder."""
-    for name in COMMANDS:
-        assert {"help", "workers", "spacy-model"}.isdisjoint(options_of(name))
-    (made,) = read_steps([sentence(layer=3, head=0, beam=-1, words=True, no_arcs=False)], "after")
-    assert made.words(made.options) == [
-        *("He reads.", "--checkpoints", "{run:rte/bert_sla}", "--beam", "-1"),
-        *("--layer", "3", "--head", "0", "--words"),
-    ]
-    own = {"checkpoint": "{run:x}", "pair": [["a", "b"], ["c", "d"]]}
-    (made,) = read_steps([step(command="cases", **own)], "after")
-    assert made.words(made.options) == ["{run:x}", "--pair", "a", "b", "--pair", "c", "d"]
-    (made,) = read_steps([step(command="score", sys=["{out}"], lang="de", tokenized=True)], "after")
-    assert made.words(made.options) == ["--sys", "{out}", "--lang", "de", "--tokenized"]
+def test_numbers_and_flags_are_words_of_a_step() -> None:
+    start = ["plot", "attention", "He reads.", "--checkpoints", "{run:a/b}"]
+    words = [*start, "--beam", -1, "--words"]
+    (made,) = read_steps({"one": words}, "after")
+    assert made.words == (*map(str, words),)
+    assert read_steps({"one": ["score", "--sys", "{out}", "--lang", "de", "--tokenized"]}, "after")
     assert read_steps(None, "after") == ()
 
 
-def test_an_option_whose_places_are_not_there_is_left_out(context, root) -> None:
-    launch, failures = performed(context(), gates("?{run:cola/none}", data="{data:rte}"))
+def test_what_is_left_of_a_step_has_to_be_a_command(context, root) -> None:
+    launch, failures = performed(context(), gates("?{run:cola/none}", "--data", "{data:rte}"))
     assert (launch.commands, failures) == ([], [])
-    launch, _ = performed(context(), gates("{runs:rte}", data="?{run:cola/none}"))
+    launch, _ = performed(context(), gates("{runs:rte}", "?{run:cola/none}"))
     assert launch.arguments == [[str(root / "rte")]]
 
 
 def test_placeholders_stand_for_folders(context, root, tmp_path) -> None:
     words = ["{runs}", "{runs:cola}", "{run:cola/bert_sla}/result.json", "{runs:rte/bert_sla_base}"]
     words += ["A={runs:rte/bert_sla}", "{data:rte}", "{raw:cola}", "{file}/y"]
-    own = {"names": ["{plain}"], "data": "{runs:rte/bert_sla}", "output": "{out}/z"}
-    launch, failures = performed(context(), robust(*words, **own))
+    more = ["--names", "{plain}", "--sets", "{file}", "--output", "{out}/z"]
+    launch, failures = performed(context(), {"one": ["robustness", *words, *more]})
     chosen = "bert_sla_base/lr5e-05-epochs3"
     rte = [str(root / "rte" / chosen / f"seed{seed}") for seed in (1, 2)]
     assert failures == []
@@ -212,10 +146,9 @@ def test_placeholders_stand_for_folders(context, root, tmp_path) -> None:
         str(tmp_path / "rte"),
         str(tmp_path / "raw" / "cola"),
         "examples/x/y",
+        *("--names", "{plain}"),  # a text, in which nothing is a placeholder
         *("--sets", "examples/x"),
         *("--output", str(root / "after" / ".one.tmp" / "z")),
-        *("--names", "{plain}"),  # a text, in which nothing is a placeholder
-        *("--data", ",".join(rte)),
     ]
 
 
@@ -248,7 +181,7 @@ def test_step_that_lacks_its_runs_is_passed_over(context, root, word, caplog) ->
     caplog.set_level("INFO")
     places = {name: part for name, part in context().parts.items()}
     places["rte"] = PartPlaces(root / "rte", root.parent / "rte")
-    steps = gates(word), gates("{after:one}", name="two"), step("three")
+    steps = gates(word), gates("{after:one}", name="two"), gates(name="three")
     launch, failures = performed(ExperimentPlaces(root, places), *steps)
     assert failures == []
     assert launch.arguments == [[str(root / "after" / ".three.tmp" / "x")]]
@@ -286,7 +219,7 @@ def test_steps_of_a_plan_see_its_parts(root, tmp_path, monkeypatch, given) -> No
         PlannedPart(name, Grid(name, {}), str(tmp_path / name)) for name in ("rte", "cola")
     )
     words = ["{raw:rte}", "{data:rte}", "{run:cola/bert_sla}"]
-    steps = read_steps([gates(*words)], "after")
+    steps = read_steps(gates(*words), "after")
     experiment = PlannedExperiment("x", "", tmp_path / "x.yaml", parts, after=steps)
     raw = tmp_path / "raw" if given else None
     assert after_steps.perform_all(Plan(experiment, root, (), ()), raw) == []
@@ -295,16 +228,8 @@ def test_steps_of_a_plan_see_its_parts(root, tmp_path, monkeypatch, given) -> No
     ][: int(given)]
 
 
-EXPERIMENTS = sorted(file for file in EXAMPLES.glob("*/*.yaml") if file.name != "claims.yaml")
-
-
-@pytest.mark.parametrize("file", EXPERIMENTS, ids=lambda file: file.name)
-def test_steps_of_all_examples_are_well_formed(file) -> None:
-    assert bool(read_experiment(file).after) == ("\nafter:" in file.read_text())
-
-
 def test_what_a_step_leaves_is_complete(context, root) -> None:
-    performed(context(), step())
+    performed(context(), gates())
     folder = root / "after" / "one"
     assert sorted(path.name for path in folder.iterdir()) == ["done.json", "log", "made.md"]
     assert [path.name for path in folder.parent.iterdir()] == ["one"]
@@ -328,14 +253,14 @@ def test_a_step_is_done_again_when_its_runs_changed(context, root) -> None:
     finish(root / "cola", "bert_sla_base", 9e-5, 1, 0.9)
     finish(root / "cola", "bert_sla_base", 9e-5, 2, 0.9)
     assert "lr9e-05" in performed(context(), *steps)[0].arguments[0][0]
-    changed = gates("{run:cola/bert_sla}", name="three", cpu=True)
+    changed = gates("{run:cola/bert_sla}", "--cpu", name="three")
     assert len(performed(context(), first, second, changed)[0].commands) == 1
 
 
 def test_a_step_is_done_again_when_a_file_that_it_reads_changed(context, root, tmp_path) -> None:
     places = context()
     places = replace(places, file=tmp_path / "table.yaml")
-    scored = step("one", "score", sys=["{file}/a.txt"], lang="de")
+    scored = {"one": ["score", "--sys", "{file}/a.txt", "--lang", "de"]}
     (tmp_path / "a.txt").write_text("eins")
     assert len(performed(places, scored)[0].commands) == 1
     assert performed(places, scored)[0].commands == []
@@ -354,10 +279,10 @@ def test_runs_that_moved_are_the_same(context, root, tmp_path) -> None:
 
 
 def test_failure_leaves_its_log_and_stops_nothing(context, root) -> None:
-    made = step("one"), step("two", "score", sys=["{out}/x"], lang="de")
+    made = gates(), gates(name="two")
     performed(context(), *made)
     worse = gates("{out}/y"), made[1]
-    launch, failures = performed(context(), *worse, step("three"), failing=["one", "three"])
+    launch, failures = performed(context(), *worse, gates(name="three"), failing=["one", "three"])
     folder = root / "after" / "one"
     assert len(launch.commands) == 2
     assert failures == [
@@ -377,6 +302,6 @@ def test_what_was_killed_is_done_again(context, root) -> None:
     (rest / "done.json").write_text("{}")
     (root / "after" / "one").mkdir()
     (root / "after" / "one" / "done.json").write_text('{"fingerpr')
-    launch, failures = performed(context(), step())
+    launch, failures = performed(context(), gates())
     assert (len(launch.commands), failures) == (1, [])
     assert sorted(path.name for path in root.glob("after/*/*")) == ["done.json", "log", "made.md"]

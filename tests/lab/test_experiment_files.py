@@ -174,7 +174,7 @@ def test_every_file_passes_a_dry_run_without_data(path, tmp_path, monkeypatch, c
     assert main(["run", str(path), "--dry-run"]) == 0
     told = capsys.readouterr().err
     for step in read_experiment(path).after:
-        assert f"after: {step.name}: {written(step.command)} " in told
+        assert f"after: {step.name}: {written(*step.words)}\n" in told
     for part in read_experiment(path).parts:
         assert "prepare the data first" in told
         assert part.name in told

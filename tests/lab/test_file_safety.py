@@ -25,6 +25,7 @@ from fairseq.models import ARCH_MODEL_REGISTRY, MODEL_DATACLASS_REGISTRY
 from fairseq.optim.adam import FairseqAdam, FairseqAdamConfig
 from fairseq.registry import REGISTRIES
 from fairseq.tasks import TASK_DATACLASS_REGISTRY
+from for_each import for_each
 from hypothesis import example, given
 from hypothesis import strategies as st
 from submitit.slurm import slurm
@@ -34,13 +35,14 @@ from fairseq_plugins.lab.commands import parser_of
 from fairseq_plugins.lab.execution.cluster import Machine
 from fairseq_plugins.lab.execution.experiment import Plan, check_plan
 from fairseq_plugins.lab.plan import strict_yaml
+from fairseq_plugins.lab.plan.allowed import kind_of, name_of
 from fairseq_plugins.lab.plan.experiment_file import PlannedExperiment, PlannedPart, default_name
 from fairseq_plugins.lab.plan.experiment_file import read_experiment as read_file
 from fairseq_plugins.lab.plan.grid import Grid
 from fairseq_plugins.lab.plan.option_values import command_line
 from fairseq_plugins.lab.plan.plain_values import LINE, NAME, NUMBERS, PATH, TEXT, WORD
 from fairseq_plugins.lab.plan.prepare_options import check_prepare, read_prepare, words_of
-from fairseq_plugins.lab.plan.steps import COMMANDS, OUT, PLACE, options_of, read_steps
+from fairseq_plugins.lab.plan.steps import _NAMES, COMMANDS, OUT, PLACE
 from fairseq_plugins.lab.plan.train_options import (
     _GENERATION,
     check_options,
@@ -266,36 +268,20 @@ def test_messages_about_a_file_are_short(body, tmp_path) -> None:
     assert len(str(caught.value)) < 1500
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@for_each(COMMANDS)
 def test_commands_take_what_steps_may_give_and_more(command) -> None:
     """What writes or reads is known by its name, so the helps of all commands have to agree."""
-    actions = {
-        (a.option_strings[0] if a.option_strings else a.dest).removeprefix("--"): a
-        for a in parser_of(command)._actions
-    }
-    ours = options_of(command)
     told = ("write", "draw", "written", "folder STEM", "without suffix", "files go", "to write")
-    for name, option in ours.items():
-        writes = any(one in (actions[name].help or "") for one in told) and actions[name].nargs != 0
-        assert (option.kind is OUT) == (writes and name != "fields"), name
     left_out = {
-        "perturb": "wordnet back-translate workers",
-        "predict": "text-column text2-column label-column id-column",
+        "perturb": {"wordnet", "back-translate", "workers"},
+        "predict": {"text-column", "text2-column", "label-column", "id-column"},
     }
-    missing = {*actions} - {*ours, "spacy-model"}  # which is code: on the command line alone
-    assert missing == {"-h", *left_out.get(command, "").split()}
-    assert "spacy-model" not in ours
-
-
-def test_a_beginning_with_a_blank_would_be_an_option() -> None:
-    """argparse takes it for the option, though a word with a blank looks like a text to it."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("sentence", nargs="+")
-    parser.add_argument("--out")
-    assert parser.parse_args(["He reads.", "--ou=/x y"]).out == "/x y"
-    own = {"sentence": ["He reads.", "--ou=/x y"], "checkpoints": ["{out}"]}
-    with pytest.raises(ValueError, match="'sentence': '--ou=/x y' is not a line .* not begin with"):
-        read_steps([{"name": "x", "command": "plot attention", "options": own}], "after")
+    refused = {"help", "spacy-model", *left_out.get(command, ())}
+    for action in parser_of(command)._actions:
+        name, kind = name_of(action), kind_of(action, _NAMES)
+        assert (kind is None) <= (name in refused), name
+        writes = any(one in (action.help or "") for one in told) and action.nargs != 0
+        assert (kind is OUT) == (writes and name != "fields"), name
 
 
 @given(st.text(max_size=12) | st.text(st.sampled_from("{}runout:/.,=?-ab \n"), max_size=20))

@@ -219,8 +219,7 @@ def test_no_step_empties_a_linked_folder(tmp_path, secret, name) -> None:
     (secret.parent / ".one.tmp").mkdir()
     (secret.parent / ".one.tmp" / "mine").touch()
     linked(root / name, secret.parent)
-    own = {"checkpoints": ["{runs:cola}"]}
-    steps = read_steps([{"name": "one", "command": "plot gates", "options": own}], "after")
+    steps = read_steps({"one": ["plot", "gates", "{runs:cola}"]}, "after")
     context = ExperimentPlaces(root, {"cola": PartPlaces(root / "cola", tmp_path / "data")})
     (failure,) = perform(steps, context, lambda *_: None)
     assert f"{name}: a symbolic link" in failure
@@ -235,8 +234,8 @@ def test_no_step_empties_a_linked_folder(tmp_path, secret, name) -> None:
 def test_steps_read_no_file_behind_a_link(tmp_path, secret) -> None:
     root = tmp_path / "runs"
     finish(root / "cola", "bert_sla_base", 2e-5, 1, 0.5, right=5)
-    own = {"systems": ["{run:cola/bert_sla}/predictions.jsonl", "{file}/own.txt"]}
-    steps = read_steps([{"name": "one", "command": "compare", "options": own}], "after")
+    words = ["compare", "{run:cola/bert_sla}/predictions.jsonl", "{file}/own.txt"]
+    steps = read_steps({"one": words}, "after")
     places = {"cola": PartPlaces(root / "cola", tmp_path / "data")}
     context = ExperimentPlaces(root, places, tmp_path / "x" / "table.yaml")
     (tmp_path / "x").mkdir()

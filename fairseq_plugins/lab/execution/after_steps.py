@@ -75,7 +75,7 @@ def _perform(step: AfterStep, places: ExperimentPlaces, launch: Launch) -> bool:
     remove_folder(made)
     made.mkdir(parents=True)
     try:
-        launch(command(step.command, *words), made / LOG)
+        launch(command(*words), made / LOG)
     except RunError:
         log = _text_of(made, folder)
         remove_folder(made)  # but for the log
@@ -86,7 +86,7 @@ def _perform(step: AfterStep, places: ExperimentPlaces, launch: Launch) -> bool:
         raise RunError("\n  ".join(lines)) from None
     write_text(made / LOG, _text_of(made, folder))
     own = [word.replace(str(made), str(folder)) for word in words]
-    done = {"command": command(step.command, *own), "fingerprint": mark}
+    done = {"command": command(*own), "fingerprint": mark}
     write_text(made / DONE, json.dumps(done, indent=2, ensure_ascii=False) + "\n")
     _replace(folder, made)
     return True
@@ -100,8 +100,8 @@ def _text_of(made: Path, folder: Path) -> str:
 
 
 def _fingerprint(step: AfterStep, sources: Sequence[Path], places: ExperimentPlaces) -> str:
-    """Return a hash of what a step is made of: its options, and all results behind them."""
-    digest = hashlib.sha256(json.dumps([step.command, step.options]).encode())
+    """Return a hash of what a step is made of: its words, and all results behind them."""
+    digest = hashlib.sha256(json.dumps(step.words).encode())
     for path in sorted(set(sources)):
         inside = path.is_relative_to(places.folder)
         name = path.relative_to(places.folder) if inside else path.name

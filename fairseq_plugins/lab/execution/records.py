@@ -48,7 +48,7 @@ def write_description(plan: Plan, command: str) -> None:
         "parts": parts + [one for one in earlier.get("parts", []) if one["name"] not in names],
         "runs": runs + [run for run in others if (plan.root / run).is_dir()],
         "tables": list(experiment.tables),
-        "after": [step.model_dump() for step in experiment.after],
+        "after": dict(experiment.after),  # name -> words
         "versions": versions(),
     }
     text = json.dumps(found, indent=2, ensure_ascii=False) + "\n"

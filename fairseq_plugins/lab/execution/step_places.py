@@ -1,12 +1,12 @@
-"""What the placeholders in the options of an experiment's steps stand for.
+"""What the placeholders in the words of an experiment's steps stand for.
 
 ==========================  ======================================================================
 ``{runs}``                  folder of the experiment
 ``{runs:PART}``             folder of a part's runs
 ``{run:PART/SYSTEM}``       run of a system: its first seed, at the setting chosen on the validation
                             set, on the largest share of the training data
-``{runs:PART/SYSTEM}``      all seeds of that setting: several values where it stands alone in an
-                            option that takes several, otherwise joined by commas
+``{runs:PART/SYSTEM}``      all seeds of that setting: a word each, or joined by commas where
+                            something stands before, such as ``NAME=``
 ``{data:PART}``             prepared folder; of a run's part
 ``{raw:PART}``              folder of its raw files
 ``{after:STEP}``            what an earlier step left
@@ -15,8 +15,9 @@
 ==========================  ======================================================================
 
 ``PART`` may be left out of an experiment of one part. A system is called by its name in the file,
-or without its size, so that a step goes on working when all systems get another size. A value that
-begins with ``?`` is left out where its runs are not there; without any other a whole step is.
+or without its size, so that a step goes on working when all systems get another size. A word that
+begins with ``?`` is left out where its runs are not there; without any other, or where what is left
+is no command, a whole step is.
 """
 
 import re
@@ -28,7 +29,7 @@ from typing import Any
 
 from ...messages import named
 from ..plan.grid import SIZES
-from ..plan.steps import OPTIONAL, OUT, PLACE, AfterStep, options_of
+from ..plan.steps import OPTIONAL, PLACE, AfterStep, check_words
 from ..results.runs import Outcomes, read_outcomes
 from ..results.seeds import chosen_settings
 from ..results.split_files import like
@@ -81,30 +82,26 @@ def fill(step: AfterStep, places: ExperimentPlaces, out: Path) -> tuple[list[str
         The words of its command, and the files that they follow from.
 
     Raises:
-        NotThere: a part, system, raw folder or step that there is nothing of.
+        NotThere: a part, system, raw folder or step that there is nothing of; what is left without
+            such words is no command.
         ValueError: a name that several systems share.
     """
-    options: dict[str, Any] = {}
+    kept: list[str] = []
+    words: list[str] = []
     sources: list[Path] = []
-    for name, value in step.options.items():
-        option = options_of(step.command)[name]
-        if option.kind not in (PLACE, OUT):
-            options[name] = value
-            continue
-        words: list[str] = []
-        for word in value if isinstance(value, list) else [value]:
-            try:
-                found, behind = _words_of(word.removeprefix(OPTIONAL), places, out)
-            except NotThere:
-                if not word.startswith(OPTIONAL):
-                    raise
+    for word in step.words:
+        try:
+            found, behind = _words_of(word, places, out) if PLACE.fits(word) else ([word], [])
+        except NotThere:
+            if word.startswith(OPTIONAL):
                 continue
-            words, sources = words + found, sources + behind
-        if words:
-            options[name] = words if option.count == "+" else ",".join(words)
-        elif option.is_required:
-            raise NotThere(f"there is nothing for {name!r}")
-    return step.words(options), sources
+            raise
+        kept, words, sources = [*kept, word], [*words, *found], [*sources, *behind]
+    try:
+        check_words(kept)
+    except ValueError as error:
+        raise NotThere(f"of what is there, {error}") from None
+    return words, sources
 
 
 def _words_of(word: str, places: ExperimentPlaces, out: Path) -> tuple[list[str], list[Path]]:
@@ -121,6 +118,7 @@ def _words_of(word: str, places: ExperimentPlaces, out: Path) -> tuple[list[str]
         sources.extend(path for path in inside if kind in ("file", "raw") and path.is_file())
         return [str(path) for path in inside]
 
+    word = word.removeprefix(OPTIONAL)
     if found := _PLACEHOLDER.fullmatch(word):
         return paths(found), sources
     return [_PLACEHOLDER.sub(lambda found: ",".join(paths(found)), word)], sources
