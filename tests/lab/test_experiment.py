@@ -23,7 +23,7 @@ from fairseq_plugins.lab.plan.experiment_file import PlannedExperiment, PlannedP
 from fairseq_plugins.lab.plan.grid import Grid, check_grid
 from fairseq_plugins.lab.plan.prepared_data import PreparedData, read_prepared
 from fairseq_plugins.lab.plan.recipes import Workers, share_batches, total_updates, train_options
-from fairseq_plugins.lab.plan.registered_options import check_option_names
+from fairseq_plugins.lab.plan.train_options import check_training
 from fairseq_plugins.lab.results.origins import made_of
 from fairseq_plugins.prep.shares import Share
 
@@ -336,11 +336,11 @@ def test_what_would_only_go_wrong_after_the_runs_is_refused_before(plan):
 def test_an_option_that_fairseq_train_lacks_is_refused_before_any_run():
     usual = {"arch": "bert_sla_tiny", "task": "text_classification", "lr": 1e-3, "cpu": True}
     usual |= {"optimizer": "bert_adamw", "lr-scheduler": "linear_warmup", "warmup-ratio": 0.1}
-    check_option_names({**usual, "tree-threshold": 2, "dropout": 0.1, "max-update": 3})
+    check_training({**usual, "tree-threshold": 2, "dropout": 0.1, "max-update": 3})
     with pytest.raises(ValueError, match="^--tree-treshold: .*like it: --tree-threshold"):
-        check_option_names({**usual, "tree-treshold": 2})
+        check_training({**usual, "tree-treshold": 2})
     with pytest.raises(ValueError, match="^--warmup-ratio: fairseq-train has no such option"):
-        check_option_names({**usual, "lr-scheduler": "fixed"})
+        check_training({**usual, "lr-scheduler": "fixed"})
 
 
 def test_another_seed_of_a_setting_has_its_options(plan):

@@ -11,8 +11,7 @@ from ..plan.experiment_file import PlannedExperiment
 from ..plan.grid import Grid, GridCell
 from ..plan.prepared_data import PreparedData
 from ..plan.recipes import ALONE, Workers, share_batches
-from ..plan.registered_options import check_option_names
-from ..plan.train_options import check_model
+from ..plan.train_options import check_training
 from ..run_files import AFTER, RESULT, SETTINGS
 from ..safe_files import read_json, refuse_links, run_folders
 from .run import Run
@@ -126,8 +125,7 @@ def check_plan(plan: Plan) -> None:
 def _check_model(run: Run) -> None:
     """Refuse options that no training has, or that do not fit each other; names the system."""
     try:
-        check_option_names(run.settings["options"])
-        check_model(run.settings["options"])
+        check_training(run.settings["options"])
     except ValueError as error:
         raise ValueError(f"{run.cell.system}: {error}") from None
 

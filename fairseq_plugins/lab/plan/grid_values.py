@@ -9,7 +9,7 @@ from ...syntax.needs import CONTROLS
 from .option_values import Options, as_mapping, check_choice
 from .plain_values import LINE, NAME, NUMBER, PATH, ValueKind, one_of, read_as
 from .prepare_options import read_prepare
-from .train_options import check_options, of_generation, of_training
+from .train_options import check_open, of_generation, of_training
 
 OWN_RATE = "lr"  # option of a system that the grid reads itself, in place of its learning rates
 TRIALS = ("quick", "smoke")  # runs that are cut short
@@ -101,14 +101,14 @@ def _open_options(value: Any) -> Options:
                     f"option {quoted(key)}: the best of several values would be compared as if it "
                     "were the method: name a system for each value, or give them to --contrast"
                 )
-    check_options(found, of_training(), "--options")
+    check_open(found, of_training(), "--options")
     return found
 
 
 def _generation(value: Any) -> Options:
     """Read options of fairseq-generate."""
     found = as_mapping(value)
-    check_options(found, of_generation(), "--generate")
+    check_open(found, of_generation(), "--generate")
     return found
 
 

@@ -1,37 +1,15 @@
 """Options and their values, read from a file or a command line, and spelt out for one."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from ...messages import like, quoted
+from ...messages import quoted
 from .strict_yaml import parse_yaml
 
 Options = dict[str, Any]
 _NAME = re.compile(r"[A-Za-z][\w-]*")
-
-
-def check_option(key: Any, value: Any, known: Mapping[str, Any], otherwise: str) -> None:
-    """Refuse an option that is none of those that a file may give, or has another kind of value.
-
-    Args:
-        key, value: as the file gives it.
-        known: name -> what has `check` for its values.
-        otherwise: what to do instead, for the message.
-
-    Raises:
-        ValueError: names the option, the value and what would do.
-    """
-    if key not in known:
-        near = like(key, known)
-        hint = f" (like it: {near})" if near else ""
-        name = quoted(str(key), 100)
-        raise ValueError(f"option {name}: not among those that a file may give{hint}; {otherwise}")
-    try:
-        known[key].check(value)
-    except ValueError as error:
-        raise ValueError(f"option {key!r}: {error}") from None
 
 
 def check_choice(key: Any, values: list[Any]) -> None:

@@ -9,36 +9,37 @@ to write, BERT, a spaCy pipeline, existing subword models) is said on the comman
 """
 
 from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Any
 
-from ...corpora.readers.options import ReadOptions
 from ...messages import quoted
-from ...prep.recipes.question_options import QuestionOptions
-from ...prep.recipes.text_options import TextOptions
-from ...prep.recipes.translation_options import TranslationOptions
 from ...prep.running import RUNNING
-from .option_values import Options, as_mapping, check_option, command_line
-from .plain_values import FLAG, NUMBER, PATH, TEXT, WHOLE, WORD, ValueKind
+from ..commands import parser_of
+from .allowed import Kinds, check_options, kinds_of, listed
+from .option_values import Options, as_mapping, command_line
+from .plain_values import PATH, TEXT, WORD, ValueKind
 
 SQUAD, TRANSLATION = "squad", "translation"  # datasets that are prepared in their own way
-_WORDS = (  # options with a text that is a word, or several with commas
-    "source_lang target_lang layers target_layers features tokenizer normalizer subwords "
-    "on_misalignment annotations tokenize parse_text long_questions separator labels on_empty "
-    "on_bad_row words_from"
-).split()
-_TEXTS = (
-    "text_column text2_column label_column id_column ignored_edits layer_columns nested_columns"
-).split()
-_FILES = (
-    "trainpref validpref testpref train_file valid_file test_file train_conllu valid_conllu "
-    "test_conllu"
-).split()
 _BELOW = ValueKind(
     f"{PATH.said} (several with commas between), in the folder of raw data",
     lambda value: isinstance(value, str) and all(map(PATH.fits, value.split(","))),
 )
-_NUMBERS = {bool: FLAG, int: WHOLE, float: NUMBER}
+_FILES = (
+    "trainpref validpref testpref train-file valid-file test-file train-conllu valid-conllu "
+    "test-conllu"
+)
+_NAMES = listed(
+    {
+        WORD: "source-lang target-lang layers target-layers features tokenizer normalizer subwords "
+        "on-misalignment annotations tokenize parse-text long-questions separator labels on-empty "
+        "on-bad-row words-from",
+        TEXT: "text-column text2-column label-column id-column ignored-edits layer-columns "
+        "nested-columns",
+        _BELOW: _FILES,
+        None: " ".join(("help", *RUNNING)),
+    }
+)
 
 
 def read_prepare(value: Any) -> Options:
@@ -61,11 +62,17 @@ def check_prepare(options: Mapping[Any, Any], dataset: str) -> None:
     Raises:
         ValueError: another name, with the choices, or a value of another kind.
     """
-    kinds = _kinds_of(dataset)
-    for key, value in options.items():
-        hint = "" if value is not None else "; a value with commas wants quotes"
-        otherwise = f"on the command line: --prepare{hint}; choices: {', '.join(kinds)}"
-        check_option(key, value, kinds, otherwise)
+    kinds = of_preparation(dataset)
+    hint = "; a value with commas wants quotes" if None in options.values() else ""
+    choices = f"choices: {', '.join(kinds)}"
+    check_options(options, kinds, f"on the command line: --prepare{hint}; {choices}")
+
+
+@cache
+def of_preparation(dataset: str) -> Kinds:
+    """Return name -> kind of the options of a dataset's preparation."""
+    command, *_ = preparing(dataset, Path())
+    return kinds_of(parser_of(command)._actions, _NAMES)
 
 
 def preparing(dataset: str, raw: Path) -> list[str]:
@@ -86,20 +93,6 @@ def words_of(options: Mapping[str, Any], raw: Path) -> list[str]:
     files = {
         key: ",".join(str(raw / name) for name in value.split(","))
         for key, value in options.items()
-        if key.replace("-", "_") in _FILES
+        if key in _FILES.split()
     }
     return command_line({**options, **files})
-
-
-def _kinds_of(dataset: str) -> dict[str, ValueKind]:
-    """Return name -> kind of the options of a dataset's preparation, as its record has them."""
-    usual = [TextOptions, ReadOptions]
-    records = {TRANSLATION: [TranslationOptions], SQUAD: [QuestionOptions]}.get(dataset, usual)
-    own = {name: WORD for name in _WORDS}
-    own |= {name: TEXT for name in _TEXTS} | {name: _BELOW for name in _FILES}
-    found = {}
-    for name, declared in (pair for record in records for pair in get_type_hints(record).items()):
-        kind = own.get(name) or _NUMBERS.get(declared)
-        if kind and name not in RUNNING:
-            found[name.replace("_", "-")] = kind
-    return found

@@ -8,9 +8,7 @@ from argparse import SUPPRESS, Action, ArgumentParser, Namespace
 from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache
-from typing import Any
 
-from ...messages import like
 from ...registration import register
 
 PACKAGE = f"{__name__.partition('.')[0]}."
@@ -52,37 +50,6 @@ def registered_parser(cls: type) -> ArgumentParser:
     else:
         gen_parser_from_dataclass(parser, declared(), with_prefix="")
     return parser
-
-
-def check_option_names(options: Mapping[str, Any]) -> None:
-    """Refuse options of a training that ``fairseq-train`` does not have.
-
-    Args:
-        options: name without ``--`` -> value; they say which architecture and so on is trained.
-            Those of an architecture that nothing registered are not looked at.
-
-    Raises:
-        ValueError: names the option and what it is like.
-    """
-    register()
-    from fairseq.models import ARCH_MODEL_REGISTRY
-    from fairseq.options import get_training_parser
-    from fairseq.registry import REGISTRIES
-    from fairseq.tasks import TASK_REGISTRY
-
-    if (arch := ARCH_MODEL_REGISTRY.get(options.get("arch"))) is None:
-        return
-    chosen: list[Any] = [arch, TASK_REGISTRY.get(options.get("task", ""))]
-    for name, group in REGISTRIES.items():
-        registry: Any = group["registry"]
-        chosen.append(registry.get(options.get(name.replace("_", "-"), group["default"])))
-    parsers = [get_training_parser(), *(registered_parser(one) for one in chosen if one)]
-    known = {name for parser in parsers for name in parser._option_string_actions}
-    for name in options:
-        if f"--{name}" not in known:
-            near = like(f"--{name}", known)
-            hint = f" (like it: {near})" if near else ""
-            raise ValueError(f"--{name}: fairseq-train has no such option here{hint}")
 
 
 def split_options(cls: type) -> tuple[list[Action], list[Action]]:

@@ -1,46 +1,52 @@
 """What the file of an experiment may give to ``fairseq-train`` and ``fairseq-generate``.
 
-The names and the types of values are those of the configurations of fairseq and of ours: numbers,
-yes or no, choices. Texts are given where `_WORDS` says so, since others are paths, hosts, names of
-code, or what fairseq evaluates as Python. Whoever wants more gives it on the command line.
+The names and the types of values are those of fairseq's parsers and ours. Texts are given where a
+list here says so, since others are paths, hosts, names of code, or what fairseq evaluates as
+Python.
 """
 
-import enum
-import typing
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import Field, fields
+from argparse import ArgumentParser
+from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
+from ...messages import like
 from ...registration import register
-from .option_values import check_option
-from .plain_values import FLAG, NUMBER, NUMBERS, PATH, WHOLE, WORD, ValueKind, either, one_of
+from .allowed import Kinds, check_options, kinds_of, listed
+from .plain_values import NUMBER, NUMBERS, PATH, WHOLE, WORD, ValueKind, one_of
+from .registered_options import architectures_of_ours, ours, registered_parser, registries
 
 QUESTIONS = "label-questions"  # a file, of those that find entities by questions
 OWN_DATA = "data"  # option of a system that says what it is trained on; grids read it themselves
-_WORDS = (  # options with a text that is a word, or several with commas
-    "features target_features feature_embed_dims local_attention local_layers dual_layers "
-    "similarity_layers encoder_attention encoder_attention_layers encoder_layers_to_keep "
-    "decoder_layers_to_keep pretrained positive_label train_subset valid_subset ablate_features"
-).split()
-_DISTRIBUTED = "ddp_backend find_unused_parameters bucket_cap_mb broadcast_buffers".split()
-_REFUSED = (  # what starts processes, traces or loads more, or is about machines
-    "tpu profile use_plasma_view azureml_logging model_parallel_size reset_logging num_workers "
-    "write_checkpoints_asynchronously suppress_crashes no_save"
-).split()
+_TRAINING = listed(
+    {
+        WORD: "features target-features feature-embed-dims local-attention local-layers "
+        "dual-layers similarity-layers encoder-attention encoder-attention-layers "
+        "encoder-layers-to-keep decoder-layers-to-keep pretrained positive-label train-subset "
+        "valid-subset ablate-features",
+        NUMBERS: "adam-betas adaptive-softmax-cutoff lr phase-ratio update-freq",
+        WHOLE: "batch-size-valid max-tokens-valid",  # of which fairseq's parser says nothing
+        NUMBER: "total-num-update",
+        PATH: QUESTIONS,
+        # what starts processes, traces or loads more, or is about machines
+        None: "tpu profile use-plasma-view azureml-logging model-parallel-size reset-logging "
+        "num-workers write-checkpoints-asynchronously suppress-crashes no-save",
+    }
+)
+_DISTRIBUTED = "ddp-backend find-unused-parameters bucket-cap-mb broadcast-buffers".split()
 _CRITERIONS = ("cross_entropy", "label_smoothed_cross_entropy")  # fairseq's, in addition to ours
 _OPTIMIZERS = "adam nag bert_adamw".split()
 _GENERATION = (
-    "beam nbest max_len_a max_len_b min_len match_source_len unnormalized no_early_stop "
-    "no_beamable_mm lenpen unkpen prefix_size no_repeat_ngram_size sampling sampling_topk "
-    "sampling_topp temperature diverse_beam_groups diverse_beam_strength diversity_rate "
-    "print_alignment print_step seed cpu fp16 bf16 batch_size max_tokens "
-    "skip_invalid_size_inputs_valid_test required_batch_size_multiple"
+    "beam nbest max-len-a max-len-b min-len match-source-len unnormalized no-early-stop "
+    "no-beamable-mm lenpen unkpen prefix-size no-repeat-ngram-size sampling sampling-topk "
+    "sampling-topp temperature diverse-beam-groups diverse-beam-strength diversity-rate "
+    "print-alignment print-step seed cpu fp16 bf16 batch-size max-tokens "
+    "skip-invalid-size-inputs-valid-test required-batch-size-multiple"
 ).split()
 
 
-def check_options(options: Mapping[Any, Any], kinds: Mapping[str, ValueKind], flag: str) -> None:
-    """Refuse options that are none of those that a file may give.
+def check_open(options: Mapping[Any, Any], kinds: Kinds, flag: str) -> None:
+    """Refuse options of which one is none that a file may give.
 
     Args:
         options: a list is a choice, all of whose values are looked at; None takes an option away.
@@ -48,51 +54,97 @@ def check_options(options: Mapping[Any, Any], kinds: Mapping[str, ValueKind], fl
         flag: that gives them on the command line, for the message.
 
     Raises:
-        ValueError: another name, or a value of another kind; names it and what would do.
+        ValueError: see `check_options`.
     """
     taken_away = {key: ValueKind("", lambda value: True) for key in kinds}
     for key, given in options.items():
         for value in given if isinstance(given, list) else [given]:
             known = taken_away if value is None else kinds
-            check_option(key, value, known, f"on the command line: {flag}")
+            check_options({key: value}, known, f"on the command line: {flag}")
 
 
 @cache
-def of_training() -> dict[str, ValueKind]:
+def of_training() -> Kinds:
     """Return name -> kind of the options of training; of registered things, those of ours mostly.
 
     argparse takes the beginning of an option for the option: none of these names begins another
     option of a training with one of these architectures.
     """
-    register()
-    from fairseq.criterions import CRITERION_DATACLASS_REGISTRY, CRITERION_REGISTRY
+    known = registries()
     from fairseq.dataclass import configs
-    from fairseq.models import ARCH_MODEL_REGISTRY, MODEL_DATACLASS_REGISTRY
-    from fairseq.registry import REGISTRIES
-    from fairseq.tasks import TASK_DATACLASS_REGISTRY
 
-    schedules: Any = REGISTRIES["lr_scheduler"]["dataclass_registry"]
-    optimizers: Any = REGISTRIES["optimizer"]["dataclass_registry"]
-    criterions = [*_CRITERIONS, *_of_ours(CRITERION_REGISTRY)]
+    schedules = [k for k, v in known["schedules"].items() if getattr(v, "__dataclass", None)]
+    criterions = [*_CRITERIONS, *ours("criterions")]
+    chosen = {"criterions": criterions, "optimizers": _OPTIMIZERS, "schedules": schedules}
+    chosen |= {"tasks": ours("tasks"), "models": ours("models")}
+    parsers = [registered_parser(known[kind][one]) for kind in chosen for one in chosen[kind]]
     groups = (configs.CommonConfig, configs.DatasetConfig, configs.OptimizationConfig)
-    registered = (
-        *(TASK_DATACLASS_REGISTRY[name] for name in _of_ours(TASK_DATACLASS_REGISTRY)),
-        *(MODEL_DATACLASS_REGISTRY[name] for name in _of_ours(MODEL_DATACLASS_REGISTRY)),
-        *(CRITERION_DATACLASS_REGISTRY[name] for name in criterions),
-        *(optimizers[name] for name in _OPTIMIZERS),
-        *schedules.values(),
-    )
-    arches = tuple(_of_ours(ARCH_MODEL_REGISTRY))
+    parsers += [_parser_of(*groups, configs.CheckpointConfig)]
+    actions = [action for parser in parsers for action in parser._actions]
+    for action in _parser_of(configs.DistributedTrainingConfig)._actions:
+        actions += [action] if action.option_strings[0][2:] in _DISTRIBUTED else []
+    arches = tuple(architectures_of_ours())
     return {
-        **_kinds_of([configs.DistributedTrainingConfig], _DISTRIBUTED),
-        **_kinds_of([*groups, configs.CheckpointConfig, *registered]),
+        **kinds_of(actions, _TRAINING),
         "criterion": one_of(criterions),
         "optimizer": one_of(_OPTIMIZERS),
         "lr-scheduler": one_of(schedules),
         "arch": ValueKind("an architecture of this project", arches.__contains__, arches),
-        QUESTIONS: PATH,
         OWN_DATA: ValueKind(PATH.said, lambda value: PATH.fits(str(value))),
     }
+
+
+@cache
+def of_generation() -> Kinds:
+    """Return name -> kind of the options of generation."""
+    register()
+    from fairseq.dataclass import configs
+
+    groups = (configs.CommonConfig, configs.DatasetConfig, configs.GenerationConfig)
+    found = kinds_of(_parser_of(*groups)._actions, {})
+    return {name: found[name] for name in _GENERATION}
+
+
+def _parser_of(*records: type) -> ArgumentParser:
+    """Return a parser of fairseq's own options."""
+    from fairseq.dataclass.utils import gen_parser_from_dataclass
+
+    parser = ArgumentParser(add_help=False)
+    for record in records:
+        gen_parser_from_dataclass(parser, record())
+    return parser
+
+
+def check_training(options: Mapping[str, Any]) -> None:
+    """Refuse options of a training that ``fairseq-train`` does not have, or whose model cannot be.
+
+    Args:
+        options: name without ``--`` -> value; they say which architecture and so on is trained.
+            Those of an architecture that nothing registered are not looked at.
+
+    Raises:
+        ValueError: names the option and what it is like; see `check_model`.
+    """
+    register()
+    from fairseq.models import ARCH_MODEL_REGISTRY
+    from fairseq.options import get_training_parser
+    from fairseq.registry import REGISTRIES
+    from fairseq.tasks import TASK_REGISTRY
+
+    if (arch := ARCH_MODEL_REGISTRY.get(options.get("arch"))) is None:
+        return
+    chosen: list[Any] = [arch, TASK_REGISTRY.get(options.get("task", ""))]
+    for name, group in REGISTRIES.items():
+        registry: Any = group["registry"]
+        chosen.append(registry.get(options.get(name.replace("_", "-"), group["default"])))
+    parsers = [get_training_parser(), *(registered_parser(one) for one in chosen if one)]
+    known = {name for parser in parsers for name in parser._option_string_actions}
+    for name in options:
+        if f"--{name}" not in known:
+            near = like(f"--{name}", known)
+            hint = f" (like it: {near})" if near else ""
+            raise ValueError(f"--{name}: fairseq-train has no such option here{hint}")
+    check_model(options)
 
 
 def check_model(options: Mapping[str, Any]) -> None:
@@ -103,47 +155,5 @@ def check_model(options: Mapping[str, Any]) -> None:
     register()
     from fairseq.models import ARCH_MODEL_REGISTRY
 
-    kind = ARCH_MODEL_REGISTRY.get(options.get("arch"))
-    if check := getattr(kind, "check_options", None):
+    if check := getattr(ARCH_MODEL_REGISTRY.get(options.get("arch")), "check_options", None):
         check({key.replace("-", "_"): value for key, value in options.items()})
-
-
-@cache
-def of_generation() -> dict[str, ValueKind]:
-    """Return name -> kind of the options of generation."""
-    from fairseq.dataclass import configs
-
-    groups = (configs.CommonConfig, configs.DatasetConfig, configs.GenerationConfig)
-    return _kinds_of(groups, _GENERATION)
-
-
-def _of_ours(registry: Mapping[Any, Any]) -> Iterator[str]:
-    """Yield the names that this package has put into a registry."""
-    package = __name__.partition(".")[0]
-    yield from (name for name, one in registry.items() if one.__module__.startswith(f"{package}."))
-
-
-def _kinds_of(records: Iterable[type], names: Iterable[str] = ()) -> dict[str, ValueKind]:
-    """Return name -> kind of the fields of records, all or those named, that have a plain one."""
-    found: dict[str, ValueKind] = {}
-    for spec in (spec for record in records for spec in fields(record)):
-        kind, name = _kind_of(spec), spec.name.replace("_", "-")
-        if kind and spec.name in (names or [spec.name]) and spec.name not in _REFUSED:
-            found[name] = either(found[name], kind) if name in found else kind
-    return found
-
-
-def _kind_of(spec: Field) -> ValueKind | None:
-    """Return the kind of a field; None where it takes a text that is no word, or anything."""
-    if spec.name in _WORDS:
-        return WORD
-    given = [one for one in typing.get_args(spec.type) if one is not type(None)]
-    is_optional = type(None) in typing.get_args(spec.type)
-    wanted: Any = given[0] if is_optional else spec.type
-    if isinstance(wanted, type) and issubclass(wanted, enum.Enum):
-        return one_of((one.value for one in wanted), alone="argparse_const" in spec.metadata)
-    if typing.get_origin(wanted) in (list, tuple):
-        return NUMBERS if set(typing.get_args(wanted)) <= {int, float} else None
-    if wanted is Any and isinstance(spec.default, tuple):
-        return NUMBERS
-    return {bool: FLAG, int: WHOLE, float: NUMBER}.get(wanted)
