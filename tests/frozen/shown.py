@@ -18,7 +18,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
-from cli.commands import ROOT, Outcome, differences
+from cli.commands import Outcome, differences
 from frozen.invented import EXPERIMENTS, unpack
 from frozen.workshop import HERE, Workshop
 

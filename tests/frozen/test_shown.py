@@ -6,6 +6,7 @@ import json
 import shutil
 
 import pytest
+from cli.commands import ROOT
 from frozen.invented import unpack
 from frozen.shown import (
     AGAIN,
@@ -14,7 +15,6 @@ from frozen.shown import (
     NAMES,
     RECORDS,
     REPLICATION,
-    ROOT,
     claimed,
     left,
     line_of,
