@@ -1,7 +1,6 @@
 """Speed and memory of our models over their rivals, case by case (`cases.py`).
 
 python -m benchmarks.speed plain sla dabert --sizes base --batches 8x128 data-bin/cola
-python -m benchmarks.speed coattention esim
 python -m benchmarks.speed translation generation --sizes base --max-tokens 4096 --precision float16
 
 The systems of a case have the same starting weights where they share parts, live in one process and
@@ -40,8 +39,11 @@ def plan(args: argparse.Namespace) -> dict[tuple, list[Case]]:
         if args.tiny:
             sizes = ["tiny"] if "tiny" in kind.sizes else sizes
             batches = [*dict.fromkeys(TINY.get(name, name) for name in batches)]
-        most = args.max_tokens if kind in (UPDATE, SEARCH) else [0]
-        for key in product([kind], sizes, batches, args.precision, most):
+        translates = kind in (UPDATE, SEARCH)
+        whole = translates and args.device == "cpu"  # where fairseq has no half precision
+        precisions = ["float32"] if whole else args.precision
+        most = args.max_tokens if translates else [0]
+        for key in product([kind], sizes, batches, precisions, most):
             found.setdefault(key, []).append(case)
     named = {*args.sizes, *args.batches} if not args.tiny else set()
     if lost := named - {part for _, *key in found for part in key}:
@@ -72,8 +74,7 @@ def measured(key: tuple, cases: Sequence[Case], args: argparse.Namespace, record
         print(one.name, found, sep="\n")
 
 
-def named(case: Case, setting: Setting, what: str) -> str:
-    """Say what a figure is of, in the same words in every run."""
+def _named(case: Case, setting: Setting, what: str) -> str:
     most = f"{setting.max_tokens} tokens" if setting.max_tokens else ""
     batches, compiled = Path(setting.batches).name, setting.compile * "compiled"
     where = (setting.size, batches, most, setting.precision, compiled)
@@ -93,7 +94,7 @@ def speed_figure(
     looks = len(ratios) < LEAST_REPEATS
     note += f"{len(ratios)} repeats{' (a look, not a measurement)' * looks}"
     spread, unit = (min(ratios), max(ratios)), "of the speed" if of_speeds else "of the time"
-    what, bar = named(case, setting, case.kind.about), "" if looks else case.bar(setting)
+    what, bar = _named(case, setting, case.kind.about), "" if looks else case.bar(setting)
     return Figure("speed", what, statistics.median(ratios), unit, spread, bar, note)
 
 
@@ -101,7 +102,7 @@ def memory_figure(case: Case, setting: Setting, taken: dict[str, int]) -> Figure
     """Return the ratio of peak memories in bytes."""
     own, other = taken[case.system], taken[case.rival]
     note, bar = f"{own / 2**20:,.0f} over {other / 2**20:,.0f} MiB", case.memory(setting)
-    what = named(case, setting, "peak memory")
+    what = _named(case, setting, "peak memory")
     return Figure("speed", what, own / other, "of the memory", bar=bar, note=note)
 
 

@@ -36,14 +36,14 @@ class Kind:
 
 
 CLASSES = "text_classification"
-TEXT_SIZES, TRANSLATION_SIZES = ("minilm", "tiny", "base", "large"), (*translation.SIZES,)
-STEP = Kind("training step", TEXT_SIZES, ("32x32", "8x128"), r"\d+x(\d+|cola|rte)", CLASSES)
+SIZES = ("minilm", "tiny", "base", "large")
+STEP = Kind("training step", SIZES, ("32x32", "8x128"), r"\d+x(\d+|cola|rte)", CLASSES)
 ANSWER = replace(STEP, about="forward, no gradients")
 MASKS = replace(STEP, about="masks of a batch")
 EQUAL = replace(MASKS, batches=("32x128",), form=r"\d+x\d+", task=None, of_speeds=True)
 READER = replace(STEP, batches=("8x16+112",), form=r"\d+x\d+\+\d+", task="extractive_qa")
 PAIRS = replace(READER, sizes=("paper",), batches=("32x14+8",), task=CLASSES, of_speeds=True)
-UPDATE = Kind("training", TRANSLATION_SIZES, ("random",), "random", "", translation, True)
+UPDATE = Kind("training", (*translation.SIZES,), ("random",), "random", "", translation, True)
 SEARCH = replace(UPDATE, about="beam search")
 
 
@@ -73,6 +73,7 @@ class Case:
     memory: Bar = always()
 
 
+ALIKE = always(">= 0.97")
 DABERT = at_base("<= 1.15", "<= 1.25"), at_base("<= 1.25")
 CASES = {
     "plain": Case(STEP, "bert_plain", "Hugging Face", _plain),
@@ -90,8 +91,6 @@ CASES = {
     "coattention": Case(READER, "bertqa", "bertqa plain-layers"),
     "coattention-literal": Case(READER, "bertqa_literal", "bertqa plain-layers"),
     "esim": Case(PAIRS, "esim", "torch's esim", always(">= 1.0")),
-    "translation": Case(UPDATE, "syntax_transformer", "transformer", always(">= 0.97")),
-    "generation": Case(
-        SEARCH, "syntax_transformer generating", "transformer generating", always(">= 0.97")
-    ),
+    "translation": Case(UPDATE, "syntax_transformer", "transformer", ALIKE),
+    "generation": Case(SEARCH, "syntax_transformer generating", "transformer generating", ALIKE),
 }

@@ -1,8 +1,5 @@
-"""A plain ESIM of torch's own layers with the weights of our `esim`.
-
-It does what programs for ESIM do: it pads both sentences, packs each for `nn.LSTM`
-(`pack_padded_sequence`, not sorted), pads its states again, aligns them with masked softmaxes, and
-maps padding as well.
+"""A plain ESIM of torch's own layers, as programs for it are: both sentences are padded, packed for
+`nn.LSTM`, padded again, aligned by masked softmaxes, and padding is mapped as well.
 """
 
 from __future__ import annotations
@@ -18,15 +15,13 @@ from .turns import Batch
 
 
 class Twin(nn.Module):
-    """The same as our model, on padded batches."""
+    """The same as our model, with its weights."""
 
     def __init__(self, ours: Any) -> None:
         super().__init__()
         body, matcher = ours.body, ours.body.matcher
         self.words, self.out = deepcopy(body.table), deepcopy(ours.head.out)
-        self.encoder, self.composer = (
-            deepcopy(part.lstm) for part in (matcher.encoder, matcher.composer)
-        )
+        self.encoder, self.composer = deepcopy((matcher.encoder.lstm, matcher.composer.lstm))
         self.compare, self.pool = deepcopy(matcher.compare), deepcopy(matcher.pool)
         self.dropout = nn.Dropout(matcher.dropout.p)
 

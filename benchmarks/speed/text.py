@@ -16,9 +16,9 @@ from fairseq_plugins.architectures.bert_options import SIZES
 from fairseq_plugins.nn.context import AttentionContext
 from fairseq_plugins.nn.packing import BatchLayout
 from fairseq_plugins.nn.tree_masks import TreeRule
-from fairseq_plugins.pretrained import names as tensor_names
+from fairseq_plugins.pretrained.names import NAMES, to_ours
 
-from . import batches as text_batches
+from .batches import batches as batches
 from .matching import Twin
 from .turns import Batch, Setting, System, system
 
@@ -28,7 +28,6 @@ EQUALS = {PLAIN: HUGGING_FACE, ESIM: TWIN}  # have the same weights and give the
 TOLERANCE = 1e-4
 DROPOUTS = ("hidden_dropout", "attention_probs_dropout")
 RULE, MASK_TURNS = TreeRule(), 5
-batches = text_batches.batches
 
 
 class Ours(nn.Module):
@@ -70,14 +69,6 @@ class HuggingFace(nn.Module):
         return self.model(**batch["padded"]).logits
 
 
-def share_weights(ours: nn.Module, theirs: nn.Module) -> None:
-    """Give our plain BERT the weights of Hugging Face's."""
-    state, known = theirs.model.bert.state_dict(), tensor_names.NAMES["bert"]
-    encoder = ours.model.encoder
-    encoder.load_state_dict(tensor_names.to_ours(state, encoder.shape, known))
-    ours.model.head.out.load_state_dict(theirs.model.classifier.state_dict())
-
-
 def models(names: Sequence[str], setting: Setting, batch: Batch) -> dict[str, nn.Module]:
     """Make models, with the same weights where they share parts."""
     torch.manual_seed(1)
@@ -86,7 +77,10 @@ def models(names: Sequence[str], setting: Setting, batch: Batch) -> dict[str, nn
     for name in [name for name in names if name not in (*theirs, TWIN)]:
         made[name] = Ours(name, setting, batch["vocabulary"])
     if {PLAIN, HUGGING_FACE} <= made.keys():
-        share_weights(made[PLAIN], made[HUGGING_FACE])
+        ours, model = made[PLAIN].model, made[HUGGING_FACE].model
+        state = to_ours(model.bert.state_dict(), ours.encoder.shape, NAMES["bert"])
+        ours.encoder.load_state_dict(state)
+        ours.head.out.load_state_dict(model.classifier.state_dict())
     for name in made.keys() - {PLAIN, *theirs} if PLAIN in made else ():
         made[name].load_state_dict(made[PLAIN].state_dict(), strict=False)
     return {**made, TWIN: Twin(made[ESIM].model)} if ESIM in made else made

@@ -1,7 +1,5 @@
-"""`syntax_transformer` and fairseq's own transformer of the same width: updates and beam search.
-
-Each takes its batches from the same prepared folder, collation included, or, without a folder, from
-random sentences with random features in memory.
+"""`syntax_transformer` and fairseq's own transformer of the same width: updates and beam search, on
+batches of a prepared folder, collation included, or of random sentences and features in memory.
 """
 
 from __future__ import annotations

@@ -5,8 +5,6 @@ from __future__ import annotations
 import argparse
 import logging
 import multiprocessing
-import os
-import resource
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -98,9 +96,12 @@ def memory(module: Any, name: str, setting: Setting) -> int:
 def _memory(batches: Callable[..., Any], build: Callable[..., Any], name: str, how: Setting) -> int:
     logging.disable(logging.INFO)
     batch = batches(how)[0]
-    pages = int(Path("/proc/self/statm").read_text().split()[1])  # before the model is made
+    before = _held("VmRSS")  # and not what `resource` tells, which begins with the parent's peak
     timed(next(build([name], how, batch))._replace(times=3), batch)
-    if how.device == "cuda":
-        return torch.cuda.max_memory_allocated()
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
-    return peak - pages * os.sysconf("SC_PAGE_SIZE")
+    cuda = how.device == "cuda"
+    return torch.cuda.max_memory_allocated() if cuda else _held("VmHWM") - before
+
+
+def _held(entry: str) -> int:
+    status = Path("/proc/self/status").read_text().split()
+    return int(status[status.index(f"{entry}:") + 1]) * 1024

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import json
-import sys
 
 import pytest
 import torch
@@ -12,7 +11,6 @@ from cli.commands import ROOT, run
 from pretrained_directories import write_directory
 
 BENCHMARKS = ROOT / "benchmarks"
-sys.path.insert(0, str(BENCHMARKS))
 COLA = ["x1\t1\t\tthe cat runs", "x1\t0\t*\tcat the runs", 'x2\t1\t\t"the" dog'] * 3
 PAIRS = {
     "rte": (
@@ -30,7 +28,7 @@ PAIRS = {
 
 @pytest.fixture(scope="module")
 def reference():
-    return importlib.import_module("huggingface_reference")
+    return importlib.import_module("benchmarks.huggingface_reference")
 
 
 def reference_arguments(tmp_path, *more):
