@@ -33,6 +33,7 @@ _warm = False
 def warm_up() -> None:
     """Import what trainings and predictions need; without fairseq nothing is forked."""
     global _warm
+    os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")  # asking for GPUs opens none
     for name in _IMPORTED:
         with suppress(ImportError):
             importlib.import_module(name)
