@@ -20,7 +20,7 @@ from fairseq_plugins.lab.plan.experiment_file import read_experiment
 FILES = sorted(
     path
     for path in [*EXAMPLES.glob("*/*.yaml"), *EXAMPLES.glob("*/configs/*.yaml")]
-    if "evidence" not in path.parts  # which grow
+    if "evidence" not in path.relative_to(EXAMPLES).parts  # which grow
 )
 WORDS = ("--dry-run", "--preset", "--seeds", "1")  # one setting of each system
 
