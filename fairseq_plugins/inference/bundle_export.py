@@ -20,7 +20,6 @@ from ..text.annotators import needs_annotator, reopen_annotator
 from .options import TRANSLATING
 from .prediction import read_part
 from .text_checkpoints import load_models
-from .translation_export import export_translation
 
 logger = logging.getLogger(__name__)
 
@@ -58,6 +57,8 @@ def export_bundle(
         model_class = ARCH_MODEL_REGISTRY[found.model["_name"]]
         refuse_controls(model_class.needs_of(Namespace(**found.model)), checkpoint)
     if found.task["_name"] == TRANSLATING:
+        from .translation_export import export_translation  # needs CTranslate2, as texts do not
+
         export_translation(checkpoint, output, data=data, **how)
     else:
         export_understanding(found, output, data, **how)
