@@ -5,7 +5,7 @@
 A chain is trained, stopped half-way, resumed and validated; then its model predicts (or translates,
 or answers) and is exported. Its figure is how many of its commands failed; the last lines of what
 failed are printed. The validation loss is compared with that of float32, and in float32 with that
-of a run without a stop. Nothing here needs spaCy or a network.
+of a run without a stop. Nothing here needs spaCy, CTranslate2 or a network.
 """
 
 from __future__ import annotations

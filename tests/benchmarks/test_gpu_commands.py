@@ -1,4 +1,4 @@
-"""The part *commands* trains and uses every task, where spaCy is not installed."""
+"""The part *commands* trains and uses every task, where spaCy and CTranslate2 are absent."""
 
 from __future__ import annotations
 

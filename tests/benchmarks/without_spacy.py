@@ -1,4 +1,4 @@
-"""Runs the part *commands* where spaCy is not installed, each command in a fork of this process.
+"""Runs the part *commands* without spaCy and CTranslate2, each command in a fork of this process.
 
 without_spacy.py ARGUMENTS_OF_THE_PART...
 """
@@ -14,7 +14,8 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-sys.modules["spacy"] = None  # as if it were not installed
+for absent in ("spacy", "ctranslate2", "nltk", "submitit"):
+    sys.modules[absent] = None  # as if they were not installed
 
 
 def be(words: Sequence[str], path: str) -> None:
