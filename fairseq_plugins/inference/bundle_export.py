@@ -47,8 +47,7 @@ def export_bundle(
 
     Raises:
         FileNotFoundError: no such checkpoint, prepared folder or pipeline.
-        ValueError: a checkpoint that is refused, or of a control; a pipeline that a bundle could
-            not load again, or an output that is taken.
+        ValueError: a refused checkpoint or pipeline, a control, or an output that is taken.
     """
     check_free(output)
     how = {"int8": int8, "with_pipeline": with_pipeline, "spacy_model": spacy_model}
