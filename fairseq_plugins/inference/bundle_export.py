@@ -42,8 +42,7 @@ def export_bundle(
         output: the folder to make.
         data: the prepared folder (default: the one the checkpoint was trained on).
         int8: whether the weights of linear maps have 8 bits.
-        with_pipeline: whether what annotates raw text is copied into it.
-        spacy_model: that pipeline (default: the prepared folder's).
+        with_pipeline, spacy_model: whether a pipeline is copied, and which if not the folder's.
 
     Raises:
         FileNotFoundError: no such checkpoint, prepared folder or pipeline.
