@@ -35,16 +35,15 @@ from fairseq_plugins.lab.commands import parser_of
 from fairseq_plugins.lab.execution.cluster import Machine
 from fairseq_plugins.lab.execution.experiment import Plan, check_plan
 from fairseq_plugins.lab.plan import strict_yaml
-from fairseq_plugins.lab.plan.allowed import kind_of, name_of
+from fairseq_plugins.lab.plan.allowed import check_options, kind_of, name_of
 from fairseq_plugins.lab.plan.experiment_file import PlannedExperiment, PlannedPart, default_name
 from fairseq_plugins.lab.plan.experiment_file import read_experiment as read_file
 from fairseq_plugins.lab.plan.grid import Grid
 from fairseq_plugins.lab.plan.option_values import command_line
 from fairseq_plugins.lab.plan.plain_values import LINE, NAME, NUMBERS, PATH, TEXT, WORD
-from fairseq_plugins.lab.plan.prepare_options import check_prepare, read_prepare, words_of
+from fairseq_plugins.lab.plan.prepare_options import check_prepare, words_of
 from fairseq_plugins.lab.plan.steps import _NAMES, COMMANDS, OUT, PLACE
 from fairseq_plugins.lab.plan.train_options import (
-    check_open,
     of_generation,
     of_training,
 )
@@ -67,11 +66,11 @@ def read(tmp_path):
 
 
 def check_training(options):
-    check_open(options, of_training(), "--options")
+    check_options(options, of_training(), "--options", is_open=True)
 
 
 def check_generation(options):
-    check_open(options, of_generation(), "--generate")
+    check_options(options, of_generation(), "--generate", is_open=True)
 
 
 def part(**own):
@@ -205,7 +204,6 @@ def test_preparations_take_their_own_options(tmp_path) -> None:
     for own, dataset in (({"bpe-size": 5}, "cola"), ({"text-column": "-x"}, "plain")):
         with pytest.raises(ValueError, match="option '(bpe-size|text-column)': "):
             check_prepare(own, dataset)
-    assert read_prepare(None) == {}
     assert command_line({"x": True}) == ["--x"]
 
 

@@ -120,7 +120,7 @@ def test_pictures_of_an_earlier_page_go_and_other_files_stay(run_here, claims, t
     ("old", "new", "said"),
     [
         ("verdict: It does, here.", "", "claims.yaml: claims: value 1: key 'verdict' is missing"),
-        ("title: Later", "title: Later, colour: red", "comparisons: value 3: colour: 'red'"),
+        ("title: Later", "title: Later, colour: red", "comparisons: value 3: unknown key 'colour'"),
         ("title: Later", "title: La|ter", "value 3: title: 'La|ter' is not a line"),
         ("title: Later", 'title: "La\\nter"', r"value 3: title: 'La\nter' is not a line"),
         (f"{SLA}: SLA", f"{SLA}: BERT", f"names: {PLAIN} and {SLA} are both called 'BERT'"),

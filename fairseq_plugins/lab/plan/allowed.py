@@ -49,24 +49,30 @@ def kind_of(action: Action, names: Names) -> ValueKind | None:
     return WHOLE if action.type is int else NUMBER if action.type is float else names.get(name)
 
 
-def check_options(options: Mapping[Any, Any], kinds: Kinds, otherwise: str) -> None:
+def check_options(
+    options: Mapping[Any, Any], kinds: Kinds, otherwise: str, *, is_open: bool = False
+) -> None:
     """Refuse options that are none of those that a file may give, or have another kind of value.
 
     Args:
         options: as the file gives them.
         kinds: of those that it may give.
         otherwise: what to do instead, for the message.
+        is_open: whether a list is a choice, all of whose values are looked at, and None takes an
+            option away.
 
     Raises:
         ValueError: names the option, the value and what would do.
     """
-    for key, value in options.items():
+    for key, given in options.items():
         if key not in kinds:
             near = like(key, kinds)
             hint = f" (like it: {near})" if near else ""
             name = f"option {quoted(str(key), 100)}"
             raise ValueError(f"{name}: not among those that a file may give{hint}; {otherwise}")
         try:
-            kinds[key].check(value)
+            for value in given if is_open and isinstance(given, list) else [given]:
+                if value is not None or not is_open:
+                    kinds[key].check(value)
         except ValueError as error:
             raise ValueError(f"option {key!r}: {error}") from None

@@ -19,23 +19,19 @@ system that ``names`` has: the page says what has not been run.
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, Field
 
 from ...messages import quoted
 from ..safe_files import is_below
-from .grid import read_mapping
 from .grid_values import Name
 from .plain_values import LINE, PATH, matching, read_as
+from .strict_yaml import read_mapping
 
 _LABEL = matching(
     lambda text: LINE.fits(text) and text.strip() and "|" not in text,
     f"{LINE.said}, with something in it and without |",
 )
 _Label = Annotated[str, _LABEL]  # in a table, a picture, a heading
-
-
-class _Strict(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
 
 
 def _different(names: dict[str, str]) -> dict[str, str]:
@@ -52,7 +48,7 @@ def _several(values: tuple[str, ...]) -> tuple[str, ...]:
     return values
 
 
-class Compared(_Strict):
+class Compared(BaseModel, extra="forbid", frozen=True):
     """Systems that are compared with one of them, on kept rows."""
 
     rows: Annotated[str, PATH]  # file of `fairseq-plugins keep`; may not be there yet
@@ -62,7 +58,7 @@ class Compared(_Strict):
     metric: str = ""  # empty for the usual
 
 
-class Claim(_Strict):
+class Claim(BaseModel, extra="forbid", frozen=True):
     """What a paper says, and what was found."""
 
     title: _Label
@@ -73,7 +69,7 @@ class Claim(_Strict):
     limits: str  # what it does not say
 
 
-class ClaimsFile(_Strict):
+class ClaimsFile(BaseModel, extra="forbid", frozen=True):
     """A page of claims."""
 
     title: _Label

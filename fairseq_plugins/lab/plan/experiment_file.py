@@ -15,27 +15,19 @@ A file with `dataset` at its top is a grid, and an experiment of this one part.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
 from ...messages import named, quoted
-from .grid import (
-    KINDS,
-    SIZES,
-    Grid,
-    check_grid,
-    grid_of,
-    read_grid,
-    read_mapping,
-    read_values,
-)
+from .grid import KINDS, SIZES, Grid, check_grid, grid_of, read_grid
 from .grid_selection import changed, resize
 from .grid_values import FOLDER, MaybeLine, MaybePath, or_nothing
-from .plain_values import one_of, refuse_others
+from .plain_values import closed, one_of, read_as
 from .prepare_options import TRANSLATION
 from .steps import AfterStep, read_steps
+from .strict_yaml import read_mapping
 
 CONFIGS = "configs"  # folders of grids that are called by their file alone
 
@@ -89,14 +81,19 @@ class PlannedExperiment:
         return root if self.is_grid else root / part.name
 
 
-_AT_TOP = {  # key of an experiment's file -> kind
-    "name": Annotated[str, FOLDER],
-    "title": MaybeLine,
-    "parts": list,
-    "tables": list[str] | None,
-    "after": Any,  # `read_steps` reads them
-}
-_OF_PART = {**get_type_hints(PlannedPart, include_extras=True), "grid": MaybePath}
+_TOP = closed(
+    "Top",
+    {
+        "name": Annotated[str, FOLDER],
+        "title": MaybeLine,
+        "parts": list,
+        "tables": list[str] | None,
+        "after": Any,  # `read_steps` reads them
+    },
+)
+_PART = closed(
+    "Part", {**get_type_hints(PlannedPart, include_extras=True), "grid": MaybePath, **KINDS}
+)
 
 
 def read_experiment(path: str | Path) -> PlannedExperiment:
@@ -113,7 +110,7 @@ def read_experiment(path: str | Path) -> PlannedExperiment:
         grid = grid_of(content, str(path))
         part = PlannedPart(name if path.resolve().parent.name == CONFIGS else grid.dataset, grid)
         return PlannedExperiment(name, "", path, (part,), is_grid=True)
-    found = read_values(content, str(path), _AT_TOP)
+    found = read_as(_TOP, content, str(path))
     parts = tuple(_part(entry, path, number) for number, entry in enumerate(found["parts"], 1))
     names = [part.name for part in parts]
     if not parts or len(set(names)) < len(names):
@@ -139,28 +136,30 @@ def default_name(path: Path) -> str:
 
 def _part(entry: Any, path: Path, number: int) -> PlannedPart:
     """Read a part: what it says of itself, and of its grid."""
-    place = f"{path}: part {number}"
-    refuse_others(entry, {**_OF_PART, **KINDS}, place)
-    own = {key: value for key, value in entry.items() if key in KINDS}
-    found = read_values({k: v for k, v in entry.items() if k not in own}, place, _OF_PART)
+    place, chosen = f"{path}: part {number}", []
+    if isinstance(entry, dict) and entry.get("grid") and _are_names(entry.get("systems")):
+        chosen, entry = entry["systems"], {k: v for k, v in entry.items() if k != "systems"}
+    found = read_as(_PART, entry, place)
+    own = {key: found.pop(key) for key in KINDS if key in found}
     if file := found.get("grid"):
-        grid, usual = _changed(read_grid(path.parent / file), own, place), Path(file).stem
+        grid, usual = _some(read_grid(path.parent / file), chosen, place), Path(file).stem
+        grid = check_grid(changed(grid, own), place)
     else:
-        grid = grid_of(own, place)
+        grid = grid_of({key: entry[key] for key in own}, place)
         usual = grid.dataset
     known: dict[str, Any] = {"name": usual, **found, "grid": grid}
     return PlannedPart(**known)
 
 
-def _changed(grid: Grid, own: Mapping[str, Any], place: str) -> Grid:
-    """Return a grid with what a part says instead; systems only named are those of the grid."""
-    own = dict(own)
-    names = own.get("systems")
-    if isinstance(names, list) and all(isinstance(name, str) for name in names):
-        for name in names:
-            if name not in grid.systems:
-                choices = named(grid.systems)
-                raise ValueError(f"{place}: no system {quoted(name)}; choices: {choices}")
-        grid = replace(grid, systems={name: grid.systems[name] for name in names})
-        del own["systems"]
-    return check_grid(changed(grid, own, place), place)
+def _are_names(systems: Any) -> bool:
+    is_list = isinstance(systems, list) and systems
+    return bool(is_list) and all(isinstance(one, str) for one in systems)
+
+
+def _some(grid: Grid, names: Sequence[str], place: str) -> Grid:
+    """Return the grid with some of its systems; all if none is named."""
+    for name in names:
+        if name not in grid.systems:
+            choices = named(grid.systems)
+            raise ValueError(f"{place}: no system {quoted(name)}; choices: {choices}")
+    return replace(grid, systems={name: grid.systems[name] for name in names or grid.systems})

@@ -30,14 +30,15 @@ from itertools import product
 from pathlib import Path
 from typing import Any, get_type_hints
 
-from ...messages import quoted
+from pydantic import ConfigDict
+
 from ...prep.shares import SELECT
 from . import grid_values as of
 from .grid_values import OWN_RATE
 from .option_values import Options
-from .plain_values import read_as, refuse_others
+from .plain_values import closed, read_as
 from .prepare_options import TRANSLATION, check_prepare
-from .strict_yaml import read_yaml
+from .strict_yaml import read_mapping
 from .train_options import OWN_DATA
 
 MOST_RUNS = 100_000  # of a grid: more is a mistake, or meant to fill a disk
@@ -50,6 +51,7 @@ Choice = tuple[tuple[str, Any], ...]  # the values of a system's options that ar
 class Grid:
     """What to run; the types are checked where a file is read."""
 
+    __pydantic_config__ = ConfigDict(extra="forbid")
     dataset: of.Name  # in the manifest, that of ``prepare text``; `squad`, or `translation`
     # name -> options of ``fairseq-train``, ``arch`` among them, also `OWN_RATE` and `OWN_DATA`
     systems: of.Systems
@@ -181,6 +183,7 @@ class GridCell:
 
 
 KINDS = get_type_hints(Grid, include_extras=True)
+SOME = closed("Some", KINDS)  # keys of a grid, none of which has to be there
 
 
 def read_grid(path: str | Path) -> Grid:
@@ -193,29 +196,9 @@ def read_grid(path: str | Path) -> Grid:
     return grid_of(read_mapping(path), str(path))
 
 
-def read_mapping(path: str | Path) -> dict[Any, Any]:
-    """Read keys and values of a YAML file.
-
-    Raises:
-        FileNotFoundError: there is none.
-        ValueError: it is something else.
-    """
-    content = read_yaml(path)
-    if not isinstance(content, dict):
-        raise ValueError(f"{path}: expected keys and values")
-    return content
-
-
 def grid_of(content: Mapping[Any, Any], place: str) -> Grid:
-    """Return the grid of keys and values as YAML has them, which stand at ``place``.
-
-    Raises:
-        ValueError: a key that is unknown or missing, or a value of another kind.
-    """
-    for key in ("dataset", "systems"):
-        if key not in content:
-            raise ValueError(f"{place}: key {quoted(key)} is missing")
-    return check_grid(Grid(**read_values(content, place)), place)
+    """Return the grid of keys and values as YAML has them, which stand at ``place``; ValueError."""
+    return check_grid(read_as(Grid, content, place), place)
 
 
 def check_grid(grid: Grid, place: str) -> Grid:
@@ -239,15 +222,3 @@ def check_grid(grid: Grid, place: str) -> Grid:
     if (count := grid.count()) > MOST_RUNS:
         raise ValueError(f"{place}: {count:,} runs: a file may ask for {MOST_RUNS:,}")
     return grid
-
-
-def read_values(
-    content: Mapping[Any, Any], place: str, kinds: Mapping[str, Any] = KINDS
-) -> dict[str, Any]:
-    """Read values of a grid's keys, or of others with their types, which stand at ``place``.
-
-    Raises:
-        ValueError: a key that is unknown, or a value of another kind.
-    """
-    refuse_others(content, kinds, place)
-    return {key: read_as(kinds[key], value, f"{place}: {key}") for key, value in content.items()}

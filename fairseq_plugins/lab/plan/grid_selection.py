@@ -5,8 +5,9 @@ from dataclasses import replace
 from typing import Any
 
 from ...messages import named
-from .grid import OWN_RATE, SIZES, Grid, Options, read_values, variant
+from .grid import OWN_RATE, SIZES, SOME, Grid, Options, variant
 from .grid_values import refuse_owned
+from .plain_values import read_as
 from .prepare_options import TRANSLATION
 
 _SMALLEST = {"arch": "syntax_transformer_tiny"}
@@ -111,18 +112,15 @@ def select(grid: Grid, **given: Any) -> Grid:
     own = {key: v if isinstance(v, int) else list(v) for key, v in given.items() if v}
     if "epochs" in own and "updates" in own:
         raise ValueError("--epochs and --updates both say how long to train: give one of them")
-    return changed(grid, own, "command line")
+    return changed(grid, read_as(SOME, own, "command line"))
 
 
-def changed(grid: Grid, own: Mapping[str, Any], place: str) -> Grid:
-    """Return the grid with values of a file, which stand at ``place``, instead of its own.
+def changed(grid: Grid, own: Mapping[str, Any]) -> Grid:
+    """Return the grid with values as they were read (`SOME`) instead of its own.
 
     Options are added to the grid's, and those without a value are taken away.
-
-    Raises:
-        ValueError: see `read_values`.
     """
-    values = read_values(own, place)
+    values = dict(own)
     if "options" in values:
         values["options"] = {**grid.options, **values["options"]}
     if "epochs" in values and "updates" not in values:

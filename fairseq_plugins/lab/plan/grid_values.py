@@ -6,10 +6,10 @@ from pydantic import AfterValidator, BeforeValidator, Field, PlainValidator
 
 from ...messages import quoted
 from ...syntax.needs import CONTROLS
-from .option_values import Options, as_mapping, check_choice
+from .allowed import check_options
+from .option_values import Options, check_choice
 from .plain_values import LINE, NAME, NUMBER, PATH, ValueKind, one_of, read_as
-from .prepare_options import read_prepare
-from .train_options import check_open, of_generation, of_training
+from .train_options import of_generation, of_training
 
 OWN_RATE = "lr"  # option of a system that the grid reads itself, in place of its learning rates
 TRIALS = ("quick", "smoke")  # runs that are cut short
@@ -68,14 +68,6 @@ def _systems(value: Any) -> dict[str, Options]:
     return found
 
 
-def _options_of_all(value: Any) -> Options:
-    """Read options of all systems."""
-    found = _open_options(value)
-    if OWN_RATE in found:
-        raise ValueError(f"option {OWN_RATE!r}: say so by 'learning_rates', or for one system")
-    return found
-
-
 def refuse_owned(options: Options) -> None:
     """Refuse options of ``fairseq-train`` that a grid has a key for, or that no run can change.
 
@@ -83,15 +75,14 @@ def refuse_owned(options: Options) -> None:
         ValueError: one of them; names the key.
     """
     for key in options:
-        if str(key) in OWNED:
-            raise ValueError(f"option {quoted(key)}: say so by {OWNED[str(key)]}")
-        if str(key) in FIXED:
+        if key in OWNED:
+            raise ValueError(f"option {quoted(key)}: say so by {OWNED[key]}")
+        if key in FIXED:
             raise ValueError(f"option {quoted(key)}: it is the same for all runs; leave it out")
 
 
-def _open_options(value: Any) -> Options:
+def _open_options(found: Options) -> Options:
     """Read options, those with several values among them."""
-    found = as_mapping(value)
     refuse_owned(found)
     for key, given in found.items():
         if isinstance(given, list):
@@ -101,17 +92,24 @@ def _open_options(value: Any) -> Options:
                     f"option {quoted(key)}: the best of several values would be compared as if it "
                     "were the method: name a system for each value, or give them to --contrast"
                 )
-    check_open(found, of_training(), "--options")
+    check_options(found, of_training(), "on the command line: --options", is_open=True)
     return found
 
 
-def _generation(value: Any) -> Options:
+def _options_of_all(found: Options) -> Options:
+    """Read options of all systems."""
+    if OWN_RATE in found:
+        raise ValueError(f"option {OWN_RATE!r}: say so by 'learning_rates', or for one system")
+    return _open_options(found)
+
+
+def _generation(found: Options) -> Options:
     """Read options of fairseq-generate."""
-    found = as_mapping(value)
-    check_open(found, of_generation(), "--generate")
+    check_options(found, of_generation(), "on the command line: --generate", is_open=True)
     return found
 
 
+_MAPPING = BeforeValidator(lambda value: {} if value is None else value)  # nothing after the colon
 Name = Annotated[str, NAME]
 MaybeName = Annotated[str, or_nothing(NAME)]
 MaybeLine = Annotated[str, or_nothing(LINE)]
@@ -127,6 +125,6 @@ Lengths = Annotated[tuple[Positive, ...], _DIFFERENT, _LISTED]
 Amounts = Annotated[tuple[Amount, ...], _DIFFERENT, _LISTED]
 Shares = Annotated[tuple[_Share, ...], _DIFFERENT, _LISTED]
 Systems = Annotated[dict[str, Options], PlainValidator(_systems)]
-OptionsOfAll = Annotated[Options, PlainValidator(_options_of_all)]
-Generation = Annotated[Options, PlainValidator(_generation)]
-Preparation = Annotated[Options, PlainValidator(read_prepare)]
+OptionsOfAll = Annotated[Options, AfterValidator(_options_of_all), _MAPPING]
+Generation = Annotated[Options, AfterValidator(_generation), _MAPPING]
+Preparation = Annotated[Options, _MAPPING]  # see `check_prepare`, which knows the dataset

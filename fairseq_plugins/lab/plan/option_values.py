@@ -22,17 +22,6 @@ def check_choice(key: Any, values: list[Any]) -> None:
         raise ValueError(f"option {quoted(key)}: {quoted(values)} holds no name for a folder")
 
 
-def as_mapping(value: Any) -> Options:
-    """Return options of a file; nothing after the colon is no option.
-
-    Raises:
-        ValueError: no mapping.
-    """
-    if value is not None and not isinstance(value, dict):
-        raise ValueError(f"{quoted(value)} is no mapping of options to values")
-    return dict(value or {})
-
-
 def read_assignments(words: Sequence[str]) -> Options:
     """Read ``name=value`` of a command line; values as YAML has them, an empty one is None.
 

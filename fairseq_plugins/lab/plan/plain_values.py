@@ -7,16 +7,17 @@ is said in one sentence.
 
 import math
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from functools import cache
+from typing import Any, get_type_hints
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter, ValidationError
+from pydantic import ConfigDict, TypeAdapter, ValidationError, with_config
 from pydantic_core import CoreSchema, core_schema
+from typing_extensions import TypedDict  # pydantic wants this one before Python 3.12
 
-from ...messages import like, quoted
+from ...messages import like, quoted, shortened
 
-CLOSED = ConfigDict(extra="forbid", frozen=True, strict=True)
 _NUMBER = r"[+-]?(?:[0-9]{1,30}(?:\.[0-9]{0,30})?|\.[0-9]{1,30})(?:[eE][+-]?[0-9]{1,3})?"
 _SEVERAL = rf"\s*{_NUMBER}\s*(?:,\s*{_NUMBER}\s*){{0,50}},?\s*"
 _COMPONENT = r"\w[\w.+-]{0,99}"
@@ -110,11 +111,22 @@ TEXT = ValueKind(  # as a word of a command line
 )
 
 
+def closed(name: str, kinds: Mapping[str, Any]) -> Any:
+    """Return the type of mappings that have some of the keys given, and no other."""
+    made: Any = TypedDict(name, kinds, total=False)  # pyrefly: ignore[not-callable]
+    return with_config(ConfigDict(extra="forbid"))(made)
+
+
+@cache
+def _adapter(kind: Any) -> TypeAdapter:
+    return TypeAdapter(kind)
+
+
 def read_as(kind: Any, content: Any, place: str) -> Any:
     """Return content as a value of a type.
 
     Args:
-        kind: model of pydantic, whose keys are closed, or another type that it knows.
+        kind: model or dataclass, whose keys are closed, or another type that pydantic knows.
         content: as YAML has it.
         place: where it stands, for messages.
 
@@ -122,31 +134,20 @@ def read_as(kind: Any, content: Any, place: str) -> Any:
         ValueError: a key that is unknown or missing, or a value of another kind; names place, key,
             value and what would fit.
     """
-    if isinstance(kind, type) and issubclass(kind, BaseModel):
-        refuse_others(content, kind.model_fields, place)
     try:
-        return TypeAdapter(kind).validate_python(content)
+        return _adapter(kind).validate_python(content)
     except ValidationError as error:
         found = error.errors()[0]
-    *places, last = found["loc"] or [None]
+    places = [f"value {one + 1}" if isinstance(one, int) else str(one) for one in found["loc"]]
+    key = quoted(places[-1]) if places else ""
     if found["type"] == "missing":
-        reason = f"key {quoted(last)} is missing"
+        places[-1:], reason = [], f"key {key} is missing"
+    elif found["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
+        known = get_type_hints(kind) if len(places) == 1 else ()
+        choices = f"; choices: {', '.join(known)}" if known else ""
+        places[-1:], reason = [], f"unknown key {key}{choices}"
+    elif found["type"] == "value_error":
+        reason = str(found["ctx"]["error"])
     else:
-        places += [] if last is None else [last]
-        own = found["type"] == "value_error"
-        reason = str(found["ctx"]["error"]) if own else f"{quoted(found['input'])}: {found['msg']}"
-    places = [f"value {one + 1}" if isinstance(one, int) else str(one) for one in places]
-    raise ValueError(": ".join([place, *places, reason]))
-
-
-def refuse_others(content: Any, known: Collection[str], place: str) -> None:
-    """Refuse what is no mapping, or has other keys than those known.
-
-    Raises:
-        ValueError: names the key and the choices.
-    """
-    if not isinstance(content, dict):
-        raise ValueError(f"{place}: {quoted(content)} is no mapping of {', '.join(known)}")
-    for key in content:
-        if key not in known:
-            raise ValueError(f"{place}: unknown key {quoted(key)}; choices: {', '.join(known)}")
+        reason = f"{quoted(found['input'])}: {found['msg']}"
+    raise ValueError(": ".join([place, *(shortened(one) for one in places), reason]))

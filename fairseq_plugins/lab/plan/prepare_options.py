@@ -13,11 +13,10 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from ...messages import quoted
 from ...prep.running import RUNNING
 from ..commands import parser_of
 from .allowed import Kinds, check_options, kinds_of, listed
-from .option_values import Options, as_mapping, command_line
+from .option_values import command_line
 from .plain_values import PATH, TEXT, WORD, ValueKind
 
 SQUAD, TRANSLATION = "squad", "translation"  # datasets that are prepared in their own way
@@ -40,20 +39,6 @@ _NAMES = listed(
         None: " ".join(("help", *RUNNING)),
     }
 )
-
-
-def read_prepare(value: Any) -> Options:
-    """Read the options, whose names are looked at by `check_prepare`.
-
-    Raises:
-        ValueError: no mapping.
-    """
-    if isinstance(value, str) and value.strip():
-        raise ValueError(
-            f"{quoted(value)}: options are given by name, such as "
-            '{annotations: "pos,heads", valid-fraction: 0.1}, not as words of a command line'
-        )
-    return as_mapping(value)
 
 
 def check_prepare(options: Mapping[Any, Any], dataset: str) -> None:

@@ -20,8 +20,6 @@ LONGEST = 10_000  # characters of one value; numbers of more take long to read
 class _Refused(yaml.MarkedYAMLError):
     """What is YAML, but is not read here."""
 
-    problem_mark: yaml.Mark
-
 
 class _Loader(yaml.SafeLoader):
     """PyYAML's safe loader, which makes plain values only, with the refusals above."""
@@ -29,16 +27,15 @@ class _Loader(yaml.SafeLoader):
     depth = 0
 
     def compose_node(self, parent: Any, index: Any) -> Any:
-        """Compose a value, unless it is an alias, has an anchor or a tag, or is too big."""
         event = self.peek_event()
-        if getattr(event, "anchor", None) is not None:  # aliases have one as well
-            raise _Refused(problem="anchors (&) and aliases (*)", problem_mark=event.start_mark)
-        if getattr(event, "tag", None) is not None:
-            raise _Refused(problem="tags (!)", problem_mark=event.start_mark)
-        if len(getattr(event, "value", None) or "") > LONGEST:
-            raise _Refused(problem="values of this length", problem_mark=event.start_mark)
-        if self.depth == DEEPEST:
-            raise _Refused(problem="values this deep", problem_mark=event.start_mark)
+        refused = {
+            "anchors (&) and aliases (*)": getattr(event, "anchor", None) is not None,
+            "tags (!)": getattr(event, "tag", None) is not None,
+            "values of this length": len(getattr(event, "value", None) or "") > LONGEST,
+            "values this deep": self.depth == DEEPEST,
+        }
+        for problem in [one for one, is_there in refused.items() if is_there]:
+            raise _Refused(problem=problem, problem_mark=event.start_mark)
         self.depth += 1
         try:
             return super().compose_node(parent, index)
@@ -46,22 +43,20 @@ class _Loader(yaml.SafeLoader):
             self.depth -= 1
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict:
-        """Make a mapping of keys that are all different, and merge none."""
         seen = set()
-        for key, _ in node.value if isinstance(node, yaml.MappingNode) else ():
+        for key, _ in node.value:
             if key.tag == "tag:yaml.org,2002:merge":
                 raise _Refused(problem="merges (<<)", problem_mark=key.start_mark)
-            if isinstance(key, yaml.ScalarNode):
-                name = self.construct_object(key)
-                if name in seen:
-                    where = f"keys that stand twice ({name!r})"
-                    raise _Refused(problem=where, problem_mark=key.start_mark)
-                seen.add(name)
+            name = self.construct_object(key) if isinstance(key, yaml.ScalarNode) else key
+            if name in seen:
+                problem = f"keys that stand twice ({name!r})"
+                raise _Refused(problem=problem, problem_mark=key.start_mark)
+            seen.add(name)
         return super().construct_mapping(node, deep)
 
 
 def read_yaml(path: str | Path) -> Any:
-    """Read a file.
+    """Read a file of at most one document.
 
     Raises:
         FileNotFoundError: there is none.
@@ -73,16 +68,20 @@ def read_yaml(path: str | Path) -> Any:
     return parse_yaml(decode(read_bytes(path.resolve(), LARGEST), path), str(path))
 
 
-def parse_yaml(text: str, place: str) -> Any:
-    """Read a text of at most one document, which stands at ``place``.
+def read_mapping(path: str | Path) -> dict[Any, Any]:
+    """Read keys and values of a file; see `read_yaml`."""
+    content = read_yaml(path)
+    if not isinstance(content, dict):
+        raise ValueError(f"{path}: expected keys and values")
+    return content
 
-    Raises:
-        ValueError: see `read_yaml`.
-    """
+
+def parse_yaml(text: str, place: str) -> Any:
+    """Read a text, which stands at ``place``; ValueError: see `read_yaml`."""
     try:
         return yaml.load(text, _Loader)
     except _Refused as error:
-        line = error.problem_mark.line + 1
+        line = error.problem_mark.line + 1 if error.problem_mark else 1
         raise ValueError(f"{place}, line {line}: {error.problem} are not read here") from None
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise ValueError(f"{place}: not YAML: {' '.join(str(error).split())[:300]}") from None

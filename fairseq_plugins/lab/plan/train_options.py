@@ -12,7 +12,7 @@ from typing import Any
 
 from ...messages import like
 from ...registration import register
-from .allowed import Kinds, check_options, kinds_of, listed
+from .allowed import Kinds, kinds_of, listed
 from .plain_values import NUMBER, NUMBERS, PATH, WHOLE, WORD, ValueKind, one_of
 from .registered_options import architectures_of_ours, ours, registered_parser, registries
 
@@ -43,24 +43,6 @@ _GENERATION = (
     "print-alignment print-step seed cpu fp16 bf16 batch-size max-tokens "
     "skip-invalid-size-inputs-valid-test required-batch-size-multiple"
 ).split()
-
-
-def check_open(options: Mapping[Any, Any], kinds: Kinds, flag: str) -> None:
-    """Refuse options of which one is none that a file may give.
-
-    Args:
-        options: a list is a choice, all of whose values are looked at; None takes an option away.
-        kinds: `of_training` or `of_generation`.
-        flag: that gives them on the command line, for the message.
-
-    Raises:
-        ValueError: see `check_options`.
-    """
-    taken_away = {key: ValueKind("", lambda value: True) for key in kinds}
-    for key, given in options.items():
-        for value in given if isinstance(given, list) else [given]:
-            known = taken_away if value is None else kinds
-            check_options({key: value}, known, f"on the command line: {flag}")
 
 
 @cache
