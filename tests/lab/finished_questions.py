@@ -9,13 +9,13 @@ from lab.finished_runs import finish
 SCORES = {"has_answer_f1": 0.7, "no_answer_f1": 0.6, "exact": 0.5, "tuned_exact": 0.55}
 
 
-def answered(root, system, values, arch, *, data="abc", **lacking):
+def answered(root, system, values, arch, **lacking):
     """Write runs of question answering."""
     for seed, value in enumerate(values, start=1):
         best = {**SCORES, "f1": value, "tuned_f1": value + 0.02}
         best = {name: v for name, v in best.items() if name not in lacking}
-        own = {"dataset": "squad", "options": {"arch": arch}, "best": best, "data": data}
-        own |= {"validation_data": "v", "last": best}
+        own = {"dataset": "squad", "options": {"arch": arch}, "best": best, "data": "v"}
+        own |= {"last": best}
         finish(root, system, 3e-5, seed, value, metric="f1", **own)
 
 
@@ -28,8 +28,8 @@ def with_three_models(root):
     ):
         best = {**SCORES, "f1": 0.81 + k / 100, "tuned_f1": 0.83}
         options = {"arch": "bertqa_literal_large", **common, **more}
-        own = {"dataset": "squad", "options": options, "best": best, "last": best, "data": "d"}
-        own |= {"validation_data": "v", "folder": "data-bin/squad2_35", "parameters": 10**6}
+        own = {"dataset": "squad", "options": options, "best": best, "last": best, "data": "v"}
+        own |= {"prepared": "data-bin/squad2_35", "parameters": 10**6}
         finish(root, system, 1.5e-5, 1, best["f1"], metric="f1", **own)
     folder = root / "together"
     folder.mkdir()

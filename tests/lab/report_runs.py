@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from lab.finished_runs import finish
+from lab.finished_runs import add_row, finish
 
 PLAIN, SLA = "bert_plain_tiny", "bert_sla_tiny"
 SVG = (
@@ -29,22 +29,9 @@ def write_log(folder: Path, values, *, updates=40, metric="accuracy"):
     (folder / "train.log").write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def start(folder: Path, system, seed, *, done=0, updates=40, **facts):
+def start(folder: Path, *, done=0, updates=40):
     """Write what a run leaves that has begun and is not finished."""
     folder.mkdir(parents=True)
-    settings = {
-        "system": system,
-        "learning_rate": 2e-5,
-        "epochs": 3,
-        "seed": seed,
-        "dataset": "cola",
-        "metric": "mcc",
-        "validation": "valid",
-        "options": {"arch": system, "max-update": updates},
-        **facts,
-    }
-    settings |= {} if settings["epochs"] else {"updates": updates}
-    (folder / "settings.json").write_text(json.dumps(settings))
     if done:
         write_log(folder, [0.1], updates=done, metric="mcc")
 
@@ -54,30 +41,18 @@ def part_of(root: Path, dataset, metric, scores, **changes):
     for system, values in scores.items():
         for seed, value in enumerate(values, start=1):
             own = {
+                "home": root.parent,
                 "dataset": dataset,
+                "updates": 40,
                 "options": {"arch": system, "max-update": 40, "lr": 2e-5},
+                "command": f"python -m fairseq_cli.train data-bin/{root.name} --seed {seed}",
                 "parameters": 1_000_000 if system == PLAIN else 1_002_310,
                 "gates": {"0": 0.4, "1": 0.5 + 0.01 * seed} if system != PLAIN else {},
                 **changes,
             }
-            finish(root, system, 2e-5, seed, value, metric=metric, right=10 + 4 * seed, **own)
+            finish(root, system, 2e-5, seed, value, metric=metric, right=round(50 * value), **own)
             folder = root / system / "lr2e-05-epochs3" / f"seed{seed}"
             write_log(folder, [value / 2, value], metric=metric)
-
-
-def rows_of(root: Path, parts):
-    """Return the rows of all finished runs of an experiment."""
-    rows = []
-    for part in parts:
-        for path in sorted((root / part).glob("*/*/*/result.json")):
-            result = json.loads(path.read_text())
-            shared = "system learning_rate epochs seed dataset metric best last".split()
-            row = {"experiment": root.name, "part": part, "status": "finished"}
-            row |= {name: result[name] for name in shared}
-            row["folder"] = str(path.parent.relative_to(root))
-            row["command"] = f"python -m fairseq_cli.train data-bin/{part} --seed {result['seed']}"
-            rows.append(row)
-    return rows
 
 
 def describe(root: Path, parts, runs, **facts):
@@ -96,8 +71,13 @@ def describe(root: Path, parts, runs, **facts):
     (root / "experiment.json").write_text(json.dumps(described))
 
 
-def write_rows(root: Path, rows):
-    """Write the rows of an experiment."""
+def lines_of(root: Path):
+    """Return the lines of an experiment's rows, as objects."""
+    return [json.loads(line) for line in (root / "rows.jsonl").read_text().splitlines()]
+
+
+def write_lines(root: Path, rows):
+    """Write lines of rows, whatever they hold."""
     (root / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
 
 
@@ -108,16 +88,16 @@ def experiment(root: Path) -> Path:
     root.mkdir(parents=True)
     part_of(root / "cola", "cola", "mcc", {PLAIN: [0.5, 0.51, 0.52], SLA: [0.58, 0.6, 0.61]})
     part_of(root / "sst2", "sst2", "accuracy", {PLAIN: [0.9, 0.91], SLA: [0.905]})
-    rows = rows_of(root, ("cola", "sst2"))
     sla = f"sst2/{SLA}/lr2e-05-epochs3"
-    start(root / sla / "seed2", SLA, 2, done=20, dataset="sst2", metric="accuracy")
-    start(root / sla / "seed3", SLA, 3, done=10, dataset="sst2", metric="accuracy")
-    failed = {"part": "sst2", "system": SLA, "seed": 3, "status": "failed", "learning_rate": 2e-5}
-    failed |= {"folder": f"{sla}/seed3", "epochs": 3, "metric": "accuracy"}
+    start(root / sla / "seed2", done=20)
+    start(root / sla / "seed3", done=10)
+    failed = {"part": "sst2", "dataset": "sst2", "system": SLA, "seed": 3, "status": "failed"}
+    failed |= {"learning_rate": 2e-5, "epochs": 3, "updates": 40, "metric": "accuracy"}
     failed["error"] = f"exit status 1\nRuntimeError: out of memory {HOSTILE}"
-    write_rows(root, [*rows, failed])
-    planned = [row["folder"] for row in rows] + [f"{sla}/seed{seed}" for seed in (2, 3, 4)]
-    describe(root, ("cola", "sst2"), planned)
+    planned = [row["folder"] for row in lines_of(root)]
+    add_row(root, root / sla / "seed3", data="abc", **failed)
+    planned += [f"{sla}/seed{seed}" for seed in (2, 3, 4)]
+    describe(root, ("cola", "sst2"), [{"folder": one, "updates": 40} for one in planned])
     step = root / "after" / "gates"
     step.mkdir(parents=True)
     (step / "gates.svg").write_text(SVG)

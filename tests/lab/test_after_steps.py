@@ -162,7 +162,7 @@ def test_the_only_part_need_not_be_named(context, root, tmp_path) -> None:
 
 
 def test_the_largest_share_of_the_data_is_meant(context, root) -> None:
-    finish(root / "rte", "part", 5e-5, 1, 0.9, fraction=0.1)
+    finish(root / "rte", "part", 5e-5, 1, 0.9, share=0.1)
     finish(root / "rte", "part", 4e-5, 1, 0.2)
     launch, _ = performed(context(), gates("{run:rte/part}"))
     assert launch.arguments == [[str(root / "rte/part/lr4e-05-epochs3/seed1")]]

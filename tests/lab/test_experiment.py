@@ -14,7 +14,6 @@ from fairseq_plugins.lab.commands import command, parser_of, written
 from fairseq_plugins.lab.execution.cost import costs, format_costs
 from fairseq_plugins.lab.execution.experiment import check_plan, make_plan
 from fairseq_plugins.lab.execution.records import (
-    read_rows,
     rows,
     write_description,
     write_rows,
@@ -25,6 +24,7 @@ from fairseq_plugins.lab.plan.prepared_data import PreparedData, read_prepared
 from fairseq_plugins.lab.plan.recipes import Workers, share_batches, total_updates, train_options
 from fairseq_plugins.lab.plan.train_options import check_training
 from fairseq_plugins.lab.results.origins import made_of
+from fairseq_plugins.lab.rows import read_rows
 from fairseq_plugins.prep.shares import Share
 
 TEXTS = {
@@ -97,7 +97,8 @@ def finish(run, seed_of=0.5, **more):
     """Leave what a finished run leaves."""
     run.folder.mkdir(parents=True)
     (run.folder / "settings.json").write_text(json.dumps(run.settings))
-    values = {"updates": run.updates, "best": {"loss": seed_of}, "last": {}, "parameters": 7}
+    scores = {"loss": seed_of, run.settings["metric"]: seed_of}
+    values = {"updates": run.updates, "best": scores, "last": scores, "parameters": 7}
     (run.folder / "result.json").write_text(json.dumps({**run.settings, **values, **more}))
 
 
@@ -168,34 +169,33 @@ def test_rows_are_those_of_runs_that_ended_in_the_plans_order(plan):
     failed.folder.mkdir(parents=True)
     failures = {failed.folder: "it broke\n  here"}
     write_rows(plan, failures)
-    found = read_rows(plan.root)
-    assert [row["status"] for row in found] == ["finished", "failed", "finished"]
-    assert [row["folder"] for row in found] == [
+    found = [one.row for one in read_rows(plan.root / "rows.jsonl")]
+    assert [row.status for row in found] == ["finished", "failed", "finished"]
+    assert [row.folder for row in found] == [
         str(plan.runs[i].folder.relative_to(plan.root)) for i in (0, 3, 4)
     ]
-    assert found[1]["error"] == "it broke\n  here"
-    assert (found[1]["system"], found[1]["fraction"], found[1]["updates"]) == ("syntax", 0.1, 8)
-    assert found[0]["time"] == {"updates_per_second": 2.0, "seconds": 6.0}
-    assert found[0]["positive"] == "yes"
+    assert found[1].error == "it broke\n  here"
+    assert (found[1].system, found[1].share, found[1].updates) == ("syntax", 0.1, 8)
+    assert (found[0].seconds, found[0].positive) == (6.0, "yes")
     of_train, of_valid = 12 * "t", 12 * "v"  # no path: those of a machine are its own
     made_of = {"train": of_train, "valid": of_valid, "annotator": "parser 1.0", "words": "spacy"}
-    assert [row["made_of"] for row in found] == [made_of, {"words": "moses"}, {"words": "moses"}]
+    assert [row.made_of for row in found] == [made_of, {"words": "moses"}, {"words": "moses"}]
     assert found == rows(plan, failures)
     write_rows(plan, {})
-    assert len(read_rows(plan.root)) == 2
+    assert len(read_rows(plan.root / "rows.jsonl")) == 2
 
 
 def test_rows_of_an_earlier_plan_stay_while_their_runs_do(plan):
     for planned in (plan.runs[0], plan.runs[2]):
         finish(planned)
     write_rows(plan, {})
-    both = read_rows(plan.root)
+    both = read_rows(plan.root / "rows.jsonl")
     part = replace(plan, runs=plan.runs[:1])
     write_rows(part, {})
-    assert read_rows(plan.root) == both
+    assert read_rows(plan.root / "rows.jsonl") == both
     (plan.runs[2].folder / "result.json").unlink()
     write_rows(part, {})
-    assert read_rows(plan.root) == both[:1]
+    assert read_rows(plan.root / "rows.jsonl") == both[:1]
 
 
 def test_a_line_that_is_no_row_is_named(plan):
@@ -203,7 +203,7 @@ def test_a_line_that_is_no_row_is_named(plan):
     with (plan.root / "rows.jsonl").open("a") as stream:
         stream.write("half\n")
     with pytest.raises(ValueError, match="rows.jsonl:1: no row"):
-        read_rows(plan.root)
+        read_rows(plan.root / "rows.jsonl")
 
 
 def test_description_names_parts_runs_and_versions(plan):

@@ -122,7 +122,7 @@ def test_sentences_are_compared_with_one_reference(root, tmp_path, names, remark
     folders = [translated(root, "baseline", 5.0, wrong=30)]
     folders.append(translated(root, "syntax", 30.0, wrong=2, features=ALL))
     for folder, name in zip(folders, names):
-        path = folder / "score.json"
+        path = folder / "score.test.json"
         about = json.loads(path.read_text()) | ({"reference": str(tmp_path / name)} if name else {})
         path.write_text(json.dumps(about))
     found = last_gain(root)
@@ -177,7 +177,7 @@ def test_the_setting_of_every_share_is_chosen_on_validation(root):
 def test_tasks_of_text_have_their_own_metric_in_percent(tmp_path):
     for share, value in ((0.1, 0.5), (1.0, 0.7)):
         for system, more in (("bert_plain_tiny", 0.0), ("bert_pos_tiny", 0.1)):
-            own = {"options": {"arch": system}, "fraction": share, "choice": {"share": share}}
+            own = {"options": {"arch": system}, "share": share, "choice": {"share": share}}
             finish(tmp_path, system, 2e-5, 1, value + more, **own)
     table = fraction_table(read_outcomes(tmp_path), TEST)
     assert texts(table) == [
@@ -186,12 +186,8 @@ def test_tasks_of_text_have_their_own_metric_in_percent(tmp_path):
     ]
 
 
-def test_sizes_of_training_sets_are_told_where_they_lie(root, tmp_path):
-    (tmp_path / "data").mkdir()
-    manifest = {"splits": {"train": {"lines": 1450}}}
-    (tmp_path / "data" / "manifest.json").write_text(json.dumps(manifest))
-    path = translated(root, "baseline", 8.0, fraction=0.05) / "result.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"folder": str(tmp_path / "data")}))
+def test_sizes_of_training_sets_are_told(root):
+    translated(root, "baseline", 8.0, fraction=0.05, more={"examples": 1450})
     assert fraction_table(read_outcomes(root), TEST).rows[0][1].text == "1,450"
 
 

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from cli.commands import run
 from lab.finished_runs import finish
-from lab.report_runs import PLAIN, SLA, describe, part_of, rows_of, write_rows
+from lab.report_runs import PLAIN, SLA, describe, part_of
 from matplotlib import image
 
 from fairseq_plugins.lab.report.replication import write_page
@@ -50,7 +50,6 @@ def claims(run_here, tmp_path):
     for path in (tmp_path / "runs").rglob("predictions.jsonl"):  # which say less than the scores
         path.unlink()
     describe(tmp_path / "runs", ["cola"], [])
-    write_rows(tmp_path / "runs", rows_of(tmp_path / "runs", ["cola"]))
     run_here("keep", tmp_path / "runs", tmp_path / "rows" / "cola.jsonl")
     (tmp_path / "claims.yaml").write_text(FILE)
     return tmp_path / "claims.yaml"
@@ -213,10 +212,9 @@ def test_a_page_of_rows_with_answers_is_over_seeds_and_examples(run_here, tmp_pa
     root, right = tmp_path / "runs", {PLAIN: [20, 22, 21, 23], SLA: [40, 43, 41, 45]}
     for system, counts in right.items():
         for seed, count in enumerate(counts, 1):
-            own = {"dataset": "cola", "options": {"arch": system, "max-update": 40}}
+            own = {"dataset": "cola", "options": {"arch": system, "max-update": 40}, "home": root}
             finish(root / "cola", system, 2e-5, seed, count / 50, right=count, **own)
     describe(root, ["cola"], [])
-    write_rows(root, rows_of(root, ["cola"]))
     kept_rows = tmp_path / "rows" / "cola.jsonl"
     run_here("keep", root, kept_rows)
     kept = FILE.replace(f", systems: [{WLA}]", "").replace(f"baseline: {SLA}", f"baseline: {PLAIN}")

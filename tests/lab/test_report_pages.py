@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from lab.report_runs import HOSTILE, PLAIN, SLA, experiment, part_of, start
+from lab.report_runs import HOSTILE, PLAIN, SLA, experiment, part_of
 from markdown_it import MarkdownIt
 
 from fairseq_plugins.lab.report.making import ReportOptions, write_report
@@ -189,22 +189,11 @@ def captions(root, kind):
 @pytest.mark.parametrize("seeds", [1, 2])
 def test_a_figure_says_how_many_seeds_it_shows(tmp_path, seeds):
     for share in (1.0, 0.1):
-        own = {} if share == 1 else {"fraction": share, "choice": {"x": share}}
-        part_of(tmp_path, "cola", "mcc", {PLAIN: [0.5] * seeds}, **own)
+        own = {} if share == 1 else {"share": share, "choice": {"x": share}}
+        part_of(tmp_path / "cola", "cola", "mcc", {PLAIN: [0.5] * seeds}, **own)
     (caption,) = captions(tmp_path, "shares of the training data")
     assert ("mean and range over 2 seeds" in caption) == (seeds == 2)
     assert ("one seed" in caption) == (seeds == 1)
-
-
-def test_settings_of_unfinished_runs_are_not_called_chosen(tmp_path):
-    place = "lr2e-05-epochs3/seed1"
-    start(tmp_path / SLA / place, SLA, 1, done=20)
-    (caption,) = captions(tmp_path, "training loss")
-    assert "chosen" not in caption
-    part_of(tmp_path, "cola", "mcc", {PLAIN: [0.5]})
-    (caption,) = captions(tmp_path, "training loss")
-    assert "each at its chosen setting; not finished, at the one furthest: " in caption
-    assert caption.endswith(f"{SLA}.")
 
 
 def test_two_experiments_stand_on_one_page(tmp_path):
@@ -215,9 +204,7 @@ def test_two_experiments_stand_on_one_page(tmp_path):
     assert html.read_text().count('<h3 class="chapter">') >= 8
 
 
-@pytest.mark.parametrize(
-    "name", ["rows.jsonl", "cola/bert_plain_tiny/lr2e-05-epochs3/seed1/result.json"]
-)
+@pytest.mark.parametrize("name", ["rows.jsonl", "experiment.json"])
 def test_a_half_written_file_is_a_remark_on_the_page(tmp_path, name):
     root = experiment(tmp_path / "toy")
     path = root / name
@@ -229,6 +216,6 @@ def test_a_half_written_file_is_a_remark_on_the_page(tmp_path, name):
 
 
 def test_an_unknown_baseline_is_refused(tmp_path):
-    part_of(tmp_path, "cola", "mcc", {PLAIN: [0.5], SLA: [0.6]})
+    part_of(tmp_path / "cola", "cola", "mcc", {PLAIN: [0.5], SLA: [0.6]})
     with pytest.raises(ValueError, match=f"choices are {PLAIN}, {SLA}"):
         write_report(tmp_path, options=ReportOptions(baseline="bert"))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import statistics
 
@@ -11,15 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lab.finished_questions import with_three_models
 from lab.finished_runs import finish
-from lab.report_runs import PLAIN, SLA, describe, experiment, part_of, start
+from lab.report_runs import PLAIN, SLA, describe, experiment, part_of
 
 from fairseq_plugins.lab.report.contents import options_tables
-from fairseq_plugins.lab.report.figures import chosen, loss_curves, validation_curves
+from fairseq_plugins.lab.report.figures import loss_curves, validation_curves
 from fairseq_plugins.lab.report.making import ReportOptions, comparison_tables, tables_of
 from fairseq_plugins.lab.results.comparisons import Significance
 from fairseq_plugins.lab.results.paper_formats import page_table
 from fairseq_plugins.lab.results.paper_tables import make_tables
 from fairseq_plugins.lab.results.runs import read_experiments, read_outcomes
+from fairseq_plugins.lab.results.seeds import chosen_finished
 from fairseq_plugins.lab.results.setting_tables import settings_table
 from fairseq_plugins.lab.results.tables import (
     Heading,
@@ -44,8 +44,13 @@ def records_of(root):
     return one.runs
 
 
+def chosen_of(root):
+    """Return system -> its runs at the chosen setting."""
+    return {system: one.runs for system, one in chosen_finished(records_of(root)).items()}
+
+
 def test_a_papers_cell_tells_mean_deviation_seeds_test_and_the_papers_figure(tmp_path):
-    part_of(tmp_path, "cola", "mcc", BASE)
+    part_of(tmp_path / "cola", "cola", "mcc", BASE)
     (made,) = make_tables([read_outcomes(tmp_path)], "sla1", Significance())
     table = page_table(made, Significance())
     cells = column_of(table, "CoLA")
@@ -61,7 +66,7 @@ def test_a_papers_cell_tells_mean_deviation_seeds_test_and_the_papers_figure(tmp
 
 @pytest.mark.parametrize("paper", [True, False])
 def test_the_papers_figures_can_be_left_out(tmp_path, paper):
-    part_of(tmp_path, "cola", "mcc", BASE)
+    part_of(tmp_path / "cola", "cola", "mcc", BASE)
     (one,) = read_experiments(tmp_path, [])
     found = [read_outcomes(tmp_path)]
     table = tables_of(one, found, ReportOptions(paper=paper), [])[0]
@@ -70,7 +75,7 @@ def test_the_papers_figures_can_be_left_out(tmp_path, paper):
 
 def test_one_seed_a_side_is_tested_over_examples(tmp_path):
     scores = {name: values[:1] for name, values in BASE.items()}
-    part_of(tmp_path, "sst2", "accuracy", scores)
+    part_of(tmp_path / "sst2", "sst2", "accuracy", scores)
     (one,) = read_experiments(tmp_path, [])
     found = [read_outcomes(tmp_path)]
     table = tables_of(one, found, ReportOptions(samples=20), [])[0]
@@ -100,8 +105,8 @@ def test_the_best_of_a_column_is_the_lowest_loss_and_the_highest_score():
 
 
 def test_every_setting_has_a_line_and_each_system_one_choice(tmp_path):
-    part_of(tmp_path, "cola", "mcc", {PLAIN: [0.5], SLA: [0.6]})
-    part_of(tmp_path, "cola", "mcc", {SLA: [0.7, 0.7]}, choice={"window": 4})
+    part_of(tmp_path / "cola", "cola", "mcc", {PLAIN: [0.5], SLA: [0.6]})
+    part_of(tmp_path / "cola", "cola", "mcc", {SLA: [0.7, 0.7]}, choice={"window": 4})
     (table,) = settings_table("all", records_of(tmp_path))
     told = [(row[0].text, row[0].detail, row[-1].text) for row in table.rows]
     assert sorted(told) == [(PLAIN, "", "✓"), (SLA, "", ""), (SLA, "window 4", "✓")]
@@ -110,11 +115,8 @@ def test_every_setting_has_a_line_and_each_system_one_choice(tmp_path):
 def test_every_split_that_runs_were_tried_on_has_its_own_column(tmp_path):
     """A mean over two splits would be of nothing."""
     for seed, tested in enumerate(("test", "hard", "test", ""), start=1):
-        finish(tmp_path, PLAIN, 2e-5, seed, 0.5, evaluation={"accuracy": 0.1 * seed})
-        path = tmp_path / PLAIN / "lr2e-05-epochs3" / f"seed{seed}" / "evaluation.json"
-        path.write_text(json.dumps(json.loads(path.read_text()) | {"of": tested}))
-        if not tested:
-            path.unlink()
+        own = {"evaluation": {"accuracy": 0.1 * seed}, "tested": tested} if tested else {}
+        finish(tmp_path, PLAIN, 2e-5, seed, 0.5, **own)
     (table,) = settings_table("all", records_of(tmp_path))
     shown = dict(zip(((head.text, head.detail) for head in table.headings), table.rows[0]))
     assert shown["accuracy", "test"].value == pytest.approx(20)  # of seeds 1 and 3
@@ -131,7 +133,9 @@ def test_names_from_elsewhere_stay_within_their_cell():
 
 def test_a_choice_that_all_settings_make_is_a_column(tmp_path):
     for width in (8, 16):
-        part_of(tmp_path, "cola", "mcc", {SLA: [0.5 + width / 100]}, choice={"width": width})
+        part_of(
+            tmp_path / "cola", "cola", "mcc", {SLA: [0.5 + width / 100]}, choice={"width": width}
+        )
     (table,) = settings_table("all", records_of(tmp_path))
     assert [head.text for head in table.headings][:2] == ["system", "width"]
     assert sorted(row[1].value for row in table.rows) == [8, 16]
@@ -140,7 +144,7 @@ def test_a_choice_that_all_settings_make_is_a_column(tmp_path):
 
 
 def test_systems_are_compared_with_the_baseline(tmp_path):
-    part_of(tmp_path, "cola", "accuracy", {PLAIN: [0.5, 0.52], SLA: [0.6, 0.62]})
+    part_of(tmp_path / "cola", "cola", "accuracy", {PLAIN: [0.5, 0.52], SLA: [0.6, 0.62]})
     found = read_outcomes(tmp_path)
     (table,) = comparison_tables(found, "", DRAWN)
     assert [row[0].text for row in table.rows] == [SLA]
@@ -158,7 +162,7 @@ def test_systems_are_compared_on_a_share_of_the_data_that_both_have(tmp_path):
     }.items():
         for system, values in scores.items():
             for seed, value in enumerate(values, start=1):
-                own = {"fraction": share, "choice": {"part": share}, "options": {"arch": system}}
+                own = {"share": share, "choice": {"part": share}, "options": {"arch": system}}
                 finish(tmp_path, system, 2e-5, seed, value, metric="accuracy", **own)
     (table,) = comparison_tables(read_outcomes(tmp_path), "", DRAWN)
     found = {row[0].text.split()[0]: row for row in table.rows}
@@ -169,31 +173,24 @@ def test_systems_are_compared_on_a_share_of_the_data_that_both_have(tmp_path):
 
 
 def test_options_are_told_once_where_all_systems_share_them(tmp_path):
-    part_of(tmp_path, "cola", "mcc", {PLAIN: [0.5], SLA: [0.6]})
+    part_of(tmp_path / "cola", "cola", "mcc", {PLAIN: [0.5], SLA: [0.6]})
     same, differing = options_tables("cola", records_of(tmp_path))
     assert ["lr", "2e-05"] in [[cell.text for cell in row] for row in same.rows]
     assert [head.text for head in differing.headings] == ["system", "arch"]
 
 
 def test_curves_have_the_points_of_every_seed(tmp_path):
-    part_of(tmp_path, "cola", "mcc", {PLAIN: [0.4, 0.6], SLA: [0.5]})
-    runs = chosen(records_of(tmp_path))
+    part_of(tmp_path / "cola", "cola", "mcc", {PLAIN: [0.4, 0.6], SLA: [0.5]})
+    runs = chosen_of(tmp_path)
     curves = validation_curves(runs, "mcc", [])
     assert curves == {PLAIN: {20: [0.2, 0.3], 40: [0.4, 0.6]}, SLA: {20: [0.25], 40: [0.5]}}
     losses = loss_curves(runs, [])
     assert losses[PLAIN] == {20: [1.0, 1.0], 40: [0.5, 0.5]}
 
 
-def test_a_system_without_results_is_drawn_where_it_is_furthest(tmp_path):
-    for rate, done in ((2e-5, 10), (5e-5, 30)):
-        folder = tmp_path / SLA / f"lr{rate:g}-epochs3" / "seed1"
-        start(folder, SLA, 1, done=done, learning_rate=rate)
-    assert set(chosen(records_of(tmp_path))[SLA].learning_rate) == {5e-5}
-
-
 def test_a_log_that_cannot_be_read_costs_a_remark(tmp_path):
-    part_of(tmp_path, "cola", "mcc", {PLAIN: [0.4], SLA: [0.5]})
-    runs, remarks = chosen(records_of(tmp_path)), []
+    part_of(tmp_path / "cola", "cola", "mcc", {PLAIN: [0.4], SLA: [0.5]})
+    runs, remarks = chosen_of(tmp_path), []
     log = runs[SLA].folder.iloc[0] / "train.log"
     log.write_text('x | valid | {"valid_num_updates": "1", "valid_mcc": "no number"}\n')
     assert list(validation_curves(runs, "mcc", remarks)) == [PLAIN]
@@ -201,8 +198,8 @@ def test_a_log_that_cannot_be_read_costs_a_remark(tmp_path):
 
 
 def test_values_that_are_no_numbers_are_not_drawn(tmp_path):
-    part_of(tmp_path, "cola", "mcc", {PLAIN: [0.4]})
-    runs = chosen(records_of(tmp_path))
+    part_of(tmp_path / "cola", "cola", "mcc", {PLAIN: [0.4]})
+    runs = chosen_of(tmp_path)
     log = runs[PLAIN].folder.iloc[0] / "train.log"
     log.write_text(log.read_text().replace('"0.4"', '"nan"'))
     curves = validation_curves(runs, "mcc", [])

@@ -90,7 +90,7 @@ def test_names_of_combinations_are_all_subsets_and_take_no_other_kinds_name():
 def test_runs_on_a_share_of_the_data_stand_in_no_papers_table(tmp_path):
     fill(tmp_path, "rte", "accuracy", {PLAIN: [0.5]})
     for share in (0.1, 0.5):
-        own = {"dataset": "rte", "fraction": share, "choice": {"x": share}}
+        own = {"dataset": "rte", "share": share, "choice": {"x": share}}
         finish(tmp_path, POS, 5e-5, 1, 0.9, options={"arch": POS}, **own)
     assert [row.kind for row in table_of([tmp_path], "syntax2").rows] == ["bert_plain"]
 

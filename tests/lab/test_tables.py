@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lab.example_datasets import dataset_of
 from lab.filled_tables import OVER_SEEDS, cells, entry_of, fill, format_markdown, table_of
-from lab.finished_runs import finish
+from lab.finished_runs import change_rows, finish
 
 from fairseq_plugins.evaluation.metrics import NAMES
 from fairseq_plugins.lab.results.comparisons import EXAMPLES, Significance, welch
@@ -105,8 +105,8 @@ def test_the_choice_is_made_on_validation_and_the_test_set_is_shown(tmp_path):
     assert "split 'test')" in text
     assert "+ SLA lr 2e-05, 3 epochs, tree-threshold 4" in text
     assert "not every run" not in text
-    (lacking,) = tmp_path.glob("bert_plain*/*/seed2/evaluation.json")
-    lacking.unlink()
+    valid = {"valid": {"entity_f1": 0.7}}
+    change_rows(tmp_path, lambda row: row | ({"metrics": valid} if row["seed"] == 2 else {}))
     with pytest.raises(ValueError, match="no metric 'entity_precision'"):  # only F1 in validation
         table_of([tmp_path])
 
@@ -149,8 +149,7 @@ def test_average_is_of_the_last_metrics_and_only_of_whole_tables(tmp_path):
     table = table_of([root])
     assert cells(table)[0][2] == "Avg."
     assert [row[2] for row in cells(table)[1:]] == ["55.0 [74.6]", "56.0 [75.3]"]
-    (gone,) = root.glob("fce/bert_sla*/*/*/result.json")
-    gone.unlink()
+    change_rows(root / "fce", lambda row: None if row["system"].startswith("bert_sla") else row)
     assert [row[2] for row in cells(table_of([root]))[1:]] == ["55.0 [74.6]", "–"]
     assert "Avg." not in cells(table_of([root / "cola", root / "sst2"]))[0]
 

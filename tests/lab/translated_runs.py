@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import json
 
+from lab.finished_runs import add_row
+
 SENTENCES = [f"das ist der Satz Nummer {number} von vielen ." for number in range(40)]
 
 
-def translated(root, system, bleu, *, seed=1, fraction=1.0, loss=4.0, wrong=None, **options):
+def translated(
+    root, system, bleu, *, seed=1, fraction=1.0, loss=4.0, wrong=None, more=None, **options
+):
     """Write what a finished run of translation leaves.
 
     Args:
@@ -16,6 +20,7 @@ def translated(root, system, bleu, *, seed=1, fraction=1.0, loss=4.0, wrong=None
         bleu: of the test set.
         seed, fraction, loss: which run, and its validation loss.
         wrong: how many of its translations are wrong; None for no translations.
+        more: other entries of the row.
         options: of its training; `choice` is what was chosen of them.
     """
     choice = options.pop("choice", {})
@@ -24,27 +29,27 @@ def translated(root, system, bleu, *, seed=1, fraction=1.0, loss=4.0, wrong=None
     folder = root / system / "-".join(parts) / f"seed{seed}"
     folder.mkdir(parents=True)
     spelt = {key.replace("_", "-"): value for key, value in options.items()}
-    result = {
-        "system": system,
-        "learning_rate": 0.001,
-        "seed": seed,
-        "dataset": "translation",
-        "target": "translation",
-        "metric": "loss",
-        "validation": "valid",
-        "data": "abc",
-        "positive": "",
-        "updates": 100,
-        "parameters": 1_500_000,
-        "options": {"arch": "syntax_transformer_tiny", "features": "none", **spelt, **choice},
-        "best": {"loss": loss},
-        "last": {"loss": loss + 0.1},
-    }
-    result |= {"choice": choice} if choice else {}
-    result |= {"fraction": fraction} if fraction != 1 else {}
-    (folder / "result.json").write_text(json.dumps(result))
-    tried = {"of": "test", "metrics": {"bleu": bleu, "chrf": bleu + 20}}
-    (folder / "evaluation.json").write_text(json.dumps(tried))
+    arch = "syntax_transformer_tiny"
+    add_row(
+        root,
+        folder,
+        system=system,
+        arch=arch,
+        learning_rate=0.001,
+        updates=100,
+        seed=seed,
+        share=fraction,
+        choice=choice,
+        dataset="translation",
+        status="finished",
+        metric="loss",
+        data="abc",
+        parameters=1_500_000,
+        options={"arch": arch, "features": "none", **spelt, **choice},
+        metrics={"valid": {"loss": loss}, "test": {"bleu": bleu, "chrf": bleu + 20}},
+        last={"loss": loss + 0.1},
+        **(more or {}),
+    )
     if wrong is not None:
         _translate(folder, wrong)
     return folder
@@ -58,6 +63,6 @@ def _translate(folder, wrong):
         lines += [f"S-{number}\tx", f"T-{number}\t{text}", f"H-{number}\t-0.1\t{said}"]
         lines += [f"D-{number}\t-0.1\t{said}"]
     lines.append(f"Translated {len(SENTENCES):,} sentences")
-    (folder / "generate.log").write_text("".join(f"{line}\n" for line in lines))
-    score = {"language": "de", "reference": f"T- lines of {folder / 'generate.log'}"}
-    (folder / "score.json").write_text(json.dumps(score))
+    (folder / "generate.test.log").write_text("".join(f"{line}\n" for line in lines))
+    score = {"language": "de", "reference": f"T- lines of {folder / 'generate.test.log'}"}
+    (folder / "score.test.json").write_text(json.dumps(score))

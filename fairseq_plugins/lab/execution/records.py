@@ -1,8 +1,7 @@
 """What is recorded of an experiment: its description, and a row for every run.
 
 ``experiment.json`` says what it is, ``rows.jsonl`` holds one line a run that came to an end, in the
-plan's order. Everything about time stands in a row's ``time``: the rest is the same whenever and
-however often it was interrupted.
+plan's order; see `lab.rows`.
 """
 
 import json
@@ -12,23 +11,26 @@ from typing import Any
 
 from ...files import alone_in, write_text
 from ..plan.prepared_data import TRANSLATION
-from ..results.kept_rows import numbered_rows
-from ..results.origins import DEVICE, MADE_OF, TRAINED, made_of, trained_with
+from ..results.origins import made_of, trained_with
+from ..rows import FAILED, FINISHED, Row, read_rows
+from ..rows import write_rows as write_file
 from ..run_files import DESCRIPTION, RESULT, ROWS
 from ..safe_files import read_json
 from .experiment import Plan
 from .run import Run, versions
 
-# of a result, what a row has under the same name; the rest is spelt in `_row`
-_SHARED = ("dataset", "system", "learning_rate", "metric", "validation", "best", "last")
-_MORE = ("positive", "best_updates", "parameters", "processes", DEVICE, "command", "versions")
+_OF_RESULT = ("positive", "best_updates", "parameters", "processes", "command", "versions", "last")
+_OF_RESULT += ("device",)
 
 
 def write_description(plan: Plan, command: str) -> None:
     """Write ``experiment.json``; what an earlier plan made and is still there stays in it."""
     experiment, earlier = plan.experiment, read_json(plan.root / DESCRIPTION)
     names = [part.name for part in experiment.parts]
-    runs = [str(run.folder.relative_to(plan.root)) for run in plan.runs]
+    runs = [
+        {"folder": str(run.folder.relative_to(plan.root)), "updates": run.updates}
+        for run in plan.runs
+    ]
     others = [run for run in earlier.get("runs", []) if run not in runs]
     parts = [
         {
@@ -46,7 +48,7 @@ def write_description(plan: Plan, command: str) -> None:
         "file": str(experiment.file),
         "command": command,
         "parts": parts + [one for one in earlier.get("parts", []) if one["name"] not in names],
-        "runs": runs + [run for run in others if (plan.root / run).is_dir()],
+        "runs": runs + [run for run in others if (plan.root / run["folder"]).is_dir()],
         "tables": list(experiment.tables),
         "after": dict(experiment.after),  # name -> words
         "versions": versions(),
@@ -55,70 +57,66 @@ def write_description(plan: Plan, command: str) -> None:
     write_text(plan.root / DESCRIPTION, text)
 
 
-def rows(plan: Plan, failures: Mapping[Path, str]) -> list[dict[str, Any]]:
+def rows(plan: Plan, failures: Mapping[Path, str]) -> list[Row]:
     """Return a row for every run that came to an end; failures are folder -> what went wrong."""
     found = []
     for run in plan.runs:
-        result = read_json(run.folder / RESULT)
-        if run.folder in failures:
-            result = {**run.settings, **result, "error": failures[run.folder]}
-        if result:
-            found.append(_row(plan, run, result))
+        result, error = read_json(run.folder / RESULT), failures.get(run.folder, "")
+        if result or error:
+            found.append(_row(plan, run, result, error))
     return found
 
 
-def _row(plan: Plan, run: Run, result: Mapping[str, Any]) -> dict[str, Any]:
-    """Lay out what is known of a run."""
-    tried = read_json(run.evaluation)
+def _row(plan: Plan, run: Run, result: Mapping[str, Any], error: str) -> Row:
+    """Return what is known of a run."""
+    settings = run.settings
+    tried = read_json(run.evaluation) if result else {}
+    metrics = {settings["validation"]: result["best"]} if result else {}
+    metrics |= {tried["of"]: tried["metrics"]} if tried else {}
     speed = result.get("updates_per_second")
-    error = {"error": result["error"]} if "error" in result else {}
+    return Row(
+        experiment=plan.experiment.name,
+        part=run.part,
+        folder=str(run.folder.relative_to(plan.root)),
+        status=FAILED if error else FINISHED,
+        error=error,
+        metrics=metrics,
+        gates={str(layer): share for layer, share in result.get("gates", {}).items()},
+        seconds=round(run.updates / speed, 1) if speed else None,
+        **_planned(run),
+        **{name: result[name] for name in _OF_RESULT if name in result},
+    )
+
+
+def _planned(run: Run) -> dict[str, Any]:
+    """Return what a row says of a run before it begins."""
+    cell, settings = run.cell, run.settings
+    options = {name: value for name, value in settings["options"].items() if name != "seed"}
     return {
-        "experiment": plan.experiment.name,
-        "part": run.part,
-        **{name: result.get(name) for name in _SHARED},
-        "arch": result.get("options", {}).get("arch", ""),
-        "epochs": result.get("epochs", 0),
+        **{name: getattr(cell, name) for name in ("system", "seed", "learning_rate", "epochs")},
+        **{name: settings[name] for name in ("dataset", "metric")},
+        "arch": options.get("arch", ""),
+        "share": cell.fraction,
         "updates": run.updates,
-        "fraction": run.cell.fraction,
-        "choice": dict(run.cell.choice),
-        "seed": run.cell.seed,
-        "status": "failed" if error else "finished",
-        "evaluated": tried.get("of", ""),
-        "evaluation": tried.get("metrics", {}),
-        **{name: result.get(name) for name in _MORE},
-        MADE_OF: made_of(run.data.manifest),
-        TRAINED: trained_with(run.settings),
-        **run.marks,
-        "folder": str(run.folder.relative_to(plan.root)),
-        **error,
-        "time": {
-            "updates_per_second": speed,
-            "seconds": round(run.updates / speed, 1) if speed else None,
-        },
+        "choice": dict(cell.choice),
+        "options": options,
+        "chosen_on": settings["validation"],
+        "data": settings.get("validation_data", settings["data"]),
+        "prepared": str(run.data.folder),
+        "examples": run.data.examples,
+        "made_of": made_of(run.data.manifest),
+        "trained": trained_with(settings),
+        "note": run.grid.note,
+        "trial": run.grid.trial,
     }
 
 
 def write_rows(plan: Plan, failures: Mapping[Path, str]) -> None:
     """Write ``rows.jsonl`` anew: the plan's runs, then others that were planned and done before."""
     with alone_in(plan.root):
-        _write_rows(plan, failures)
-
-
-def _write_rows(plan: Plan, failures: Mapping[Path, str]) -> None:
-    planned = {str(run.folder.relative_to(plan.root)) for run in plan.runs}
-    earlier = read_rows(plan.root) if (plan.root / ROWS).is_file() else []
-    others = [row for row in earlier if row.get("folder") not in planned]
-    others = [row for row in others if (plan.root / str(row.get("folder")) / RESULT).is_file()]
-    found = [*rows(plan, failures), *others]
-    lines = [json.dumps(row, ensure_ascii=False) + "\n" for row in found]
-    write_text(plan.root / ROWS, "".join(lines))
-
-
-def read_rows(folder: str | Path) -> list[dict[str, Any]]:
-    """Read the rows of an experiment.
-
-    Raises:
-        FileNotFoundError: it has none.
-        ValueError: a line that is no row; names file and line.
-    """
-    return [row for _, row in numbered_rows(Path(folder) / ROWS)]
+        planned = {run.folder for run in plan.runs}
+        path = plan.root / ROWS
+        earlier = read_rows(path) if path.is_file() else []
+        others = [one for one in earlier if one.folder not in planned]
+        others = [one.row for one in others if (one.folder / RESULT).is_file()]
+        write_file(path, [*rows(plan, failures), *others])

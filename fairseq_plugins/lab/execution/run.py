@@ -21,7 +21,7 @@ from ...evaluation.metrics import LOWER_IS_BETTER
 from ...files import write_text
 from .. import run_files as files
 from ..results import squad_answers
-from ..results.origins import DEVICE, MADE_OF, made_of, without_seed
+from ..results.origins import without_seed
 from ..results.split_files import EVALUATION
 from ..results.training_log import best, device, gates, parameters, speed, validations
 from ..safe_files import read_json, refuse_links
@@ -162,9 +162,7 @@ class Run(PlacedRun):
             tuned = squad_answers.tuned_metrics(self.folder / files.PREDICTIONS)
         result = {
             **self.settings,
-            **self.marks,
             "folder": str(self.data.folder),
-            MADE_OF: made_of(self.data.manifest),
             "updates": self.updates,
             "parameters": parameters(self.folder / files.LOG),
             "best_updates": chosen.updates,
@@ -172,7 +170,7 @@ class Run(PlacedRun):
             "last": found[-1].metrics,
             "gates": gates(chosen),
             "processes": self.workers.count,
-            DEVICE: device(self.folder / files.LOG),
+            "device": device(self.folder / files.LOG),
             "command": self.shown_command(),
             "versions": versions(),
             "updates_per_second": speed(self.folder / files.LOG),

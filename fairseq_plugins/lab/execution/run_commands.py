@@ -17,7 +17,7 @@ from ..plan.option_values import command_line
 from ..plan.prepared_data import SPANS, PreparedData
 from ..plan.recipes import ALONE, Workers, settings, share_batches
 from ..results import squad_answers
-from ..results.split_files import EVALUATION, evaluation_of
+from ..results.split_files import EVALUATION, of_split
 from ..run_files import AVERAGE, BEST, EVALUATED, PREDICTIONS, USER_DIR
 
 
@@ -43,12 +43,6 @@ class PlacedRun:
     def settings(self) -> dict[str, Any]:
         """What decides the run."""
         return settings(self.grid, self.cell, self.data)
-
-    @property
-    def marks(self) -> dict[str, str]:
-        """What is said of its result wherever it is shown."""
-        marks = {"note": self.grid.note, "trial": self.grid.trial}
-        return {name: mark for name, mark in marks.items() if mark}
 
     @property
     def updates(self) -> int:
@@ -146,4 +140,5 @@ class PlacedRun:
     @property
     def evaluation(self) -> Path:
         """The file with the metrics on the split of the evaluation."""
-        return evaluation_of(self.folder, self.settings)
+        name = of_split(EVALUATION, self.grid.evaluate) if self.data.translates else EVALUATION
+        return self.folder / name

@@ -32,7 +32,6 @@ from ..plan.grid import SIZES
 from ..plan.steps import OPTIONAL, PLACE, AfterStep, check_words
 from ..results.runs import Outcomes, read_outcomes
 from ..results.seeds import chosen_settings
-from ..results.split_files import like
 from ..run_files import AFTER, RESULT
 from ..safe_files import files_below, is_file, refuse_links
 
@@ -126,7 +125,7 @@ def _words_of(word: str, places: ExperimentPlaces, out: Path) -> tuple[list[str]
 
 def _inside(folder: Path, inner: str, must_be: bool) -> Path:
     """Return what a step wants of a folder, where no link leads elsewhere."""
-    path = like(Path(f"{folder}{inner}"))
+    path = Path(f"{folder}{inner}")
     if must_be and not path.exists():
         raise NotThere(f"{path} is not there")
     if not path.resolve().is_relative_to(folder.resolve()):

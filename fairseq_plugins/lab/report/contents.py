@@ -10,17 +10,17 @@ from typing import Any
 import pandas as pd
 
 from ..results.remarks import remarks_of
-from ..results.run_frame import FAILED, FINISHED, UNFINISHED
-from ..results.runs import FoundExperiment
+from ..results.runs import FoundExperiment, Planned
 from ..results.seeds import chosen_finished
 from ..results.setting_tables import shown_metrics
 from ..results.tables import NONE, Heading, ResultTable, TableCell, number_cell, words
 from ..results.training_log import updates_so_far
-from ..run_files import COMMAND, LOG, RESULT, SETTINGS
-from ..safe_files import is_file, read_tail, read_text
+from ..rows import FAILED, FINISHED
+from ..run_files import LOG, RESULT, SETTINGS
+from ..safe_files import is_file, read_tail
 from .model import Command, Counts, Failure
 
-STATES = (FINISHED, FAILED, UNFINISHED)
+STATES = (FINISHED, FAILED)
 _LAST_LINES = 20  # of a log
 _TAIL = 100_000  # bytes that hold them
 
@@ -38,15 +38,16 @@ def title_of(run: Any) -> str:
 
 def counts_of(experiment: FoundExperiment) -> Counts:
     """Return how many runs are how far."""
-    counts = [int((experiment.runs.status == one).sum()) for one in STATES]
-    return Counts(*counts, waiting=max(0, experiment.planned - sum(counts)))
+    ended = [int((experiment.runs.status == one).sum()) for one in STATES]
+    begun = sum(one.has_begun for one in experiment.waiting)
+    return Counts(*ended, unfinished=begun, waiting=len(experiment.waiting) - begun)
 
 
 def facts_of(experiment: FoundExperiment) -> list[tuple[str, str]]:
     """Return what there is to know about an experiment, as names and values."""
     runs = experiment.runs
     systems, seeds = list(dict.fromkeys(runs.system)), sorted(set(runs.seed))
-    updates = sum(runs[runs.status == FINISHED].planned)
+    updates = sum(row.updates for row in runs.row if row.is_finished)
     found = [
         ("note", " ".join(remarks_of(runs))),
         ("file", str(experiment.facts.get("file") or "")),
@@ -72,8 +73,8 @@ def failures_of(experiment: FoundExperiment) -> list[Failure]:
     found, runs = [], experiment.runs
     for run in runs[runs.status == FAILED].itertuples():
         done = updates_so_far(run.folder / LOG)
-        told = f"{done:,} of {run.planned:,} updates" if run.planned else f"{done:,} updates"
-        text = str(run.facts.get("error") or "")
+        told = f"{done:,} of {run.row.updates:,} updates"
+        text = run.row.error
         text = text if text.strip() else read_tail(run.folder / LOG, _TAIL)
         last = "\n".join(text.rstrip().splitlines()[-_LAST_LINES:]) or "It left no message."
         found.append(Failure(title_of(run), str(run.folder), told, last))
@@ -83,18 +84,18 @@ def failures_of(experiment: FoundExperiment) -> list[Failure]:
 def unfinished_table(experiment: FoundExperiment) -> ResultTable | None:
     """Return how far runs are that have begun and are not finished; None if there are none."""
     headings = [*words("run"), Heading("updates"), Heading("done"), *words("log last written")]
-    runs = experiment.runs[experiment.runs.status == UNFINISHED]
-    rows = [list(_how_far(run)) for run in runs.itertuples()]
+    begun = [one for one in experiment.waiting if one.has_begun]
+    rows = [list(_how_far(one, experiment.folder)) for one in begun]
     return ResultTable("Unfinished runs", headings, rows) if rows else None
 
 
-def _how_far(run: Any) -> Iterator[TableCell]:
+def _how_far(run: Planned, root: Path) -> Iterator[TableCell]:
     """Yield the cells of an unfinished run."""
-    log: Path = run.folder / LOG
+    log = run.folder / LOG
     done = updates_so_far(log)
-    share = min(1.0, done / run.planned) if run.planned else math.nan
-    yield TableCell(*names_of(run))
-    yield TableCell(f"{done:,}", f"of {run.planned:,}" if run.planned else "", done)
+    share = min(1.0, done / run.updates) if run.updates else math.nan
+    yield TableCell(str(run.folder.relative_to(root)))
+    yield TableCell(f"{done:,}", f"of {run.updates:,}" if run.updates else "", done)
     yield TableCell("" if math.isnan(share) else f"{100 * share:.0f} %", value=share, share=share)
     yield TableCell("".join(_written(log)) or "not yet")
 
@@ -103,12 +104,8 @@ def commands_of(experiment: FoundExperiment) -> list[Command]:
     """Return the command of the experiment, then that of every run."""
     own = str(experiment.facts.get("command") or "")
     found = [Command("the whole experiment", own, True)] if own else []
-    for run in experiment.runs.itertuples():
-        text, path = str(run.facts.get("command") or ""), run.folder / COMMAND
-        if not text and is_file(path):  # begun, and without a result
-            text = read_text(path, _TAIL, "replace").strip()
-        found += [Command(title_of(run), text)] if text else []
-    return found
+    told = ((title_of(run), run.row.command) for run in experiment.runs.itertuples())
+    return [*found, *(Command(title, text) for title, text in told if text)]
 
 
 def parts_table(experiment: FoundExperiment) -> ResultTable:
@@ -131,7 +128,7 @@ def parts_table(experiment: FoundExperiment) -> ResultTable:
     told = [
         place
         for place, name in enumerate(names)
-        if name not in (FAILED, UNFINISHED, "tried on")
+        if name not in (FAILED, "tried on")
         or any(row[place].text not in ("0", NONE) for row in rows)
     ]
     headings = [Heading(names[place], is_number=names[place] in counted) for place in told]
@@ -176,11 +173,9 @@ def _spelled(options: Mapping[str, Any]) -> dict[str, str]:
 
 def versions_table(experiment: FoundExperiment) -> list[ResultTable]:
     """Return what the runs depended on, if known: a line a package, a column a set of versions."""
-    found = [
-        experiment.facts.get("versions"),
-        *(facts.get("versions") for facts in experiment.runs.facts),
-    ]
-    sets = [one for k, one in enumerate(found) if isinstance(one, dict) and one not in found[:k]]
+    found = [experiment.facts.get("versions"), *(row.versions for row in experiment.runs.row)]
+    found = [one for one in found if isinstance(one, dict) and one]
+    sets = [one for k, one in enumerate(found) if one not in found[:k]]
     names = list(dict.fromkeys(str(name) for one in sets for name in one))
     if not names:
         return []

@@ -1,7 +1,6 @@
 """The figures of a report: how systems learn, what shares of the data and gates come to.
 
-A system is drawn at the setting that does best on the validation set; where none of its runs is
-finished, at the one that is furthest.
+A system is drawn at the setting that does best on the validation set, once a run of it is finished.
 """
 
 import math
@@ -21,14 +20,12 @@ from ..results.one_dataset import share_curves
 from ..results.runs import FoundExperiment, Outcomes, tried
 from ..results.seeds import (
     baseline_of,
-    by_setting,
     chosen_finished,
-    finished,
     seed_scores,
     shown_of,
 )
 from ..results.tables import name_of, scale_of
-from ..results.training_log import training_losses, updates_so_far, validations
+from ..results.training_log import training_losses, validations
 from ..run_files import LOG
 from ..safe_files import is_file
 from .model import Figure
@@ -74,22 +71,13 @@ def draw(
 def _about(runs: Runs) -> str:
     """Say whose runs a figure shows."""
     shown = _over_seeds(len(group) for group in runs.values())
-    return f"{shown}, {_chosen(runs)}{_of_share(max(max(one.fraction) for one in runs.values()))}"
+    share = max(max(one.fraction) for one in runs.values())
+    return f"{shown}, each at its chosen setting{_of_share(share)}"
 
 
 def _of_share(share: float) -> str:
     """Say of what share of the training data a figure is; nothing of all."""
     return f", on {100 * share:g} % of the data" if share < 1 else ""
-
-
-def _chosen(runs: Runs) -> str:
-    """Say at which settings systems are shown; before the first result none is chosen."""
-    under_way = [name for name, group in runs.items() if finished(group).empty]
-    if not under_way:
-        return "each at its chosen setting"
-    if len(under_way) == len(runs):
-        return "not finished, each at the setting that is furthest"
-    return f"each at its chosen setting; not finished, at the one furthest: {', '.join(under_way)}"
 
 
 def _over_seeds(numbers: Iterable[int]) -> str:
@@ -126,9 +114,10 @@ def _seeds(name: str, found: Outcomes, stem: Path, baseline: str) -> list[Figure
 
 def _learning(name: str, records: pd.DataFrame, stem: Path, remarks: list[str]) -> Iterator[Figure]:
     """Draw the metric of validation, and the loss of training, against updates."""
-    if records.empty:
+    runs = {system: one.runs for system, one in chosen_finished(records).items()}
+    if not runs:
         return
-    runs, about = chosen(records), records.iloc[0]
+    about = records.iloc[0]
     if about.metric:
         scale = scale_of(about.metric)
         curves = validation_curves(runs, about.metric, remarks, scale)
@@ -156,21 +145,6 @@ def _gates(name: str, dataset: str, records: pd.DataFrame, stem: Path) -> Iterat
         yield Figure(f"{name}: gates per layer", caption, path, True)
 
 
-def chosen(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Return the runs of every system at its chosen setting, in order of appearance."""
-
-    def done(group: pd.DataFrame) -> int:
-        return sum(updates_so_far(folder / LOG) for folder in group.folder)
-
-    groups = by_setting(runs)
-    best = {name: one.setting for name, one in chosen_finished(runs).items()}
-    for system in dict.fromkeys(runs.system):
-        if system not in best:
-            own = [setting for setting in groups if setting.system == system]
-            best[system] = max(own, key=lambda one: done(groups[one]))
-    return {system: groups[best[system]] for system in dict.fromkeys(runs.system)}
-
-
 def validation_curves(runs: Runs, metric: str, remarks: list[str], scale: float = 1) -> Curves:
     """Return the metric at every validation, times a scale."""
 
@@ -183,7 +157,7 @@ def validation_curves(runs: Runs, metric: str, remarks: list[str], scale: float 
 
 def loss_curves(runs: Runs, remarks: list[str]) -> Curves:
     """Return the loss on training batches, averaged over stretches of updates."""
-    longest = max((count for group in runs.values() for count in group.planned), default=0)
+    longest = max((row.updates for group in runs.values() for row in group.row), default=0)
     width = max(1, math.ceil(longest / MOST_POINTS))
 
     def points(run: Any) -> dict[float, float]:

@@ -11,10 +11,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from ..rows import PlacedRow, Row
 from . import squad_answers
 from .layouts import Entries, labels, special
 from .paper_tables import row_of
-from .run_frame import BEST, LAST, Setting, frame
+from .run_frame import frame, frame_of
 from .runs import Outcomes
 from .table_names import MODELS
 from .tables import Heading, ResultTable, TableCell, words
@@ -119,19 +120,17 @@ def _ensemble(
     first = frame(list(members))
     rows = [row_of(run) for run in first.itertuples()]
     wired = QUERY if all(row.kind.startswith(QUERY) for row in rows) else ""
-    choice = (("of", ", ".join(first.system)), ("rule", rule))
-    setting = Setting(f"{wired}{ENSEMBLE}_{rows[0].size}", math.nan, 0, choice)
-    scores = {f"{where}.{name}": metrics[name] for where in (BEST, LAST) for name in metrics}
-    of_runs = ("part", "root", "dataset", "data", "metric", "validation", "arch", "status", "done")
-    return {
-        **{name: members[0][name] for name in of_runs},
-        **setting._asdict(),
-        "setting": setting,
-        "seed": 1,
-        "folder": folder,
-        "parameters": sum(first.parameters),
-        **dict.fromkeys(("ablated", "positive", "evaluated", "prepared"), ""),
-        "options": {},
-        "facts": {},
-        **scores,
-    }
+    of_runs = ("experiment", "part", "dataset", "arch", "status", "metric", "chosen_on", "data")
+    made = Row(
+        **{name: getattr(members[0]["row"], name) for name in of_runs},
+        system=f"{wired}{ENSEMBLE}_{rows[0].size}",
+        seed=1,
+        learning_rate=math.nan,
+        choice={"of": ", ".join(first.system), "rule": rule},
+        metrics={members[0]["validation"]: metrics},
+        last=metrics,
+        parameters=sum(first.parameters),
+        folder="",
+    )
+    (line,) = frame_of([PlacedRow(str(folder), made, folder)]).to_dict("records")
+    return {**line, "root": members[0]["root"]}

@@ -28,7 +28,7 @@ from ...evaluation.translation import TextForm
 from ..safe_files import is_file, read_text
 from .run_counts import counts_of_run, is_own, reference_of
 from .seeds import Shown, Summary
-from .split_files import GENERATED, SCORE, find
+from .split_files import GENERATED, SCORE, of_split
 from .squad_answers import TUNED
 
 SEEDS, EXAMPLES, EITHER = "seeds", "examples", "either"  # what a test is over
@@ -227,7 +227,7 @@ def over_sentences(
         ValueError: translations of other sentences.
     """
     logs, abouts = (
-        [find(run.folder, name, run.evaluated) for run in (baseline, system)]
+        [run.folder / of_split(name, run.evaluated) for run in (baseline, system)]
         for name in (GENERATED, SCORE)
     )
     if not all(is_file(path) for path in (*logs, *abouts)):

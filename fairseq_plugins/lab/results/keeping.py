@@ -1,36 +1,21 @@
-"""The finished runs of an experiment added to a file of rows, with counts of their examples.
+"""The finished runs of an experiment added to a file of rows, with counts of their examples."""
 
-A run is the same as that of a kept row if it has its setting and seed, and is of the same part of
-the same experiment: other options may decide what a setting does not say.
-"""
-
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import pandas as pd
 
 from ...evaluation.packed_counts import packed, unpacked
-from ...files import alone_in, write_text
+from ...files import alone_in
 from ...messages import named, quoted
+from ..rows import PlacedRow, Row, check_counts, read_rows, write_rows
 from ..run_files import ROWS
-from .kept_rows import (
-    COUNTS,
-    check_counts,
-    check_shared,
-    finished_rows,
-    numbered_rows,
-    outcomes_of_rows,
-)
 from .origins import cut_of, otherwise_made
 from .run_counts import counts_in_files, kept_counts
-from .run_frame import Facts
-from .runs import Outcomes
+from .run_frame import frame_of
+from .runs import check_shared, compared
 from .seeds import Shown, shown_of
-
-_ORIGIN = ("experiment", "part")
-_SCORES = ("best", "last", "evaluated", "evaluation")
 
 
 class Kept(NamedTuple):
@@ -64,50 +49,56 @@ def keep_rows(folder: Path, file: Path, part: str = "") -> Kept:
 
     Raises:
         OSError: a file cannot be read or written.
-        ValueError: the file is the experiment's own, or has a run as one of another experiment; see
-            also `kept_outcomes`. Nothing is written then.
+        ValueError: the file is the experiment's own, or its runs cannot be compared with the
+            experiment's; see also `read_rows`. Nothing is written then.
     """
     source = folder / ROWS
     if file.exists() and file.samefile(source):
         raise ValueError(f"{file}: the experiment's own rows; name another file to keep them in")
-    found = outcomes_of_rows(_rows_of(folder, part), source)
+    given = _rows_of(source, part)
+    found = compared(frame_of(given), str(source))
+    shown, remarks = shown_of(found), [*_unevaluated(found.runs, source)]
     with alone_in(file.parent):
-        return _added(found, source, file)
+        kept = {one.row.key: one for one in (read_rows(file) if file.exists() else [])}
+        for run in found.runs.sort_index().itertuples():
+            old = kept.get(run.row.key)
+            row = _kept(run, old and old.row, shown, remarks)
+            kept[row.key] = PlacedRow(run.place, row, file.parent / row.folder)
+        after = _checked(list(kept.values()))
+        write_rows(file, [one.row for one in kept.values()])
+    remarks += otherwise_made(after.sort_index())
+    counts = [kept_counts(run, shown_of(compared(after))) for run in after.itertuples()]
+    return Kept(len(found.runs), len(counts), len(counts) - counts.count(None), remarks)
 
 
-def _added(found: Outcomes, source: Path, file: Path) -> Kept:
-    """Add finished runs, read from a source, to a file that nobody else writes; see `keep_rows`."""
-    remarks: list[str] = []
-    lines = list(numbered_rows(file)) if file.exists() else []
-    old = {(row["setting"], row["seed"]): row for row in finished_rows(lines, file)}
-    shown, new = shown_of(found), {}
-    for _, run in found.runs.sort_index().iterrows():
-        check_shared(run, next(iter(old.values()), run))
-        key = run.setting, run.seed
-        new[key] = run.place, _kept(run, old.get(key), shown, remarks)
-    keys = {row["place"]: key for key, row in old.items()}
-    rows = [new.pop(keys.get(place), (place, row)) for place, row in lines] + [*new.values()]
-    after = outcomes_of_rows(rows, file)
-    remarks += (*_unevaluated(found.runs, source), *otherwise_made(after.runs.sort_index()))
-    write_text(file, "".join(json.dumps(row, ensure_ascii=False) + "\n" for _, row in rows))
-    kept = [kept_counts(run, shown_of(after)) for run in after.runs.itertuples()]
-    return Kept(len(found.runs), len(kept), len(kept) - kept.count(None), remarks)
-
-
-def _rows_of(folder: Path, part: str) -> Iterator[tuple[str, Facts]]:
-    """Yield the numbered rows of a part of an experiment, each with the experiment's name."""
-    name = folder.resolve().name  # of rows that have none
-    rows = list(numbered_rows(folder / ROWS))
-    parts = [*dict.fromkeys(str(facts.get("part")) for _, facts in rows)]
+def _rows_of(source: Path, part: str) -> list[PlacedRow]:
+    """Return the finished rows of a part of an experiment."""
+    rows = read_rows(source)
+    parts = [*dict.fromkeys(one.row.part for one in rows)]
     if part and part not in parts:
         raise ValueError(f"--part {part!r}: choices are {named(parts)}")
-    if not part and len({str(facts.get("dataset")) for _, facts in rows}) > 1:
-        raise ValueError(
-            f"{folder / ROWS}: of several datasets: choose by --part {' | '.join(parts)}"
-        )
-    for place, facts in rows:
-        if part in ("", facts.get("part")):
-            yield place, {**facts, "experiment": facts.get("experiment") or name}
+    if not part and len({one.row.dataset for one in rows}) > 1:
+        raise ValueError(f"{source}: of several datasets: choose by --part {' | '.join(parts)}")
+    return [one for one in rows if one.row.is_finished and part in ("", one.row.part)]
+
+
+def _checked(rows: list[PlacedRow]) -> pd.DataFrame:
+    """Return rows as the frame of a file that could be written of them.
+
+    Raises:
+        ValueError: they cannot be compared, or two of them are one run to whoever compares them.
+    """
+    runs = frame_of(rows)
+    first: dict[Any, Any] = {}
+    for run in runs.itertuples():
+        check_shared(run, runs.iloc[0])
+        other = first.setdefault((run.setting, run.seed), run)
+        if other is not run:
+            raise ValueError(
+                f"{run.place}: has the setting and seed of {other.place}, of experiment "
+                f"{other.row.experiment!r}, part {other.part!r}: keep them in files of their own"
+            )
+    return runs
 
 
 def _unevaluated(runs: pd.DataFrame, source: Path) -> Iterator[str]:
@@ -120,55 +111,35 @@ def _unevaluated(runs: pd.DataFrame, source: Path) -> Iterator[str]:
         )
 
 
-def _kept(
-    run: Any, old: Mapping[str, Any] | None, shown: Shown, remarks: list[str]
-) -> dict[str, Any]:
+def _kept(run: Any, old: Row | None, shown: Shown, remarks: list[str]) -> Row:
     """Return the row of a run with counts of its examples.
 
     Args:
-        run: a row of a frame.
+        run: a line of a frame.
         old: the row that it replaces.
         shown: what its counts are of.
         remarks: why there are none is added.
     """
-    row = {name: value for name, value in run.facts.items() if name != "done"}
-    counts = _counts(run, shown, remarks)
-    if old:
-        _check_origin(row, run.place, old)
-        if not counts and all(_text(row, key) == _text(old["facts"], key) for key in _SCORES):
-            counts = old["facts"].get(COUNTS)
-    return {**row, COUNTS: counts} if counts else row
+    row = run.row
+    if old and cut_of(old) and cut_of(row) and cut_of(old) != cut_of(row):
+        raise ValueError(
+            f"{run.place}: its words were cut by {quoted(cut_of(row))}, those of the kept row of "
+            f"the same setting and seed by {quoted(cut_of(old))}: keep them in files of their own"
+        )
+    if counts := _counts(run, shown, remarks):
+        return row.model_copy(update={"counts": counts})
+    same = old and (old.metrics, old.last) == (row.metrics, row.last)
+    return row.model_copy(update={"counts": old.counts}) if old and same else row
 
 
-def _counts(run: Any, shown: Shown, remarks: list[str]) -> dict[str, Any] | None:
-    """Return packed counts of a run; None, maybe with a remark, where there are none to keep."""
+def _counts(run: Any, shown: Shown, remarks: list[str]) -> dict[str, dict[str, Any]]:
+    """Return packed counts of a run; empty, maybe with a remark, where there are none to keep."""
     if (found := counts_in_files(run, shown) or kept_counts(run, shown)) is None:
-        return None
+        return {}
     try:
         made = packed(found, shown.split)
-        check_counts(unpacked(made, run.place), run)
+        check_counts(unpacked(made, run.place), PlacedRow(run.place, run.row, run.folder))
     except ValueError as error:
         remarks.append(f"{error}; kept without counts of its predictions")
-        return None
-    return made
-
-
-def _check_origin(row: Facts, place: str, old: Mapping[str, Any]) -> None:
-    """Refuse to replace a row of another experiment; rows without a name are of any."""
-    before = old["facts"]
-    for key in _ORIGIN if before.get("experiment") else ():
-        if row.get(key) != before.get(key):
-            raise ValueError(
-                f"{place}: key {key!r}: {quoted(row.get(key))} has a setting and seed that "
-                f"{old['place']} has of {quoted(before.get(key))}: keep them in files of their own"
-            )
-    cut, other = cut_of(before), cut_of(row)
-    if cut and other and cut != other:
-        raise ValueError(
-            f"{place}: its words were cut by {quoted(other)}, those of {old['place']}, the same "
-            f"setting and seed, by {quoted(cut)}: keep them in files of their own"
-        )
-
-
-def _text(row: Facts, key: str) -> str:
-    return json.dumps(row.get(key))  # in which what is no number is like itself
+        return {}
+    return {shown.split: {name: value for name, value in made.items() if name != "split"}}

@@ -11,12 +11,10 @@ feature_dims  the same: a width of 20 does better than others from 8 to 64, be t
               or set side by side. The paper prints no figures of either.
 """
 
-import json
 import math
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 from statistics import fmean
 from typing import Any, NamedTuple
 
@@ -215,18 +213,8 @@ def _way(run: Any) -> _Place:
 
 def _examples(summaries: Iterable[Summary]) -> TableCell:
     """Return the size of the training set; of seeds the mean."""
-    folders = [folder for one in summaries for folder in one.runs.prepared]
-    sizes = [size for folder in folders if (size := _size(folder))]
+    sizes = [size for one in summaries for size in one.runs.examples if size]
     return number_cell(round(fmean(sizes)), "{:,}") if sizes else TableCell(NONE)
-
-
-def _size(data: str) -> int:
-    """Return the number of training examples of a prepared folder; 0 if it is not there."""
-    path = Path(data) / "manifest.json"
-    if not (data and path.is_file()):
-        return 0
-    train = json.loads(path.read_text(encoding="utf-8"))["splits"]["train"]
-    return int(train.get("lines", train.get("examples", 0)))
 
 
 def _groups(best: dict[_Place, Summary], first: str) -> list[str]:

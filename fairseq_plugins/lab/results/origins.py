@@ -15,10 +15,10 @@ from ...data.folder_names import TOKENIZE, WORD_LABELS
 from ...messages import quoted
 from ...syntax.layers import identity_line
 from ..plan.prepare_options import SQUAD, TRANSLATION
-from .training_log import CPU
+from ..rows import Row
 
-MADE_OF, TRAINED, DEVICE = "made_of", "trained", "device"  # keys of a row
-ANNOTATOR, WORDS = "annotator", "words"  # keys of `made_of`
+TRAINED, DEVICE = "trained", "device"  # keys of a row
+ANNOTATOR, WORDS = "annotator", "words"  # keys of its `made_of`
 _GIVEN, _BLANKS = "given", TOKENIZE[0]  # values of `WORDS`; the latter where older rows have none
 _DIGITS = 12  # of a SHA-256
 _APART = ("data", "validation_data", "system", "learning_rate", "epochs", "updates", "choice")
@@ -41,22 +41,12 @@ def made_of(manifest: Mapping[str, Any]) -> dict[str, str]:
     return found | {name: value for name, value in told.items() if value}
 
 
-def device_of(facts: Mapping[str, Any]) -> str:
-    """Return what a run was trained on; rows of before it was kept were trained on CPUs."""
-    return str(facts.get(DEVICE) or CPU)
-
-
-def words_of(facts: Mapping[str, Any]) -> str:
-    """Return how text became words, as a row of a run says it; "" if it does not."""
-    made = facts.get(MADE_OF)
-    return str(made.get(WORDS) or "") if isinstance(made, dict) else ""
-
-
-def cut_of(facts: Mapping[str, Any]) -> str:
-    """Return `words_of` a run; given words, and texts of older rows, count as cut at blanks."""
-    if (found := words_of(facts) or _GIVEN) != _GIVEN:
+def cut_of(row: Row) -> str:
+    """Return how text became words; given words, and texts of older rows, count as cut at blanks."""
+    found = row.made_of.get(WORDS, _GIVEN)
+    if found != _GIVEN:
         return found
-    return "" if facts.get("dataset") in (SQUAD, TRANSLATION) else _BLANKS
+    return "" if row.dataset in (SQUAD, TRANSLATION) else _BLANKS
 
 
 def without_seed(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -91,12 +81,11 @@ def otherwise_made(runs: pd.DataFrame) -> Iterator[str]:
     first: dict[tuple, tuple[str, Any]] = {}
     told = set()
     for run in runs.itertuples():
-        own, trained = run.facts.get(MADE_OF), run.facts.get(TRAINED)
-        own = {**(own if isinstance(own, dict) else {}), **({TRAINED: trained} if trained else {})}
-        own |= {WORDS: cut} if (cut := cut_of(run.facts)) else {}
-        own[DEVICE] = device_of(run.facts)
+        own = {**run.row.made_of, **({TRAINED: run.row.trained} if run.row.trained else {})}
+        own |= {WORDS: cut} if (cut := cut_of(run.row)) else {}
+        own[DEVICE] = run.row.device
+        everywhere = (ANNOTATOR, WORDS, DEVICE, run.validation, run.evaluated)
         for name, value in own.items():
-            everywhere = (ANNOTATOR, WORDS, DEVICE, run.validation, run.evaluated)
             shared = name.partition(".")[0] in everywhere
             about = name, None if shared else run.setting
             place, before = first.setdefault(about, (run.place, value))

@@ -2,13 +2,12 @@
 
 from collections import Counter
 from dataclasses import replace
-from typing import Any
 
 import pandas as pd
 
-from .origins import device_of, words_of
+from ..rows import CPU
+from .origins import WORDS
 from .tables import ResultTable
-from .training_log import CPU
 
 TRIALS = {  # mark of runs that were cut short -> what is said of them
     "smoke": "Smoke test: two updates a run show that it runs; nothing is learnt or tested.",
@@ -26,7 +25,7 @@ def remarks_of(runs: pd.DataFrame) -> list[str]:
 
 def devices_of(runs: pd.DataFrame) -> list[str]:
     """Say what runs were trained on, unless all were on CPUs."""
-    found = Counter(map(device_of, runs.facts))
+    found = Counter(row.device for row in runs.row)
     told = ", ".join(f"{name} ({count} runs)" for name, count in sorted(found.items()))
     return [f"Trained on: {told}."] if {*found} - {CPU} else []
 
@@ -35,8 +34,8 @@ def _words_of(runs: pd.DataFrame) -> list[str]:
     """Say how the text of each dataset became words, unless no run tells it."""
     found: dict[str, dict[str, None]] = {}
     for run in runs.itertuples():
-        facts: Any = run.facts
-        found.setdefault(words_of(facts) or "not said", {})[str(run.dataset)] = None
+        cut = run.row.made_of.get(WORDS)
+        found.setdefault(cut or "not said", {})[run.dataset] = None
     told = "; ".join(f"{cut} ({', '.join(names)})" for cut, names in found.items())
     return [f"Words: {told}."] if {*found} - {"not said"} else []
 

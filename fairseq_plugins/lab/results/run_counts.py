@@ -1,6 +1,6 @@
 """What a run did on each example of a split: read from its files, or kept in its row.
 
-A row that is kept without its run may have a key ``counts``, which `kept_rows` reads.
+A row that is kept without its run may have a key ``counts``.
 """
 
 import json
@@ -19,12 +19,12 @@ from ...evaluation.example_answers import (
 from ...evaluation.generate_log import load
 from ...evaluation.metrics import NAMES
 from ...evaluation.translation import TextForm
+from ..rows import PlacedRow, check_counts
 from ..run_files import EVALUATED, PREDICTIONS
 from ..safe_files import is_file, read_text
-from .kept_rows import check_counts
 from .run_frame import BEST
 from .seeds import Shown
-from .split_files import GENERATED, SCORE, find
+from .split_files import GENERATED, SCORE, of_split
 
 _OWN = "T- lines of "  # how a score's reference begins that is the one of its own log
 
@@ -45,7 +45,7 @@ def counts_of_run(run: Any, shown: Shown) -> ExampleCounts | None:
     if own := kept_counts(run, shown):
         return own
     found = counts_in_files(run, shown)
-    return found if found and (not run.place or _tells_score(found, run, shown)) else None
+    return found if found and _tells_score(found, run, shown) else None
 
 
 def counts_in_files(run: Any, shown: Shown) -> ExampleCounts | None:
@@ -63,10 +63,11 @@ def counts_in_files(run: Any, shown: Shown) -> ExampleCounts | None:
     return example_counts(answers, shown.metric, run.positive) if is_told else None
 
 
-def _tells_score(found: ExampleCounts, run: Mapping[str, Any], shown: Shown) -> bool:
+def _tells_score(found: ExampleCounts, run: Any, shown: Shown) -> bool:
     """Tell whether counts give the score of a run."""
     try:
-        check_counts(replace(found, split=shown.split), run)
+        placed = PlacedRow(run.place, run.row, run.folder)
+        check_counts(replace(found, split=shown.split), placed)
     except ValueError:
         return False
     return True
@@ -74,13 +75,13 @@ def _tells_score(found: ExampleCounts, run: Mapping[str, Any], shown: Shown) -> 
 
 def kept_counts(run: Any, shown: Shown) -> ExampleCounts | None:
     """Return the counts of what is shown that a run's row keeps; None if it keeps none."""
-    one = run.counts
-    return one if one and (one.metric, one.split) == (shown.metric, shown.split) else None
+    one = run.counts.get(shown.split)
+    return one if one and one.metric == shown.metric else None
 
 
 def _of_translations(run: Any, metric: str) -> ExampleCounts | None:
     """Return the counts of what a run translated; None without its log and reference."""
-    log, about = (find(run.folder, name, run.evaluated) for name in (GENERATED, SCORE))
+    log, about = (run.folder / of_split(name, run.evaluated) for name in (GENERATED, SCORE))
     if not (is_file(log) and is_file(about)):
         return None
     score = json.loads(read_text(about))

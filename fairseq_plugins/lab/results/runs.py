@@ -1,31 +1,22 @@
-"""The one reader of runs: experiments, and folders of runs that nothing describes.
+"""Finished and failed runs of experiments, of their parts, or of files of rows.
 
-Tables are strict: what cannot be read is an error. A report is also made while runs are writing: it
+Tables are strict: what cannot be read is an error. A page is also made while runs are writing: it
 passes over what cannot be read, with a remark.
 """
 
-import os
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import pandas as pd
 
-from ...messages import named
-from ..run_files import AFTER, DESCRIPTION, RESULT, ROWS, SETTINGS
-from ..safe_files import (
-    files_below,
-    inner_folders,
-    is_below,
-    is_file,
-    parse_json,
-    read_text,
-    run_folders,
-)
-from .run_frame import Facts, frame, row_of_facts, rows_where
-from .split_files import evaluation_of
+from ...messages import named, quoted
+from ..rows import PlacedRow, read_rows
+from ..run_files import AFTER, DESCRIPTION, LOG, ROWS
+from ..safe_files import files_below, inner_folders, is_below, is_file, parse_json, read_text
+from .run_frame import frame_of, rows_where
 from .squad_answers import METRICS
 
 _INVENTED = ("_demo", "_smoke")  # ends of the folders of invented corpora: in nobody's table
@@ -34,8 +25,7 @@ Remarks = list[str] | None  # what is passed over, a line each; None if that is 
 _Made = TypeVar("_Made")
 
 
-@dataclass(frozen=True)
-class FoundPart:
+class FoundPart(NamedTuple):
     """A dataset of an experiment; `folder` is that of its runs."""
 
     name: str
@@ -43,14 +33,26 @@ class FoundPart:
     dataset: str = ""
 
 
+class Planned(NamedTuple):
+    """A run of the plan that has no row yet."""
+
+    folder: Path
+    updates: int
+
+    @property
+    def has_begun(self) -> bool:
+        """Whether it trains, or has trained."""
+        return is_file(self.folder / LOG)
+
+
 @dataclass(frozen=True)
 class FoundExperiment:
-    """An experiment with all its runs; `facts` is what its file says."""
+    """An experiment with the runs that have rows; `facts` is what its description says."""
 
     folder: Path
     parts: list[FoundPart]
     runs: pd.DataFrame
-    facts: Facts = field(default_factory=dict)
+    facts: dict[str, Any] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
@@ -69,10 +71,16 @@ class FoundExperiment:
         return [str(name) for name in names] if isinstance(names, list) else []
 
     @property
-    def planned(self) -> int:
-        """Number of runs of its plan; 0 where nothing tells."""
-        runs = self.facts.get("runs")
-        return len(runs) if isinstance(runs, list) else 0
+    def waiting(self) -> list[Planned]:
+        """The runs of its plan without a row, in the plan's order."""
+        planned = self.facts.get("runs")
+        known, found = {*self.runs.folder}, []
+        for one in planned if isinstance(planned, list) else []:
+            if isinstance(one, dict) and isinstance(one.get("folder"), str):
+                folder, updates = self.folder / one["folder"], one.get("updates")
+                if folder not in known and is_below(self.folder, folder):
+                    found.append(Planned(folder, updates if isinstance(updates, int) else 0))
+        return found
 
     def of(self, part: FoundPart) -> pd.DataFrame:
         """Return the runs of a part."""
@@ -87,7 +95,7 @@ class FoundExperiment:
         after = self.folder / AFTER
         for path in files_below(after) if is_below(self.folder, after) else ():
             if path.name == METRICS:
-                about = tried(partial(_object, path), [], {})
+                about = tried(partial(read_object, path), [], {})
                 yield from [path.parent] if about.get("ensemble") else []
 
 
@@ -108,27 +116,34 @@ class Outcomes:
     runs: pd.DataFrame
 
 
-def read_outcomes(root: str | Path) -> Outcomes:
-    """Read all finished runs below a folder of runs.
+def read_outcomes(place: str | Path) -> Outcomes:
+    """Read the finished runs of an experiment of one part, of a part's folder, or of a file.
 
     Raises:
         FileNotFoundError: there is no finished run.
-        ValueError: results on other data, or chosen by another metric, lie among them, or some that
-            say nothing of a run, or a run twice (a copied folder would count as one more seed).
+        ValueError: a line that is no row, or runs that cannot be compared; see `compared`.
     """
-    part = FoundPart(".", Path(root))
-    if not part.folder.exists():
-        raise FileNotFoundError(f"{root}: no such file or folder")
-    rows = list(_rows_of(part.folder, part, [], None))
-    if not rows:
-        parts = [path.name for path in inner_folders(part.folder, []) if _runs_in(path, None, [])]
-        inner = f"; name the folder of one of its parts: {named(parts)}" if parts else ""
-        raise FileNotFoundError(f"{root}: no finished run (no */*/*/{RESULT}){inner}")
-    return compared(frame(rows))
+    return compared(frame_of(_rows_at(Path(place))), str(place))
+
+
+def _rows_at(place: Path) -> list[PlacedRow]:
+    """Return the rows of a file, of an experiment's folder, or of a part's folder."""
+    if not place.exists():
+        raise FileNotFoundError(f"{place}: no such file or folder")
+    if place.is_file():
+        return read_rows(place)
+    if is_file(place / ROWS):
+        return read_rows(place / ROWS)
+    whole = place.parent / ROWS
+    rows = read_rows(whole) if is_file(whole) else []
+    found = [one for one in rows if one.folder.parent.parent.parent == place]
+    if not found:
+        raise FileNotFoundError(f"{place}: no runs (no {ROWS}, which `run` writes)")
+    return found
 
 
 def find_outcomes(folders: Iterable[str | Path]) -> list[Outcomes]:
-    """Read the finished runs of folders of runs, of experiments, or of folders of such folders.
+    """Read the finished runs of experiments, or of folders of them.
 
     In a folder of folders what holds no finished run is passed over, and so are demos: their
     corpora are called by the dataset whose format they have.
@@ -141,7 +156,7 @@ def find_outcomes(folders: Iterable[str | Path]) -> list[Outcomes]:
 
 
 def find_experiments(folders: Iterable[str | Path]) -> list[FoundExperiment]:
-    """Read experiments for tables: finished runs alone, no demos but those that are named.
+    """Read experiments for tables: no demos but those that are named.
 
     Raises:
         FileNotFoundError, ValueError: see `find_outcomes`.
@@ -151,8 +166,8 @@ def find_experiments(folders: Iterable[str | Path]) -> list[FoundExperiment]:
         for one in _experiments(folder, None):
             if not is_invented(one.folder) or one.folder == folder:
                 found[one.folder] = one
-    if all(one.runs.empty for one in found.values()):
-        raise FileNotFoundError(f"{named(folders)}: no finished run (no */*/*/{RESULT})")
+    if not any(one.runs.done.any() for one in found.values()):
+        raise FileNotFoundError(f"{named(folders)}: no finished run (no {ROWS} with one)")
     return list(found.values())
 
 
@@ -166,64 +181,76 @@ def outcomes_of(experiments: Iterable[FoundExperiment]) -> list[Outcomes]:
     return [compared(runs) for runs in parts.values() if runs.done.any()]
 
 
-def compared(runs: pd.DataFrame) -> Outcomes:
-    """Return the finished runs of a part, sorted, with what they share.
+def compared(runs: pd.DataFrame, place: str = "") -> Outcomes:
+    """Return the finished runs, sorted, with what they share.
 
     Raises:
-        ValueError: they differ in what they should share.
+        FileNotFoundError: there is none.
+        ValueError: they differ in what they should share; names file, line and key.
     """
-    runs = runs[runs.done.astype(bool)]
+    done = runs[runs.done.astype(bool)]
+    if done.empty:
+        raise FileNotFoundError(f"{place}: no finished run")
+    first = done.iloc[0]
+    for run in done.itertuples():
+        check_shared(run, first)
+    order = [(*one.order, seed) for one, seed in zip(done.setting, done.seed)]
+    done = done.iloc[sorted(range(len(done)), key=order.__getitem__)]
+    return Outcomes(first.root, *(first[key] for key in _SHARED), runs=done)
+
+
+def check_shared(run: Any, first: Any) -> None:
+    """Refuse a run that cannot be compared with the first.
+
+    Raises:
+        ValueError: see `compared`.
+    """
     for key in _SHARED:
-        if runs[key].nunique() > 1:
-            raise ValueError(
-                f"{runs.root.iloc[0]}: runs differ in their {key}: {named(sorted(set(runs[key])))}"
-            )
-    order = [(*one.order, seed) for one, seed in zip(runs.setting, runs.seed)]
-    runs = runs.iloc[sorted(range(len(runs)), key=order.__getitem__)]
-    first = runs.iloc[0]
-    return Outcomes(first.root, *(first[key] for key in _SHARED), runs=runs)
+        said, before = getattr(run, key), getattr(first, key)
+        if said != before:
+            parts = f"; name the folder of a part, as {run.root}" if run.root != first.root else ""
+            told = f"key {key!r}: {quoted(said)}, of rows before {quoted(before)}"
+            raise ValueError(f"{run.place}: {told}{parts}")
 
 
 def read_experiments(root: str | Path, remarks: list[str]) -> list[FoundExperiment]:
-    """Read an experiment's folder, or all in a folder, for a report.
+    """Read an experiment's folder, or all in a folder, for a page.
 
     Args:
         root: the folder.
         remarks: what could not be read is added, a line each.
 
     Raises:
-        FileNotFoundError: there is no experiment and no run.
+        FileNotFoundError: there is no experiment.
     """
     if not Path(root).is_dir():
         raise FileNotFoundError(f"{root}: no such folder")
     found = _experiments(Path(root), remarks)
     if not found:
-        raise FileNotFoundError(
-            f"{root}: no experiment and no run (no {DESCRIPTION}, no */*/*/{SETTINGS})"
-        )
+        raise FileNotFoundError(f"{root}: no experiment (no {ROWS})")
     return found
 
 
 def _experiments(root: Path, remarks: Remarks) -> list[FoundExperiment]:
-    """Return the experiment in a folder, or those in its folders; runs without one are one."""
-    if is_file(root / DESCRIPTION):
-        return [_described(root, remarks)]
-    inner = inner_folders(root, remarks)
-    described = [path for path in inner if is_file(path / DESCRIPTION)]
-    plain = [
-        path for path in (root, *inner) if path not in described and _runs_in(path, remarks, [])
-    ]
-    demos = [path for path in plain if path != root and is_invented(path)]
-    found = [_described(path, remarks) for path in described]
-    found += [_plain(path, [path], remarks) for path in demos]
-    plain = [path for path in plain if path not in demos]
-    return [*found, *([_plain(root, plain, remarks)] if plain else [])]
+    """Return the experiment in a folder or that of a part's folder, or those in its folders."""
+    places = [root] if is_file(root / ROWS) else []
+    if not places and is_file(root.parent / ROWS):
+        whole = _experiment(root.parent, remarks)
+        parts = [part for part in whole.parts if part.folder == root]
+        runs = rows_where(whole.runs, (one == root for one in whole.runs.root))
+        return [FoundExperiment(root, parts, runs)] if parts else []
+    places = places or [one for one in inner_folders(root, remarks) if is_file(one / ROWS)]
+    return [_experiment(place, remarks) for place in places]
 
 
-def _runs_in(folder: Path, remarks: Remarks, links: Remarks) -> list[Path]:
-    """Return the folders of runs, for tables those that are finished; links are remarked."""
-    names = (RESULT,) if remarks is None else (RESULT, SETTINGS)
-    return run_folders(folder, *names, remarks=links)
+def _experiment(folder: Path, remarks: Remarks) -> FoundExperiment:
+    """Read an experiment; a broken description or file of rows costs a remark."""
+    rows = tried(partial(read_rows, folder / ROWS, remarks), remarks, [])
+    runs = tried(partial(frame_of, rows), remarks, frame_of([]))
+    described = is_file(folder / DESCRIPTION)
+    facts = tried(partial(read_object, folder / DESCRIPTION), remarks, {}) if described else {}
+    parts = {one.root: FoundPart(one.part, one.root, one.dataset) for one in runs.itertuples()}
+    return FoundExperiment(folder, list(parts.values()), runs, facts)
 
 
 def tried(
@@ -247,116 +274,17 @@ def tried(
         return other
 
 
-def _described(folder: Path, remarks: Remarks) -> FoundExperiment:
-    """Read an experiment by its description; a broken one as a plain folder."""
-    facts = tried(partial(_object, folder / DESCRIPTION), remarks, {})
-    found = facts.get("parts")
-    found = found if isinstance(found, list) else []
-    parts = [tried(partial(_part, one, folder), remarks, None) for one in found]
-    parts = [part for part in parts if part]
-    if not parts:
-        if remarks is None:
-            raise ValueError(f"{folder / DESCRIPTION}: says nothing of the experiment's parts")
-        inner = inner_folders(folder, remarks)
-        plain = [path for path in (folder, *inner) if _runs_in(path, remarks, [])]
-        return _plain(folder, plain, remarks, facts)
-    told = [] if remarks is None else list(_told(folder / ROWS, remarks))
-    rows = [row for part in parts for row in _rows_of(folder, part, told, remarks)]
-    places = {folder / str(row.get("folder", "")): number for number, row in enumerate(told)}
-    rows.sort(key=lambda row: places.get(row["folder"], len(places)))  # as planned, others last
-    return FoundExperiment(folder, parts, frame(rows), facts)
+def read_object(path: Path) -> dict[str, Any]:
+    """Read a JSON object.
 
-
-def _part(facts: Any, root: Path) -> FoundPart:
-    """Return a part as the description has it."""
-    if not isinstance(facts, dict) or not isinstance(facts.get("folder", ""), str):
-        raise ValueError(f"{root / DESCRIPTION}: a part that says nothing of its folder")
-    folder = root / str(facts.get("folder", facts.get("name", "")))
-    if not is_below(root, folder):
-        raise ValueError(f"{root / DESCRIPTION}: a part that lies outside: {folder}")
-    return FoundPart(str(facts.get("name") or folder.name), folder, str(facts.get("dataset") or ""))
-
-
-def _plain(
-    root: Path, folders: list[Path], remarks: Remarks, facts: Facts | None = None
-) -> FoundExperiment:
-    """Read folders of runs that nothing describes."""
-    parts, rows = [], []
-    for folder in folders:
-        part = FoundPart("." if folder == root else folder.name, folder)
-        own = list(_rows_of(root, part, [], remarks))
-        parts.append(FoundPart(part.name, folder, own[0]["dataset"] if own else ""))
-        rows += own
-    return FoundExperiment(root, parts, frame(rows), facts or {})
-
-
-def _rows_of(
-    root: Path, part: FoundPart, told: list[Facts], remarks: Remarks
-) -> Iterator[dict[str, Any]]:
-    """Yield the runs of a part: those in its folder, and those that only `ROWS` knows."""
-    known = {root / str(row.get("folder", "")): row for row in told if row.get("part") == part.name}
-    for folder in [folder for folder in known if not is_below(root, folder)]:
-        if remarks is not None:
-            remarks.append(f"passed over {root / ROWS}: a run that lies outside: {folder}")
-        del known[folder]
-    inside, done = set(_runs_in(part.folder, remarks, remarks)), {}
-    for folder in sorted({*inside, *known}):
-        facts = {**known.get(folder, {})}
-        if folder in inside:
-            facts |= tried(partial(_left_in, folder, remarks), remarks, {})
-        made = partial(row_of_facts, part.name, part.folder, folder, facts)
-        row = tried(made, remarks, None) if facts else None
-        if row and tried(partial(_is_single, row, done), remarks, False):
-            yield row
-
-
-def _is_single(row: Mapping[str, Any], done: dict[tuple, Path]) -> bool:
-    """Return true; fail for a finished run that is another one again.
-
-    Args:
-        row: of a frame.
-        done: setting and seed -> the folder of a finished run; this one is added.
+    Raises:
+        OSError: the file cannot be read.
+        ValueError: it holds something else; names the file.
     """
-    before = done.setdefault((row["setting"], row["seed"]), row["folder"]) if row["done"] else None
-    if before not in (None, row["folder"]):
-        raise ValueError(f"{row['folder']}: the run of {before} again (same setting and seed)")
-    return True
-
-
-def _left_in(folder: Path, remarks: Remarks) -> dict[str, Any]:
-    """Return what the files of a run say."""
-    done = os.path.lexists(folder / RESULT)
-    facts = _object(folder / (RESULT if done else SETTINGS))
-    facts = {name: value for name, value in facts.items() if value is not None}
-    facts["prepared"] = facts.pop("folder", "")
-    tested = evaluation_of(folder, facts)
-    if done and os.path.lexists(tested):
-        about = tried(partial(_object, tested), remarks, {})
-        facts |= {"evaluated": about.get("of"), "evaluation": about.get("metrics")}
-    return {**facts, "done": done}
-
-
-def _object(path: Path) -> dict[str, Any]:
-    """Read a JSON object."""
-    text = read_text(path)
     try:
-        found = parse_json(text)
+        found = parse_json(read_text(path))
     except ValueError as error:
-        raise ValueError(f"{path}: not JSON, or none for runs: {error}") from None
+        raise ValueError(f"{path}: not JSON: {error}") from None
     if not isinstance(found, dict):
         raise ValueError(f"{path}: not a JSON object")
     return found
-
-
-def _told(path: Path, remarks: list[str]) -> Iterator[Facts]:
-    """Yield the lines of a file as facts; one remark about all that are none."""
-    text = read_text(path, errors="replace") if is_file(path) else ""
-    lines = (line if line.strip() else "{}" for line in text.split("\n"))
-    rows = [tried(partial(parse_json, line), [], None) for line in lines]
-    broken = [number for number, row in enumerate(rows, 1) if not isinstance(row, dict)]
-    if broken:
-        more = f" and {len(broken) - 1} more" if len(broken) > 1 else ""
-        remarks.append(f"passed over {path}, line {broken[0]}{more}: not a row")
-    for row in filter(None, rows):
-        if isinstance(row, dict):
-            yield {name: v for name, v in row.items() if v is not None and name != "done"}

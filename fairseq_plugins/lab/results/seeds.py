@@ -16,17 +16,9 @@ import pandas as pd
 from ...evaluation.choices import SENTENCE_METRICS
 from ...evaluation.metrics import LOWER_IS_BETTER, deviation
 from ..plan.prepare_options import TRANSLATION
+from ..rows import Setting
 from .layouts import PLAIN
-from .run_frame import (
-    BEST,
-    EVALUATION,
-    FINISHED,
-    LAST,
-    Setting,
-    found_scores,
-    rows_where,
-    scores_of,
-)
+from .run_frame import BEST, EVALUATION, LAST, found_scores, rows_where, scores_of
 from .runs import Outcomes
 
 NO_FEATURES = "none"
@@ -222,8 +214,7 @@ def baseline_of(found: Outcomes) -> str:
 
 def finished(runs: pd.DataFrame) -> pd.DataFrame:
     """Return the runs that are done, with what chooses among them."""
-    done = (s == FINISHED and v is not None for s, v in zip(runs.status, runs.score))
-    return rows_where(runs, done)
+    return rows_where(runs, runs.done)
 
 
 def chosen_finished(runs: pd.DataFrame) -> dict[str, Summary]:

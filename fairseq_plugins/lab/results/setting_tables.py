@@ -14,11 +14,11 @@ import pandas as pd
 
 from ...evaluation.choices import SENTENCE_METRICS
 from ...messages import named
+from ..rows import Setting
 from .against import against
 from .comparisons import FEWEST, Significance
-from .kept_rows import kept_outcomes
 from .remarks import devices_of, remarked
-from .run_frame import BEST, EVALUATION, Setting, found_scores
+from .run_frame import BEST, EVALUATION, found_scores
 from .runs import Outcomes, read_outcomes
 from .seeds import (
     Shown,
@@ -194,7 +194,7 @@ def make_report(
     """Read runs and compare their systems.
 
     Args:
-        root: folder of the runs, or file of rows; see `kept_rows`.
+        root: folder of the runs, or file of rows.
         metric: what to report; empty for the usual; see `seeds.shown_of`.
         baseline: system to compare with; empty for the usual one; see `seeds.plain_of`.
         systems: the others; empty for all.
@@ -205,7 +205,7 @@ def make_report(
         ValueError: an unknown metric or system, or runs that cannot be compared.
     """
     is_rows = Path(root).is_file()
-    outcomes = kept_outcomes(Path(root)) if is_rows else read_outcomes(root)
+    outcomes = read_outcomes(root)
     _check_names({"--baseline": [baseline] * bool(baseline), "--systems": systems}, outcomes)
     baseline = baseline or plain_of(outcomes)
     if systems:

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ...messages import named
+from ..rows import CPU
 from ..safe_files import is_file, open_file, read_tail, read_text
 
 _RECORD = re.compile(r"\| (\w+) \| (\{.*)$", re.MULTILINE)
@@ -21,7 +22,6 @@ _SPEED = re.compile(r'"(?:train_)?ups": "([\d.]+)"')
 _INNER = "train_inner"  # a line within an epoch
 _GATE = "gate_"  # with the number of a layer: its mean local share of attention
 _NO_METRICS = ("num_updates", "epoch", "update", "wps")  # wps: the machine's
-CPU = "cpu"  # device of a training that names no GPU
 _TAIL = 4096  # bytes that hold the last line
 
 
