@@ -169,7 +169,7 @@ class Row(BaseModel):
     @property
     def key(self) -> tuple[Any, ...]:
         """What no other row has."""
-        return (self.experiment, self.part, self.setting, self.seed)
+        return (self.experiment, self.part, self.dataset, self.setting, self.seed)
 
     def line(self) -> str:
         """Return it as a line of a file; what is not known is left out."""
@@ -266,7 +266,10 @@ def _of_this_release(content: Any, place: str) -> Any:
         return content
     if content.get("schema") != SCHEMA:
         told = quoted(content.get("schema"))
-        raise ValueError(f"{place}: key 'schema' is {told}: rows of this release have {SCHEMA}")
+        raise ValueError(
+            f"{place}: key 'schema' is {told}: rows of this release have {SCHEMA}, and the same "
+            "`run` command as before writes them anew"
+        )
     return {name: value for name, value in content.items() if name != "schema"}
 
 

@@ -134,7 +134,7 @@ def test_questions_maps_and_ensemble_of_coattention(tmp_path) -> None:
     home, root = make_runs(tmp_path / "made"), tmp_path / "runs"
     models = {"bert_plain": "plain", "model1": "query", "model2": "literal", "model3": "query"}
     for system, made in models.items():
-        own = {"dataset": "squad", "options": {"arch": "bertqa_tiny"}, "validation_data": "v"}
+        own = {"dataset": "squad", "options": {"arch": "bertqa_tiny"}, "home": root}
         finish(root / "squad", f"{system}_tiny", 1e-3, 1, 0.5, metric="f1", **own)
         (folder,) = (root / "squad" / f"{system}_tiny").glob("*/seed1")
         shutil.copy(home / made / "checkpoint_best.pt", folder)
@@ -173,7 +173,7 @@ def test_curve_attention_and_examples_of_translation(folder, model, plain, tmp_p
         translated(runs, system, 10.0, fraction=0.5, features=features)
         made = translated(runs, system, 20.0, features=features)
         shutil.copy(checkpoint, made / "checkpoint_best.pt")
-        (made / "generate.log").write_text(generate(folder, checkpoint).out)
+        (made / "generate.test.log").write_text(generate(folder, checkpoint).out)
     (tmp_path / "experiment.json").write_text(
         json.dumps({"parts": [{"name": "sample_en_de", "folder": "sample_en_de"}]})
     )

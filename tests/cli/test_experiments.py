@@ -79,17 +79,17 @@ def test_what_is_chosen_is_chosen_on_a_held_out_part(grid, tmp_path):
     rows = [json.loads(line) for line in (tmp_path / "runs" / "rows.jsonl").open()]
     assert [row["updates"] for row in rows] == [5, 9]  # of 81 and 162 examples, 20 at a time
     for row in rows:
-        assert (row["validation"], row["evaluated"]) == ("select", "valid")
-        assert row["evaluation"]["mcc"] is not None
+        assert row["chosen_on"] == "select"
+        assert set(row["metrics"]) == {"select", "valid"}
         folder = tmp_path / "runs" / row["folder"]
         found = [len((folder / name).read_text().splitlines()) for name in ROWS]
         assert found == [41, 45]  # held out of 203, and the validation set
     run("keep", tmp_path / "runs", tmp_path / "kept" / "rows.jsonl")
     kept = [json.loads(line) for line in (tmp_path / "kept" / "rows.jsonl").open()]
     for row in kept:  # which tell of each example what the score was made of
-        counts = unpacked(row["counts"], "row")
-        assert (counts.metric, counts.split) == ("mcc", "valid")
-        assert counts.score(np.ones(45, dtype=int)) == pytest.approx(row["evaluation"]["mcc"])
+        counts = unpacked({**row["counts"]["valid"], "split": "valid"}, "row")
+        found = counts.score(np.ones(45, dtype=int))
+        assert found == pytest.approx(row["metrics"]["valid"]["mcc"])
     assert [{**row, "counts": 0} for row in kept] == [{**row, "counts": 0} for row in rows]
 
 

@@ -81,7 +81,7 @@ def rows(folder):
     text = (folder / "rows.jsonl").read_text().replace(str(folder), "RUNS")
     found = [json.loads(line) for line in text.splitlines()]
     for row in found:
-        assert row.pop("time")
+        assert row.pop("seconds")
     return found
 
 

@@ -5,6 +5,7 @@ plan's order; see `lab.rows`.
 """
 
 import json
+import logging
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,8 @@ from ..run_files import DESCRIPTION, RESULT, ROWS
 from ..safe_files import read_json
 from .experiment import Plan
 from .run import Run, versions
+
+logger = logging.getLogger(__name__)
 
 _OF_RESULT = ("positive", "best_updates", "parameters", "processes", "command", "versions", "last")
 _OF_RESULT += ("device",)
@@ -112,11 +115,17 @@ def _planned(run: Run) -> dict[str, Any]:
 
 
 def write_rows(plan: Plan, failures: Mapping[Path, str]) -> None:
-    """Write ``rows.jsonl`` anew: the plan's runs, then others that were planned and done before."""
+    """Write ``rows.jsonl`` anew: the plan's runs, then others that were planned and done before.
+
+    Lines that are no rows, as those of an earlier release, are left out with a warning.
+    """
     with alone_in(plan.root):
         planned = {run.folder for run in plan.runs}
         path = plan.root / ROWS
-        earlier = read_rows(path) if path.is_file() else []
+        remarks: list[str] = []
+        earlier = read_rows(path, remarks) if path.is_file() else []
+        for remark in remarks:
+            logger.warning(remark)
         others = [one for one in earlier if one.folder not in planned]
         others = [one.row for one in others if (one.folder / RESULT).is_file()]
         write_file(path, [*rows(plan, failures), *others])
