@@ -141,7 +141,7 @@ def test_errors_are_one_line(run_here, grid, tmp_path):
     assert (done.code, done.err.count("\n")) == (1, 1)
     assert "no such file or folder" in done.err
     (tmp_path / "runs").mkdir()
-    assert "no finished run" in run_here(REPORT, tmp_path / "runs", fails=True).err
+    assert "no runs (no rows.jsonl" in run_here(REPORT, tmp_path / "runs", fails=True).err
 
 
 def describe(root, *parts, **more):
@@ -154,7 +154,8 @@ def test_an_experiment_is_laid_out_as_its_file_asks(run_here, tmp_path):
     for system, value in {"bert_plain_base": 0.5, "bert_sla_base": 0.6}.items():
         for name, metric in (("cola", "mcc"), ("rte", "accuracy")):
             own = {"dataset": name, "options": {"arch": system}, "metric": metric}
-            finish(tmp_path / "table" / name, system, 1e-5, 1, value, **own)
+            root = tmp_path / "table"
+            finish(root / name, system, 1e-5, 1, value, home=root, **own)
     describe(tmp_path / "table", "cola", "rte", tables=["sla2", "settings"])
     text = run_here(TABLE, tmp_path / "table").out
     assert text.startswith("**Sentence pairs")
@@ -165,7 +166,7 @@ def test_an_experiment_is_laid_out_as_its_file_asks(run_here, tmp_path):
 
 
 def test_an_ensemble_that_a_step_left_is_found(run_here, tmp_path):
-    together = with_three_models(tmp_path / "table3" / "squad")
+    together = with_three_models(tmp_path / "table3" / "squad", home=tmp_path / "table3")
     after = tmp_path / "table3" / "after" / "ensemble"
     after.parent.mkdir()
     together.rename(after)

@@ -197,7 +197,7 @@ def test_a_page_of_many_runs_stays_short(browser, tmp_path):
 def test_what_cannot_be_reported_is_one_line(tmp_path):
     empty = commands.run(str(REPORT), tmp_path, fails=True)
     assert empty.err.startswith("error: ")
-    assert "no experiment and no run" in empty.err
+    assert "no experiment (no rows.jsonl)" in empty.err
     assert len(empty.err.splitlines()) == 1
     root = experiment(tmp_path / "toy")
     unknown = commands.run(str(REPORT), root, "--baseline", "nobody", fails=True)
