@@ -269,17 +269,17 @@ def test_rows_of_words_that_were_cut_otherwise_are_said(run_here, root, tmp_path
     assert f"made of words cut by 'spacy', those of {place}:1 of 'whitespace'" in told
     assert told.count("warning: ") == 1
     told = run_here("keep", root, file, fails=True).err  # which would replace a row
-    assert f"{place}:2: its words were cut by 'spacy', those of {file}:2, the same" in told
+    assert f"{place}:2: its words were cut by 'spacy', those of the kept row of the same" in told
     assert file.read_bytes() == before
 
 
 def test_rows_of_a_card_and_of_cpus_are_told_apart(run_here, root, tmp_path):
     """`keep` warns, and what is made of the rows counts both; rows that say nothing are of CPUs."""
-    rows, file = lines_of(root / "rows.jsonl"), tmp_path / "kept.jsonl"
-    write_rows(root, [row | {"device": "cpu"} if n else row for n, row in enumerate(rows)])
+    rows, file = lines_of(root), tmp_path / "kept.jsonl"
+    write_lines(root, [row | {"device": "cpu"} if n else row for n, row in enumerate(rows)])
     assert not run_here("keep", root, file).err
     assert not any("Trained on" in remark for remark in make_report(file, samples=20).remarks)
-    write_rows(root, [row | {"device": "H100"} if n == 1 else row for n, row in enumerate(rows)])
+    write_lines(root, [row | {"device": "H100"} if n == 1 else row for n, row in enumerate(rows)])
     told, place = run_here("keep", root, file).err, root / "rows.jsonl"
     assert told.count("warning: ") == 1
     assert f"{place}:1: trained on 'cpu', {place}:2 on 'H100'" in told or (

@@ -42,7 +42,7 @@ def made_of(manifest: Mapping[str, Any]) -> dict[str, str]:
 
 
 def cut_of(row: Row) -> str:
-    """Return how text became words; given words, and texts of older rows, count as cut at blanks."""
+    """Return how text became words; given words, and older rows of texts, count as at blanks."""
     found = row.made_of.get(WORDS, _GIVEN)
     if found != _GIVEN:
         return found
