@@ -144,25 +144,24 @@ class Experiment:
         best |= self._predict(of, folder, "valid", skill, predicted)
         other = self._predict(of, folder, tested, skill - 0.05, whole) if tested else {}
         gates = {str(layer): round(0.3 + skill / 3 + layer / 10, 3) for layer in (0, 1)}
-        row = {"dataset": of.dataset, "system": system, "learning_rate": rate, "epochs": epochs}
-        row |= {"updates": 40, "fraction": share, "choice": choice, "seed": seed}
-        row |= {"metric": of.metric, "validation": "valid", "positive": of.positive, "best": best}
+        row = {"schema": 1, "experiment": self.name, "part": part, "dataset": of.dataset}
+        row |= {"system": system, "arch": arch, "learning_rate": rate, "epochs": epochs}
+        row |= {"updates": 40, "share": share, "choice": choice, "seed": seed, "options": options}
+        row |= {"status": "finished", "metric": of.metric, "positive": of.positive}
+        row |= {"metrics": {"valid": best} | ({tested: other} if tested else {})}
         row |= {"last": {name: round(value * 0.98, 6) for name, value in best.items()}}
         row |= {"command": f"fairseq-train data/{part} --arch {arch} --seed {seed}"}
         more = next((more for name, more in ADDED.items() if name in arch), 0)
         row |= {"parameters": (109_480_000 if "base" in arch else 4_370_000) + more}
-        row |= {"made_of": {"train": "d4f9ff", "words": "whitespace"}, **given}
-        result = row | {"target": of.target, "data": "5a3e", "options": options}
-        result |= {"gates": gates if "sla" in arch else {}, "folder": f"data/{part}-{share:g}"}
-        result |= {"validation_data": "77"} if of.target == "spans" else {}
-        result |= {"translated": {"split": "test"}} if of.target == "translation" else {}
-        self.files[f"{folder}/result.json"] = result
+        row |= {"data": "77" if of.target == "spans" else "5a3e"}
+        row |= {"gates": gates if "sla" in arch else {}, "prepared": f"data/{part}-{share:g}"}
+        row |= {"examples": round(2000 * share) if of.target == "translation" else 0}
+        row |= {"trained": f"{system} {choice}", "folder": folder}
+        self.rows.append(row | {"made_of": {"train": "d4f9ff", "words": "whitespace"}, **given})
+        self.files[f"{folder}/result.json"] = {}
         if seed == 1 and of.target != "spans":
             self.files[f"{folder}/train.log"] = log(of.metric, best, 40)
-        row |= {"experiment": self.name, "part": part, "arch": arch, "status": "finished"}
-        row |= {"evaluated": tested, "evaluation": other, "trained": f"{system} {choice}"}
-        self.rows.append(row | {"folder": folder})
-        self.facts["runs"].append(folder)
+        self.facts["runs"].append({"folder": folder, "updates": 40})
         return folder
 
     def _predict(
@@ -182,9 +181,6 @@ class Experiment:
             self.files["test.de"] = of.gold
         else:
             own["predictions.jsonl" if split == "valid" else "evaluation.jsonl"] = of.lines(said)
-        if split != "valid":
-            name = "evaluation.test.json" if of.target == "translation" else "evaluation.json"
-            self.files[f"{folder}/{name}"] = {"of": split, "metrics": found}
         self.files |= {f"{folder}/{name}": lines for name, lines in own.items() if kept}
         tuned = {"tuned_exact": 1.02, "tuned_f1": 1.02} if of.target == "spans" else {}
         return found | {name: round(found[name[6:]] * more, 6) for name, more in tuned.items()}
@@ -192,15 +188,13 @@ class Experiment:
     def began(self, part: str, system: str, seed: int, error: str = "") -> None:
         """Add a run that failed, or that is still under way."""
         of, folder = self.parts[part], f"{part}/{system}/lr2e-5-epochs3/seed{seed}"
-        facts = {"system": system, "learning_rate": 2e-5, "epochs": 3, "seed": seed, "data": "5a3e"}
-        facts |= {"dataset": of.dataset, "metric": of.metric, "validation": "valid"}
-        facts |= {"options": {"arch": system, "max-update": 40}}
-        self.files[f"{folder}/settings.json"] = facts
+        row = {"schema": 1, "experiment": self.name, "part": part, "dataset": of.dataset}
+        row |= {"system": system, "learning_rate": 2e-5, "epochs": 3, "updates": 40, "seed": seed}
+        row |= {"metric": of.metric, "data": "5a3e", "status": "failed", "error": error}
         self.files[f"{folder}/train.log"] = log(of.metric, {of.metric: 0.3, "loss": 0.9}, 20)
         self.files[f"{folder}/command.txt"] = [f"fairseq-train data/{part} --seed {seed}"]
-        self.facts["runs"].append(folder)
-        row = {"part": part, "status": "failed", "error": error, "folder": folder}
-        self.rows += [facts | row] if error else []
+        self.facts["runs"].append({"folder": folder, "updates": 40})
+        self.rows += [row | {"folder": folder}] if error else []
 
     def record(self) -> dict[str, Any]:
         """Return all files."""
@@ -256,12 +250,13 @@ def papers() -> dict[str, Any]:
         made.run("rte", "dabert_tiny-ablate-affinity", seed, 0.4, **ablated)
     made.run("sst2", "bert_plain_base", 1, 0.6)
     made.run("sst2", "bert_sla_base", 1, 0.7)
-    made.run("wnut", PLAIN, 1, 0.6, parameters=None)  # told by the log alone
+    made.run("wnut", PLAIN, 1, 0.6, parameters=4_370_053)
     made.run("wnut", SLA, 1, 0.8, evaluated=False)
     made.run("own", WLA, 1, 0.5, trial="smoke")
     made.began("own", WLA, 2)
     made.began("own", WLA, 3, "exit status 1\nRuntimeError: out of memory")
-    made.facts["runs"].append("own/bert_wla_tiny/lr2e-5-epochs3/seed4")
+    last = "own/bert_wla_tiny/lr2e-5-epochs3/seed4"
+    made.facts["runs"].append({"folder": last, "updates": 40})
     return made.record()
 
 
@@ -281,10 +276,7 @@ def shares() -> dict[str, Any]:
                 made.run("wmt", "syntax", seed, skill + 0.1 + 0.05 * len(choice), **given)
     for seed in (1, 2):
         made.run("wmt", "pos", seed, 0.45, options={"features": "pos"}, **own)
-    sizes = {"0.01": 20, "0.1": 200, "1": 2000}
-    data = {f"data/wmt-{share}/manifest.json": count for share, count in sizes.items()}
-    found = {path: {"splits": {"train": {"lines": count}}} for path, count in data.items()}
-    return made.record() | found
+    return made.record()
 
 
 def questions() -> dict[str, Any]:
