@@ -128,9 +128,13 @@ def rounded(text: str) -> str:
 def of_row(line: str) -> list[str]:
     """Return which run a kept row is, and of what it has counts."""
     row = json.loads(line)
-    counts = {key: value for key, value in row.get("counts", {}).items() if key != "data"}
-    run = [row[key] for key in ("part", "system", "seed", "fraction", "choice", "evaluated")]
-    return [*map(json.dumps, [*run, row["best"][row["metric"]], counts])]
+    counts: dict[str, Any] = {}
+    for split, own in row.get("counts", {}).items():
+        counts = {"metric": own["metric"], "split": split, **own}
+    counts.pop("data", None)
+    tried = next((split for split in row["metrics"] if split != "valid"), "")
+    run = [row["part"], row["system"], row["seed"], row.get("share", 1.0), row.get("choice", {})]
+    return [*map(json.dumps, [*run, tried, row["metrics"]["valid"][row["metric"]], counts])]
 
 
 class _Tables(HTMLParser):
