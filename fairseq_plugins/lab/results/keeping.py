@@ -62,7 +62,7 @@ def keep_rows(folder: Path, file: Path, part: str = "") -> Kept:
         kept = {one.row.key: one for one in (read_rows(file) if file.exists() else [])}
         for run in found.runs.sort_index().itertuples():
             old = kept.get(run.row.key)
-            row = _kept(run, old and old.row, shown, remarks)
+            row = _kept(run, old.row if old else None, shown, remarks)
             kept[row.key] = PlacedRow(run.place, row, file.parent / row.folder)
         after = _checked(list(kept.values()))
         write_rows(file, [one.row for one in kept.values()])
