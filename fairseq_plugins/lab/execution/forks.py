@@ -43,8 +43,9 @@ def warm_up() -> None:
 
 def can_be(command: Sequence[str]) -> bool:
     """Return whether a fork of this process can be a command, in place of a new Python."""
-    known = command[2] == _TRAIN or (command[2] == PACKAGE and command[3] in _OURS)
-    return _warm and command[1] == "-m" and known and not torch.cuda._is_in_bad_fork()
+    _, flag, module, first = (*command, "", "", "", "")[:4]
+    known = module == _TRAIN or (module == PACKAGE and first in _OURS)
+    return _warm and flag == "-m" and known and not torch.cuda._is_in_bad_fork()
 
 
 class Fork(CONTEXT.Process):
