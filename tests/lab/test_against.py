@@ -7,10 +7,16 @@ import math
 import numpy as np
 import pytest
 from lab.finished_runs import finish
+from lab.translated_runs import translated
 
 from fairseq_plugins.evaluation.seed_statistics import holm
 from fairseq_plugins.lab.results.against import interval
+from fairseq_plugins.lab.results.comparisons import EITHER, Significance
+from fairseq_plugins.lab.results.one_dataset import fraction_table
+from fairseq_plugins.lab.results.runs import read_outcomes
 from fairseq_plugins.lab.results.setting_tables import make_report
+
+TEST = Significance(EITHER)
 
 PLAIN, POS, SLA = "bert_plain_tiny", "bert_pos_tiny", "bert_sla_tiny"
 RIGHT = {PLAIN: [30, 31, 32, 30], POS: [40, 44, 42, 41], SLA: [31, 33, 30, 32]}
@@ -100,3 +106,18 @@ def test_what_no_example_adds_to_is_tested_over_seeds(tmp_path, name):
     found = make_report(tmp_path, baseline=PLAIN).comparisons
     assert found.bootstrap_p.isna().all()
     assert found.corrected_p.notna().all()
+
+
+@pytest.mark.parametrize(("scores", "is_tested"), [((0.2, 0.9), False), ((0.2, 1.2), True)])
+def test_systems_that_have_learnt_nothing_are_not_tested(tmp_path, scores, is_tested):
+    """BLEU 0.9 against 0.2 is a difference of nothing: no p, and no arrow."""
+    for system, bleu in zip(("baseline", "syntax"), scores):
+        for seed, luck in enumerate((0.0, 0.01, 0.03), 1):
+            translated(tmp_path, system, bleu + luck * bleu, seed=seed, features="none")
+    found = make_report(tmp_path, baseline="baseline").comparisons.iloc[0]
+    assert math.isnan(found.t_p) != is_tested
+    assert found.untested == ("" if is_tested else "at the floor")
+    ((arrow, remark),) = [
+        (row[-1].mark, row[-1].detail) for row in fraction_table(read_outcomes(tmp_path), TEST).rows
+    ]
+    assert (arrow, "floor" in remark) == ("↑" * is_tested, not is_tested)

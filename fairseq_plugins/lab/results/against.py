@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from ...evaluation.seed_statistics import Noise, detectable, holm
-from .comparisons import FEWEST, PairedSeeds, Significance, compare, cut_short, over_examples
+from .comparisons import FEWEST, PairedSeeds, Significance, compare, over_examples, why_not
 from .layouts import SIGNIFICANT
 from .runs import Outcomes
 from .seeds import Shown, Summary, chosen_by_share
@@ -78,9 +78,9 @@ def _pairs(found: Outcomes, shown: Shown, baseline: str) -> Iterator[tuple[Summa
 def _row(baseline: Summary, system: Summary, shown: Shown, drawn: Significance) -> dict[str, Any]:
     """Return what `against` tells of one system, but for what all rows decide."""
     paired, found = compare(baseline, system), None
-    if marks := cut_short(baseline, system):
+    if why := why_not(baseline, system):
         none: dict[str, Any] = dict.fromkeys("t_p t_low t_high".split(), math.nan)
-        paired = paired._replace(untested=marks, **none)
+        paired = paired._replace(untested=why, **none)
     else:
         found = over_examples(baseline, system, shown, drawn, over_seeds=paired.n > 1)
     over = {**vars(found), "bootstrap_p": found.p_value} if found else {}

@@ -22,17 +22,18 @@ from scipy import stats
 from ...evaluation.choices import SENTENCE_METRICS
 from ...evaluation.example_bootstrap import Bootstrap, bootstrap_counts
 from ...evaluation.generate_log import load
-from ...evaluation.metrics import deviation
+from ...evaluation.metrics import LOWER_IS_BETTER, deviation
 from ...evaluation.significance import paired_bootstrap
 from ...evaluation.translation import TextForm
 from ..safe_files import is_file, read_text
 from .run_counts import counts_of_run, is_own, reference_of
-from .seeds import Shown, Summary
+from .seeds import Shown, Summary, scale_of
 from .split_files import GENERATED, SCORE, of_split
 from .squad_answers import TUNED
 
 SEEDS, EXAMPLES, EITHER = "seeds", "examples", "either"  # what a test is over
 ROUNDING = 1e-12  # as a share of the greatest score
+FLOOR = 1.0  # points that a system has that has learnt something
 LEAST = 1e-150  # whose square is still a number
 
 
@@ -167,9 +168,9 @@ class Significance:
         }[self.over]
 
     def __call__(self, baseline: Summary, system: Summary, shown: Shown) -> Tested:
-        """Test a difference; none of a threshold tuned for each system, or of a run cut short."""
-        if marks := cut_short(baseline, system):
-            return Tested(remark=f"untested: {marks}")
+        """Test a difference; none of a threshold tuned for each system, or see `why_not`."""
+        if why := why_not(*(one.showing(shown) for one in (baseline, system))):
+            return Tested(remark=f"untested: {why}")
         several = min(baseline.count, system.count) > 1
         if self.over == SEEDS or (self.over == EITHER and several):
             return welch(shown.values(baseline), shown.values(system))
@@ -185,9 +186,16 @@ class Significance:
         return Tested(found.p_value, found.difference, EXAMPLES) if found else Tested()
 
 
-def cut_short(*sides: Summary) -> str:
-    """Name the marks of runs that were cut short; empty if none was."""
-    return ", ".join(sorted({mark for side in sides for mark in side.runs.trial if mark}))
+def why_not(baseline: Summary, system: Summary) -> str:
+    """Say why nothing can be concluded from two systems; empty if something can.
+
+    Runs were cut short, or neither system has learnt anything: BLEU 0.01 against 0.00.
+    """
+    sides = (baseline, system)
+    if marks := sorted({mark for side in sides for mark in side.runs.trial if mark}):
+        return ", ".join(marks)
+    at_floor = max(abs(scale_of(side.metric) * side.mean) for side in sides) < FLOOR
+    return "at the floor" if at_floor and baseline.metric not in LOWER_IS_BETTER else ""
 
 
 def over_examples(

@@ -22,6 +22,7 @@ from .run_frame import BEST, EVALUATION, LAST, found_scores, rows_where, scores_
 from .runs import Outcomes
 
 NO_FEATURES = "none"
+_IN_POINTS = ("loss", "mse", "ppl", "bleu", "chrf", "ter")  # all else is shown times 100
 
 
 class Shown(NamedTuple):
@@ -101,6 +102,11 @@ class Summary:
         values = {seed: self.values[seed] for seed in seeds}
         runs = self.runs[self.runs.seed.isin(values)]
         return Summary(self.setting, self.metric, values, runs)
+
+
+def scale_of(metric: str) -> int:
+    """Return by what a metric is multiplied to be shown."""
+    return 1 if metric.rpartition("_")[2] in _IN_POINTS else 100
 
 
 def best_of(metric: str):

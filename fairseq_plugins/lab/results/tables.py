@@ -17,11 +17,10 @@ from ...evaluation.score_report import HEADINGS
 from ...evaluation.shown_text import as_markdown_cell
 from .comparisons import Tested
 from .layouts import DOWN, SIGNIFICANT, UP
-from .seeds import Shown, best_of
+from .seeds import Shown, best_of, scale_of
 
 NONE = "–"
 _ROUNDING = 1e-12  # of means of equal scores, as a share of them
-_IN_POINTS = ("loss", "mse", "ppl", "bleu", "chrf", "ter")  # all else is shown times 100
 _CORRELATIONS = ("mcc", "pearson", "spearman")  # -1 to 1; what is left are shares
 _CALLED = {**HEADINGS, "mcc": "MCC", "pearson": "Pearson's r"}
 
@@ -92,11 +91,6 @@ class ResultTable:
         """Return its rows: name of the column -> text."""
         names = [heading.text for heading in self.headings]
         return [dict(zip(names, (cell.text for cell in row))) for row in self.rows]
-
-
-def scale_of(metric: str) -> int:
-    """Return by what a metric is multiplied to be shown."""
-    return 1 if metric.rpartition("_")[2] in _IN_POINTS else 100
 
 
 def called(metric: str) -> str:
