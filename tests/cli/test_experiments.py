@@ -176,14 +176,14 @@ def test_an_ensemble_that_a_step_left_is_found(run_here, tmp_path):
 
 def test_shares_of_the_data_are_laid_out_and_left_as_csv(run_here, tmp_path):
     for share in (0.1, 1.0):
-        translated(tmp_path / "mine", "baseline", 10 * share, fraction=share)
-        translated(tmp_path / "mine", "syntax", 11 * share, fraction=share, features="pos")
-    text = run_here(TABLE, tmp_path / "mine", "--output", tmp_path / "all").out
+        translated(tmp_path / "wmt14_mine", "baseline", 10 * share, fraction=share)
+        translated(tmp_path / "wmt14_mine", "syntax", 11 * share, fraction=share, features="pos")
+    text = run_here(TABLE, tmp_path / "wmt14_mine", "--output", tmp_path / "all").out
     assert "| 10 % |" in text
     assert "paper, newstest2014: 29.64" in text
     lines = (tmp_path / "all.csv").read_text().splitlines()
     assert len(lines) == 1 + 4
     assert sum(",28.94," in line for line in lines) == 1
-    done = run_here(TABLE, tmp_path / "mine", "--layout", "shares", fails=True)
+    done = run_here(TABLE, tmp_path / "wmt14_mine", "--layout", "shares", fails=True)
     assert (done.code, done.err.count("\n")) == (1, 1)
     assert "choices are bertqa1, sla1" in done.err

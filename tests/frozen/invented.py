@@ -60,7 +60,11 @@ class Part:
         positive: str = "",
     ) -> None:
         self.name, self.dataset, self.target, self.metric = name, dataset, target, metric
-        self.tested, self.positive, self.random = tested, positive, random.Random(name)
+        self.tested, self.positive, self.random = (
+            tested,
+            positive,
+            random.Random(name.removesuffix("14")),
+        )
         self.count = COUNTS[target]
         self.hard = [self.random.random() for _ in range(self.count)]
         self.gold = [self.draw() for _ in range(self.count)]
@@ -263,19 +267,21 @@ def papers() -> dict[str, Any]:
 def shares() -> dict[str, Any]:
     """Return the files of an experiment of translation."""
     tables = ["fractions", "features", "feature_dims", "settings"]
-    made = Experiment("shares", [Part("wmt", "translation", "translation", "loss", "test")], tables)
+    made = Experiment(
+        "shares", [Part("wmt14", "translation", "translation", "loss", "test")], tables
+    )
     own, all_three = {"arch": "syntax_transformer_tiny", "rate": 1e-3}, "pos,case,subword"
     ways = [{"feature-embed-dim": 8, "feature-combine": "concat"}]
     ways += [{"feature-embed-dim": 20, "feature-combine": "sum"}]
     for share, skill in {0.01: 0.1, 0.1: 0.3, 1.0: 0.5}.items():
         for seed in (1, 2) if share < 1 else (1,):
             given: dict[str, Any] = {**own, "fraction": share}
-            made.run("wmt", "baseline", seed, skill, options={"features": "none"}, **given)
+            made.run("wmt14", "baseline", seed, skill, options={"features": "none"}, **given)
             for choice in ways if share == 1 else [{}]:
                 given |= {"choice": choice, "options": {"features": all_three}}
-                made.run("wmt", "syntax", seed, skill + 0.1 + 0.05 * len(choice), **given)
+                made.run("wmt14", "syntax", seed, skill + 0.1 + 0.05 * len(choice), **given)
     for seed in (1, 2):
-        made.run("wmt", "pos", seed, 0.45, options={"features": "pos"}, **own)
+        made.run("wmt14", "pos", seed, 0.45, options={"features": "pos"}, **own)
     return made.record()
 
 

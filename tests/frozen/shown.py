@@ -44,7 +44,7 @@ seeds cola: papers/cola --output out --samples 200
 seeds accuracy: papers/sst2 --samples 200 --metric macro_f1 --baseline bert_wla_tiny --output out
 seeds tagging: papers/ner --output out
 seeds scores: papers/sts --output out --samples 100
-seeds shares: shares/wmt --output out --baseline baseline --samples 100
+seeds shares: shares/wmt14 --output out --baseline baseline --samples 100
 seeds questions: questions/squad --output out --systems bertqa_tiny c2q_q2c_tiny --samples 200
 keep cola: papers out/kept.jsonl --part cola
 keep wnut: papers out/kept.jsonl --part wnut
@@ -63,7 +63,7 @@ CASES = dict(line.split(": ", 1) for line in CASES.strip().splitlines())
 PLACES = {
     "RTE": "papers/rte",
     "FIRST": "lr2e-5-epochs3/seed1/predictions.jsonl",
-    "WMT": "shares/wmt",
+    "WMT": "shares/wmt14",
     "LOG": "lr0.001-updates40/seed1/generate.test.log",
     "ASKED": "questions",
 }

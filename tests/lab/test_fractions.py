@@ -39,7 +39,8 @@ def test_shares_rise_by_number_and_the_gain_is_over_the_system_without_features(
     assert "multi30k: bleu" in table.title
 
 
-def test_the_papers_figures_stand_beside_its_two_systems_at_its_shares(root):
+def test_the_papers_figures_stand_beside_its_two_systems_at_its_shares(tmp_path):
+    root = tmp_path / "wmt14"
     for share in figures().paper:
         translated(root, "baseline", 9.0, fraction=share)
         translated(root, "syntax", 9.0, fraction=share, features=ALL)
@@ -55,7 +56,8 @@ def test_the_papers_figures_stand_beside_its_two_systems_at_its_shares(root):
 
 
 def test_the_papers_figures_can_be_left_out(tmp_path):
-    for root, told in ((tmp_path / "multi30k", True), (tmp_path / "multi30k_demo", False)):
+    for name, told in (("wmt14_en_de", True), ("wmt14_demo", False), ("multi30k", False)):
+        root = tmp_path / name
         for share in (0.05, 1.0):
             translated(root, "baseline", 9.0, fraction=share)
         (text,), lines = lay_out([root], ["fractions"])

@@ -51,6 +51,7 @@ class PrintedFractions(Entries):
     """The paper's figures: of a metric on a split, by share of the training data, of systems."""
 
     source: str
+    data: str  # how folders of runs on the paper's data begin; beside others no figure stands
     split: str
     metric: str
     systems: tuple[str, ...]
@@ -101,7 +102,9 @@ def fraction_table(found: Outcomes, test: Significance, paper: bool = True) -> R
         first=first,
         chosen=False,
     )
-    table = _table(found, test, arranged._replace(figure=figures().figure) if paper else arranged)
+    if paper and label_of(found).startswith(figures().data):
+        arranged = arranged._replace(figure=figures().figure)
+    table = _table(found, test, arranged)
     if all(math.isnan(line["paper"]) for line in table.scores):
         return table
     return replace(table, caption=f"{table.caption} Paper: {figures().source}.")
