@@ -42,7 +42,8 @@ def cases() -> Iterator[Case]:
     """Yield the files on record."""
     for entry in yaml.safe_load(HOSTILE.read_text(encoding="utf-8")):
         (form,) = FORMS.keys() & entry
-        text = FORMS[form].replace("%s", entry[form])
+        text = FORMS[form].replace("%s", entry[form]).replace("LONG", "k" * 9000)
+        text = text.replace("MANY", ", ".join(map(str, range(9000))))
         for value in entry.get("values", [""]):
             own = (*entry["names"], *filter(None, [repr(value)[1:-1]]))
             yield Case(text.replace("VALUE", json.dumps(value)), own)

@@ -52,7 +52,7 @@ def test_parts_replace_what_they_name_and_keep_the_rest(folder):
     found = experiment(
         folder,
         """
-        title: Both
+        title: 'Ünïcode: "x" (1, 2)'
         tables: [sla1]
         parts:
           - {grid: configs/cola.yaml}
@@ -67,7 +67,8 @@ def test_parts_replace_what_they_name_and_keep_the_rest(folder):
     )
     first, second = found.parts
     whole = read_grid(folder / "configs" / "cola.yaml")
-    assert (found.name, found.title, found.tables) == ("sla_table1", "Both", ("sla1",))
+    assert (found.name, found.tables) == ("sla_table1", ("sla1",))
+    assert found.title == 'Ünïcode: "x" (1, 2)'
     assert first.grid == whole
     assert second.grid == replace(
         whole,
