@@ -5,7 +5,6 @@ Every attack is made once with the guard left out, so that the mark that it leav
 
 from __future__ import annotations
 
-import argparse
 import ast
 import contextlib
 import os
@@ -43,8 +42,6 @@ from fairseq_plugins.lab.plan.train_options import (
     of_generation,
     of_training,
 )
-from fairseq_plugins.option_flags import add_flags
-from fairseq_plugins.prep.recipes.translation_options import TranslationOptions
 
 
 def check_training(options):
@@ -141,14 +138,6 @@ def test_names_stay_on_their_line_of_a_batch_script(tmp_path) -> None:
     assert not run(Machine(tmp_path / name / "jobs").job_name)
     assert NAME.fits(default_name(tmp_path / name / "a b.yaml"))
     assert run(f"fairseq-{name}")
-
-
-def test_the_old_words_would_write_anywhere() -> None:
-    parser = argparse.ArgumentParser()
-    add_flags(parser, TranslationOptions)
-    words = "--source-lang en --target-lang de --destdir bin --destdir ELSEWHERE --overwrite"
-    found = parser.parse_args(words.split())
-    assert (found.destdir, found.overwrite) == ("ELSEWHERE", True)
 
 
 def test_preparations_take_their_own_options(tmp_path) -> None:

@@ -66,11 +66,7 @@ def selected_grid(args: argparse.Namespace, grid: Grid) -> Grid:
 
 
 def prepare(args: argparse.Namespace, parts: Iterable[PlannedPart]) -> None:
-    """Prepare the data of all parts; what is there already is left as it is.
-
-    Raises:
-        ValueError: a preparation failed, which has said why.
-    """
+    """Prepare the data of all parts; what is there already is left as it is."""
     for part in parts:
         more = shlex.split(args.prepare)
         for words in preparation(part, args.raw, args.pretrained, more):

@@ -60,9 +60,6 @@ def check_options(
         otherwise: what to do instead, for the message.
         is_open: whether a list is a choice, all of whose values are looked at, and None takes an
             option away.
-
-    Raises:
-        ValueError: names the option, the value and what would do.
     """
     for key, given in options.items():
         if key not in kinds:

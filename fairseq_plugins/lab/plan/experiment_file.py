@@ -51,9 +51,6 @@ class PlannedPart:
         """Return it with all systems in a size, its own or that given; translation has none.
 
         A grid that has this size already stays what it is, and so does the name of its data.
-
-        Raises:
-            ValueError: see `grid_selection.resize`.
         """
         size = size or self.size
         own = {

@@ -202,11 +202,7 @@ def grid_of(content: Mapping[Any, Any], place: str) -> Grid:
 
 
 def check_grid(grid: Grid, place: str) -> Grid:
-    """Return a grid whose values go together.
-
-    Raises:
-        ValueError: they do not.
-    """
+    """Return a grid whose values go together; ValueError says which do not."""
     if grid.dataset == TRANSLATION and not grid.updates:
         raise ValueError(f"{place}: translation wants a number of updates (key 'updates')")
     try:

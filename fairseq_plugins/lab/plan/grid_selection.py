@@ -83,9 +83,6 @@ def select_systems(grid: Grid, names: Sequence[str], size: str = "") -> Grid:
 
     A system is named with its size, without one, or with ``size``, which it gets afterwards; an
     architecture with its own.
-
-    Raises:
-        ValueError: a name that is neither.
     """
     stems = {name.removesuffix(f"_{size}"): name for name in grid.systems for size in SIZES}
     systems = {}
@@ -105,9 +102,6 @@ def select(grid: Grid, **given: Any) -> Grid:
     """Return the grid with other values of its keys; what is empty or 0 is not given.
 
     Epochs come in place of its updates as well.
-
-    Raises:
-        ValueError: values that no grid file may hold, or both epochs and updates.
     """
     own = {key: v if isinstance(v, int) else list(v) for key, v in given.items() if v}
     if "epochs" in own and "updates" in own:
@@ -129,11 +123,7 @@ def changed(grid: Grid, own: Mapping[str, Any]) -> Grid:
 
 
 def choose(grid: Grid, given: Mapping[str, Sequence[Any]]) -> Grid:
-    """Return the grid with other values of options, wherever these are a choice.
-
-    Raises:
-        ValueError: no system has such a choice; names those there are.
-    """
+    """Return the grid with other values of options, wherever these are a choice."""
     open_ = {
         name
         for options in (grid.options, *grid.systems.values())
@@ -164,9 +154,6 @@ def with_options(grid: Grid, options: Options) -> Grid:
     """Return the grid with further options for all systems; None takes one away.
 
     A system that has such an option itself gets this value as well.
-
-    Raises:
-        ValueError: an option that a grid has a key for.
     """
     refuse_owned(options)
     if OWN_RATE in options:
@@ -184,9 +171,6 @@ def resize(grid: Grid, size: str) -> Grid:
     An architecture ends with its size: ``bert_sla_minilm`` becomes ``bert_sla_base``, and a system
     called by it with it; a name of its own gets the size behind it. One without a size, like
     ``esim``, has a small form.
-
-    Raises:
-        ValueError: another size, or an architecture that does not end with one.
     """
     if size not in SIZES:
         raise ValueError(f"--size {size!r}: choices are {', '.join(SIZES)}")

@@ -69,11 +69,7 @@ def _systems(value: Any) -> dict[str, Options]:
 
 
 def refuse_owned(options: Options) -> None:
-    """Refuse options of ``fairseq-train`` that a grid has a key for, or that no run can change.
-
-    Raises:
-        ValueError: one of them; names the key.
-    """
+    """Refuse options of ``fairseq-train`` that a grid has a key for, or that no run can change."""
     for key in options:
         if key in OWNED:
             raise ValueError(f"option {quoted(key)}: say so by {OWNED[key]}")

@@ -23,21 +23,12 @@ def check_choice(key: Any, values: list[Any]) -> None:
 
 
 def read_assignments(words: Sequence[str]) -> Options:
-    """Read ``name=value`` of a command line; values as YAML has them, an empty one is None.
-
-    Raises:
-        ValueError: a word without ``=``, a name or value that fairseq could take for another
-            option, or no value of YAML.
-    """
+    """Read ``name=value`` of a command line; values as YAML has them, an empty one is None."""
     return {name: _value(name, text) for name, text in map(_split, words)}
 
 
 def read_choices(words: Sequence[str]) -> dict[str, list[Any]]:
-    """Read ``name=value,value`` of a command line.
-
-    Raises:
-        ValueError: see `read_assignments`; values that are no choice.
-    """
+    """Read ``name=value,value`` of a command line."""
     found = {}
     for name, text in map(_split, words):
         found[name] = [_value(name, value) for value in text.split(",")]

@@ -33,11 +33,7 @@ class ValueKind:
     names: Collection[str] = ()  # of which the nearest are named, where all are too many
 
     def check(self, value: Any) -> Any:
-        """Return a value that fits.
-
-        Raises:
-            ValueError: it does not; says what would.
-        """
+        """Return a value that fits; ValueError says what would."""
         if not self.fits(value):
             near = like(value, self.names)
             hint = f"; like it: {near}" if near else ""
@@ -129,10 +125,6 @@ def read_as(kind: Any, content: Any, place: str) -> Any:
         kind: model or dataclass, whose keys are closed, or another type that pydantic knows.
         content: as YAML has it.
         place: where it stands, for messages.
-
-    Raises:
-        ValueError: a key that is unknown or missing, or a value of another kind; names place, key,
-            value and what would fit.
     """
     try:
         return _adapter(kind).validate_python(content)

@@ -42,11 +42,7 @@ _NAMES = listed(
 
 
 def check_prepare(options: Mapping[Any, Any], dataset: str) -> None:
-    """Refuse options that the preparation of a dataset does not take from a file.
-
-    Raises:
-        ValueError: another name, with the choices, or a value of another kind.
-    """
+    """Refuse options that the preparation of a dataset does not take from a file."""
     kinds = of_preparation(dataset)
     hint = "; a value with commas wants quotes" if None in options.values() else ""
     choices = f"choices: {', '.join(kinds)}"

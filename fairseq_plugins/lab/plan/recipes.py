@@ -28,11 +28,7 @@ TRANSLATING = {  # what no grid of translation needs to repeat (Vaswani 2017)
 
 
 def chief_metric(grid: Grid, manifest: Mapping[str, Any]) -> str:
-    """Return the metric that chooses the best checkpoint.
-
-    Raises:
-        ValueError: the grid's metric does not go with the dataset.
-    """
+    """Return the metric that chooses the best checkpoint."""
     metric, choices = grid.metric or manifest["metric"], METRICS[manifest["target"]]
     if metric not in choices:
         raise ValueError(f"metric {metric!r} of {grid.dataset}: choices are {', '.join(choices)}")
@@ -40,12 +36,7 @@ def chief_metric(grid: Grid, manifest: Mapping[str, Any]) -> str:
 
 
 def total_updates(grid: Grid, cell: GridCell, data: PreparedData) -> int:
-    """Return the number of updates of a run: the grid's, or whole epochs, the last batch included.
-
-    Raises:
-        ValueError: the option ``batch-size`` or ``update-freq`` (batches of an update) of this run
-            is no such number.
-    """
+    """Return the number of updates of a run: the grid's, or whole epochs, the last batch included."""
     if cell.updates:
         return cell.updates
     options = {"batch-size": grid.batch_size, "update-freq": 1, **_own_options(grid, cell)}
@@ -166,10 +157,6 @@ def share_batches(options: Options, workers: Workers, system: str) -> Options:
         options: of one process.
         workers: that share the work.
         system: whose options they are, for the message.
-
-    Raises:
-        ValueError: neither the batches of an update nor the examples of a batch can be dealt out
-            evenly.
     """
     count = workers.count
     if count == 1:

@@ -74,11 +74,7 @@ class AfterStep(NamedTuple):
 
 
 def read_steps(entries: Any, place: str) -> tuple[AfterStep, ...]:
-    """Read ``after`` of an experiment's file, which stands at ``place``; None for no steps.
-
-    Raises:
-        ValueError: what is wrong with which step, and what could stand there.
-    """
+    """Read ``after`` of an experiment's file, which stands at ``place``; None for no steps."""
     if isinstance(entries, list):
         raise ValueError(f"{place}: a step is NAME: [COMMAND, WORD, ...]{_rewritten(entries)}")
     steps: dict[str, AfterStep] = {}
@@ -96,11 +92,7 @@ def read_steps(entries: Any, place: str) -> tuple[AfterStep, ...]:
 
 
 def check_words(words: Sequence[str]) -> None:
-    """Refuse words of another command, and such as its parser or the lists here refuse.
-
-    Raises:
-        ValueError: names the option, the value and what would do.
-    """
+    """Refuse words of another command, and such as its parser or the lists here refuse."""
     command = next((one for one in COMMANDS if [*words[: len(one.split())]] == one.split()), None)
     if command is None:
         raise ValueError(f"{quoted(' '.join(words[:2]))} is not one of {', '.join(COMMANDS)}")

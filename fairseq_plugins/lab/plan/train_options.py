@@ -103,9 +103,6 @@ def check_training(options: Mapping[str, Any]) -> None:
     Args:
         options: name without ``--`` -> value; they say which architecture and so on is trained.
             Those of an architecture that nothing registered are not looked at.
-
-    Raises:
-        ValueError: names the option and what it is like; see `check_model`.
     """
     register()
     from fairseq.models import ARCH_MODEL_REGISTRY
