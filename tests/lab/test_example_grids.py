@@ -22,7 +22,6 @@ from fairseq_plugins.lab.plan.grid_selection import (
     select_systems,
 )
 from fairseq_plugins.lab.plan.option_values import read_choices
-from fairseq_plugins.lab.plan.train_options import check_model
 from fairseq_plugins.lab.results.bertqa import ENSEMBLE
 from fairseq_plugins.lab.results.layouts import PLAIN, labels, layouts
 from fairseq_plugins.lab.results.paper_tables import Row
@@ -218,14 +217,3 @@ def test_sla_readme_counts_the_runs_of_its_commands():
     choices = words[words.index("--choices") + 1 :]
     part = select(grid, learning_rates=[5e-5], epochs=[3], seeds=[1, 2, 3])
     assert len([*choose(part, read_choices(choices)).cells()]) == int(command[2])
-
-
-EXPERIMENTS = sorted(p for p in EXAMPLES.glob("**/*.yaml") if p.name != "claims.yaml")
-
-
-@for_each(EXPERIMENTS)
-def test_every_model_of_the_examples_reads_its_options(path):
-    for part in read_experiment(path).parts:
-        grid = part.grid
-        for system, choice in {(cell.system, cell.choice) for cell in grid.cells()}:
-            check_model({**grid.options, **grid.systems[system], **dict(choice)})

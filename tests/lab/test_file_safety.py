@@ -44,14 +44,6 @@ from fairseq_plugins.lab.plan.train_options import (
 )
 
 
-def check_training(options):
-    check_options(options, of_training(), "--options", is_open=True)
-
-
-def check_generation(options):
-    check_options(options, of_generation(), "--generate", is_open=True)
-
-
 def test_fairseq_would_evaluate_these_values(tmp_path) -> None:
     mark = tmp_path / "mark"
     config = FairseqAdamConfig(adam_betas=f"(open('{mark}', 'w'), 1)", lr=[0.1])
@@ -61,22 +53,13 @@ def test_fairseq_would_evaluate_these_values(tmp_path) -> None:
 
 
 def test_plain_values_are_values() -> None:
-    check_training(
-        {
-            "arch": "bert_sla_base",
-            "adam-betas": "(0.9, 0.98)",
-            "adam-eps": "1e-9",
-            "update-freq": ["[2, 1]", 8],
-            "dual-layers": 0,
-            "local-layers": "0,2,5",
-            "valid-subset": "valid,valid_mismatched",
-            "data": 35,
-            "fp16": True,
-            "dropout": None,
-            "long-examples": ["truncate", "split"],
-        }
-    )
-    check_generation({"beam": 4, "lenpen": 0.6, "sampling": True, "print-alignment": "hard"})
+    training = {"arch": "bert_sla_base", "adam-betas": "(0.9, 0.98)", "adam-eps": "1e-9"}
+    training |= {"update-freq": ["[2, 1]", 8], "dual-layers": 0, "local-layers": "0,2,5"}
+    training |= {"valid-subset": "valid,valid_mismatched", "data": 35, "fp16": True}
+    training |= {"dropout": None, "long-examples": ["truncate", "split"]}
+    check_options(training, of_training(), "", is_open=True)
+    search = {"beam": 4, "lenpen": 0.6, "sampling": True, "print-alignment": "hard"}
+    check_options(search, of_generation(), "", is_open=True)
 
 
 def test_no_name_is_the_beginning_of_another_option() -> None:

@@ -21,10 +21,10 @@ from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
 from ...messages import named, quoted
+from . import grid_values as of
 from .grid import KINDS, SIZES, Grid, check_grid, grid_of, read_grid
 from .grid_selection import changed, resize
-from .grid_values import FOLDER, MaybeLine, MaybePath, or_nothing
-from .plain_values import closed, one_of, read_as
+from .plain_values import closed, filled, one_of, read_as
 from .prepare_options import TRANSLATION
 from .steps import AfterStep, read_steps
 from .strict_yaml import read_mapping
@@ -36,11 +36,11 @@ CONFIGS = "configs"  # folders of grids that are called by their file alone
 class PlannedPart:
     """One grid of an experiment, with where its data come from."""
 
-    name: Annotated[str, FOLDER]  # of the folder of its runs
+    name: Annotated[str, of.FOLDER]  # of the folder of its runs
     grid: Grid  # what to run
-    data: MaybePath = ""  # prepared folder; empty for that of the name, with the size behind it
-    raw: MaybePath = ""  # folder below the folder of raw data; empty for the name
-    size: Annotated[str, or_nothing(one_of(SIZES))] = ""  # of all systems; empty for their own
+    data: of.Path = ""  # prepared folder; empty for that of the name, with the size behind it
+    raw: of.Path = ""  # folder below the folder of raw data; empty for the name
+    size: Annotated[str, one_of(SIZES)] = ""  # of all systems; empty for their own
 
     @property
     def folder(self) -> Path:
@@ -81,15 +81,15 @@ class PlannedExperiment:
 _TOP = closed(
     "Top",
     {
-        "name": Annotated[str, FOLDER],
-        "title": MaybeLine,
+        "name": Annotated[str, of.FOLDER],
+        "title": of.Line,
         "parts": list,
-        "tables": list[str] | None,
+        "tables": list[str],
         "after": Any,  # `read_steps` reads them
     },
 )
 _PART = closed(
-    "Part", {**get_type_hints(PlannedPart, include_extras=True), "grid": MaybePath, **KINDS}
+    "Part", {**get_type_hints(PlannedPart, include_extras=True), "grid": of.Path, **KINDS}
 )
 
 
@@ -107,7 +107,7 @@ def read_experiment(path: str | Path) -> PlannedExperiment:
         grid = grid_of(content, str(path))
         part = PlannedPart(name if path.resolve().parent.name == CONFIGS else grid.dataset, grid)
         return PlannedExperiment(name, "", path, (part,), is_grid=True)
-    found = read_as(_TOP, content, str(path))
+    found = read_as(_TOP, filled(content), str(path))
     parts = tuple(_part(entry, path, number) for number, entry in enumerate(found["parts"], 1))
     names = [part.name for part in parts]
     if not parts or len(set(names)) < len(names):
@@ -118,7 +118,7 @@ def read_experiment(path: str | Path) -> PlannedExperiment:
         found.get("title", ""),
         path,
         parts,
-        tuple(found.get("tables") or ()),
+        tuple(found.get("tables", ())),
         read_steps(found.get("after"), f"{path}: after"),
     )
 
@@ -133,8 +133,8 @@ def default_name(path: Path) -> str:
 
 def _part(entry: Any, path: Path, number: int) -> PlannedPart:
     """Read a part: what it says of itself, and of its grid."""
-    place, chosen = f"{path}: part {number}", []
-    if isinstance(entry, dict) and entry.get("grid") and _are_names(entry.get("systems")):
+    place, entry, chosen = f"{path}: part {number}", filled(entry), []
+    if isinstance(entry, dict) and "grid" in entry and _are_names(entry.get("systems")):
         chosen, entry = entry["systems"], {k: v for k, v in entry.items() if k != "systems"}
     found = read_as(_PART, entry, place)
     own = {key: found.pop(key) for key in KINDS if key in found}

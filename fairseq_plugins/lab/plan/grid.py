@@ -36,7 +36,7 @@ from ...prep.shares import SELECT
 from . import grid_values as of
 from .grid_values import OWN_RATE
 from .option_values import Options
-from .plain_values import closed, read_as
+from .plain_values import closed, filled, read_as
 from .prepare_options import TRANSLATION, check_prepare
 from .strict_yaml import read_mapping
 from .train_options import OWN_DATA
@@ -70,19 +70,19 @@ class Grid:
     # updates between validations, which also follow every epoch; 0 for none
     validate_every: of.Count = 0
     # what chooses the best checkpoint; empty for the dataset's headline metric
-    metric: of.MaybeName = ""
+    metric: of.Name = ""
     # split that the best checkpoint is tried on at the end, if it has labels; it chooses nothing
-    evaluate: of.MaybeName = ""
+    evaluate: of.Name = ""
     # share of the training set that is held out to choose checkpoints and rates on, the same for
     # all; what is reported is then `evaluate`, or the validation set
     select_fraction: of.Amount = 0.0
     prepare: of.Preparation = field(default_factory=dict)  # options; see `prepare_options`
     generate: of.Generation = field(default_factory=dict)  # of ``fairseq-generate``, to translate
     # raw reference of that split, of translation; empty for the prepared folder's target side
-    reference: of.MaybePath = ""
+    reference: of.Path = ""
     average: of.Count = 0  # last checkpoints that are averaged to translate; 0 for the best one
-    note: of.MaybeLine = ""  # said wherever results are shown, such as that a corpus is invented
-    trial: of.MaybeTrial = ""  # mark of runs that are cut short: nothing is tested
+    note: of.Line = ""  # said wherever results are shown, such as that a corpus is invented
+    trial: of.Trial = ""  # mark of runs that are cut short: nothing is tested
     # of ``fairseq-train`` for all systems; True is a bare flag, a list is a choice
     options: of.OptionsOfAll = field(default_factory=dict)
 
@@ -198,7 +198,7 @@ def read_grid(path: str | Path) -> Grid:
 
 def grid_of(content: Mapping[Any, Any], place: str) -> Grid:
     """Return the grid of keys and values as YAML has them, which stand at ``place``; ValueError."""
-    return check_grid(read_as(Grid, content, place), place)
+    return check_grid(read_as(Grid, filled(content), place), place)
 
 
 def check_grid(grid: Grid, place: str) -> Grid:

@@ -42,11 +42,6 @@ def _different(values: tuple[Any, ...]) -> tuple[Any, ...]:
     return values
 
 
-def or_nothing(kind: ValueKind) -> PlainValidator:
-    """Return what reads a text of a kind; nothing after the colon is an empty one."""
-    return PlainValidator(lambda value: "" if value in (None, "") else kind.check(value))
-
-
 def _systems(value: Any) -> dict[str, Options]:
     """Read systems: names of architectures, or mappings with arch, name and further options."""
     found: dict[str, Options] = {}
@@ -105,12 +100,8 @@ def _generation(found: Options) -> Options:
     return found
 
 
-_MAPPING = BeforeValidator(lambda value: {} if value is None else value)  # nothing after the colon
-Name = Annotated[str, NAME]
-MaybeName = Annotated[str, or_nothing(NAME)]
-MaybeLine = Annotated[str, or_nothing(LINE)]
-MaybePath = Annotated[str, or_nothing(PATH)]
-MaybeTrial = Annotated[str, or_nothing(one_of(TRIALS))]
+Name, Line, Path = Annotated[str, NAME], Annotated[str, LINE], Annotated[str, PATH]
+Trial = Annotated[str, one_of(TRIALS)]
 Count = Annotated[int, Field(strict=True, ge=0, lt=2**53)]
 Positive = Annotated[int, Field(strict=True, ge=1, lt=2**53)]
 Amount = Annotated[float, BeforeValidator(NUMBER.check), Field(ge=0)]
@@ -121,6 +112,6 @@ Lengths = Annotated[tuple[Positive, ...], _DIFFERENT, _LISTED]
 Amounts = Annotated[tuple[Amount, ...], _DIFFERENT, _LISTED]
 Shares = Annotated[tuple[_Share, ...], _DIFFERENT, _LISTED]
 Systems = Annotated[dict[str, Options], PlainValidator(_systems)]
-OptionsOfAll = Annotated[Options, AfterValidator(_options_of_all), _MAPPING]
-Generation = Annotated[Options, AfterValidator(_generation), _MAPPING]
-Preparation = Annotated[Options, _MAPPING]  # see `check_prepare`, which knows the dataset
+OptionsOfAll = Annotated[Options, AfterValidator(_options_of_all)]
+Generation = Annotated[Options, AfterValidator(_generation)]
+Preparation = Options  # see `check_prepare`, which knows the dataset

@@ -113,6 +113,12 @@ def closed(name: str, kinds: Mapping[str, Any]) -> Any:
     return with_config(ConfigDict(extra="forbid"))(made)
 
 
+def filled(content: Any) -> Any:
+    """Return keys and values without those left empty; anything else as it is."""
+    is_mapping = isinstance(content, dict)
+    return {k: v for k, v in content.items() if v not in (None, "")} if is_mapping else content
+
+
 @cache
 def _adapter(kind: Any) -> TypeAdapter:
     return TypeAdapter(kind)

@@ -36,7 +36,7 @@ def chief_metric(grid: Grid, manifest: Mapping[str, Any]) -> str:
 
 
 def total_updates(grid: Grid, cell: GridCell, data: PreparedData) -> int:
-    """Return the number of updates of a run: the grid's, or whole epochs, the last batch included."""
+    """Return the updates of a run: the grid's, or whole epochs with their last batches."""
     if cell.updates:
         return cell.updates
     options = {"batch-size": grid.batch_size, "update-freq": 1, **_own_options(grid, cell)}
