@@ -31,7 +31,7 @@ from torch.utils.checkpoint import checkpoint
 
 from .bert import ACTIVATIONS, draw
 from .dropout import Dropout
-from .packing import BatchLayout, places
+from .packing import BatchLayout, check_known, places
 
 LINEAR, MLP = MATCHES = ("linear", "mlp")
 LEAST = 0.5  # an entity is more probable than that
@@ -94,17 +94,19 @@ class EntityReader(nn.Module):
         if marks is None:
             pairs, found = pairs_of(said, counts), {}
         else:
-            pairs, found = _candidates(said, marks.bool(), counts, self._all_pairs(layout))
+            pairs, found = _candidates(said, marks.bool(), counts, self._all_pairs(counts, layout))
         match = self._match(self.match_first(words), self.match_last(words), pairs)
         return logits, {"first": pairs.first, "last": pairs.last, "match": match, **found}
 
-    def _all_pairs(self, layout: BatchLayout | None) -> int | None:
+    def _all_pairs(self, counts: Tensor, layout: BatchLayout | None) -> int | None:
         """Return how many pairs there are if all are to be judged, and no wait tells which may."""
-        if layout is None or layout.by_length or "word_counts" not in layout.known:
+        known = None if layout is None else layout.known.get("word_counts")
+        if layout is None or known is None:
             return None
-        counts = layout.known["word_counts"]
-        total = int((counts * (counts + 1) // 2).sum())
-        return total if self.match_out is None or total <= AT_ONCE else None
+        check_known(known, counts)
+        total = int((known * (known + 1) // 2).sum())
+        many = layout.by_length or self.match_out is not None and total > AT_ONCE
+        return None if many else total
 
     def _match(self, firsts: Tensor, lasts: Tensor, pairs: Pairs) -> Tensor:
         """Return the logits of pairs (P,) by both maps of words, (W, 1 or D).

@@ -17,7 +17,7 @@ tensors are asked.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -67,9 +67,13 @@ class BatchLayout:
             may_be_empty: whether a sentence may have no token; it then has no first row.
 
         Raises:
-            ValueError: a sentence has none. An accelerator would wait for that; there, whoever
-                makes the batch sees to it (`data.text_batches`).
+            ValueError: a sentence has none, or what is known is of another batch. An accelerator
+                would wait for that; there, whoever makes the batch sees to it
+                (`data.text_batches`).
         """
+        if known:
+            on_host = padding_mask.device.type == "cpu"
+            check_known(known["lengths"], (~padding_mask).sum(1) if on_host else padding_mask)
         if padding_mask.device.type == "cpu" and not may_be_empty:
             empty = padding_mask.all(1).nonzero().squeeze(1).tolist()
             if empty:
@@ -263,12 +267,23 @@ def known_sides(layout: BatchLayout) -> tuple[np.ndarray | None, np.ndarray | No
     return (None, None) if first is None else (first, layout.known["lengths"] - first)
 
 
+def check_known(known: Sequence[int] | np.ndarray, found: Tensor) -> None:
+    """Refuse what the host knows and is not ``found`` so, (n,); of an accelerator's n alone."""
+    on_host = found.device.type == "cpu"
+    if len(known) != len(found) or on_host and found.tolist() != [*known]:
+        raise ValueError("what is known of the batch is of another: take it out of one you change")
+
+
 def places(chosen: Tensor, counts: Any) -> Tensor:
     """Return where ``chosen`` (n,) is True, in rising order; ``counts`` add up to how often it is,
     or are None, and a GPU is waited for.
     """
-    found = chosen.nonzero() if counts is None else chosen.nonzero_static(size=int(np.sum(counts)))
-    return found.squeeze(1)
+    if counts is None:
+        return chosen.nonzero().squeeze(1)
+    total = int(np.sum(counts))
+    if chosen.device.type == "cpu":
+        check_known([total], chosen.sum()[None])
+    return chosen.nonzero_static(size=total).squeeze(1)
 
 
 def counted(chosen: Tensor, layout: BatchLayout) -> Tensor:

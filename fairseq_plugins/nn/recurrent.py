@@ -19,7 +19,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence
 
-from .packing import places
+from .packing import check_known, places
 
 
 @dataclass(frozen=True)
@@ -44,9 +44,10 @@ class Steps:
     def of(cls, lengths: Tensor, known: np.ndarray | None = None) -> Steps:
         """Find the order of sentences of ``lengths`` (B,), each at least 1, packed in turn.
 
-        A GPU waits where these are not ``known`` to the host.
+        A GPU waits where these are not ``known`` to the host; see `check_known`.
         """
         known = lengths.cpu().numpy() if known is None else known
+        check_known(known, lengths)
         firsts = lengths.cumsum(0) - lengths  # (B,)
         ordered, order = lengths.sort(descending=True, stable=True)  # (B,) twice
         steps = torch.arange(known.max(), device=lengths.device)  # (S,)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 import torch
 from fairseq.logging import metrics
@@ -48,6 +50,41 @@ def test_waits_are_noticed():
     with HostWaits() as waits, pytest.raises(NotImplementedError):
         entity_spans.pairs_of(*(torch.ones(3, 2, device="meta"), torch.ones(1, device="meta")))
     assert [found.split()[1] for found in waits.found] == ["nonzero"]
+
+
+def with_known(trial, name, value):
+    """Return a trial of which the host knows something else."""
+    known = {**trial.sample["net_input"]["known"], name: value}
+    inputs = {**trial.sample["net_input"], "known": known}
+    return replace(trial, sample={**trial.sample, "net_input": inputs})
+
+
+OF_ANOTHER = {
+    "lengths": ("plain", lambda lengths: lengths[::-1]),
+    "firsts": ("BiMPM, characters", lambda firsts: firsts[::-1]),
+    "distinct": ("BiMPM, characters", lambda distinct: distinct[1:]),
+    "runs": ("SemBERT, words", lambda runs: runs[::-1]),
+    "run_sizes": ("SemBERT, words", lambda sizes: sizes + 9),
+    "word_counts": ("BERT-MRC", lambda counts: counts + 1),
+}
+
+
+@pytest.mark.parametrize("known", OF_ANOTHER)
+def test_what_is_known_of_another_batch_is_refused(known):
+    name, change = OF_ANOTHER[known]
+    trial = ALL[name].trial(TINY)
+    value = trial.sample["net_input"]["known"][known]
+    with pytest.raises(ValueError, match="is of another"):
+        with_known(trial, known, change(value)).loss()
+
+
+@pytest.mark.parametrize(("name", "known"), [("plain", "lengths"), ("BERT-MRC", "word_counts")])
+def test_an_accelerator_refuses_what_is_known_of_other_rows(name, known):
+    trial = ALL[name].trial(TINY).to("meta")
+    value = trial.sample["net_input"]["known"][known]
+    with HostWaits() as waits, pytest.raises(ValueError, match="is of another"):
+        with_known(trial, known, value[1:]).loss()
+    assert waits.found == []
 
 
 @pytest.mark.slow
