@@ -53,7 +53,7 @@ def report_of(text):
 
 def test_the_page_tells_everything_in_order(written):
     _, html, text, report = written
-    titles = ["Summary", "Tables", "Figures", "Failures", "Unfinished runs", "Commands"]
+    titles = ["Summary", "Figures", "Tables", "Failures", "Unfinished runs", "Commands"]
     titles.append("Versions and settings")
     assert re.findall(r"<h2>(.*?)</h2>", html) == titles
     assert re.findall(r"^## (.*)$", text, re.MULTILINE) == titles

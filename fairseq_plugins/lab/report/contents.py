@@ -9,6 +9,7 @@ from typing import Any
 
 import pandas as pd
 
+from ...files import sha256
 from ..results.remarks import remarks_of
 from ..results.runs import FoundExperiment, Planned
 from ..results.seeds import chosen_finished
@@ -16,7 +17,7 @@ from ..results.setting_tables import shown_metrics
 from ..results.tables import NONE, Heading, ResultTable, TableCell, number_cell, words
 from ..results.training_log import updates_so_far
 from ..rows import FAILED, FINISHED
-from ..run_files import LOG, RESULT, SETTINGS
+from ..run_files import LOG, RESULT, ROWS, SETTINGS
 from ..safe_files import is_file, read_tail
 from .model import Command, Counts, Failure
 
@@ -52,6 +53,7 @@ def facts_of(experiment: FoundExperiment) -> list[tuple[str, str]]:
         ("note", " ".join(remarks_of(runs))),
         ("file", str(experiment.facts.get("file") or "")),
         ("folder", str(experiment.folder)),
+        ("rows", _hash_of(experiment.folder / ROWS)),
         ("systems", f"{len(systems)}: {', '.join(systems)}" if systems else ""),
         ("seeds", ", ".join(map(str, seeds))),
         ("updates", f"{updates:,} in finished runs" if updates else ""),
@@ -59,6 +61,11 @@ def facts_of(experiment: FoundExperiment) -> list[tuple[str, str]]:
         ("last result", "".join(_written(*(folder / RESULT for folder in runs.folder))[-1:])),
     ]
     return [(name, value) for name, value in found if value]
+
+
+def _hash_of(path: Path) -> str:
+    """Return the beginning of a file's SHA-256; empty if it is not there."""
+    return f"SHA-256 {sha256(path)[:12]}" if is_file(path) else ""
 
 
 def _written(*paths: Path) -> list[str]:

@@ -5,10 +5,12 @@ those that the experiment asks for, or all that fit, and those of every report: 
 every system against a baseline.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+
+import pandas as pd
 
 from ...files import write_text
 from ...messages import named
@@ -16,13 +18,15 @@ from ..results.against import against
 from ..results.bertqa import with_ensemble
 from ..results.comparisons import EXAMPLES, SEEDS, Significance
 from ..results.experiment_tables import makers
+from ..results.one_dataset import label_of
 from ..results.paper_formats import page_table
 from ..results.remarks import remarked
 from ..results.runs import FoundExperiment, Outcomes, compared, is_invented, read_experiments, tried
-from ..results.seeds import plain_of, shown_of
+from ..results.seeds import Shown, plain_of, shown_of
 from ..results.setting_tables import compared_table, settings_table
 from ..results.table_names import table_names
 from ..results.tables import ResultTable
+from ..results.verdicts import sentences
 from ..safe_files import refuse_links
 from .contents import (
     commands_of,
@@ -126,6 +130,7 @@ def _chapter(
         runs, what = experiment.of(part), f"{part.folder}: in no table that compares systems: "
         one = tried(partial(compared, runs), remarks, None, what) if runs.done.any() else None
         found |= {part.name: one} if one else {}
+    tables = tables_of(experiment, list(found.values()), options, remarks)
     settings = versions_table(experiment)
     for part in experiment.parts:
         settings += options_tables(experiment.name_of(part), experiment.of(part))
@@ -134,7 +139,8 @@ def _chapter(
         counts_of(experiment),
         facts_of(experiment),
         parts_table(experiment),
-        tables=[*tables_of(experiment, list(found.values()), options, remarks)],
+        answers=[line for table in tables for line in table.told],
+        tables=[*tables],
         figures=[
             *draw(experiment, found, figures, prefix, remarks, baseline=options.baseline),
             *leftovers(experiment.folder, remarks),
@@ -200,4 +206,15 @@ def comparison_tables(found: Outcomes, baseline: str, drawn: Significance) -> li
     title = f"{found.dataset}: every system against {baseline}"
     compared = against(found, shown, baseline, drawn)
     table = compared_table(title, shown, compared)
+    told = (f"{label_of(found)}: {line}" for line in _answers(compared, baseline, shown))
+    table = replace(table, told=tuple(told))
     return [remarked(table, found.runs)] if len(compared) else []
+
+
+def _answers(compared: pd.DataFrame, baseline: str, shown: Shown) -> Iterator[str]:
+    """Yield what comparisons with a p-value tell, or one line where none has any."""
+    tested = compared[compared.corrected_p.notna()]
+    yield from sentences(tested, baseline, shown, {})
+    if tested.empty and len(compared):
+        why = ", ".join(dict.fromkeys(compared.untested))
+        yield f"too little to conclude anything against {baseline} ({why})."

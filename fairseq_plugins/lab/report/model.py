@@ -83,6 +83,7 @@ class Chapter:
 
     Args:
         title: its title.
+        answers: what its comparisons tell, a sentence each.
         counts: of its runs.
         facts: name and value of what there is to know about it.
         parts: table of its datasets.
@@ -98,6 +99,7 @@ class Chapter:
     counts: Counts
     facts: list[tuple[str, str]]
     parts: ResultTable
+    answers: list[str] = field(default_factory=list)
     tables: list[ResultTable | Text] = field(default_factory=list)
     figures: list[Figure | Text] = field(default_factory=list)
     failures: list[Failure] = field(default_factory=list)

@@ -27,7 +27,7 @@ from .model import Report
 
 _FOLDER = Path(__file__).parent / "page"
 _IMAGES = {".svg": "image/svg+xml", ".png": "image/png"}
-_LISTED = ("tables", "figures")  # of a chapter, in the page's contents
+_LISTED = ("figures", "tables")  # of a chapter, in the page's contents
 _SPECIAL = re.compile(r"([\\`*_{}\[\]<>|~])")
 
 

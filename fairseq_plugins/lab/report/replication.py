@@ -33,6 +33,7 @@ from ..results.tables import (
     number_cell,
     p_cell,
     scale_of,
+    signed,
     words,
 )
 from ..results.verdicts import on_split, sentences
@@ -196,8 +197,8 @@ def _difference(row: Any, metric: str) -> Iterator[TableCell]:
     """Yield the cells of a comparison."""
     scale, digits = scale_of(metric), digits_of(metric)
     low, high = (scale * end for end in interval(row))
-    yield number_cell(scale * row.difference, f"{{:+.{digits}f}}")
-    yield TableCell(NONE if math.isnan(low) else f"{low:+.{digits}f} to {high:+.{digits}f}")
+    yield TableCell(signed(scale * row.difference, digits), value=scale * row.difference)
+    yield TableCell(NONE if math.isnan(low) else f"{signed(low, digits)} to {signed(high, digits)}")
     yield p_cell(row.corrected_p, row.untested)
     power = scale * row.detectable
     yield TableCell(NONE) if math.isnan(power) else number_cell(power, f"{{:.{digits}f}}")

@@ -4,10 +4,14 @@ Of a figure that is there in several formats one is shown, the one that stays sh
 is passed over where the same stands beside it as Markdown or as a figure.
 """
 
+import shlex
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from xml.etree import ElementTree
 
+from ..execution.step_places import DONE
+from ..results.runs import read_object, tried
 from ..run_files import AFTER
 from ..safe_files import files_below, inner_folders, is_file, read_bytes, read_text
 from .model import MARKDOWN, PAGE, PLAIN, Figure, Text
@@ -56,13 +60,21 @@ def _is_image(path: Path) -> bool:
         return False
 
 
+def _made_by(step: Path) -> str:
+    """Say which command left a step's files; empty where nothing tells."""
+    words = tried(partial(read_object, step / DONE), [], {}).get("command")
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+        return ""
+    return f"Made by: {shlex.join(['fairseq-plugins', *words[3:]])}"
+
+
 def _leftover(step: Path, path: Path, remarks: list[str]) -> Iterator[Figure | Text]:
     name = path.relative_to(step).with_suffix("").as_posix()
     title = step.name if name == step.name else f"{step.name}: {name}"
     try:
         if path.suffix in _IMAGES:
             if _is_image(path):
-                yield Figure(title, f"Left by the step {step.name!r}.", path)
+                yield Figure(title, _made_by(step), path)
             else:
                 remarks.append(f"{path}: passed over, empty or no whole {path.suffix[1:].upper()}")
         else:

@@ -15,7 +15,7 @@ from typing import Any
 from ...evaluation.robustness import METRICS, WHOLE, SystemAnswers, on_set
 from ..plan.grid import SIZES
 from .layouts import DOWN, SIGNIFICANT, UP, Entries, special
-from .tables import Heading, ResultTable, TableCell, format_table, to_csv, words
+from .tables import Heading, ResultTable, TableCell, format_table, signed, to_csv, words
 
 NAMES = {"accuracy": "accuracy", "pearson": "Pearson correlation"}
 
@@ -178,16 +178,10 @@ def _text(cell: dict[str, Any]) -> str:
     """Show a cell: score, deviation over runs, (change), arrow, [figure of the paper]."""
     text = f"{100 * cell['score']:.2f}"
     text += "" if cell["deviation"] is None else f" ± {100 * cell['deviation']:.2f}"
-    text += "" if cell["change"] is None else f" ({_signed(100 * cell['change'])})"
+    text += "" if cell["change"] is None else f" ({signed(100 * cell['change'], 1)})"
     if cell["p"] is not None and cell["p"] < SIGNIFICANT and cell["difference"]:
         text += f" {UP if cell['difference'] > 0 else DOWN}"
     return text if cell["paper"] is None else f"{text} [{cell['paper']:.2f}]"
-
-
-def _signed(points: float) -> str:
-    """Show a change in points with its sign; none where it is nothing."""
-    text = f"{points:+.1f}"
-    return "0.0" if float(text) == 0 else text
 
 
 def _notes(table: RobustnessTable) -> Iterator[str]:

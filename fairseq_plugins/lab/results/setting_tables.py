@@ -44,6 +44,7 @@ from .tables import (
     scale_of,
     score_cell,
     share_cell,
+    signed,
     to_csv,
     with_best,
     words,
@@ -327,7 +328,8 @@ def _compared(one: Any, scale: int, digits: int) -> Iterator[TableCell]:
     error = "" if math.isnan(one.se) else f" ± {scale * one.se:.{digits}f}"
     yield TableCell(one.title)
     yield number_cell(one.n)
-    yield number_cell(scale * one.difference, f"{{:+.{digits}f}}{error}")
+    text = f"{signed(scale * one.difference, digits)}{error}"
+    yield TableCell(text, value=scale * one.difference)
     yield p_cell(one.t_p, one.untested)
     yield _interval(scale * one.t_low, scale * one.t_high, digits)
     yield TableCell(f"{one.wins} / {one.losses}", value=one.wins)
@@ -339,7 +341,7 @@ def _compared(one: Any, scale: int, digits: int) -> Iterator[TableCell]:
 
 def _interval(low: float, high: float, digits: int) -> TableCell:
     """Show from where to where something reaches, or a dash."""
-    text = f"{low:+.{digits}f} to {high:+.{digits}f}"
+    text = f"{signed(low, digits)} to {signed(high, digits)}"
     return TableCell(NONE if math.isnan(low) else text, value=low)
 
 

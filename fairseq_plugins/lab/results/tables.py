@@ -77,6 +77,7 @@ class ResultTable:
         notes: one a line: where each column comes from.
         is_folded: whether a page shows it on demand only.
         scores: lines of its scores for a CSV file, if it is a table of scores.
+        told: what it tells, a sentence each; a page begins with these.
     """
 
     title: str
@@ -86,6 +87,7 @@ class ResultTable:
     notes: tuple[str, ...] = ()
     is_folded: bool = False
     scores: tuple[dict[str, Any], ...] = ()
+    told: tuple[str, ...] = ()
 
     def records(self) -> list[dict[str, str]]:
         """Return its rows: name of the column -> text."""
@@ -107,6 +109,12 @@ def name_of(metric: str) -> str:
 def digits_of(metric: str) -> int:
     """Return how many decimals a metric is shown with: losses may be small."""
     return 4 if metric.endswith(("loss", "mse")) else 2
+
+
+def signed(value: float, digits: int) -> str:
+    """Show a difference with its sign; one that rounds to nothing is +0."""
+    text = f"{value:+.{digits}f}"
+    return text if float(text) else text.replace("-", "+")
 
 
 def number_cell(value: float, form: str = "{}") -> TableCell:

@@ -13,7 +13,7 @@ from ..plan.grid import VALID
 from .against import interval
 from .layouts import SIGNIFICANT
 from .seeds import Shown
-from .tables import called, digits_of, name_of, p_text, scale_of
+from .tables import called, digits_of, name_of, p_text, scale_of, signed
 
 
 def on_split(shown: Shown) -> str:
@@ -54,11 +54,11 @@ def _seen(one: Any, shown: Shown) -> str:
     """Say the difference."""
     scale, digits = scale_of(shown.metric), digits_of(shown.metric)
     unit = " points" if scale > 1 or shown.metric in SENTENCE_METRICS else ""
-    return f"{scale * one.difference:+.{digits}f}{unit}"
+    return f"{signed(scale * one.difference, digits)}{unit}"
 
 
 def _about(one: Any, shown: Shown) -> str:
     """Say how surely it was seen."""
     scale, digits = scale_of(shown.metric), digits_of(shown.metric)
-    low, high = (f"{scale * end:+.{digits}f}" for end in interval(one))
+    low, high = (signed(scale * end, digits) for end in interval(one))
     return f"{one.n} seeds, 95 % {low} to {high}, {p_text(one.corrected_p)}"
