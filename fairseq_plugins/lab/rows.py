@@ -59,7 +59,7 @@ class Setting(NamedTuple):
     @property
     def order(self) -> tuple[Any, ...]:
         """What settings are sorted by."""
-        return (*self[:3], str(self.choice), self.fraction)
+        return (*self[:3], self.updates, str(self.choice), self.fraction)
 
     @property
     def title(self) -> str:

@@ -334,3 +334,21 @@ def test_how_long_runs_by_updates_trained_is_told(tmp_path):
     rows = list(csv.DictReader(csv_files(report)["settings.csv"].splitlines()))
     assert [(row["epochs"], row["updates"]) for row in rows] == [("", "1000"), ("", "10000")]
     assert {row["deviation"] for row in rows} == {""}  # of one seed
+
+
+def test_two_runs_of_one_setting_and_seed_are_refused_where_they_are_compared(root):
+    """The later one would stand for both."""
+    mine = (root / "rows.jsonl").read_text()
+    (root / "rows.jsonl").write_text(mine + mine.replace(f'"{root.name}"', '"another"'))
+    with pytest.raises(ValueError, match=r"rows.jsonl:\d+: has the setting and seed of .*:1, of"):
+        read_outcomes(root)
+
+
+@pytest.mark.parametrize("order", [(100, 200), (200, 100)])
+def test_lengths_in_updates_stand_by_their_size_in_whatever_order(tmp_path, order):
+    for seed in (1, 2):
+        for updates in order:
+            more = {"epochs": 0, "updates": updates}
+            finish(tmp_path / f"{updates}", "plain", 1e-3, seed, 0.5, home=tmp_path, **more)
+    found = read_outcomes(tmp_path).runs
+    assert [*found.updates] == [100, 100, 200, 200]

@@ -14,7 +14,7 @@ from ..run_files import ROWS
 from .origins import cut_of, otherwise_made
 from .run_counts import counts_in_files, kept_counts
 from .run_frame import frame_of
-from .runs import check_shared, compared
+from .runs import compared
 from .seeds import Shown, shown_of
 
 
@@ -64,10 +64,10 @@ def keep_rows(folder: Path, file: Path, part: str = "") -> Kept:
             old = kept.get(run.row.key)
             row = _kept(run, old.row if old else None, shown, remarks)
             kept[row.key] = PlacedRow(run.place, row, file.parent / row.folder)
-        after = _checked(list(kept.values()))
+        after = compared(frame_of(kept.values()))
         write_rows(file, [one.row for one in kept.values()])
-    remarks += otherwise_made(after.sort_index())
-    counts = [kept_counts(run, shown_of(compared(after))) for run in after.itertuples()]
+    remarks += otherwise_made(after.runs.sort_index())
+    counts = [kept_counts(run, shown_of(after)) for run in after.runs.itertuples()]
     return Kept(len(found.runs), len(counts), len(counts) - counts.count(None), remarks)
 
 
@@ -80,25 +80,6 @@ def _rows_of(source: Path, part: str) -> list[PlacedRow]:
     if not part and len({one.row.dataset for one in rows}) > 1:
         raise ValueError(f"{source}: of several datasets: choose by --part {' | '.join(parts)}")
     return [one for one in rows if one.row.is_finished and part in ("", one.row.part)]
-
-
-def _checked(rows: list[PlacedRow]) -> pd.DataFrame:
-    """Return rows as the frame of a file that could be written of them.
-
-    Raises:
-        ValueError: they cannot be compared, or two of them are one run to whoever compares them.
-    """
-    runs = frame_of(rows)
-    first: dict[Any, Any] = {}
-    for run in runs.itertuples():
-        check_shared(run, runs.iloc[0])
-        other = first.setdefault((run.setting, run.seed), run)
-        if other is not run:
-            raise ValueError(
-                f"{run.place}: has the setting and seed of {other.place}, of experiment "
-                f"{other.row.experiment!r}, part {other.part!r}: keep them in files of their own"
-            )
-    return runs
 
 
 def _unevaluated(runs: pd.DataFrame, source: Path) -> Iterator[str]:

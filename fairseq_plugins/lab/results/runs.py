@@ -186,20 +186,22 @@ def compared(runs: pd.DataFrame, place: str = "") -> Outcomes:
 
     Raises:
         FileNotFoundError: there is none.
-        ValueError: they differ in what they should share; names file, line and key.
+        ValueError: they differ in what they should share, or two of them have one setting and
+            seed; names file, line and key.
     """
     done = runs[runs.done.astype(bool)]
     if done.empty:
         raise FileNotFoundError(f"{place}: no finished run")
-    first = done.iloc[0]
+    first, seen = done.iloc[0], {}
     for run in done.itertuples():
-        check_shared(run, first)
+        _check_shared(run, first)
+        _check_apart(run, seen.setdefault((run.setting, run.seed), run))
     order = [(*one.order, seed) for one, seed in zip(done.setting, done.seed)]
     done = done.iloc[sorted(range(len(done)), key=order.__getitem__)]
     return Outcomes(first.root, *(first[key] for key in _SHARED), runs=done)
 
 
-def check_shared(run: Any, first: Any) -> None:
+def _check_shared(run: Any, first: Any) -> None:
     """Refuse a run that cannot be compared with the first.
 
     Raises:
@@ -211,6 +213,15 @@ def check_shared(run: Any, first: Any) -> None:
             parts = f"; name the folder of a part, as {run.root}" if run.root != first.root else ""
             told = f"key {key!r}: {quoted(said)}, of rows before {quoted(before)}"
             raise ValueError(f"{run.place}: {told}{parts}")
+
+
+def _check_apart(run: Any, other: Any) -> None:
+    """Refuse another run of the same setting and seed: one of them would not be seen."""
+    if other is not run:
+        raise ValueError(
+            f"{run.place}: has the setting and seed of {other.place}, of experiment "
+            f"{other.row.experiment!r}, part {other.part!r}: keep them in files of their own"
+        )
 
 
 def read_experiments(root: str | Path, remarks: list[str]) -> list[FoundExperiment]:
