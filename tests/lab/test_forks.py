@@ -5,7 +5,10 @@ from __future__ import annotations
 import json
 import logging
 import os
+import select
 import sys
+import time
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -46,6 +49,24 @@ def test_a_fork_is_the_command_with_its_words_environment_and_log(warm, tmp_path
         Commands(here).launch(command("predict", "runs/a"), tmp_path / "log")
     lines = (tmp_path / "log").read_text().splitlines()
     assert lines == ["predict runs/a 1 False", f"2 {logging.WARNING}"]
+
+
+def test_no_fork_outlives_the_process_that_it_is_of(warm, tmp_path, monkeypatch):
+    """Whoever kills `run` leaves no training behind, which would take the GPU on."""
+    monkeypatch.setattr(main, "main", lambda: time.sleep(60))
+    reader, writer = os.pipe()  # its other end is closed when all that have it have ended
+    log = tmp_path / "log"
+    launch = Commands({}).launch
+    job = forks.CONTEXT.Process(target=launch, args=(command("predict", "runs/a"), log))
+    job.start()
+    os.close(writer)
+    children = Path(f"/proc/{job.pid}/task/{job.pid}/children")
+    while not children.read_text():
+        time.sleep(0.01)
+    job.kill()
+    ready, _, _ = select.select([reader], [], [], 20)
+    os.close(reader)
+    assert ready
 
 
 def test_an_error_in_a_fork_ends_in_the_line_that_a_new_process_would_print(warm, tmp_path):

@@ -1,9 +1,11 @@
 """Trainings and predictions as forks of a process that has imported what they need.
 
 A fork starts in a fraction of the time in which a new Python imports torch and fairseq. Every fork
-opens the GPU by itself; a process that has opened one already cannot be forked (`can_be`).
+opens the GPU by itself; a process that has opened one already cannot be forked (`can_be`). None
+outlives the process that it was forked from.
 """
 
+import ctypes
 import gc
 import importlib
 import logging
@@ -27,6 +29,7 @@ _TRAIN = "fairseq_cli.train"
 _OURS = ("predict", "answer")  # which a run calls most
 _IMPORTED = ("torch._dynamo", "torch.distributed.fsdp", f"{PACKAGE}.tasks")
 _IMPORTED += (f"{PACKAGE}.inference.prediction", _TRAIN)
+_PDEATHSIG = 1  # of prctl
 _warm = False
 
 
@@ -52,7 +55,7 @@ class Fork(CONTEXT.Process):
     """A fork that is a command, used like `subprocess.Popen`."""
 
     def __init__(self, command: Sequence[str], output: int, environment: Mapping[str, str]) -> None:
-        super().__init__(target=_become, args=(command, output, environment))
+        super().__init__(target=_become, args=(command, output, environment, os.getpid()))
         self.start()
 
     def poll(self) -> int | None:
@@ -67,6 +70,14 @@ class Fork(CONTEXT.Process):
         return self.exitcode
 
 
+def end_with(parent: int) -> None:
+    """Let the kernel end this process by SIGTERM when its parent is gone, in whatever way."""
+    with suppress(AttributeError):  # Linux alone has it
+        ctypes.CDLL(None).prctl(_PDEATHSIG, signal.SIGTERM)
+    if os.getppid() != parent:
+        os.kill(os.getpid(), signal.SIGTERM)
+
+
 def redirect(output: int, errors: int) -> None:
     """Write what this process prints to open files; it reads nothing."""
     for number, file in enumerate((os.open(os.devnull, os.O_RDONLY), output, errors)):
@@ -75,9 +86,12 @@ def redirect(output: int, errors: int) -> None:
     sys.stdout, sys.stderr = files
 
 
-def _become(command: Sequence[str], output: int, environment: Mapping[str, str]) -> None:
+def _become(
+    command: Sequence[str], output: int, environment: Mapping[str, str], parent: int
+) -> None:
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    end_with(parent)
     redirect(output, output)
     os.environ.clear()
     os.environ.update(environment)

@@ -96,7 +96,7 @@ class LocalPool(Pool):
             taken = {ticket.slot for ticket in self._running.values()}
             slot = next(slot for slot in count() if slot not in taken)
             job = RunJob(run, _environment(self._machine, slot))
-            process = forks.CONTEXT.Process(target=_work, args=(job, self._folder))
+            process = forks.CONTEXT.Process(target=_work, args=(job, self._folder, os.getpid()))
             process.start()
             ended = partial(lambda process: not process.is_alive(), process)
             ticket = Ticket(run, str(process.pid), self._folder, ended, slot)
@@ -137,8 +137,9 @@ def _environment(machine: Machine, slot: int) -> dict[str, str | None]:
     return found
 
 
-def _work(job: RunJob, folder: Path) -> None:
+def _work(job: RunJob, folder: Path, parent: int) -> None:
     """Be the process of a job, as submitit would start it."""
+    forks.end_with(parent)
     own = {"EXECUTOR": "local", "FOLDER": str(folder), "LOCAL_JOB_ID": str(os.getpid())}
     os.environ.update({f"SUBMITIT_{name}": value for name, value in own.items()})
     logs = [folder / f"{os.getpid()}_0_log.{end}" for end in ("out", "err")]
