@@ -108,7 +108,9 @@ def read_experiment(path: str | Path) -> PlannedExperiment:
         part = PlannedPart(name if path.resolve().parent.name == CONFIGS else grid.dataset, grid)
         return PlannedExperiment(name, "", path, (part,), is_grid=True)
     found = read_as(_TOP, filled(content), str(path))
-    parts = tuple(_part(entry, path, number) for number, entry in enumerate(found["parts"], 1))
+    parts = tuple(
+        _part(entry, path, number) for number, entry in enumerate(found.get("parts", ()), 1)
+    )
     names = [part.name for part in parts]
     if not parts or len(set(names)) < len(names):
         wrong = f"two are called the same ({named(names)}): name them"

@@ -136,4 +136,4 @@ def _rewritten(entries: Sequence[Any]) -> str:
         spelt = json.dumps([word for word in words if word is not True], ensure_ascii=False)
     except (LookupError, TypeError, ValueError, AttributeError):
         return ""
-    return f", here {shortened(f'{name}: {spelt}', 2000)}"
+    return f", here {shortened(f'{name}: {spelt}', 1000)}"
