@@ -77,13 +77,9 @@ class Launch:
 
     @property
     def arguments(self):
-        starts = [command(name) for name in COMMANDS]
-        return [
-            words[len(start) :]
-            for words in self.commands
-            for start in starts
-            if words[: len(start)] == start
-        ]
+        names = {(*command(name),): len(command(name)) for name in COMMANDS}
+        starts = [(words, words[:4], words[:5]) for words in self.commands]
+        return [words[names.get((*one,)) or names[(*two,)] :] for words, one, two in starts]
 
 
 def performed(context, *steps, failing=()):

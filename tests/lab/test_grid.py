@@ -50,11 +50,6 @@ def test_what_is_left_empty_is_not_there(tmp_path):
     assert read_grid(written(tmp_path, GOOD + empty)) == read_grid(written(tmp_path, GOOD))
 
 
-def test_grid_file_that_is_missing_is_named(tmp_path):
-    with pytest.raises(FileNotFoundError, match="none.yaml: no such file"):
-        read_grid(tmp_path / "none.yaml")
-
-
 def test_cells_are_the_whole_product_each_with_its_own_folder():
     grid = Grid("toy", SYSTEMS, learning_rates=(5e-5, 2e-5, 1e-4), epochs=(3, 5), seeds=(1, 2))
     cells = list(grid.cells())
