@@ -1,7 +1,7 @@
 """Report a grid's runs: mean, deviation and best over seeds, and which differences are significant.
 
 fairseq-plugins seeds runs/cola     # seeds.md, settings.csv, comparisons.csv, seeds.png
-fairseq-plugins seeds examples/evidence/rows/cola.jsonl --output cola     # of kept rows alone
+fairseq-plugins seeds examples/evidence/rows/wnut17.jsonl --output wnut17 # of kept rows alone
 """
 
 import argparse

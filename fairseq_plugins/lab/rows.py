@@ -94,7 +94,7 @@ class Row(BaseModel):
         note, trial: what is said of its result wherever it is shown; mark of a run cut short.
         device: the card, or "cpu".
         command, versions, seconds: what trained it, with what, and how long.
-        folder: of the run, counted from the file of rows.
+        folder: of the run, counted from the file of rows that `run` wrote.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)

@@ -5,12 +5,15 @@ from __future__ import annotations
 import json
 import pickle
 import re
+import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from fairseq_plugins.lab.commands import command, parser_of, written
+from fairseq_plugins.lab.execution import records
 from fairseq_plugins.lab.execution.cost import costs, format_costs
 from fairseq_plugins.lab.execution.experiment import check_plan, make_plan
 from fairseq_plugins.lab.execution.records import (
@@ -185,7 +188,7 @@ def test_rows_are_those_of_runs_that_ended_in_the_plans_order(plan):
     assert len(read_rows(plan.root / "rows.jsonl")) == 2
 
 
-def test_rows_of_an_earlier_plan_stay_while_their_runs_do(plan):
+def test_rows_of_an_earlier_plan_stay_while_their_runs_do(plan, caplog):
     for planned in (plan.runs[0], plan.runs[2]):
         finish(planned)
     write_rows(plan, {})
@@ -193,9 +196,12 @@ def test_rows_of_an_earlier_plan_stay_while_their_runs_do(plan):
     part = replace(plan, runs=plan.runs[:1])
     write_rows(part, {})
     assert read_rows(plan.root / "rows.jsonl") == both
+    assert not caplog.text
     (plan.runs[2].folder / "result.json").unlink()
     write_rows(part, {})
     assert read_rows(plan.root / "rows.jsonl") == both[:1]
+    said = f"rows.jsonl:2: left out, its run was removed: {plan.runs[2].folder}\n"
+    assert caplog.text.endswith(said)
 
 
 def test_lines_of_an_earlier_release_are_written_anew(plan, caplog):
@@ -218,6 +224,26 @@ def test_description_names_parts_runs_and_versions(plan):
     assert [part["folder"] for part in found["parts"]] == ["toy", "pairs"]
     assert len(found["runs"]) == 6
     assert found["versions"]["torch"]
+
+
+def test_two_commands_at_once_describe_one_after_the_other(plan, monkeypatch):
+    """Each runs a part, and reads what the other wrote."""
+    halves = [
+        replace(plan, runs=[run for run in plan.runs if run.part == name])
+        for name in ("toy", "pairs")
+    ]
+    for run in plan.runs:
+        run.folder.mkdir(parents=True)
+    real = records.write_text
+
+    def slowly(*given):
+        time.sleep(0.1)
+        real(*given)
+
+    monkeypatch.setattr(records, "write_text", slowly)
+    with ThreadPoolExecutor() as both:
+        list(both.map(lambda half: write_description(half, "python x"), halves))
+    assert len(json.loads((plan.root / "experiment.json").read_text())["runs"]) == len(plan.runs)
 
 
 def test_costs_follow_what_is_finished_begun_and_fast(plan):

@@ -28,7 +28,14 @@ _OF_RESULT += ("device",)
 
 def write_description(plan: Plan, command: str) -> None:
     """Write ``experiment.json``; what an earlier plan made and is still there stays in it."""
-    experiment, earlier = plan.experiment, read_json(plan.root / DESCRIPTION)
+    path = plan.root / DESCRIPTION
+    with alone_in(plan.root):  # another command may run other parts
+        found = _description(plan, command, read_json(path))
+        write_text(path, json.dumps(found, indent=2, ensure_ascii=False) + "\n")
+
+
+def _description(plan: Plan, command: str, earlier: Mapping[str, Any]) -> dict[str, Any]:
+    experiment = plan.experiment
     names = [part.name for part in experiment.parts]
     runs = [
         {"folder": str(run.folder.relative_to(plan.root)), "updates": run.updates}
@@ -45,7 +52,7 @@ def write_description(plan: Plan, command: str) -> None:
         }
         for part in experiment.parts
     ]
-    found = {
+    return {
         "name": experiment.name,
         "title": experiment.title,
         "file": str(experiment.file),
@@ -56,8 +63,6 @@ def write_description(plan: Plan, command: str) -> None:
         "after": dict(experiment.after),  # name -> words
         "versions": versions(),
     }
-    text = json.dumps(found, indent=2, ensure_ascii=False) + "\n"
-    write_text(plan.root / DESCRIPTION, text)
 
 
 def rows(plan: Plan, failures: Mapping[Path, str]) -> list[Row]:
@@ -117,7 +122,8 @@ def _planned(run: Run) -> dict[str, Any]:
 def write_rows(plan: Plan, failures: Mapping[Path, str]) -> None:
     """Write ``rows.jsonl`` anew: the plan's runs, then others that were planned and done before.
 
-    Lines that are no rows, as those of an earlier release, are left out with a warning.
+    Lines that are no rows, as those of an earlier release, are left out with a warning, and so are
+    results of runs that were removed.
     """
     with alone_in(plan.root):
         planned = {run.folder for run in plan.runs}
@@ -126,6 +132,9 @@ def write_rows(plan: Plan, failures: Mapping[Path, str]) -> None:
         earlier = read_rows(path, remarks) if path.is_file() else []
         for remark in remarks:
             logger.warning(remark)
-        others = [one for one in earlier if one.folder not in planned]
-        others = [one.row for one in others if (one.folder / RESULT).is_file()]
+        kept = [one for one in earlier if (one.folder / RESULT).is_file()]
+        for one in earlier:
+            if one.row.is_finished and one not in kept:
+                logger.warning("%s: left out, its run was removed: %s", one.place, one.folder)
+        others = [one.row for one in kept if one.folder not in planned]
         write_file(path, [*rows(plan, failures), *others])
