@@ -220,7 +220,7 @@ class Side:
         """Make a side of the packed rows that are ``chosen``, (N,); for ``lengths`` see `Side`."""
         counts = counted(chosen, layout)  # (B,)
         lengths = counts.cpu().numpy() if lengths is None else lengths
-        columns = torch.arange(max(lengths.max(), 1), device=counts.device)  # (S,)
+        columns = torch.arange(max(int(lengths.max()), 1), device=counts.device)  # (S,)
         padding, known = columns >= counts[:, None], {"lengths": lengths}
         own = BatchLayout.of(padding, known=known, may_be_empty=True)
         return cls(places(chosen, lengths), own, lengths)

@@ -76,7 +76,7 @@ class PairTransformer(nn.Module):
         lengths, order = pair.lengths.sort(stable=True)  # (2 B,)
         begins = (pair.lengths.cumsum(0) - pair.lengths)[order]  # (2 B,)
         known = np.sort(pair.known)
-        columns = torch.arange(known[-1], device=lengths.device)  # (S,)
+        columns = torch.arange(int(known[-1]), device=lengths.device)  # (S,)
         own = BatchLayout.of(columns >= lengths[:, None], known={"lengths": known})
         rows = pair.rows[own.pack(begins[:, None] + columns)]  # (n + m,)
         tokens = own.pad(layout.pack(tokens)[rows])  # (2 B, S)

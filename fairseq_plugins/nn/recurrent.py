@@ -50,7 +50,7 @@ class Steps:
         check_known(known, lengths)
         firsts = lengths.cumsum(0) - lengths  # (B,)
         ordered, order = lengths.sort(descending=True, stable=True)  # (B,) twice
-        steps = torch.arange(known.max(), device=lengths.device)  # (S,)
+        steps = torch.arange(int(known.max()), device=lengths.device)  # (S,)
         there = places((steps[:, None] < ordered).flatten(), known)  # (N,) of (S, B)
         rows = (firsts[order] + steps[:, None]).flatten()[there]  # (N,)
         back = torch.empty_like(rows)

@@ -13,6 +13,8 @@ from trees import on_an_accelerator
 from benchmarks.gpu.cases import CASES, TINY, Case
 from fairseq_plugins.nn import entity_spans
 from fairseq_plugins.nn.heads import LabelHead
+from fairseq_plugins.nn.matching import Pair
+from fairseq_plugins.nn.packing import BatchLayout
 from fairseq_plugins.nn.padded_model import PaddedModel
 
 READ = {"character_hidden_size": 8, "character_embedding_size": 4}
@@ -130,3 +132,18 @@ def losses_of(trial):
     loss, _, output = trial.criterion(trial.model, trial.sample)
     loss.backward()
     return loss.detach(), output["loss_span"], *(p.grad for p in trial.model.parameters())
+
+
+@pytest.mark.slow
+def test_sides_and_steps_of_known_sizes_compile():
+    inputs = ALL["BiMPM"].trial(TINY).sample["net_input"]
+
+    def rows(tokens, segments, places, known):
+        pair = Pair.of(BatchLayout.of(tokens.eq(0), places, known=known), segments)
+        return pair.rows, pair.steps.rows
+
+    names = ("src_tokens", "segments", "token_positions", "known")
+    given = [inputs[name] for name in names]
+    torch._dynamo.reset()
+    for found, expected in zip(torch.compile(rows, backend="eager")(*given), rows(*given)):
+        assert torch.equal(found, expected)
