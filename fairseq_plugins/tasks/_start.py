@@ -14,6 +14,7 @@ from typing import Any
 from fairseq.checkpoint_utils import prune_state_dict
 from fairseq.dataclass.configs import CheckpointConfig
 from fairseq.models import ARCH_MODEL_NAME_REGISTRY, MODEL_DATACLASS_REGISTRY
+from torch import distributed
 
 from ..architectures.options import architecture
 from ..checkpoints.reading import read_state
@@ -37,12 +38,14 @@ def check_start(cfg: Any, model_cfg: Any, check: Callable[[Namespace], None]) ->
         check: raises ValueError for options of a checkpoint's model that do not fit the task.
 
     Raises:
-        Refused: names the checkpoint; also where the training would go on under another control.
+        Refused: names the checkpoint; also where the training would go on under another control, or
+            only some of its processes find it.
     """
     whole = training_of(cfg)
     if whole is None:
         return
     path, resumed = _started_from(whole.checkpoint)
+    _check_alike(path, resumed)
     if not path.is_file():  # fairseq says so, where one was named
         return
     try:
@@ -91,6 +94,20 @@ def _started_from(checkpoint: Any) -> tuple[Path, bool]:
     if checkpoint.get("continue_once"):  # fairseq 0.12.2 has none
         return Path(checkpoint.continue_once), goes_on
     return Path(checkpoint.finetune_from_model or last), False
+
+
+def _check_alike(path: Path, resumed: bool) -> None:
+    """Refuse a start that some processes of a training do not find; each reads it itself."""
+    if not distributed.is_available() or not distributed.is_initialized():
+        return
+    own = (path.name, path.is_file(), resumed)
+    starts: list[Any] = [None] * distributed.get_world_size()
+    distributed.all_gather_object(starts, own)
+    if any(one != own for one in starts):
+        raise Refused(
+            f"{path}, from which this training would start, is not there for all of its processes: "
+            "machines share the disk with the checkpoints"
+        )
 
 
 def _model_options(path: Path) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import pytest
 import torch
 from fairseq.dataclass.configs import CheckpointConfig
 from omegaconf import OmegaConf
+from torch import distributed
 
 from fairseq_plugins.models._bert_config import BertConfig
 from fairseq_plugins.tasks._checks import Refused
@@ -59,3 +60,18 @@ def test_another_control_goes_on_in_no_run_of_its_own(said):
 def test_another_control_may_start_a_run_elsewhere(said, name):
     told = said({"tree_source": "chain"}, **{name: f"run/{LAST}"})
     assert ("--tree-source chain" in told) == (name == "restore_file")
+
+
+@pytest.mark.parametrize("alike", [True, False])
+def test_all_processes_find_what_a_training_goes_on_from(said, monkeypatch, alike):
+    def gather(found, own):
+        found[:] = [own, own if alike else (own[0], False, own[2])]
+
+    monkeypatch.setattr(distributed, "is_initialized", lambda: True)
+    monkeypatch.setattr(distributed, "get_world_size", lambda: 2)
+    monkeypatch.setattr(distributed, "all_gather_object", gather)
+    if alike:
+        said({"dropout": 0.3}, save_dir="./run")
+        return
+    with pytest.raises(Refused, match=f"{LAST}.* is not there for all of its processes"):
+        said({"dropout": 0.3}, save_dir="./run")
