@@ -248,6 +248,7 @@ def test_rows_of_data_that_were_made_otherwise_are_said(run_here, root, tmp_path
     write_lines(root, [{**row, "trained": f"t{row['system']}"} for row in rows])
     assert not run_here("keep", root, file).err
     write_lines(root, [{**row, "trained": "t1" if n == 3 else "t2"} for n, row in enumerate(rows)])
+    file.unlink()
     told = run_here("keep", root, file).err
     assert told.count("warning: ") == 1
     assert f"{place}:4: trained with other options than {place}:1, which has the same" in told
@@ -280,6 +281,7 @@ def test_rows_of_a_card_and_of_cpus_are_told_apart(run_here, root, tmp_path):
     assert not run_here("keep", root, file).err
     assert not any("Trained on" in remark for remark in make_report(file, samples=20).remarks)
     write_lines(root, [row | {"device": "H100"} if n == 1 else row for n, row in enumerate(rows)])
+    file.unlink()
     told, place = run_here("keep", root, file).err, root / "rows.jsonl"
     assert told.count("warning: ") == 1
     assert f"{place}:1: trained on 'cpu', {place}:2 on 'H100'" in told or (
@@ -287,6 +289,23 @@ def test_rows_of_a_card_and_of_cpus_are_told_apart(run_here, root, tmp_path):
     )
     remarks = make_report(file, samples=20).remarks
     assert f"Trained on: H100 (1 runs), cpu ({len(rows) - 1} runs)." in remarks
+
+
+def test_rows_that_replace_others_of_another_training_are_said(root, kept):
+    """The setting does not say it: an experiment may be done again with changed options."""
+    rows = lines_of(root)
+    keeping.keep_rows(root, kept)
+    write_lines(root, [{**row, "trained": "b1"} for row in rows])
+    assert keeping.keep_rows(root, kept).remarks == []  # they did not say it before
+    change = {0: {"trained": "b2"}, 1: {"device": "H100"}}
+    write_lines(root, [{**row, "trained": "b1", **change.get(n, {})} for n, row in enumerate(rows)])
+    said = [one for one in keeping.keep_rows(root, kept).remarks if "replaces" in one]
+    about = ("with other options", "on another device")
+    assert said == [
+        f"{root}/rows.jsonl:{n}: replaces a kept row that was trained {what}"
+        for n, what in enumerate(about, start=1)
+    ]
+    assert not [one for one in keeping.keep_rows(root, kept).remarks if "replaces" in one]
 
 
 @pytest.mark.parametrize("key", ["experiment", "part"])

@@ -11,7 +11,7 @@ from ...files import alone_in
 from ...messages import named, quoted
 from ..rows import PlacedRow, Row, check_counts, read_rows, write_rows
 from ..run_files import ROWS
-from .origins import cut_of, otherwise_made
+from .origins import DEVICE, TRAINED, cut_of, otherwise_made
 from .run_counts import counts_in_files, kept_counts
 from .run_frame import frame_of
 from .runs import compared
@@ -99,7 +99,7 @@ def _kept(run: Any, old: Row | None, shown: Shown, remarks: list[str]) -> Row:
         run: a line of a frame.
         old: the row that it replaces.
         shown: what its counts are of.
-        remarks: why there are none is added.
+        remarks: why there are none is added, and what it replaces that was trained otherwise.
     """
     row = run.row
     if old and cut_of(old) and cut_of(row) and cut_of(old) != cut_of(row):
@@ -107,10 +107,21 @@ def _kept(run: Any, old: Row | None, shown: Shown, remarks: list[str]) -> Row:
             f"{run.place}: its words were cut by {quoted(cut_of(row))}, those of the kept row of "
             f"the same setting and seed by {quoted(cut_of(old))}: keep them in files of their own"
         )
+    remarks += [_replaced(run.place, name) for name in (TRAINED, DEVICE) if _differ(row, old, name)]
     if counts := _counts(run, shown, remarks):
         return row.model_copy(update={"counts": counts})
     same = old and (old.metrics, old.last) == (row.metrics, row.last)
     return row.model_copy(update={"counts": old.counts}) if old and same else row
+
+
+def _differ(row: Row, old: Row | None, name: str) -> bool:
+    sides = {getattr(one, name) for one in (row, old) if one}
+    return len(sides - {""}) > 1
+
+
+def _replaced(place: str, name: str) -> str:
+    about = "with other options" if name == TRAINED else "on another device"
+    return f"{place}: replaces a kept row that was trained {about}"
 
 
 def _counts(run: Any, shown: Shown, remarks: list[str]) -> dict[str, dict[str, Any]]:
