@@ -75,11 +75,14 @@ def test_an_error_in_a_fork_ends_in_the_line_that_a_new_process_would_print(warm
     assert "Traceback" not in (tmp_path / "log").read_text()
 
 
-def test_only_known_commands_of_a_process_without_a_gpu_context_are_forked(warm, monkeypatch):
+@pytest.mark.parametrize("opened", ["is_initialized", "_is_in_bad_fork"])  # here, or in its parent
+def test_only_known_commands_of_a_process_without_a_gpu_context_are_forked(
+    warm, monkeypatch, opened
+):
     known = [sys.executable, "-m", "fairseq_cli.train", "data"], command("answer", "runs/a")
     assert all(map(forks.can_be, known))
     assert not forks.can_be(command("train-distributed", "2"))
-    monkeypatch.setattr(torch.cuda, "_is_in_bad_fork", lambda: True)  # the warm process opened it
+    monkeypatch.setattr(torch.cuda, opened, lambda: True)
     assert not any(map(forks.can_be, known))
 
 

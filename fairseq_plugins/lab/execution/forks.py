@@ -48,7 +48,8 @@ def can_be(command: Sequence[str]) -> bool:
     """Return whether a fork of this process can be a command, in place of a new Python."""
     _, flag, module, first = (*command, "", "", "", "")[:4]
     known = module == _TRAIN or (module == PACKAGE and first in _OURS)
-    return _warm and flag == "-m" and known and not torch.cuda._is_in_bad_fork()
+    opened = torch.cuda.is_initialized() or torch.cuda._is_in_bad_fork()  # here, or in a parent
+    return _warm and flag == "-m" and known and not opened
 
 
 class Fork(CONTEXT.Process):
