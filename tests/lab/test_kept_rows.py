@@ -74,6 +74,14 @@ def test_rows_alone_tell_of_seeds_what_the_runs_tell(root, rows):
     assert "compared over seeds alone" not in format_markdown(runs)
 
 
+def test_of_trials_which_are_not_tested_no_counts_are_missed(root):
+    write_lines(root, [{**row, "trial": "smoke"} for row in lines_of(root)])
+    keeping.keep_rows(root, root / "kept.jsonl")
+    text = format_markdown(make_report(root / "kept.jsonl", samples=20))
+    assert "Smoke test" in text
+    assert "No row has counts" not in text
+
+
 def test_the_interval_over_seeds_leaves_zero_out_where_the_test_is_sure(rows, tmp_path):
     found = make_report(rows).comparisons.set_index("system")
     sla, alone = found.loc[SLA], found.loc["bert_pos_tiny"]

@@ -230,7 +230,8 @@ def _check_names(names: Mapping[str, Sequence[str]], found: Outcomes) -> None:
 def _remarks(report: SeedReport, is_rows: bool) -> Iterator[str]:
     """Say what a reader might miss."""
     compared, shown = report.comparisons, report.shown
-    if is_rows and len(compared) and compared.examples.isna().all():
+    untested = len(compared) and compared.examples.isna().all()
+    if is_rows and untested and not any(report.runs.trial):  # trials are never tested
         yield _NO_COUNTS.format(on_split(shown))
     if not report.baseline and len(names := sorted({*report.settings.system})) > 1:
         yield _NO_BASELINE.format(" | ".join(names))
