@@ -5,20 +5,20 @@ Every run is a job of submitit: a process of this machine, or a job of Slurm. Wh
 ever read: whether a run is finished is seen in its folder.
 """
 
+import contextlib
 import logging
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
-from tqdm import tqdm
 from tqdm.contrib.logging import logging_redirect_tqdm
 
-from ..results.training_log import updates_so_far
 from ..run_files import LOG
 from .cluster import SLURM, Machine
 from .job import error_file
 from .processes import last_lines
+from .progress import Progress
 from .run import Run
 from .submission import LocalPool, SlurmPool, Ticket
 
@@ -53,10 +53,9 @@ def execute(
         return []
     failures = []
     pool = (SlurmPool if machine.executor == SLURM else LocalPool)(machine)
-    total = sum(run.updates for run in waiting)
-    with logging_redirect_tqdm(), tqdm(total=total, unit=" updates", disable=None) as bar:
+    with logging_redirect_tqdm(), contextlib.closing(Progress(waiting)) as progress:
         try:
-            for ticket in _ended(pool, waiting, bar, machine.stop_after):
+            for ticket in _ended(pool, waiting, progress, machine.stop_after):
                 reason = _problem(ticket, machine)
                 failures += [f"{ticket.run.folder}: {reason}"] if reason else []
                 done(ticket.run, reason)
@@ -66,7 +65,7 @@ def execute(
 
 
 def _ended(
-    pool: LocalPool | SlurmPool, waiting: Sequence[Run], bar: tqdm, minutes: float
+    pool: LocalPool | SlurmPool, waiting: Sequence[Run], progress: Progress, minutes: float
 ) -> Iterator[Ticket]:
     """Submit runs as the pool takes them, all systems of a seed first; yield every one that ended.
 
@@ -76,7 +75,6 @@ def _ended(
     queue, running = sorted(waiting, key=lambda run: run.cell.seed), []
     end = time.monotonic() + 60 * minutes if minutes else math.inf
     longest = 0.0
-    seen = {run.folder: 0 for run in waiting}
     while queue or running:
         if queue and time.monotonic() + longest > end:
             logger.info("%d runs are left: no time; the same command goes on", len(queue))
@@ -88,11 +86,7 @@ def _ended(
         longest = max([longest, *(time.monotonic() - ticket.begun for ticket in running)])
         ended = [ticket for ticket in running if ticket.has_ended()]
         running = [ticket for ticket in running if ticket not in ended]
-        for ticket in [*running, *ended]:
-            run = ticket.run
-            done = run.updates if ticket in ended else updates_so_far(run.folder / LOG)
-            bar.update(min(done, run.updates) - seen[run.folder])
-            seen[run.folder] = min(done, run.updates)
+        progress.look([ticket.run for ticket in running], [ticket.run for ticket in ended])
         for ticket in ended:
             pool.release(ticket)
             yield ticket
