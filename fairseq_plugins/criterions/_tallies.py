@@ -203,7 +203,8 @@ def sums(logging_outputs: Sequence[Mapping[str, Any]], names: tuple[str, ...]) -
     """
     found = [name for name in (logging_outputs or [{}])[0] if name.startswith(names)]
     numbers = [output[name] for name in found for output in logging_outputs]
-    tensors = [number.double() for number in numbers if torch.is_tensor(number)]
+    # fairseq sums workers in one tensor with the columns of counts, which are no plain ones
+    tensors = [one.as_subclass(Tensor).double() for one in numbers if torch.is_tensor(one)]
     moved = iter(torch.stack(tensors).tolist() if tensors else ())
     known = [next(moved) if torch.is_tensor(number) else float(number) for number in numbers]
     count = len(logging_outputs)

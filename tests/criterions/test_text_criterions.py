@@ -341,3 +341,18 @@ def test_an_autocast_around_the_criterion_stays():
         loss, _, _ = criterion_of("classes")(model, sample)
     assert model.type is torch.bfloat16
     assert loss.dtype is torch.float32
+
+
+def test_sums_of_workers_are_read_as_numbers_beside_the_columns_of_counts():
+    """fairseq sums all that workers log in one tensor, of the kind of the columns."""
+    from fairseq_plugins.criterions import _tallies
+
+    column = _tallies._column(torch.arange(3))
+    buffer = torch.cat([torch.tensor([2.5, 7.0]).double(), column])
+    assert type(buffer) is type(column)
+    outputs = [{"loss": buffer[:1].view(()), "ntokens": buffer[1:2].view(()), "right": 3}]
+    assert _tallies.sums(outputs, ("loss", "ntokens", "right")) == {
+        "loss": 2.5,
+        "ntokens": 7.0,
+        "right": 3.0,
+    }
