@@ -15,6 +15,7 @@ import pytest
 import torch
 from lab.fake_runs import TRAIN, make_runs, trained, work_here
 
+import fairseq_plugins
 from fairseq_plugins.cli import main
 from fairseq_plugins.lab.commands import command
 from fairseq_plugins.lab.execution import forks, runner, submission
@@ -84,6 +85,14 @@ def test_only_known_commands_of_a_process_without_a_gpu_context_are_forked(
     assert not forks.can_be(command("train-distributed", "2"))
     monkeypatch.setattr(torch.cuda, opened, lambda: True)
     assert not any(map(forks.can_be, known))
+
+
+def test_a_package_that_is_reached_by_a_link_is_not_forked(warm, monkeypatch):
+    """fairseq would refuse the --user-dir, whose path has no link, as another package."""
+    training = [sys.executable, "-m", "fairseq_cli.train", "data"]
+    assert forks.can_be(training)
+    monkeypatch.setattr(fairseq_plugins, "__path__", ["/through/a/link/fairseq_plugins"])
+    assert not forks.can_be(training)
 
 
 def test_runs_side_by_side_share_one_card_and_the_cores(tmp_path, monkeypatch):

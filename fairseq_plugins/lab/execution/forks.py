@@ -23,6 +23,7 @@ from tqdm import tqdm
 
 from ...quiet import quieten_fairseq
 from ..commands import PACKAGE
+from ..run_files import USER_DIR
 
 CONTEXT = multiprocessing.get_context("fork")
 _TRAIN = "fairseq_cli.train"
@@ -49,7 +50,9 @@ def can_be(command: Sequence[str]) -> bool:
     _, flag, module, first = (*command, "", "", "", "")[:4]
     known = module == _TRAIN or (module == PACKAGE and first in _OURS)
     opened = torch.cuda.is_initialized() or torch.cuda._is_in_bad_fork()  # here, or in a parent
-    return _warm and flag == "-m" and known and not opened
+    # through a link fairseq would take the --user-dir for another package of the same name
+    direct = str(USER_DIR) in sys.modules[PACKAGE].__path__
+    return _warm and flag == "-m" and known and direct and not opened
 
 
 class Fork(CONTEXT.Process):
