@@ -68,13 +68,11 @@ def test_tokenized_flag_needs_no_value(run, files) -> None:
 
 
 def test_compare_predictions_shows_and_writes_the_same_sentences(run, files, tmp_path) -> None:
-    table, values = tmp_path / "table.md", tmp_path / "table.tsv"
+    page = tmp_path / "page.html"
     pair = [files["first"], files["second"], "--gold", files["gold"]]
-    written = ["--markdown", str(table), "--tsv", str(values)]
-    text = run("compare", *pair, "--max", "2", *written)
+    text = run("compare", *pair, "--max", "2", "--html", str(page))
     assert "2 of 3 such sentences shown" in text
-    assert len(table.read_text(encoding="utf-8").splitlines()) == 2 + 2
-    assert len(values.read_text(encoding="utf-8").splitlines()) == 1 + 2
+    assert page.read_text(encoding="utf-8").count("<article>") == 2
     text = run("compare", *pair, "--better", "first", "--names", "base", "ours")
     assert "{+schläft+}" in text
     assert "1 of 1 such" in text
