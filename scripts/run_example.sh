@@ -65,7 +65,7 @@ grid() { # NAME, of its folders, of its raw data, then further options: a datase
     case " $* " in *" --dry-run "*) return ;; esac
     if grep -q '^tables:' "$folder/configs/$name.yaml"; then return; fi # printed already
     if [ "$name" = demo ]; then paper=--no-paper; fi
-    "$python" -m fairseq_plugins table "$place" --output "$place/tables" $paper
+    "$python" -m fairseq_plugins results table "$place" --output "$place/tables" $paper
 }
 
 for name in "${names[@]}"; do

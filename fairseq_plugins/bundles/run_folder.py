@@ -114,7 +114,7 @@ def check_place(run: Path, folder: Path) -> bool:
 
 
 def _is_copy(place: Path) -> bool:
-    """Tell whether a folder is one that `keep` wrote, which has no data."""
+    """Tell whether a folder is one that `results keep` wrote, which has no data."""
     try:
         return not Manifest.load(place).splits
     except (OSError, ValueError):

@@ -7,7 +7,7 @@
 
 Finished runs are skipped and interrupted ones continue, so the same command finishes an experiment
 that was stopped in whatever way. The results are in runs/NAME/rows.jsonl, one line per run; to make
-a page of them: fairseq-plugins report runs/NAME
+a page of them: fairseq-plugins results page runs/NAME
 """
 
 from __future__ import annotations
@@ -173,11 +173,11 @@ def run_all(plan: Plan, machine: Machine) -> int:
 def show_results(plan: Plan) -> int:
     """Print the tables of an experiment, or of a grid the report over its seeds; 0 if it could."""
     experiment, root = plan.experiment, plan.root
-    words = program("seeds", str(experiment.runs_of(experiment.parts[0], root)))
+    words = program("results compare", str(experiment.runs_of(experiment.parts[0], root)))
     if experiment.tables:
-        words = program("table", str(root), "--layout", *experiment.tables)
+        words = program("results table", str(root), "--layout", *experiment.tables)
         words += ["--output", str(root / "tables")]
     sys.stdout.flush()
     done = subprocess.run(words, check=False)
-    print(f"a page to look at: {PROGRAM} report {root}", file=sys.stderr)
+    print(f"a page to look at: {PROGRAM} results page {root}", file=sys.stderr)
     return done.returncode

@@ -19,7 +19,14 @@ from collections.abc import Sequence
 from types import ModuleType
 
 PROGRAM = "fairseq-plugins"
-GROUPS = ("augment", "plot", "prepare")
+GROUPS = ("augment", "plot", "prepare", "results")
+OLD = {  # name of the release before -> today's; such a name is refused, and says the new one
+    "table": "results table",
+    "seeds": "results compare",
+    "report": "results page",
+    "evidence": "results page",
+    "keep": "results keep",
+}
 MACHINERY = frozenset({"__init__", "command", "main", "subcommands"})
 
 FOLDER = os.path.dirname(__file__)
@@ -51,6 +58,8 @@ def find(typed: Sequence[str]) -> tuple[Words, str]:
         if words in known:
             return words, known[words]
     verb = typed[0]
+    if verb in OLD:
+        raise ValueError(f"{verb}: this command is called `{PROGRAM} {OLD[verb]}` now")
     choices = [words[1] for words in known if len(words) == 2 and words[0] == verb]
     if choices and len(typed) < 2:
         raise ValueError(f"{verb}: of what? choices: {', '.join(choices)}")

@@ -1,8 +1,8 @@
 """A run that has ended as one line of ``rows.jsonl``: the contract between runs and their views.
 
-`run` writes a row for every run that came to its end, `keep` copies rows with counts of their
-examples into a file, and tables, comparisons, pages and figures read rows alone. A row is known by
-its experiment, part, setting (system, rate, length, choice, share of the data) and seed.
+`run` writes a row for every run that came to its end, `results keep` copies rows with counts of
+their examples into a file, and tables, comparisons, pages and figures read rows alone. A row is
+known by its experiment, part, setting (system, rate, length, choice, share of the data) and seed.
 """
 
 import json

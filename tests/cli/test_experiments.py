@@ -14,8 +14,8 @@ from prepared_text import examples, prepare
 
 from fairseq_plugins.evaluation.packed_counts import unpacked
 
-RUNNER, REPORT = "run", "seeds"
-TABLE = "table"
+RUNNER, REPORT = "run", "results compare"
+TABLE = "results table"
 ROWS = ("predictions.jsonl", "evaluation.jsonl")
 GRID = """
 dataset: toy
@@ -84,7 +84,7 @@ def test_what_is_chosen_is_chosen_on_a_held_out_part(grid, tmp_path):
         folder = tmp_path / "runs" / row["folder"]
         found = [len((folder / name).read_text().splitlines()) for name in ROWS]
         assert found == [41, 45]  # held out of 203, and the validation set
-    run("keep", tmp_path / "runs", tmp_path / "kept" / "rows.jsonl")
+    run("results keep", tmp_path / "runs", "--output", tmp_path / "kept" / "rows.jsonl")
     kept = [json.loads(line) for line in (tmp_path / "kept" / "rows.jsonl").open()]
     for row in kept:  # which tell of each example what the score was made of
         counts = unpacked({**row["counts"]["valid"], "split": "valid"}, "row")

@@ -70,6 +70,7 @@ def test_a_group_lists_its_own(capsys):
         (["score_answers"], "did you mean score-answers?"),
         (["xyzzy"], "'xyzzy': no such subcommand; choices: analyze-questions, "),
         (["prepare"], "prepare: of what? choices: questions, text, translation"),
+        (["seeds", "runs/cola"], "seeds: this command is called `fairseq-plugins results compare`"),
         (["plot", "gate"], "plot 'gate': no such subcommand; did you mean gates? choices: "),
     ],
 )

@@ -12,7 +12,7 @@ from lab.report_runs import HOSTILE, PLAIN, SLA, experiment, part_of
 pytestmark = pytest.mark.slow
 
 sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-REPORT = "report"
+REPORT = "results page"
 CODE = "<script>top.document.title='broken in'</script>"
 LIGHT, DARK = "light", "dark"
 

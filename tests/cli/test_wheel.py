@@ -136,7 +136,7 @@ def test_far_from_the_checkout_everything_runs(call, environment, place):
     results = [*(place / "runs" / "toy").rglob("result.json")]
     assert len(results) == 1
     assert len([*(place / "runs" / "toy").rglob("predictions.jsonl")]) == 1
-    said = call("fairseq-plugins", "report", "runs/toy")
+    said = call("fairseq-plugins", "results", "page", "runs/toy")
     assert said.startswith("1 of 1 runs finished, 0 failed\n")
     assert (place / "runs" / "toy" / "report.html").is_file()
     everything = [path for path in place.rglob("*") if path.suffix in (".json", ".txt", ".log")]

@@ -107,8 +107,8 @@ def test_a_command_that_there_is_not_is_noticed(asked):
     runs = [words for words in commands_of(calls) if words[0] == "run"]
     assert [Path(words[1]).name for words in runs] == ["cola.yaml", "rte.yaml"]
     assert all(words[words.index("--raw") + 1] == "/path/to/all" for words in runs)
-    (words,) = commands_of(asked("fairseq-plugins table runs/cola --tset examples\n"))
+    (words,) = commands_of(asked("fairseq-plugins results table runs/cola --tset examples\n"))
     with pytest.raises(SystemExit):
-        parser_of(words[0]).parse_args(words[1:])
+        parser_of(" ".join(words[:2])).parse_args(words[2:])
     with pytest.raises(AssertionError, match="choices"):
         asked("bash examples/sla/run.sh nothing\n")

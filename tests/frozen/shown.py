@@ -23,11 +23,11 @@ from frozen.invented import EXPERIMENTS, unpack
 from frozen.workshop import HERE, Workshop
 
 NAMES = {  # of a command here -> today's
-    "table": "table",
-    "seeds": "seeds",
-    "report": "report",
-    "keep": "keep",
-    "page": "evidence",
+    "table": "results table",
+    "seeds": "results compare",
+    "report": "results page",
+    "keep": "results keep",
+    "page": "results page",
     "compare": "compare",
     "question words": "analyze-questions",
 }
@@ -46,17 +46,17 @@ seeds tagging: papers/ner --output out
 seeds scores: papers/sts --output out --samples 100
 seeds shares: shares/wmt14 --output out --baseline baseline --samples 100
 seeds questions: questions/squad --output out --systems bertqa_tiny c2q_q2c_tiny --samples 200
-keep cola: papers out/kept.jsonl --part cola
-keep wnut: papers out/kept.jsonl --part wnut
-keep shares: shares out/kept.jsonl
-keep questions: questions out/kept.jsonl
+keep cola: papers --output out/kept.jsonl --part cola
+keep wnut: papers --output out/kept.jsonl --part wnut
+keep shares: shares --output out/kept.jsonl
+keep questions: questions --output out/kept.jsonl
 report papers: papers --output out/page --samples 100
 report shares: shares --output out/page --samples 100
 report questions: questions --output out/page --samples 100
 compare pairs: RTE/bert_plain_tiny/FIRST RTE/dabert_tiny/FIRST
 compare translations: WMT/baseline/LOG WMT/pos/LOG
 compare answers: ASKED/plain.json ASKED/ours.json --gold ASKED/dev.json
-page: ASKED/claims.yaml out/page.md
+page: ASKED/claims.yaml --output out/page.md
 question words: ASKED/dev.json ASKED/plain.json ASKED/ours.json --output out/e
 """  # record: the words of its command, whose name it begins with
 CASES = dict(line.split(": ", 1) for line in CASES.strip().splitlines())

@@ -78,5 +78,5 @@ def test_kept_rows_show_what_their_runs_show(name, there, run_here):
 @pytest.mark.slow
 def test_kept_rows_make_the_cells_of_the_page_of_claims(run_here, monkeypatch, tmp_path):
     monkeypatch.chdir(ROOT)
-    run_here(NAMES["page"], CLAIMS, tmp_path / "page.md")
+    run_here(NAMES["page"], CLAIMS, "--output", tmp_path / "page.md")
     assert claimed(tmp_path / "page.md") == claimed(ROOT / REPLICATION)

@@ -160,7 +160,7 @@ def test_runs_of_every_file_are_planned_and_stand_in_its_tables(
     write_description(plan, "test")
     write_rows(plan, {})
     if plan.experiment.tables:
-        assert main(["table", str(plan.root), "--samples", "20"]) == 0
+        assert main(["results", "table", str(plan.root), "--samples", "20"]) == 0
         text = capsys.readouterr().out
         assert text.count("| --") + text.count("|---") >= len(plan.experiment.tables)
         figures = re.findall(r"\b0\.50|\b50\.0", text)

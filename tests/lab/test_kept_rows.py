@@ -104,11 +104,11 @@ def test_rows_that_lie_in_their_experiment_find_its_predictions(root):
 @pytest.mark.parametrize("output", [True, False])
 def test_the_command_writes_everything(run_here, rows, root, tmp_path, output):
     place = tmp_path / "out" if output else tmp_path / "kept" / "cola_seeds"
-    shown = run_here("seeds", rows, *["--output", place] * output).out
+    shown = run_here("results compare", rows, *["--output", place] * output).out
     names = ["comparisons.csv", "seeds.md", "seeds.png", "settings.csv"]
     assert sorted(path.name for path in place.iterdir()) == names
     assert shown.endswith((place / "seeds.md").read_text())  # after logs, in tests
-    run_here("seeds", root / "cola", "--samples", 20)
+    run_here("results compare", root / "cola", "--samples", 20)
     assert {path.name for path in (root / "cola").iterdir() if path.is_file()} == set(names)
 
 
@@ -171,7 +171,7 @@ def test_failed_runs_are_passed_over(rows):
 @pytest.fixture
 def kept(run_here, root, tmp_path):
     """The rows as `keep` writes them, elsewhere."""
-    run_here("keep", root, tmp_path / "away" / "cola.jsonl")
+    run_here("results keep", root, "--output", tmp_path / "away" / "cola.jsonl")
     return tmp_path / "away" / "cola.jsonl"
 
 
@@ -189,7 +189,7 @@ def test_rows_of_runs_that_are_gone_stay_and_new_ones_are_added(run_here, root, 
     again = {**rows[0], "metrics": {"valid": {"mcc": 0.9}}}
     predict(root / again["folder"], 0.9)
     write_lines(root, [new, again])
-    told = run_here("keep", root, kept)
+    told = run_here("results keep", root, "--output", kept)
     count = len(rows) + 1
     assert told.out == (
         f"{kept}: 2 runs of {root}, {count} in all, {count} with counts of their examples\n"
@@ -208,7 +208,7 @@ def test_runs_that_were_not_scored_like_the_others_are_said(run_here, root, tmp_
     told = []
     for some in (rows, rows[:2], rows[2:]):
         write_lines(root, some)
-        told.append(run_here("keep", root, tmp_path / f"{len(told)}.jsonl").err)
+        told.append(run_here("results keep", root, "--output", tmp_path / f"{len(told)}.jsonl").err)
     assert f"{len(rows) - 2} of {len(rows)} runs have not been evaluated on test" in told[0]
     assert "evaluated" not in told[1] + told[2]
 
@@ -219,7 +219,7 @@ def test_rows_of_another_dataset_are_not_added(run_here, root, kept, of_all):
     rows = lines_of(root)
     changed = [{**row, "dataset": "rte"} for row in rows[: None if of_all else 1]]
     write_lines(root, [*changed, *rows[len(changed) :]])
-    refused = run_here("keep", root, kept, fails=True)
+    refused = run_here("results keep", root, "--output", kept, fails=True)
     several = "of several datasets: choose by --part cola"
     other = "rows.jsonl:1: key 'dataset': 'rte', of rows before 'cola'"
     assert (other if of_all else several) in refused.err
@@ -227,7 +227,7 @@ def test_rows_of_another_dataset_are_not_added(run_here, root, kept, of_all):
 
 
 def test_a_part_that_there_is_not_is_refused_in_one_line(root, kept):
-    told = run("keep", root, kept, "--part", "sst2", fails=True)
+    told = run("results keep", root, "--output", kept, "--part", "sst2", fails=True)
     assert (told.code, told.err) == (1, "error: --part 'sst2': choices are cola\n")
 
 
@@ -243,21 +243,21 @@ def test_rows_of_data_that_were_made_otherwise_are_said(run_here, root, tmp_path
     rows, file = lines_of(root), tmp_path / "kept.jsonl"
     words = [{"vocabulary": row["system"]} for row in rows]  # that a system trains with
     write_lines(root, [{**row, "made_of": shared | own} for row, own in zip(rows, words)])
-    assert not run_here("keep", root, file).err
+    assert not run_here("results keep", root, "--output", file).err
     changes = {0: {"annotator": "parser 2.0"}, 1: {"train": "a2"}, 3: {"train": "a3"}}
     own = {n: {**shared, **changes.get(n, {})} for n in range(len(rows) - 1)}  # the last says none
     write_lines(root, [{**row, "made_of": own.get(n, {})} for n, row in enumerate(rows)])
-    told = run_here("keep", root, file).err
+    told = run_here("results keep", root, "--output", file).err
     assert told.count("warning: ") == 3
     place = root / "rows.jsonl"
     assert f"made of annotator 'parser 1.0', those of {place}:1 of 'parser 2.0'" in told
     assert f"{place}:4: its data were made of train 'a3', those of {place}:1 of 'a1'" in told
     assert f"{place}:5: its data were made of train 'a1', those of {place}:2 of 'a2'" in told
     write_lines(root, [{**row, "trained": f"t{row['system']}"} for row in rows])
-    assert not run_here("keep", root, file).err
+    assert not run_here("results keep", root, "--output", file).err
     write_lines(root, [{**row, "trained": "t1" if n == 3 else "t2"} for n, row in enumerate(rows)])
     file.unlink()
-    told = run_here("keep", root, file).err
+    told = run_here("results keep", root, "--output", file).err
     assert told.count("warning: ") == 1
     assert f"{place}:4: trained with other options than {place}:1, which has the same" in told
 
@@ -268,16 +268,18 @@ def test_rows_of_words_that_were_cut_otherwise_are_said(run_here, root, tmp_path
     for words in ({}, {"words": "whitespace"}, {"words": "given"}):
         made_of = [{"made_of": words if n % 2 else {}} for n in range(len(rows))]
         write_lines(root, [row | own for row, own in zip(rows, made_of)])
-        assert not run_here("keep", root, file).err
+        assert not run_here("results keep", root, "--output", file).err
     write_lines(
         root,
         [row | {"made_of": {"words": "spacy"} if n == 1 else {}} for n, row in enumerate(rows)],
     )
     place, before = root / "rows.jsonl", file.read_bytes()
-    told = run_here("keep", root, tmp_path / "new.jsonl").err
+    told = run_here("results keep", root, "--output", tmp_path / "new.jsonl").err
     assert f"made of words cut by 'spacy', those of {place}:1 of 'whitespace'" in told
     assert told.count("warning: ") == 1
-    told = run_here("keep", root, file, fails=True).err  # which would replace a row
+    told = run_here(
+        "results keep", root, "--output", file, fails=True
+    ).err  # which would replace a row
     assert f"{place}:2: its words were cut by 'spacy', those of the kept row of the same" in told
     assert file.read_bytes() == before
 
@@ -286,11 +288,11 @@ def test_rows_of_a_card_and_of_cpus_are_told_apart(run_here, root, tmp_path):
     """`keep` warns, and what is made of the rows counts both; rows that say nothing are of CPUs."""
     rows, file = lines_of(root), tmp_path / "kept.jsonl"
     write_lines(root, [row | {"device": "cpu"} if n else row for n, row in enumerate(rows)])
-    assert not run_here("keep", root, file).err
+    assert not run_here("results keep", root, "--output", file).err
     assert not any("Trained on" in remark for remark in make_report(file, samples=20).remarks)
     write_lines(root, [row | {"device": "H100"} if n == 1 else row for n, row in enumerate(rows)])
     file.unlink()
-    told, place = run_here("keep", root, file).err, root / "rows.jsonl"
+    told, place = run_here("results keep", root, "--output", file).err, root / "rows.jsonl"
     assert told.count("warning: ") == 1
     assert f"{place}:1: trained on 'cpu', {place}:2 on 'H100'" in told or (
         f"{place}:2: trained on 'H100', {place}:1 on 'cpu'" in told
@@ -321,7 +323,7 @@ def test_a_run_of_another_experiment_is_not_replaced(run_here, root, kept, other
     before = kept.read_bytes()
     if key == "part":
         write_lines(other, [{**row, "experiment": "runs", "part": "x"} for row in lines_of(other)])
-    found = run_here("keep", other, kept, fails=True).err
+    found = run_here("results keep", other, "--output", kept, fails=True).err
     assert f"{other}/rows.jsonl:1: has the setting and seed of {kept}:1" in found
     assert "keep them in files of their own" in found
     assert kept.read_bytes() == before
@@ -330,10 +332,10 @@ def test_a_run_of_another_experiment_is_not_replaced(run_here, root, kept, other
 def test_experiments_with_the_same_folders_share_a_file(run_here, kept, other):
     before, rows = kept.read_text(), lines_of(other)
     write_lines(other, [{**row, "epochs": 5} for row in rows])
-    run_here("keep", other, kept)
+    run_here("results keep", other, "--output", kept)
     assert kept.read_text().startswith(before)
     assert [row["experiment"] for row in file_lines(kept)] == ["runs"] * 7 + ["others"] * 4
-    run_here("keep", other, kept)
+    run_here("results keep", other, "--output", kept)
     assert len(file_lines(kept)) == 7 + 4
 
 
@@ -341,11 +343,15 @@ def test_counts_of_runs_whose_predictions_are_gone_stay(run_here, root, kept):
     before, (first, *_) = kept.read_bytes(), lines_of(root)
     for path in root.rglob("predictions.jsonl"):
         path.unlink()
-    assert run_here("keep", root, kept).out.endswith("7 in all, 7 with counts of their examples\n")
+    assert run_here("results keep", root, "--output", kept).out.endswith(
+        "7 in all, 7 with counts of their examples\n"
+    )
     assert kept.read_bytes() == before
     first["last"] = {**first["last"], "mcc": 0.11}  # trained anew
     write_lines(root, [first])
-    assert run_here("keep", root, kept).out.endswith("7 in all, 6 with counts of their examples\n")
+    assert run_here("results keep", root, "--output", kept).out.endswith(
+        "7 in all, 6 with counts of their examples\n"
+    )
     assert ["counts" in row for row in file_lines(kept)] == [False] + [True] * 6
 
 
@@ -353,7 +359,7 @@ def test_predictions_that_tell_another_score_are_not_kept(run_here, root, kept):
     (first, *_) = lines_of(root)
     kept.unlink()
     predict(root / first["folder"], 0.9)
-    told = run_here("keep", root, kept)
+    told = run_here("results keep", root, "--output", kept)
     assert told.out.endswith("7 in all, 6 with counts of their examples\n")
     assert "rows.jsonl:1: key 'counts': 'mcc' on 'valid' is 0.9, in the row 0.4;" in told.err
     assert "counts" not in file_lines(kept)[0]
@@ -362,7 +368,7 @@ def test_predictions_that_tell_another_score_are_not_kept(run_here, root, kept):
 def test_kept_counts_come_before_what_lies_there_now(run_here, root):
     """The folders may have been trained anew since, or be those of another experiment."""
     kept = root / "before.jsonl"
-    run_here("keep", root, kept)
+    run_here("results keep", root, "--output", kept)
     before = make_report(kept, samples=50).comparisons
     for path in root.rglob("predictions.jsonl"):
         predict(path.parent, 0.7)
@@ -401,7 +407,7 @@ def test_translations_are_held_against_their_score_in_points(run_here, tmp_path,
     (row,) = lines_of(root)
     row["metrics"]["test"] = {"bleu": bleu + more}
     write_lines(root, [row])
-    told = run_here("keep", root, tmp_path / "kept" / "rows.jsonl").out
+    told = run_here("results keep", root, "--output", tmp_path / "kept" / "rows.jsonl").out
     assert told.endswith(f"1 in all, {counted} with counts of their examples\n")
 
 
@@ -410,9 +416,9 @@ def test_a_score_that_is_no_number_has_no_counts(run_here, root, kept, score):
     rows = root / "rows.jsonl"
     rows.write_text(rows.read_text().replace('"mcc": 0.4,', f'"mcc": {score},'))
     kept.unlink()
-    told = run_here("keep", root, kept)
+    told = run_here("results keep", root, "--output", kept)
     assert told.out.endswith("7 in all, 6 with counts of their examples\n")
-    assert run_here("keep", root, kept).out == told.out
+    assert run_here("results keep", root, "--output", kept).out == told.out
     assert len(make_report(kept, samples=5).comparisons) == 2
 
 
@@ -422,7 +428,7 @@ def test_the_rows_of_the_experiment_itself_are_not_written(run_here, root, tmp_p
     file, before = tmp_path / "link.jsonl" if link else own, own.read_bytes()
     if link:
         getattr(file, link)(own)
-    refused = run_here("keep", root, file, fails=True)
+    refused = run_here("results keep", root, "--output", file, fails=True)
     assert f"{file}: the experiment's own rows" in refused.err
     assert own.read_bytes() == before
     assert file.read_bytes() == before

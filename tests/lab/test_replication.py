@@ -50,13 +50,13 @@ def claims(run_here, tmp_path):
     for path in (tmp_path / "runs").rglob("predictions.jsonl"):  # which say less than the scores
         path.unlink()
     describe(tmp_path / "runs", ["cola"], [])
-    run_here("keep", tmp_path / "runs", tmp_path / "rows" / "cola.jsonl")
+    run_here("results keep", tmp_path / "runs", "--output", tmp_path / "rows" / "cola.jsonl")
     (tmp_path / "claims.yaml").write_text(FILE)
     return tmp_path / "claims.yaml"
 
 
 def test_a_page_shows_every_comparison_with_picture_table_and_sentences(run_here, claims, tmp_path):
-    run_here("evidence", claims, tmp_path / "out" / "page.md")
+    run_here("results page", claims, "--output", tmp_path / "out" / "page.md")
     page = (tmp_path / "out" / "page.md").read_text()
     images = re.findall(r"!\[.*?\]\((.*?)\)", page)
     assert len(images) == 2
@@ -78,7 +78,7 @@ def test_systems_with_a_name_may_have_no_rows_yet(run_here, claims, tmp_path):
     page, old = tmp_path / "page.md", f"systems: [{WLA}]"
     named = FILE.replace(": SLA}", ": SLA, later_b: B, later_a: A}")
     claims.write_text(named.replace(old, f"systems: [later_b, {WLA}, later_a]"))
-    run_here("evidence", claims, page)
+    run_here("results page", claims, "--output", page)
     assert "- Not run yet: A, B.\n" in page.read_text()
     assert f"--baseline {SLA} --systems {WLA} --output seeds\n" in page.read_text()
     assert f"- {WLA} is worse than SLA" in page.read_text()
@@ -86,7 +86,7 @@ def test_systems_with_a_name_may_have_no_rows_yet(run_here, claims, tmp_path):
         text = named.replace(old, new)
         baseline = "later_b" if WLA in new else SLA
         claims.write_text(text.replace(f"baseline: {SLA}", f"baseline: {baseline}"))
-        run_here("evidence", claims, page)
+        run_here("results page", claims, "--output", page)
         assert "**Against SLA**: not run yet." in page.read_text()
         assert page.read_text().count("![") == 1
 
@@ -94,24 +94,24 @@ def test_systems_with_a_name_may_have_no_rows_yet(run_here, claims, tmp_path):
 def test_the_page_is_the_same_whenever_it_is_made(run_here, claims, tmp_path):
     pages = [tmp_path / name / "page.md" for name in "ab"]
     for page in pages:
-        run_here("evidence", claims, page)
+        run_here("results page", claims, "--output", page)
     assert pages[0].read_bytes() == pages[1].read_bytes()
     rows = tmp_path / "rows" / "cola.jsonl"
     rows.write_text(rows.read_text().replace('"mcc": 0.45', '"mcc": 0.5'))
-    run_here("evidence", claims, pages[1])
+    run_here("results page", claims, "--output", pages[1])
     assert pages[0].read_bytes() != pages[1].read_bytes()
 
 
 def test_pictures_of_an_earlier_page_go_and_other_files_stay(run_here, claims, tmp_path):
     """What is no longer shown is removed from the folder of pictures, and nothing else."""
     page = tmp_path / "page.md"
-    run_here("evidence", claims, page)
+    run_here("results page", claims, "--output", page)
     folder, mine = page.with_suffix(""), {"mine.png", "claim1-2-mine.png"}
     for name in mine:
         (folder / name).write_bytes(b"")
     assert {path.name for path in folder.iterdir()} == {"claim1-1.png", "claim1-2.png", *mine}
     claims.write_text(re.sub(r" +- \{rows: rows/cola.jsonl, baseline: \S+ systems.*\n", "", FILE))
-    run_here("evidence", claims, page)
+    run_here("results page", claims, "--output", page)
     assert {path.name for path in folder.iterdir()} == {"claim1-1.png", *mine}
 
 
@@ -136,7 +136,9 @@ def test_what_a_file_may_not_say_is_refused_before_anything_is_written(
 ):
     assert old in FILE
     claims.write_text(FILE.replace(old, new))
-    assert said in run_here("evidence", claims, tmp_path / "page.md", fails=True).err
+    assert (
+        said in run_here("results page", claims, "--output", tmp_path / "page.md", fails=True).err
+    )
     assert not (tmp_path / "page.md").exists()
     assert not (tmp_path / "page").exists()
 
@@ -144,14 +146,17 @@ def test_what_a_file_may_not_say_is_refused_before_anything_is_written(
 @pytest.mark.parametrize("name", ["page", "claims.yaml", "rows/cola.jsonl"])
 def test_a_page_is_written_over_nothing_else(run_here, claims, tmp_path, name):
     kept = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
-    assert "a page is a file .md" in run_here("evidence", claims, tmp_path / name, fails=True).err
+    assert (
+        "a page is a file .md"
+        in run_here("results page", claims, "--output", tmp_path / name, fails=True).err
+    )
     assert kept == {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
 
 
 def test_pictures_go_through_no_link(claims, tmp_path):
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "page").symlink_to(tmp_path / "elsewhere")
-    told = run("evidence", claims, tmp_path / "page.md", fails=True)
+    told = run("results page", claims, "--output", tmp_path / "page.md", fails=True)
     assert (told.code, told.err.count("error: "), told.err.count("\n")) == (1, 1, 1)
     assert f"{tmp_path / 'page'}" in told.err
     assert not list((tmp_path / "elsewhere").iterdir())
@@ -216,21 +221,23 @@ def test_a_page_of_rows_with_answers_is_over_seeds_and_examples(run_here, tmp_pa
             finish(root / "cola", system, 2e-5, seed, count / 50, right=count, **own)
     describe(root, ["cola"], [])
     kept_rows = tmp_path / "rows" / "cola.jsonl"
-    run_here("keep", root, kept_rows)
+    run_here("results keep", root, "--output", kept_rows)
     kept = FILE.replace(f", systems: [{WLA}]", "").replace(f"baseline: {SLA}", f"baseline: {PLAIN}")
     (tmp_path / "claims.yaml").write_text(kept)
-    run_here("evidence", tmp_path / "claims.yaml", tmp_path / "page.md")
+    run_here("results page", tmp_path / "claims.yaml", "--output", tmp_path / "page.md")
     page = (tmp_path / "page.md").read_text()
     assert "the paired t-test over seeds and the multi-bootstrap over seeds and examples" in page
     line = re.search("- (SLA is better than BERT.*)", page)[1]
     one = [row for row in kept_rows.read_text().splitlines(True) if '"seed": 1,' in row]
     kept_rows.write_text("".join(one))
-    run_here("evidence", tmp_path / "claims.yaml", tmp_path / "one.md")
+    run_here("results page", tmp_path / "claims.yaml", "--output", tmp_path / "one.md")
     caption = next(n for n in (tmp_path / "one.md").read_text().splitlines() if n[:6] == "Score:")
     assert "bootstrap over examples alone (one seed has no p)" in caption
     assert "t-test" not in caption
-    run_here("keep", root, kept_rows)
-    command = next(one for one in page.splitlines() if one.startswith("fairseq-plugins seeds"))
+    run_here("results keep", root, "--output", kept_rows)
+    command = next(
+        one for one in page.splitlines() if one.startswith("fairseq-plugins results compare")
+    )
     told = run_here(
         *command.replace("--output seeds", f"--output {tmp_path / 'out'}").split()[1:]
     ).out

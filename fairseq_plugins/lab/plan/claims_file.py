@@ -51,7 +51,7 @@ def _several(values: tuple[str, ...]) -> tuple[str, ...]:
 class Compared(BaseModel, extra="forbid", frozen=True):
     """Systems that are compared with one of them, on kept rows."""
 
-    rows: Annotated[str, PATH]  # file of `fairseq-plugins keep`; may not be there yet
+    rows: Annotated[str, PATH]  # file of `fairseq-plugins results keep`; may not be there yet
     baseline: Name  # that the others are compared with
     title: _Label  # what the table is
     systems: Annotated[tuple[Name, ...], AfterValidator(_several)] = ()  # the others; empty for all

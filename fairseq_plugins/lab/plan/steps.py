@@ -26,7 +26,7 @@ from .allowed import kind_of, listed
 COMMANDS = (
     *("analyze-questions", "answer", "cases", "compare", "perturb", "plot attention"),
     *("plot coattention", "plot fractions", "plot gates", "predict", "robustness", "score"),
-    *("score-answers", "table"),
+    *("results table", "score-answers"),
 )
 OPTIONAL = "?"  # before a place: what is left out where nothing is there
 _INNER = r"(?:/(?!\.)[^/\\{}:,=\x00-\x1f\x7f]+)*/?"  # behind a placeholder: goes down only

@@ -160,7 +160,14 @@ def _compared(names: Mapping[str, str], one: _Result) -> Iterator[str]:
     later = ", ".join(_called(names, name) for name in one.waiting)
     told = [*told, *report.remarks, *[f"Not run yet: {later}."] * bool(later)]
     yield from (f"- {line}" for line in told)
-    command = ["fairseq-plugins", "seeds", one.rows.as_posix(), "--baseline", asked.baseline]
+    command = [
+        "fairseq-plugins",
+        "results",
+        "compare",
+        one.rows.as_posix(),
+        "--baseline",
+        asked.baseline,
+    ]
     command += ["--systems", *one.systems] * bool(one.systems)
     command += ["--metric", asked.metric] * bool(asked.metric)
     yield from ("", "```bash", shlex.join([*command, "--output", "seeds"]), "```", "")

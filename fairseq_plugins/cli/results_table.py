@@ -1,9 +1,9 @@
 """Show finished runs as tables: those that their experiment asks for, or those of the papers.
 
-    fairseq-plugins table runs/sla_table1 --output runs/sla_table1/tables
-    fairseq-plugins table runs/cola runs/rte runs/wnut17 --layout sla1
-    fairseq-plugins table runs/multi30k_en_de_table1 --layout fractions settings
-    fairseq-plugins table runs/bertqa_large --ensemble runs/bertqa_large/answers
+    fairseq-plugins results table runs/sla_table1 --output runs/sla_table1/tables
+    fairseq-plugins results table runs/cola runs/rte runs/wnut17 --layout sla1
+    fairseq-plugins results table runs/multi30k_en_de_table1 --layout fractions settings
+    fairseq-plugins results table runs/bertqa_large --ensemble runs/bertqa_large/answers
 
 For every system, a table shows the setting that is best on the validation set: mean and standard
 deviation over seeds, an arrow where the system is better than the baseline with p < 0.05 (in

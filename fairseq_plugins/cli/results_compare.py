@@ -1,7 +1,9 @@
 """Report a grid's runs: mean, deviation and best over seeds, and which differences are significant.
 
-fairseq-plugins seeds runs/cola     # seeds.md, settings.csv, comparisons.csv, seeds.png
-fairseq-plugins seeds examples/evidence/rows/wnut17.jsonl --output wnut17 # of kept rows alone
+    fairseq-plugins results compare runs/cola
+    fairseq-plugins results compare examples/evidence/rows/wnut17.jsonl --output wnut17
+
+Written are seeds.md, settings.csv, comparisons.csv and seeds.png. Kept rows are enough for that.
 """
 
 import argparse

@@ -1,9 +1,12 @@
-"""Report experiments, finished or still running, on one page: tables, figures, failures, commands.
+"""Write a page of experiments, finished or still running; or of papers' claims, with conclusions.
 
-    fairseq-plugins report runs/sla_table1     # writes report.html and report.md there
-    fairseq-plugins report runs                # all experiments of a folder on one page
+    fairseq-plugins results page runs/sla_table1     # writes report.html and report.md there
+    fairseq-plugins results page runs                # all experiments of a folder on one page
+    fairseq-plugins results page examples/evidence/claims.yaml --output docs/replication.md
 
-The page needs no network and no server: open it in a browser, send it, print it.
+The page needs no network and no server: open it in a browser, send it, print it. A file of claims
+names files of rows that `results keep` wrote: figures, tables and the sentences about them are made
+from these rows, and the same command makes them again, without training.
 """
 
 import argparse
@@ -14,13 +17,17 @@ from ..messages import plain
 from . import command
 
 READ = ("folder",)
-PLACES = ("folder",)
+PLACES = ("folder", "output")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("folder", type=Path, metavar="RUNS_DIR", help="folder of one experiment or of several")
-    pages = "write STEM.html and STEM.md (default: RUNS_DIR/report)"
+    what = "folder of one experiment or of several, or a YAML file of claims"
+    add("folder", type=Path, metavar="RUNS_DIR", help=what)
+    pages = (
+        "write STEM.html and STEM.md (default: RUNS_DIR/report); of claims, one Markdown file with "
+        "its pictures in a folder beside it (default: the name of their file with .md)"
+    )
     add("--output", default="", metavar="STEM", help=pages)
     add("--title", default="", help="title of the page (default: the experiment's)")
     add("--no-paper", action="store_true", help="do not show the papers' scores")
@@ -30,9 +37,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Write both pages, and say where they are."""
+    """Write the pages, and say where they are."""
     if args.samples < 1:
         raise command.UsageError(f"--samples {args.samples}: must be at least 1")
+    if args.folder.is_file():
+        from ..lab.report.replication import write_page
+
+        print(*write_page(args.folder, args.output or args.folder.with_suffix(".md")), sep="\n")
+        return
     from ..lab.report.making import ReportOptions, write_report
 
     command.show_log()

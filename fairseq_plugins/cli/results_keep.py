@@ -1,8 +1,8 @@
 """Keep the rows (results of runs) of an experiment, to compare its systems later without its runs.
 
-fairseq-plugins keep runs/evidence_cola rows/cola.jsonl
-fairseq-plugins keep runs/sla_table1 rows/cola_base.jsonl --part cola
-fairseq-plugins seeds rows/cola.jsonl --output cola     # compares, tests and draws them
+fairseq-plugins results keep runs/evidence_cola --output rows/cola.jsonl
+fairseq-plugins results keep runs/sla_table1 --output rows/cola_base.jsonl --part cola
+fairseq-plugins results compare rows/cola.jsonl --output cola     # compares, tests and draws them
 
 A row holds the result of one run, and what each example contributes to it: 0.6 KB for the 1,043
 examples of CoLA, five to seven bytes an example for translations and scores. Several machines may
@@ -17,13 +17,14 @@ from pathlib import Path
 from ..messages import plain
 
 READ = ("folder",)
-PLACES = ("folder", "file")
+PLACES = ("folder", "output")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("folder", type=Path, help="folder of an experiment (with rows.jsonl)")
-    add("file", type=Path, help="file that the rows are added to")
+    file = "file that the rows are added to"
+    add("--output", type=Path, required=True, metavar="FILE", help=file)
     part = "only this part of the experiment (default: all parts, which must be of one dataset)"
     add("--part", default="", metavar="NAME", help=part)
 
@@ -32,8 +33,8 @@ def run(args: argparse.Namespace) -> None:
     """Keep the rows, say how many there are, and how many tell of their examples."""
     from ..lab.results.keeping import keep_rows
 
-    kept = keep_rows(args.folder, args.file, args.part)
+    kept = keep_rows(args.folder, args.output, args.part)
     for remark in kept.remarks:
         print(f"warning: {plain(remark)}", file=sys.stderr)
     told = f"{kept.given} runs of {args.folder}, {kept.rows} in all"
-    print(f"{args.file}: {told}, {kept.counted} with counts of their examples")
+    print(f"{args.output}: {told}, {kept.counted} with counts of their examples")
