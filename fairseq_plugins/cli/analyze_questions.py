@@ -39,8 +39,8 @@ def run(args: argparse.Namespace) -> None:
     from ..evaluation import question_types
     from ..evaluation.squad_files import check_known, read_ids, read_predictions
     from ..files import write_text
-    from ..lab.figures.drawing import check_stem
-    from ..lab.figures.question_plots import plot_errors
+    from ..lab.figures.drawing import check_stem, save
+    from ..lab.figures.errors import plot_errors
     from ..prep.qa_examples import read_asked
 
     command.show_log()
@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> None:
     for suffix, form in FILES.items() if args.output else ():
         write_text(f"{args.output}.{suffix}", formats[form](found))
     if stem:
-        plot_errors(found, stem)
+        save(plot_errors(found), stem)
     print(formats[args.format](found), end="")
 
 

@@ -19,15 +19,14 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ..inference.options import ATTENTIONS, EXAMPLES, add_overrides, given_overrides
 from . import command
 
 if TYPE_CHECKING:
-    from ..lab.figures.attention_plots import AttentionPanel
+    from ..lab.figures.matrices import AttentionPanel
 
-OVER_ITSELF = ("attending tokens", "attended tokens")
 ENCODER_ONLY = ("words", "no_arcs", "highlight", "attention", *EXAMPLES)
 HIGHLIGHT = 6
 READ = ("checkpoints", "data")
@@ -66,50 +65,36 @@ def run(args: argparse.Namespace) -> None:
         FileNotFoundError, ValueError, OSError: what `attend`, `load` and `plot_attention` refuse;
             checkpoints of both kinds.
     """
-    check(args)
+    for option in ("names", "attention"):
+        given, wanted = len(getattr(args, option) or ()), len(args.checkpoints)
+        if given not in (0, wanted) and (option, given) != ("attention", 1):
+            raise command.UsageError(f"--{option}: {given} for {wanted} checkpoints")
+    if args.highlight is not None and args.highlight < 0:
+        raise command.UsageError(f"--highlight {args.highlight}: must be at least 0")
     from ..inference.text_checkpoints import TASKS, find_checkpoints, read_checkpoint
-    from ..lab.figures.attention_plots import TRANSLATION, plot_attention
-    from ..lab.figures.drawing import check_stem
+    from ..lab.figures.drawing import check_stem, save
+    from ..lab.figures.matrices import ITSELF, TRANSLATION, plot_attention
 
     command.show_log()
-    stem = check_stem(args.out)
-    paths = find_checkpoints(args.checkpoints)
+    stem, paths = check_stem(args.out), find_checkpoints(args.checkpoints)
     tasks = [read_checkpoint(path).task.get("_name") for path in paths]
     for path, task in zip(paths, tasks):
         if (task in TASKS) != (tasks[0] in TASKS):
-            raise ValueError(
-                f"{paths[0]} is of task {tasks[0]!r} and {path} of {task!r}: they make no figure "
-                "together"
-            )
-    if tasks[0] in TASKS:
-        panels, sides, usual = encoder_panels(args, paths), OVER_ITSELF, "mean over layers"
-    else:
-        panels, sides, usual = translation_panels(args, paths), TRANSLATION, "last layer"
-    made = plot_attention(panels, stem, sides=sides, about=which(args, usual))
-    print(*made, sep="\n")
-
-
-def which(args: argparse.Namespace, usual: str) -> str:
-    """Say which layer and heads are shown; ``usual`` where no layer is asked for."""
-    layer = usual if args.layer is None else f"layer {args.layer}"
-    return f"{layer}, {'mean over heads' if args.head is None else f'head {args.head}'}"
-
-
-def check(args: argparse.Namespace) -> None:
-    """Refuse what does not go together; UsageError names it."""
-    count = len(args.checkpoints)
-    if args.names and len(args.names) != count:
-        raise command.UsageError(f"{len(args.names)} names for {count} checkpoints")
-    if args.attention and len(args.attention) not in (1, count):
-        raise command.UsageError(f"{len(args.attention)} attentions for {count} checkpoints")
-    if args.highlight is not None and args.highlight < 0:
-        raise command.UsageError(f"--highlight {args.highlight}: must be at least 0")
+            both = f"{paths[0]} is of task {tasks[0]!r} and {path} of {task!r}"
+            raise ValueError(f"{both}: they make no figure together")
+    is_encoder = tasks[0] in TASKS
+    panels = (encoder_panels if is_encoder else translation_panels)(args, paths)
+    usual = "mean over layers" if is_encoder else "last layer"
+    about = f"{usual if args.layer is None else f'layer {args.layer}'}, "
+    about += "mean over heads" if args.head is None else f"head {args.head}"
+    figure = plot_attention(panels, ITSELF if is_encoder else TRANSLATION, notes=[about])
+    print(*save(figure, stem), sep="\n")
 
 
 def translation_panels(args: argparse.Namespace, paths: list[Path]) -> list[AttentionPanel]:
     """Translate with every checkpoint."""
     from ..inference import translation_attention as attention
-    from ..lab.figures.attention_plots import AttentionPanel
+    from ..lab.figures.matrices import AttentionPanel
 
     for option in ENCODER_ONLY:
         if getattr(args, option):
@@ -131,28 +116,25 @@ def encoder_panels(args: argparse.Namespace, paths: list[Path]) -> list[Attentio
     from ..inference import encoder_attention, prediction
     from ..inference.options import LABELLING
     from ..inference.text_checkpoints import read_checkpoint
-    from ..lab.figures.attention_plots import AttentionPanel
+    from ..lab.figures.matrices import AttentionPanel
 
     kinds = args.attention or [None]
     kinds = kinds * len(paths) if len(kinds) == 1 else kinds
     models = [str(read_checkpoint(path).model.get("_name")) for path in paths]
     names = args.names or [", ".join(filter(None, pair)) for pair in zip(models, kinds)]
-    found = []
-    given = given_overrides(args, EXAMPLES)
+    given, found = given_overrides(args, EXAMPLES), []
     for path, kind in zip(paths, kinds):
-        how = {"wanted": LABELLING, "cpu": args.cpu}
-        predictor = prediction.load([path], args.data, **how, **given)
+        predictor = prediction.load([path], args.data, wanted=LABELLING, cpu=args.cpu, **given)
         shown = {"layer": args.layer, "head": args.head, "kind": kind}
         one = encoder_attention.attend(predictor, args.sentence, **shown)
         found.append(one.by_word() if args.words else one)
     if not args.no_arcs and any(one.heads is None for one in found):
         print("no arcs where the prepared folder names no pipeline that parses", file=sys.stderr)
+    panels = []
     marks = encoder_attention.marks(found, HIGHLIGHT if args.highlight is None else args.highlight)
-    arcs = [[] if args.no_arcs else one.arcs() for one in found]
-    relations = [[] if args.no_arcs else one.arc_relations() for one in found]
-    return [
-        AttentionPanel(
-            name, one.weights, one.tokens, one.tokens, up, mark, one.border_token(), told
-        )
-        for name, one, told, up, mark in zip(names, found, relations, arcs, marks)
-    ]
+    for name, one, cells in zip(names, found, marks):
+        trees = {} if args.no_arcs else {"arcs": one.arcs(), "relations": one.arc_relations()}
+        framed, border = [(*cell, 1, 1) for cell in cells], one.border_token()
+        shown: dict[str, Any] = {"framed": framed, "border": border, **trees}
+        panels.append(AttentionPanel(name, one.weights, one.tokens, one.tokens, **shown))
+    return panels

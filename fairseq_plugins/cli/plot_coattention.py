@@ -14,6 +14,7 @@ answer. The wordpieces that receive most attention are printed.
 from __future__ import annotations
 
 import argparse
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from ..evaluation.shown_text import as_line
@@ -30,7 +31,6 @@ from . import command
 if TYPE_CHECKING:
     from ..inference.coattention import CoattentionMap
 
-MEAN = "mean"
 READ = ("path", "data")
 PLACES = ("out",)
 
@@ -48,8 +48,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     ways = "q2c: the question attends to the context (default); c2q: the context to the question"
     add("--direction", default=TO_CONTEXT, choices=DIRECTIONS, help=ways)
     add("--block", type=int, metavar="B", help="coattention block, from 0 (default: the last)")
-    heads = "attention head, counted from 0, or mean for the mean over heads (default)"
-    add("--head", default=MEAN, metavar="H", help=heads)
+    heads = "attention head, counted from 0 (default: the mean over heads)"
+    add("--head", type=int, metavar="H", help=heads)
     window = "window of a long context, counted from 0 (default: the one with the best answer span)"
     add("--window", type=int, metavar="K", help=window)
     most = "number of most attended wordpieces to print"
@@ -62,42 +62,32 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Look, draw and print."""
-    check(args)
-    from ..lab.figures.drawing import check_stem
-    from ..lab.figures.question_plots import plot_coattention
+    """Look, draw and print.
 
-    stem = check_stem(args.out)
-    found = look(args)
-    paths = plot_coattention(
+    Raises:
+        FileNotFoundError, ValueError: see `question_answering.load` and `coattention.attend`.
+    """
+    check(args)
+    from ..lab.figures.drawing import check_stem, save
+    from ..lab.figures.matrices import plot_coattention
+
+    command.show_log()
+    stem, found = check_stem(args.out), look(args)
+    block = "last block" if args.block is None else f"block {args.block}"
+    roles = ("attending", "attended")[:: 1 if found.direction == TO_CONTEXT else -1]
+    figure = plot_coattention(
         found.weights,
         found.question,
         found.context,
-        stem,
+        (f"question ({roles[0]})", f"context ({roles[1]})"),
         span=found.span,
         chosen=bool(found.reply.text),
         title=titled(found),
-        about=which(args),
-        question_attends=found.direction == TO_CONTEXT,
+        about=f"{block}, {'mean over heads' if args.head is None else f'head {args.head}'}",
         strip=args.strip,
     )
-    print(described(found, args.top) + "".join(f"{path}\n" for path in paths), end="")
-
-
-def titled(found: CoattentionMap) -> str:
-    """Say who attends to what, and what the frame is."""
-    ends = ("question", "context")
-    one, other = ends if found.direction == TO_CONTEXT else ends[::-1]
-    text = found.reply.text
-    answer = f"red: the answer, {as_line(text)}" if text else "no answer is found"
-    beaten = "" if text or found.span is None else "; dashed: the best span, which loses"
-    return f"the {one} attends to the {other}; {answer}{beaten}"
-
-
-def which(args: argparse.Namespace) -> str:
-    """Say which block and heads are shown."""
-    block = "last block" if args.block is None else f"block {args.block}"
-    return f"{block}, {'mean over heads' if args.head == MEAN else f'head {args.head}'}"
+    paths = save(figure, stem)
+    print(*described(found, args.top), *paths, sep="\n")
 
 
 def check(args: argparse.Namespace) -> None:
@@ -106,24 +96,16 @@ def check(args: argparse.Namespace) -> None:
     if not (all(raw) and not any(split) or all(split) and not any(raw)) or args.id and args.first:
         raise command.UsageError("give --context and --question, or --split and --id (or --first)")
     command.check_text_file("--context", args.context)
-    if args.head != MEAN and not args.head.isdecimal():
-        raise command.UsageError(f"--head {args.head!r}: must be a number from 0, or {MEAN}")
     for name, least in (("top", 0), ("strip", 1)):
-        value = getattr(args, name)
-        if value < least:
+        if (value := getattr(args, name)) < least:
             raise command.UsageError(f"--{name} {value}: must be at least {least}")
 
 
 def look(args: argparse.Namespace) -> CoattentionMap:
-    """Load the model and read the question.
-
-    Raises:
-        FileNotFoundError, ValueError: see `question_answering.load` and `coattention.attend`.
-    """
+    """Load the model and read the question."""
     from ..inference import coattention, question_answering
     from ..text_reading import read_lines
 
-    command.show_log()
     context = "\n".join(read_lines(args.context)) if args.context else None
     given = given_overrides(args, WINDOWS)
     reader = question_answering.load(args.path, args.data, cpu=args.cpu, **given)
@@ -132,25 +114,29 @@ def look(args: argparse.Namespace) -> CoattentionMap:
     else:
         dataset = reader.predictor.load_split(args.split)
         number = coattention.number_of(dataset, args.id, args.first)
-    shown = {key: getattr(args, key) for key in ("direction", "block", "window")}
-    head = None if args.head == MEAN else int(args.head)
-    return coattention.attend(reader, dataset, number, head=head, **shown)
+    shown = {key: getattr(args, key) for key in ("direction", "block", "head", "window")}
+    return coattention.attend(reader, dataset, number, **shown)
 
 
-def described(found: CoattentionMap, count: int) -> str:
-    """Return the answer, and what is attended to most."""
-    reply = found.reply
+def titled(found: CoattentionMap) -> str:
+    """Say what the frame is."""
+    if text := found.reply.text:
+        return f"red: the answer, {as_line(text)}"
+    beaten = "; dashed: the best span, which loses" if found.span else ""
+    return f"no answer is found{beaten}"
+
+
+def described(found: CoattentionMap, count: int) -> Iterator[str]:
+    """Yield lines on the answer, and on what is attended to most."""
+    reply, golds = found.reply, found.reply.passage.answers
     said = {"question": reply.passage.question, "answer": reply.text}
-    if not reply.text:
-        said["best span"] = reply.found.best_text
-    if reply.passage.answers is not None:
-        said["gold"] = " | ".join(dict.fromkeys(reply.passage.answers))
-    lines = [f"{name}: {as_line(text) or 'none'}" for name, text in said.items()]
+    said |= {} if reply.text else {"best span": reply.found.best_text}
+    said |= {} if golds is None else {"gold": " | ".join(dict.fromkeys(golds))}
+    yield from (f"{name}: {as_line(text) or 'none'}" for name, text in said.items())
     if found.window[1] > 1:
-        lines.append(f"window: {found.window[0]} of 0 to {found.window[1] - 1}")
+        yield f"window: {found.window[0]} of 0 to {found.window[1] - 1}"
     if found.on_span is not None:
-        lines.append(f"attention on the best span: {found.on_span:.3f}")
-    lines.append(f"attention on {found.separator}: {found.on_separator:.3f}")
+        yield f"attention on the best span: {found.on_span:.3f}"
+    yield f"attention on {found.separator}: {found.on_separator:.3f}"
     for place, share in found.most_attended(count):
-        lines.append(f"{share:.3f}  {place:4}  {as_line(found.attended[place])}")
-    return "\n".join(lines) + "\n"
+        yield f"{share:.3f}  {place:4}  {as_line(found.attended[place])}"

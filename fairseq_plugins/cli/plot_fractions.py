@@ -28,8 +28,8 @@ def run(args: argparse.Namespace) -> None:
         FileNotFoundError, ValueError: see `find_outcomes`; several datasets, or a file that cannot
             be written.
     """
-    from ..lab.figures.drawing import check_stem
-    from ..lab.figures.plots import plot_curves
+    from ..lab.figures.curves import plot_curves
+    from ..lab.figures.drawing import check_stem, save
     from ..lab.results.one_dataset import share_curves
     from ..lab.results.runs import find_outcomes
     from ..messages import named
@@ -41,4 +41,4 @@ def run(args: argparse.Namespace) -> None:
         names = named(one.root for one in (first, *others))
         raise ValueError(f"{args.folder} holds several datasets: name one of {names}")
     curves, what = share_curves(first)
-    print(*plot_curves(curves, stem, metric=what.title), sep="\n")
+    print(*save(plot_curves(curves, what.title), stem), sep="\n")

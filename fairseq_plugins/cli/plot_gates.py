@@ -11,17 +11,16 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..inference.options import BATCH_SIZE, EXAMPLES, INPUT_FORMATS, add_overrides, given_overrides
+from ..inference.options import BATCH_SIZE, EXAMPLES, add_overrides, given_overrides
 from . import command
 
 if TYPE_CHECKING:
     from ..inference.prediction import Predictor
-    from ..lab.figures.plots import Curves
+    from ..lab.figures.curves import Curves
 
-READ = ("checkpoints", "input", "data")
+READ = ("checkpoints", "data")
 PLACES = ("out",)
 
 
@@ -33,11 +32,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--names", nargs="+", help=names)
     add("--data", metavar="DIR", help="prepared folder (default: the one used in each training)")
     source = parser.add_mutually_exclusive_group()
-    source.add_argument("--split", help="split of the prepared folder (default: valid)")
+    of_folder = "split of the prepared folder (default: %(default)s)"
+    source.add_argument("--split", default="valid", help=of_folder)
     source.add_argument("--text", nargs="+", help="or raw texts, a TAB between sentences of a pair")
-    source.add_argument("--input", "--file", metavar="FILE", help="or a file of raw text")
-    form = "format of --input, as in `predict`"
-    add("--input-format", default="text", choices=INPUT_FORMATS, help=form)
     add("--out", default="gates", help="name of the files without suffix")
     add("--batch-size", type=int, default=BATCH_SIZE, metavar="N", help="most examples in a batch")
     add_overrides(parser, EXAMPLES)
@@ -52,21 +49,20 @@ def run(args: argparse.Namespace) -> None:
     if args.batch_size < 1:
         raise command.UsageError(f"--batch-size {args.batch_size}: must be at least 1")
     from ..files import write_text
-    from ..lab.figures.drawing import check_stem
-    from ..lab.figures.plots import gates_csv, plot_gates
+    from ..lab.figures.curves import gates_table, plot_gates
+    from ..lab.figures.drawing import check_stem, save
 
     stem = check_stem(args.out, "csv")
     panels, tokens = measure(args)
-    table = gates_csv(panels, tokens)
-    paths = plot_gates(panels, stem)
+    table = gates_table(panels, tokens).to_csv(index=False, float_format="%.6f")
+    paths = save(plot_gates(panels), stem)
     numbers = stem.with_name(f"{stem.name}.csv")
     write_text(numbers, table)
-    print(table, end="")
-    print(*paths, numbers, sep="\n")
+    print(table.rstrip(), *paths, numbers, sep="\n")
 
 
 def measure(args: argparse.Namespace) -> tuple[Mapping[str, Curves], dict[tuple[str, str], int]]:
-    """Average the gates of every run; return what `gates_csv` takes.
+    """Average the gates of every run; return what `gates_table` takes.
 
     Raises:
         FileNotFoundError, ValueError: see `gated_runs`, `prediction.load` and `mean_gates`.
@@ -96,14 +92,10 @@ def measure(args: argparse.Namespace) -> tuple[Mapping[str, Curves], dict[tuple[
 def datasets(predictor: Predictor, args: argparse.Namespace) -> Iterator[Any]:
     """Yield what to average over."""
     from ..inference.prediction_inputs import read_examples
-    from ..text_reading import numbered_lines
 
-    if not (args.text or args.input):
-        yield predictor.load_split(args.split or "valid")
+    if not args.text:
+        yield predictor.load_split(args.split)
         return
-    if args.text:
-        lines, name, form = enumerate(args.text, start=1), "--text", "text"
-    else:
-        lines, name, form = numbered_lines(Path(args.input)), args.input, args.input_format
-    for _, _, dataset in predictor.encode(read_examples(lines, name, form, predictor.wanted)):
-        yield dataset
+    lines = enumerate(args.text, start=1)
+    examples = read_examples(lines, "--text", "text", predictor.wanted)
+    yield from (dataset for *_, dataset in predictor.encode(examples))

@@ -32,7 +32,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Compare the systems, write everything, print it."""
     from ..files import write_text
-    from ..lab.figures.seed_plots import plot_seeds
+    from ..lab.figures.drawing import save
+    from ..lab.figures.seeds import plot_seeds
     from ..lab.results import setting_tables
 
     options = vars(args)
@@ -40,7 +41,7 @@ def run(args: argparse.Namespace) -> None:
     report = setting_tables.make_report(folder, **options)
     output = output or (folder if folder.is_dir() else folder.with_name(f"{folder.stem}_seeds"))
     text = setting_tables.format_markdown(report)
-    plot_seeds(report.scores, output / "seeds", report.shown, ["png"])
+    save(plot_seeds(report.scores, report.shown), output / "seeds", ["png"])
     for name, content in {"seeds.md": text, **setting_tables.csv_files(report)}.items():
         write_text(output / name, content)
     print(text, end="")

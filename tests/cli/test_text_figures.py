@@ -124,12 +124,10 @@ def test_gates_are_drawn_by_dataset_and_seed(runs, run, tmp_path):
 
 
 def test_gates_of_raw_text(runs, run, tmp_path):
-    """Texts are parsed on the way, wherever they come from; a sentence counts by its tokens."""
+    """Texts are parsed on the way; a sentence counts by its tokens."""
     lines = [SENTENCE, "good garden"]
-    (tmp_path / "in.txt").write_text("".join(f"{line}\n" for line in lines))
     out = ["--out", tmp_path / "a"]
     told = run(GATES, runs["sla"], "--text", *lines, *out).out
-    assert told == run(GATES, runs["sla"], "--input", tmp_path / "in.txt", *out).out
     parts = [run(GATES, runs["sla"], "--text", line, *out).out for line in lines]
     one, other, both = (next(csv.DictReader(io.StringIO(text))) for text in (*parts, told))
     tokens = [int(row["tokens"]) for row in (one, other, both)]
@@ -153,7 +151,6 @@ def test_refusals_are_one_line(runs, plain, refusal, tmp_path):
     assert "no gates; those with" in refusal(GATES, runs["sla"], runs["plain"], *out)
     assert "holds model 'syntax_transformer_tiny'" in refusal(GATES, plain, *out)
     assert "no split 'dev'" in refusal(GATES, runs["sla"], "--split", "dev", *out)
-    assert "in.txt: " in refusal(GATES, runs["sla"], "--input", tmp_path / "in.txt", *out)
     assert "--text:1: empty line" in refusal(GATES, runs["sla"], "--text", " ", *out)
     (tmp_path / "file").write_text("")
     for script, first in ((ATTENTION, [SENTENCE, *one[:2]]), (GATES, [runs["sla"]])):

@@ -1,6 +1,7 @@
 """What all figures share: fonts, colours, and files that are complete or absent.
 
-Figures are drawn without a display, and the same input gives the same SVG.
+A function of this room returns a figure, which `save` writes. Figures are drawn without a display,
+and the same input gives the same SVG.
 """
 
 import logging
@@ -25,36 +26,29 @@ logger = logging.getLogger(__name__)
 
 BLUE, RED = "#4477AA", "#EE6677"
 COLORS = (BLUE, RED, "#228833", "#AA3377", "#CCBB44", "#66CCEE")  # safe for all eyes
-MARKERS = "osD^vP"
-LINES = ("-", "--", ":", "-.")  # where colours do not suffice
+MARKERS, LINES = "osD^vP", ("-", "--", ":", "-.")
+GREY = "0.35"
 SMALL = 8.0  # points
-NAME = 32  # characters of a line of a name
-FALLBACK_FONTS = (
-    "Noto Sans CJK SC",
-    "WenQuanYi Zen Hei",
-    "Noto Sans Arabic",
-    "Noto Sans Devanagari",
-)
+LETTER = 0.62 / 72  # width of an average letter of one point, inches
+FONTS = ("Noto Sans CJK SC", "WenQuanYi Zen Hei", "Noto Sans Arabic", "Noto Sans Devanagari")
 KINDS = {"png": {"dpi": 200}, "svg": {"metadata": {"Date": None}}}
+FORMATS = tuple(KINDS)
 
 
-def plain(text: Text) -> None:
-    """Draw a text as it is: a dollar sign in a subword is no formula."""
-    text.set_parse_math(False)
-
-
-_BREAKS = re.compile(r"(\s+)|(?<=[_/=,;:+-])")
-
-
-class _Names(TextWrapper):
-    """Breaks lines behind spaces, and behind marks such as those of file names."""
-
-    wordsep_re = _BREAKS
-
-
-def wrapped(text: str, most: int = NAME) -> str:
-    """Return a whole text in lines of at most so many characters."""
-    return "\n".join(_Names(max(most, 1)).wrap(text))
+@contextmanager
+def style() -> Iterator[None]:
+    """Set fonts and a fixed salt for SVG ids, leaving the caller's settings alone."""
+    known = {font.name for font in font_manager.fontManager.ttflist}
+    settings = {
+        "font.family": ["DejaVu Sans", *(name for name in FONTS if name in known)],
+        "axes.formatter.useoffset": False,  # whole numbers at ticks, no "+8.1e1" elsewhere
+        "svg.hashsalt": "fairseq_plugins",
+        "svg.fonttype": "none",
+    }
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update(settings)
+        yield
 
 
 def look(number: int) -> dict[str, Any]:
@@ -64,35 +58,21 @@ def look(number: int) -> dict[str, Any]:
     return {"color": color, "marker": marker, "linestyle": line}
 
 
-def note(figure: Figure, *sentences: str) -> None:
-    """Say below a figure, small, what its marks mean; nothing without sentences."""
-    if sentences:
-        text = wrapped("; ".join(sentences), int(16.5 * figure.get_figwidth()))
-        plain(figure.supxlabel(text, fontsize=SMALL, color="0.35", x=0.5))
+class _Names(TextWrapper):
+    """Breaks lines behind spaces, and behind marks such as those of file names."""
+
+    wordsep_re = re.compile(r"(\s+)|(?<=[_/=,;:+-])")
 
 
-def legend_above(figure: Figure, axes: Axes, **options: Any) -> None:
-    """Draw the legend of axes above the figure, which grows by it; it covers no curve.
+def wrapped(text: str, most: int = 32) -> str:
+    """Return a whole text in lines of at most so many characters."""
+    return "\n".join(_Names(max(most, 1)).wrap(text))
 
-    Names have as many columns as the figure has room for.
-    """
-    handles, labels = axes.get_legend_handles_labels()
-    labels = list(map(wrapped, labels))
-    for columns in range(len(handles), 0, -1):
-        how: dict[str, Any] = {
-            "loc": "outside upper left",
-            "frameon": False,
-            "ncols": columns,
-            **options,
-        }
-        made = figure.legend(handles, labels, **how)
-        for text in made.get_texts():
-            plain(text)
-        box = made.get_window_extent()
-        if box.width <= figure.bbox.width or columns == 1:
-            figure.set_figheight(figure.get_figheight() + box.height / figure.dpi)
-            return
-        made.remove()
+
+def plain(*texts: Text) -> None:
+    """Draw texts as they are: a dollar sign in a subword is no formula."""
+    for text in texts:
+        text.set_parse_math(False)
 
 
 def figure_of(drawn: Artist) -> Figure:
@@ -100,8 +80,28 @@ def figure_of(drawn: Artist) -> Figure:
     return cast(Figure, drawn.get_figure())
 
 
+def note(figure: Figure, *sentences: str) -> None:
+    """Say below a figure, small, what its marks mean; nothing without sentences."""
+    if sentences:
+        text = wrapped("; ".join(sentences), int(16.5 * figure.get_figwidth()))
+        plain(figure.supxlabel(text, fontsize=SMALL, color=GREY, x=0.5))
+
+
+def legend_above(figure: Figure, axes: Axes) -> None:
+    """Draw the legend of axes above the figure, which grows by it; it covers no curve."""
+    handles, labels = axes.get_legend_handles_labels()
+    labels = list(map(wrapped, labels))
+    longest = max(len(line) for label in labels for line in label.split("\n"))
+    columns = int(figure.get_figwidth() / (0.6 + 10 * LETTER * longest))
+    how: Any = {"loc": "outside upper left", "ncols": max(1, columns), "frameon": False}
+    legend = figure.legend(handles, labels, **how)
+    plain(*legend.get_texts())
+    height = legend.get_window_extent().height / figure.dpi
+    figure.set_figheight(figure.get_figheight() + height)
+
+
 def thin_out(texts: Sequence[Text]) -> None:
-    """Hide texts of a line that would touch their neighbours: one of two stays, or of three, …
+    """Hide texts of a line that would touch their neighbours: every second stays, or third, …
 
     Called when all else is drawn, since what else there is moves them.
     """
@@ -117,37 +117,19 @@ def thin_out(texts: Sequence[Text]) -> None:
         text.set_visible(number % step == 0)
 
 
-def tidy(ax: Axes, x: float, y: float, *, lines: bool = True) -> None:
+def tidy(ax: Axes, x: float, y: float, lines: str = "y") -> None:
     """Leave room around the data, draw no frame above and at the right.
 
     Args:
         ax: what is drawn on.
         x, y: room, as shares of the range of the data.
-        lines: whether there are horizontal lines to read values by.
+        lines: from which axis lines go out to read values by; empty for none.
     """
     if lines:
-        ax.grid(axis="y", color="0.9", linewidth=0.8)
+        ax.grid(axis=cast(Any, lines), color="0.9", linewidth=0.8)
+        ax.set_axisbelow(True)
     ax.margins(x=x, y=y)
     ax.spines[["top", "right"]].set_visible(False)
-
-
-@contextmanager
-def style() -> Iterator[None]:
-    """Set fonts and a fixed salt for SVG ids, leaving the caller's settings alone."""
-    known = {font.name for font in font_manager.fontManager.ttflist}
-    families = ["DejaVu Sans", *(name for name in FALLBACK_FONTS if name in known)]
-    settings = {
-        "font.family": families,
-        "font.size": 10.0,
-        "axes.titlesize": 12.0,
-        "axes.formatter.useoffset": False,  # whole numbers at ticks, no "+8.1e1" elsewhere
-        "svg.hashsalt": "fairseq_plugins",
-        "svg.fonttype": "none",
-    }
-    with mpl.rc_context():
-        mpl.rcdefaults()
-        mpl.rcParams.update(settings)
-        yield
 
 
 def check_stem(out_stem: str | Path, *more: str) -> Path:
@@ -171,13 +153,14 @@ def check_stem(out_stem: str | Path, *more: str) -> Path:
     stem.parent.mkdir(parents=True, exist_ok=True)
     if not os.access(stem.parent, os.W_OK | os.X_OK):
         raise PermissionError(f"{stem.parent}: no permission to write there")
-    for kind in (*KINDS, *more):
+    for kind in (*FORMATS, *more):
         if (path := stem.with_name(f"{stem.name}.{kind}")).is_dir():
             raise ValueError(f"{path} is a folder, not a file to write")
     return stem
 
 
-def save(figure: Figure, out_stem: str | Path, kinds: Sequence[str] = tuple(KINDS)) -> list[Path]:
+@style()
+def save(figure: Figure, out_stem: str | Path, kinds: Sequence[str] = FORMATS) -> list[Path]:
     """Write a figure as PNG and SVG, or one of them: all appear, complete, or none.
 
     Args:

@@ -1,143 +1,273 @@
-"""Matrices of attention: cells with labels, beside and below each other, on one colour scale."""
+"""Matrices of attention beside or below each other, on one colour scale.
+
+Three papers' figures are of this form: Sundararaman et al. 2019, Figure 3 (attention of each target
+subword over the source subwords); Li et al. 2020, "Improving BERT with Syntax-aware Local
+Attention", Figure 3 (attention of each token over its sentence; dependency arcs stand above the
+columns, and rectangles mark where the second system looks more than the first); Chadha and Sood
+2019, Figure 4 (attention between a question and its context, here cut into strips).
+"""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.transforms import Bbox
+from matplotlib.patches import PathPatch, Rectangle
+from matplotlib.path import Path as Curve
+from matplotlib.transforms import Bbox, ScaledTranslation, blended_transform_factory
 
-from .drawing import SMALL, figure_of, plain, wrapped
+from ...evaluation.shades import colour_range
+from ...syntax.tree import Arc, arc_levels
+from .drawing import GREY, LETTER, RED, SMALL, figure_of, plain, style, wrapped
 
+TRANSLATION = ("target subwords", "source subwords")  # what rows and columns are
+ITSELF = ("attending tokens", "attended tokens")
 MAX_LABEL = 32  # characters
-LETTER = 0.62 / 72  # width of an average letter of one point, inches
+CELL = 0.25  # inches; shrinks for long sentences, grows for single words
+LONGEST_SIDE, SHORTEST_SIDE = 11.0, 1.2  # inches of the largest matrix
+WIDEST = 16.0  # inches of matrices side by side
 GAP = 0.15  # inches between matrices with what stands around them
-BAR = (0.12, 2.5)  # width and greatest height of the bar of colours, inches
-LEAST_SCALE = 1.0  # inches of its height
+TITLE_ROOM = 1.2  # inches by which a line of a title may be wider than its matrix
+ARC_STEP, RELATION_STEP = 0.11, 0.17  # inches by which an arc rises above those within it
+RELATION_FONT = 6.5  # points
+ARC_GAP = 0.08  # inches between labels and arcs
+BAR = (0.12, 1.0, 2.5)  # width, least and greatest height of the bar of colours, inches
 
 
-def checked(
-    weights: Any, rows: Sequence[str], columns: Sequence[str], what: str, sides: Sequence[str]
-) -> np.ndarray:
-    """Return attention of labelled rows over labelled columns as floats.
+@dataclass(frozen=True)
+class AttentionPanel:
+    """One matrix of a figure.
+
+    Attributes:
+        title: for instance the system's name.
+        weights: (T, S) attention of each row over the columns.
+        rows: T labels, for instance target subwords.
+        columns: S labels, for instance source subwords.
+        arcs: drawn above the columns, each from a dependent to its head.
+        relations: what stands at each arc, may be empty; nothing at any arc if there are none.
+        framed: first row, first column, height and width of each rectangle.
+        is_dashed: whether rectangles have dashed lines.
+        border: number of the second sentence's first row and column, of a text that attends to
+            itself; 0 draws no line.
+    """
+
+    title: str
+    weights: np.ndarray
+    rows: Sequence[str]
+    columns: Sequence[str]
+    arcs: Sequence[Arc] = ()
+    relations: Sequence[str] = ()
+    framed: Sequence[tuple[int, int, int, int]] = ()
+    is_dashed: bool = False
+    border: int = 0
+
+
+@style()
+def plot_attention(
+    panels: Sequence[AttentionPanel],
+    sides: tuple[str, str] = TRANSLATION,
+    *,
+    title: str = "",
+    notes: Sequence[str] = (),
+    widest: float = WIDEST,
+) -> Figure:
+    """Draw attention matrices, side by side where there is room.
 
     Args:
-        weights, rows, columns: the attention and its labels.
-        what: it is called in errors.
+        panels: at least one; they may differ in size.
         sides: what rows and columns are.
+        title: above the figure.
+        notes: below it, for instance what attention it is.
+        widest: most inches of matrices side by side.
 
     Raises:
-        ValueError: nothing, or what does not fit its labels, is negative or not finite.
+        ValueError: no panels, or weights that do not fit their labels, are negative or not finite.
     """
-    matrix = np.asarray(weights, dtype=float)
-    if matrix.shape != (len(rows), len(columns)) or not matrix.size:
-        fit = f"{len(rows)} {sides[0]} and {len(columns)} {sides[1]}, at least one each"
-        raise ValueError(f"{what}: weights of shape {matrix.shape} do not fit {fit}")
+    if not panels:
+        raise ValueError("no attention panels to draw")
+    matrices = [_checked(panel, sides) for panel in panels]
+    longest = max(max(matrix.shape) for matrix in matrices)
+    cell = max(min(CELL, LONGEST_SIDE / longest), SHORTEST_SIDE / longest)
+    figure, image, shades = Figure(), None, colour_range(matrices)
+    for number, (panel, matrix) in enumerate(zip(panels, matrices)):
+        ax = figure.add_axes((0, 0, 1, 1), label=str(number))
+        image = _draw_panel(ax, panel, matrix, cell, shades)
+        ax.set(ylabel=sides[0], xlabel=sides[1])
+    size = _arrange(figure, cell, widest)
+    _finish(figure, image, size, title, "; ".join([*notes, *_meanings(panels, shades[0])]))
+    return figure
+
+
+def plot_coattention(
+    weights: np.ndarray,
+    question: Sequence[str],
+    context: Sequence[str],
+    sides: tuple[str, str],
+    *,
+    span: tuple[int, int] | None = None,
+    chosen: bool = True,
+    title: str = "",
+    about: str = "",
+    strip: int,
+) -> Figure:
+    """Draw a map of attention, question down and context across, cut into strips.
+
+    Args:
+        weights: (Q, C).
+        question, context: Q and C labels.
+        sides: what question and context are in it, for instance ``question (attending)``.
+        span: first and last column of the best span, which is framed.
+        chosen: whether it is the answer; else the frame is dashed.
+        title, about: above the figure, and below it.
+        strip: most columns of a strip.
+
+    Raises:
+        ValueError: see `plot_attention`.
+    """
+    panels = []
+    for start in range(0, len(context), strip):
+        part, (first, last) = context[start : start + strip], span or (0, -1)
+        first, end = max(first - start, 0), min(last + 1 - start, len(part))
+        framed = [(0, first, len(question), end - first)] if first < end else []
+        shown: dict[str, Any] = {"framed": framed, "is_dashed": not chosen}
+        cut = weights[:, start : start + strip]
+        panels.append(AttentionPanel("", cut, question, part, **shown))
+    return plot_attention(panels, sides, title=title, notes=[about] * bool(about), widest=0)
+
+
+def _checked(panel: AttentionPanel, sides: tuple[str, str]) -> np.ndarray:
+    """Return the weights as (T, S) floats, refusing what cannot be drawn."""
+    matrix, what = np.asarray(panel.weights, dtype=float), f"panel {panel.title!r}: weights"
+    fit = f"{len(panel.rows)} {sides[0]} and {len(panel.columns)} {sides[1]}"
+    if matrix.shape != (len(panel.rows), len(panel.columns)) or not matrix.size:
+        raise ValueError(f"{what} of shape {matrix.shape} do not fit {fit}, at least one each")
     if not np.isfinite(matrix).all() or (matrix < 0).any():
-        raise ValueError(f"{what}: weights must be finite and not negative")
+        raise ValueError(f"{what} must be finite and not negative")
     return matrix
 
 
-def shorten(label: str) -> str:
-    """Bound a label's length and keep it on one line."""
+def _shorten(label: str) -> str:
     label = " ".join(label.split()) or "\u2423"
     return label if len(label) <= MAX_LABEL else label[: MAX_LABEL - 1] + "\u2026"
 
 
-def draw_matrix(
-    ax: Axes,
-    matrix: np.ndarray,
-    rows: Sequence[str],
-    columns: Sequence[str],
-    *,
-    shades: tuple[float, float],
-    font: float,
-    border: float,
+def _draw_panel(
+    ax: Axes, panel: AttentionPanel, matrix: np.ndarray, cell: float, shades: tuple[float, float]
 ) -> Any:
-    """Draw weights as cells, with labels above and to the left; ``shades``: see `colour_range`."""
-    look = {"cmap": "Blues", "edgecolors": "0.9", "linewidth": border}
+    """Draw one matrix as cells, with its labels, its arcs and its title."""
+    (T, S), line = matrix.shape, min(cell, CELL) * 2
+    look = {"cmap": "Blues", "edgecolors": "0.9", "linewidth": line}
     image = ax.pcolormesh(matrix, vmin=shades[0], vmax=shades[1], **look)
-    ax.set_xlim(0, len(columns))
-    ax.set_ylim(len(rows), 0)
+    ax.set(xlim=(0, S), ylim=(T, 0))
     ax.xaxis.tick_top()
-    ax.set_xticks(np.arange(len(columns)) + 0.5, [shorten(label) for label in columns], rotation=90)
-    ax.set_yticks(np.arange(len(rows)) + 0.5, [shorten(label) for label in rows])
-    ax.tick_params(length=0, pad=2, labelsize=font)
-    for label in [*ax.get_xticklabels(), *ax.get_yticklabels()]:
-        plain(label)
+    ax.set_xticks(np.arange(S) + 0.5, list(map(_shorten, panel.columns)), rotation=90)
+    ax.set_yticks(np.arange(T) + 0.5, list(map(_shorten, panel.rows)))
+    ax.tick_params(length=0, pad=2, labelsize=max(3.5, min(11.0, cell * 72 * 0.6)))
+    plain(*ax.get_xticklabels(), *ax.get_yticklabels())
     ax.spines[:].set_visible(False)
+    _draw_frames(ax, panel, min(cell, CELL))
+    pad = 8 + 72 * _draw_arcs(ax, panel, cell)  # points
+    title = wrapped(panel.title, int((cell * S + TITLE_ROOM) / (12 * 1.15 * LETTER)))
+    plain(ax.set_title(title, y=1.0, pad=pad, fontweight="bold"))
     return image
 
 
-def arrange(axes: Sequence[Axes], cell: float, widest: float) -> None:
-    """Place matrices from left to right, and below each other where a row would be too wide.
+def _draw_frames(ax: Axes, panel: AttentionPanel, cell: float) -> None:
+    """Draw the rectangles, and the lines between two sentences."""
+    line = "--" if panel.is_dashed else "-"
+    look = {"fill": False, "edgecolor": RED, "linewidth": cell * 6, "linestyle": line}
+    for row, column, height, width in panel.framed:
+        ax.add_patch(Rectangle((column, row), width, height, clip_on=False, **look))
+    for draw in (ax.axhline, ax.axvline) if panel.border else ():
+        draw(panel.border, color=GREY, linewidth=1.2)
 
-    Cells are squares; what stands around a matrix (labels, title, arcs) covers no other. The figure
-    takes the size that they need.
 
-    Args:
-        axes: of one figure, drawn.
-        cell: side of a cell, inches.
-        widest: most inches of a row of several.
+def _draw_arcs(ax: Axes, panel: AttentionPanel, cell: float) -> float:
+    """Draw arcs above the column labels, an arrow head at each dependent; may be none.
+
+    The relation, where it is known, stands on the top of its arc.
+
+    Returns:
+        How far labels and arcs rise above the matrix, inches.
     """
-    rows: list[list[tuple[Axes, np.ndarray, np.ndarray]]] = [[]]
-    used = 0.0
-    for ax in axes:
-        size, around = _room(ax, cell)
-        width = around[0] + size[0] + around[2] + GAP
-        if rows[-1] and used + width > widest:
-            rows.append([])
-            used = 0.0
-        rows[-1].append((ax, size, around))
-        used += width
-    places, right, down = {}, 0.0, 0.0
-    for row in rows:
-        down += max(around[3] for *_, around in row)
-        across = 0.0
-        for ax, size, around in row:
-            places[ax] = (across + around[0], down, *size)
-            across += around[0] + size[0] + around[2] + GAP
-        right = max(right, across)
-        down += max(size[1] + around[1] for _, size, around in row) + GAP
-    figure_of(axes[0]).set_size_inches(right, down)
-    for ax, (x, y, width, height) in places.items():
-        ax.set_position((x / right, 1 - (y + height) / down, width / right, height / down))
+    dpi, arcs = figure_of(ax).dpi, panel.arcs
+    foot = max(label.get_window_extent().height for label in ax.get_xticklabels()) / dpi + ARC_GAP
+    if not arcs:
+        return foot
+    one_up = ScaledTranslation(0, 1, ax.transAxes)  # pyrefly: ignore[bad-argument-type]
+    above = figure_of(ax).dpi_scale_trans + one_up  # inches above the matrix
+    look = {"transform": blended_transform_factory(ax.transData, above), "clip_on": False}
+    named = panel.relations or [""] * len(arcs)
+    widths = [len(relation) * RELATION_FONT * LETTER / cell for relation in named]  # columns
+    step = RELATION_STEP if any(named) else ARC_STEP
+    levels = arc_levels(arcs, widths if any(named) else ())
+    for (dependent, head), level, relation in zip(arcs, levels, named):
+        ends = (head + 0.5, dependent + 0.5)
+        top = foot + step * (level + 0.5)
+        peak = foot + (top - foot) / 0.75  # a Bezier curve rises to 3/4 of its handles
+        points = [(ends[0], foot), (ends[0], peak), (ends[1], peak), (ends[1], foot)]
+        curve = Curve(points, [Curve.MOVETO, *[Curve.CURVE4] * 3])
+        ax.add_patch(PathPatch(curve, fill=False, edgecolor=GREY, linewidth=0.8, **look))
+        ax.plot([ends[1]], [foot], marker="v", markersize=3, color=GREY, **look)
+        box = {"facecolor": "white", "edgecolor": "none", "pad": 0.4}
+        how = {"ha": "center", "va": "center", "fontsize": RELATION_FONT, "zorder": 3, "bbox": box}
+        if relation:
+            plain(ax.text(sum(ends) / 2, top, relation, color=GREY, **how, **look))
+    return foot + step * (max(levels) + 0.5) + (RELATION_FONT / 144 if any(named) else 0)
 
 
-def _room(ax: Axes, cell: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return width and height of a matrix, and what it needs left, below, right, above; inches."""
+def _arrange(figure: Figure, cell: float, widest: float) -> tuple[float, float]:
+    """Place matrices in rows, so that what stands around one (labels, title) covers no other.
+
+    Returns:
+        How far they reach to the right and down, inches.
+    """
+    rooms: list[Any] = [(ax, *_room(ax, cell)) for ax in figure.axes]
+    across = max(left + width + right for _, width, _, left, _, right, _ in rooms) + GAP
+    many, down, unit = max(1, int(widest / across)), 0.0, figure.get_size_inches()
+    for first in range(0, len(rooms), many):
+        row = rooms[first : first + many]
+        down += max(above for *_, above in row)
+        for place, (ax, width, height, left, *_) in enumerate(row):
+            corner = np.array([across * place + left, unit[1] - down - height])
+            ax.set_position((*corner / unit, *(width, height) / unit))
+        down += max(height + below for _, _, height, _, below, _, _ in row) + GAP
+    return across * min(many, len(rooms)), down
+
+
+def _room(ax: Axes, cell: float) -> list[float]:
+    """Return inches of a matrix: width, height, and what it needs left, below, right, above."""
     figure, limits = figure_of(ax), (ax.get_xlim(), ax.get_ylim())
     size = cell * np.abs(np.diff(limits)).ravel()
     ax.set_position((0, 0, *size / figure.get_size_inches()))
     inner, outer = ax.get_window_extent(), ax.get_tightbbox() or Bbox.null()
-    return size, np.abs(np.subtract(outer.extents, inner.extents)) / figure.dpi
+    return [*size, *np.abs(np.subtract(outer.extents, inner.extents)) / figure.dpi]
 
 
-def finish(figure: Figure, image: Any, notes: Sequence[str], title: str = "") -> None:
-    """Draw the bar of colours beside the first row of arranged matrices, and texts above and below.
-
-    Args:
-        figure: with arranged matrices.
-        image: that `draw_matrix` returned.
-        notes: below the figure; a scale that does not begin at 0 is told of as well.
-        title: above it.
-    """
-    width, height = figure.get_size_inches()
-    first = figure.axes[0].get_position()
-    tall = min(BAR[1], max(LEAST_SCALE, first.height * height))
-    place = (1.0, first.y1 - tall / height, BAR[0] / width, tall / height)
+def _finish(figure: Figure, image: Any, size: Sequence[float], title: str, about: str) -> None:
+    """Draw the bar of colours beside the first row of matrices, and texts above and below."""
+    (width, height), first = figure.get_size_inches(), figure.axes[0].get_position()
+    tall = min(BAR[2], max(BAR[1], first.height * height))
+    place = (size[0] / width, first.y1 - tall / height, BAR[0] / width, tall / height)
     bar = figure.colorbar(image, cax=figure.add_axes(place))
     bar.set_label("attention weight", fontsize=SMALL)
     bar.ax.tick_params(labelsize=SMALL)
-    outline: Any = bar.outline
-    outline.set_visible(False)
-    least = image.get_clim()[0]
-    notes = [*notes, *[f"the scale begins at {least:.2g}, not at 0"] * bool(least)]
-    room = max(width, 4.0)  # of texts, inches
-    if title:
-        about = wrapped(title, int(15 * room))
-        plain(figure.text(0, 1 + 0.05 / height, about, fontsize=9.0, va="bottom"))
-    if notes:
-        about = wrapped("; ".join(notes), int(16.5 * room))
-        plain(figure.text(0, -0.02 / height, about, fontsize=SMALL, color="0.35", va="top"))
+    bar.outline.set_visible(False)  # pyrefly: ignore[not-callable]
+    room = max(size[0], 4.0)  # of texts, inches
+    plain(figure.text(0, 1 + 0.05 / height, wrapped(title, int(15 * room)), fontsize=9.0))
+    about, low = wrapped(about, int(16.5 * room)), 1 - (size[1] + 0.02) / height
+    plain(figure.text(0, low, about, fontsize=SMALL, color=GREY, va="top"))
+
+
+def _meanings(panels: Sequence[AttentionPanel], least: float) -> list[str]:
+    """Return what arcs, lines, rectangles and an unusual scale mean, where there are any."""
+    notes = [f"the scale begins at {least:.2g}, not at 0"] if least else []
+    if any(panel.arcs for panel in panels):
+        notes.append("arcs: from each head to its dependents")
+    if any(panel.border for panel in panels):
+        notes.append("line: between both sentences")
+    if any(panel.framed for panel in panels) and panels[0].title:
+        notes.append(f"red: where attention grows most against {panels[0].title}")
+    return notes

@@ -14,8 +14,9 @@ from typing import Any
 
 import pandas as pd
 
-from ..figures.plots import Curves, plot_curves, plot_gates, plot_learning
-from ..figures.seed_plots import plot_seeds
+from ..figures.curves import Curves, plot_curves, plot_gates, plot_learning
+from ..figures.drawing import save
+from ..figures.seeds import plot_seeds
 from ..results.one_dataset import share_curves
 from ..results.runs import FoundExperiment, Outcomes, tried
 from ..results.seeds import (
@@ -94,7 +95,7 @@ def _fractions(name: str, found: Outcomes, stem: Path) -> list[Figure]:
     if found.runs.fraction.nunique() < 2:
         return []
     curves, shown = share_curves(found)
-    path = plot_curves(curves, f"{stem}-fractions", metric=shown.title)[-1]
+    (path,) = save(plot_curves(curves, shown.title), f"{stem}-fractions", ["svg"])
     seeds = _over_seeds(len(one) for points in curves.values() for one in points.values())
     caption = f"{shown.title}, against the share of the training data; {seeds}."
     return [Figure(f"{name}: shares of the training data", caption, path, True)]
@@ -107,7 +108,7 @@ def _seeds(name: str, found: Outcomes, stem: Path, baseline: str) -> list[Figure
     scores = seed_scores(found, shown, first)
     if len(scores) < 2 or max(map(len, scores.values())) < 2:
         return []
-    (path,) = plot_seeds(scores, f"{stem}-seeds", shown, ["svg"])
+    (path,) = save(plot_seeds(scores, shown), f"{stem}-seeds", ["svg"])
     caption = f"{shown.title}: every seed a dot, the mean a line; each at its chosen setting"
     return [Figure(f"{name}: seeds", f"{caption}{_of_share(max(runs.fraction))}.", path, True)]
 
@@ -122,12 +123,13 @@ def _learning(name: str, records: pd.DataFrame, stem: Path, remarks: list[str]) 
         scale = scale_of(about.metric)
         curves = validation_curves(runs, about.metric, remarks, scale)
         if curves:
-            path = plot_learning(curves, f"{stem}-validation", label=name_of(about.metric))
+            figure = plot_learning(curves, name_of(about.metric))
+            (path,) = save(figure, f"{stem}-validation", ["svg"])
             caption = f"{about.metric} on {about.validation} against updates; {_about(runs)}."
             yield Figure(f"{name}: validation", caption, path, True)
     curves = loss_curves(runs, remarks)
     if curves:
-        path = plot_learning(curves, f"{stem}-loss", label="training loss")
+        (path,) = save(plot_learning(curves, "training loss"), f"{stem}-loss", ["svg"])
         caption = f"Loss on training batches against updates; {_about(runs)}."
         yield Figure(f"{name}: training loss", caption, path, True)
 
@@ -137,7 +139,7 @@ def _gates(name: str, dataset: str, records: pd.DataFrame, stem: Path) -> Iterat
     runs = {system: one.runs for system, one in chosen_finished(records).items()}
     curves = gate_curves(runs)
     if curves:
-        path = plot_gates({dataset: curves}, f"{stem}-gates")[-1]
+        (path,) = save(plot_gates({dataset: curves}), f"{stem}-gates", ["svg"])
         split = records.validation.iloc[0]
         caption = (
             f"Share of local attention in every layer, mean over tokens of {split}; {_about(runs)}."

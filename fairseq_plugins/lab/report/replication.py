@@ -18,7 +18,8 @@ from tqdm import tqdm
 from ...evaluation.metrics import deviation
 from ...files import write_text
 from ...messages import quoted
-from ..figures.seed_plots import plot_seeds
+from ..figures.drawing import save
+from ..figures.seeds import plot_seeds
 from ..plan.claims_file import Claim, ClaimsFile, Compared, read_claims
 from ..results.against import interval
 from ..results.runs import read_outcomes
@@ -95,7 +96,7 @@ def write_page(file: str | Path, page: str | Path) -> list[Path]:
     pictures = [(one, one.report) for own in shown for one in own if one.report]
     for one, report in pictures:
         scores = {_called(claims.names, name): v for name, v in report.scores.items()}
-        plot_seeds(scores, one.picture.with_suffix(""), report.shown, ["png"])
+        save(plot_seeds(scores, report.shown), one.picture, ["png"])
     write_text(page, "\n".join(lines).rstrip() + "\n")
     drawn = [one.picture for one, _ in pictures]
     for old in {*page.with_suffix("").glob("claim*.png")} - {*drawn}:

@@ -1,0 +1,163 @@
+"""Curves, a line a system: the mean of its seeds, with their range.
+
+``plot_curves`` draws Sundararaman et al. 2019, Table 1 (BLEU against the share of the training
+data); ``plot_gates`` Li et al. 2020, "Improving BERT with Syntax-aware Local Attention", Figure 2
+(gate values in different layers); ``plot_learning`` what a training log says.
+"""
+
+from collections.abc import Mapping, Sequence
+from itertools import chain
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.text import Annotation
+from matplotlib.ticker import MaxNLocator, StrMethodFormatter
+
+from .drawing import GREY, SMALL, legend_above, look, note, plain, style, thin_out, tidy, wrapped
+
+Points = Mapping[float, Sequence[float]]  # place across -> a value a seed
+Curves = Mapping[str, Points]  # system -> its points
+_MARKED = 25  # longest curve whose points are marked
+_SEEDS = "line: mean of the seeds; dots: each seed; band: their range"
+
+
+@style()
+def plot_curves(curves: Curves, metric: str = "BLEU") -> Figure:
+    """Draw a score against the share of training data, logarithmic in data.
+
+    Args:
+        curves: system -> share, in (0, 1] -> scores of its seeds.
+        metric: label of the vertical axis.
+
+    Raises:
+        ValueError: no curves.
+    """
+    figure, (ax,) = _figure(5.6, 3.5)
+    _draw(ax, curves)
+    shares = sorted(set(chain(*curves.values())))
+    ax.set_xscale("log")
+    ax.set_xticks(shares, [f"{100 * share:g} %" for share in shares])
+    ax.minorticks_off()
+    ax.set(xlabel="share of the training data (logarithmic)", ylabel=metric)
+    tidy(ax, 0.07, 0.14)
+    gaps = _label_gaps(ax, *curves.values()) if len(curves) == 2 else []
+    about = [f"numbers above: {' minus '.join(reversed(list(curves)))}"] * bool(gaps)
+    _finish(figure, ax, about)
+    thin_out(gaps)
+    thin_out(ax.get_xticklabels())
+    return figure
+
+
+@style()
+def plot_gates(panels: Mapping[str, Curves]) -> Figure:
+    """Draw the mean gate of every layer, a panel a dataset.
+
+    A gate is the share of a token's attention that is local.
+
+    Args:
+        panels: dataset -> system -> layer, from 0 -> mean gate of each run, in [0, 1].
+    """
+    figure, axes = _figure(1.2 + 3.6 * len(panels), 3.3, len(panels))
+    systems = list(dict.fromkeys(chain(*panels.values())))
+    for ax, (dataset, curves) in zip(axes, panels.items()):
+        _draw(ax, curves, systems)
+        layers = sorted(set(chain(*curves.values())))
+        ax.set_xticks(layers, list(map(str, layers)))
+        ax.set_xlabel("layer")
+        tidy(ax, 0.06, 0.12)
+        plain(ax.set_title(wrapped(dataset)))
+    axes[0].set_ylabel("gate value (share of local attention)")
+    _finish(figure, max(axes, key=lambda ax: len(ax.lines)))
+    for ax in axes:
+        thin_out(ax.get_xticklabels())
+    return figure
+
+
+def gates_table(
+    panels: Mapping[str, Curves], tokens: Mapping[tuple[str, str], int]
+) -> pd.DataFrame:
+    """Return the numbers of a figure of gates, the runs' own values joined by blanks at the end.
+
+    Args:
+        panels: see `plot_gates`.
+        tokens: dataset and system -> how many tokens the means are over.
+    """
+    return pd.DataFrame(
+        {
+            **{"dataset": dataset, "system": system, "layer": layer},
+            **{"mean": np.mean(gates), "min": min(gates), "max": max(gates), "runs": len(gates)},
+            "tokens": tokens[dataset, system],
+            "values": " ".join(f"{gate:.6f}" for gate in gates),
+        }
+        for dataset, curves in panels.items()
+        for system, points in curves.items()
+        for layer, gates in sorted(points.items())
+    )
+
+
+@style()
+def plot_learning(curves: Curves, label: str) -> Figure:
+    """Draw a value against updates.
+
+    Args:
+        curves: system -> updates -> values of its seeds.
+        label: of the vertical axis.
+
+    Raises:
+        ValueError: no curves.
+    """
+    figure, (ax,) = _figure(4.8, 3.1)
+    _draw(ax, curves)
+    ax.set_xlabel("updates")
+    plain(ax.yaxis.label)
+    ax.set_ylabel(label)
+    ax.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
+    updates = set(chain(*curves.values()))
+    if len(updates) > 1:
+        ax.xaxis.set_major_locator(MaxNLocator(5, integer=True, steps=[1, 2, 5, 10]))
+    else:
+        ax.set_xticks(list(updates))
+    tidy(ax, 0.03, 0.08)
+    _finish(figure, ax)
+    return figure
+
+
+def _figure(width: float, height: float, panels: int = 1) -> tuple[Figure, list[Axes]]:
+    """Return an empty figure and its axes."""
+    figure = Figure(figsize=(width, height), layout="constrained")
+    return figure, [*figure.subplots(1, panels, squeeze=False, sharey=True)[0]]
+
+
+def _draw(ax: Axes, curves: Curves, systems: Sequence[str] = ()) -> None:
+    """Draw curves; a system looks as its place among ``systems`` says."""
+    if not curves:
+        raise ValueError("no curves to draw")
+    systems, shade = systems or list(curves), 0.18 if len(curves) <= 3 else 0.08
+    marked = max(map(len, curves.values())) <= _MARKED
+    for system, points in curves.items():
+        looks = look(systems.index(system)) | ({} if marked else {"marker": ""})
+        x, color = sorted(points), looks["color"]
+        if any(len(values) > 1 for values in points.values()):
+            low, high = ([side(points[one]) for one in x] for side in (min, max))
+            ax.fill_between(x, low, high, color=color, alpha=shade, linewidth=0)
+            dots = [(one, value) for one in x for value in points[one] if marked]
+            ax.scatter(*zip(*dots or [([], [])]), s=9, color=color, alpha=0.5, linewidth=0)
+        means = [float(np.mean(points[one])) for one in x]
+        ax.plot(x, means, linewidth=1.6, label=system, markersize=5, **looks)
+
+
+def _finish(figure: Figure, ax: Axes, notes: Sequence[str] = ()) -> None:
+    """Name the systems above a figure; say below it what its marks mean."""
+    legend_above(figure, ax)
+    seeds = any(one.collections for one in figure.axes)
+    note(figure, *notes, *[_SEEDS] * seeds)
+
+
+def _label_gaps(ax: Axes, first: Points, second: Points) -> list[Annotation]:
+    """Write the difference of two systems at each shared place, above all that is drawn."""
+    where = {"xycoords": ax.get_xaxis_transform(), "textcoords": "offset points"}
+    how = {"xytext": (0, 3), "ha": "center", "fontsize": SMALL, "color": GREY}
+    gaps = {x: np.mean(second[x]) - np.mean(first[x]) for x in sorted({*first} & {*second})}
+    return [ax.annotate(f"{gap:+.1f}", (x, 1.0), **where, **how) for x, gap in gaps.items()]

@@ -1,0 +1,90 @@
+"""Every seed a dot: the scores of systems, not their means alone."""
+
+import math
+from collections.abc import Mapping, Sequence
+from itertools import count
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator, NullLocator
+from scipy import stats
+
+from ..results.seeds import Shown
+from ..results.tables import name_of, scale_of
+from .drawing import BLUE, note, plain, style, tidy, wrapped
+
+_LEAST, _LINE = 0.52, 0.17  # height of a system, and of a line of its name, in inches
+_DOT = 0.025  # about the width of a dot, as a share of the range of all scores
+_APART, _CLOSEST = 0.094, 0.05  # between dots that would cover each other: usual, least; inches
+_MOST = 0.38  # how far dots may stand from the middle, in rows
+
+
+@style()
+def plot_seeds(scores: Mapping[str, Sequence[float]], shown: Shown) -> Figure:
+    """Draw a row a system, the first on top: a dot a seed, their mean and its interval.
+
+    Args:
+        scores: system -> a score a seed, as computed; one that is no number is told of, not drawn.
+        shown: metric and split of the scores.
+
+    Raises:
+        ValueError: no scores.
+    """
+    if not scores or not all(scores.values()):
+        raise ValueError("no scores to draw")
+    scale, names = scale_of(shown.metric), [_named(*one) for one in scores.items()]
+    rows = [[scale * one for one in own if math.isfinite(one)] for own in scores.values()]
+    width = _DOT * np.ptp(np.concatenate(rows)) if any(rows) else 0.0
+    levels = [spread(values, width) for values in rows]
+    most = max((abs(level) for own in levels for level in own), default=0)
+    lines = [line for name in names for line in name.split("\n")]
+    row = max(_LEAST, _LINE * max(name.count("\n") + 2 for name in names), most * _CLOSEST / _MOST)
+    size = (4.2 + 0.085 * max(map(len, lines)), 1.0 + row * len(rows))
+    figure = Figure(figsize=size, layout="constrained")
+    ax, step = figure.subplots(), min(_APART / row, _MOST / max(most, 1))
+    for place, (values, own) in enumerate(zip(rows, levels)):
+        _draw_row(ax, place, values, [place + step * level for level in own])
+    tidy(ax, 0.05, 0.0, "x")
+    ax.xaxis.set_major_locator(MaxNLocator(7, steps=[1, 2, 5, 10]) if any(rows) else NullLocator())
+    ax.set_yticks(range(len(names)), names)
+    ax.tick_params(axis="y", length=0)
+    ax.set_ylim(len(names) - 0.5, -0.5)
+    plain(ax.set_xlabel(f"{name_of(shown.metric)}, {shown.split}"), *ax.get_yticklabels())
+    several = max(map(len, rows))
+    means = ["upright line: the mean of the seeds"] * (several > 1)
+    note(figure, "dot: a seed", *means, *["across: its 95 % interval (t)"] * (several > 2))
+    return figure
+
+
+def _draw_row(ax: Axes, place: float, values: Sequence[float], across: Sequence[float]) -> None:
+    """Draw the dots of a system; of two dots an interval would be wider than all else."""
+    ax.scatter(values, across, s=34, color=BLUE, alpha=0.75, edgecolor="white", zorder=3)
+    mean = float(np.mean(values)) if len(values) else 0.0
+    if len(values) > 1:
+        ax.vlines(mean, place - 0.44, place + 0.44, color="0.15", linewidth=1.8)
+    if len(values) > 2:
+        half = stats.sem(values) * stats.t.ppf(0.975, len(values) - 1)
+        ax.hlines(place, mean - half, mean + half, color="0.15", linewidth=1.0)
+
+
+def _named(system: str, scores: Sequence[float]) -> str:
+    """Return what stands beside a row: the system, its number of seeds, and those without a dot."""
+    broken = sum(not math.isfinite(score) for score in scores)
+    seeds = f"{len(scores)} seed{'s' * (len(scores) != 1)}"
+    return f"{wrapped(system)}\n{seeds}" + f", {broken} without a number" * bool(broken)
+
+
+def spread(values: Sequence[float], width: float) -> list[int]:
+    """Return how many dots below the middle of its row each dot stands: 0, if it covers none.
+
+    Args:
+        values: where dots stand across.
+        width: of a dot, in the same unit; equal values never share a place, whatever it is.
+    """
+    levels: dict[int, int] = {}
+    for at in np.argsort(values, kind="stable").tolist():
+        near = {levels[one] for one in levels if 0 <= values[at] - values[one] <= width}
+        sides = ((number + 1) // 2 * (1 if number % 2 else -1) for number in count())
+        levels[at] = next(level for level in sides if level not in near)
+    return [levels[at] for at in range(len(values))]
