@@ -99,7 +99,7 @@ def add_choices(add) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run, or print what would run."""
     command.check_places({} if args.dry_run else {"raw": args.raw})
-    from ..lab.execution import after_steps
+    from ..lab.execution import after
     from ..lab.execution.selection import planned, selected
     from ..lab.results.table_names import check_names
 
@@ -116,7 +116,7 @@ def run(args: argparse.Namespace) -> int:
     failed = run_all(plan, machine)
     remarks = []
     if not (args.no_after or failed or any(not run.is_finished() for run in plan.runs)):
-        remarks = after_steps.perform_all(plan, args.raw)
+        remarks = after.perform(plan, args.raw)
     for line in remarks:
         command.complain(line, breaks=True)
     unshown = show_results(plan)

@@ -10,3 +10,4 @@ EVALUATED = "evaluation.jsonl"  # predictions and the metrics of `EVALUATION`
 AVERAGE = "checkpoint_average.pt"  # of translation
 DESCRIPTION, ROWS = "experiment.json", "rows.jsonl"
 AFTER = "after"  # folder of an experiment with what its further steps left
+DONE = "done.json"  # of such a step: its command, and what it was made of

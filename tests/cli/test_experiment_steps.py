@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import logging
 import shutil
+from dataclasses import replace
 
 import pytest
 from cli.commands import ROOT, USER_DIR, generate, run, train
@@ -14,12 +15,13 @@ from lab.translated_runs import translated
 from raw_datasets import write_raw
 from squad_files import write_toy_bert
 
-from fairseq_plugins.lab.execution.after_steps import perform
+from fairseq_plugins.lab.execution.after import perform
+from fairseq_plugins.lab.execution.experiment import Plan
 from fairseq_plugins.lab.execution.run import RunError
-from fairseq_plugins.lab.execution.step_places import ExperimentPlaces, PartPlaces
-from fairseq_plugins.lab.plan.experiment_file import read_experiment
+from fairseq_plugins.lab.plan.experiment_file import PlannedPart, read_experiment
+from fairseq_plugins.lab.plan.grid import Grid
 from fairseq_plugins.lab.results.bertqa import with_ensemble
-from fairseq_plugins.lab.results.runs import find_experiments
+from fairseq_plugins.lab.results.runs import find_experiments, read_outcomes
 
 pytestmark = pytest.mark.slow
 
@@ -37,17 +39,19 @@ def launch(command, log):
     log.write_text(done.out + done.err)
 
 
-def performed(file, root, parts):
-    """Do the steps of an example on the parts given; return what they left, by step."""
-    steps = read_experiment(ROOT / "examples" / file).after
-    assert perform(steps, ExperimentPlaces(root, parts, ROOT / "examples" / file), launch) == []
+def performed(file, root, name, data, raw=None):
+    """Do the steps of an example on one part, named; return what they left, by step."""
+    experiment = read_experiment(ROOT / "examples" / file)
+    part = PlannedPart(name, Grid(name, {}), str(data))
+    plan = Plan(replace(experiment, parts=(part,)), root, (), ())
+    assert perform(plan, raw, launch) == []
     return {
         step.name: {
             str(path.relative_to(root / "after" / step.name))
             for path in (root / "after" / step.name).rglob("*")
             if path.is_file() and path.name not in ("done.json", "log")
         }
-        for step in steps
+        for step in experiment.after
         if (root / "after" / step.name).is_dir()
     }
 
@@ -58,27 +62,28 @@ def bert(tmp_path_factory):
     return write_toy_bert(tmp_path_factory.mktemp("bert"))
 
 
-@pytest.fixture(scope="module")
-def part(bert, tmp_path_factory):
+@pytest.fixture
+def part(bert, tmp_path):
     """Return a function that makes a part: raw files, prepared folder, a run of each system."""
 
-    def make(dataset, *systems):
-        home = tmp_path_factory.mktemp(dataset)
+    def make(dataset, name, *systems):
+        home = tmp_path
         write_raw(dataset, home / "raw", 16)
         given = ["--raw-dir", home / "raw", "--destdir", home / "data", "--pretrained", bert]
         given += ["--annotations", "pos,heads", "--workers", 1]
         run("prepare text", "--dataset", dataset, *given)
         for system in systems:
-            _finish(home, dataset, f"{system}_tiny")
-        return PartPlaces(home / "runs", home / "data", home / "raw")
+            _finish(home, dataset, name, f"{system}_tiny")
+        return home, name, home / "data", home / "raw"
 
     return make
 
 
-def _finish(home, dataset, arch):
+def _finish(home, dataset, name, arch):
     """Train a system for two updates, and predict."""
-    finish(home / "runs", arch, 1e-3, 1, 0.5, dataset=dataset, options={"arch": arch})
-    (folder,) = (home / "runs" / arch).glob("*/seed1")
+    own = {"dataset": dataset, "options": {"arch": arch}, "home": home}
+    finish(home / name, arch, 1e-3, 1, 0.5, **own)
+    (folder,) = (home / name / arch).glob("*/seed1")
     options = f"{SHORT} {TEXT} --user-dir {USER_DIR} --arch {arch}"
     train(home / "data", folder, options)
     (folder / "checkpoint_last.pt").rename(folder / "checkpoint_best.pt")
@@ -87,16 +92,14 @@ def _finish(home, dataset, arch):
 
 
 def test_examples_of_bert_with_parts_of_speech(part, tmp_path) -> None:
-    parts = {"rte": part("rte", "bert_plain", "bert_pos")}
-    made = performed("glue/table2.yaml", tmp_path, parts)
+    made = performed("glue/table2.yaml", *part("rte", "rte", "bert_plain", "bert_pos"))
     assert made == {"examples_rte": {"examples.html"}}
     assert "BERT + POS" in (tmp_path / "after" / "examples_rte" / "examples.html").read_text()
 
 
 def test_gates_and_attention_of_local_attention(part, tmp_path, caplog) -> None:
     caplog.set_level(logging.INFO)
-    parts = {"sst2": part("sst2", "bert_plain", "bert_wla", "bert_sla")}
-    made = performed("sla/table1.yaml", tmp_path, parts)
+    made = performed("sla/table1.yaml", *part("sst2", "sst2", "bert_plain", "bert_wla", "bert_sla"))
     assert made == {
         "gates_sst2": {"gates.csv", "gates.png", "gates.svg"},
         "attention": {"attention.png", "attention.svg"},
@@ -110,21 +113,22 @@ def test_gates_and_attention_of_local_attention(part, tmp_path, caplog) -> None:
 
 
 def test_cases_and_robustness_of_dual_attention(part, tmp_path) -> None:
-    parts = {"dabert_qqp": part("qqp", "bert_plain", "dabert")}
-    made = performed("dabert/table1.yaml", tmp_path / "one", parts)
+    given = part("qqp", "dabert_qqp", "bert_plain", "dabert")
+    made = performed("dabert/table1.yaml", *given)
     assert made == {
         "attention": {"attention.png", "attention.svg"},
         "cases": {"cases.html"},
         "wrong_cases": {"cases.html"},
         "examples": {"examples.html"},
     }
-    page = (tmp_path / "one" / "after" / "cases" / "cases.html").read_text()
+    page = (tmp_path / "after" / "cases" / "cases.html").read_text()
     assert page.count("aptitude") >= 2
-    made = performed("dabert/table3.yaml", tmp_path / "three", parts)
+    shutil.rmtree(tmp_path / "after")
+    made = performed("dabert/table3.yaml", *given)
     assert set(made) == {"perturb_qqp", "robustness_qqp", "examples"}
     assert "qqp/NumWord/changes.jsonl" in made["perturb_qqp"]
     assert {"qqp.md", "qqp.csv", "qqp.json", "qqp/BERT/1/NumWord.jsonl"} <= made["robustness_qqp"]
-    table = (tmp_path / "three" / "after" / "robustness_qqp" / "qqp.md").read_text()
+    table = (tmp_path / "after" / "robustness_qqp" / "qqp.md").read_text()
     assert "| BERT |" in table
     assert "| DABERT |" in table
     assert "SyntaxBERT" not in table
@@ -140,8 +144,7 @@ def test_questions_maps_and_ensemble_of_coattention(tmp_path) -> None:
         shutil.copy(home / made / "checkpoint_best.pt", folder)
         answers = ["--split", "valid", "--output-dir", folder / "predictions", "--cpu"]
         run("answer", "--path", folder, *answers)
-    places = PartPlaces(root / "squad", home / "data")
-    made = performed("bertqa_squad/table3.yaml", root, {"squad": places})
+    made = performed("bertqa_squad/table3.yaml", root, "squad", home / "data")
     assert made.pop("ensemble") >= {"metrics.json", "predictions.json"}
     formats = ("md", "csv", "json", "png", "svg")
     assert made.pop("questions") == {f"errors.{kind}" for kind in formats}
@@ -153,7 +156,7 @@ def test_questions_maps_and_ensemble_of_coattention(tmp_path) -> None:
     assert made == {f"coattention_{kind}": figure for kind in kinds}
     counts = json.loads((root / "after" / "questions" / "errors.json").read_text())
     assert {row["system"] for row in counts} == {"BERT Large", "Model 1", "Ensemble"}
-    (one,) = with_ensemble([places.outcomes], root / "after" / "ensemble")
+    (one,) = with_ensemble([read_outcomes(root / "squad")], root / "after" / "ensemble")
     assert one.runs.system.iloc[-1] == "ensemble_tiny"
     logs = [(root / "after" / f"coattention_{kind}" / "log").read_text() for kind in kinds]
     assert ["gold: none" in log for log in logs] == [False, True]
@@ -177,8 +180,7 @@ def test_curve_attention_and_examples_of_translation(folder, model, plain, tmp_p
     (tmp_path / "experiment.json").write_text(
         json.dumps({"parts": [{"name": "sample_en_de", "folder": "sample_en_de"}]})
     )
-    parts = {"sample_en_de": PartPlaces(runs, folder)}
-    made = performed("sample_en_de/fractions.yaml", tmp_path, parts)
+    made = performed("sample_en_de/fractions.yaml", tmp_path, "sample_en_de", folder)
     assert made == {
         "curve": {"curve.png", "curve.svg"},
         "attention": {"attention.png", "attention.svg"},

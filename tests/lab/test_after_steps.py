@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
-from lab.finished_runs import finish
+from lab.finished_runs import change_rows, finish
 
 from fairseq_plugins.lab.commands import command, written
-from fairseq_plugins.lab.execution import after_steps
-from fairseq_plugins.lab.execution.after_steps import perform
+from fairseq_plugins.lab.execution.after import perform
 from fairseq_plugins.lab.execution.experiment import Plan
 from fairseq_plugins.lab.execution.run import RunError
-from fairseq_plugins.lab.execution.step_places import ExperimentPlaces, PartPlaces
 from fairseq_plugins.lab.plan.experiment_file import PlannedExperiment, PlannedPart
 from fairseq_plugins.lab.plan.grid import Grid
 from fairseq_plugins.lab.plan.steps import COMMANDS, read_steps
+
+PARTS = ("cola", "rte")
 
 
 def gates(*words, name="one"):
@@ -35,29 +35,29 @@ def robust(*words):
 def root(tmp_path):
     """Folder of an experiment with runs of two datasets."""
     root = tmp_path / "runs"
-    for part in ("cola", "rte"):
+    for part in PARTS:
         for seed in (2, 1):
-            finish(root / part, "bert_sla_base", 2e-5, seed, 0.5)
-            finish(root / part, "bert_sla_base", 5e-5, seed, 0.8)
-    finish(root / "rte", "bert_plain_base", 5e-5, 1, 0.6)
-    for part in ("cola", "rte"):
+            finish(root / part, "bert_sla_base", 2e-5, seed, 0.5, home=root)
+            finish(root / part, "bert_sla_base", 5e-5, seed, 0.8, home=root)
+    finish(root / "rte", "bert_plain_base", 5e-5, 1, 0.6, home=root)
+    for part in PARTS:
         (tmp_path / part).mkdir()
         (tmp_path / part / "manifest.json").write_text("{}")
     return root
 
 
+def plan_of(root, *parts, file=Path("examples/x/table1.yaml")):
+    """Return the plan of an experiment whose prepared folders lie beside its runs."""
+    found = tuple(
+        PlannedPart(name, Grid(name, {}), str(root.parent / name)) for name in parts or PARTS
+    )
+    return Plan(PlannedExperiment("x", "", file, found), root, (), ())
+
+
 @pytest.fixture
-def context(root, tmp_path):
+def context(root):
     """Return a function that looks at the runs anew."""
-
-    def look(*parts):
-        places = {
-            part: PartPlaces(root / part, tmp_path / part, tmp_path / "raw" / part)
-            for part in parts or ("cola", "rte")
-        }
-        return ExperimentPlaces(root, places, Path("examples/x/table1.yaml"))
-
-    return look
+    return lambda *parts: plan_of(root, *parts)
 
 
 class Launch:
@@ -70,7 +70,7 @@ class Launch:
         self.commands.append(list(words))
         with log.open("a") as stream:
             stream.write(f"line a\nwritten {log.parent}/made.md\n")
-        name = log.parent.name.strip(".").removesuffix(".tmp")
+        name = log.parent.name.strip(".").partition(".tmp")[0]
         (log.parent / "made.md").write_text(name)
         if name in self.failing:
             raise RunError("exit status 1")
@@ -79,14 +79,17 @@ class Launch:
     def arguments(self):
         names = {(*command(name),): len(command(name)) for name in COMMANDS}
         starts = [(words, words[:4], words[:5]) for words in self.commands]
-        return [words[names.get((*one,)) or names[(*two,)] :] for words, one, two in starts]
+        found = [words[names.get((*one,)) or names[(*two,)] :] for words, one, two in starts]
+        return [[re.sub(r"tmp\d+", "tmp", word) for word in words] for words in found]
 
 
-def performed(context, *steps, failing=()):
+def performed(context, *steps, failing=(), raw=None):
     """Do steps; return what was launched and the failures."""
     launch = Launch(*failing)
     entries = {name: words for one in steps for name, words in one.items()}
-    return launch, perform(read_steps(entries, "after"), context, launch)
+    after = read_steps(entries, "after")
+    experiment = replace(context.experiment, after=after)
+    return launch, perform(replace(context, experiment=experiment), raw, launch)
 
 
 @pytest.mark.parametrize(
@@ -126,7 +129,10 @@ def test_placeholders_stand_for_folders(context, root, tmp_path) -> None:
     words = ["{runs}", "{runs:cola}", "{run:cola/bert_sla}/result.json", "{runs:rte/bert_sla_base}"]
     words += ["A={runs:rte/bert_sla}", "{data:rte}", "{raw:cola}", "{file}/y"]
     more = ["--names", "{plain}", "--sets", "{file}", "--output", "{out}/z"]
-    launch, failures = performed(context(), {"one": ["robustness", *words, *more]})
+    (tmp_path / "raw" / "cola").mkdir(parents=True)
+    launch, failures = performed(
+        context(), {"one": ["robustness", *words, *more]}, raw=tmp_path / "raw"
+    )
     chosen = "bert_sla_base/lr5e-05-epochs3"
     rte = [str(root / "rte" / chosen / f"seed{seed}") for seed in (1, 2)]
     assert failures == []
@@ -158,14 +164,14 @@ def test_the_only_part_need_not_be_named(context, root, tmp_path) -> None:
 
 
 def test_the_largest_share_of_the_data_is_meant(context, root) -> None:
-    finish(root / "rte", "part", 5e-5, 1, 0.9, share=0.1)
-    finish(root / "rte", "part", 4e-5, 1, 0.2)
+    finish(root / "rte", "part", 5e-5, 1, 0.9, share=0.1, home=root)
+    finish(root / "rte", "part", 4e-5, 1, 0.2, home=root)
     launch, _ = performed(context(), gates("{run:rte/part}"))
     assert launch.arguments == [[str(root / "rte/part/lr4e-05-epochs3/seed1")]]
 
 
 def test_name_that_several_sizes_share_is_refused(context, root) -> None:
-    finish(root / "rte", "bert_sla_large", 5e-5, 1, 0.9)
+    finish(root / "rte", "bert_sla_large", 5e-5, 1, 0.9, home=root)
     wanted = gates("{run:rte/bert_sla}"), gates("{run:rte/bert_plain}", name="two")
     launch, failures = performed(context(), *wanted)
     assert "rte/bert_sla is any of bert_sla_base, bert_sla_large" in failures[0]
@@ -175,10 +181,8 @@ def test_name_that_several_sizes_share_is_refused(context, root) -> None:
 @pytest.mark.parametrize("word", ["{run:cola/bert_plain}", "{run:x/y}", "{data:x}", "{raw:rte}"])
 def test_step_that_lacks_its_runs_is_passed_over(context, root, word, caplog) -> None:
     caplog.set_level("INFO")
-    places = {name: part for name, part in context().parts.items()}
-    places["rte"] = PartPlaces(root / "rte", root.parent / "rte")
     steps = gates(word), gates("{after:one}", name="two"), gates(name="three")
-    launch, failures = performed(ExperimentPlaces(root, places), *steps)
+    launch, failures = performed(context(), *steps)
     assert failures == []
     assert launch.arguments == [[str(root / "after" / ".three.tmp" / "x")]]
     assert [r.message.split(":")[1] for r in caplog.records if "passed over" in r.message] == [
@@ -206,24 +210,6 @@ def test_file_of_a_run_has_to_be_there(context, root, tmp_path) -> None:
     assert launch.arguments == [[f"{run}:{plain}"]]
 
 
-@pytest.mark.parametrize("given", [True, False])
-def test_steps_of_a_plan_see_its_parts(root, tmp_path, monkeypatch, given) -> None:
-    (tmp_path / "raw" / "rte").mkdir(parents=True)
-    launch = Launch()
-    monkeypatch.setattr(after_steps, "Commands", lambda _: SimpleNamespace(launch=launch))
-    parts = tuple(
-        PlannedPart(name, Grid(name, {}), str(tmp_path / name)) for name in ("rte", "cola")
-    )
-    words = ["{raw:rte}", "{data:rte}", "{run:cola/bert_sla}"]
-    steps = read_steps(gates(*words), "after")
-    experiment = PlannedExperiment("x", "", tmp_path / "x.yaml", parts, after=steps)
-    raw = tmp_path / "raw" if given else None
-    assert after_steps.perform_all(Plan(experiment, root, (), ()), raw) == []
-    assert [words[:2] for words in launch.arguments] == [
-        [str(tmp_path / "raw" / "rte"), str(tmp_path / "rte")]
-    ][: int(given)]
-
-
 def test_what_a_step_leaves_is_complete(context, root) -> None:
     performed(context(), gates())
     folder = root / "after" / "one"
@@ -241,21 +227,20 @@ def test_a_step_is_done_again_when_its_runs_changed(context, root) -> None:
     steps = first, second, other
     assert len(performed(context(), *steps)[0].commands) == 3
     assert performed(context(), *steps)[0].commands == []
-    tested = root / "rte" / "bert_sla_base" / "lr5e-05-epochs3" / "seed1" / "evaluation.json"
-    tested.write_text(json.dumps({"of": "test", "metrics": {"accuracy": 0.5}}))
+    chosen = "rte/bert_sla_base/lr5e-05-epochs3/seed1"
+    change_rows(root, lambda row: row | ({"note": "x"} if row["folder"] == chosen else {}))
     again = performed(context(), *steps)[0].arguments
     assert again[1:] == [[str(root / "after" / "one")]]
     assert "rte" in again[0][0]
-    finish(root / "cola", "bert_sla_base", 9e-5, 1, 0.9)
-    finish(root / "cola", "bert_sla_base", 9e-5, 2, 0.9)
+    finish(root / "cola", "bert_sla_base", 9e-5, 1, 0.9, home=root)
+    finish(root / "cola", "bert_sla_base", 9e-5, 2, 0.9, home=root)
     assert "lr9e-05" in performed(context(), *steps)[0].arguments[0][0]
     changed = gates("{run:cola/bert_sla}", "--cpu", name="three")
     assert len(performed(context(), first, second, changed)[0].commands) == 1
 
 
 def test_a_step_is_done_again_when_a_file_that_it_reads_changed(context, root, tmp_path) -> None:
-    places = context()
-    places = replace(places, file=tmp_path / "table.yaml")
+    places = plan_of(root, file=tmp_path / "table.yaml")
     scored = {"one": ["score", "--sys", "{file}/a.txt", "--lang", "de"]}
     (tmp_path / "a.txt").write_text("eins")
     assert len(performed(places, scored)[0].commands) == 1
@@ -267,10 +252,7 @@ def test_a_step_is_done_again_when_a_file_that_it_reads_changed(context, root, t
 def test_runs_that_moved_are_the_same(context, root, tmp_path) -> None:
     steps = gates("{run:rte/bert_sla}"), gates("{after:one}", name="two")
     performed(context(), *steps)
-    moved = root.rename(tmp_path / "moved")
-    places = {"rte": PartPlaces(moved / "rte", tmp_path / "rte")}
-    places["cola"] = PartPlaces(moved / "cola", tmp_path / "cola")
-    launch, _ = performed(ExperimentPlaces(moved, places), *steps)
+    launch, _ = performed(plan_of(root.rename(tmp_path / "moved")), *steps)
     assert launch.commands == []
 
 
@@ -293,7 +275,7 @@ def test_failure_leaves_its_log_and_stops_nothing(context, root) -> None:
 
 
 def test_what_was_killed_is_done_again(context, root) -> None:
-    rest = root / "after" / ".one.tmp"
+    rest = root / "after" / ".one.tmp7"
     rest.mkdir(parents=True)
     (rest / "done.json").write_text("{}")
     (root / "after" / "one").mkdir()

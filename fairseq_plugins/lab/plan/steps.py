@@ -5,7 +5,7 @@
 
 The command's own parser reads the words, never a shell. A step may give numbers, flags and choices,
 and the texts of the options that stand in the lists here: others start commands, load packages or
-are paths. A file to read begins with a placeholder (`execution.step_places`) and goes down from
+are paths. A file to read begins with a placeholder (`execution.after`) and goes down from
 there; a step writes into ``{out}`` alone. ``?`` before a placeholder says that it may be left out.
 """
 

@@ -10,9 +10,8 @@ from functools import partial
 from pathlib import Path
 from xml.etree import ElementTree
 
-from ..execution.step_places import DONE
 from ..results.runs import read_object, tried
-from ..run_files import AFTER
+from ..run_files import AFTER, DONE
 from ..safe_files import files_below, inner_folders, is_file, read_bytes, read_text
 from .model import MARKDOWN, PAGE, PLAIN, Figure, Text
 
