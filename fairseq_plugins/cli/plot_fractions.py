@@ -25,20 +25,20 @@ def run(args: argparse.Namespace) -> None:
     """Draw, and say where.
 
     Raises:
-        FileNotFoundError, ValueError: see `find_outcomes`; several datasets, or a file that cannot
-            be written.
+        FileNotFoundError, ValueError: see `find_experiments`; several datasets, or a file that
+            cannot be written.
     """
     from ..lab.figures.curves import plot_curves
     from ..lab.figures.drawing import check_stem, save
+    from ..lab.results.frame import find_experiments, finished_parts
     from ..lab.results.one_dataset import share_curves
-    from ..lab.results.runs import find_outcomes
     from ..messages import named
 
     command.show_log()
     stem = check_stem(args.out)
-    first, *others = find_outcomes([args.folder])
+    first, *others = finished_parts(find_experiments([args.folder]))
     if others:
-        names = named(one.root for one in (first, *others))
+        names = named(one.root.iloc[0] for one in (first, *others))
         raise ValueError(f"{args.folder} holds several datasets: name one of {names}")
     curves, what = share_curves(first)
     print(*save(plot_curves(curves, what.title), stem), sep="\n")

@@ -21,7 +21,7 @@ from fairseq_plugins.lab.execution.run import RunError
 from fairseq_plugins.lab.plan.experiment_file import PlannedPart, read_experiment
 from fairseq_plugins.lab.plan.grid import Grid
 from fairseq_plugins.lab.results.bertqa import with_ensemble
-from fairseq_plugins.lab.results.runs import find_experiments, read_outcomes
+from fairseq_plugins.lab.results.frame import find_experiments, read_runs
 
 pytestmark = pytest.mark.slow
 
@@ -156,8 +156,8 @@ def test_questions_maps_and_ensemble_of_coattention(tmp_path) -> None:
     assert made == {f"coattention_{kind}": figure for kind in kinds}
     counts = json.loads((root / "after" / "questions" / "errors.json").read_text())
     assert {row["system"] for row in counts} == {"BERT Large", "Model 1", "Ensemble"}
-    (one,) = with_ensemble([read_outcomes(root / "squad")], root / "after" / "ensemble")
-    assert one.runs.system.iloc[-1] == "ensemble_tiny"
+    (one,) = with_ensemble([read_runs(root / "squad")], root / "after" / "ensemble")
+    assert one.system.iloc[-1] == "ensemble_tiny"
     logs = [(root / "after" / f"coattention_{kind}" / "log").read_text() for kind in kinds]
     assert ["gold: none" in log for log in logs] == [False, True]
     (root / "experiment.json").write_text(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from lab.finished_runs import finish
 
 from fairseq_plugins.lab.results.comparisons import Significance
+from fairseq_plugins.lab.results.frame import find_experiments, finished_parts
 from fairseq_plugins.lab.results.paper_formats import paper_table
 from fairseq_plugins.lab.results.paper_tables import Row, make_tables
-from fairseq_plugins.lab.results.runs import find_outcomes
 from fairseq_plugins.lab.results.tables import format_table
 
 OVER_SEEDS = Significance()
@@ -21,8 +21,13 @@ def fill(root, dataset, metric, scores, **changes):
             finish(root, system, 2e-5, seed, value, metric=metric, **own)
 
 
+def parts_of(folders):
+    """Return the finished runs of each part."""
+    return finished_parts(find_experiments(folders))
+
+
 def table_of(folders, layout="sla1", test=OVER_SEEDS):
-    (table,) = make_tables(find_outcomes(folders), layout, test)
+    (table,) = make_tables(parts_of(folders), layout, test)
     return table
 
 

@@ -12,8 +12,8 @@ from lab.translated_runs import translated
 from fairseq_plugins.evaluation.seed_statistics import holm
 from fairseq_plugins.lab.results.against import interval
 from fairseq_plugins.lab.results.comparisons import EITHER, Significance
+from fairseq_plugins.lab.results.frame import read_runs
 from fairseq_plugins.lab.results.one_dataset import fraction_table
-from fairseq_plugins.lab.results.runs import read_outcomes
 from fairseq_plugins.lab.results.setting_tables import make_report
 
 TEST = Significance(EITHER)
@@ -118,6 +118,6 @@ def test_systems_that_have_learnt_nothing_are_not_tested(tmp_path, scores, is_te
     assert math.isnan(found.t_p) != is_tested
     assert found.untested == ("" if is_tested else "at the floor")
     ((arrow, remark),) = [
-        (row[-1].mark, row[-1].detail) for row in fraction_table(read_outcomes(tmp_path), TEST).rows
+        (row[-1].mark, row[-1].detail) for row in fraction_table(read_runs(tmp_path), TEST).rows
     ]
     assert (arrow, "floor" in remark) == ("↑" * is_tested, not is_tested)

@@ -6,13 +6,12 @@ import math
 from pathlib import Path
 
 import pytest
-from lab.filled_tables import OVER_SEEDS, cells, fill, format_markdown, table_of
+from lab.filled_tables import OVER_SEEDS, cells, fill, format_markdown, parts_of, table_of
 from lab.finished_runs import finish
 
 from fairseq_plugins.lab.plan.grid import variant
 from fairseq_plugins.lab.results.layouts import labels, layouts
 from fairseq_plugins.lab.results.paper_tables import Row, make_tables
-from fairseq_plugins.lab.results.runs import find_outcomes
 from fairseq_plugins.nn.fusion import ABLATIONS
 
 PLAIN, SLA, DABERT = "bert_plain_base", "bert_sla_base", "dabert_base"
@@ -40,7 +39,7 @@ def whole_glue(root, system, tested="valid_mismatched"):
 
 def titles(folders):
     """Return the titles of the tables that are made unasked."""
-    return [t.layout.title for t in make_tables(find_outcomes(folders), "", OVER_SEEDS)]
+    return [t.layout.title for t in make_tables(parts_of(folders), "", OVER_SEEDS)]
 
 
 def title(*names):
@@ -176,7 +175,7 @@ def test_a_dataset_that_no_paper_has_shows_all_systems(tmp_path):
 def test_a_table_that_none_of_the_runs_stands_in_is_refused(tmp_path):
     fill(tmp_path, "rte", "accuracy", {PLAIN: [0.5]})
     with pytest.raises(ValueError, match="'dabert5': none of these runs stands in it; .* on rte"):
-        make_tables(find_outcomes([tmp_path]), "dabert5", OVER_SEEDS)
+        make_tables(parts_of([tmp_path]), "dabert5", OVER_SEEDS)
 
 
 def test_rows_are_told_by_what_was_taken_out_however_it_was_said(tmp_path):
@@ -184,7 +183,7 @@ def test_rows_are_told_by_what_was_taken_out_however_it_was_said(tmp_path):
     ablated(tmp_path, "rte", "affinity", [0.5], system="mine")
     ablated(tmp_path, "rte", "guide", [0.5], arch="dabert_literal_base")
     ablated(tmp_path, "rte", "none", [0.5], arch="dabert_large", system="dabert_large")
-    (outcomes,) = find_outcomes([tmp_path])
+    (outcomes,) = parts_of([tmp_path])
     (table,) = make_tables([outcomes], "dabert5", OVER_SEEDS)
     assert {(row.size, row.label) for row in table.rows} == {
         ("base", "w/o Guide-attention"),

@@ -26,7 +26,7 @@ from fairseq_plugins.lab.figures.drawing import BLUE, RED, check_stem, look, sav
 from fairseq_plugins.lab.figures.errors import plot_errors
 from fairseq_plugins.lab.figures.matrices import AttentionPanel, plot_attention, plot_coattention
 from fairseq_plugins.lab.figures.seeds import plot_seeds, spread
-from fairseq_plugins.lab.results.seeds import Shown
+from fairseq_plugins.lab.results.frame import Shown
 
 LONG = "bert_dual_attention_with_syntax_aware_local_attention_and_gates_minilm/lr=3e-05"
 NAMES = [f"{LONG} {k}" for k in range(8)]

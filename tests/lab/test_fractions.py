@@ -12,8 +12,8 @@ from lab.translated_runs import SENTENCES, translated
 from fairseq_plugins.lab.report.making import ReportOptions, tables_of
 from fairseq_plugins.lab.results.comparisons import EITHER, EXAMPLES, SEEDS, Significance
 from fairseq_plugins.lab.results.experiment_tables import lay_out
+from fairseq_plugins.lab.results.frame import read_experiments, read_runs
 from fairseq_plugins.lab.results.one_dataset import figures, fraction_table, share_curves
-from fairseq_plugins.lab.results.runs import read_experiments, read_outcomes
 
 TEST = Significance(EITHER, samples=200)
 ALL = "pos,case,subword"
@@ -32,7 +32,7 @@ def test_shares_rise_by_number_and_the_gain_is_over_the_system_without_features(
     for share, (baseline, syntax) in {1.0: (20, 21), 0.05: (8, 10.5), 0.5: (15, 15)}.items():
         translated(root, "syntax", syntax, fraction=share, features=ALL)
         translated(root, "zero", baseline, fraction=share)  # no features, whatever it is called
-    table = fraction_table(read_outcomes(root), TEST)
+    table = fraction_table(read_runs(root), TEST)
     assert [row[0].value for row in table.rows] == [0.05, 0.5, 1.0]
     assert [row[-1].text for row in table.rows] == ["+2.50", "+0.00", "+1.00"]
     assert [heading.text for heading in table.headings[2:]] == ["zero", "syntax", "gain"]
@@ -45,7 +45,7 @@ def test_the_papers_figures_stand_beside_its_two_systems_at_its_shares(tmp_path)
         translated(root, "baseline", 9.0, fraction=share)
         translated(root, "syntax", 9.0, fraction=share, features=ALL)
     translated(root, "pos", 9.0, features="pos")
-    table = fraction_table(read_outcomes(root), TEST)
+    table = fraction_table(read_runs(root), TEST)
     for row, (baseline, syntax) in zip(table.rows, figures().paper.values()):
         assert f"paper, newstest2014: {baseline:.2f}" in row[2].detail
         assert any(f"paper, newstest2014: {syntax:.2f}" in cell.detail for cell in row[3:])
@@ -63,17 +63,17 @@ def test_the_papers_figures_can_be_left_out(tmp_path):
         (text,), lines = lay_out([root], ["fractions"])
         assert ("paper" in text.lower(), "8.51" in text) == (told, told)
         assert (",8.51," in lines) == told
-        (one,) = read_experiments(root, [])
+        (one,) = read_experiments(root)[0]
         for paper in (True, False):
             options = ReportOptions(paper=paper, samples=5)
-            table, *_ = tables_of(one, [read_outcomes(root)], options, [])
+            table, *_ = tables_of(one, [read_runs(root)], options, [])
             shown = any("paper" in cell.detail for row in table.rows for cell in row)
             assert shown == (told and paper)
 
 
 def last_gain(root):
     """Return the gain of the last system on all of the data."""
-    return fraction_table(read_outcomes(root), TEST).rows[-1][-1]
+    return fraction_table(read_runs(root), TEST).rows[-1][-1]
 
 
 def test_one_seed_is_compared_with_the_same_seed(root):
@@ -137,7 +137,7 @@ def test_seeds_without_deviation_are_not_tested(root):
     for seed in (1, 2):
         translated(root, "baseline", 20, seed=seed, fraction=0.5, features="none")
         translated(root, "syntax", 30, seed=seed, fraction=0.5, features="pos")
-    found = fraction_table(read_outcomes(root), TEST).rows[0][-1]
+    found = fraction_table(read_runs(root), TEST).rows[0][-1]
     assert (found.mark, found.detail) == ("", "untested: no deviation between seeds")
 
 
@@ -149,7 +149,7 @@ def test_several_seeds_are_tested_against_each_other_and_one_over_sentences(root
     translated(root, "syntax", 7, fraction=0.1, features=ALL, wrong=4)
     translated(root, "baseline", 5, fraction=0.5)
     translated(root, "syntax", 7, fraction=0.5, features=ALL)
-    few, untested, many = (row[-1] for row in fraction_table(read_outcomes(root), TEST).rows)
+    few, untested, many = (row[-1] for row in fraction_table(read_runs(root), TEST).rows)
     assert ("over sentences" in few.detail, few.mark) == (True, "↑")
     assert ("over seeds" in many.detail, many.mark) == (True, "↑")
     assert (untested.detail, untested.mark) == ("", "")
@@ -159,7 +159,7 @@ def test_what_was_not_run_is_left_open(root):
     translated(root, "baseline", 8.51, fraction=0.05)
     translated(root, "syntax", 10.5, fraction=0.05, features=ALL)
     translated(root, "baseline", 16.0, fraction=0.1)
-    assert texts(fraction_table(read_outcomes(root), TEST)) == [
+    assert texts(fraction_table(read_runs(root), TEST)) == [
         ["5 %", "–", "8.51", "10.50", "+1.99"],
         ["10 %", "–", "16.00", "–", "–"],
     ]
@@ -171,7 +171,7 @@ def test_the_setting_of_every_share_is_chosen_on_validation(root):
             own = {"choice": {"feature-embed-dim": width}, "features": ALL, "fraction": share}
             loss = 3.0 if width == better else 4.0
             translated(root, "syntax", 10 + width, loss=loss, **own)
-    curves, what = share_curves(read_outcomes(root))
+    curves, what = share_curves(read_runs(root))
     assert curves == {"syntax": {0.1: [18], 1.0: [30]}}
     assert (what.metric, what.split) == ("bleu", "test")
 
@@ -181,7 +181,7 @@ def test_tasks_of_text_have_their_own_metric_in_percent(tmp_path):
         for system, more in (("bert_plain_tiny", 0.0), ("bert_pos_tiny", 0.1)):
             own = {"options": {"arch": system}, "share": share, "choice": {"share": share}}
             finish(tmp_path, system, 2e-5, 1, value + more, **own)
-    table = fraction_table(read_outcomes(tmp_path), TEST)
+    table = fraction_table(read_runs(tmp_path), TEST)
     assert texts(table) == [
         ["10 %", "–", "50.00", "60.00", "+10.00"],
         ["100 %", "–", "70.00", "80.00", "+10.00"],
@@ -190,7 +190,7 @@ def test_tasks_of_text_have_their_own_metric_in_percent(tmp_path):
 
 def test_sizes_of_training_sets_are_told(root):
     translated(root, "baseline", 8.0, fraction=0.05, more={"examples": 1450})
-    assert fraction_table(read_outcomes(root), TEST).rows[0][1].text == "1,450"
+    assert fraction_table(read_runs(root), TEST).rows[0][1].text == "1,450"
 
 
 def test_every_score_is_a_line_and_compared_with_the_baseline_on_its_share(root):
@@ -198,7 +198,7 @@ def test_every_score_is_a_line_and_compared_with_the_baseline_on_its_share(root)
         for seed, bleu in enumerate(seeds, start=1):
             translated(root, "baseline", bleu, seed=seed, fraction=share)
             translated(root, "syntax", bleu + 5 * seed, seed=seed, fraction=share, features=ALL)
-    found = fraction_table(read_outcomes(root), TEST).scores
+    found = fraction_table(read_runs(root), TEST).scores
     told = [(line["system"], line["fraction"], line["p"] == line["p"]) for line in found]
     assert told == [
         (name, share, name == "syntax") for share in (0.5, 1.0) for name in ("baseline", "syntax")

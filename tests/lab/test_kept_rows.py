@@ -16,7 +16,7 @@ from lab.translated_runs import translated
 
 from fairseq_plugins.evaluation.score_report import score_files
 from fairseq_plugins.evaluation.translation import TextForm
-from fairseq_plugins.lab.results import keeping, run_frame
+from fairseq_plugins.lab.results import frame, keeping
 from fairseq_plugins.lab.results.setting_tables import csv_files, format_markdown, make_report
 
 BOOTSTRAP = "low high bootstrap_p corrected_p examples samples".split()
@@ -483,9 +483,9 @@ def test_counts_of_the_split_that_chose_nothing_are_held_against_it(kept):
 
 
 def test_counts_of_a_file_are_read_up_to_a_size(kept, monkeypatch):
-    monkeypatch.setattr(run_frame, "_LARGEST", 7 * 400)
+    monkeypatch.setattr(frame, "_LARGEST", 7 * 400)
     make_report(kept, samples=5)
-    monkeypatch.setattr(run_frame, "_LARGEST", 7 * 400 - 1)
+    monkeypatch.setattr(frame, "_LARGEST", 7 * 400 - 1)
     with pytest.raises(
         ValueError, match="cola.jsonl:7: key 'counts': up to here over 2,799 numbers"
     ):

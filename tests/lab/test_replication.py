@@ -15,7 +15,7 @@ from lab.report_runs import PLAIN, SLA, describe, part_of
 from matplotlib import image
 
 from fairseq_plugins.lab.report.replication import write_page
-from fairseq_plugins.lab.results.seeds import Shown
+from fairseq_plugins.lab.results.frame import Shown
 from fairseq_plugins.lab.results.verdicts import sentences
 
 ROOT = Path(__file__).parents[2]

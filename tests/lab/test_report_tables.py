@@ -15,11 +15,11 @@ from lab.report_runs import PLAIN, SLA, describe, experiment, part_of
 from fairseq_plugins.lab.report.contents import options_tables
 from fairseq_plugins.lab.report.figures import loss_curves, validation_curves
 from fairseq_plugins.lab.report.making import ReportOptions, comparison_tables, tables_of
+from fairseq_plugins.lab.results.choice import chosen_finished
 from fairseq_plugins.lab.results.comparisons import Significance
+from fairseq_plugins.lab.results.frame import read_experiments, read_runs
 from fairseq_plugins.lab.results.paper_formats import page_table
 from fairseq_plugins.lab.results.paper_tables import make_tables
-from fairseq_plugins.lab.results.runs import read_experiments, read_outcomes
-from fairseq_plugins.lab.results.seeds import chosen_finished
 from fairseq_plugins.lab.results.setting_tables import settings_table
 from fairseq_plugins.lab.results.tables import (
     Heading,
@@ -40,18 +40,18 @@ def column_of(table, title):
 
 
 def records_of(root):
-    (one,) = read_experiments(root, [])
+    (one,) = read_experiments(root)[0]
     return one.runs
 
 
 def chosen_of(root):
     """Return system -> its runs at the chosen setting."""
-    return {system: one.runs for system, one in chosen_finished(records_of(root)).items()}
+    return chosen_finished(records_of(root))
 
 
 def test_a_papers_cell_tells_mean_deviation_seeds_test_and_the_papers_figure(tmp_path):
     part_of(tmp_path / "cola", "cola", "mcc", BASE)
-    (made,) = make_tables([read_outcomes(tmp_path)], "sla1", Significance())
+    (made,) = make_tables([read_runs(tmp_path)], "sla1", Significance())
     table = page_table(made, Significance())
     cells = column_of(table, "CoLA")
     assert cells["BERT"].text == "51.00 ± 1.00"
@@ -67,8 +67,8 @@ def test_a_papers_cell_tells_mean_deviation_seeds_test_and_the_papers_figure(tmp
 @pytest.mark.parametrize("paper", [True, False])
 def test_the_papers_figures_can_be_left_out(tmp_path, paper):
     part_of(tmp_path / "cola", "cola", "mcc", BASE)
-    (one,) = read_experiments(tmp_path, [])
-    found = [read_outcomes(tmp_path)]
+    (one,) = read_experiments(tmp_path)[0]
+    found = [read_runs(tmp_path)]
     table = tables_of(one, found, ReportOptions(paper=paper), [])[0]
     assert any("paper" in cell.detail for row in table.rows for cell in row) == paper
 
@@ -76,8 +76,8 @@ def test_the_papers_figures_can_be_left_out(tmp_path, paper):
 def test_one_seed_a_side_is_tested_over_examples(tmp_path):
     scores = {name: values[:1] for name, values in BASE.items()}
     part_of(tmp_path / "sst2", "sst2", "accuracy", scores)
-    (one,) = read_experiments(tmp_path, [])
-    found = [read_outcomes(tmp_path)]
+    (one,) = read_experiments(tmp_path)[0]
+    found = [read_runs(tmp_path)]
     table = tables_of(one, found, ReportOptions(samples=20), [])[0]
     assert "bootstrap over examples (20 samples" in table.caption
     assert " · p " in column_of(table, "SST-2")["+ SLA"].detail
@@ -145,7 +145,7 @@ def test_a_choice_that_all_settings_make_is_a_column(tmp_path):
 
 def test_systems_are_compared_with_the_baseline(tmp_path):
     part_of(tmp_path / "cola", "cola", "accuracy", {PLAIN: [0.5, 0.52], SLA: [0.6, 0.62]})
-    found = read_outcomes(tmp_path)
+    found = read_runs(tmp_path)
     (table,) = comparison_tables(found, "", DRAWN)
     assert [row[0].text for row in table.rows] == [SLA]
     assert table.rows[0][2].value == pytest.approx(10)
@@ -164,7 +164,7 @@ def test_systems_are_compared_on_a_share_of_the_data_that_both_have(tmp_path):
             for seed, value in enumerate(values, start=1):
                 own = {"share": share, "choice": {"part": share}, "options": {"arch": system}}
                 finish(tmp_path, system, 2e-5, seed, value, metric="accuracy", **own)
-    (table,) = comparison_tables(read_outcomes(tmp_path), "", DRAWN)
+    (table,) = comparison_tables(read_runs(tmp_path), "", DRAWN)
     found = {row[0].text.split()[0]: row for row in table.rows}
     assert found[SLA][2].value == pytest.approx(10)
     assert " 50 %" in found[SLA][0].text
@@ -211,8 +211,8 @@ def test_a_table_that_nobody_knows_is_a_remark(tmp_path):
     root, remarks = experiment(tmp_path / "toy"), []
     text = (root / "experiment.json").read_text()
     (root / "experiment.json").write_text(text.replace('"sla1"', '"sla1", "tabel9"'))
-    (one,) = read_experiments(root, [])
-    found = [read_outcomes(part.folder) for part in one.parts]
+    (one,) = read_experiments(root)[0]
+    found = [read_runs(root / name) for name in one.parts]
     tables = tables_of(one, found, ReportOptions(samples=20), remarks)
     assert any("tabel9" in remark for remark in remarks)
     assert tables
@@ -226,8 +226,8 @@ def test_an_ensemble_that_a_step_left_stands_in_its_table(tmp_path):
     for place in (folder, tmp_path / "after" / "together"):
         place.parent.mkdir(exist_ok=True)
         folder = folder.rename(place)
-        (one,) = read_experiments(tmp_path, remarks)
-        models, table, *_ = tables_of(one, [read_outcomes(tmp_path)], options, remarks)
+        (one,) = read_experiments(tmp_path)[0]
+        models, table, *_ = tables_of(one, [read_runs(tmp_path)], options, remarks)
         titles.append([row[0].text for row in table.rows])
         assert any(cell.text == "no LSTM" for row in models.rows for cell in row)
     assert [title for title in titles[1] if title not in titles[0]] == ["Ensemble"]

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from lab.fake_runs import make_runs
+from lab.filled_tables import parts_of
 from lab.finished_runs import change_rows, finish
 from lab.report_runs import SLA, experiment
 
@@ -25,7 +26,6 @@ from fairseq_plugins.lab.plan.grid import Grid
 from fairseq_plugins.lab.plan.steps import read_steps
 from fairseq_plugins.lab.report import steps
 from fairseq_plugins.lab.report.making import ReportOptions, write_report
-from fairseq_plugins.lab.results.runs import find_outcomes
 from fairseq_plugins.lab.safe_files import run_folders
 
 SECRET = "the-secret-of-another-folder"
@@ -124,7 +124,7 @@ def test_results_behind_links_are_in_no_report_and_no_table(root, pages, secret,
     folder.symlink_to(secret.parent / folder.name)
     assert SECRET not in pages(root)[0]
     with pytest.raises(ValueError, match="key 'folder': .* lies outside"):
-        find_outcomes([root])
+        parts_of([root])
 
 
 @pytest.mark.parametrize("target", ["loop", "/nowhere/at/all"])
@@ -146,7 +146,7 @@ def test_no_figures_are_drawn_into_a_linked_folder(root, secret) -> None:
 
 def test_the_folder_that_is_named_may_be_a_link(root, pages, tmp_path) -> None:
     (tmp_path / "named").symlink_to(root)
-    assert len(find_outcomes([tmp_path / "named"])) == len(find_outcomes([root])) == 2
+    assert len(parts_of([tmp_path / "named"])) == len(parts_of([root])) == 2
     assert "9 of 12 runs finished" in pages(tmp_path / "named")[0]
     linked(root.parent / "second", root)
     text, remarks = pages(root.parent)

@@ -5,23 +5,23 @@ from __future__ import annotations
 import csv
 import math
 import statistics
+from types import SimpleNamespace
 
+import pandas as pd
 import pytest
 from lab.finished_runs import finish
 from scipy import stats
 
 from fairseq_plugins.lab.report.making import comparison_tables
+from fairseq_plugins.lab.results.choice import chosen_at
 from fairseq_plugins.lab.results.comparisons import Significance, compare, welch
-from fairseq_plugins.lab.results.run_frame import frame
-from fairseq_plugins.lab.results.runs import read_experiments, read_outcomes
-from fairseq_plugins.lab.results.seeds import Summary, chosen_settings, finished
+from fairseq_plugins.lab.results.frame import Shown, frame, read_experiments, read_runs
 from fairseq_plugins.lab.results.setting_tables import (
     csv_files,
     format_markdown,
     make_report,
     settings_table,
 )
-from fairseq_plugins.lab.rows import Setting
 
 PLAIN, POS, SLA = "bert_plain_tiny", "bert_pos_tiny", "bert_sla_tiny"
 
@@ -38,41 +38,48 @@ def root(tmp_path):
     return tmp_path
 
 
-def summary_of(values):
-    return Summary(Setting("one", 1e-5, 1), "accuracy", values, frame([]))
+ACCURACY = Shown("accuracy", "valid")
 
 
-def settings_of(root, metric="accuracy"):
-    return chosen_settings(read_outcomes(root).runs, metric)
+def runs_of(values):
+    rows = (SimpleNamespace(metrics={"valid": {"accuracy": one}}) for one in values.values())
+    return pd.DataFrame({"seed": [*values], "row": [*rows]})
+
+
+def chosen_in(root, metric="accuracy"):
+    runs = read_runs(root)
+    return chosen_at(runs, runs.system, metric)
+
+
+def rates_of(root, metric="accuracy"):
+    return {name: runs.learning_rate.iloc[0] for name, runs in chosen_in(root, metric).items()}
 
 
 def test_every_system_gets_its_best_rate_on_the_mean(root):
-    chosen = settings_of(root)
-    assert {name: s.setting[1] for name, s in chosen.items()} == {PLAIN: 5e-5, POS: 2e-5}
-    pos = chosen[POS]
+    assert rates_of(root) == {PLAIN: 5e-5, POS: 2e-5}
+    settings = make_report(root).settings
+    (pos,) = settings[settings.chosen.astype(bool) & (settings.system == POS)].itertuples()
     values = [0.72, 0.74, 0.76]
-    assert (pos.count, pos.mean) == (3, pytest.approx(statistics.fmean(values)))
+    assert (pos.n, pos.mean) == (3, pytest.approx(statistics.fmean(values)))
     assert pos.deviation == pytest.approx(statistics.stdev(values))
-    assert pos.extreme == pytest.approx(0.76)
+    assert pos.best == pytest.approx(0.76)
     assert pos.last == pytest.approx(0.64)
 
 
 def test_lower_is_better_for_losses(root):
-    chosen = settings_of(root, "loss")
-    assert {name: s.setting[1] for name, s in chosen.items()} == {PLAIN: 5e-5, POS: 2e-5}
-    assert chosen[POS].extreme == pytest.approx(0.24)
+    assert rates_of(root, "loss") == {PLAIN: 5e-5, POS: 2e-5}
+    assert make_report(root, metric="loss").settings.best.min() == pytest.approx(0.24)
 
 
 def test_one_lucky_seed_does_not_choose_the_rate(root):
     finish(root, PLAIN, 3e-5, 1, 0.99)
-    assert settings_of(root)[PLAIN].setting[1] == 5e-5
+    assert rates_of(root)[PLAIN] == 5e-5
 
 
 def test_comparison_is_paired_over_shared_seeds(root):
     finish(root, POS, 2e-5, 9, 0.1)  # a seed that the baseline lacks
-    chosen = settings_of(root)
-    assert chosen[POS].setting[1] == 2e-5
-    found = compare(chosen[PLAIN], chosen[POS])
+    chosen = chosen_in(root)
+    found = compare(chosen[PLAIN], chosen[POS], ACCURACY)
     pairs = [0.72, 0.74, 0.76], [0.62, 0.62, 0.64]
     assert found.n == 3
     assert found.difference == pytest.approx(
@@ -80,20 +87,20 @@ def test_comparison_is_paired_over_shared_seeds(root):
     )
     assert found.t_p == pytest.approx(float(stats.ttest_rel(*pairs).pvalue))
     assert (found.wins, found.losses) == (3, 0)
-    back = compare(chosen[POS], chosen[PLAIN])
+    back = compare(chosen[POS], chosen[PLAIN], ACCURACY)
     assert (back.difference, back.wins) == (pytest.approx(-found.difference), 0)
 
 
 def test_comparison_of_one_seed_or_of_equals_claims_nothing(tmp_path):
     finish(tmp_path, PLAIN, 5e-5, 1, 0.5)
     finish(tmp_path, POS, 5e-5, 1, 0.6)
-    chosen = settings_of(tmp_path)
-    single = compare(chosen[PLAIN], chosen[POS])
+    chosen = chosen_in(tmp_path)
+    single = compare(chosen[PLAIN], chosen[POS], ACCURACY)
     assert math.isnan(single.t_p)
     assert math.isnan(single.se)
     finish(tmp_path, PLAIN, 5e-5, 2, 0.6)
-    chosen = settings_of(tmp_path)
-    equal = compare(chosen[PLAIN], chosen[PLAIN])
+    chosen = chosen_in(tmp_path)
+    equal = compare(chosen[PLAIN], chosen[PLAIN], ACCURACY)
     assert math.isnan(equal.t_p)
     assert (equal.untested, equal.wins) == ("all differences equal", 0)
 
@@ -105,14 +112,14 @@ def test_equal_differences_make_no_t_test(scale):
     better = {seed: value + 0.013 * scale for seed, value in scores.items()}
     exact = {better[seed] - scores[seed] for seed in scores}
     assert (len(exact) > 1) == (scale != 30.0)  # rounding, or not
-    pair = summary_of(scores), summary_of(better)
-    found = compare(*pair)
+    pair = runs_of(scores), runs_of(better)
+    found = compare(*pair, ACCURACY)
     assert math.isnan(found.t_p)
     assert (found.untested, found.wins, found.losses) == ("all differences equal", 5, 0)
     better[1] += scale * 1e-6
-    assert compare(pair[0], summary_of(better)).t_p < 1e-6
+    assert compare(pair[0], runs_of(better), ACCURACY).t_p < 1e-6
     rounded = {seed: value * (1 + 2e-16) for seed, value in scores.items()}
-    assert compare(pair[0], summary_of(rounded)).wins == 0
+    assert compare(pair[0], runs_of(rounded), ACCURACY).wins == 0
 
 
 @pytest.mark.parametrize("broken", [math.nan, math.inf])
@@ -120,8 +127,7 @@ def test_scores_that_are_no_numbers_are_never_chosen_or_tested(root, broken):
     finish(root, POS, 3e-5, 1, broken)
     for seed in (2, 3):
         finish(root, POS, 3e-5, seed, 0.99)
-    assert settings_of(root)[POS].setting[1] == 2e-5
-    assert broken != settings_of(root)[POS].extreme
+    assert rates_of(root)[POS] == 2e-5
     for seed in (1, 2, 3):
         finish(root, SLA, 5e-5, seed, broken if seed == 2 else 0.9)
     report = make_report(root, baseline=PLAIN, samples=20)
@@ -132,7 +138,7 @@ def test_scores_that_are_no_numbers_are_never_chosen_or_tested(root, broken):
     assert "| a score is no number |" in text
     row = list(csv.DictReader(csv_files(report)["comparisons.csv"].splitlines()))[-1]
     assert (row["t_p"], row["untested"]) == ("", "a score is no number")
-    (table,) = comparison_tables(read_outcomes(root), "", Significance(samples=20))
+    (table,) = comparison_tables(read_runs(root), "", Significance(samples=20))
     assert "a score is no number" in {cell.text for cell in table.rows[-1]}
 
 
@@ -141,9 +147,9 @@ def test_choices_are_settings_of_their_own_and_chosen_like_rates(root):
         finish(root, SLA, 5e-5, seed, 0.60 + 0.01 * seed, choice={"tree-threshold": 3})
         finish(root, SLA, 5e-5, seed, 0.70 + 0.01 * seed, choice={"tree-threshold": 4})
         finish(root, SLA, 2e-5, seed, 0.65 + 0.01 * seed, choice={"tree-threshold": 4})
-    chosen = settings_of(root)[SLA]
-    assert chosen.setting[:4] == (SLA, 5e-5, 3, (("tree-threshold", 4),))
-    assert (chosen.count, chosen.mean) == (3, pytest.approx(0.72))
+    chosen = chosen_in(root)[SLA]
+    assert chosen.setting.iloc[0][:4] == (SLA, 5e-5, 3, (("tree-threshold", 4),))
+    assert ACCURACY.values(chosen) == pytest.approx([0.71, 0.72, 0.73])
     report = make_report(root, baseline=PLAIN)
     text = format_markdown(report)
     assert f"| {SLA} tree-threshold=4 * | 5e-05 | 3 epochs | 3 | 72.00" in text
@@ -197,9 +203,9 @@ def test_report_shows_settings_choice_and_significance(root):
 def test_of_equal_settings_the_same_is_chosen_in_whatever_order(tmp_path):
     for rate in (5e-5, 2e-5):
         finish(tmp_path, PLAIN, rate, 1, 0.5)
-    runs = read_outcomes(tmp_path).runs
+    runs = read_runs(tmp_path)
     for some in (runs, runs.iloc[::-1]):
-        assert chosen_settings(some, "accuracy")[PLAIN].setting.learning_rate == 2e-5
+        assert chosen_at(some, some.system)[PLAIN].learning_rate.iloc[0] == 2e-5
 
 
 @pytest.mark.parametrize(
@@ -242,9 +248,8 @@ def test_systems_without_a_seed_in_common_are_named_not_compared(tmp_path):
 
 
 def test_frames_without_a_run_keep_their_columns_and_make_no_table():
-    for runs in (frame([]), finished(frame([]))):
-        assert {"setting", "score"} <= {*runs.columns}
-        assert settings_table("None", runs) == []
+    assert {"setting", "counts"} <= {*frame([]).columns}
+    assert settings_table("None", frame([])) == []
 
 
 def test_of_an_experiment_the_folder_of_a_part_is_asked_for(tmp_path):
@@ -318,11 +323,10 @@ def test_a_run_twice_is_no_further_seed(root):
     lines = (root / "rows.jsonl").read_text().splitlines()
     (root / "rows.jsonl").write_text("\n".join([*lines, lines[4]]) + "\n")
     with pytest.raises(ValueError, match=r"rows.jsonl:13: the run of \S+rows.jsonl:5 again"):
-        read_outcomes(root)
-    remarks = []
-    (found,) = read_experiments(root, remarks)
+        read_runs(root)
+    (found,) = read_experiments(root)[0]
     assert len(found.runs) == 12
-    assert len(remarks) == 1
+    assert len(found.faults) == 1
 
 
 def test_how_long_runs_by_updates_trained_is_told(tmp_path):
@@ -341,7 +345,7 @@ def test_two_runs_of_one_setting_and_seed_are_refused_where_they_are_compared(ro
     mine = (root / "rows.jsonl").read_text()
     (root / "rows.jsonl").write_text(mine + mine.replace(f'"{root.name}"', '"another"'))
     with pytest.raises(ValueError, match=r"rows.jsonl:\d+: has the setting and seed of .*:1, of"):
-        read_outcomes(root)
+        read_runs(root)
 
 
 @pytest.mark.parametrize("order", [(100, 200), (200, 100)])
@@ -350,5 +354,5 @@ def test_lengths_in_updates_stand_by_their_size_in_whatever_order(tmp_path, orde
         for updates in order:
             more = {"epochs": 0, "updates": updates}
             finish(tmp_path / f"{updates}", "plain", 1e-3, seed, 0.5, home=tmp_path, **more)
-    found = read_outcomes(tmp_path).runs
+    found = read_runs(tmp_path)
     assert [*found.updates] == [100, 100, 200, 200]

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from lab.filled_tables import OVER_SEEDS, cells, format_markdown, table_of
+from lab.filled_tables import OVER_SEEDS, cells, format_markdown, parts_of, table_of
 from lab.finished_questions import answered, with_three_models
 
 from fairseq_plugins.evaluation.example_answers import read_answers
@@ -23,7 +23,6 @@ from fairseq_plugins.lab.results.bertqa import models_table, with_ensemble
 from fairseq_plugins.lab.results.comparisons import EXAMPLES, Significance
 from fairseq_plugins.lab.results.experiment_tables import lay_out
 from fairseq_plugins.lab.results.paper_tables import make_tables
-from fairseq_plugins.lab.results.runs import find_outcomes
 from fairseq_plugins.lab.results.tables import format_table
 
 MANIFEST = {
@@ -212,7 +211,7 @@ def test_table_2_has_the_papers_rows_with_its_figures_in_both_wirings(tmp_path):
 def test_table_3_compares_models_trained_on_other_data(tmp_path):
     answered(tmp_path, "bert_plain_large", [0.80, 0.81, 0.805], "bert_plain_large")
     answered(tmp_path, "model1_large", [0.9, 0.91, 0.905], "bertqa_literal_large", data="d")
-    (table,) = make_tables(find_outcomes([tmp_path]), "", OVER_SEEDS)
+    (table,) = make_tables(parts_of([tmp_path]), "", OVER_SEEDS)
     text = format_markdown(table, OVER_SEEDS)
     assert "| Model 1 |" in text
     assert "90.50 (0.50) ↑ [82.08]" in text
@@ -230,7 +229,7 @@ def test_metrics_of_a_tuned_threshold_are_left_out_where_a_run_has_none(tmp_path
 
 def test_table_1_says_what_the_models_are(tmp_path):
     with_three_models(tmp_path)
-    (table,) = models_table(find_outcomes([tmp_path]))
+    (table,) = models_table(parts_of([tmp_path]))
     models = table.records()
     assert [model["model"] for model in models] == [f"Model {k} (large)" for k in (1, 2, 3)]
     assert {(model["BS"], model["GA"], model["dataset"]) for model in models} == {
@@ -244,7 +243,7 @@ def test_table_1_says_what_the_models_are(tmp_path):
 
 def test_the_ensemble_stands_in_table_3_beside_the_papers(tmp_path):
     folder = with_three_models(tmp_path)
-    found = with_ensemble(find_outcomes([tmp_path]), folder)
+    found = with_ensemble(parts_of([tmp_path]), folder)
     (table,) = make_tables(found, "bertqa3", OVER_SEEDS)
     rows = {row[0]: row for row in cells(table)}
     assert list(rows)[1:] == ["BERT", "Model 1", "Model 2", "Model 3", "Ensemble"]
@@ -257,7 +256,7 @@ def test_the_ensemble_stands_in_table_3_beside_the_papers(tmp_path):
 
 def test_an_ensemble_of_other_runs_or_of_another_split_is_refused(tmp_path):
     folder = with_three_models(tmp_path)
-    found, path = find_outcomes([tmp_path]), folder / "metrics.json"
+    found, path = parts_of([tmp_path]), folder / "metrics.json"
     metrics = json.loads(path.read_text())
     path.write_text(json.dumps({**metrics, "of": "dev.json"}))
     with pytest.raises(ValueError, match="together holds no answers .*'dev.json'"):

@@ -5,14 +5,13 @@ from __future__ import annotations
 import csv
 
 import pytest
-from lab.filled_tables import OVER_SEEDS, cells, fill, table_of
+from lab.filled_tables import OVER_SEEDS, cells, fill, parts_of, table_of
 from lab.finished_runs import finish
 from lab.translated_runs import translated
 
 from fairseq_plugins.lab.results.experiment_tables import lay_out
 from fairseq_plugins.lab.results.layouts import labels, layouts
 from fairseq_plugins.lab.results.paper_tables import Row, make_tables
-from fairseq_plugins.lab.results.runs import find_outcomes
 from fairseq_plugins.lab.results.table_names import check_names, table_names
 
 PLAIN, POS = "bert_plain_minilm", "bert_pos_minilm"
@@ -38,8 +37,7 @@ def test_bert_and_pos_stand_in_a_table_of_their_own_and_in_those_of_others(tmp_p
         tmp_path, "rte", "accuracy", {PLAIN: [0.5, 0.51], POS: [0.6, 0.61], "dabert_minilm": [0.7]}
     )
     found = {
-        table.layout.title: table
-        for table in make_tables(find_outcomes([tmp_path]), "", OVER_SEEDS)
+        table.layout.title: table for table in make_tables(parts_of([tmp_path]), "", OVER_SEEDS)
     }
     kinds = {title: [row.kind for row in table.rows] for title, table in found.items()}
     assert kinds[layouts()["syntax2"].title] == ["bert_plain", "bert_pos"]
@@ -64,7 +62,7 @@ def composed(root, **scores):
 def test_every_combination_has_its_row_and_is_compared_with_the_plain_one(tmp_path):
     scores = {name: (0.5, 0.51) for name in KINDS if "coattention" not in name}
     composed(tmp_path, **{**scores, "pos_sla_dual": (0.7, 0.71)})
-    (table,) = make_tables(find_outcomes([tmp_path]), "", OVER_SEEDS)
+    (table,) = make_tables(parts_of([tmp_path]), "", OVER_SEEDS)
     assert table.layout is layouts()["composition"]
     found = {row[0]: row for row in cells(table)[1:]}
     assert len(found) == 8
@@ -132,8 +130,8 @@ def test_unknown_and_unfitting_tables_are_refused(tmp_path):
 def test_nothing_is_tested_of_equal_seeds(tmp_path):
     translated(tmp_path, "baseline", 8.0)
     translated(tmp_path, "pos", 9.0, features="pos")
-    (one,) = find_outcomes([tmp_path])
+    (one,) = parts_of([tmp_path])
     texts, table = lay_out([tmp_path], ["features"])
-    assert one.dataset == "translation"
+    assert {*one.dataset} == {"translation"}
     assert "| +1.00 |" in texts[0]
     assert {row["p"] for row in csv.DictReader(table.splitlines())} == {""}

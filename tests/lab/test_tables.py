@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from lab.example_datasets import dataset_of
-from lab.filled_tables import OVER_SEEDS, cells, entry_of, fill, format_markdown, table_of
+from lab.filled_tables import OVER_SEEDS, cells, entry_of, fill, format_markdown, parts_of, table_of
 from lab.finished_runs import change_rows, finish
 
 from fairseq_plugins.evaluation.metrics import NAMES
@@ -19,7 +19,6 @@ from fairseq_plugins.lab.results.comparisons import EXAMPLES, Significance, welc
 from fairseq_plugins.lab.results.layouts import labels, layouts
 from fairseq_plugins.lab.results.paper_formats import page_table, paper_table
 from fairseq_plugins.lab.results.paper_tables import Row, make_tables
-from fairseq_plugins.lab.results.runs import find_outcomes
 from fairseq_plugins.lab.results.tables import to_csv
 
 PLAIN, WLA, SLA = (f"bert_{kind}_minilm" for kind in ("plain", "wla", "sla"))
@@ -198,22 +197,22 @@ def test_layouts_are_found_by_the_datasets_that_are_there(tmp_path, cola):
     fill(tmp_path / "odd", "sick", "accuracy", {PLAIN: [0.5]})
     fill(tmp_path / "glue_demo", "cola", "mcc", {PLAIN: [0.5]})
     (tmp_path / "empty").mkdir()
-    assert len(find_outcomes([tmp_path / "glue_demo"])) == 1  # asked for by its name
-    tables = make_tables(find_outcomes([tmp_path]), "", OVER_SEEDS)
+    assert len(parts_of([tmp_path / "glue_demo"])) == 1  # asked for by its name
+    tables = make_tables(parts_of([tmp_path]), "", OVER_SEEDS)
     assert [[b.column.dataset for b in t.blocks] for t in tables] == [["cola"], ["rte"], ["sick"]]
     assert [t.layout.title for t in tables[:2]] == [layouts()[n].title for n in ("sla1", "sla2")]
     with pytest.raises(ValueError, match="'sla3': none of these runs .* on cola, rte, sick"):
-        make_tables(find_outcomes([tmp_path]), "sla3", OVER_SEEDS)
+        make_tables(parts_of([tmp_path]), "sla3", OVER_SEEDS)
     with pytest.raises(ValueError, match="--layout 'x': choices are sla1, .*, others"):
-        make_tables(find_outcomes([tmp_path]), "x", OVER_SEEDS)
-    with pytest.raises(FileNotFoundError, match="none: no finished run"):
-        find_outcomes([tmp_path / "none"])
+        make_tables(parts_of([tmp_path]), "x", OVER_SEEDS)
+    with pytest.raises(FileNotFoundError, match="none: no such file or folder"):
+        parts_of([tmp_path / "none"])
 
 
 def test_a_table_of_certain_systems_does_not_take_the_dataset_of_others(tmp_path):
     """Runs on `tokens` stand in the last table, unless they are combinations of parts."""
     fill(tmp_path, "tokens", "entity_f1", {"bert_plain_tiny": [0.5, 0.6], "bert_sla_tiny": [0.9]})
-    (table,) = make_tables(find_outcomes([tmp_path]), "", OVER_SEEDS)
+    (table,) = make_tables(parts_of([tmp_path]), "", OVER_SEEDS)
     assert [column.dataset for column in table.layout.columns][-1] == "tokens"
     assert entry_of(table, "bert_sla", "tiny", -1) is not None
 
@@ -256,12 +255,12 @@ def test_examples_can_be_resampled_in_place_of_seeds(tmp_path):
     for system, right in ((PLAIN, 25), (SLA, 45)):
         own = {"dataset": "toy", "options": {"arch": system}}
         finish(tmp_path, system, 2e-5, 1, right / 50, right=right, **own)
-    (table,) = make_tables(find_outcomes([tmp_path]), "", Significance(EXAMPLES, 200, 1))
+    (table,) = make_tables(parts_of([tmp_path]), "", Significance(EXAMPLES, 200, 1))
     (score,) = entry_of(table, "bert_sla")
     assert score.p < 0.05
     assert score.marked  # with a single seed
     next(tmp_path.glob("bert_sla*/*/*/predictions.jsonl")).unlink()
-    (table,) = make_tables(find_outcomes([tmp_path]), "", Significance(EXAMPLES, 200, 1))
+    (table,) = make_tables(parts_of([tmp_path]), "", Significance(EXAMPLES, 200, 1))
     assert not entry_of(table, "bert_sla")[0].marked
 
 
@@ -270,7 +269,7 @@ def test_an_arrow_is_of_the_seeds_that_were_tested(tmp_path):
     for (system, seed), right in seeds.items():
         own = {"dataset": "toy", "options": {"arch": system}}
         finish(tmp_path, system, 2e-5, seed, right / 50, right=right, **own)
-    (table,) = make_tables(find_outcomes([tmp_path]), "", Significance(EXAMPLES, 200, 1))
+    (table,) = make_tables(parts_of([tmp_path]), "", Significance(EXAMPLES, 200, 1))
     (score,) = entry_of(table, "bert_sla")
     assert score.p < 0.05
     assert not score.marked  # the mean is higher, but the seed of both is lower
@@ -341,6 +340,6 @@ def test_cited_systems_stand_below_with_the_figures_of_what_is_shown(cola):
     ]  # BERT-GED was tried on FCE alone
     page = page_table(table, OVER_SEEDS)
     assert [cell.detail for cell in page.rows[-1]] == ["cited", "paper 60.6", ""]
-    (bare,) = make_tables(find_outcomes([cola]), "sla1", OVER_SEEDS, paper=False)
+    (bare,) = make_tables(parts_of([cola]), "sla1", OVER_SEEDS, paper=False)
     assert not bare.cited
     assert len(cells(bare, cited=True)) == len(cells(table))

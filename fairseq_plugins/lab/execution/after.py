@@ -36,8 +36,8 @@ from ..plan.experiment_file import PlannedPart
 from ..plan.grid import SIZES
 from ..plan.prepared_data import raw_folder
 from ..plan.steps import OPTIONAL, PLACE, AfterStep, check_words
-from ..results.runs import read_outcomes
-from ..results.seeds import chosen_settings
+from ..results.choice import chosen_at
+from ..results.frame import read_runs
 from ..rows import read_rows
 from ..run_files import AFTER, DONE, ROWS
 from ..safe_files import LARGEST, is_file, read_json, read_tail, refuse_links, remove_folder
@@ -217,15 +217,14 @@ def _part_of(kind: str, name: str, plan: Plan) -> tuple[PlannedPart, str]:
 def _chosen(runs: Path, system: str, part: str) -> list[Path]:
     """Return the folders of a system's runs at the setting chosen on the validation set."""
     try:
-        outcomes = read_outcomes(runs)
+        found = read_runs(runs)
     except FileNotFoundError:
         raise NotThere(f"no run on {part!r} is finished") from None
-    names = set(outcomes.runs.system)
+    names = set(found.system)
     sized = [system] if system in names else sorted(names & {f"{system}_{s}" for s in SIZES})
     if len(sized) > 1:
         raise ValueError(f"{part}/{system} is any of {named(sized)}: name one of them")
     if not sized:
         raise NotThere(f"no run of {system!r} on {part!r} is finished")
-    own = outcomes.runs[outcomes.runs.system == sized[0]]
-    chosen = chosen_settings(own, outcomes.metric)[sized[0]].runs
+    chosen = chosen_at(found, found.system)[sized[0]]
     return list(chosen.sort_values("seed").folder)

@@ -10,7 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, NullLocator
 from scipy import stats
 
-from ..results.seeds import Shown
+from ..results.frame import Shown
 from ..results.tables import name_of, scale_of
 from .drawing import BLUE, note, plain, style, tidy, wrapped
 

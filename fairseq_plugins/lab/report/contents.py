@@ -10,9 +10,9 @@ from typing import Any
 import pandas as pd
 
 from ...files import sha256
+from ..results.choice import chosen_finished
+from ..results.frame import Experiment
 from ..results.remarks import remarks_of
-from ..results.runs import FoundExperiment, Planned
-from ..results.seeds import chosen_finished
 from ..results.setting_tables import shown_metrics
 from ..results.tables import NONE, Heading, ResultTable, TableCell, number_cell, words
 from ..results.training_log import updates_so_far
@@ -37,14 +37,14 @@ def title_of(run: Any) -> str:
     return " · ".join(names_of(run))
 
 
-def counts_of(experiment: FoundExperiment) -> Counts:
+def counts_of(experiment: Experiment) -> Counts:
     """Return how many runs are how far."""
     ended = [int((experiment.runs.status == one).sum()) for one in STATES]
-    begun = sum(one.has_begun for one in experiment.waiting)
+    begun = len(_begun(experiment))
     return Counts(*ended, unfinished=begun, waiting=len(experiment.waiting) - begun)
 
 
-def facts_of(experiment: FoundExperiment) -> list[tuple[str, str]]:
+def facts_of(experiment: Experiment) -> list[tuple[str, str]]:
     """Return what there is to know about an experiment, as names and values."""
     runs = experiment.runs
     systems, seeds = list(dict.fromkeys(runs.system)), sorted(set(runs.seed))
@@ -75,7 +75,7 @@ def _written(*paths: Path) -> list[str]:
     return [stamp.strftime("%Y-%m-%d %H:%M UTC") for stamp in stamps]
 
 
-def failures_of(experiment: FoundExperiment) -> list[Failure]:
+def failures_of(experiment: Experiment) -> list[Failure]:
     """Return the failed runs, each with the last lines of what it said."""
     found, runs = [], experiment.runs
     for run in runs[runs.status == FAILED].itertuples():
@@ -88,26 +88,32 @@ def failures_of(experiment: FoundExperiment) -> list[Failure]:
     return found
 
 
-def unfinished_table(experiment: FoundExperiment) -> ResultTable | None:
+def unfinished_table(experiment: Experiment) -> ResultTable | None:
     """Return how far runs are that have begun and are not finished; None if there are none."""
     headings = [*words("run"), Heading("updates"), Heading("done"), *words("log last written")]
-    begun = [one for one in experiment.waiting if one.has_begun]
-    rows = [list(_how_far(one, experiment.folder)) for one in begun]
+    begun = _begun(experiment).items()
+    rows = [list(_how_far(*one, experiment.folder)) for one in begun]
     return ResultTable("Unfinished runs", headings, rows) if rows else None
 
 
-def _how_far(run: Planned, root: Path) -> Iterator[TableCell]:
+def _begun(experiment: Experiment) -> dict[Path, int]:
+    """Return folder -> updates of the runs that train, or have trained, and have no row."""
+    waiting = experiment.waiting.items()
+    return {folder: updates for folder, updates in waiting if is_file(folder / LOG)}
+
+
+def _how_far(folder: Path, updates: int, root: Path) -> Iterator[TableCell]:
     """Yield the cells of an unfinished run."""
-    log = run.folder / LOG
+    log = folder / LOG
     done = updates_so_far(log)
-    share = min(1.0, done / run.updates) if run.updates else math.nan
-    yield TableCell(str(run.folder.relative_to(root)))
-    yield TableCell(f"{done:,}", f"of {run.updates:,}" if run.updates else "", done)
+    share = min(1.0, done / updates) if updates else math.nan
+    yield TableCell(str(folder.relative_to(root)))
+    yield TableCell(f"{done:,}", f"of {updates:,}" if updates else "", done)
     yield TableCell("" if math.isnan(share) else f"{100 * share:.0f} %", value=share, share=share)
     yield TableCell("".join(_written(log)) or "not yet")
 
 
-def commands_of(experiment: FoundExperiment) -> list[Command]:
+def commands_of(experiment: Experiment) -> list[Command]:
     """Return the command of the experiment, then that of every run."""
     own = str(experiment.facts.get("command") or "")
     found = [Command("the whole experiment", own, True)] if own else []
@@ -115,17 +121,17 @@ def commands_of(experiment: FoundExperiment) -> list[Command]:
     return [*found, *(Command(title, text) for title, text in told if text)]
 
 
-def parts_table(experiment: FoundExperiment) -> ResultTable:
+def parts_table(experiment: Experiment) -> ResultTable:
     """Return one line a part: what it is, and how much of it is done; no column of noughts."""
     counted = ["systems", "settings", "seeds", *STATES]
     rows = []
-    for part in experiment.parts:
-        runs, shown = experiment.of(part), shown_metrics(experiment.of(part))
+    for name, runs in experiment.parts.items():
+        shown = shown_metrics(runs)
         numbers = [
             *(runs[column].nunique() for column in ("system", "setting", "seed")),
             *((runs.status == status).sum() for status in STATES),
         ]
-        cells = [TableCell(experiment.name_of(part)), TableCell(part.dataset or NONE)]
+        cells = [TableCell(name), TableCell(runs.dataset.iloc[0] or NONE)]
         cells += [number_cell(number, "{:,}") for number in numbers]
         cells += [TableCell(shown[0].metric, shown[0].split) if shown else TableCell(NONE)]
         tried = ", ".join(one.metric for one in shown[1:])
@@ -145,7 +151,7 @@ def parts_table(experiment: FoundExperiment) -> ResultTable:
 def options_tables(title: str, runs: pd.DataFrame) -> Iterator[ResultTable]:
     """Yield the options that all chosen systems share, and those in which they differ."""
     chosen = chosen_finished(runs)
-    options = {system: _spelled(one.runs.options.iloc[0]) for system, one in chosen.items()}
+    options = {system: _spelled(one.options.iloc[0]) for system, one in chosen.items()}
     names = list(dict.fromkeys(name for own in options.values() for name in own))
     same = [name for name in names if len({own.get(name) for own in options.values()}) == 1]
     if same:
@@ -178,7 +184,7 @@ def _spelled(options: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
-def versions_table(experiment: FoundExperiment) -> list[ResultTable]:
+def versions_table(experiment: Experiment) -> list[ResultTable]:
     """Return what the runs depended on, if known: a line a package, a column a set of versions."""
     found = [experiment.facts.get("versions"), *(row.versions for row in experiment.runs.row)]
     found = [one for one in found if isinstance(one, dict) and one]

@@ -17,14 +17,9 @@ import pandas as pd
 from ..figures.curves import Curves, plot_curves, plot_gates, plot_learning
 from ..figures.drawing import save
 from ..figures.seeds import plot_seeds
+from ..results.choice import baseline_of, chosen_finished, seed_scores, shown_of
+from ..results.frame import Experiment, tried
 from ..results.one_dataset import share_curves
-from ..results.runs import FoundExperiment, Outcomes, tried
-from ..results.seeds import (
-    baseline_of,
-    chosen_finished,
-    seed_scores,
-    shown_of,
-)
 from ..results.tables import name_of, scale_of
 from ..results.training_log import training_losses, validations
 from ..run_files import LOG
@@ -37,8 +32,8 @@ Runs = Mapping[str, pd.DataFrame]  # system -> runs at one setting
 
 
 def draw(
-    experiment: FoundExperiment,
-    outcomes: Mapping[str, Outcomes],
+    experiment: Experiment,
+    outcomes: Mapping[str, pd.DataFrame],
     folder: Path,
     prefix: str,
     remarks: list[str],
@@ -55,18 +50,18 @@ def draw(
         remarks: what could not be read is added, a line each.
         baseline: system that comes first where seeds are shown; empty for the usual one.
     """
-    for part in experiment.parts:
-        runs, name = experiment.of(part), experiment.name_of(part)
+    for name, runs in experiment.parts.items():
+        root, dataset = runs.root.iloc[0], runs.dataset.iloc[0]
         runs = runs[runs.fraction == max(runs.fraction, default=1.0)]
         stem = folder / (prefix + re.sub(r"[^\w.-]+", "_", name)[:100])
-        if part.name in outcomes:
-            what = f"{part.folder}: no curve of shares of the data, "
-            make = partial(_fractions, name, outcomes[part.name], stem)
+        if name in outcomes:
+            what = f"{root}: no curve of shares of the data, "
+            make = partial(_fractions, name, outcomes[name], stem)
             yield from tried(make, remarks, [], what)
-            make = partial(_seeds, name, outcomes[part.name], stem, baseline)
-            yield from tried(make, remarks, [], f"{part.folder}: no figure of seeds, ")
+            make = partial(_seeds, name, outcomes[name], stem, baseline)
+            yield from tried(make, remarks, [], f"{root}: no figure of seeds, ")
         yield from _learning(name, runs, stem, remarks)
-        yield from _gates(name, part.dataset or name, runs, stem)
+        yield from _gates(name, dataset or name, runs, stem)
 
 
 def _about(runs: Runs) -> str:
@@ -90,9 +85,9 @@ def _over_seeds(numbers: Iterable[int]) -> str:
     return f"mean and range over {several if counts[0] < counts[-1] else f'{counts[0]} seeds'}"
 
 
-def _fractions(name: str, found: Outcomes, stem: Path) -> list[Figure]:
+def _fractions(name: str, found: pd.DataFrame, stem: Path) -> list[Figure]:
     """Draw a score against the share of the training data."""
-    if found.runs.fraction.nunique() < 2:
+    if found.fraction.nunique() < 2:
         return []
     curves, shown = share_curves(found)
     (path,) = save(plot_curves(curves, shown.title), f"{stem}-fractions", ["svg"])
@@ -101,21 +96,21 @@ def _fractions(name: str, found: Outcomes, stem: Path) -> list[Figure]:
     return [Figure(f"{name}: shares of the training data", caption, path, True)]
 
 
-def _seeds(name: str, found: Outcomes, stem: Path, baseline: str) -> list[Figure]:
+def _seeds(name: str, found: pd.DataFrame, stem: Path, baseline: str) -> list[Figure]:
     """Draw a score of every seed, of several systems that do not all have one seed."""
-    runs, shown = found.runs, shown_of(found)
-    first = baseline if baseline in set(runs.system) else baseline_of(found)
+    shown = shown_of(found)
+    first = baseline if baseline in set(found.system) else baseline_of(found)
     scores = seed_scores(found, shown, first)
     if len(scores) < 2 or max(map(len, scores.values())) < 2:
         return []
     (path,) = save(plot_seeds(scores, shown), f"{stem}-seeds", ["svg"])
     caption = f"{shown.title}: every seed a dot, the mean a line; each at its chosen setting"
-    return [Figure(f"{name}: seeds", f"{caption}{_of_share(max(runs.fraction))}.", path, True)]
+    return [Figure(f"{name}: seeds", f"{caption}{_of_share(max(found.fraction))}.", path, True)]
 
 
 def _learning(name: str, records: pd.DataFrame, stem: Path, remarks: list[str]) -> Iterator[Figure]:
     """Draw the metric of validation, and the loss of training, against updates."""
-    runs = {system: one.runs for system, one in chosen_finished(records).items()}
+    runs = chosen_finished(records)
     if not runs:
         return
     about = records.iloc[0]
@@ -136,7 +131,7 @@ def _learning(name: str, records: pd.DataFrame, stem: Path, remarks: list[str]) 
 
 def _gates(name: str, dataset: str, records: pd.DataFrame, stem: Path) -> Iterator[Figure]:
     """Draw the mean gates of every layer."""
-    runs = {system: one.runs for system, one in chosen_finished(records).items()}
+    runs = chosen_finished(records)
     curves = gate_curves(runs)
     if curves:
         (path,) = save(plot_gates({dataset: curves}), f"{stem}-gates", ["svg"])

@@ -16,13 +16,13 @@ from ...files import write_text
 from ...messages import named
 from ..results.against import against
 from ..results.bertqa import with_ensemble
+from ..results.choice import plain_of, shown_of
 from ..results.comparisons import EXAMPLES, SEEDS, Significance
 from ..results.experiment_tables import makers
+from ..results.frame import Experiment, Shown, compared, read_experiments, tried
 from ..results.one_dataset import label_of
 from ..results.paper_formats import page_table
 from ..results.remarks import remarked
-from ..results.runs import FoundExperiment, Outcomes, compared, is_invented, read_experiments, tried
-from ..results.seeds import Shown, plain_of, shown_of
 from ..results.setting_tables import compared_table, settings_table
 from ..results.table_names import table_names
 from ..results.tables import ResultTable
@@ -103,8 +103,8 @@ def make_report(root: str | Path, figures: Path, options: ReportOptions) -> Repo
     Raises:
         FileNotFoundError, ValueError: see `write_report`.
     """
-    remarks: list[str] = []
-    experiments = read_experiments(root, remarks)
+    experiments, remarks = read_experiments(root)
+    remarks += [fault for one in experiments for fault in one.faults]
     systems = dict.fromkeys(system for one in experiments for system in one.runs.system)
     if options.baseline and options.baseline not in systems:
         raise ValueError(f"--baseline {options.baseline!r}: choices are {named(systems)}")
@@ -118,7 +118,7 @@ def make_report(root: str | Path, figures: Path, options: ReportOptions) -> Repo
 
 
 def _chapter(
-    experiment: FoundExperiment,
+    experiment: Experiment,
     figures: Path,
     prefix: str,
     options: ReportOptions,
@@ -126,14 +126,14 @@ def _chapter(
 ) -> Chapter:
     """Put together what is shown of an experiment."""
     found = {}
-    for part in experiment.parts:
-        runs, what = experiment.of(part), f"{part.folder}: in no table that compares systems: "
+    for name, runs in experiment.parts.items():
+        what = f"{runs.root.iloc[0]}: in no table that compares systems: "
         one = tried(partial(compared, runs), remarks, None, what) if runs.done.any() else None
-        found |= {part.name: one} if one else {}
+        found |= {name: one} if one is not None else {}
     tables = tables_of(experiment, list(found.values()), options, remarks)
     settings = versions_table(experiment)
-    for part in experiment.parts:
-        settings += options_tables(experiment.name_of(part), experiment.of(part))
+    for name, runs in experiment.parts.items():
+        settings += options_tables(name, runs)
     return Chapter(
         experiment.title,
         counts_of(experiment),
@@ -153,8 +153,8 @@ def _chapter(
 
 
 def tables_of(
-    experiment: FoundExperiment,
-    found: Sequence[Outcomes],
+    experiment: Experiment,
+    found: Sequence[pd.DataFrame],
     options: ReportOptions,
     remarks: list[str],
 ) -> list[ResultTable]:
@@ -173,23 +173,23 @@ def tables_of(
     left_out = ": a table is left out: "
     for folder in experiment.ensembles():
         found = tried(partial(with_ensemble, found, folder), remarks, found, f"{folder}{left_out}")
-    several = any(one.runs.duplicated(["root", "setting"]).any() for one in found)
+    several = any(one.duplicated(["root", "setting"]).any() for one in found)
     test = drawn if several else replace(drawn, over=EXAMPLES)
-    paper = options.paper and not is_invented(experiment.folder)
+    paper = options.paper and not experiment.is_invented
     shown: list[ResultTable] = []
     for root, make in makers(found, wanted, test, paper, page_table, shares=True):
         shown += tried(make, remarks, [], f"{root}{left_out}")
     shown = [remarked(table, experiment.runs) for table in shown]
-    for part in experiment.parts:
-        title, runs = f"{experiment.name_of(part)}: every setting", experiment.of(part)
+    for name, runs in experiment.parts.items():
+        title = f"{name}: every setting"
         shown += settings_table(title, runs, is_folded=len(experiment.parts) > _SHORT)
     for one in found:
         make = partial(comparison_tables, one, options.baseline, drawn)
-        shown += tried(make, remarks, [], f"{one.root}{left_out}")
+        shown += tried(make, remarks, [], f"{one.root.iloc[0]}{left_out}")
     return shown
 
 
-def comparison_tables(found: Outcomes, baseline: str, drawn: Significance) -> list[ResultTable]:
+def comparison_tables(found: pd.DataFrame, baseline: str, drawn: Significance) -> list[ResultTable]:
     """Compare each system with a baseline over seeds and over examples, by what `shown_of` shows.
 
     Args:
@@ -201,14 +201,14 @@ def comparison_tables(found: Outcomes, baseline: str, drawn: Significance) -> li
         One table; none without baseline or without anything to compare it with.
     """
     baseline, shown = baseline or plain_of(found), shown_of(found)
-    if baseline not in set(found.runs.system):
+    if baseline not in set(found.system):
         return []
-    title = f"{found.dataset}: every system against {baseline}"
+    title = f"{found.dataset.iloc[0]}: every system against {baseline}"
     compared = against(found, shown, baseline, drawn)
     table = compared_table(title, shown, compared)
     told = (f"{label_of(found)}: {line}" for line in _answers(compared, baseline, shown))
     table = replace(table, told=tuple(told))
-    return [remarked(table, found.runs)] if len(compared) else []
+    return [remarked(table, found)] if len(compared) else []
 
 
 def _answers(compared: pd.DataFrame, baseline: str, shown: Shown) -> Iterator[str]:

@@ -22,7 +22,7 @@ from ..figures.drawing import save
 from ..figures.seeds import plot_seeds
 from ..plan.claims_file import Claim, ClaimsFile, Compared, read_claims
 from ..results.against import interval
-from ..results.runs import read_outcomes
+from ..results.frame import read_runs
 from ..results.setting_tables import SeedReport, make_report
 from ..results.tables import (
     NONE,
@@ -122,7 +122,7 @@ def _result(file: Path, names: Mapping[str, str], one: Compared, picture: Path) 
         logger.warning("%s: comparison %s: no file %s yet", file, quoted(one.title), found.rows)
         return found
     try:
-        known = set(read_outcomes(found.rows).runs.system)
+        known = set(read_runs(found.rows).system)
         systems = [name for name in one.systems if name in known or name not in names]
         found = found._replace(systems=systems, waiting=sorted({*one.systems} - {*systems}))
         if (one.systems and not systems) or one.baseline in {*names} - known:

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from xml.etree import ElementTree
 
-from ..results.runs import read_object, tried
+from ..results.frame import read_object, tried
 from ..run_files import AFTER, DONE
 from ..safe_files import files_below, inner_folders, is_file, read_bytes, read_text
 from .model import MARKDOWN, PAGE, PLAIN, Figure, Text

@@ -16,10 +16,10 @@ import numpy as np
 import pandas as pd
 
 from ...evaluation.seed_statistics import Noise, detectable, holm
+from .choice import chosen_by_share
 from .comparisons import FEWEST, PairedSeeds, Significance, compare, over_examples, why_not
+from .frame import Shown
 from .layouts import SIGNIFICANT
-from .runs import Outcomes
-from .seeds import Shown, Summary, chosen_by_share
 
 COLUMNS = "system title".split() + [*PairedSeeds._fields]
 COLUMNS += "low high bootstrap_p examples samples run_error shared_error".split()
@@ -28,7 +28,7 @@ _SAMPLES = 200  # a row, at least: of fewer hardly any p-value stands Holm's cor
 _NO_COUNTS = "nothing tells examples of its runs"
 
 
-def against(found: Outcomes, shown: Shown, baseline: str, drawn: Significance) -> pd.DataFrame:
+def against(found: pd.DataFrame, shown: Shown, baseline: str, drawn: Significance) -> pd.DataFrame:
     """Compare every system with a baseline with which it has a seed in common.
 
     Each stands at its chosen setting, on every share of the training data that both have.
@@ -65,26 +65,29 @@ def _noise(one: Any) -> Noise:
     return Noise(one.se * math.sqrt(one.n), *errors)
 
 
-def _pairs(found: Outcomes, shown: Shown, baseline: str) -> Iterator[tuple[Summary, Summary]]:
+def _pairs(
+    found: pd.DataFrame, shown: Shown, baseline: str
+) -> Iterator[tuple[pd.DataFrame, pd.DataFrame]]:
     """Yield the baseline and each system that shares a seed with it, for every share."""
-    for chosen in chosen_by_share(found, shown).values():
-        sides = {name: one.showing(shown) for name, one in chosen.items()}
+    for sides in chosen_by_share(found, shown).values():
         first = sides.pop(baseline, None)
         for other in sides.values():
-            if first and first.values.keys() & other.values.keys():
+            if first is not None and {*first.seed} & {*other.seed}:
                 yield first, other
 
 
-def _row(baseline: Summary, system: Summary, shown: Shown, drawn: Significance) -> dict[str, Any]:
+def _row(
+    baseline: pd.DataFrame, system: pd.DataFrame, shown: Shown, drawn: Significance
+) -> dict[str, Any]:
     """Return what `against` tells of one system, but for what all rows decide."""
-    paired, found = compare(baseline, system), None
-    if why := why_not(baseline, system):
+    paired, found = compare(baseline, system, shown), None
+    if why := why_not(baseline, system, shown):
         none: dict[str, Any] = dict.fromkeys("t_p t_low t_high".split(), math.nan)
         paired = paired._replace(untested=why, **none)
     else:
         found = over_examples(baseline, system, shown, drawn, over_seeds=paired.n > 1)
     over = {**vars(found), "bootstrap_p": found.p_value} if found else {}
-    setting = system.setting
+    setting = system.setting.iloc[0]
     return {**over, "system": setting.system, "title": setting.title, **paired._asdict()}
 
 

@@ -6,17 +6,17 @@ several runs together, as ``fairseq-plugins answer`` gives them, stand in tables
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from ..rows import PlacedRow, Row
 from . import squad_answers
+from .frame import frame, frame_of
 from .layouts import Entries, labels, special
 from .paper_tables import row_of
-from .run_frame import frame, frame_of
-from .runs import Outcomes
 from .table_names import MODELS
 from .tables import Heading, ResultTable, TableCell, words
 
@@ -52,14 +52,14 @@ def models_layout() -> Models:
     return special(MODELS, Models)
 
 
-def models_table(found: Sequence[Outcomes], asked: bool = False) -> list[ResultTable]:
+def models_table(found: Sequence[pd.DataFrame], asked: bool = False) -> list[ResultTable]:
     """Lay the paper's models among runs out, each once; no table if there are none.
 
     Raises:
         ValueError: there are none, and they are asked for.
     """
     models: dict[tuple[int, str], list[str]] = {}
-    for run in (run for one in found for run in one.runs.itertuples()):
+    for run in (run for one in found for run in one.itertuples()):
         row = row_of(run)
         said = models_layout().systems.get(row.kind.removeprefix(QUERY))
         if said and not row.name:
@@ -82,7 +82,7 @@ def models_table(found: Sequence[Outcomes], asked: bool = False) -> list[ResultT
     return [ResultTable(models_layout().title, headings, rows, caption)]
 
 
-def with_ensemble(found: Sequence[Outcomes], folder: str | Path) -> list[Outcomes]:
+def with_ensemble(found: Sequence[pd.DataFrame], folder: str | Path) -> list[pd.DataFrame]:
     """Return runs with an ensemble of some of them.
 
     Args:
@@ -96,7 +96,7 @@ def with_ensemble(found: Sequence[Outcomes], folder: str | Path) -> list[Outcome
     folder = Path(folder)
     metrics = squad_answers.metrics_of(folder)
     about = squad_answers.read_json(folder / squad_answers.METRICS)
-    runs = {run["folder"].resolve(): run for one in found for run in one.runs.to_dict("records")}
+    runs = {run["folder"].resolve(): run for one in found for run in one.to_dict("records")}
     members = []
     for checkpoint in map(Path, about.get("checkpoints", ())):
         run = runs.get(checkpoint.resolve().parent)
@@ -108,9 +108,11 @@ def with_ensemble(found: Sequence[Outcomes], folder: str | Path) -> list[Outcome
             f"{folder} holds no answers of checkpoints to split 'valid', but to {about.get('of')!r}"
         )
     added = _ensemble(members, metrics, folder, str(about.get("ensemble")))
-    home = next(one for one in found if one.root == added["root"])
-    whole = replace(home, runs=frame([*home.runs.to_dict("records"), added]))
-    return [whole if one is home else one for one in found]
+    is_home = [one.root.iloc[0] == added["root"] for one in found]
+    return [
+        frame([*one.to_dict("records"), added]) if here else one
+        for one, here in zip(found, is_home)
+    ]
 
 
 def _ensemble(

@@ -26,8 +26,9 @@ from ...evaluation.metrics import LOWER_IS_BETTER, deviation
 from ...evaluation.significance import paired_bootstrap
 from ...evaluation.translation import TextForm
 from ..safe_files import is_file, read_text
+from .choice import scale_of
+from .frame import Shown
 from .run_counts import counts_of_run, is_own, reference_of
-from .seeds import Shown, Summary, scale_of
 from .split_files import GENERATED, SCORE, of_split
 from .squad_answers import TUNED
 
@@ -80,16 +81,23 @@ class PairedSeeds(NamedTuple):
 FEWEST = 3  # seeds that have a distribution
 
 
-def compare(baseline: Summary, system: Summary) -> PairedSeeds:
-    """Compare two settings over the seeds they share.
+def of_seeds(runs: pd.DataFrame, shown: Shown) -> dict[int, float]:
+    """Return seed -> what is shown of its run."""
+    return dict(zip(runs.seed, shown.values(runs)))
+
+
+def compare(baseline: pd.DataFrame, system: pd.DataFrame, shown: Shown) -> PairedSeeds:
+    """Compare the runs of two settings over the seeds they share.
 
     Raises:
         ValueError: they share none.
     """
-    seeds = sorted(baseline.values.keys() & system.values.keys())
+    sides = [of_seeds(runs, shown) for runs in (system, baseline)]
+    seeds = sorted(sides[0].keys() & sides[1].keys())
     if not seeds:
-        raise ValueError(f"{system.setting.system} and {baseline.setting.system} share no seed")
-    columns = [[side.values[seed] for seed in seeds] for side in (system, baseline)]
+        names = [runs.system.iloc[0] for runs in (system, baseline)]
+        raise ValueError(f"{' and '.join(names)} share no seed")
+    columns = [[side[seed] for seed in seeds] for side in sides]
     differences, rounding = [one - other for one, other in zip(*columns)], _rounding(columns)
     wins, losses = (sum(sign * d > rounding for d in differences) for sign in (1, -1))
     remark = _why_untested([differences], rounding, "all differences equal")
@@ -167,40 +175,42 @@ class Significance:
             f"over the split's sentences ({drawn}), two-sided.",
         }[self.over]
 
-    def __call__(self, baseline: Summary, system: Summary, shown: Shown) -> Tested:
+    def __call__(self, baseline: pd.DataFrame, system: pd.DataFrame, shown: Shown) -> Tested:
         """Test a difference; none of a threshold tuned for each system, or see `why_not`."""
-        if why := why_not(*(one.showing(shown) for one in (baseline, system))):
+        if why := why_not(baseline, system, shown):
             return Tested(remark=f"untested: {why}")
-        several = min(baseline.count, system.count) > 1
+        several = min(len(baseline), len(system)) > 1
         if self.over == SEEDS or (self.over == EITHER and several):
             return welch(shown.values(baseline), shown.values(system))
         if shown.metric.startswith(TUNED):  # no examples to compare
             return Tested()
-        shared = baseline.values.keys() & system.values.keys()
+        shared = {*baseline.seed} & {*system.seed}
         if not shared:
             return Tested(remark="untested: no seed of both")
         if shown.metric in SENTENCE_METRICS and len(shared) == 1:
-            first, other = (one.at(shared).runs.iloc[0] for one in (baseline, system))
+            first, other = (one[one.seed.isin(shared)].iloc[0] for one in (baseline, system))
             return over_sentences(first, other, shown.metric, self)
         found = over_examples(baseline, system, shown, self)
         return Tested(found.p_value, found.difference, EXAMPLES) if found else Tested()
 
 
-def why_not(baseline: Summary, system: Summary) -> str:
+def why_not(baseline: pd.DataFrame, system: pd.DataFrame, shown: Shown) -> str:
     """Say why nothing can be concluded from two systems; empty if something can.
 
     Runs were cut short, or neither system has learnt anything: BLEU 0.01 against 0.00.
     """
     sides = (baseline, system)
-    if marks := sorted({mark for side in sides for mark in side.runs.trial if mark}):
+    if marks := sorted({mark for side in sides for mark in side.trial if mark}):
         return ", ".join(marks)
-    at_floor = max(abs(scale_of(side.metric) * side.mean) for side in sides) < FLOOR
-    return "at the floor" if at_floor and baseline.metric not in LOWER_IS_BETTER else ""
+    at_floor = max(abs(statistics.fmean(shown.values(side))) for side in sides) < FLOOR / scale_of(
+        shown.metric
+    )
+    return "at the floor" if at_floor and shown.metric not in LOWER_IS_BETTER else ""
 
 
 def over_examples(
-    baseline: Summary,
-    system: Summary,
+    baseline: pd.DataFrame,
+    system: pd.DataFrame,
     shown: Shown,
     drawn: Significance,
     *,
@@ -213,8 +223,8 @@ def over_examples(
         drawn: samples and seed.
         over_seeds: whether seeds are resampled as well.
     """
-    shared = baseline.values.keys() & system.values.keys()
-    runs = [one.at(shared).runs.sort_values("seed") for one in (baseline, system)]
+    shared = {*baseline.seed} & {*system.seed}
+    runs = [one[one.seed.isin(shared)].sort_values("seed") for one in (baseline, system)]
     sides: list[Any] = [[counts_of_run(run, shown) for _, run in side.iterrows()] for side in runs]
     if not shared or None in sides[0] + sides[1]:
         return None

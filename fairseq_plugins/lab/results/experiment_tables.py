@@ -16,12 +16,12 @@ from ...messages import named
 from ..plan.prepare_options import TRANSLATION
 from .bertqa import models_layout, models_table, with_ensemble
 from .comparisons import EITHER, EXAMPLES, Significance
+from .frame import Experiment, find_experiments, finished_parts
 from .layouts import layouts
 from .one_dataset import feature_table, fraction_table, label_of, width_table
 from .paper_formats import paper_table
 from .paper_tables import CSV, Filled, make_tables
 from .remarks import remarked
-from .runs import Outcomes, find_experiments, is_invented, outcomes_of, read_experiments
 from .setting_tables import settings_table
 from .table_names import FEATURE_DIMS, FEATURES, FRACTIONS, MODELS, SETTINGS, check_names
 from .tables import ResultTable, format_table, to_csv
@@ -57,15 +57,15 @@ def lay_out(
             together.
     """
     folders, test = list(map(Path, folders)), test or Significance()
-    found, names = _read(folders, names, ensembles)
-    paper = paper and not all(is_invented(folder) for folder in folders)
+    experiments = find_experiments(folders)
+    found, names = _read(experiments, folders, names, ensembles)
+    paper = paper and not all(one.is_invented for one in experiments)
     tables = [one for _, make in makers(found, names, test, paper, paper_table) for one in make()]
-    shown = pd.concat([one.runs for one in found])
+    shown = pd.concat(found)
     tables = [remarked(table, shown) for table in tables]
     if SETTINGS in names or not (tables or names):
-        for one in (one for folder in folders for one in read_experiments(folder, [])):
-            for part in one.parts:
-                tables += settings_table(one.name_of(part), one.of(part))
+        parts = (part for one in experiments for part in one.parts.items())
+        tables += [table for name, runs in parts for table in settings_table(name, runs)]
     return list(map(format_table, tables)), _csv(tables)
 
 
@@ -78,22 +78,24 @@ def _csv(tables: Sequence[ResultTable]) -> str:
 
 
 def _read(
-    folders: Sequence[Path], names: Sequence[str], ensembles: Sequence[str | Path]
-) -> tuple[list[Outcomes], Sequence[str]]:
+    experiments: Sequence[Experiment],
+    folders: Sequence[Path],
+    names: Sequence[str],
+    ensembles: Sequence[str | Path],
+) -> tuple[list[pd.DataFrame], Sequence[str]]:
     """Return the finished runs, with their ensembles, and the tables that are asked for."""
     check_names(names)
-    experiments = find_experiments(folders)
     own = [one for one in experiments if one.folder in folders and one.facts]
     names = names or list(dict.fromkeys(name for one in own for name in one.tables))
     check_names(names)
-    found = outcomes_of(experiments)
+    found = finished_parts(experiments)
     for folder in ensembles or [folder for one in own for folder in one.ensembles()]:
         found = with_ensemble(found, folder)
     return found, names
 
 
 def makers(
-    found: Sequence[Outcomes],
+    found: Sequence[pd.DataFrame],
     names: Sequence[str],
     test: Significance,
     paper: bool,
@@ -117,30 +119,30 @@ def makers(
     """
     if not found:
         return
-    root, papers = found[0].root, [name for name in names if name in layouts()]
+    root, papers = found[0].root.iloc[0], [name for name in names if name in layouts()]
     if not names or MODELS in names:
         yield root, partial(models_table, found, asked=bool(names))
-    if not names and any(one.dataset != TRANSLATION for one in found):
+    if not names and any(one.dataset.iloc[0] != TRANSLATION for one in found):
         papers = [""]
     for name in papers:
         yield root, partial(_papers, found, name, test, paper, form)
     either = test if test.over == EXAMPLES else replace(test, over=EITHER)
     for name, make in _OF_ONE_DATASET.items():
-        fitting = [one for one in found if name == FRACTIONS or one.dataset == TRANSLATION]
+        fitting = [one for one in found if name == FRACTIONS or one.dataset.iloc[0] == TRANSLATION]
         if name in names and not fitting:
             yield root, partial(_refuse, name, found)
         for one in fitting:
-            several = name == FRACTIONS and one.runs.fraction.nunique() > 1
+            several = name == FRACTIONS and one.fraction.nunique() > 1
             if name in names or (several and (shares or not names)):
-                yield one.root, lambda make=make, one=one: [make(one, either, paper)]
+                yield one.root.iloc[0], lambda make=make, one=one: [make(one, either, paper)]
 
 
 def _papers(
-    found: Sequence[Outcomes], name: str, test: Significance, paper: bool, form: Form
+    found: Sequence[pd.DataFrame], name: str, test: Significance, paper: bool, form: Form
 ) -> list[ResultTable]:
     return [form(one, test) for one in make_tables(found, name, test, paper=paper)]
 
 
-def _refuse(name: str, found: Sequence[Outcomes]) -> list[ResultTable]:
+def _refuse(name: str, found: Sequence[pd.DataFrame]) -> list[ResultTable]:
     there = named(sorted({label_of(one) for one in found}))
     raise ValueError(f"table {name!r} is of translation; the runs are on {there}")

@@ -11,11 +11,10 @@ from ...files import alone_in
 from ...messages import named, quoted
 from ..rows import PlacedRow, Row, check_counts, read_rows, write_rows
 from ..run_files import ROWS
+from .choice import shown_of
+from .frame import Shown, compared, frame_of
 from .origins import DEVICE, TRAINED, cut_of, otherwise_made
 from .run_counts import counts_in_files, kept_counts
-from .run_frame import frame_of
-from .runs import compared
-from .seeds import Shown, shown_of
 
 
 class Kept(NamedTuple):
@@ -56,19 +55,19 @@ def keep_rows(folder: Path, file: Path, part: str = "") -> Kept:
     if file.exists() and file.samefile(source):
         raise ValueError(f"{file}: the experiment's own rows; name another file to keep them in")
     given = _rows_of(source, part)
-    found = compared(frame_of(given), str(source))
-    shown, remarks = shown_of(found), [*_unevaluated(found.runs, source)]
+    found = compared(frame_of(given))
+    shown, remarks = shown_of(found), [*_unevaluated(found, source)]
     with alone_in(file.parent):
         kept = {one.row.key: one for one in (read_rows(file) if file.exists() else [])}
-        for run in found.runs.sort_index().itertuples():
+        for run in found.sort_index().itertuples():
             old = kept.get(run.row.key)
             row = _kept(run, old.row if old else None, shown, remarks)
             kept[row.key] = PlacedRow(run.place, row, file.parent / row.folder)
         after = compared(frame_of(kept.values()))
         write_rows(file, [one.row for one in kept.values()])
-    remarks += otherwise_made(after.runs.sort_index())
-    counts = [kept_counts(run, shown_of(after)) for run in after.runs.itertuples()]
-    return Kept(len(found.runs), len(counts), len(counts) - counts.count(None), remarks)
+    remarks += otherwise_made(after.sort_index())
+    counts = [kept_counts(run, shown_of(after)) for run in after.itertuples()]
+    return Kept(len(found), len(counts), len(counts) - counts.count(None), remarks)
 
 
 def _rows_of(source: Path, part: str) -> list[PlacedRow]:
@@ -79,7 +78,10 @@ def _rows_of(source: Path, part: str) -> list[PlacedRow]:
         raise ValueError(f"--part {part!r}: choices are {named(parts)}")
     if not part and len({one.row.dataset for one in rows}) > 1:
         raise ValueError(f"{source}: of several datasets: choose by --part {' | '.join(parts)}")
-    return [one for one in rows if one.row.is_finished and part in ("", one.row.part)]
+    found = [one for one in rows if one.row.is_finished and part in ("", one.row.part)]
+    if not found:
+        raise FileNotFoundError(f"{source}: no finished run")
+    return found
 
 
 def _unevaluated(runs: pd.DataFrame, source: Path) -> Iterator[str]:

@@ -21,12 +21,11 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from ..plan.prepare_options import TRANSLATION
+from .choice import NO_FEATURES, baseline_of, best_of, chosen_at, shown_of
 from .comparisons import SEEDS, Significance, Tested
+from .frame import Shown
 from .layouts import DOWN, SIGNIFICANT, UP, Entries, special
 from .paper_tables import score_line
-from .run_frame import rows_where
-from .runs import Outcomes
-from .seeds import NO_FEATURES, Shown, Summary, baseline_of, best_of, chosen_settings, shown_of
 from .tables import (
     NONE,
     Heading,
@@ -74,16 +73,18 @@ class _Arranged(NamedTuple):
 
     by: str  # what its rows differ in
     leads: list[Heading]  # heads of the first columns
-    cells: Callable[[Any, list[Summary]], list[TableCell]]  # row, the runs in it -> its first cells
-    best: dict[_Place, Summary]  # the runs that stand at each place
-    baseline: Callable[[Any], Summary | None]  # row -> what its runs are compared with
+    cells: Callable[
+        [Any, list[pd.DataFrame]], list[TableCell]
+    ]  # row, the runs in it -> its first cells
+    best: dict[_Place, pd.DataFrame]  # the runs that stand at each place
+    baseline: Callable[[Any], pd.DataFrame | None]  # row -> what its runs are compared with
     gain: Callable[[str], str | None] = str  # group -> what is said of its gain; None for no gain
     figure: Callable[[str, Any, str], float] = lambda *_: math.nan  # metric, row, group -> paper's
     first: str = ""  # the group that stands first
     chosen: bool = True  # whether the metric that chose stands beside each score
 
 
-def fraction_table(found: Outcomes, test: Significance, paper: bool = True) -> ResultTable:
+def fraction_table(found: pd.DataFrame, test: Significance, paper: bool = True) -> ResultTable:
     """Lay runs out by the share of the training data.
 
     Args:
@@ -110,7 +111,7 @@ def fraction_table(found: Outcomes, test: Significance, paper: bool = True) -> R
     return replace(table, caption=f"{table.caption} Paper: {figures().source}.")
 
 
-def feature_table(found: Outcomes, test: Significance, paper: bool = True) -> ResultTable:
+def feature_table(found: pd.DataFrame, test: Significance, paper: bool = True) -> ResultTable:
     """Lay runs of translation out by the features they read, few first; see `fraction_table`.
 
     Raises:
@@ -122,19 +123,20 @@ def feature_table(found: Outcomes, test: Significance, paper: bool = True) -> Re
         names = tuple(name for name in names if name != NO_FEATURES)
         return (len(names), names or (NO_FEATURES,), run.system), ""
 
-    def cells(row: Any, summaries: list[Summary]) -> list[TableCell]:
-        count = summaries[0].runs.parameters.iloc[0]
+    def cells(row: Any, summaries: list[pd.DataFrame]) -> list[TableCell]:
+        count = summaries[0].parameters.iloc[0]
         return [TableCell(", ".join(row[1]), value=row[0]), TableCell(row[2]), millions(count)]
 
-    chosen = chosen_settings(_whole(found), found.metric)
-    places = {place(one.runs.iloc[0]): one for one in chosen.values()}
+    whole = _whole(found)
+    chosen = chosen_at(whole, whole.system)
+    places = {place(one.iloc[0]): one for one in chosen.values()}
     best = {each: places[each] for each in sorted(places)}
     baseline = chosen.get(baseline_of(found))
     leads = [*words("features", "system"), Heading("parameters")]
     return _table(found, test, _Arranged("source features", leads, cells, best, lambda _: baseline))
 
 
-def width_table(found: Outcomes, test: Significance, paper: bool = True) -> ResultTable:
+def width_table(found: pd.DataFrame, test: Significance, paper: bool = True) -> ResultTable:
     """Lay runs of translation out by the width of their features; see `fraction_table`.
 
     A group of columns is a way of combining them. Every width stands, whatever is best.
@@ -142,7 +144,7 @@ def width_table(found: Outcomes, test: Significance, paper: bool = True) -> Resu
     Raises:
         ValueError: no run used all of the training data.
     """
-    best = _best_at(_whole(found), found.metric, _way)
+    best, chooses = _best_at(_whole(found), _way), _chooses(found)
     arranged = _Arranged(
         "width of the source features",
         [Heading("width")],
@@ -153,13 +155,13 @@ def width_table(found: Outcomes, test: Significance, paper: bool = True) -> Resu
     )
     notes = []
     for way in filter(None, _groups(best, _SUM)):
-        means = {width: one.mean for (width, name), one in best.items() if name == way}
-        width = best_of(found.metric)(means, key=means.__getitem__)
-        notes.append(f"{way}: best {found.metric} on validation with width {width}")
+        means = {k: fmean(chooses.values(one)) for (k, name), one in best.items() if name == way}
+        width = best_of(chooses.metric)(means, key=means.__getitem__)
+        notes.append(f"{way}: best {chooses.metric} on validation with width {width}")
     return replace(_table(found, test, arranged), notes=tuple(notes))
 
 
-def share_curves(found: Outcomes) -> tuple[dict[str, dict[float, list[float]]], Shown]:
+def share_curves(found: pd.DataFrame) -> tuple[dict[str, dict[float, list[float]]], Shown]:
     """Return system -> share of the data -> scores of its seeds, and what scores they are.
 
     A system stands at each share with the setting that is best on validation.
@@ -171,37 +173,42 @@ def share_curves(found: Outcomes) -> tuple[dict[str, dict[float, list[float]]], 
     return curves, shown
 
 
-def label_of(found: Outcomes) -> str:
+def label_of(found: pd.DataFrame) -> str:
     """Return what a dataset is called; parallel text as its folder is."""
-    return found.root.resolve().name if found.dataset == TRANSLATION else found.dataset
+    first = found.iloc[0]
+    return first.root.resolve().name if first.dataset == TRANSLATION else first.dataset
 
 
-def _whole(found: Outcomes) -> pd.DataFrame:
+def _chooses(found: pd.DataFrame) -> Shown:
+    """Return what chose the settings."""
+    return Shown(found.metric.iloc[0], found.validation.iloc[0])
+
+
+def _whole(found: pd.DataFrame) -> pd.DataFrame:
     """Return the runs on all of the training data."""
-    whole = found.runs[found.runs.fraction == 1]
+    whole = found[found.fraction == 1]
     if whole.empty:
-        shares = sorted(set(found.runs.fraction))
+        shares = sorted(set(found.fraction))
         raise ValueError(
-            f"{found.root}: a table of features is of runs on 100 % of the training data; these "
-            f"are on {', '.join(f'{100 * share:g} %' for share in shares)}"
+            f"{found.root.iloc[0]}: a table of features is of runs on 100 % of the training data; "
+            f"these are on {', '.join(f'{100 * share:g} %' for share in shares)}"
         )
     return whole
 
 
-def _by_share(found: Outcomes) -> dict[_Place, Summary]:
+def _by_share(found: pd.DataFrame) -> dict[_Place, pd.DataFrame]:
     """Return share of the training data and system -> its runs."""
-    return _best_at(found.runs, found.metric, lambda run: (run.fraction, run.system))
+    return _best_at(found, lambda run: (run.fraction, run.system))
 
 
-def _best_at(
-    runs: pd.DataFrame, metric: str, place: Callable[[Any], _Place]
-) -> dict[_Place, Summary]:
+def _best_at(runs: pd.DataFrame, place: Callable[[Any], _Place]) -> dict[_Place, pd.DataFrame]:
     """Return place -> runs with the setting that is best on validation, row by row."""
-    places, best = [place(run) for run in runs.itertuples()], {}
-    for one in sorted(set(places)):
-        here = chosen_settings(rows_where(runs, (other == one for other in places)), metric)
-        best[one] = best_of(metric)(here.values(), key=lambda summary: summary.mean)
-    return best
+    places = [(place(run), run.system) for run in runs.itertuples()]
+    chooses, best = _chooses(runs), {}
+    for (one, _), own in chosen_at(runs, places).items():
+        best.setdefault(one, []).append(own)
+    mean = lambda own: fmean(chooses.values(own))  # noqa: E731
+    return {one: best_of(chooses.metric)(best[one], key=mean) for one in sorted(best)}
 
 
 def _way(run: Any) -> _Place:
@@ -214,21 +221,22 @@ def _way(run: Any) -> _Place:
     return int(run.options.get("feature-embed-dim", _WIDTH)), str(way)
 
 
-def _examples(summaries: Iterable[Summary]) -> TableCell:
+def _examples(summaries: Iterable[pd.DataFrame]) -> TableCell:
     """Return the size of the training set; of seeds the mean."""
-    sizes = [size for one in summaries for size in one.runs.examples if size]
+    sizes = [size for one in summaries for size in one.examples if size]
     return number_cell(round(fmean(sizes)), "{:,}") if sizes else TableCell(NONE)
 
 
-def _groups(best: dict[_Place, Summary], first: str) -> list[str]:
+def _groups(best: dict[_Place, pd.DataFrame], first: str) -> list[str]:
     """Return the groups of columns; an empty one where there are none."""
     names = dict.fromkeys(group for _, group in best if group)
     return sorted(names, key=lambda name: name != first) or [""]
 
 
-def _table(found: Outcomes, test: Significance, at: _Arranged) -> ResultTable:
+def _table(found: pd.DataFrame, test: Significance, at: _Arranged) -> ResultTable:
     """Put a table together."""
     shown, groups, label = shown_of(found), _groups(at.best, at.first), label_of(found)
+    chooses = _chooses(found)
     title = f"{label}: {shown.metric} by {at.by}"
     headings, rows, cells, scores = list(at.leads), [], {}, []
     for (row, group), one in at.best.items():
@@ -237,15 +245,15 @@ def _table(found: Outcomes, test: Significance, at: _Arranged) -> ResultTable:
         paper = "" if math.isnan(figure) else f"paper, {figures().split}: {figure:.2f}"
         own = [score_cell(shown.values(one), shown.metric, paper)]
         own += [] if at.gain(group) is None else [_gain(one, first, tested, shown)]
-        cells[row, group] = own + [number_cell(one.mean, "{:.3f}")] * at.chosen
-        line = score_line(title, one.setting.system, one, shown, tested)
+        cells[row, group] = own + [number_cell(fmean(chooses.values(one)), "{:.3f}")] * at.chosen
+        line = score_line(title, one.system.iloc[0], one, shown, tested)
         marked = int(mark_of(tested, shown) == UP)
         scores.append({**line, "marked": marked, "paper": figure, "dataset": label})
     for group in groups:
         headings.append(Heading(group, shown.title) if group else Heading(shown.title))
         headings += [] if (gain := at.gain(group)) is None else [Heading("gain", gain)]
-        chosen_on = f"{found.validation}, best checkpoint"
-        headings += [Heading(found.metric, chosen_on)] * at.chosen
+        chosen_on = f"{chooses.split}, best checkpoint"
+        headings += [Heading(chooses.metric, chosen_on)] * at.chosen
     for row in dict.fromkeys(row for row, _ in cells):
         line = at.cells(row, [one for (other, _), one in at.best.items() if other == row])
         for group in groups:
@@ -260,7 +268,7 @@ def _table(found: Outcomes, test: Significance, at: _Arranged) -> ResultTable:
     return ResultTable(title, headings, rows, caption, scores=tuple(scores))
 
 
-def _gain(one: Summary, first: Summary | None, tested: Tested, shown: Shown) -> TableCell:
+def _gain(one: pd.DataFrame, first: pd.DataFrame | None, tested: Tested, shown: Shown) -> TableCell:
     """Show what is gained over the baseline, with an arrow where it is more than chance."""
     if first is None or first is one:
         return TableCell(NONE)
@@ -268,7 +276,7 @@ def _gain(one: Summary, first: Summary | None, tested: Tested, shown: Shown) -> 
     gain, below = scale * (means[0] - means[1]), tested.remark
     if not math.isnan(tested.p_value):
         below = f"{p_text(tested.p_value)} over {tested.drawn}"
-        shared = one.values.keys() & first.values.keys()
-        is_part = tested.drawn != SEEDS and len(shared) == 1 < max(one.count, first.count)
+        shared = {*one.seed} & {*first.seed}
+        is_part = tested.drawn != SEEDS and len(shared) == 1 < max(len(one), len(first))
         below += f" of one seed ({scale * tested.difference:+.2f})" if is_part else ""
     return TableCell(f"{gain:+.2f}", below, gain, mark_of(tested, shown))

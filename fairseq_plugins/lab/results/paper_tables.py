@@ -7,7 +7,7 @@ worse than that of the table's own baseline, with p < 0.05.
 
 import math
 import statistics
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,15 +18,14 @@ from ...evaluation.metrics import deviation
 from ...messages import named
 from ..plan.grid import SIZES, variant
 from ..plan.prepare_options import TRANSLATION
+from .choice import chosen_at
 from .comparisons import Tested
+from .frame import Shown
 from .layouts import PLAIN, Column, TableLayout, labels, layouts, sizeless
-from .run_frame import BEST, EVALUATION, found_scores, rows_where
-from .runs import Outcomes
-from .seeds import Shown, Summary, chosen_settings
 from .tables import mark_of
 
 # Two systems' runs and what is shown of them -> a test of their difference.
-Test = Callable[[Summary, Summary, Shown], Tested]
+Test = Callable[[pd.DataFrame, pd.DataFrame, Shown], Tested]
 CSV = (  # columns of the scores that a file shows
     "table size system dataset split metric n mean deviation p untested marked paper parameters "
     "added learning_rate epochs updates fraction choice folder"
@@ -108,7 +107,7 @@ class Filled:
     def entry(self, row: Row | None, place: int) -> list[Any]:
         """Return the scores of a system on a dataset; of no row those of all systems."""
         found = self.scores[self.scores.block == place]
-        found = found if row is None else rows_where(found, (one == row for one in found.row))
+        found = found if row is None else found.loc[[one == row for one in found.row]]
         return list(found.itertuples())
 
     def entries(self, row: Row) -> list[list[Any]]:
@@ -144,7 +143,7 @@ class Filled:
 
 
 def make_tables(
-    found: Sequence[Outcomes], layout: str, test: Test, *, paper: bool = True
+    found: Sequence[pd.DataFrame], layout: str, test: Test, *, paper: bool = True
 ) -> list[Filled]:
     """Fill the layout in, or, where none is named, all that fit the runs.
 
@@ -164,7 +163,7 @@ def make_tables(
         chosen = [one.model_copy(update={"paper": {}, "cited": {}}) for one in chosen]
     tables = [table for one in chosen if (table := _fill(one, found, test)).blocks]
     if not tables:
-        there = named(sorted({one.dataset for one in found}))
+        there = named(sorted({one.dataset.iloc[0] for one in found}))
         raise ValueError(
             f"--layout {layout!r}: none of these runs stands in it; they are on {there}"
         )
@@ -205,7 +204,7 @@ def _parts(arch: str) -> tuple[str, str]:
     return size, kind
 
 
-def _fitting(found: Sequence[Outcomes]) -> list[TableLayout]:
+def _fitting(found: Sequence[pd.DataFrame]) -> list[TableLayout]:
     """Return the layouts with a system of their own on one of their datasets.
 
     A dataset that none of them has is in the first layout that knows it, or in the last of all;
@@ -213,8 +212,8 @@ def _fitting(found: Sequence[Outcomes]) -> list[TableLayout]:
     where one of them is.
     """
     *papers, others = layouts().values()
-    found = [one for one in found if one.dataset != TRANSLATION]  # whose tables are others
-    kinds = {(one.dataset, row_of(run).kind) for one in found for run in one.runs.itertuples()}
+    found = [one for one in found if one.dataset.iloc[0] != TRANSLATION]  # whose tables are others
+    kinds = {(run.dataset, row_of(run).kind) for one in found for run in one.itertuples()}
     there = {dataset for dataset, _ in kinds}
     chosen = [
         one
@@ -226,7 +225,8 @@ def _fitting(found: Sequence[Outcomes]) -> list[TableLayout]:
         chosen += [one for one in first if one not in chosen]
     open_to_all = [one for one in layouts().values() if one in chosen or not one.only]
     known = {dataset for one in open_to_all for dataset in one.datasets}
-    metrics = {one.dataset: one.metric for one in found if one.dataset not in known}
+    about = [one.iloc[0] for one in found]
+    metrics = {one.dataset: one.metric for one in about if one.dataset not in known}
     own = (
         Column.model_construct(dataset=name, title=name, metrics={metric: metric})
         for name, metric in sorted(metrics.items())
@@ -243,14 +243,14 @@ def _shows(layout: TableLayout, row: Row) -> bool:
     return not owners or not layout.own or layout.own in [one.own for one in owners]
 
 
-def _fill(layout: TableLayout, found: Sequence[Outcomes], test: Test) -> Filled:
+def _fill(layout: TableLayout, found: Sequence[pd.DataFrame], test: Test) -> Filled:
     """Choose the settings of every dataset's systems, and compare them."""
     blocks: list[DatasetBlock] = []
     lines: list[dict[str, Any]] = []
     for column in layout.columns:
-        parts = [one for one in found if one.dataset == column.dataset]
+        parts = [one for one in found if one.dataset.iloc[0] == column.dataset]
         summaries = {row: s for row, s in _chosen(parts).items() if _shows(layout, row)}
-        block = _block(column, parts, summaries.values())
+        block = _block(column, parts, [*summaries.values()])
         if summaries and column.split in ("", block.split):
             scores = _scores(layout, block, summaries, test)
             ordered = sorted(scores, key=lambda score: score["row"].order)
@@ -260,60 +260,59 @@ def _fill(layout: TableLayout, found: Sequence[Outcomes], test: Test) -> Filled:
     return Filled(layout, blocks, pd.DataFrame(lines, columns=columns, dtype=object))
 
 
-def _block(column: Column, parts: Sequence[Outcomes], summaries: Iterable[Summary]) -> DatasetBlock:
+def _block(
+    column: Column, parts: Sequence[pd.DataFrame], runs: Sequence[pd.DataFrame]
+) -> DatasetBlock:
     """Choose the split that is shown, and the metrics that all runs have there."""
-    runs = [one.runs for one in summaries]
     splits = {split for one in runs for split in one.evaluated}
     wanted = {column.split} if column.split else splits - {""}
     tested = (column.tested or bool(column.split)) and len(splits) == 1 and splits == wanted
-    where = EVALUATION if tested else BEST
-    lacking = {
-        name for name in column.optional if any(None in found_scores(r, where, name) for r in runs)
-    }
+    split = splits.pop() if tested else next((part.validation.iloc[0] for part in parts), "")
+    shown = {name: Shown(name, split) for name in column.optional}
+    lacking = {name for name, one in shown.items() if any(None in one.found(own) for own in runs)}
     metrics = {title: name for title, name in column.metrics.items() if name not in lacking}
-    split = splits.pop() if tested else next((part.validation for part in parts), "")
     column = column.model_copy(update={"metrics": metrics})
-    return DatasetBlock(column, split, tested, [part.root for part in parts])
+    return DatasetBlock(column, split, tested, [part.root.iloc[0] for part in parts])
 
 
-def _chosen(parts: Sequence[Outcomes]) -> dict[Row, Summary]:
+def _chosen(parts: Sequence[pd.DataFrame]) -> dict[Row, pd.DataFrame]:
     """Return the systems of a dataset, each with its best setting on all of the training data."""
-    summaries: dict[Row, Summary] = {}
-    origins: dict[Row, Outcomes] = {}
-    first: dict[str, Outcomes] = {}
+    summaries: dict[Row, pd.DataFrame] = {}
+    firsts: dict[str, Any] = {}
     for part in parts:
-        whole = part.runs[part.runs.fraction == 1]
-        for summary in chosen_settings(whole, part.metric).values():
-            row = row_of(summary.runs.iloc[0])
+        whole = part[part.fraction == 1]
+        for runs in chosen_at(whole, whole.system).values():
+            one = runs.iloc[0]
+            row = row_of(one)
             if row in summaries:
                 raise ValueError(
-                    f"{origins[row].root} and {part.root} both hold runs of {row.label} "
-                    f"({row.size}) on {part.dataset}: name one of them"
+                    f"{summaries[row].root.iloc[0]} and {one.root} both hold runs of {row.label} "
+                    f"({row.size}) on {one.dataset}: name one of them"
                 )
-            summaries[row], origins[row] = summary, part
-            other = first.setdefault(row.size, part)
+            summaries[row], other = runs, firsts.setdefault(row.size, one)
             for key in ("data", "metric", "validation"):
-                if getattr(other, key) != getattr(part, key):
+                if other[key] != one[key]:
                     raise ValueError(
-                        f"{other.root} and {part.root} differ in their {key}: they cannot be "
+                        f"{other.root} and {one.root} differ in their {key}: they cannot be "
                         "compared"
                     )
     return summaries
 
 
 def _scores(
-    layout: TableLayout, block: DatasetBlock, summaries: dict[Row, Summary], test: Test
+    layout: TableLayout, block: DatasetBlock, summaries: dict[Row, pd.DataFrame], test: Test
 ) -> Iterator[dict[str, Any]]:
     """Yield the scores of a dataset, each compared with the baseline's of the same size."""
-    where = EVALUATION if block.is_tested else BEST
     for row, summary in summaries.items():
         others = (summaries.get(Row(row.size, kind)) for kind in (layout.baseline, layout.smallest))
         first, plain = (None if other is summary else other for other in others)
         figures = layout.figures(row.size, "" if row.name else row.kind, block.column)
-        counts: list[Any] = [one and one.runs.parameters.iloc[0] for one in (summary, plain)]
+        counts: list[Any] = [
+            None if one is None else one.parameters.iloc[0] for one in (summary, plain)
+        ]
         for metric in block.column.metrics.values():
-            shown = Shown(metric, block.split, where)
-            tested = test(first, summary, shown) if first else Tested()
+            shown = Shown(metric, block.split)
+            tested = Tested() if first is None else test(first, summary, shown)
             yield {
                 **score_line(layout.title, row.label, summary, shown, tested),
                 "size": row.size,
@@ -322,16 +321,17 @@ def _scores(
                 "paper": figures.get(metric, math.nan),
                 "added": counts[0] - counts[1] if all(counts) else math.nan,
                 "row": row,
-                "setting": summary.setting,
+                "setting": summary.setting.iloc[0],
                 "of_seeds": shown.values(summary),
             }
 
 
 def score_line(
-    title: str, system: str, summary: Summary, shown: Shown, tested: Tested
+    title: str, system: str, runs: pd.DataFrame, shown: Shown, tested: Tested
 ) -> dict[str, Any]:
     """Return what the CSV file says of a score, but for the paper's figure and its like."""
-    setting, run, values = summary.setting, summary.runs.iloc[0], shown.values(summary)
+    run, values = runs.iloc[0], shown.values(runs)
+    setting = run.setting
     return {
         "table": title,
         "system": system,

@@ -22,8 +22,7 @@ from ...evaluation.translation import TextForm
 from ..rows import PlacedRow, check_counts
 from ..run_files import EVALUATED, PREDICTIONS
 from ..safe_files import is_file, read_text
-from .run_frame import BEST
-from .seeds import Shown
+from .frame import Shown
 from .split_files import GENERATED, SCORE, of_split
 
 _OWN = "T- lines of "  # how a score's reference begins that is the one of its own log
@@ -53,9 +52,9 @@ def counts_in_files(run: Any, shown: Shown) -> ExampleCounts | None:
 
     Nothing tells a metric that is no sum over examples, as a loss, nor validation of translations.
     """
-    path = run.folder / (PREDICTIONS if shown.where == BEST else EVALUATED)
+    path = run.folder / (PREDICTIONS if shown.split == run.validation else EVALUATED)
     if shown.metric in SENTENCE_METRICS:
-        return _of_translations(run, shown.metric) if shown.where != BEST else None
+        return _of_translations(run, shown.metric) if shown.split != run.validation else None
     if not is_file(path):
         return None
     answers = read_answers(path)

@@ -6,31 +6,28 @@ that is compared over seeds and over examples.
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
+from statistics import fmean
 from typing import Any, NamedTuple
 
 import pandas as pd
 
 from ...evaluation.choices import SENTENCE_METRICS
+from ...evaluation.metrics import deviation
 from ...messages import named
 from ..rows import Setting
 from .against import against
-from .comparisons import FEWEST, Significance
-from .remarks import devices_of, remarked
-from .run_frame import BEST, EVALUATION, found_scores
-from .runs import Outcomes, read_outcomes
-from .seeds import (
-    Shown,
-    by_setting,
+from .choice import (
+    best_of,
     chosen_by_share,
     chosen_finished,
-    finished,
     plain_of,
     seed_scores,
     shown_of,
-    summarize,
 )
+from .comparisons import FEWEST, Significance
+from .frame import Shown, read_runs
+from .remarks import devices_of, remarked
 from .tables import (
     NONE,
     Heading,
@@ -76,13 +73,13 @@ _CAPTION = (
 
 def shown_metrics(runs: pd.DataFrame) -> list[Shown]:
     """Return what there is to show of runs: the metric that chose, and those of the evaluation."""
-    done = finished(runs)
+    done = runs[runs.done.astype(bool)]
     if done.empty:
         return []
     first = done.iloc[0]
     found = [Shown(first.metric, first.validation)]
     for split in dict.fromkeys(filter(None, done.evaluated)):
-        tried = [Shown(name, split, EVALUATION) for name in (*SENTENCE_METRICS, first.metric)]
+        tried = [Shown(name, split) for name in (*SENTENCE_METRICS, first.metric)]
         there = [one for one in tried if _there(done, one)]
         found += [one for one in there if one.metric in SENTENCE_METRICS] or there
     return found
@@ -96,12 +93,13 @@ def settings_table(title: str, runs: pd.DataFrame, *, is_folded: bool = False) -
         runs: of one part.
         is_folded: whether it is folded though it is short.
     """
-    groups, shown = by_setting(finished(runs)), shown_metrics(runs)
+    done, shown = runs[runs.done.astype(bool)], shown_metrics(runs)
+    groups = dict(iter(done.groupby("setting", sort=False)))
     if not groups:
         return []
-    by_share = (chosen_finished(some) for _, some in runs.groupby("fraction"))
-    best = {one.setting for chosen in by_share for one in chosen.values()}
-    parted = any(setting.fraction != 1 for setting in groups)
+    chosen = [chosen_finished(some).values() for _, some in runs.groupby("fraction")]
+    best = {own.setting.iloc[0] for by_share in chosen for own in by_share}
+    parted = bool((done.fraction != 1).any())
     choices = {tuple(name for name, _ in setting.choice) for setting in groups}
     names = choices.pop() if len(choices) == 1 else ()  # that all settings choose, and no others
     headings = [*words("system"), *map(Heading, names)]
@@ -119,17 +117,14 @@ def settings_table(title: str, runs: pd.DataFrame, *, is_folded: bool = False) -
     ]
     for place, one in enumerate(shown, start=len(headings) - len(shown) - 2):
         with_best(rows, place, one.metric)
-    bold = " Bold: best of the column." if len(rows) > 1 else ""
-    caption = _CAPTION.format(shown[0].metric, shown[0].split) + bold
-    is_folded = is_folded or len(rows) >= FOLDED
-    return [remarked(ResultTable(title, headings, rows, caption, is_folded=is_folded), runs)]
+    caption = _CAPTION.format(*shown[0]) + " Bold: best of the column." * (len(rows) > 1)
+    folded = is_folded or len(rows) >= FOLDED
+    return [remarked(ResultTable(title, headings, rows, caption, is_folded=folded), runs)]
 
 
 def _there(runs: pd.DataFrame, shown: Shown) -> list[float]:
     """Return a metric of those runs that have it."""
-    runs = runs[runs.evaluated == shown.split] if shown.where == EVALUATION else runs
-    found = found_scores(runs, shown.where, shown.metric)
-    return [value for value in found if value is not None]
+    return [value for value in shown.found(runs) if value is not None]
 
 
 def _setting_cells(
@@ -206,22 +201,21 @@ def make_report(
         ValueError: an unknown metric or system, or runs that cannot be compared.
     """
     is_rows = Path(root).is_file()
-    outcomes = read_outcomes(root)
-    _check_names({"--baseline": [baseline] * bool(baseline), "--systems": systems}, outcomes)
-    baseline = baseline or plain_of(outcomes)
+    found = read_runs(root)
+    _check_names({"--baseline": [baseline] * bool(baseline), "--systems": systems}, found)
+    baseline = baseline or plain_of(found)
     if systems:
-        wanted = outcomes.runs.system.isin([baseline, *systems])
-        outcomes = replace(outcomes, runs=outcomes.runs[wanted])
-    shown, drawn = shown_of(outcomes, metric), Significance(samples=samples, seed=seed)
-    settings, scores = _settings(outcomes, shown), seed_scores(outcomes, shown, baseline)
-    compared = against(outcomes, shown, baseline, drawn)
-    report = SeedReport(settings, baseline, compared, outcomes.runs, scores, shown)
+        found = found[found.system.isin([baseline, *systems])]
+    shown, drawn = shown_of(found, metric), Significance(samples=samples, seed=seed)
+    settings, scores = _settings(found, shown), seed_scores(found, shown, baseline)
+    compared = against(found, shown, baseline, drawn)
+    report = SeedReport(settings, baseline, compared, found, scores, shown)
     return report._replace(remarks=list(_remarks(report, is_rows)))
 
 
-def _check_names(names: Mapping[str, Sequence[str]], found: Outcomes) -> None:
+def _check_names(names: Mapping[str, Sequence[str]], found: pd.DataFrame) -> None:
     """Refuse a system that has no run; flag -> systems."""
-    known = set(found.runs.system)
+    known = set(found.system)
     for flag, name in ((flag, name) for flag, several in names.items() for name in several):
         if name not in known:
             raise ValueError(f"{flag} {name!r}: choices are {named(sorted(known))}")
@@ -235,25 +229,30 @@ def _remarks(report: SeedReport, is_rows: bool) -> Iterator[str]:
         yield _NO_COUNTS.format(on_split(shown))
     if not report.baseline and len(names := sorted({*report.settings.system})) > 1:
         yield _NO_BASELINE.format(" | ".join(names))
-    if shown.where == BEST and (others := sorted({*report.runs.evaluated} - {""})):
+    is_validation = {*report.runs.validation} == {shown.split}
+    if is_validation and (others := sorted({*report.runs.evaluated} - {""})):
         yield _NOT_ALL.format(named(others), on_split(shown))
     yield from devices_of(report.runs)
     tried = report.settings.groupby("system").size()
-    if shown.where == BEST and tried.nunique() > 1:
+    if is_validation and tried.nunique() > 1:
         yield _UNEVEN.format(tried.min(), tried.max())
 
 
-def _settings(found: Outcomes, shown: Shown) -> pd.DataFrame:
+def _settings(found: pd.DataFrame, shown: Shown) -> pd.DataFrame:
     """Return a row a setting; see `SeedReport`."""
     rows, shares = [], chosen_by_share(found, shown).values()
-    chosen = {one.setting for share in shares for one in share.values()}
-    for one in summarize(found.runs, shown.chosen_by(found)):
-        setting, is_chosen = one.setting, one.setting in chosen
-        last, one = one.last if shown.where == BEST else math.nan, one.showing(shown)
+    chosen = {one.setting.iloc[0] for share in shares for one in share.values()}
+    for setting, runs in found.groupby("setting", sort=False):
+        scores, lasts = (
+            shown.values(runs),
+            [row.last.get(shown.metric, math.nan) for row in runs.row],
+        )
+        best = best_of(shown.metric)(filter(math.isfinite, scores), default=math.nan)
         values = [setting.title, setting.system, setting.choices, setting.learning_rate]
-        values += [setting.epochs or None, setting.updates or None, one.count, one.mean]
-        values += [one.deviation if one.count > 1 else None, one.extreme, last]
-        rows.append([*values, is_chosen])
+        values += [setting.epochs or None, setting.updates or None, len(scores), fmean(scores)]
+        values += [deviation(scores) if len(scores) > 1 else None, best]
+        values += [fmean(lasts) if shown.split == runs.validation.iloc[0] else math.nan]
+        rows.append([*values, setting in chosen])
     return pd.DataFrame(rows, columns=["title", *_COLUMNS], dtype=object)
 
 

@@ -15,9 +15,10 @@ import pandas as pd
 from ...evaluation.metrics import deviation
 from ...evaluation.score_report import HEADINGS
 from ...evaluation.shown_text import as_markdown_cell
+from .choice import best_of, scale_of
 from .comparisons import Tested
+from .frame import Shown
 from .layouts import DOWN, SIGNIFICANT, UP
-from .seeds import Shown, best_of, scale_of
 
 NONE = "–"
 _ROUNDING = 1e-12  # of means of equal scores, as a share of them

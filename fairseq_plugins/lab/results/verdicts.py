@@ -11,8 +11,8 @@ from ...evaluation.choices import SENTENCE_METRICS
 from ...evaluation.metrics import LOWER_IS_BETTER
 from ..plan.grid import VALID
 from .against import interval
+from .frame import Shown
 from .layouts import SIGNIFICANT
-from .seeds import Shown
 from .tables import called, digits_of, name_of, p_text, scale_of, signed
 
 

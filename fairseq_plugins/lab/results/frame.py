@@ -1,0 +1,326 @@
+"""The one reader of results: files of rows -> experiments, and a data frame with a line a run.
+
+A frame has these columns (values are as they are, of any type):
+
+row, place, folder   the row itself, its file and line, and the folder of the run
+part, root           its part of the experiment, and the folder of the part's runs
+setting, seed        which run; the setting's own fields are columns as well
+done                 whether its result is there
+validation           the split that chose its checkpoint; `evaluated` is the other one
+ablated              the part of the architecture that was taken out
+counts               how each example counts, for each split (`ExampleCounts`)
+dataset, status, metric, arch, options, ...   as in the row; see `_AS_IN_THE_ROW`
+
+`Shown` reads scores. What is broken is a line in the `faults` of an experiment: pages print them,
+tables refuse them (`find_experiments`, `read_runs`).
+"""
+
+import logging
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+import pandas as pd
+
+from ...messages import named, quoted
+from ..rows import PlacedRow, Row, counts_of, read_rows
+from ..run_files import AFTER, DESCRIPTION, ROWS
+from ..safe_files import files_below, inner_folders, is_below, is_file, parse_json, read_text
+from .squad_answers import METRICS
+
+logger = logging.getLogger(__name__)
+
+_INVENTED = ("_demo", "_smoke")  # ends of the folders of invented corpora: in nobody's table
+_SHARED = ("dataset", "data", "metric", "validation")  # what runs that are compared have in common
+_LARGEST = 2**24  # numbers of all counts of a file, and cells that are made of them
+_AS_IN_THE_ROW = (
+    "part seed status dataset data metric evaluated positive options prepared examples parameters "
+    "gates note trial device"
+).split()
+_Made = TypeVar("_Made")
+
+
+class Shown(NamedTuple):
+    """A metric on a split."""
+
+    metric: str
+    split: str
+
+    @property
+    def title(self) -> str:
+        """Its name in a column's head."""
+        return f"{self.metric}, {self.split}"
+
+    def found(self, runs: pd.DataFrame) -> list[float | None]:
+        """Return its value in every run; None of those that lack it."""
+        return [row.metrics.get(self.split, {}).get(self.metric) for row in runs.row]
+
+    def values(self, runs: pd.DataFrame) -> list[float]:
+        """Return its value in every run.
+
+        Raises:
+            ValueError: a run lacks it; names those it has.
+        """
+        found = self.found(runs)
+        if None in found:
+            run = runs.iloc[found.index(None)]
+            names = named(sorted(run.row.metrics.get(self.split, {})))
+            raise ValueError(f"{run.folder}: no metric {self.metric!r}; choices: {names}")
+        return [value for value in found if value is not None]
+
+
+def frame_of(rows: Iterable[PlacedRow]) -> pd.DataFrame:
+    """Return rows as a frame; see above.
+
+    Raises:
+        ValueError: see `counts_of`; or counts of more numbers than a file may have.
+    """
+    lines, numbers = [], 0
+    for one in rows:
+        lines.append(_line(one))
+        for counts in lines[-1]["counts"].values():
+            numbers += max(counts.counts.table.size, counts.counts.classes**2)
+        if numbers > _LARGEST:
+            raise ValueError(f"{one.place}: key 'counts': up to here over {_LARGEST:,} numbers")
+    return frame(lines)
+
+
+def _line(one: PlacedRow) -> dict[str, Any]:
+    row = one.row
+    return {
+        "row": row,
+        "place": one.place,
+        "folder": one.folder,
+        "root": one.folder.parent.parent.parent,
+        **{name: getattr(row, name) for name in _AS_IN_THE_ROW},
+        "done": row.is_finished,
+        "validation": row.chosen_on,
+        "setting": row.setting,
+        **row.setting._asdict(),
+        "arch": row.arch or row.system,
+        "ablated": str(row.options.get("ablate", "none")).replace("none", ""),
+        "counts": counts_of(one),
+    }
+
+
+_BARE = Row(experiment="", part="", dataset="", system="", seed=0, learning_rate=0.0,
+            status="failed", folder="")  # fmt: skip
+COLUMNS = tuple(_line(PlacedRow("", _BARE, Path())))  # of every frame
+
+
+def frame(lines: Sequence[dict[str, Any]]) -> pd.DataFrame:
+    """Make a data frame of lines, with values as they are."""
+    return pd.DataFrame({name: [line[name] for line in lines] for name in COLUMNS}, dtype=object)
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """An experiment, or a file of rows.
+
+    Args:
+        folder: of it, or that of a part, or the file.
+        runs: the frame of those that have rows.
+        facts: what its description says.
+        faults: what was passed over, a line each.
+    """
+
+    folder: Path
+    runs: pd.DataFrame
+    facts: dict[str, Any] = field(default_factory=dict)
+    faults: Sequence[str] = ()
+
+    @property
+    def name(self) -> str:
+        """What its folder is called."""
+        return self.folder.resolve().name
+
+    @property
+    def title(self) -> str:
+        """What it is."""
+        return str(self.facts.get("title") or self.facts.get("name") or self.name)
+
+    @property
+    def is_invented(self) -> bool:
+        """Whether its corpora only have the form of the datasets that they name."""
+        return self.name.endswith(_INVENTED)
+
+    @property
+    def tables(self) -> list[str]:
+        """The layouts that it is to be shown in; empty for all that fit."""
+        names = self.facts.get("tables")
+        return [str(name) for name in names] if isinstance(names, list) else []
+
+    @property
+    def parts(self) -> dict[str, pd.DataFrame]:
+        """What each part is called -> its runs."""
+        parts = self.runs.groupby("part", sort=False)
+        return {name if name != "." else self.name: runs for name, runs in parts}
+
+    @property
+    def waiting(self) -> dict[Path, int]:
+        """Folder -> updates of the runs of its plan that have no row, in the plan's order."""
+        planned, known, found = self.facts.get("runs"), {*self.runs.folder}, {}
+        for one in planned if isinstance(planned, list) else []:
+            if isinstance(one, dict) and isinstance(one.get("folder"), str):
+                folder, updates = self.folder / one["folder"], one.get("updates")
+                if folder not in known and is_below(self.folder, folder):
+                    found[folder] = updates if isinstance(updates, int) else 0
+        return found
+
+    def ensembles(self) -> Iterator[Path]:
+        """Yield the folders in which later steps left the answers of several runs together."""
+        after = self.folder / AFTER
+        for path in files_below(after) if is_below(self.folder, after) else ():
+            if path.name == METRICS:
+                about = tried(partial(read_object, path), [], {})
+                yield from [path.parent] if about.get("ensemble") else []
+
+
+def read_experiments(place: str | Path) -> tuple[list[Experiment], list[str]]:
+    """Read a file of rows, the folder of an experiment or of a part, or a folder of experiments.
+
+    Returns:
+        They, and the links in a folder that were passed over, a line each.
+
+    Raises:
+        FileNotFoundError: there is none.
+    """
+    place, links = Path(place), []
+    if not place.exists():
+        raise FileNotFoundError(f"{place}: no such file or folder")
+    if place.is_file():
+        found = [_experiment(place, place)]
+    elif is_file(place / ROWS):
+        found = [_experiment(place, place / ROWS)]
+    elif is_file(place.parent / ROWS):
+        whole = _experiment(place.parent, place.parent / ROWS)
+        runs = whole.runs[whole.runs.root == place]
+        found = [Experiment(place, runs, faults=whole.faults)] if len(runs) or whole.faults else []
+    else:
+        inner = [one for one in inner_folders(place, links) if is_file(one / ROWS)]
+        found = [_experiment(one, one / ROWS) for one in inner]
+    if not found:
+        raise FileNotFoundError(f"{place}: no runs (no {ROWS}, which `run` writes)")
+    return found, links
+
+
+def _experiment(place: Path, file: Path) -> Experiment:
+    """Read an experiment; a broken description or file of rows is a fault."""
+    faults: list[str] = []
+    rows = tried(partial(read_rows, file, faults), faults, [])
+    runs = tried(partial(frame_of, rows), faults, frame_of([]))
+    described = is_file(place / DESCRIPTION)
+    facts = tried(partial(read_object, place / DESCRIPTION), faults, {}) if described else {}
+    return Experiment(place, runs, facts, faults)
+
+
+def find_experiments(places: Iterable[str | Path]) -> list[Experiment]:
+    """Read experiments for tables: no demos but those that are named, and nothing that is broken.
+
+    Raises:
+        FileNotFoundError: no place holds a finished run.
+        ValueError: a line that is no row, or another fault.
+    """
+    places, found = [Path(place) for place in places], {}
+    for place in places:
+        experiments, links = read_experiments(place)
+        for link in links:
+            logger.warning(link)
+        for one in experiments:
+            if not one.is_invented or one.folder == place:
+                found[one.folder] = one
+    if faults := [fault for one in found.values() for fault in one.faults]:
+        raise ValueError(faults[0].removeprefix("passed over "))
+    if not any(one.runs.done.any() for one in found.values()):
+        raise FileNotFoundError(f"{named(places)}: no finished run")
+    return list(found.values())
+
+
+def finished_parts(experiments: Iterable[Experiment]) -> list[pd.DataFrame]:
+    """Return the finished runs of experiments, part by part.
+
+    Raises:
+        ValueError: see `compared`.
+    """
+    parts = [runs for one in experiments for runs in one.parts.values()]
+    return [compared(runs) for runs in parts if runs.done.any()]
+
+
+def read_runs(place: str | Path) -> pd.DataFrame:
+    """Read the finished runs of a file, of a part, or of an experiment of one part.
+
+    Raises:
+        FileNotFoundError: there is no finished run.
+        ValueError: a fault, or runs that cannot be compared; see `compared`.
+    """
+    found = find_experiments([place])
+    return compared(pd.concat([one.runs for one in found], ignore_index=True))
+
+
+def compared(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return the finished runs, sorted.
+
+    Raises:
+        ValueError: they differ in what they should share, or two of them have one setting and
+            seed; names file, line and key.
+    """
+    done = runs[runs.done.astype(bool)]
+    first, seen = done.iloc[0], {}
+    for run in done.itertuples():
+        _check_shared(run, first)
+        other = seen.setdefault((run.setting, run.seed), run)
+        if other is not run:  # one of them would not be seen
+            raise ValueError(
+                f"{run.place}: has the setting and seed of {other.place}, of experiment "
+                f"{other.row.experiment!r}, part {other.part!r}: keep them in files of their own"
+            )
+    order = [(*one.order, seed) for one, seed in zip(done.setting, done.seed)]
+    return done.iloc[sorted(range(len(done)), key=order.__getitem__)]
+
+
+def _check_shared(run: Any, first: Any) -> None:
+    """Refuse a run that cannot be compared with the first; see `compared`."""
+    for key in _SHARED:
+        said, before = getattr(run, key), getattr(first, key)
+        if said != before:
+            parts = f"; name the folder of a part, as {run.root}" if run.root != first.root else ""
+            told = f"key {key!r}: {quoted(said)}, of rows before {quoted(before)}"
+            raise ValueError(f"{run.place}: {told}{parts}")
+
+
+def tried(
+    make: Callable[[], _Made], faults: list[str], other: _Made, what: str = "passed over "
+) -> _Made:
+    """Return what can be made of files; of broken ones something else, with a line in `faults`.
+
+    Args:
+        make: makes it.
+        faults: why it could not be made is added.
+        other: what stands in its place.
+        what: how the line begins, before the reason.
+    """
+    try:
+        return make()
+    except (OSError, ValueError) as error:
+        faults.append(f"{what}{error}")
+    except (KeyError, TypeError) as error:
+        faults.append(f"{what}{error!r}")
+    return other
+
+
+def read_object(path: Path) -> dict[str, Any]:
+    """Read a JSON object.
+
+    Raises:
+        OSError: the file cannot be read.
+        ValueError: it holds something else; names the file.
+    """
+    try:
+        found = parse_json(read_text(path))
+    except ValueError as error:
+        raise ValueError(f"{path}: not JSON: {error}") from None
+    if not isinstance(found, dict):
+        raise ValueError(f"{path}: not a JSON object")
+    return found
