@@ -3,15 +3,16 @@
 Whoever imports a registered room (`tasks`, `models`, `criterions`, `optim`) gets all of them:
 fairseq imports ``tasks/`` and ``models/`` of a ``--user-dir`` by itself, our commands and
 `from_pretrained` import them before fairseq does. Importing the package alone registers nothing
-and loads neither torch nor fairseq.
+and loads neither torch nor fairseq. What is registered is looked up here as well.
 """
 
 import importlib
 import importlib.util
 import logging
-from argparse import Namespace
-from collections.abc import Iterator
+from argparse import ArgumentParser, Namespace
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import cache
 
 from .installation import FAIRSEQ_MISSING
 from .quiet import quieten_fairseq
@@ -57,3 +58,70 @@ def _logging_unchanged() -> Iterator[None]:
         logging.disable(disabled)
         root.setLevel(level)
         root.handlers[:] = handlers
+
+
+@cache
+def registries() -> dict[str, Mapping[str, type]]:
+    """Return what fairseq knows of each kind, ours with it."""
+    register()  # first: importing fairseq by itself turns debug messages on
+    from fairseq.criterions import CRITERION_REGISTRY
+    from fairseq.models import MODEL_REGISTRY
+    from fairseq.optim import OPTIMIZER_REGISTRY
+    from fairseq.optim.lr_scheduler import LR_SCHEDULER_REGISTRY
+    from fairseq.tasks import TASK_REGISTRY
+
+    return {
+        "tasks": TASK_REGISTRY,
+        "models": MODEL_REGISTRY,
+        "criterions": CRITERION_REGISTRY,
+        "optimizers": OPTIMIZER_REGISTRY,
+        "schedules": LR_SCHEDULER_REGISTRY,
+    }
+
+
+def ours(kind: str) -> dict[str, type]:
+    """Return what we registered of a kind: name -> class, sorted."""
+    known = registries()[kind].items()
+    return dict(sorted((k, v) for k, v in known if v.__module__.startswith(f"{__package__}.")))
+
+
+def architectures_of_ours() -> dict[str, str]:
+    """Return our architectures -> the model of each."""
+    models = ours("models")
+    from fairseq.models import ARCH_MODEL_NAME_REGISTRY
+
+    return {name: model for name, model in ARCH_MODEL_NAME_REGISTRY.items() if model in models}
+
+
+def presets(arch: str) -> dict[str, object]:
+    """Return the options that an architecture fills in where they are not given.
+
+    A model's own name is filled in as its other architectures are: one function for all.
+    """
+    known = architectures_of_ours()
+    from fairseq.models import ARCH_CONFIG_REGISTRY
+
+    model = known[arch]
+    fill = next(ARCH_CONFIG_REGISTRY[name] for name, of in known.items() if of == model != name)
+    options = Namespace(arch=arch)
+    fill(options)
+    return {k: v for k, v in vars(options).items() if k != "arch" and v is not None}
+
+
+def parser_of_class(cls: type) -> ArgumentParser:
+    """Return a parser of the options that a registered class declares, as fairseq makes it."""
+    declared = getattr(cls, "__dataclass", None)
+    parser = parser_of_records(*[declared] if declared else [])
+    if declared is None:
+        cls.add_args(parser)
+    return parser
+
+
+def parser_of_records(*records: type) -> ArgumentParser:
+    """Return a parser of the options that are the fields of fairseq's dataclasses."""
+    from fairseq.dataclass.utils import gen_parser_from_dataclass
+
+    parser = ArgumentParser(add_help=False, allow_abbrev=False)
+    for record in records:
+        gen_parser_from_dataclass(parser, record(), with_prefix="")
+    return parser

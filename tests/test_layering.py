@@ -86,8 +86,8 @@ FREE = LOOSE - {"__main__", "chosen_names", "registration"}
 MAY_USE = {
     "fairseq": {
         *("data", "models", "tasks", "criterions", "optim", "inference"),
-        "lab/plan/registered_options.py",
-        "lab/plan/train_options.py",
+        "lab/plan/allowed.py",
+        "registration.py",
     },
     "fairseq_cli": {"inference"},
     "safetensors": {"pretrained", "prep/chunks.py"},

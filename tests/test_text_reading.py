@@ -17,7 +17,7 @@ from fairseq_plugins.corpora.readers.expected import Expected
 from fairseq_plugins.corpora.readers.foreign import read_advglue
 from fairseq_plugins.corpora.squad import read as read_squad
 from fairseq_plugins.evaluation.squad_files import read_json
-from fairseq_plugins.lab.plan.grid import read_mapping
+from fairseq_plugins.lab.plan.yaml_file import read_yaml
 from fairseq_plugins.prep.recipes.text_options import parse_labels
 from fairseq_plugins.pretrained.directory import read_json as read_config
 from fairseq_plugins.text.segment import check_codes
@@ -104,7 +104,7 @@ READERS = {
     "config": read_config,
     "labels": lambda path: parse_labels(str(path)),
     "squad": lambda path: list(read_squad(path)),
-    "yaml": read_mapping,
+    "yaml": read_yaml,
 }
 
 

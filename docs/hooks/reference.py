@@ -13,14 +13,9 @@ from argparse import SUPPRESS, Action, ArgumentParser
 from collections.abc import Callable, Iterable
 
 from fairseq_plugins.cli import main, subcommands
-from fairseq_plugins.lab.plan.registered_options import (
-    architectures_of_ours,
-    is_public,
-    ours,
-    presets,
-    split_options,
-)
+from fairseq_plugins.cli.options import is_public, split_options
 from fairseq_plugins.option_flags import flag_of
+from fairseq_plugins.registration import architectures_of_ours, ours, presets
 
 HEAD = "| option | values | default | |\n|---|---|---|---|"
 TITLES = {

@@ -14,9 +14,11 @@ from __future__ import annotations
 import argparse
 import textwrap
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 
 from ..messages import like
 from ..option_flags import flag_of
+from ..registration import architectures_of_ours, ours, parser_of_class, presets
 
 WIDTH = 96  # columns
 KINDS = {
@@ -50,8 +52,6 @@ def run(args: argparse.Namespace) -> None:
 
 def names_of(kind: str) -> list[str]:
     """Return the names that `--task`, `--arch` and so on take, of ours."""
-    from ..lab.plan.registered_options import architectures_of_ours, ours
-
     return sorted(architectures_of_ours() if kind == "models" else ours(kind))
 
 
@@ -67,8 +67,6 @@ def kinds_of(name: str, known: Mapping[str, list[str]]) -> list[str]:
 
 def described(kind: str, name: str) -> str:
     """Return the options of one registered thing as text."""
-    from ..lab.plan.registered_options import architectures_of_ours, ours, presets, split_options
-
     is_model = kind == "models"
     cls = ours(kind)[architectures_of_ours()[name] if is_model else name]
     preset = presets(name) if is_model else {}
@@ -84,6 +82,23 @@ def described(kind: str, name: str) -> str:
             text = f"{title}: {', '.join(words)}"
             lines.append(textwrap.fill(text, WIDTH, initial_indent="  ", subsequent_indent="    "))
     return "\n".join(lines if len(lines) > 1 else [*lines, "  no options of its own"])
+
+
+def split_options(cls: type) -> tuple[list[argparse.Action], list[argparse.Action]]:
+    """Return a class's options: ours, and those that a class of fairseq above it has as well."""
+    inherited: set[str] = set()
+    for above in cls.__mro__[1:]:
+        if above.__module__.startswith("fairseq."):
+            with suppress(TypeError, AttributeError, NotImplementedError):
+                inherited |= {*parser_of_class(above)._option_string_actions}
+    actions = parser_of_class(cls)._actions
+    others = [one for one in actions if {*one.option_strings} & inherited]
+    return [one for one in actions if one not in others and is_public(one)], others
+
+
+def is_public(action: argparse.Action) -> bool:
+    """Whether an option is shown to users."""
+    return action.help != argparse.SUPPRESS
 
 
 def shown(action: argparse.Action, preset: Mapping[str, object]) -> Iterator[str]:

@@ -96,8 +96,8 @@ def check_single(experiment: PlannedExperiment) -> None:
         )
     several = {
         "--archs": {cell.system for cell in cells},
-        "--learning-rates": {f"{cell.learning_rate:g}" for cell in cells},
-        "--epochs": {str(cell.epochs) for cell in cells},
+        "--learning-rates": {f"{cell.setting.learning_rate:g}" for cell in cells},
+        "--epochs": {str(cell.setting.epochs) for cell in cells},
         "--seeds": {str(cell.seed) for cell in cells},
     }
     choices = [f"{flag} {' | '.join(sorted(v))}" for flag, v in several.items() if len(v) > 1]

@@ -130,7 +130,7 @@ def take_planned(args: argparse.Namespace) -> None:
         FileNotFoundError: the experiment's reference is not there, and none is given.
         UsageError: what comes of it would replace what the experiment translated otherwise.
     """
-    from ..lab.plan.option_values import command_line
+    from ..lab.plan.allowed import command_line
     from ..lab.run_files import AVERAGE, BEST, RESULT
     from ..lab.safe_files import read_json
 

@@ -19,7 +19,7 @@ from ..evaluation.example_answers import ExampleCounts
 from ..evaluation.packed_counts import unpacked
 from ..files import write_text
 from ..messages import quoted
-from .plan.plain_values import read_as
+from .plan.yaml_file import read_as
 from .safe_files import is_below, parse_json, read_text
 
 SCHEMA = 1

@@ -11,7 +11,7 @@ from cli import shims
 from cli.commands import LONGEST_RUN, SCRIPTS, state_of
 
 from fairseq_plugins.lab.plan.experiment_file import read_experiment
-from fairseq_plugins.lab.plan.option_values import read_assignments
+from fairseq_plugins.lab.plan.grid_selection import read_assignments
 
 SWEEP = SCRIPTS / "sweep_fractions.sh"
 FRACTIONS = ("25", "100")

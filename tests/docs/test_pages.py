@@ -19,8 +19,8 @@ from pymdownx.slugs import slugify
 from reference import command_parsers, pages
 
 from fairseq_plugins.cli.subcommands import find
-from fairseq_plugins.lab.plan.registered_options import ours, registered_parser, registries
 from fairseq_plugins.option_flags import flag_of
+from fairseq_plugins.registration import ours, parser_of_class, registries
 
 ROOT = Path(__file__).parents[2]
 SITE = ["README.md", *(p.relative_to(ROOT).as_posix() for p in (ROOT / "docs").rglob("*.md"))]
@@ -68,7 +68,7 @@ def code_of(text: str) -> tuple[list[str], list[str]]:
 @cache
 def known_flags() -> set[str]:
     """Return all options of our commands, of what is registered, and of fairseq's commands."""
-    ours_too = [registered_parser(cls) for kind in registries() for cls in ours(kind).values()]
+    ours_too = [parser_of_class(cls) for kind in registries() for cls in ours(kind).values()]
     parsers = [*known_commands().values(), *ours_too, *fairseq_parsers()]
     return {flag for parser in parsers for flag in parser._option_string_actions}
 
@@ -83,7 +83,7 @@ def fairseq_parsers():
     for registry in registries().values():
         for cls in registry.values():
             with suppress(Exception):  # some of fairseq's cannot be asked
-                yield registered_parser(cls)
+                yield parser_of_class(cls)
 
 
 def unknown_flags(text: str) -> list[str]:
@@ -209,7 +209,7 @@ def test_the_reference_has_everything_that_is_registered():
         assert ours(kind)
         for name, cls in ours(kind).items():
             own = text.split(f"## {name}\n")[1].split("\n## ")[0]
-            actions = registered_parser(cls)._actions
+            actions = parser_of_class(cls)._actions
             public = [one.option_strings for one in actions if one.help != SUPPRESS]
             assert [f[0] for f in public if f and f"`{f[0]}`" not in own] == []
     for words, parser in command_parsers().items():

@@ -18,7 +18,7 @@ from small_wordnet import write_small_wordnet
 from squad_files import toy_squad, write_toy_bert
 
 from fairseq_plugins.lab.plan.experiment_file import PlannedPart
-from fairseq_plugins.lab.plan.prepare_options import SQUAD, TRANSLATION
+from fairseq_plugins.lab.plan.prepare import SQUAD, TRANSLATION
 from fairseq_plugins.lab.plan.prepared_data import preparation
 
 EXAMPLES = ROOT / "examples"

@@ -17,11 +17,11 @@ from fairseq_plugins.lab.plan.grid_selection import (
     choose,
     contrast,
     preset,
+    read_choices,
     resize,
     select,
     select_systems,
 )
-from fairseq_plugins.lab.plan.option_values import read_choices
 from fairseq_plugins.lab.results.bertqa import ENSEMBLE
 from fairseq_plugins.lab.results.layouts import PLAIN, labels, layouts
 from fairseq_plugins.lab.results.paper_tables import Row
@@ -142,7 +142,9 @@ def test_dabert_grids_are_the_papers_and_its_preset_comes_first(path):
     assert "similarity" in grid.prepare["annotations"]
     first = [*preset(grid).cells()]
     assert len(first) == 5 * len(grid.systems)
-    assert {(cell.learning_rate, dict(cell.choice)["batch-size"]) for cell in first} == {(2e-5, 32)}
+    assert {
+        (cell.setting.learning_rate, dict(cell.setting.choice)["batch-size"]) for cell in first
+    } == {(2e-5, 32)}
     assert ("valid" in dataset.splits) or "valid-fraction" in grid.prepare
 
 

@@ -21,11 +21,11 @@ from fairseq_plugins.lab.execution.records import (
     write_description,
     write_rows,
 )
+from fairseq_plugins.lab.plan.allowed import check_training
 from fairseq_plugins.lab.plan.experiment_file import PlannedExperiment, PlannedPart
-from fairseq_plugins.lab.plan.grid import Grid, check_grid
+from fairseq_plugins.lab.plan.grid import Grid, changed
 from fairseq_plugins.lab.plan.prepared_data import PreparedData, read_prepared
 from fairseq_plugins.lab.plan.recipes import Workers, share_batches, total_updates, train_options
-from fairseq_plugins.lab.plan.train_options import check_training
 from fairseq_plugins.lab.results.origins import made_of
 from fairseq_plugins.lab.rows import read_rows
 from fairseq_plugins.prep.shares import Share
@@ -320,8 +320,7 @@ def test_a_part_of_a_folder_counts_like_the_subset(data):
 
 
 def test_what_is_held_out_chooses_and_the_validation_set_is_reported(data, tmp_path):
-    grid = replace(data["toy"][0], select_fraction=0.2, fractions=(0.5, 1.0))
-    grid = check_grid(grid, "toy.yaml")
+    grid = changed(data["toy"][0], {"select_fraction": 0.2, "fractions": [0.5, 1.0]}, "toy.yaml")
     assert (grid.validation, grid.evaluate, grid.reported) == ("select", "valid", "valid")
     found = {"toy": {"": read_prepared(tmp_path / "bin" / "toy", grid)}}
     experiment = PlannedExperiment("toy", "", Path("toy.yaml"), (PlannedPart("toy", grid),))
@@ -331,13 +330,15 @@ def test_what_is_held_out_chooses_and_the_validation_set_is_reported(data, tmp_p
     for run in plan.runs:
         options = run.settings["options"]
         assert (run.settings["validation"], options["valid-subset"]) == ("select", "select")
-        assert options["max-update"] == 3 * (3 if run.cell.fraction == 1 else 2)  # of 80 and 40
+        assert options["max-update"] == 3 * (
+            3 if run.cell.setting.fraction == 1 else 2
+        )  # of 80 and 40
         assert "--split valid" in " ".join(map(str, run.evaluate_command()))
         assert run.settings["select_fraction"] == 0.2
     for options in ({"valid-subset": "valid"}, {}):
-        bad = replace(data["toy"][0], select_fraction=0.2 if options else 1.0, options=options)
+        own = {"select_fraction": 0.2 if options else 1.0, "options": options}
         with pytest.raises(ValueError, match="select_fraction"):
-            check_grid(bad, "toy.yaml")
+            changed(data["toy"][0], own, "toy.yaml")
 
 
 def with_grid(plan, number, **changes):

@@ -102,4 +102,4 @@ def test_epochs_of_a_part_come_in_place_of_the_grids_updates(folder):
     (folder / "configs" / "cola.yaml").write_text(GRID + "updates: 5\n")
     text = "parts: [{grid: configs/cola.yaml, epochs: [2]}]"
     grid = experiment(folder, text).parts[0].grid
-    assert {(cell.epochs, cell.updates) for cell in grid.cells()} == {(2, 0)}
+    assert {(cell.setting.epochs, cell.setting.updates) for cell in grid.cells()} == {(2, 0)}

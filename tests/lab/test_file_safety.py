@@ -29,19 +29,21 @@ import fairseq_plugins.tasks  # noqa: F401  registers everything
 from fairseq_plugins.lab.commands import parser_of
 from fairseq_plugins.lab.execution.cluster import Machine
 from fairseq_plugins.lab.execution.experiment import Plan, check_plan
-from fairseq_plugins.lab.plan import strict_yaml
-from fairseq_plugins.lab.plan.allowed import check_options, kind_of, name_of
-from fairseq_plugins.lab.plan.experiment_file import PlannedExperiment, PlannedPart, default_name
-from fairseq_plugins.lab.plan.grid import Grid
-from fairseq_plugins.lab.plan.option_values import command_line
-from fairseq_plugins.lab.plan.plain_values import LINE, NAME, NUMBERS, PATH, TEXT, WORD
-from fairseq_plugins.lab.plan.prepare_options import check_prepare, words_of
-from fairseq_plugins.lab.plan.registered_options import ours, registered_parser, registries
-from fairseq_plugins.lab.plan.steps import _NAMES, COMMANDS, OUT, PLACE
-from fairseq_plugins.lab.plan.train_options import (
+from fairseq_plugins.lab.plan import yaml_file
+from fairseq_plugins.lab.plan.allowed import (
+    check_options,
+    command_line,
+    kind_of,
+    name_of,
     of_generation,
     of_training,
 )
+from fairseq_plugins.lab.plan.experiment_file import PlannedExperiment, PlannedPart, default_name
+from fairseq_plugins.lab.plan.grid import Grid
+from fairseq_plugins.lab.plan.prepare import check_prepare, preparing
+from fairseq_plugins.lab.plan.steps import COMMANDS, NAMES, OUT, PLACE
+from fairseq_plugins.lab.plan.values import LINE, NAME, NUMBERS, PATH, TEXT, WORD
+from fairseq_plugins.registration import ours, parser_of_class, registries
 
 
 def test_fairseq_would_evaluate_these_values(tmp_path) -> None:
@@ -57,9 +59,9 @@ def test_plain_values_are_values() -> None:
     training |= {"update-freq": ["[2, 1]", 8], "dual-layers": 0, "local-layers": "0,2,5"}
     training |= {"valid-subset": "valid,valid_mismatched", "data": 35, "fp16": True}
     training |= {"dropout": None, "long-examples": ["truncate", "split"]}
-    check_options(training, of_training(), "", is_open=True)
+    check_options(training, of_training(), is_open=True)
     search = {"beam": 4, "lenpen": 0.6, "sampling": True, "print-alignment": "hard"}
-    check_options(search, of_generation(), "", is_open=True)
+    check_options(search, of_generation(), is_open=True)
 
 
 def test_no_name_is_the_beginning_of_another_option() -> None:
@@ -68,7 +70,7 @@ def test_no_name_is_the_beginning_of_another_option() -> None:
     chosen = [*ours("tasks").values(), *ours("models").values(), *known["schedules"].values()]
     allowed = {f"--{name}" for name in of_training()}
     for cls in [*chosen, *(known["optimizers"][name] for name in ("adam", "nag"))]:
-        there = usual | {*registered_parser(cls)._option_string_actions}
+        there = usual | {*parser_of_class(cls)._option_string_actions}
         for name in allowed - there:
             assert [one for one in there - allowed if one.startswith(name)] == [], cls
     arches = [name for name in ARCH_MODEL_REGISTRY if of_training()["arch"].fits(name)]
@@ -126,7 +128,7 @@ def test_names_stay_on_their_line_of_a_batch_script(tmp_path) -> None:
 def test_preparations_take_their_own_options(tmp_path) -> None:
     own = {"trainpref": "train", "validpref": "a/valid,b/valid", "bpe-size": 50, "parse": True}
     check_prepare({**own, "conllu": False}, "translation")
-    words = words_of({**own, "conllu": False}, tmp_path)
+    name, *words = preparing("translation", {**own, "conllu": False}, tmp_path)
     assert words[:4] == [
         *("--trainpref", f"{tmp_path}/train"),
         *("--validpref", f"{tmp_path}/a/valid,{tmp_path}/b/valid"),
@@ -151,24 +153,24 @@ def test_aliases_would_stand_for_much_more() -> None:
 
 def test_documents_are_of_a_bounded_size(tmp_path) -> None:
     path = tmp_path / "x.yaml"
-    path.write_text("# " + "x" * strict_yaml.LARGEST)
+    path.write_text("# " + "x" * yaml_file.LARGEST)
     with pytest.raises(ValueError, match="larger than"):
-        strict_yaml.read_yaml(path)
+        yaml_file.read_yaml(path)
     path.write_bytes(b"\xff")
     with pytest.raises(ValueError, match="not valid UTF-8"):
-        strict_yaml.read_yaml(path)
+        yaml_file.read_yaml(path)
     os.mkfifo(tmp_path / "pipe")
     with pytest.raises(FileNotFoundError):
-        strict_yaml.read_yaml(tmp_path / "pipe")
+        yaml_file.read_yaml(tmp_path / "pipe")
     for text in ("a: " + "1:" * 6000 + "1", "a: 1" + "0" * 5000):
         with pytest.raises(ValueError, match="values of this length|not YAML"):
-            strict_yaml.parse_yaml(text, "place")
+            yaml_file.parse_yaml(text, "place")
     begun = time.monotonic()
     with pytest.raises(ValueError, match="values this deep"):
-        strict_yaml.parse_yaml("[" * strict_yaml.LARGEST, "place")
+        yaml_file.parse_yaml("[" * yaml_file.LARGEST, "place")
     assert time.monotonic() - begun < 30
     path.write_text("a: {b: [1, 1e-5, x, true, null]}")
-    assert strict_yaml.read_yaml(path) == {"a": {"b": [1, "1e-5", "x", True, None]}}
+    assert yaml_file.read_yaml(path) == {"a": {"b": [1, "1e-5", "x", True, None]}}
 
 
 @for_each(COMMANDS)
@@ -181,7 +183,7 @@ def test_commands_take_what_steps_may_give_and_more(command) -> None:
     }
     refused = {"help", "spacy-model", *left_out.get(command, ())}
     for action in parser_of(command)._actions:
-        name, kind = name_of(action), kind_of(action, _NAMES)
+        name, kind = name_of(action), kind_of(action, NAMES)
         assert (kind is None) == (name in refused), name
         writes = any(one in (action.help or "") for one in told) and action.nargs != 0
         assert (kind is OUT) == (writes and name != "fields"), name

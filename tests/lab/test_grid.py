@@ -11,10 +11,11 @@ from fairseq.optim.lr_scheduler import LR_SCHEDULER_REGISTRY
 from lab.toy_grids import OPEN, SYSTEMS
 
 import fairseq_plugins.tasks  # noqa: F401  registers everything
-from fairseq_plugins.lab.plan.grid import Grid, GridCell, read_grid
-from fairseq_plugins.lab.plan.option_values import command_line
+from fairseq_plugins.lab.plan.allowed import command_line
+from fairseq_plugins.lab.plan.grid import Cell, Grid, read_grid
 from fairseq_plugins.lab.plan.prepared_data import read_prepared
 from fairseq_plugins.lab.plan.recipes import settings, total_updates, train_options
+from fairseq_plugins.lab.rows import Setting
 
 
 def written(tmp_path, text):
@@ -55,7 +56,7 @@ def test_cells_are_the_whole_product_each_with_its_own_folder():
     cells = list(grid.cells())
     assert len(cells) == len({cell.folder for cell in cells}) == 2 * 3 * 2 * 2
     assert {cell.seed for cell in cells[:12]} == {1}  # whole comparisons come first
-    assert GridCell("plain", 5e-5, 3, 1).folder == Path("plain/lr5e-5-epochs3/seed1")
+    assert Cell(Setting("plain", 5e-5, 3), 1).folder == Path("plain/lr5e-5-epochs3/seed1")
 
 
 def test_every_value_of_a_choice_is_run_and_named():
@@ -87,13 +88,13 @@ def test_a_choice_is_an_option_of_its_runs_and_stands_in_their_record(folder):
 def test_updates_are_whole_epochs_with_their_last_batches(folder):
     grid = Grid("toy", SYSTEMS, batch_size=32)
     data = read_prepared(folder(), grid)
-    assert total_updates(grid, GridCell("plain", 1e-5, 4, 1), data) == 3 * 4
+    assert total_updates(grid, Cell(Setting("plain", 1e-5, 4), 1), data) == 3 * 4
 
 
 def test_options_name_our_parts_and_a_systems_own_options_win(folder):
     grid = Grid("toy", SYSTEMS, options={"clip-norm": 7.5, "fp16": True}, validate_every=50)
     data = read_prepared(folder(), grid)
-    options = train_options(grid, GridCell("zero", 2e-5, 1, 9), data)
+    options = train_options(grid, Cell(Setting("zero", 2e-5, 1), 9), data)
     assert options["optimizer"] in OPTIMIZER_REGISTRY
     assert options["lr-scheduler"] in LR_SCHEDULER_REGISTRY
     assert (options["feature-init"], options["clip-norm"]) == ("zero", 7.5)
@@ -116,13 +117,13 @@ def test_a_metric_that_should_fall_is_not_maximized(folder):
 
 def test_settings_change_with_everything_that_decides_a_run(folder):
     grid = Grid("toy", SYSTEMS)
-    cell, data = GridCell("plain", 5e-5, 3, 1), read_prepared(folder(), grid)
+    cell, data = Cell(Setting("plain", 5e-5, 3), 1), read_prepared(folder(), grid)
     own = settings(grid, cell, data)
     assert json.loads(json.dumps(own)) == own
     others = [
         settings(Grid("toy", SYSTEMS, weight_decay=0.1), cell, data),
         settings(Grid("toy", SYSTEMS, options={"dropout": 0.2}), cell, data),
-        settings(grid, GridCell("plain", 5e-5, 3, 2), data),
+        settings(grid, Cell(Setting("plain", 5e-5, 3), 2), data),
         settings(grid, cell, read_prepared(folder(annotations=["pos"]), grid)),
     ]
     assert all(other != own for other in others)
@@ -157,7 +158,7 @@ def test_a_system_with_questions_of_labels_is_trained_by_their_task(folder):
     asked = {"arch": "bert_mrc_tiny", "label-questions": "questions.tsv"}
     grid = Grid("toy", {"plain": {"arch": "bert_plain_tiny"}, "asked": asked}, metric="entity_f1")
     data = read_prepared(folder(task="sequence_labeling", target="word_labels"), grid)
-    plain, other = (train_options(grid, GridCell(n, 1e-4, 1, 1), data) for n in grid.systems)
+    plain, other = (train_options(grid, Cell(Setting(n, 1e-4, 1), 1), data) for n in grid.systems)
     assert (plain["task"], plain["criterion"]) == ("sequence_labeling",) * 2
     assert (other["task"], other["criterion"]) == ("mrc_ner",) * 2
     assert other["label-questions"] == "questions.tsv"

@@ -69,7 +69,7 @@ def prepared(folder: Path, **changes) -> Path:
 def test_a_system_has_its_own_data_and_rate_and_fairseq_hears_of_neither(tmp_path):
     grid = Grid("squad", SYSTEMS, learning_rates=(1e-5, 2e-5, 3e-5), seeds=(1,))
     cells = [*grid.cells()]
-    rates = [(cell.system, cell.learning_rate) for cell in cells]
+    rates = [(cell.system, cell.setting.learning_rate) for cell in cells]
     assert rates.count(("more", 2e-5)) == 1
     assert sorted(rate for system, rate in rates if system == "plain") == [1e-5, 2e-5, 3e-5]
     more = next(cell for cell in cells if cell.system == "more")
@@ -97,7 +97,7 @@ def test_a_systems_rate_is_a_number_however_it_is_written(tmp_path):
         "dataset: squad\nsystems: [{arch: bert_plain_tiny, lr: 2e-5}]\n"
     )
     grid = read_grid(tmp_path / "grid.yaml")
-    assert {cell.learning_rate for cell in grid.cells()} == {2e-5}
+    assert {cell.setting.learning_rate for cell in grid.cells()} == {2e-5}
     (tmp_path / "grid.yaml").write_text(
         "dataset: squad\nsystems: [{arch: bert_plain_tiny, lr: high}]\n"
     )

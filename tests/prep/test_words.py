@@ -7,7 +7,7 @@ from prep.test_text import check_counts
 from raw_text import rows_of, text_options, write_pretrained, write_table
 
 from fairseq_plugins.data.manifest import TEXT, Manifest, load_vocabulary
-from fairseq_plugins.lab.plan.prepare_options import check_prepare
+from fairseq_plugins.lab.plan.prepare import check_prepare
 from fairseq_plugins.prep.recipes.text import prepare
 from fairseq_plugins.pretrained.directory import DEFAULT
 from fairseq_plugins.text.word_vocabulary import SPECIALS

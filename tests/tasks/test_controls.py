@@ -17,8 +17,7 @@ from fairseq_plugins.inference.bundle_export import export_bundle
 from fairseq_plugins.inference.options import PredictionOptions
 from fairseq_plugins.inference.prediction import load
 from fairseq_plugins.inference.prediction_files import predict_files
-from fairseq_plugins.lab.plan.allowed import check_options
-from fairseq_plugins.lab.plan.train_options import of_training
+from fairseq_plugins.lab.plan.allowed import check_options, of_training
 from fairseq_plugins.models._checkpoints import read_checkpoint
 from fairseq_plugins.models._matching_config import MatchingConfig
 from fairseq_plugins.syntax.needs import FEATURE_SOURCES, TREE_SOURCES
@@ -350,6 +349,6 @@ def test_files_of_experiments_may_give_controls():
         "coattention-control": ["none", "plain-layers"],
         "control-seed": 3,
     }
-    check_options(given, of_training(), "--options", is_open=True)
+    check_options(given, of_training(), is_open=True)
     with pytest.raises(ValueError, match="'tree-source'"):
-        check_options({"tree-source": "golden"}, of_training(), "--options")
+        check_options({"tree-source": "golden"}, of_training())

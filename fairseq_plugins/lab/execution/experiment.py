@@ -7,11 +7,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from ...prep.shares import WHOLE, Share
+from ..plan.allowed import check_training
 from ..plan.experiment_file import PlannedExperiment
-from ..plan.grid import Grid, GridCell
+from ..plan.grid import Cell, Grid
 from ..plan.prepared_data import PreparedData
 from ..plan.recipes import ALONE, Workers, share_batches
-from ..plan.train_options import check_training
 from ..run_files import AFTER, RESULT, SETTINGS
 from ..safe_files import read_json, refuse_links, run_folders
 from .run import Run
@@ -70,10 +70,10 @@ def make_plan(
     return Plan(experiment, root, tuple(runs), tuple(subsets.values()))
 
 
-def share_of(grid: Grid, cell: GridCell) -> Share:
+def share_of(grid: Grid, cell: Cell) -> Share:
     """Return the part of the training set that a run sees; whole sets give all seeds one part."""
-    seed = cell.seed if cell.fraction < 1 else WHOLE.seed
-    return Share(cell.fraction, seed, grid.select_fraction)
+    seed = cell.seed if cell.setting.fraction < 1 else WHOLE.seed
+    return Share(cell.setting.fraction, seed, grid.select_fraction)
 
 
 def _stem(name: str, share: Share) -> str:

@@ -98,15 +98,16 @@ def _row(plan: Plan, run: Run, result: Mapping[str, Any], error: str) -> Row:
 
 def _planned(run: Run) -> dict[str, Any]:
     """Return what a row says of a run before it begins."""
-    cell, settings = run.cell, run.settings
+    (setting, seed), settings = run.cell, run.settings
     options = {name: value for name, value in settings["options"].items() if name != "seed"}
     return {
-        **{name: getattr(cell, name) for name in ("system", "seed", "learning_rate", "epochs")},
+        **{name: getattr(setting, name) for name in ("system", "learning_rate", "epochs")},
         **{name: settings[name] for name in ("dataset", "metric")},
         "arch": options.get("arch", ""),
-        "share": cell.fraction,
+        "seed": seed,
+        "share": setting.fraction,
         "updates": run.updates,
-        "choice": dict(cell.choice),
+        "choice": dict(setting.choice),
         "options": options,
         "chosen_on": settings["validation"],
         "data": settings.get("validation_data", settings["data"]),

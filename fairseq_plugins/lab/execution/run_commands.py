@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from ..commands import command, written
-from ..plan.grid import Grid, GridCell
-from ..plan.option_values import command_line
+from ..plan.allowed import command_line
+from ..plan.grid import Cell, Grid
 from ..plan.prepared_data import SPANS, PreparedData
 from ..plan.recipes import ALONE, Workers, settings, share_batches
 from ..results import squad_answers
@@ -26,7 +26,7 @@ class PlacedRun:
     """A cell of a grid with its place on disk."""
 
     grid: Grid
-    cell: GridCell  # of the grid: what to run
+    cell: Cell  # of the grid: what to run
     data: PreparedData
     root: Path  # folder of all runs of the grid
     predict: tuple[str, ...] = ()  # command that predicts with a run's folder, if that is wanted

@@ -13,10 +13,9 @@ from ..commands import command
 from ..plan import grid_selection as grids
 from ..plan.experiment_file import PlannedExperiment, PlannedPart, read_experiment
 from ..plan.grid import Grid
-from ..plan.grid_values import TAKEN
-from ..plan.option_values import read_assignments, read_choices
 from ..plan.prepared_data import SPANS, PreparedData, preparation, read_folders
 from ..plan.recipes import Workers
+from ..plan.systems import TAKEN
 from .cluster import Machine, machine_of
 from .experiment import JOBS, Plan, check_plan, make_plan
 
@@ -57,12 +56,12 @@ def selected_grid(args: argparse.Namespace, grid: Grid) -> Grid:
         grid = getattr(grids, name)(grid) if getattr(args, name) else grid
     keys = ("learning_rates", "epochs", "seeds", "fractions", "updates")
     grid = grids.select(grid, **{key: getattr(args, key) for key in keys})
-    grid = grids.choose(grid, read_choices(args.choices))
-    grid = grids.contrast(grid, read_choices(args.contrast))
-    generate = {**grid.generate, **read_assignments(args.generate)}
+    grid = grids.choose(grid, grids.read_choices(args.choices))
+    grid = grids.contrast(grid, grids.read_choices(args.contrast))
+    generate = {**grid.generate, **grids.read_assignments(args.generate)}
     own = {key: getattr(args, key) for key in ("evaluate", "reference") if getattr(args, key)}
     grid = replace(grid, generate=generate, **own)
-    return grids.with_options(grid, read_assignments(args.options))
+    return grids.with_options(grid, grids.read_assignments(args.options))
 
 
 def prepare(args: argparse.Namespace, parts: Iterable[PlannedPart]) -> None:

@@ -1,33 +1,70 @@
 """What a file may give to a command: its options by name, and the kind of the values of each.
 
 argparse says of an option whether it is a flag, a number or one of some choices. Texts are given to
-the options that a table lists by name, since others are paths, hosts, code or other commands.
-Whoever wants more gives it on the command line.
+the options that a table lists by name, since others are paths, hosts, code, or what fairseq
+evaluates as Python. Whoever wants more gives it on the command line.
 """
 
 from argparse import Action
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import Any
 
-from ...messages import like, quoted
-from .plain_values import FLAG, NUMBER, WHOLE, ValueKind, either, one_of
+from ...messages import like, named, quoted
+from ...registration import (
+    architectures_of_ours,
+    ours,
+    parser_of_class,
+    parser_of_records,
+    register,
+    registries,
+)
+from .values import FLAG, NUMBER, NUMBERS, PATH, WHOLE, WORD, Kind, one_of
 
-Kinds = Mapping[str, ValueKind]  # of the options that a file may give
-Names = Mapping[str, ValueKind | None]  # of options that are listed; None for those refused
+Options = dict[str, Any]  # name without -- -> value
+Kinds = Mapping[str, Kind]  # of the options that a file may give
+Names = Mapping[str, Kind | None]  # of options that are listed; None for those refused
+
+QUESTIONS = "label-questions"  # a file, of systems that find entities by questions
+# options of a system that grids read themselves: its learning rates; what it is trained on
+OWN_RATE, OWN_DATA = "lr", "data"
 
 
-def listed(table: Mapping[ValueKind | None, str]) -> Names:
+def listed(table: Mapping[Kind | None, str]) -> Names:
     """Return name -> kind of a table kind -> names with blanks between."""
     return {name: kind for kind, names in table.items() for name in names.split()}
 
 
+# what starts processes, traces or loads more, or is about machines
+_REFUSED = (
+    "tpu profile use-plasma-view azureml-logging model-parallel-size reset-logging num-workers "
+    "write-checkpoints-asynchronously suppress-crashes no-save"
+)
+_TRAINING = listed(
+    {
+        WORD: "features target-features feature-embed-dims local-attention local-layers "
+        "dual-layers similarity-layers encoder-attention encoder-attention-layers "
+        "encoder-layers-to-keep decoder-layers-to-keep pretrained positive-label train-subset "
+        "valid-subset ablate-features",
+        NUMBERS: "adam-betas adaptive-softmax-cutoff phase-ratio update-freq",
+        WHOLE: "batch-size-valid max-tokens-valid",  # of which fairseq's parser says nothing
+        NUMBER: "total-num-update",
+        PATH: QUESTIONS,
+        None: _REFUSED,
+    }
+)
+_DISTRIBUTED = "ddp-backend find-unused-parameters bucket-cap-mb broadcast-buffers".split()
+_CRITERIONS = ("cross_entropy", "label_smoothed_cross_entropy")  # fairseq's, in addition to ours
+_OPTIMIZERS = "adam nag bert_adamw".split()
+
+
 def kinds_of(actions: Iterable[Action], names: Names) -> Kinds:
     """Return name -> kind of what a file may give; of an option of several parsers either kind."""
-    found: dict[str, ValueKind] = {}
+    found: dict[str, Kind] = {}
     for action in actions:
         if kind := kind_of(action, names):
             name = name_of(action)
-            found[name] = either(found.get(name, kind), kind)
+            found[name] = found.get(name, kind) | kind
     return found
 
 
@@ -37,7 +74,7 @@ def name_of(action: Action) -> str:
     return flags[0].removeprefix("--") if flags else action.dest
 
 
-def kind_of(action: Action, names: Names) -> ValueKind | None:
+def kind_of(action: Action, names: Names) -> Kind | None:
     """Return the kind of an option's values; None where a file may not give it."""
     name = name_of(action)
     if names.get(name, FLAG) is None:
@@ -49,27 +86,106 @@ def kind_of(action: Action, names: Names) -> ValueKind | None:
     return WHOLE if action.type is int else NUMBER if action.type is float else names.get(name)
 
 
-def check_options(
-    options: Mapping[Any, Any], kinds: Kinds, otherwise: str, *, is_open: bool = False
-) -> None:
+@cache
+def of_training() -> Kinds:
+    """Return name -> kind of the options of training; of registered things, those of ours mostly.
+
+    argparse takes the beginning of an option for the option: none of these names begins another
+    option of a training with one of these architectures.
+    """
+    known = registries()
+    from fairseq.dataclass import configs
+
+    schedules = [k for k, v in known["schedules"].items() if getattr(v, "__dataclass", None)]
+    criterions = [*_CRITERIONS, *ours("criterions")]
+    chosen = {"criterions": criterions, "optimizers": _OPTIMIZERS, "schedules": schedules}
+    chosen |= {"tasks": [*ours("tasks")], "models": [*ours("models")]}
+    parsers = [parser_of_class(known[kind][one]) for kind in chosen for one in chosen[kind]]
+    groups = (configs.CommonConfig, configs.DatasetConfig, configs.OptimizationConfig)
+    parsers += [parser_of_records(*groups, configs.CheckpointConfig)]
+    actions = [action for parser in parsers for action in parser._actions]
+    for action in parser_of_records(configs.DistributedTrainingConfig)._actions:
+        actions += [action] if name_of(action) in _DISTRIBUTED else []
+    return {
+        **kinds_of(actions, _TRAINING),
+        "criterion": one_of(criterions),
+        "optimizer": one_of(_OPTIMIZERS),
+        "lr-scheduler": one_of(schedules),
+        "arch": one_of(architectures_of_ours()),
+        OWN_RATE: Kind("a number from 0 on", lambda v: NUMBER.fits(v) and float(v) >= 0),
+        OWN_DATA: Kind(PATH.said, lambda value: PATH.fits(str(value))),
+    }
+
+
+@cache
+def of_generation() -> Kinds:
+    """Return name -> kind of the options of ``fairseq-generate``."""
+    register()
+    from fairseq.dataclass import configs
+
+    groups = (configs.CommonConfig, configs.DatasetConfig, configs.GenerationConfig)
+    return kinds_of(parser_of_records(*groups)._actions, listed({None: _REFUSED}))
+
+
+def check_options(options: Mapping[Any, Any], kinds: Kinds, *, is_open: bool = False) -> None:
     """Refuse options that are none of those that a file may give, or have another kind of value.
 
     Args:
         options: as the file gives them.
         kinds: of those that it may give.
-        otherwise: what to do instead, for the message.
         is_open: whether a list is a choice, all of whose values are looked at, and None takes an
             option away.
     """
     for key, given in options.items():
         if key not in kinds:
             near = like(key, kinds)
-            hint = f" (like it: {near})" if near else ""
-            name = f"option {quoted(str(key), 100)}"
-            raise ValueError(f"{name}: not among those that a file may give{hint}; {otherwise}")
+            hint = f"like it: {near}" if near else f"choices: {named(kinds)}"
+            hint += "; a value with commas wants quotes" if given is None else ""
+            raise ValueError(
+                f"option {quoted(str(key), 100)}: not among those that a file may give ({hint}); "
+                "the command line may"
+            )
         try:
             for value in given if is_open and isinstance(given, list) else [given]:
                 if value is not None or not is_open:
                     kinds[key].check(value)
         except ValueError as error:
             raise ValueError(f"option {key!r}: {error}") from None
+
+
+def check_training(options: Mapping[str, Any]) -> None:
+    """Refuse options of a training that ``fairseq-train`` does not have, or whose model cannot be.
+
+    Args:
+        options: they say which architecture and so on is trained. Those of an architecture that
+            nothing registered are not looked at.
+    """
+    register()
+    from fairseq.models import ARCH_MODEL_REGISTRY
+    from fairseq.options import get_training_parser
+    from fairseq.registry import REGISTRIES
+    from fairseq.tasks import TASK_REGISTRY
+
+    if (model := ARCH_MODEL_REGISTRY.get(options.get("arch"))) is None:
+        return
+    chosen: list[Any] = [model, TASK_REGISTRY.get(options.get("task", ""))]
+    for name, group in REGISTRIES.items():
+        registry: Any = group["registry"]
+        chosen.append(registry.get(options.get(name.replace("_", "-"), group["default"])))
+    parsers = [get_training_parser(), *(parser_of_class(one) for one in chosen if one)]
+    known = {name for parser in parsers for name in parser._option_string_actions}
+    for flag in [f"--{name}" for name in options if f"--{name}" not in known]:
+        near = like(flag, known)
+        hint = f" (like it: {near})" if near else ""
+        raise ValueError(f"{flag}: fairseq-train has no such option here{hint}")
+    if check := getattr(model, "check_options", None):  # models of text, of this project
+        check({key.replace("-", "_"): value for key, value in options.items()})
+
+
+def command_line(options: Options) -> list[str]:
+    """Spell options out; True is a bare flag, False and None are left out."""
+    words = []
+    for name, value in options.items():
+        if value is not None and value is not False:
+            words += [f"--{name}"] if value is True else [f"--{name}", str(value)]
+    return words

@@ -23,15 +23,14 @@ from pydantic import AfterValidator, BaseModel, Field
 
 from ...messages import quoted
 from ..safe_files import is_below
-from .grid_values import Name
-from .plain_values import LINE, PATH, matching, read_as
-from .strict_yaml import read_mapping
+from .values import LINE, NAME, PATH, Kind
+from .yaml_file import read_as, read_yaml
 
-_LABEL = matching(
-    lambda text: LINE.fits(text) and text.strip() and "|" not in text,
+_LABEL = Kind(
     f"{LINE.said}, with something in it and without |",
+    lambda text: LINE.fits(text) and text.strip() and "|" not in text,
 )
-_Label = Annotated[str, _LABEL]  # in a table, a picture, a heading
+Name, _Label = Annotated[str, NAME], Annotated[str, _LABEL]  # in a table, a picture, a heading
 
 
 def _different(names: dict[str, str]) -> dict[str, str]:
@@ -87,7 +86,7 @@ def read_claims(path: str | Path) -> ClaimsFile:
             called the same, or rows that lie elsewhere; names file, place and value.
     """
     path = Path(path)
-    found = read_as(ClaimsFile, read_mapping(path), str(path))
+    found = read_as(ClaimsFile, read_yaml(path), str(path))
     for number, claim in enumerate(found.claims, 1):
         for one in claim.comparisons:
             if not is_below(path.parent, path.parent / one.rows):

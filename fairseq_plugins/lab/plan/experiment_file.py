@@ -15,31 +15,33 @@ A file with `dataset` at its top is a grid, and an experiment of this one part.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Any, get_type_hints
 
+from pydantic import BaseModel
+
 from ...messages import named, quoted
-from . import grid_values as of
-from .grid import KINDS, SIZES, Grid, check_grid, grid_of, read_grid
-from .grid_selection import changed, resize
-from .plain_values import closed, filled, one_of, read_as
-from .prepare_options import TRANSLATION
+from .grid import KEYS, SIZES, Below, Grid, Line, changed, grid_of, read_grid
+from .grid_selection import resize
+from .prepare import TRANSLATION
 from .steps import AfterStep, read_steps
-from .strict_yaml import read_mapping
+from .systems import FOLDER
+from .values import one_of
+from .yaml_file import filled, read_as, read_yaml
 
 CONFIGS = "configs"  # folders of grids that are called by their file alone
+Folder = Annotated[str, FOLDER]
 
 
 @dataclass(frozen=True)
 class PlannedPart:
     """One grid of an experiment, with where its data come from."""
 
-    name: Annotated[str, of.FOLDER]  # of the folder of its runs
+    name: Folder  # of its runs
     grid: Grid  # what to run
-    data: of.Path = ""  # prepared folder; empty for that of the name, with the size behind it
-    raw: of.Path = ""  # folder below the folder of raw data; empty for the name
+    data: Below = ""  # prepared folder; empty for that of the name, with the size behind it
+    raw: Below = ""  # folder below the folder of raw data; empty for the name
     size: Annotated[str, one_of(SIZES)] = ""  # of all systems; empty for their own
 
     @property
@@ -78,19 +80,17 @@ class PlannedExperiment:
         return root if self.is_grid else root / part.name
 
 
-_TOP = closed(
-    "Top",
-    {
-        "name": Annotated[str, of.FOLDER],
-        "title": of.Line,
-        "parts": list,
-        "tables": list[str],
-        "after": Any,  # `read_steps` reads them
-    },
-)
-_PART = closed(
-    "Part", {**get_type_hints(PlannedPart, include_extras=True), "grid": of.Path, **KINDS}
-)
+_OWN = get_type_hints(PlannedPart)  # keys of a part, without those of its grid
+
+
+class _File(BaseModel, extra="forbid"):
+    """The keys of an experiment."""
+
+    parts: list[Any]
+    name: Folder = ""
+    title: Line = ""
+    tables: list[str] = []
+    after: Any = None  # `read_steps` reads them
 
 
 def read_experiment(path: str | Path) -> PlannedExperiment:
@@ -102,26 +102,20 @@ def read_experiment(path: str | Path) -> PlannedExperiment:
             and choices.
     """
     path = Path(path)
-    content, name = read_mapping(path), default_name(path)
+    content, name = read_yaml(path), default_name(path)
     if "parts" not in content:
         grid = grid_of(content, str(path))
         part = PlannedPart(name if path.resolve().parent.name == CONFIGS else grid.dataset, grid)
         return PlannedExperiment(name, "", path, (part,), is_grid=True)
-    found = read_as(_TOP, filled(content), str(path))
-    parts = tuple(
-        _part(entry, path, number) for number, entry in enumerate(found.get("parts", ()), 1)
-    )
+    found = read_as(_File, filled(content), str(path))
+    parts = tuple(_part(entry, path, number) for number, entry in enumerate(found.parts, 1))
     names = [part.name for part in parts]
     if not parts or len(set(names)) < len(names):
         wrong = f"two are called the same ({named(names)}): name them"
         raise ValueError(f"{path}: parts: {wrong if parts else 'expected a list of grids'}")
+    steps = read_steps(found.after, f"{path}: after")
     return PlannedExperiment(
-        found.get("name", name),
-        found.get("title", ""),
-        path,
-        parts,
-        tuple(found.get("tables", ())),
-        read_steps(found.get("after"), f"{path}: after"),
+        found.name or name, found.title, path, parts, tuple(found.tables), steps
     )
 
 
@@ -135,30 +129,29 @@ def default_name(path: Path) -> str:
 
 def _part(entry: Any, path: Path, number: int) -> PlannedPart:
     """Read a part: what it says of itself, and of its grid."""
-    place, entry, chosen = f"{path}: part {number}", filled(entry), []
-    if isinstance(entry, dict) and "grid" in entry and _are_names(entry.get("systems")):
-        chosen, entry = entry["systems"], {k: v for k, v in entry.items() if k != "systems"}
-    found = read_as(_PART, entry, place)
-    own = {key: found.pop(key) for key in KINDS if key in found}
-    if file := found.get("grid"):
-        grid, usual = _some(read_grid(path.parent / file), chosen, place), Path(file).stem
-        grid = check_grid(changed(grid, own), place)
+    place = f"{path}: part {number}"
+    given = filled(read_as(dict[Any, Any], entry, place))
+    for key in [key for key in given if key not in {*_OWN, *KEYS}]:
+        choices = ", ".join([*_OWN, *KEYS])
+        raise ValueError(f"{place}: unknown key {quoted(key)}; choices: {choices}")
+    own = {key: given.pop(key) for key in _OWN if key in given}
+    if "grid" in own:
+        file = read_as(Below, own["grid"], f"{place}: grid")
+        grid = _some_systems(read_grid(path.parent / file), given, place)
+        grid, usual = changed(grid, given, place), Path(file).stem
     else:
-        grid = grid_of({key: entry[key] for key in own}, place)
+        grid = grid_of(given, place)
         usual = grid.dataset
-    known: dict[str, Any] = {"name": usual, **found, "grid": grid}
-    return PlannedPart(**known)
+    return read_as(PlannedPart, {"name": usual, **own, "grid": grid}, place)
 
 
-def _are_names(systems: Any) -> bool:
-    is_list = isinstance(systems, list) and systems
-    return bool(is_list) and all(isinstance(one, str) for one in systems)
-
-
-def _some(grid: Grid, names: Sequence[str], place: str) -> Grid:
-    """Return the grid with some of its systems; all if none is named."""
-    for name in names:
+def _some_systems(grid: Grid, given: dict[str, Any], place: str) -> Grid:
+    """Return the grid with the systems that a part names, where it gives names alone."""
+    names = given.get("systems")
+    if not (names and isinstance(names, list) and all(isinstance(one, str) for one in names)):
+        return grid
+    for name in given.pop("systems"):
         if name not in grid.systems:
             choices = named(grid.systems)
             raise ValueError(f"{place}: no system {quoted(name)}; choices: {choices}")
-    return replace(grid, systems={name: grid.systems[name] for name in names or grid.systems})
+    return replace(grid, systems={name: grid.systems[name] for name in names})

@@ -10,41 +10,63 @@
     seeds: [1, 2, 3]
     options: {max-positions: 128, dropout: [0.1, 0.2]}  # of all systems; again a list is a choice
 
-Keys are the fields of `Grid`, values of their types (`grid_values`); what a cell trains with is in
-`recipes`, and an experiment of several grids is read by `experiment_file`.
+Keys are the fields of `Grid`. What a cell trains with is in `recipes`, and an experiment of several
+grids is read by `experiment_file`.
 
 A system is an architecture, or a name for one with options of its own: a variant is a value. An
 option that is a list is a choice to be made, as the learning rate is: every value is run. A cell is
-one run: system, choice, learning rate, length, share of the training data, seed. Two options of a
-system are the grid's own affair: `lr` is its learning rate in place of the grid's, and `data` says
-which other prepared folder it is trained on (`prepared_data.read_folders`), with the same
-validation set.
+one run. Two options of a system are the grid's own affair: `lr` is its learning rate in place of
+the grid's, and `data` says which other prepared folder it is trained on
+(`prepared_data.read_folders`), with the same validation set.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field, replace
-from itertools import product
+from dataclasses import dataclass, field, replace
+from itertools import islice, product
 from pathlib import Path
-from typing import Any, get_type_hints
+from typing import Annotated, Any, NamedTuple, TypeVar, get_type_hints
 
-from pydantic import ConfigDict
+from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
 
+from ...messages import quoted
 from ...prep.shares import SELECT
-from . import grid_values as of
-from .grid_values import OWN_RATE
-from .option_values import Options
-from .plain_values import closed, filled, read_as
-from .prepare_options import TRANSLATION, check_prepare
-from .strict_yaml import read_mapping
-from .train_options import OWN_DATA
+from ..rows import Choice, Setting
+from .allowed import OWN_DATA, OWN_RATE, Options, check_options, of_generation
+from .prepare import TRANSLATION, check_prepare
+from .systems import read_options_of_all, read_systems
+from .values import LINE, NAME, NUMBER, PATH, one_of
+from .yaml_file import filled, read_as, read_yaml
 
 MOST_RUNS = 100_000  # of a grid: more is a mistake, or meant to fill a disk
 VALID = "valid"
 SIZES = ("tiny", "minilm", "base", "large")  # ends of architectures' names
-Choice = tuple[tuple[str, Any], ...]  # the values of a system's options that are lists
+TRIALS = ("quick", "smoke")  # runs that are cut short
+_Value = TypeVar("_Value")
+
+
+def _listed(value: Any) -> Any:
+    return value if isinstance(value, list) else [value]
+
+
+def _different(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    if not values or len(set(values)) < len(values):
+        raise ValueError(f"{quoted(list(values))} is empty or holds a value twice")
+    return values
+
+
+def _of_generation(options: Options) -> Options:
+    check_options(options, of_generation(), is_open=True)
+    return options
+
+
+Name, Line, Below = Annotated[str, NAME], Annotated[str, LINE], Annotated[str, PATH]
+Count = Annotated[int, Field(strict=True, ge=0, lt=2**53)]
+Positive = Annotated[int, Field(strict=True, ge=1, lt=2**53)]
+Amount = Annotated[float, BeforeValidator(NUMBER.check), Field(ge=0)]
+Part = Annotated[float, BeforeValidator(NUMBER.check), Field(gt=0, le=1)]
+Several = Annotated[tuple[_Value, ...], AfterValidator(_different), BeforeValidator(_listed)]
 
 
 @dataclass(frozen=True)
@@ -52,39 +74,40 @@ class Grid:
     """What to run; the types are checked where a file is read."""
 
     __pydantic_config__ = ConfigDict(extra="forbid")
-    dataset: of.Name  # in the manifest, that of ``prepare text``; `squad`, or `translation`
+    dataset: Name  # in the manifest, that of ``prepare text``; `squad`, or `translation`
     # name -> options of ``fairseq-train``, ``arch`` among them, also `OWN_RATE` and `OWN_DATA`
-    systems: of.Systems
-    learning_rates: of.Amounts = (5e-5, 4e-5, 3e-5, 2e-5)  # peaks of the schedule
-    epochs: of.Lengths = (3,)  # lengths of the training
+    systems: Annotated[dict[str, Options], BeforeValidator(read_systems)]
+    learning_rates: Several[Amount] = (5e-5, 4e-5, 3e-5, 2e-5)  # peaks of the schedule
+    epochs: Several[Positive] = (3,)  # lengths of the training
     # Length of every training, in place of `epochs`; 0 for these. Translation wants it, and so does
     # a comparison of fractions in which all see the same number of batches.
-    updates: of.Count = 0
+    updates: Count = 0
     # shares of the training set, in (0, 1]; of the same seed smaller ones lie within larger ones
-    fractions: of.Shares = (1.0,)
-    seeds: of.Counts = (1, 2, 3, 4, 5)  # of initialisation, dropout and order
-    batch_size: of.Positive = 32  # examples of an update
-    warmup_ratio: of.Amount = 0.1  # share of the updates that warm up
-    weight_decay: of.Amount = 0.01  # of matrices
-    clip_norm: of.Amount = 1.0  # largest norm of the gradient
+    fractions: Several[Part] = (1.0,)
+    seeds: Several[Count] = (1, 2, 3, 4, 5)  # of initialisation, dropout and order
+    batch_size: Positive = 32  # examples of an update
+    warmup_ratio: Amount = 0.1  # share of the updates that warm up
+    weight_decay: Amount = 0.01  # of matrices
+    clip_norm: Amount = 1.0  # largest norm of the gradient
     # updates between validations, which also follow every epoch; 0 for none
-    validate_every: of.Count = 0
+    validate_every: Count = 0
     # what chooses the best checkpoint; empty for the dataset's headline metric
-    metric: of.Name = ""
+    metric: Name = ""
     # split that the best checkpoint is tried on at the end, if it has labels; it chooses nothing
-    evaluate: of.Name = ""
+    evaluate: Name = ""
     # share of the training set that is held out to choose checkpoints and rates on, the same for
     # all; what is reported is then `evaluate`, or the validation set
-    select_fraction: of.Amount = 0.0
-    prepare: of.Preparation = field(default_factory=dict)  # options; see `prepare_options`
-    generate: of.Generation = field(default_factory=dict)  # of ``fairseq-generate``, to translate
+    select_fraction: Annotated[Amount, Field(lt=1)] = 0.0
+    prepare: Options = field(default_factory=dict)  # see `check_prepare`, which knows the dataset
+    # of ``fairseq-generate``, to translate
+    generate: Annotated[Options, AfterValidator(_of_generation)] = field(default_factory=dict)
     # raw reference of that split, of translation; empty for the prepared folder's target side
-    reference: of.Path = ""
-    average: of.Count = 0  # last checkpoints that are averaged to translate; 0 for the best one
-    note: of.Line = ""  # said wherever results are shown, such as that a corpus is invented
-    trial: of.Trial = ""  # mark of runs that are cut short: nothing is tested
+    reference: Below = ""
+    average: Count = 0  # last checkpoints that are averaged to translate; 0 for the best one
+    note: Line = ""  # said wherever results are shown, such as that a corpus is invented
+    trial: Annotated[str, one_of(TRIALS)] = ""  # mark of runs cut short: nothing is tested
     # of ``fairseq-train`` for all systems; True is a bare flag, a list is a choice
-    options: of.OptionsOfAll = field(default_factory=dict)
+    options: Annotated[Options, AfterValidator(read_options_of_all)] = field(default_factory=dict)
 
     @property
     def validation(self) -> str:
@@ -97,36 +120,21 @@ class Grid:
         """The split of a prepared folder whose figures are comparable over folders."""
         return self.evaluate if self.select_fraction else self.validation
 
-    def cells(self) -> Iterator[GridCell]:
+    def cells(self) -> Iterator[Cell]:
         """Yield all runs, seed by seed, so that an interrupted grid has whole comparisons."""
-        systems = [
-            (name, choice)
-            for name, options in self.systems.items()
-            for choice in choices({**self.options, **options})
-        ]
         lengths = (0,) if self.updates else self.epochs
-        most = max(len(self.rates_of(name)) for name in self.systems)
-        for seed, fraction, epochs, number, (name, choice) in product(
-            self.seeds, self.fractions, lengths, range(most), systems
-        ):
-            for rate in self.rates_of(name)[number : number + 1]:
-                yield GridCell(name, rate, epochs, seed, choice, fraction, self.updates)
-
-    def count(self) -> int:
-        """Return the number of runs, without making them."""
-        lengths = 1 if self.updates else len(self.epochs)
-        return sum(
-            len(self.rates_of(name))
-            * math.prod(len(v) for v in open_choices({**self.options, **options}).values())
-            for name, options in self.systems.items()
-        ) * (lengths * len(self.seeds) * len(self.fractions))
+        most = range(max(len(self.rates_of(name)) for name in self.systems))
+        for seed, fraction, epochs, number in product(self.seeds, self.fractions, lengths, most):
+            for name, options in self.systems.items():
+                for rate in self.rates_of(name)[number : number + 1]:
+                    for choice in _choices({**self.options, **options}):
+                        setting = Setting(name, rate, epochs, choice, fraction, self.updates)
+                        yield Cell(setting, seed)
 
     def rates_of(self, system: str) -> tuple[float, ...]:
         """Return a system's learning rates, its own or the grid's."""
-        own = self.systems[system].get(OWN_RATE)
-        if own is None:
-            return self.learning_rates
-        return tuple(map(float, own if isinstance(own, list) else [own]))
+        own = self.systems[system].get(OWN_RATE, self.learning_rates)
+        return tuple(map(float, own if isinstance(own, (list, tuple)) else [own]))
 
     def data_of(self, system: str) -> str:
         """Return what a system calls its own prepared folder; empty for the grid's."""
@@ -138,52 +146,42 @@ def variant(system: str, option: str, value: Any) -> str:
     return f"{system}-{option}-{value}"
 
 
-def choices(options: Options) -> list[Choice]:
-    """Return every choice from the options that are lists; one empty choice if none is."""
-    open_ = open_choices(options)
-    return [tuple(zip(open_, values)) for values in product(*open_.values())]
+def _choices(options: Options) -> Iterator[Choice]:
+    """Yield every choice from the options that are lists; one empty choice if none is."""
+    lists = {k: v for k, v in options.items() if isinstance(v, list) and k != OWN_RATE}
+    return (tuple(zip(lists, values)) for values in product(*lists.values()))
 
 
-def open_choices(options: Options) -> dict[str, list[Any]]:
-    """Return the options that are lists, with their values."""
-    return {
-        name: values
-        for name, values in options.items()
-        if isinstance(values, list) and name != OWN_RATE
-    }
+class Cell(NamedTuple):
+    """One run of a grid."""
 
-
-@dataclass(frozen=True)
-class GridCell:
-    """One run of a grid; `epochs` is 0 where `updates` says how long it trains."""
-
-    system: str
-    learning_rate: float
-    epochs: int
+    setting: Setting
     seed: int
-    choice: Choice = ()
-    fraction: float = 1.0
-    updates: int = 0
+
+    @property
+    def system(self) -> str:
+        """Name of what is trained."""
+        return self.setting.system
 
     @property
     def folder(self) -> Path:
         """Where it goes, below the grid's own folder."""
-        rate = f"{self.learning_rate:g}".replace("e-0", "e-")
-        length = f"updates{self.updates}" if self.updates else f"epochs{self.epochs}"
-        share = [] if self.fraction == 1 else [f"fraction{self.fraction:g}"]
-        parts = [f"lr{rate}", length, *share, *(f"{key}{v}" for key, v in self.choice)]
-        return Path(self.system) / "-".join(parts) / f"seed{self.seed}"
+        own = self.setting
+        rate = f"{own.learning_rate:g}".replace("e-0", "e-")
+        length = f"updates{own.updates}" if own.updates else f"epochs{own.epochs}"
+        share = [] if own.fraction == 1 else [f"fraction{own.fraction:g}"]
+        parts = [f"lr{rate}", length, *share, *(f"{key}{v}" for key, v in own.choice)]
+        return Path(own.system) / "-".join(parts) / f"seed{self.seed}"
 
     @property
     def record(self) -> dict[str, Any]:
         """What it is, for files; what a cell does not have, such as choices, is left out."""
         usual = {"choice": {}, "fraction": 1.0, "updates": 0}
-        own = asdict(self) | {"choice": dict(self.choice)}
+        own = {**self.setting._asdict(), "seed": self.seed, "choice": dict(self.setting.choice)}
         return {key: value for key, value in own.items() if usual.get(key) != value}
 
 
-KINDS = get_type_hints(Grid, include_extras=True)
-SOME = closed("Some", KINDS)  # keys of a grid, none of which has to be there
+KEYS = get_type_hints(Grid, include_extras=True)
 
 
 def read_grid(path: str | Path) -> Grid:
@@ -193,15 +191,27 @@ def read_grid(path: str | Path) -> Grid:
         FileNotFoundError: there is none.
         ValueError: an unknown key or a value of another kind; names file, key and choices.
     """
-    return grid_of(read_mapping(path), str(path))
+    return grid_of(read_yaml(path), str(path))
 
 
 def grid_of(content: Mapping[Any, Any], place: str) -> Grid:
     """Return the grid of keys and values as YAML has them, which stand at ``place``; ValueError."""
-    return check_grid(read_as(Grid, filled(content), place), place)
+    return _checked(read_as(Grid, filled(content), place), place)
 
 
-def check_grid(grid: Grid, place: str) -> Grid:
+def changed(grid: Grid, given: Mapping[str, Any], place: str) -> Grid:
+    """Return a grid with other values of some keys, as YAML has them; see `grid_of`.
+
+    Options are added to the grid's, and those without a value are taken away. Epochs come in place
+    of its updates as well.
+    """
+    own = {key: read_as(KEYS[key], value, f"{place}: {key}") for key, value in given.items()}
+    own |= {"options": {**grid.options, **own["options"]}} if "options" in own else {}
+    own |= {"updates": 0} if "epochs" in own and "updates" not in own else {}
+    return _checked(replace(grid, **own), place)
+
+
+def _checked(grid: Grid, place: str) -> Grid:
     """Return a grid whose values go together; ValueError says which do not."""
     if grid.dataset == TRANSLATION and not grid.updates:
         raise ValueError(f"{place}: translation wants a number of updates (key 'updates')")
@@ -209,12 +219,10 @@ def check_grid(grid: Grid, place: str) -> Grid:
         check_prepare(grid.prepare, grid.dataset)
     except ValueError as error:
         raise ValueError(f"{place}: prepare: {error}") from None
-    if grid.select_fraction >= 1:
-        raise ValueError(f"{place}: select_fraction {grid.select_fraction}: must be below 1")
     if grid.select_fraction and "valid-subset" in grid.options:
         raise ValueError(f"{place}: select_fraction and option 'valid-subset': choose one of them")
     if grid.select_fraction and not grid.evaluate:
         grid = replace(grid, evaluate=VALID)
-    if (count := grid.count()) > MOST_RUNS:
-        raise ValueError(f"{place}: {count:,} runs: a file may ask for {MOST_RUNS:,}")
+    if next(islice(grid.cells(), MOST_RUNS, None), None):
+        raise ValueError(f"{place}: more than {MOST_RUNS:,} runs, which is the most of a file")
     return grid

@@ -1,17 +1,33 @@
 """Parts of a grid, and other values in it: what the command line asks for."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ...messages import named
-from .grid import OWN_RATE, SIZES, SOME, Grid, Options, variant
-from .grid_values import refuse_owned
-from .plain_values import read_as
-from .prepare_options import TRANSLATION
+from ...messages import named, quoted
+from .allowed import OWN_RATE, Options
+from .grid import SIZES, Grid, changed, variant
+from .prepare import TRANSLATION
+from .systems import check_choice, refuse_owned
+from .yaml_file import parse_yaml
 
 _SMALLEST = {"arch": "syntax_transformer_tiny"}
 _SHORTEST = {"beam": 1, "max-len-a": 0, "max-len-b": 8, "max-tokens": 2000}
+_OPTION = re.compile(r"[A-Za-z][\w-]*")
+
+
+def _with_options(grid: Grid, change: Callable[[Options], Options]) -> Grid:
+    """Return the grid with the options of all and of each system as a function makes them."""
+    systems = {name: change(options) for name, options in grid.systems.items()}
+    return replace(grid, systems=systems, options=change(grid.options))
+
+
+def _with_choices(grid: Grid, change: Callable[[str, list[Any]], list[Any]]) -> Grid:
+    """Return the grid with other values of its choices; ``change`` gets option and values."""
+    return _with_options(
+        grid, lambda own: {k: change(k, v) if isinstance(v, list) else v for k, v in own.items()}
+    )
 
 
 def preset(grid: Grid) -> Grid:
@@ -23,19 +39,6 @@ def preset(grid: Grid) -> Grid:
     return replace(_with_choices(grid, lambda name, values: values[:1]), **first)
 
 
-def _with_choices(grid: Grid, change: Callable[[str, list[Any]], list[Any]]) -> Grid:
-    """Return the grid with other values of its choices; ``change`` gets option and values."""
-
-    def changed(options: Options) -> Options:
-        return {
-            name: change(name, value) if isinstance(value, list) else value
-            for name, value in options.items()
-        }
-
-    systems = {name: changed(options) for name, options in grid.systems.items()}
-    return replace(grid, systems=systems, options=changed(grid.options))
-
-
 def quick(grid: Grid) -> Grid:
     """Return the smallest grid that still shows every table: `preset`, one epoch, two seeds.
 
@@ -43,22 +46,27 @@ def quick(grid: Grid) -> Grid:
     data the smallest and the largest. It is marked where it trains shorter.
     """
     shares = tuple(dict.fromkeys((min(grid.fractions), max(grid.fractions))))
-    own: dict[str, Any] = (
+    length: dict[str, Any] = (
         {"updates": max(1, grid.updates // 10)} if grid.updates else {"epochs": (1,)}
     )
     first = preset(grid)
-    small = replace(first, seeds=grid.seeds[:2], fractions=shares, **own)
-    lengths = [(one.updates, one.epochs) for one in (first, small)]
-    return small if lengths[0] == lengths[1] else replace(small, trial="quick")
+    small = replace(first, seeds=grid.seeds[:2], fractions=shares, **length)
+    is_whole = (small.updates, small.epochs) == (first.updates, first.epochs)
+    return small if is_whole else replace(small, trial="quick")
 
 
 def smoke(grid: Grid) -> Grid:
     """Return a grid that shows within a minute whether every system trains: nothing is learnt.
 
     Two updates of models of the smallest size from random weights, one seed, the smallest fraction.
+    What keeps weights of a start that there is not is left out.
     """
-    own = {"pretrained": "none"} if grid.dataset != TRANSLATION else _SMALLEST
-    small = preset(grid) if grid.dataset == TRANSLATION else resize(preset(grid), "tiny")
+    translates = grid.dataset == TRANSLATION
+    own = _SMALLEST if translates else {"pretrained": "none"}
+    small = preset(grid) if translates else resize(preset(grid), "tiny")
+    small = _with_options(
+        small, lambda given: {k: v for k, v in given.items() if k != "freeze-layers"} | own
+    )
     return replace(
         small,
         updates=2,
@@ -68,14 +76,7 @@ def smoke(grid: Grid) -> Grid:
         validate_every=0,
         average=0,
         generate=_SHORTEST,
-        options=_from_nothing(small.options) | own,
-        systems={name: _from_nothing(one) | own for name, one in small.systems.items()},
     )
-
-
-def _from_nothing(options: Options) -> Options:
-    """Return options without what keeps weights of a start that a smoke test does not have."""
-    return {name: value for name, value in options.items() if name != "freeze-layers"}
 
 
 def select_systems(grid: Grid, names: Sequence[str], size: str = "") -> Grid:
@@ -84,11 +85,11 @@ def select_systems(grid: Grid, names: Sequence[str], size: str = "") -> Grid:
     A system is named with its size, without one, or with ``size``, which it gets afterwards; an
     architecture with its own.
     """
-    stems = {name.removesuffix(f"_{size}"): name for name in grid.systems for size in SIZES}
+    known = {name.removesuffix(f"_{one}"): name for name in grid.systems for one in SIZES}
     systems = {}
     for name in names:
         stem = name.removesuffix(f"_{size}") if size else name
-        own = name if name in grid.systems else stems.get(stem, name)
+        own = name if name in grid.systems else known.get(stem, name)
         if own not in grid.systems and own.rpartition("_")[2] not in SIZES:
             raise ValueError(
                 f"--archs {name!r}: no system of this grid ({named(grid.systems)}), and no "
@@ -99,41 +100,20 @@ def select_systems(grid: Grid, names: Sequence[str], size: str = "") -> Grid:
 
 
 def select(grid: Grid, **given: Any) -> Grid:
-    """Return the grid with other values of its keys; what is empty or 0 is not given.
-
-    Epochs come in place of its updates as well.
-    """
+    """Return the grid with other values of its keys; what is empty or 0 is not given."""
     own = {key: v if isinstance(v, int) else list(v) for key, v in given.items() if v}
     if "epochs" in own and "updates" in own:
         raise ValueError("--epochs and --updates both say how long to train: give one of them")
-    return changed(grid, read_as(SOME, own, "command line"))
-
-
-def changed(grid: Grid, own: Mapping[str, Any]) -> Grid:
-    """Return the grid with values as they were read (`SOME`) instead of its own.
-
-    Options are added to the grid's, and those without a value are taken away.
-    """
-    values = dict(own)
-    if "options" in values:
-        values["options"] = {**grid.options, **values["options"]}
-    if "epochs" in values and "updates" not in values:
-        values["updates"] = 0
-    return replace(grid, **values)
+    return changed(grid, own, "command line") if own else grid
 
 
 def choose(grid: Grid, given: Mapping[str, Sequence[Any]]) -> Grid:
     """Return the grid with other values of options, wherever these are a choice."""
-    open_ = {
-        name
-        for options in (grid.options, *grid.systems.values())
-        for name, value in options.items()
-        if isinstance(value, list)
-    }
-    for name in given:
-        if name not in open_:
-            choices = named(sorted(open_), none="none in this grid")
-            raise ValueError(f"no system has a choice {name!r}; choices: {choices}")
+    every = (grid.options, *grid.systems.values())
+    known = {name for own in every for name, value in own.items() if isinstance(value, list)}
+    for name in given.keys() - known:
+        choices = named(sorted(known), none="none in this grid")
+        raise ValueError(f"no system has a choice {name!r}; choices: {choices}")
     return _with_choices(grid, lambda name, values: list(given.get(name, values)))
 
 
@@ -158,11 +138,8 @@ def with_options(grid: Grid, options: Options) -> Grid:
     refuse_owned(options)
     if OWN_RATE in options:
         raise ValueError(f"option {OWN_RATE!r}: say so by --learning-rates")
-    systems = {
-        name: own | {key: value for key, value in options.items() if key in own}
-        for name, own in grid.systems.items()
-    }
-    return replace(grid, systems=systems, options={**grid.options, **options})
+    grid = replace(grid, options={**grid.options, **options})
+    return _with_options(grid, lambda own: {k: options.get(k, v) for k, v in own.items()})
 
 
 def resize(grid: Grid, size: str) -> Grid:
@@ -177,13 +154,39 @@ def resize(grid: Grid, size: str) -> Grid:
     systems = {}
     for name, options in grid.systems.items():
         kind, _, old = options["arch"].rpartition("_")
-        if old not in SIZES and size == SIZES[0]:
+        if old not in SIZES:
             kind, old = options["arch"], ""
-        elif old not in SIZES:
-            raise ValueError(
-                f"--size {size}: {options['arch']!r} does not end with its size, one of "
-                f"{', '.join(SIZES)}"
-            )
-        stem = name.removesuffix(f"_{old}") if old else name
+            if size != SIZES[0]:
+                sizes = ", ".join(SIZES)
+                raise ValueError(f"--size {size}: {kind!r} does not end with its size, of {sizes}")
+        stem = name.removesuffix(f"_{old}")
         systems[f"{stem}_{size}"] = {**options, "arch": f"{kind}_{size}"}
     return replace(grid, systems=systems)
+
+
+def read_assignments(words: Sequence[str]) -> Options:
+    """Read ``name=value`` of a command line; values as YAML has them, an empty one is None."""
+    return {name: _value(name, text) for name, text in map(_split, words)}
+
+
+def read_choices(words: Sequence[str]) -> dict[str, list[Any]]:
+    """Read ``name=value,value`` of a command line."""
+    found = {}
+    for name, text in map(_split, words):
+        found[name] = [_value(name, value) for value in text.split(",")]
+        check_choice(name, found[name])
+    return found
+
+
+def _split(word: str) -> tuple[str, str]:
+    name, sign, text = word.partition("=")
+    if not sign or not _OPTION.fullmatch(name):
+        raise ValueError(f"{quoted(word)} is not NAME=VALUE, with the name of an option")
+    return name, text
+
+
+def _value(name: str, text: str) -> Any:
+    value = parse_yaml(text, f"option {quoted(name)}")
+    if text.startswith("--") or not isinstance(value, str | int | float | None):
+        raise ValueError(f"option {quoted(name)}: {quoted(text)} is no single value")
+    return value

@@ -16,16 +16,23 @@ from ...prep.shares import Share
 from ..commands import command, written
 from .experiment_file import PlannedPart
 from .grid import Grid
-from .prepare_options import SQUAD, TRANSLATION, preparing, words_of
+from .prepare import SQUAD, TRANSLATION, preparing
 
 logger = logging.getLogger(__name__)
 
 SPANS = "spans"  # target of question answering; that of translation is called as its dataset
 # target -> what may choose a checkpoint; of translation what fairseq logs
 METRICS = {**NAMES, TRANSLATION: ("loss", "nll_loss", "ppl", "bleu")}
-TASKS = ("text_classification", "sequence_labeling", "extractive_qa", "syntax_translation")
+_TASKS = ("text_classification", "sequence_labeling", "extractive_qa", "syntax_translation")
 _DEVELOPMENT = ("dev-v2.0.json", "dev-v1.1.json", "dev.json")
 _PARALLEL = "fairseq_plugins.translation"  # format of a manifest of parallel text
+_OF_PARALLEL = {
+    "dataset": TRANSLATION,
+    "task": "syntax_translation",
+    "target": TRANSLATION,
+    "metric": "loss",
+    "positive": "",
+}
 
 
 @dataclass(frozen=True)
@@ -33,14 +40,13 @@ class PreparedData:
     """What a run has to know about its prepared folder."""
 
     folder: Path  # the folder
-    manifest: Mapping[str, Any]  # contents of its ``manifest.json``
+    manifest: Mapping[str, Any]  # contents of its ``manifest.json``; see `_as_of_texts`
     fingerprint: str  # SHA-256 of that file
 
     @property
     def examples(self) -> int:
         """Number of training examples, or of pairs of sentences."""
-        train = self.manifest["splits"]["train"]
-        return int(train["lines" if self.translates else "examples"])
+        return int(self.manifest["splits"]["train"]["examples"])
 
     @property
     def translates(self) -> bool:
@@ -50,11 +56,8 @@ class PreparedData:
     def part(self, share: Share, folder: Path) -> PreparedData:
         """Return what a part of the training set in a folder of its own is."""
         splits = dict(self.manifest["splits"])
-        name = "lines" if self.translates else "examples"
-        splits |= {
-            split: {**splits["train"], name: count}
-            for split, count in share.counts(self.examples).items()
-        }
+        for split, count in share.counts(self.examples).items():
+            splits[split] = {**self.manifest["splits"]["train"], "examples": count}
         return replace(self, folder=folder, manifest={**self.manifest, "splits": splits})
 
     def file_of(self, split: str) -> str:
@@ -71,47 +74,48 @@ def read_prepared(folder: str | Path, grid: Grid) -> PreparedData:
     """
     path = Path(folder) / "manifest.json"
     if not path.is_file():
-        raw, place = Path("DIR"), ["--destdir", str(folder)]
-        words = written(*preparing(grid.dataset, raw), *place, *words_of(grid.prepare, raw))
+        words = preparing(grid.dataset, {"destdir": folder, **grid.prepare}, Path("DIR"))
         raise FileNotFoundError(
             f"{path}: no such file; prepare the data first: name the folder of the raw data with "
-            f"--raw DIR, or run {words}"
+            f"--raw DIR, or run {written(*words)}"
         )
     content = path.read_bytes()
-    manifest = json.loads(content)
-    if manifest.get("format") == _PARALLEL:
-        manifest = _of_translation(manifest)
+    manifest = _as_of_texts(json.loads(content))
     if manifest.get("target") not in METRICS or manifest.get("dataset") != grid.dataset:
         found = manifest.get("dataset", "no text dataset")
         raise ValueError(f"{path}: holds {found!r}, expected {grid.dataset!r}")
-    if manifest.get("task") not in TASKS:
-        raise ValueError(f"{path}: task {manifest.get('task')!r}; choices are {', '.join(TASKS)}")
-    _warn_of_words(path, grid.prepare.get("tokenize"), manifest.get("tokenize"))
-    for split in ("train", grid.reported):
-        if not manifest["splits"].get(split, {}).get("labelled"):
-            raise ValueError(f"{path}: holds no labelled split {split!r}")
-    if grid.evaluate not in ("", *manifest["splits"]):
-        choices = named(manifest["splits"])
-        raise ValueError(f"{path}: no split {grid.evaluate!r} to evaluate; choices are {choices}")
-    if grid.evaluate and not manifest["splits"][grid.evaluate].get("labelled"):
-        told = "%s: split %r has no labels: nothing is tested, and what is shown is of %r"
-        logger.warning(told, path, grid.evaluate, grid.validation)
-    return PreparedData(Path(folder), manifest, hashlib.sha256(content).hexdigest())
-
-
-def _warn_of_words(path: Path, asked: Any, cut: Any) -> None:
+    if manifest.get("task") not in _TASKS:
+        raise ValueError(f"{path}: task {manifest.get('task')!r}; choices are {', '.join(_TASKS)}")
+    asked, cut = grid.prepare.get("tokenize"), manifest.get("tokenize")
     if asked and asked != cut:
         told = "%s: its text was cut into words by --tokenize %s, the experiment's file says %s"
         logger.warning(told, path, cut, asked)
+    _check_splits(manifest["splits"], grid, path)
+    return PreparedData(Path(folder), manifest, hashlib.sha256(content).hexdigest())
 
 
-def _of_translation(manifest: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the manifest of parallel text with what those of texts say; every pair has gold."""
+def _as_of_texts(manifest: dict[str, Any]) -> dict[str, Any]:
+    """Return a manifest; that of parallel text with the keys of others: every pair has gold."""
+    if manifest.get("format") != _PARALLEL:
+        return manifest
     splits = {
-        name: {**counts, "labelled": counts["lines"]} for name, counts in manifest["splits"].items()
+        name: {**counts, "examples": counts["lines"], "labelled": counts["lines"]}
+        for name, counts in manifest["splits"].items()
     }
-    own = {"dataset": TRANSLATION, "task": "syntax_translation", "target": TRANSLATION}
-    return {**manifest, **own, "metric": "loss", "positive": "", "splits": splits}
+    return {**manifest, **_OF_PARALLEL, "splits": splits}
+
+
+def _check_splits(splits: Mapping[str, Any], grid: Grid, path: Path) -> None:
+    """Refuse a folder that lacks what the grid trains, validates or evaluates on."""
+    for split in ("train", grid.reported):
+        if not splits.get(split, {}).get("labelled"):
+            raise ValueError(f"{path}: holds no labelled split {split!r}")
+    if grid.evaluate not in ("", *splits):
+        choices = named(splits)
+        raise ValueError(f"{path}: no split {grid.evaluate!r} to evaluate; choices are {choices}")
+    if grid.evaluate and not splits[grid.evaluate].get("labelled"):
+        told = "%s: split %r has no labels: nothing is tested, and what is shown is of %r"
+        logger.warning(told, path, grid.evaluate, grid.validation)
 
 
 def read_folders(folder: Path, grid: Grid) -> dict[str, PreparedData]:
@@ -129,9 +133,8 @@ def read_folders(folder: Path, grid: Grid) -> dict[str, PreparedData]:
         FileNotFoundError, ValueError: see `read_prepared`; folders with different validation files,
             on which systems could not be compared.
     """
-    names = dict.fromkeys(grid.data_of(system) for system in grid.systems)
     found = {}
-    for name in names:
+    for name in dict.fromkeys(map(grid.data_of, grid.systems)):
         own = Path(name) if "/" in name else folder.with_name(f"{folder.name}_{name}")
         found[name] = read_prepared(own if name else folder, grid)
     first, *others = found.values()
@@ -158,6 +161,9 @@ def preparation(
 ) -> list[list[str]]:
     """Return the commands that prepare a part's folder, and those of systems with other data.
 
+    Question answering has other data in ``train_35.json`` and the like, which are validated on the
+    same questions.
+
     Args:
         part: whose data.
         raw: folder of raw data, of this part or with a folder for each.
@@ -170,20 +176,15 @@ def preparation(
     raw = raw_folder(part, raw)
     if not raw.is_dir():
         raise FileNotFoundError(f"--raw {raw}: no such folder")
-    dataset, given = part.grid.dataset, ["--pretrained", pretrained] if pretrained else []
-    own = [*([] if dataset == TRANSLATION else given), *words_of(part.grid.prepare, raw), *more]
-    first = command(*preparing(dataset, raw), "--destdir", str(part.folder), *own)
-    return [first, *(_augmented(part, raw, own) if dataset == SQUAD else [])]
-
-
-def _augmented(part: PlannedPart, raw: Path, own: Sequence[str]) -> list[list[str]]:
-    """Return the commands for ``train_35.json`` and the like, validated on the same questions."""
+    dataset, options, files = part.grid.dataset, dict(part.grid.prepare), {part.folder: {}}
+    if pretrained and dataset != TRANSLATION:
+        options = {"pretrained": pretrained, **options}
     valid = next((raw / name for name in _DEVELOPMENT if (raw / name).is_file()), None)
-    found = []
-    for train in sorted(raw.glob("train_*.json")):
-        share = train.stem.removeprefix("train_")
-        if share.isdigit() and valid:
-            files = ["--train-file", str(train), "--valid-file", str(valid)]
+    for train in sorted(raw.glob("train_*.json")) if dataset == SQUAD and valid else ():
+        if (share := train.stem.removeprefix("train_")).isdigit():
             folder = part.folder.with_name(f"{part.folder.name}_{share}")
-            found.append(command("prepare questions", "--destdir", str(folder), *files, *own))
-    return found
+            files[folder] = {"train-file": train, "valid-file": valid}
+    return [
+        [*command(*preparing(dataset, {"destdir": folder, **options}, raw, own)), *more]
+        for folder, own in files.items()
+    ]

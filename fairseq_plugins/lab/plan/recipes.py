@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 
 from ...evaluation.metrics import LOWER_IS_BETTER
 from ...prep.shares import SELECT
-from .grid import OWN_DATA, OWN_RATE, Grid, GridCell, Options
+from .allowed import OWN_DATA, OWN_RATE, QUESTIONS, Options
+from .grid import Cell, Grid
 from .prepared_data import METRICS, SPANS, TRANSLATION, PreparedData
-from .train_options import QUESTIONS
 
 ASKING = "mrc_ner"  # the task of systems that have questions of labels
 NEVER = 1_000_000  # epochs
@@ -35,33 +35,32 @@ def chief_metric(grid: Grid, manifest: Mapping[str, Any]) -> str:
     return metric
 
 
-def total_updates(grid: Grid, cell: GridCell, data: PreparedData) -> int:
+def total_updates(grid: Grid, cell: Cell, data: PreparedData) -> int:
     """Return the updates of a run: the grid's, or whole epochs with their last batches."""
-    if cell.updates:
-        return cell.updates
+    system, epochs = cell.system, cell.setting.epochs
+    if cell.setting.updates:
+        return cell.setting.updates
     options = {"batch-size": grid.batch_size, "update-freq": 1, **_own_options(grid, cell)}
     if data.translates or options.get("max-tokens"):
         raise ValueError(
-            f"{cell.system}: its batches are made by tokens, so that epochs do not say how many "
+            f"{system}: its batches are made by tokens, so that epochs do not say how many "
             "updates there are: give 'updates' (--updates)"
         )
     for name in ("batch-size", "update-freq"):
         if not isinstance(options[name], int) or options[name] < 1:
-            raise ValueError(
-                f"option {name!r} of {cell.system}: {options[name]!r} is no number from 1 on"
-            )
+            raise ValueError(f"option {name!r} of {system}: {options[name]!r} is no number from 1")
     batches = math.ceil(data.examples / options["batch-size"])
-    return math.ceil(batches / options["update-freq"]) * cell.epochs
+    return math.ceil(batches / options["update-freq"]) * epochs
 
 
-def _own_options(grid: Grid, cell: GridCell) -> Options:
+def _own_options(grid: Grid, cell: Cell) -> Options:
     """Return what the grid, the system and the choice say, the last of them weighing most."""
     system = grid.systems[cell.system]
     system = {name: v for name, v in system.items() if name not in (OWN_DATA, OWN_RATE)}
-    return {**grid.options, **system, **dict(cell.choice)}
+    return {**grid.options, **system, **dict(cell.setting.choice)}
 
 
-def train_options(grid: Grid, cell: GridCell, data: PreparedData) -> Options:
+def train_options(grid: Grid, cell: Cell, data: PreparedData) -> Options:
     """Return the options of ``fairseq-train`` that decide what comes out of a run."""
     own, metric = _own_options(grid, cell), chief_metric(grid, data.manifest)
     task = ASKING if own.get(QUESTIONS) else data.manifest["task"]
@@ -75,43 +74,37 @@ def train_options(grid: Grid, cell: GridCell, data: PreparedData) -> Options:
         "batch-size": grid.batch_size,
         "required-batch-size-multiple": 1,
     }
+    every = grid.validate_every
+    validation = {"validate-interval-updates": every, "save-interval-updates": every}
+    if grid.updates:  # an epoch may be a few batches
+        validation |= {"validate-interval": NEVER, "save-interval": NEVER}
     options = {
         "task": task,
         **(TRANSLATING if data.translates else fine_tuning),
         **({"eval-bleu": True} if metric == BLEU else {}),
-        "lr": cell.learning_rate,
+        "lr": cell.setting.learning_rate,
         "max-update": total_updates(grid, cell, data),
         "seed": cell.seed,
         "best-checkpoint-metric": metric,
         "maximize-best-checkpoint-metric": metric not in LOWER_IS_BETTER,
-        **_validation_options(grid),
+        **(validation if every else {}),
         **({"valid-subset": SELECT} if grid.select_fraction else {}),
         **own,
     }
     return {name: value for name, value in options.items() if value is not None}
 
 
-def _validation_options(grid: Grid) -> Options:
-    """Return when to validate and save; with fixed updates an epoch may be a few batches."""
-    every = grid.validate_every
-    if not every:
-        return {}
-    options: Options = {"validate-interval-updates": every, "save-interval-updates": every}
-    if grid.updates:
-        options |= {"validate-interval": NEVER, "save-interval": NEVER}
-    return options
-
-
-def settings(grid: Grid, cell: GridCell, data: PreparedData) -> dict[str, Any]:
+def settings(grid: Grid, cell: Cell, data: PreparedData) -> dict[str, Any]:
     """Return everything that decides a run, as it is recorded with its results.
 
     Of question answering the validation file is recorded as well, since systems may be trained on
     other data, such as augmented ones, and be compared on the same questions.
     """
+    target = data.manifest["target"]
     found = {
         **cell.record,
         "dataset": grid.dataset,
-        "target": data.manifest["target"],
+        "target": target,
         "positive": data.manifest["positive"],
         "metric": chief_metric(grid, data.manifest),
         "validation": grid.validation,
@@ -120,15 +113,11 @@ def settings(grid: Grid, cell: GridCell, data: PreparedData) -> dict[str, Any]:
     }
     if grid.select_fraction:
         found["select_fraction"] = grid.select_fraction
-    if data.manifest["target"] == SPANS:
+    if target == SPANS:
         found["validation_data"] = data.file_of(grid.reported)
-    if data.manifest["target"] == TRANSLATION:
-        found["translated"] = {
-            "split": grid.evaluate,
-            "reference": grid.reference,
-            "average": grid.average,
-            "generate": dict(grid.generate),
-        }
+    if target == TRANSLATION:
+        own = {name: getattr(grid, name) for name in ("reference", "average", "generate")}
+        found["translated"] = {"split": grid.evaluate, **own}
     return found
 
 
@@ -158,22 +147,19 @@ def share_batches(options: Options, workers: Workers, system: str) -> Options:
         workers: that share the work.
         system: whose options they are, for the message.
     """
-    count = workers.count
-    if count == 1:
+    several, examples = int(options.get("update-freq", 1)), options.get("batch-size", 0)
+    shared = math.gcd(several, workers.count)
+    rest = workers.count // shared
+    if workers.count == 1:
         return options
-    several = int(options.get("update-freq", 1))
-    shared = math.gcd(several, count)
-    rest, own = count // shared, {"update-freq": several // shared}
+    own = {**options, "update-freq": several // shared}
     if rest == 1:
-        return {**options, **own}
-    examples = options.get("batch-size")
-    if isinstance(examples, int) and examples % rest == 0:
-        own["batch-size"] = examples // rest
-        if "max-tokens" in options:
-            own["max-tokens"] = int(options["max-tokens"]) // rest
-        return {**options, **own}
+        return own
+    if isinstance(examples, int) and examples and examples % rest == 0:
+        shares = {k: int(options[k]) // rest for k in ("batch-size", "max-tokens") if k in options}
+        return own | shares
     given = {name: options[name] for name in ("update-freq", "batch-size") if name in options}
     raise ValueError(
-        f"{system}: {count} processes cannot share {given or 'its batches'} evenly: choose a "
-        "number of processes that divides update-freq or batch-size"
+        f"{system}: {workers.count} processes cannot share {given or 'its batches'} evenly: choose "
+        "a number of processes that divides update-freq or batch-size"
     )

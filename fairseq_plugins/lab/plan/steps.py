@@ -11,17 +11,16 @@ there; a step writes into ``{out}`` alone. ``?`` before a placeholder says that 
 
 from __future__ import annotations
 
-import argparse
-import json
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import Any, NamedTuple, NoReturn
 
-from ...messages import named, quoted, shortened
+from ...messages import named, quoted
 from ..commands import parser_of, written
-from . import plain_values as of
 from .allowed import kind_of, listed
+from .values import LINE, NUMBER, TEXT, WHOLE, WORD, Kind, matching
+from .yaml_file import read_as
 
 COMMANDS = (
     *("analyze-questions", "answer", "cases", "compare", "perturb", "plot attention"),
@@ -31,35 +30,30 @@ COMMANDS = (
 OPTIONAL = "?"  # before a place: what is left out where nothing is there
 _INNER = r"(?:/(?!\.)[^/\\{}:,=\x00-\x1f\x7f]+)*/?"  # behind a placeholder: goes down only
 _PLACE = rf"\{{(?:(?:runs|data|raw)(?::[^{{}}:]+)?|(?:run|after):[^{{}}:]+|file|out)\}}{_INNER}"
-_PLACES = re.compile(
-    rf"\??(?:[^-?={{}}:,\x00-\x1f\x7f][^={{}}:,\x00-\x1f\x7f]*=)?{_PLACE}(?:[:,]{_PLACE})*"
-)
-PLACE = of.matching(
-    _PLACES.fullmatch,
+PLACE = matching(
+    rf"\??(?:[^-?={{}}:,\x00-\x1f\x7f][^={{}}:,\x00-\x1f\x7f]*=)?{_PLACE}(?:[:,]{_PLACE})*",
     "a place: {runs}, {runs:NAME}, {run:NAME}, {data}, {raw}, {after:STEP}, {file} or {out}, and "
     "/names that go down from there; several with , or : between; NAME= may stand before",
 )
-_WITHIN_OUT = re.compile(rf"\{{out\}}{_INNER}")
-OUT = of.matching(_WITHIN_OUT.fullmatch, "{out}/...: a step writes into its own folder")
-_TEXT = of.matching(lambda text: of.TEXT.fits(text) and not PLACE.fits(text), of.TEXT.said)
-_NAMES = listed(
+OUT = matching(rf"\{{out\}}{_INNER}", "{out}/...: a step writes into its own folder")
+_TEXT = Kind(TEXT.said, lambda value: TEXT.fits(value) and not PLACE.fits(value))
+NAMES = listed(
     {
         None: "help workers",
         OUT: "out output output-dir submission-dir metrics html plot json",
         PLACE: "against backward checkpoint checkpoints context data ensemble folder folders "
         "forward gold ids input null-odds path predictions raw-dir ref sets src sys systems",
         _TEXT: "id names pair positive question sentence text",
-        of.WORD: "dataset fields head lang layout split transformations untouched",
+        WORD: "dataset fields head lang layout split transformations untouched",
     }
 )
-_STEP_NAME = re.compile(r"[A-Za-z0-9][\w-]{0,99}")
-_STEP = of.matching(_STEP_NAME.fullmatch, "a name of letters, digits, - and _")
-_FLAG_WITH_VALUE = re.compile(r"-[^=]*=.*")
-_WORD = of.ValueKind(
+_STEP = matching(r"[A-Za-z0-9][\w-]{0,99}", "a name of letters, digits, - and _")
+_OPTION_WITH_VALUE = matching(r"-[^=]*=.*", "--option=value")
+_WORD = Kind(
     "a word by itself, in quotes if need be",
-    lambda one: of.NUMBER.fits(one) or of.LINE.fits(one) and not _FLAG_WITH_VALUE.fullmatch(one),
+    lambda one: NUMBER.fits(one) or LINE.fits(one) and not _OPTION_WITH_VALUE.fits(one),
 )
-_NOTHING = of.ValueKind("for a step to say", lambda value: False)
+_NOTHING = Kind("for a step to say", lambda value: False)
 
 
 class AfterStep(NamedTuple):
@@ -76,9 +70,9 @@ class AfterStep(NamedTuple):
 def read_steps(entries: Any, place: str) -> tuple[AfterStep, ...]:
     """Read ``after`` of an experiment's file, which stands at ``place``; None for no steps."""
     if isinstance(entries, list):
-        raise ValueError(f"{place}: a step is NAME: [COMMAND, WORD, ...]{_rewritten(entries)}")
+        raise ValueError(f"{place}: a step is NAME: [COMMAND, WORD, ...]")
     steps: dict[str, AfterStep] = {}
-    for name, words in (of.read_as(dict[str, list] | None, entries, place) or {}).items():
+    for name, words in (read_as(dict[str, list] | None, entries, place) or {}).items():
         try:
             step = AfterStep(_STEP.check(name), tuple(str(_WORD.check(word)) for word in words))
             check_words(step.words)
@@ -106,34 +100,10 @@ def _reader(command: str) -> Any:
     def refuse(message: str = "--help is no step") -> NoReturn:
         raise ValueError(f"{command}: {message}")
 
-    def reading(kind: of.ValueKind | None) -> Callable[[str], str]:
-        def read(word: str) -> str:
-            try:
-                return (kind or _NOTHING).check(word)
-            except ValueError as error:
-                raise argparse.ArgumentTypeError(str(error)) from None
-
-        return read
-
     parser: Any = parser_of.__wrapped__(command)
     parser.error, parser.print_help = refuse, refuse
     for action in parser._actions:
-        action.default, kind = None, kind_of(action, _NAMES)
-        action.type = action.type if kind in (of.WHOLE, of.NUMBER) else reading(kind)
+        action.default, kind = None, kind_of(action, NAMES)
+        if kind not in (WHOLE, NUMBER):
+            action.type = (kind or _NOTHING).check
     return parser
-
-
-def _rewritten(entries: Sequence[Any]) -> str:
-    """Show the first step of a file that has steps as they were: name, command, options."""
-    try:
-        name, command, options = (entries[0][key] for key in ("name", "command", "options"))
-        places = [one.dest for one in parser_of(command)._actions if not one.option_strings]
-        words = command.split()
-        for key in sorted(options, key=lambda key: key not in places):
-            values = options[key] if isinstance(options[key], list) else [options[key]]
-            for several in values if isinstance(values[0], list) else [values]:
-                words += [*([] if key in places else [f"--{key}"]), *several]
-        spelt = json.dumps([word for word in words if word is not True], ensure_ascii=False)
-    except (LookupError, TypeError, ValueError, AttributeError):
-        return ""
-    return f", here {shortened(f'{name}: {spelt}', 1000)}"

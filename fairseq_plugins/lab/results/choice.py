@@ -9,7 +9,7 @@ import pandas as pd
 
 from ...evaluation.choices import SENTENCE_METRICS
 from ...evaluation.metrics import LOWER_IS_BETTER
-from ..plan.prepare_options import TRANSLATION
+from ..plan.prepare import TRANSLATION
 from .frame import Shown
 from .layouts import PLAIN
 

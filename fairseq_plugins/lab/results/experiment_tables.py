@@ -13,7 +13,7 @@ from pathlib import Path
 import pandas as pd
 
 from ...messages import named
-from ..plan.prepare_options import TRANSLATION
+from ..plan.prepare import TRANSLATION
 from .bertqa import models_layout, models_table, with_ensemble
 from .comparisons import EITHER, EXAMPLES, Significance
 from .frame import Experiment, find_experiments, finished_parts

@@ -18,7 +18,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, mo
 
 from ...evaluation.metrics import LOWER_IS_BETTER, NAMES
 from ...messages import named, quoted
-from ..plan.strict_yaml import read_yaml
+from ..plan.yaml_file import read_yaml
 from . import table_names
 from .squad_answers import TUNED
 

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
-from ..plan.prepare_options import TRANSLATION
+from ..plan.prepare import TRANSLATION
 from .choice import NO_FEATURES, baseline_of, best_of, chosen_at, shown_of
 from .comparisons import SEEDS, Significance, Tested
 from .frame import Shown

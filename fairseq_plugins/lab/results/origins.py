@@ -14,7 +14,7 @@ import pandas as pd
 from ...data.folder_names import TOKENIZE, WORD_LABELS
 from ...messages import quoted
 from ...syntax.layers import identity_line
-from ..plan.prepare_options import SQUAD, TRANSLATION
+from ..plan.prepare import SQUAD, TRANSLATION
 from ..rows import Row
 
 TRAINED, DEVICE = "trained", "device"  # keys of a row

@@ -17,7 +17,7 @@ import pandas as pd
 from ...evaluation.metrics import deviation
 from ...messages import named
 from ..plan.grid import SIZES, variant
-from ..plan.prepare_options import TRANSLATION
+from ..plan.prepare import TRANSLATION
 from .choice import chosen_at
 from .comparisons import Tested
 from .frame import Shown

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
-from ..plan.strict_yaml import read_yaml
+from ..plan.yaml_file import read_yaml
 
 FOLDER = Path(__file__).parent / "layouts"  # of the tables over datasets
 FRACTIONS, FEATURES, FEATURE_DIMS = "fractions", "features", "feature_dims"  # of one dataset

@@ -1,24 +1,25 @@
-"""YAML as experiments read it: plain mappings, lists and values, written out and of a bounded size.
+"""YAML files as experiments have them: plain keys and values, of a bounded size, read as a model.
 
 Anchors, aliases and merges are refused, since a few lines of them stand for billions of values; so
 are tags, which no value here needs, and keys that stand twice, of which the first would be lost.
+What pydantic refuses of the values is said in one line.
 """
 
+from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import yaml
+from pydantic import TypeAdapter, ValidationError
 
+from ...messages import quoted, shortened
 from ...text_reading import decode
 from ..safe_files import read_bytes
 
 LARGEST = 200_000  # bytes of a document
 DEEPEST = 12  # mappings and lists within each other
 LONGEST = 10_000  # characters of one value; numbers of more take long to read
-
-
-class _Refused(yaml.MarkedYAMLError):
-    """What is YAML, but is not read here."""
+_adapter = cache(TypeAdapter)
 
 
 class _Loader(yaml.SafeLoader):
@@ -35,7 +36,7 @@ class _Loader(yaml.SafeLoader):
             "values this deep": self.depth == DEEPEST,
         }
         for problem in [one for one, is_there in refused.items() if is_there]:
-            raise _Refused(problem=problem, problem_mark=event.start_mark)
+            raise _refusal(event, problem)
         self.depth += 1
         try:
             return super().compose_node(parent, index)
@@ -46,17 +47,20 @@ class _Loader(yaml.SafeLoader):
         seen = set()
         for key, _ in node.value:
             if key.tag == "tag:yaml.org,2002:merge":
-                raise _Refused(problem="merges (<<)", problem_mark=key.start_mark)
+                raise _refusal(key, "merges (<<)")
             name = self.construct_object(key) if isinstance(key, yaml.ScalarNode) else key
             if name in seen:
-                problem = f"keys that stand twice ({name!r})"
-                raise _Refused(problem=problem, problem_mark=key.start_mark)
+                raise _refusal(key, f"keys that stand twice ({name!r})")
             seen.add(name)
         return super().construct_mapping(node, deep)
 
 
-def read_yaml(path: str | Path) -> Any:
-    """Read a file of at most one document.
+def _refusal(where: Any, problem: str) -> ValueError:
+    return ValueError(f"line {where.start_mark.line + 1}: {problem} are not read here")
+
+
+def read_yaml(path: str | Path) -> dict[Any, Any]:
+    """Read the keys and values of a file.
 
     Raises:
         FileNotFoundError: there is none.
@@ -65,12 +69,7 @@ def read_yaml(path: str | Path) -> Any:
     path = Path(path)
     if not path.is_file():
         raise FileNotFoundError(f"{path}: no such file")
-    return parse_yaml(decode(read_bytes(path.resolve(), LARGEST), path), str(path))
-
-
-def read_mapping(path: str | Path) -> dict[Any, Any]:
-    """Read keys and values of a file; see `read_yaml`."""
-    content = read_yaml(path)
+    content = parse_yaml(decode(read_bytes(path.resolve(), LARGEST), path), str(path))
     if not isinstance(content, dict):
         raise ValueError(f"{path}: expected keys and values")
     return content
@@ -80,8 +79,38 @@ def parse_yaml(text: str, place: str) -> Any:
     """Read a text, which stands at ``place``; ValueError: see `read_yaml`."""
     try:
         return yaml.load(text, _Loader)
-    except _Refused as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else 1
-        raise ValueError(f"{place}, line {line}: {error.problem} are not read here") from None
     except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise ValueError(f"{place}: not YAML: {' '.join(str(error).split())[:300]}") from None
+
+
+def filled(content: Any) -> Any:
+    """Return keys and values without those left empty; anything else as it is."""
+    is_mapping = isinstance(content, dict)
+    return {k: v for k, v in content.items() if v not in (None, "")} if is_mapping else content
+
+
+def read_as(kind: Any, content: Any, place: str) -> Any:
+    """Return content as a value of a type.
+
+    Args:
+        kind: model or dataclass, whose keys are closed, or another type that pydantic knows.
+        content: as YAML has it.
+        place: where it stands, for messages.
+    """
+    try:
+        return _adapter(kind).validate_python(content)
+    except ValidationError as error:
+        found = error.errors()[0]
+    places = [f"value {one + 1}" if isinstance(one, int) else str(one) for one in found["loc"]]
+    key = quoted(places[-1]) if places else ""
+    if found["type"] == "missing":
+        places[-1:], reason = [], f"key {key} is missing"
+    elif found["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
+        known = get_type_hints(kind) if len(places) == 1 else ()
+        choices = f"; choices: {', '.join(known)}" if known else ""
+        places[-1:], reason = [], f"unknown key {key}{choices}"
+    elif found["type"] == "value_error":
+        reason = str(found["ctx"]["error"])
+    else:
+        reason = f"{quoted(found['input'])}: {found['msg']}"
+    raise ValueError(": ".join([place, *(shortened(one) for one in places), reason]))

@@ -15,18 +15,17 @@ from typing import Any
 
 from ...prep.running import RUNNING
 from ..commands import parser_of
-from .allowed import Kinds, check_options, kinds_of, listed
-from .option_values import command_line
-from .plain_values import PATH, TEXT, WORD, ValueKind
+from .allowed import Kinds, Options, check_options, command_line, kinds_of, listed
+from .values import PATH, TEXT, WORD, Kind
 
 SQUAD, TRANSLATION = "squad", "translation"  # datasets that are prepared in their own way
-_BELOW = ValueKind(
-    f"{PATH.said} (several with commas between), in the folder of raw data",
-    lambda value: isinstance(value, str) and all(map(PATH.fits, value.split(","))),
-)
 _FILES = (
     "trainpref validpref testpref train-file valid-file test-file train-conllu valid-conllu "
     "test-conllu"
+)
+_BELOW = Kind(
+    f"{PATH.said} (several with commas between), in the folder of raw data",
+    lambda value: isinstance(value, str) and all(map(PATH.fits, value.split(","))),
 )
 _NAMES = listed(
     {
@@ -43,37 +42,31 @@ _NAMES = listed(
 
 def check_prepare(options: Mapping[Any, Any], dataset: str) -> None:
     """Refuse options that the preparation of a dataset does not take from a file."""
-    kinds = of_preparation(dataset)
-    hint = "; a value with commas wants quotes" if None in options.values() else ""
-    choices = f"choices: {', '.join(kinds)}"
-    check_options(options, kinds, f"on the command line: --prepare{hint}; {choices}")
+    check_options(options, of_preparation(dataset))
 
 
 @cache
 def of_preparation(dataset: str) -> Kinds:
     """Return name -> kind of the options of a dataset's preparation."""
-    command, *_ = preparing(dataset, Path())
+    command, *_ = preparing(dataset, {}, Path())
     return kinds_of(parser_of(command)._actions, _NAMES)
 
 
-def preparing(dataset: str, raw: Path) -> list[str]:
-    """Return the command that prepares a dataset, and where it reads raw data."""
-    if dataset == TRANSLATION:
-        return ["prepare translation"]  # whose options name every file
-    own = ["prepare questions"] if dataset == SQUAD else ["prepare text", "--dataset", dataset]
-    return [*own, "--raw-dir", str(raw)]
-
-
-def words_of(options: Mapping[str, Any], raw: Path) -> list[str]:
-    """Spell options out for the preparing subcommand.
+def preparing(dataset: str, options: Options, raw: Path, files: Options | None = None) -> list[str]:
+    """Return the command that prepares a dataset, and its words.
 
     Args:
-        options: that `check_prepare` let pass.
+        dataset, options: see `check_prepare`.
         raw: folder of raw data.
+        files: options of the files that are read, in place of those that the folder has.
     """
-    files = {
+    below = {
         key: ",".join(str(raw / name) for name in value.split(","))
         for key, value in options.items()
         if key in _FILES.split()
     }
-    return command_line({**options, **files})
+    words = command_line({**options, **below})
+    if dataset == TRANSLATION:
+        return ["prepare translation", *words]  # whose options name every file
+    own = ["prepare questions"] if dataset == SQUAD else ["prepare text", "--dataset", dataset]
+    return [*own, *command_line(files or {"raw-dir": raw}), *words]

@@ -1,0 +1,87 @@
+"""The systems of a grid, and the options of ``fairseq-train`` that its file gives to them."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from ...messages import quoted
+from ...syntax.needs import CONTROLS
+from .allowed import OWN_RATE, Options, check_options, of_training
+from .values import NAME, Kind
+
+TAKEN = ("after", "data", "jobs")  # folders of an experiment itself
+FOLDER = Kind(
+    f"a name for a folder: {NAME.said}, and none of {', '.join(TAKEN)}",
+    lambda value: NAME.fits(value) and value not in TAKEN,
+)
+_SAME = "it is the same for all runs; leave it out"
+OWNED = {  # options of fairseq-train that grids decide -> what to do instead
+    "seed": "say so by 'seeds'",
+    "max-update": "say so by 'updates'",
+    "max-epoch": "say so by 'epochs'",
+    "best-checkpoint-metric": "say so by 'metric'",
+    "keep-interval-updates": "say so by 'average'",
+    "save-dir": "say so by --runs",
+    "task": "say so by 'dataset'",
+    "cpu": "say so by --cpu",
+    "distributed-world-size": "say so by --processes",
+    **dict.fromkeys(
+        "user-dir no-epoch-checkpoints log-format log-interval num-workers".split(), _SAME
+    ),
+}
+
+
+def read_systems(value: Any) -> dict[str, Options]:
+    """Read systems: names of architectures, or mappings with arch, name and further options."""
+    found: dict[str, Options] = {}
+    for entry in value if isinstance(value, list) else [value]:
+        if isinstance(entry, str):
+            entry = {"arch": entry}
+        if not isinstance(entry, dict) or not isinstance(entry.get("arch"), str):
+            raise ValueError(f"{quoted(entry)} is neither an architecture nor a name with its arch")
+        name = str(entry.get("name", entry["arch"]))
+        if name in found or not FOLDER.fits(name):
+            raise ValueError(f"{quoted(name)} is named twice, or no name for a folder")
+        found[name] = read_options({key: v for key, v in entry.items() if key != "name"})
+    if not found:
+        raise ValueError("there is none")
+    return found
+
+
+def read_options_of_all(options: Options) -> Options:
+    """Read options of all systems."""
+    if OWN_RATE in options:
+        raise ValueError(f"option {OWN_RATE!r}: say so by 'learning_rates', or for one system")
+    return read_options(options)
+
+
+def read_options(options: Options) -> Options:
+    """Read options, those with several values among them."""
+    refuse_owned(options)
+    for key, given in options.items():
+        if isinstance(given, list):
+            check_choice(key, given)
+            if str(key).replace("-", "_") in CONTROLS:
+                raise ValueError(
+                    f"option {quoted(key)}: the best of several values would be compared as if it "
+                    "were the method: name a system for each value, or give them to --contrast"
+                )
+    check_options(options, of_training(), is_open=True)
+    return options
+
+
+def refuse_owned(options: Mapping[Any, Any]) -> None:
+    """Refuse options of ``fairseq-train`` that a grid has a key for, or that no run can change."""
+    for key in options:
+        if key in OWNED:
+            raise ValueError(f"option {quoted(key)}: {OWNED[key]}")
+
+
+def check_choice(key: Any, values: Sequence[Any]) -> None:
+    """Refuse a choice whose values are not all different, or cannot stand in a folder's name."""
+    names = [str(value) for value in values]
+    single = all(isinstance(value, (str, int, float)) for value in values)
+    if not single or not names or len(set(names)) < len(names):
+        raise ValueError(f"option {quoted(key)}: {quoted(values)} is no list of different values")
+    if any(Path(name).name != name for name in names):
+        raise ValueError(f"option {quoted(key)}: {quoted(values)} holds no name for a folder")

@@ -1,0 +1,97 @@
+"""Kinds of values that the file of an experiment may hold: none of them can act.
+
+Whatever of a file comes to a command line, a path, a script of Slurm or a page is of one of these:
+no value begins like an option, breaks a line, leaves a folder or is computed.
+"""
+
+import math
+import re
+from argparse import ArgumentTypeError
+from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from pydantic_core import CoreSchema, core_schema
+
+from ...messages import like, named, quoted
+
+_NUMBER = r"[+-]?(?:[0-9]{1,30}(?:\.[0-9]{0,30})?|\.[0-9]{1,30})(?:[eE][+-]?[0-9]{1,3})?"
+_SEVERAL = rf"\s*{_NUMBER}\s*(?:,\s*{_NUMBER}\s*){{0,50}},?\s*"
+_COMPONENT = r"\w[\w.+-]{0,99}"
+
+
+class Refused(ValueError, ArgumentTypeError):
+    """A value of another kind; argparse repeats the message as well."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of values; as annotation of a field it is what pydantic checks."""
+
+    said: str  # what fits, for messages
+    fits: Callable[[Any], bool]  # whether a value does
+    names: Collection[str] = ()  # of which the nearest are named
+
+    def check(self, value: Any) -> Any:
+        """Return a value that fits; ValueError says what would."""
+        if not self.fits(value):
+            near = like(value, self.names)
+            raise Refused(f"{quoted(value)} is not {self.said}{near and f'; like it: {near}'}")
+        return value
+
+    def __or__(self, other: "Kind") -> "Kind":
+        if self.said == other.said:
+            return self
+        return Kind(f"{self.said}, or {other.said}", lambda v: self.fits(v) or other.fits(v))
+
+    def __get_pydantic_core_schema__(self, _source: Any, _handler: Any) -> CoreSchema:
+        return core_schema.no_info_plain_validator_function(self.check)
+
+
+def matching(pattern: str, said: str) -> Kind:
+    """Return the kind of texts that a regular expression matches as a whole."""
+    whole = re.compile(pattern)
+    return Kind(said, lambda value: isinstance(value, str) and bool(whole.fullmatch(value)))
+
+
+def one_of(names: Iterable[str], *, alone: bool = False) -> Kind:
+    """Return the kind of some names; ``alone`` lets the option stand without a value as well."""
+    names = tuple(names)
+    return Kind(
+        f"one of {named(names)}",
+        lambda value: isinstance(value, str) and value in names or (alone and value is True),
+        names,
+    )
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and abs(value) < 2**53
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, str):  # YAML takes 1e-5 for a text
+        return _ONE.fits(value)
+    return _is_whole(value) or (isinstance(value, float) and math.isfinite(value))
+
+
+def _is_line(value: Any) -> bool:
+    return isinstance(value, str) and value.isprintable() and len(value) <= 500
+
+
+_ONE = matching(_NUMBER, "a number")
+_TUPLE = matching(rf"(?a){_SEVERAL}|\({_SEVERAL}\)|\[{_SEVERAL}\]", "numbers such as (0.9, 0.98)")
+_WORD = matching(r"\w[\w.,+-]{0,199}", "a word of letters, digits and _, with . , + - within")
+FLAG = Kind("true or false", lambda value: isinstance(value, bool))
+WHOLE = Kind("a whole number", _is_whole)
+NUMBER = Kind("a number", _is_number)
+NUMBERS = Kind(_TUPLE.said, lambda value: _is_number(value) or _TUPLE.fits(value))
+WORD = Kind(_WORD.said, lambda value: _is_whole(value) and value >= 0 or _WORD.fits(value))
+NAME = matching(r"\w[\w.-]{0,99}", "a name of letters, digits and _, with . - within")
+PATH = matching(
+    rf"{_COMPONENT}(?:/{_COMPONENT}){{0,19}}",
+    "a path that goes down only, of letters, digits and _, with . + - within",
+)
+LINE = Kind("a line of at most 500 characters", _is_line)
+TEXT = Kind(  # as a word of a command line
+    f"{LINE.said} that does not begin with -", lambda v: _is_line(v) and not v.startswith("-")
+)
