@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from lab.finished_runs import change_rows, finish
 
-from fairseq_plugins.lab.commands import command, written
+from fairseq_plugins.lab.commands import command
 from fairseq_plugins.lab.execution.after import perform
 from fairseq_plugins.lab.execution.experiment import Plan
 from fairseq_plugins.lab.execution.run import RunError
@@ -90,23 +90,6 @@ def performed(context, *steps, failing=(), raw=None):
     after = read_steps(entries, "after")
     experiment = replace(context.experiment, after=after)
     return launch, perform(replace(context, experiment=experiment), raw, launch)
-
-
-@pytest.mark.parametrize(
-    ("command", "options", "words"),
-    [
-        ("plot gates", {"out": "{out}/y", "checkpoints": ["{runs}"]}, "{runs} --out {out}/y"),
-        ("cases", {"checkpoint": "{run:x}", "pair": [["a", "b"], ["c", "d"]], "wrong-only": True},
-         "{run:x} --pair a b --pair c d --wrong-only"),
-    ],
-)  # fmt: skip
-def test_a_step_of_earlier_files_is_shown_as_it_is_written_now(command, options, words) -> None:
-    with pytest.raises(ValueError, match="after: a step is NAME: ") as caught:
-        read_steps([{"name": "one", "command": command, "options": options}], "after")
-    name, _, told = str(caught.value).partition(", here ")[2].partition(": ")
-    assert (name, json.loads(told)) == ("one", [*command.split(), *words.split()])
-    (made,) = read_steps({name: json.loads(told)}, "after")
-    assert str(made) == f"after: one: {written(*made.words)}"
 
 
 def test_numbers_and_flags_are_words_of_a_step() -> None:
