@@ -107,7 +107,7 @@ MAY_USE = {
     "fastapi": {"demo", "service/app.py"},
     "starlette": {"demo", "service/app.py"},
     "uvicorn": {"demo", "service/server.py"},
-    "submitit": {"lab/execution/job.py", "lab/execution/submission.py"},
+    "submitit": {"lab/execution/slurm.py"},
 }
 
 

@@ -22,14 +22,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..lab.commands import command as program
-from ..lab.execution.cluster import add_flags
+from ..lab.execution.machine import add_flags
 from ..lab.plan.grid import SIZES
 from . import command
 from .subcommands import PROGRAM
 
 if TYPE_CHECKING:
-    from ..lab.execution.cluster import Machine
     from ..lab.execution.experiment import Plan
+    from ..lab.execution.machine import Machine
     from ..lab.execution.run import Run
 
 STOPPED = "stopped; the same command goes on"
@@ -100,7 +100,7 @@ def run(args: argparse.Namespace) -> int:
     """Run, or print what would run."""
     command.check_places({} if args.dry_run else {"raw": args.raw})
     from ..lab.execution import after
-    from ..lab.execution.selection import planned, selected
+    from ..lab.execution.experiment import planned, selected
     from ..lab.results.table_names import check_names
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # end the trainings as well
@@ -125,11 +125,11 @@ def run(args: argparse.Namespace) -> int:
 
 def show(plan: Plan, machine: Machine, missing: Mapping[str, str], after: bool) -> None:
     """Print the commands of training that are left; beside them (stderr) cost and what follows."""
-    from ..lab.execution.cost import costs, format_costs
+    from ..lab.execution.progress import format_costs
 
     parts = [part for part in plan.experiment.parts if part.name in missing]
     counts = {part.name: len(list(part.grid.cells())) for part in parts}
-    print(format_costs(costs(plan), machine.jobs, counts), end="", file=sys.stderr)
+    print(format_costs(plan, machine.jobs, counts), end="", file=sys.stderr)
     for line in missing.values():
         print(line, file=sys.stderr)
     first: dict[str, Run] = {}
@@ -139,7 +139,7 @@ def show(plan: Plan, machine: Machine, missing: Mapping[str, str], after: bool) 
         first.setdefault(run.part, run)
     for name, run in first.items():
         if run.is_tested:
-            line = f"then, of each run of {name}: {shlex.join(run.evaluate_command())}"
+            line = f"then, of each run of {name}: {shlex.join(run.predict_command(tested=True))}"
             print(line, file=sys.stderr)
     for step in plan.experiment.after if after else ():
         print(step, file=sys.stderr)
@@ -147,24 +147,17 @@ def show(plan: Plan, machine: Machine, missing: Mapping[str, str], after: bool) 
 
 def run_all(plan: Plan, machine: Machine) -> int:
     """Bring all runs to their end, keeping the rows up to date; return how many failed."""
-    from ..lab.execution.cost import costs, format_costs
+    from ..lab.execution.progress import format_costs
     from ..lab.execution.records import write_description, write_rows
     from ..lab.execution.runner import execute
     from ..prep.subset import write_subset
 
-    print(format_costs(costs(plan), machine.jobs), end="", file=sys.stderr)
+    print(format_costs(plan, machine.jobs), end="", file=sys.stderr)
     for subset in plan.subsets:
         write_subset(*subset)
     write_description(plan, shlex.join([PROGRAM, *sys.argv[1:]]))
-    failures: dict[Path, str] = {}
-
-    def done(run: Run, reason: str) -> None:
-        if reason:
-            failures[run.folder] = reason
-        write_rows(plan, failures)
-
-    write_rows(plan, failures)
-    failed = execute(plan.runs, machine, done)
+    write_rows(plan)
+    failed = execute(plan.runs, machine, lambda *_: write_rows(plan))
     if failed:
         print(f"error: {len(failed)} of {len(plan.runs)} runs failed", file=sys.stderr)
     return len(failed)

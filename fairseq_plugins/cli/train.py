@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import argparse
 import signal
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -25,10 +24,8 @@ from .run import STOPPED, add_choices, add_places, run_all, show
 if TYPE_CHECKING:
     from ..lab.execution.run import Run
     from ..lab.plan.experiment_file import PlannedExperiment
-    from ..lab.results.training_log import Validation
 
-SHOWN = 5  # metrics of a line, the one that chooses first
-COUNTS = {"wps", "ups", "wpb", "bsz"}  # what fairseq measures of speed and batches
+SHOWN = 5  # metrics of a line
 
 __all__ = ["STOPPED"]  # beside what every command has: what to say to whoever interrupts it
 
@@ -47,9 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Train, or print what would be done."""
     command.check_places({} if args.dry_run else {"raw": args.raw})
-    from ..lab.execution.followed import followed
-    from ..lab.execution.selection import planned, selected
-    from ..lab.run_files import LOG
+    from ..lab.execution.experiment import planned, selected
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # end the training as well
     command.show_log("INFO")
@@ -64,15 +59,7 @@ def run(args: argparse.Namespace) -> int:
     if missing:
         raise FileNotFoundError(next(iter(missing.values())))
     (one,) = plan.runs
-
-    def tell(updates: int, rate: float) -> None:
-        if updates < one.updates:
-            print(progress_of(updates, rate, one), file=sys.stderr)
-
-    with followed(
-        one.folder / LOG, lambda found: print(line_of(found, one), file=sys.stderr), tell
-    ):
-        failed = run_all(plan, machine)
+    failed = run_all(plan, machine)
     if not failed:
         steps = (str(one.folder), *scores_of(one), *next_steps(one))
         print("".join(f"{line}\n" for line in steps), end="")
@@ -107,27 +94,12 @@ def check_single(experiment: PlannedExperiment) -> None:
     )
 
 
-def line_of(found: Validation, run: Run) -> str:
-    """Return a validation as a line, the metric that chooses the checkpoint first."""
-    first = run.settings["metric"]
-    names = sorted(found.metrics.keys() - COUNTS, key=lambda name: (name != first, name))
-    said = ", ".join(f"{name} {found.metrics[name]:g}" for name in names[:SHOWN])
-    return f"update {found.updates} of {run.updates}: {said}"
-
-
-def progress_of(updates: int, rate: float, run: Run) -> str:
-    """Return how far a run is, at so many updates a second, as a line."""
-    left = max(0, run.updates - updates) / rate
-    return f"update {updates} of {run.updates}, {rate:.3g} a second, {left / 60:.0f} minutes left"
-
-
 def scores_of(run: Run) -> Iterable[str]:
     """Return what a run scored on the split that it was tried on, as a line; none without one."""
-    from ..lab.safe_files import read_json
-
-    if run.evaluation.is_file():
-        found = list(read_json(run.evaluation)["metrics"].items())[:SHOWN]
-        yield f"{run.grid.evaluate}: {', '.join(f'{name} {value:.4g}' for name, value in found)}"
+    row = run.row()
+    if row and row.evaluated:
+        found = list(row.metrics[row.evaluated].items())[:SHOWN]
+        yield f"{row.evaluated}: {', '.join(f'{name} {value:.4g}' for name, value in found)}"
 
 
 def next_steps(run: Run) -> Iterable[str]:

@@ -131,10 +131,10 @@ def take_planned(args: argparse.Namespace) -> None:
         UsageError: what comes of it would replace what the experiment translated otherwise.
     """
     from ..lab.plan.allowed import command_line
-    from ..lab.run_files import AVERAGE, BEST, RESULT
+    from ..lab.run_files import AVERAGE, BEST, SETTINGS
     from ..lab.safe_files import read_json
 
-    planned = read_json(args.run / RESULT).get("translated") or {}
+    planned = read_json(args.run / SETTINGS).get("translated") or {}
     usual = command_line(planned.get("generate") or {}) or BEAM
     given = [*usual, *args.generate] if args.generate != usual else usual
     args.generate, reference = given, planned.get("reference") or None

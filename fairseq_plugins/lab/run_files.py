@@ -3,7 +3,8 @@
 from pathlib import Path
 
 USER_DIR = Path(__file__).resolve().parents[1]
-SETTINGS, RESULT, LOG = "settings.json", "result.json", "train.log"
+# what decides a run, the row of one that ended, why one failed, and what its training said
+SETTINGS, RESULT, ERROR, LOG = "settings.json", "result.json", "error.txt", "train.log"
 COMMAND = "command.txt"  # what trains it, as a person would type it
 BEST, LAST, PREDICTIONS = "checkpoint_best.pt", "checkpoint_last.pt", "predictions.jsonl"
 EVALUATED = "evaluation.jsonl"  # predictions and the metrics of `EVALUATION`

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import threading
-import time
 from types import SimpleNamespace
 
 import pytest
 from cli.shims import run
 from prepared_text import examples, prepare
 
-from fairseq_plugins.cli.train import progress_of, scores_of
-from fairseq_plugins.lab.execution.followed import followed
+from fairseq_plugins.cli.train import scores_of
 
 FILE = """
 dataset: toy
@@ -41,9 +38,9 @@ def test_a_model_is_trained_followed_and_found_again(file, tmp_path):
     lines = [line for line in done.err.splitlines() if line.startswith("update ")]
     said = [line for line in lines if ": " in line]  # the others tell progress, if it takes long
     assert [line.split(":")[0] for line in said] == ["update 11 of 22", "update 22 of 22"]
-    result = json.loads((folder / "result.json").read_text())
-    chosen = next(line for line in said if line.startswith(f"update {result['best_updates']} "))
-    assert f": mcc {result['best']['mcc']:g}, " in chosen
+    row = json.loads((folder / "result.json").read_text())
+    chosen = next(line for line in said if line.startswith(f"update {row['best_updates']} "))
+    assert f": mcc {row['metrics']['valid']['mcc']:g}, " in chosen
     first, predicting, exporting = done.out.splitlines()
     assert first == str(folder)
     assert predicting.endswith(f"predict {folder} --input -")
@@ -79,51 +76,8 @@ def test_a_file_of_several_parts_is_refused_before_its_data_are_prepared(file, t
     assert "with --parts" in told
 
 
-def test_every_validation_is_shown_once(tmp_path):
-    log, shown = tmp_path / "train.log", []
-    line = 'x | INFO | valid | {"valid_loss": "0.5", "valid_num_updates": "%d"}\n'
-    log.write_text(line % 5)
-    came = threading.Event()
-
-    def show(found):
-        shown.append(found.updates)
-        came.set()
-
-    with followed(log, show, lambda *_: None, look=0.01), log.open("a") as stream:
-        stream.write(line % 10)
-        stream.flush()
-        assert came.wait(30)
-        stream.write(line % 15)
-    assert shown == [10, 15]
-    with followed(tmp_path / "none.log", show, lambda *_: None, look=0.01):
-        pass
-    assert shown == [10, 15]
-
-
-def test_progress_is_told_where_a_training_goes_on(tmp_path):
-    log, told, came = tmp_path / "train.log", [], threading.Event()
-    line = '| INFO | train_inner | {"loss": "1", "ups": "2.5", "num_updates": "%d"}\n'
-    log.write_text(line % 20)
-
-    def tell(updates, rate):
-        told.append((updates, rate))
-        came.set()
-
-    with followed(log, print, tell, look=0.01, every=0.05):
-        time.sleep(0.2)
-        assert told == []  # it stands
-        with log.open("a") as stream:
-            stream.write(line % 40)
-        assert came.wait(30)
-        time.sleep(0.2)
-    assert told == [(40, 2.5)]
-    said = progress_of(40, 2.5, SimpleNamespace(updates=640))
-    assert said == "update 40 of 640, 2.5 a second, 4 minutes left"
-
-
-def test_the_score_on_the_split_of_evaluation_is_said(tmp_path):
-    path = tmp_path / "evaluation.test.json"
-    one = SimpleNamespace(evaluation=path, grid=SimpleNamespace(evaluate="test"))
-    assert list(scores_of(one)) == []
-    path.write_text(json.dumps({"of": "test", "metrics": {"bleu": 32.0188, "chrf": 55.47175}}))
-    assert list(scores_of(one)) == ["test: bleu 32.02, chrf 55.47"]
+def test_the_score_on_the_split_of_evaluation_is_said():
+    scores = {"bleu": 32.0188, "chrf": 55.47175}
+    row = SimpleNamespace(evaluated="test", metrics={"valid": {"loss": 1.0}, "test": scores})
+    assert list(scores_of(SimpleNamespace(row=lambda: None))) == []
+    assert list(scores_of(SimpleNamespace(row=lambda: row))) == ["test: bleu 32.02, chrf 55.47"]

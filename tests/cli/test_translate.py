@@ -82,7 +82,7 @@ def test_what_an_experiment_translated_is_not_replaced_by_another_search(
 ):
     """Its tables would mix searches: there is nothing in them that tells the beam."""
     planned = {"split": "test", "reference": "", "average": 0, "generate": {"beam": 2, "cpu": True}}
-    (own_run / "result.json").write_text(json.dumps({"translated": planned}))
+    (own_run / "settings.json").write_text(json.dumps({"translated": planned}))
     given = (SCRIPT, own_run, "--data", folder)
     for words, said in (
         (["--", "--beam", "1"], "error: --beam: the experiment of this run translates otherwise"),

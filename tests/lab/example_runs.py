@@ -14,7 +14,7 @@ from lab.example_datasets import dataset_of
 
 from fairseq_plugins.cli import run as run_command
 from fairseq_plugins.cli.main import make_parser, parse
-from fairseq_plugins.lab.execution import selection
+from fairseq_plugins.lab.execution import experiment
 from fairseq_plugins.lab.execution.experiment import Plan
 from fairseq_plugins.lab.plan.experiment_file import PlannedPart, read_experiment
 from fairseq_plugins.lab.plan.grid_selection import smoke
@@ -101,7 +101,7 @@ def planned(path: Path, runs: Path, *more: str) -> Plan:
     kind = "translation" if first.grid.dataset == TRANSLATION else "understanding"
     words = [str(path), "--smoke", "--cpu", "--runs", str(runs), *more]
     args = parsed(run_command, [*words, "--options", *TINY[kind]])
-    plan, _, missing = selection.planned(args, selection.selected(args))
+    plan, _, missing = experiment.planned(args, experiment.selected(args))
     assert not missing
     return plan
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from lab.fake_runs import make_runs
 
 from fairseq_plugins.lab.execution.checkpoints import mend, strip, updates_of
+from fairseq_plugins.lab.execution.training import assist
 
 LAST, BEST = "checkpoint_last.pt", "checkpoint_best.pt"
 
@@ -127,6 +128,6 @@ def test_another_node_leaves_a_broken_checkpoint_alone(tmp_path):
     run.folder.mkdir(parents=True)
     (run.folder / LAST).write_bytes(b"half")
     launched = []
-    run.assist(lambda command, log: launched.append(log))
+    assist(run, lambda command, log: launched.append(log))
     assert (run.folder / LAST).read_bytes() == b"half"
     assert len(launched) == 1

@@ -19,6 +19,7 @@ from fairseq_plugins.cli import translate as translate_command
 from fairseq_plugins.evaluation.score_report import score_files
 from fairseq_plugins.evaluation.translation import TextForm
 from fairseq_plugins.files import write_text
+from fairseq_plugins.lab.execution import training
 from fairseq_plugins.lab.results.split_files import EVALUATION, GENERATED, SCORE, of_split
 from fairseq_plugins.prep.subset import write_subset
 
@@ -76,7 +77,7 @@ def test_a_system_trains_and_predicts(one, smoke_data, tmp_path, monkeypatch):
     for subset in plan.subsets:
         if subset.folder == made.data.folder:
             write_subset(*subset)
-    made.execute(launch)
+    training.execute(made, launch)
     assert made.is_finished()
     assert made.updates == 2
     if made.data.translates:

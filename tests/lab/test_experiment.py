@@ -14,13 +14,10 @@ import pytest
 
 from fairseq_plugins.lab.commands import command, parser_of, written
 from fairseq_plugins.lab.execution import records
-from fairseq_plugins.lab.execution.cost import costs, format_costs
 from fairseq_plugins.lab.execution.experiment import check_plan, make_plan
-from fairseq_plugins.lab.execution.records import (
-    rows,
-    write_description,
-    write_rows,
-)
+from fairseq_plugins.lab.execution.progress import format_costs
+from fairseq_plugins.lab.execution.records import write_description, write_rows
+from fairseq_plugins.lab.execution.training import planned_row
 from fairseq_plugins.lab.plan.allowed import check_training
 from fairseq_plugins.lab.plan.experiment_file import PlannedExperiment, PlannedPart
 from fairseq_plugins.lab.plan.grid import Grid, changed
@@ -101,8 +98,8 @@ def finish(run, seed_of=0.5, **more):
     run.folder.mkdir(parents=True)
     (run.folder / "settings.json").write_text(json.dumps(run.settings))
     scores = {"loss": seed_of, run.settings["metric"]: seed_of}
-    values = {"updates": run.updates, "best": scores, "last": scores, "parameters": 7}
-    (run.folder / "result.json").write_text(json.dumps({**run.settings, **values, **more}))
+    values = {"metrics": {run.grid.validation: scores}, "last": scores, "parameters": 7, **more}
+    (run.folder / "result.json").write_text(planned_row(run, status="finished", **values).line())
 
 
 def test_plan_has_every_run_and_the_parts_of_the_data_they_need(plan, tmp_path):
@@ -148,12 +145,12 @@ def test_a_checkpoint_chosen_by_bleu_is_validated_by_bleu(data):
 
 def test_translation_is_evaluated_by_a_command_with_the_grids_options(plan):
     run = plan.runs[2]
-    words = run.evaluate_command()
+    words = run.predict_command(tested=True)
     assert words[:2] == ["predict", str(run.folder)]
     assert words[words.index("--split") + 1] == "test"
     assert "--reference" not in words
     own = {"generate": {"beam": 2}, "reference": "raw.de", "average": 2}
-    words = with_grid(plan, 1, **own).runs[0].evaluate_command()
+    words = with_grid(plan, 1, **own).runs[0].predict_command(tested=True)
     assert words[-3:] == ["--", "--beam", "2"]
     assert words[words.index("--reference") + 1] == "raw.de"
     assert words[words.index("--checkpoint") + 1] == "checkpoint_average.pt"
@@ -167,11 +164,11 @@ def test_averaging_is_a_command_that_the_subcommand_takes(plan):
 
 def test_rows_are_those_of_runs_that_ended_in_the_plans_order(plan):
     finish(plan.runs[4])
-    finish(plan.runs[0], updates_per_second=2.0, positive="yes")
+    finish(plan.runs[0], seconds=6.0)
     failed = plan.runs[3]
     failed.folder.mkdir(parents=True)
-    failures = {failed.folder: "it broke\n  here"}
-    write_rows(plan, failures)
+    (failed.folder / "error.txt").write_text("it broke\n  here\n")
+    write_rows(plan)
     found = [one.row for one in read_rows(plan.root / "rows.jsonl")]
     assert [row.status for row in found] == ["finished", "failed", "finished"]
     assert [row.folder for row in found] == [
@@ -179,26 +176,28 @@ def test_rows_are_those_of_runs_that_ended_in_the_plans_order(plan):
     ]
     assert found[1].error == "it broke\n  here"
     assert (found[1].system, found[1].share, found[1].updates) == ("syntax", 0.1, 8)
-    assert (found[0].seconds, found[0].positive) == (6.0, "yes")
+    assert (found[0].seconds, found[0].experiment) == (6.0, "both")
     of_train, of_valid = 12 * "t", 12 * "v"  # no path: those of a machine are its own
     made_of = {"train": of_train, "valid": of_valid, "annotator": "parser 1.0", "words": "spacy"}
     assert [row.made_of for row in found] == [made_of, {"words": "moses"}, {"words": "moses"}]
-    assert found == rows(plan, failures)
-    write_rows(plan, {})
+    write_rows(replace(plan, runs=plan.runs[:2]))  # another part: what failed here stays
+    assert len(read_rows(plan.root / "rows.jsonl")) == 3
+    (failed.folder / "error.txt").unlink()  # it is tried again
+    write_rows(plan)
     assert len(read_rows(plan.root / "rows.jsonl")) == 2
 
 
 def test_rows_of_an_earlier_plan_stay_while_their_runs_do(plan, caplog):
     for planned in (plan.runs[0], plan.runs[2]):
         finish(planned)
-    write_rows(plan, {})
+    write_rows(plan)
     both = read_rows(plan.root / "rows.jsonl")
     part = replace(plan, runs=plan.runs[:1])
-    write_rows(part, {})
+    write_rows(part)
     assert read_rows(plan.root / "rows.jsonl") == both
     assert not caplog.text
     (plan.runs[2].folder / "result.json").unlink()
-    write_rows(part, {})
+    write_rows(part)
     assert read_rows(plan.root / "rows.jsonl") == both[:1]
     said = f"rows.jsonl:2: left out, its run was removed: {plan.runs[2].folder}\n"
     assert caplog.text.endswith(said)
@@ -206,13 +205,13 @@ def test_rows_of_an_earlier_plan_stay_while_their_runs_do(plan, caplog):
 
 def test_lines_of_an_earlier_release_are_written_anew(plan, caplog):
     finish(plan.runs[0])
-    write_rows(plan, {})
+    write_rows(plan)
     path = plan.root / "rows.jsonl"
     before = path.read_text()
     path.write_text(before.replace('"schema": 1, ', ""))
     with pytest.raises(ValueError, match="rows.jsonl:1: key 'schema' is None"):
         read_rows(path)
-    write_rows(plan, {})
+    write_rows(plan)
     assert path.read_text() == before
     assert "rows.jsonl:1: key 'schema'" in caplog.text
 
@@ -247,32 +246,37 @@ def test_two_commands_at_once_describe_one_after_the_other(plan, monkeypatch):
 
 
 def test_costs_follow_what_is_finished_begun_and_fast(plan):
-    found = costs(plan)
-    assert [*found.loc["toy"]][:4] == [2, 0, 24, 24]
-    assert found.loc["toy", ["seconds", "space"]].isna().all()
-    assert "unknown before the first run, unknown" in format_costs(found, 1)
-    finish(plan.runs[0], updates_per_second=2.0)
+    toy, _, whole = (line.split() for line in format_costs(plan, 1).splitlines()[1:])
+    assert toy == "toy 2 0 24 24 unknown before the first run, unknown".split()
+    assert whole[:5] == ["all", "6", "0", "56", "56"]
+    finish(plan.runs[0], seconds=6.0)
     begun = plan.runs[1]
     begun.folder.mkdir(parents=True)
     (begun.folder / "train.log").write_text('x | train_inner | {"num_updates": "4", "ups": "4"}')
-    found = costs(plan)
-    toy = found.loc["toy"]
-    assert (toy.finished, toy.left) == (1, 8)
-    assert toy.seconds == pytest.approx(8 / 3)  # the mean of both speeds: 3 updates a second
-    assert toy.space > 0
-    text = format_costs(found, 2, {"more": 300})
-    assert "at a time" not in text  # only one run is left of the part that is known
+    text = format_costs(plan, 2, {"more": 300})
+    assert re.search(r"toy +2 +1 +24 +8  about 0 min, [\d,]+ MiB", text)
     assert re.search(r"more +300 .* not prepared", text)
-    assert "with 2 at a time" in format_costs(found[:1].assign(finished=0), 2)
-    for seconds, said in (
-        (29, "0 min"),
-        (3540, "59 min"),
-        (3600, "1 h 00 min"),
-        (7320, "2 h 02 m"),
-    ):
-        assert f"about {said}" in format_costs(found.assign(seconds=float(seconds)), 1)
-    nothing = costs(replace(plan, runs=()))
-    assert re.search(r"more +300 .* not prepared", format_costs(nothing, 1, {"more": 300}))
+    slow = replace(plan, runs=tuple(replace(run, part=f"{n}") for n, run in enumerate(plan.runs)))
+    assert re.search(r"0 +1 +1 .*about 0 min", format_costs(slow, 2))
+    nothing = format_costs(replace(plan, runs=()), 1, {"more": 300})
+    assert re.search(r"more +300 .* not prepared", nothing)
+
+
+@pytest.mark.parametrize(
+    ("seconds", "jobs", "said"),
+    [
+        (29, 1, "about 0 min"),
+        (3540, 1, "about 59 min"),
+        (3600, 1, "about 1 h 00 min"),
+        (14640, 2, "about 2 h 02 min with 2 at a time"),
+    ],
+)
+def test_times_are_said_in_hours_and_minutes(plan, seconds, jobs, said):
+    for run in plan.runs[:2]:
+        run.folder.mkdir(parents=True)
+        rate = f'"ups": "{24 / seconds}"'
+        (run.folder / "train.log").write_text(f'x | train_inner | {{"num_updates": "0", {rate}}}')
+    assert f"{said}, unknown" in format_costs(replace(plan, runs=plan.runs[:2]), jobs)
 
 
 def test_processes_share_the_batches_of_an_update(plan):
@@ -333,7 +337,7 @@ def test_what_is_held_out_chooses_and_the_validation_set_is_reported(data, tmp_p
         assert options["max-update"] == 3 * (
             3 if run.cell.setting.fraction == 1 else 2
         )  # of 80 and 40
-        assert "--split valid" in " ".join(map(str, run.evaluate_command()))
+        assert "--split valid" in " ".join(map(str, run.predict_command(tested=True)))
         assert run.settings["select_fraction"] == 0.2
     for options in ({"valid-subset": "valid"}, {}):
         own = {"select_fraction": 0.2 if options else 1.0, "options": options}
@@ -358,8 +362,9 @@ def test_what_would_only_go_wrong_after_the_runs_is_refused_before(plan):
     with pytest.raises(ValueError, match="pairs: average 3 checkpoints: 8 updates"):
         check_plan(with_grid(plan, 1, average=3))
     finish(plan.runs[0])
+    write_rows(plan)
     check_plan(plan)
-    path = plan.runs[0].folder / "result.json"
+    path = plan.root / "rows.jsonl"
     path.write_text(path.read_text().replace(plan.runs[0].data.fingerprint, "0" * 64))
     with pytest.raises(ValueError, match="a run on other data than data-bin/toy"):
         check_plan(plan)

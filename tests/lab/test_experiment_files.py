@@ -5,7 +5,6 @@ Its systems are trained in `test_example_systems`.
 
 from __future__ import annotations
 
-import json
 import re
 
 import pytest
@@ -19,6 +18,7 @@ from fairseq_plugins.corpora.datasets import DATASETS
 from fairseq_plugins.evaluation.metrics import NAMES
 from fairseq_plugins.lab.commands import written
 from fairseq_plugins.lab.execution.records import write_description, write_rows
+from fairseq_plugins.lab.execution.training import planned_row
 from fairseq_plugins.lab.plan.experiment_file import read_experiment
 from fairseq_plugins.lab.plan.grid_selection import preset, resize
 from fairseq_plugins.lab.plan.prepared_data import METRICS, TRANSLATION
@@ -139,11 +139,10 @@ def test_counts_of_runs_in_the_files_are_right():
 def finish(run):
     """Write what a finished run leaves, with invented figures."""
     metrics = dict.fromkeys((*METRICS[run.settings["target"]], "loss", "chrf"), 0.5)
+    tried = {run.grid.evaluate: metrics} if run.is_tested else {}
+    scores = {"metrics": {run.grid.validation: metrics, **tried}, "last": metrics}
     run.folder.mkdir(parents=True)
-    result = {"updates": 2, "best": metrics, "last": metrics}
-    (run.folder / "result.json").write_text(json.dumps(result))
-    if run.is_tested:
-        run.evaluation.write_text(json.dumps({"of": run.grid.evaluate, "metrics": metrics}))
+    (run.folder / "result.json").write_text(planned_row(run, status="finished", **scores).line())
 
 
 @pytest.mark.parametrize("path", FILES, ids=name_of)
@@ -158,7 +157,7 @@ def test_runs_of_every_file_are_planned_and_stand_in_its_tables(
     for run in plan.runs:
         finish(run)
     write_description(plan, "test")
-    write_rows(plan, {})
+    write_rows(plan)
     if plan.experiment.tables:
         assert main(["results", "table", str(plan.root), "--samples", "20"]) == 0
         text = capsys.readouterr().out

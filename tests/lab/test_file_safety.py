@@ -27,8 +27,8 @@ from submitit.slurm import slurm
 
 import fairseq_plugins.tasks  # noqa: F401  registers everything
 from fairseq_plugins.lab.commands import parser_of
-from fairseq_plugins.lab.execution.cluster import Machine
 from fairseq_plugins.lab.execution.experiment import Plan, check_plan
+from fairseq_plugins.lab.execution.machine import Machine
 from fairseq_plugins.lab.plan import yaml_file
 from fairseq_plugins.lab.plan.allowed import (
     check_options,

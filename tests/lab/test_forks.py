@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 import select
@@ -18,8 +17,8 @@ from lab.fake_runs import TRAIN, make_runs, trained, work_here
 import fairseq_plugins
 from fairseq_plugins.cli import main
 from fairseq_plugins.lab.commands import command
-from fairseq_plugins.lab.execution import forks, runner, submission
-from fairseq_plugins.lab.execution.cluster import Machine
+from fairseq_plugins.lab.execution import jobs, processes, runner
+from fairseq_plugins.lab.execution.machine import Machine
 from fairseq_plugins.lab.execution.processes import Commands
 from fairseq_plugins.lab.execution.run import RunError
 from fairseq_plugins.lab.results.training_log import device
@@ -30,7 +29,7 @@ CUDA = f"x | rank   0: capabilities =  9.0  ; total memory = 79.109 GB ; name = 
 
 @pytest.fixture
 def warm(monkeypatch):
-    monkeypatch.setattr(forks, "_warm", True)
+    monkeypatch.setattr(processes, "_warm", True)
 
 
 def test_a_fork_is_the_command_with_its_words_environment_and_log(warm, tmp_path, monkeypatch):
@@ -58,7 +57,7 @@ def test_no_fork_outlives_the_process_that_it_is_of(warm, tmp_path, monkeypatch)
     reader, writer = os.pipe()  # its other end is closed when all that have it have ended
     log = tmp_path / "log"
     launch = Commands({}).launch
-    job = forks.CONTEXT.Process(target=launch, args=(command("predict", "runs/a"), log))
+    job = processes.CONTEXT.Process(target=launch, args=(command("predict", "runs/a"), log))
     job.start()
     os.close(writer)
     children = Path(f"/proc/{job.pid}/task/{job.pid}/children")
@@ -81,18 +80,18 @@ def test_only_known_commands_of_a_process_without_a_gpu_context_are_forked(
     warm, monkeypatch, opened
 ):
     known = [sys.executable, "-m", "fairseq_cli.train", "data"], command("answer", "runs/a")
-    assert all(map(forks.can_be, known))
-    assert not forks.can_be(command("train-distributed", "2"))
+    assert all(map(processes.can_be_forked, known))
+    assert not processes.can_be_forked(command("train-distributed", "2"))
     monkeypatch.setattr(torch.cuda, opened, lambda: True)
-    assert not any(map(forks.can_be, known))
+    assert not any(map(processes.can_be_forked, known))
 
 
 def test_a_package_that_is_reached_by_a_link_is_not_forked(warm, monkeypatch):
     """fairseq would refuse the --user-dir, whose path has no link, as another package."""
     training = [sys.executable, "-m", "fairseq_cli.train", "data"]
-    assert forks.can_be(training)
+    assert processes.can_be_forked(training)
     monkeypatch.setattr(fairseq_plugins, "__path__", ["/through/a/link/fairseq_plugins"])
-    assert not forks.can_be(training)
+    assert not processes.can_be_forked(training)
 
 
 def test_runs_side_by_side_share_one_card_and_the_cores(tmp_path, monkeypatch):
@@ -101,7 +100,7 @@ def test_runs_side_by_side_share_one_card_and_the_cores(tmp_path, monkeypatch):
     for name in ("CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS"):
         monkeypatch.delenv(name, raising=False)
     machine = Machine(tmp_path, jobs=16, gpus_per_node=1)
-    found = [submission._environment(machine, slot) for slot in range(16)]
+    found = [jobs.environment_of(machine, slot) for slot in range(16)]
     assert found == [{"CUDA_VISIBLE_DEVICES": None, "OMP_NUM_THREADS": "1"}] * 16
 
 
@@ -110,7 +109,6 @@ def test_no_run_starts_that_would_end_too_late_and_the_rest_goes_on(tmp_path, mo
     slept, told = [], []
     clock = SimpleNamespace(sleep=lambda _: slept.append(40), monotonic=lambda: sum(slept))
     monkeypatch.setattr(runner, "time", clock)
-    monkeypatch.setattr(submission, "time", clock)
     work_here(monkeypatch)
     runs = make_runs(tmp_path, seeds=(3, 1, 2))
     for minutes in (2, 0):
@@ -128,5 +126,5 @@ def test_a_result_says_what_the_run_was_trained_on(tmp_path, monkeypatch, line, 
     work_here(monkeypatch)
     (run,) = make_runs(tmp_path, seeds=(1,), script=f"echo '{line}'\n{TRAIN}")
     assert runner.execute([run], Machine(tmp_path / "jobs")) == []
-    assert json.loads((run.folder / "result.json").read_text())["device"] == wanted
+    assert run.row().device == wanted
     assert device(tmp_path / "none") == "cpu"

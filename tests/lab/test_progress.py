@@ -62,3 +62,17 @@ def test_a_terminal_shows_a_line_a_run(runs, monkeypatch):
     assert "toy/a/lr0.0001-epochs3/seed1:  50%" in text
     assert "toy/a/lr0.0001-epochs3/seed2:   0%" in text
     assert "all runs: 100%" in text
+
+
+def test_every_validation_of_a_single_run_is_shown_once(runs, caplog):
+    caplog.set_level(logging.INFO)
+    run, _ = runs
+    told = shown.Progress([run])
+    told.look([run], [])
+    write_log(run.folder, [0.1, 0.4], updates=6, metric="mcc")
+    told.look([run], [])
+    told.look([], [run])
+    told.close()
+    assert [record.getMessage() for record in caplog.records] == [
+        "update 6 of 6: mcc 0.4, loss 0.6"
+    ]

@@ -8,8 +8,8 @@ import pytest
 import torch
 from lab.fake_runs import make_runs, trained, work_here
 
-from fairseq_plugins.lab.execution import runner
-from fairseq_plugins.lab.execution.cluster import Machine
+from fairseq_plugins.lab.execution import jobs, runner, training
+from fairseq_plugins.lab.execution.machine import Machine
 from fairseq_plugins.lab.execution.run import Run, RunError
 
 
@@ -30,10 +30,10 @@ def test_runs_leave_results_predictions_and_a_light_checkpoint(make, execute):
     runs = make()
     assert execute(runs) == []
     for run in runs:
-        result = json.loads((run.folder / "result.json").read_text())
-        assert result["best"] == result["last"] == {"mcc": run.cell.seed / 10, "gate_1": 0.4}
-        assert (result["gates"], result["parameters"]) == ({"1": 0.4}, 1234)
-        assert (result["seed"], result["best_updates"]) == (run.cell.seed, 6)
+        row = run.row()
+        assert row.best == row.last == {"mcc": run.cell.seed / 10, "gate_1": 0.4}
+        assert (row.gates, row.parameters) == ({"1": 0.4}, 1234)
+        assert (row.seed, row.best_updates) == (run.cell.seed, 6)
         assert (run.folder / "predictions.jsonl").read_text() == "done"
         assert [path.name for path in run.folder.glob("checkpoint*")] == ["checkpoint_best.pt"]
         state = torch.load(run.folder / "checkpoint_best.pt", weights_only=True)
@@ -49,7 +49,7 @@ def test_the_command_is_there_when_training_starts(make):
         raise RunError("stopped")
 
     with pytest.raises(RunError):
-        run.execute(launch)
+        training.execute(run, launch)
     assert found == ["fairseq-train\n"]
 
 
@@ -95,10 +95,9 @@ def test_an_evaluation_is_made_up_for_without_training(make, execute):
     (third.folder / "checkpoint_best.pt").unlink()  # nothing to try any more
     assert [run.is_finished() for run in later] == [False, False, True]
     assert [run.is_finished() for run in make(evaluate="test", predict=())] == [True] * 3
-    results = [(run.folder / "result.json").stat().st_mtime_ns for run in later]
     assert execute(later) == []
     assert [trained(run) for run in later] == [1, 1, 1]
-    assert [(run.folder / "result.json").stat().st_mtime_ns for run in later] == results
+    assert later[0].row().metrics.keys() == {"valid", "test"}
     assert asked(first) == ["valid", "test"]
 
 
@@ -140,7 +139,7 @@ def test_commands_name_the_folders_and_the_device(make):
 
 
 def test_a_mistake_in_a_run_is_told_by_its_name(make, execute, monkeypatch):
-    monkeypatch.setattr(Run, "execute", lambda *given: {}["parameters"])
+    monkeypatch.setattr(jobs, "execute", lambda *given: {}["parameters"])
     assert "KeyError('parameters')" in execute(make()[:1])[0]
 
 

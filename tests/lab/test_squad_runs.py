@@ -14,6 +14,7 @@ from lab.finished_questions import answered, with_three_models
 
 from fairseq_plugins.evaluation.example_answers import read_answers
 from fairseq_plugins.evaluation.example_bootstrap import bootstrap
+from fairseq_plugins.lab.execution import training
 from fairseq_plugins.lab.execution.run import Run
 from fairseq_plugins.lab.plan.grid import Grid, read_grid
 from fairseq_plugins.lab.plan.prepared_data import PreparedData, read_folders, read_prepared
@@ -173,17 +174,14 @@ def test_a_run_leaves_its_answers_and_the_tuned_metrics(run, monkeypatch):
             launch([word for word in command if word != "--cpu"], log)
 
     done = iter((0, run.updates))
-    monkeypatch.setattr("fairseq_plugins.lab.execution.run.updates_of", lambda path: next(done))
-    monkeypatch.setattr("fairseq_plugins.lab.execution.run.strip", lambda path: None)
-    run.execute(train)
-    result = json.loads((run.folder / "result.json").read_text())
-    assert result["best"] == {
-        "f1": 0.6,
-        "tuned_exact": 0.55,
-        "tuned_f1": 0.7,
-        "tuned_threshold": -1.5,
-    }
-    assert result["validation_data"] == "v"
+    monkeypatch.setattr(training, "updates_of", lambda path: next(done))
+    monkeypatch.setattr(training, "strip", lambda path: None)
+    training.execute(run, train)
+    row = run.row()
+    tuned = {"tuned_exact": 0.55, "tuned_f1": 0.7, "tuned_threshold": -1.5}
+    assert row.best == {"f1": 0.6, **tuned}
+    assert row.metrics["test"] == {"exact": 0.5, "f1": 0.6, **tuned}
+    assert row.data == "v"
     assert len((run.folder / "evaluation.jsonl").read_text().splitlines()) == 2
     assert json.loads((run.folder / "evaluation.json").read_text())["of"] == "test"
     assert run.is_finished()
@@ -275,11 +273,12 @@ def test_answers_are_made_up_for_without_training(run, monkeypatch):
     (folder / "checkpoint_best.pt").touch()
     (folder / "train.log").write_text('x | valid | {"valid_f1": "0.6", "valid_num_updates": "3"}\n')
     (folder / "settings.json").write_text(json.dumps(run.settings))
+    (folder / "result.json").write_text("{}")  # of an earlier release: written anew
     silent = replace(run, predict=())
-    silent._write_result()
+    training.execute(silent, launch)
     assert silent.is_finished()
     assert not run.is_finished()
-    run.execute(lambda command, log: launch([w for w in command if w != "--cpu"], log))
+    training.execute(run, lambda command, log: launch([w for w in command if w != "--cpu"], log))
     assert run.is_finished()
-    assert json.loads((folder / "result.json").read_text())["best"]["tuned_f1"] == 0.7
+    assert run.row().best["tuned_f1"] == 0.7
     assert (folder / "predictions.jsonl").is_file()

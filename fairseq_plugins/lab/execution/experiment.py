@@ -1,23 +1,35 @@
-"""An experiment on disk: the runs of all its parts, and whether they can be done."""
+"""An experiment on disk: what the command line asks for of its file, its runs, and their checks."""
 
+import argparse
+import logging
+import shlex
+import subprocess
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from ...messages import named
 from ...prep.shares import WHOLE, Share
+from ..commands import command, written
+from ..plan import grid_selection as grids
 from ..plan.allowed import check_training
-from ..plan.experiment_file import PlannedExperiment
+from ..plan.experiment_file import PlannedExperiment, PlannedPart, read_experiment
 from ..plan.grid import Cell, Grid
-from ..plan.prepared_data import PreparedData
+from ..plan.prepared_data import SPANS, PreparedData, preparation, read_folders
 from ..plan.recipes import ALONE, Workers, share_batches
-from ..run_files import AFTER, RESULT, SETTINGS
-from ..safe_files import read_json, refuse_links, run_folders
+from ..plan.systems import TAKEN
+from ..rows import read_rows
+from ..run_files import AFTER, ROWS, SETTINGS
+from ..safe_files import is_file, read_json, refuse_links
+from .machine import Machine, machine_of
 from .run import Run
 
-JOBS = "jobs"  # folder of the executor's files
+JOBS = "jobs"  # folder of Slurm's files
 SUBSETS = "data"  # folder of the parts of training sets, where the systems lie
+
+logger = logging.getLogger(__name__)
 
 
 class Subset(NamedTuple):
@@ -38,6 +50,91 @@ class Plan:
     subsets: tuple[Subset, ...]  # parts of training sets that they need
 
 
+def selected(args: argparse.Namespace) -> PlannedExperiment:
+    """Return the part of the experiment that the command line asks for.
+
+    Raises:
+        FileNotFoundError, ValueError: no such file, part, system or value.
+    """
+    experiment = read_experiment(args.file)
+    names = [part.name for part in experiment.parts]
+    for name in args.parts:
+        if name not in names:
+            raise ValueError(f"--parts {name!r}: choices are {named(names)}")
+    parts = [part for part in experiment.parts if not args.parts or part.name in args.parts]
+    own = {key: getattr(args, key) for key in ("data", "name") if getattr(args, key)}
+    if len(parts) > 1 and own:
+        raise ValueError(f"--data and --name are for one part, not for {named(names)}")
+    size, chosen = "" if args.smoke else args.size, []
+    for part in parts:
+        grid = grids.select_systems(part.grid, args.archs, size or part.size)
+        part = replace(part, **own, grid=grid).resized(size)
+        chosen.append(replace(part, grid=_selected_grid(args, part.grid)))
+    mark = "smoke" if args.smoke else args.size  # nobody takes the one for the other
+    name = args.name or "_".join(filter(None, [experiment.name, mark]))
+    is_folder = Path(name).name == name and name not in ("", "..", *TAKEN)
+    if not is_folder or name.startswith("-") or not name.isprintable():
+        raise ValueError(f"--name {name!r} is no name for a folder")
+    return replace(experiment, name=name, parts=tuple(chosen))
+
+
+def _selected_grid(args: argparse.Namespace, grid: Grid) -> Grid:
+    for name in ("preset", "quick", "smoke"):
+        grid = getattr(grids, name)(grid) if getattr(args, name) else grid
+    keys = ("learning_rates", "epochs", "seeds", "fractions", "updates")
+    grid = grids.select(grid, **{key: getattr(args, key) for key in keys})
+    grid = grids.choose(grid, grids.read_choices(args.choices))
+    grid = grids.contrast(grid, grids.read_choices(args.contrast))
+    generate = {**grid.generate, **grids.read_assignments(args.generate)}
+    own = {key: getattr(args, key) for key in ("evaluate", "reference") if getattr(args, key)}
+    grid = replace(grid, generate=generate, **own)
+    return grids.with_options(grid, grids.read_assignments(args.options))
+
+
+def planned(
+    args: argparse.Namespace, experiment: PlannedExperiment
+) -> tuple[Plan, Machine, dict[str, str]]:
+    """Return all runs, where they are executed, and part -> what is missing for its runs.
+
+    Raises:
+        FileNotFoundError, ValueError: what `prepare`, `read_folders` and `check_plan` refuse.
+    """
+    root = args.runs or Path("runs") / experiment.name
+    machine = machine_of(args, root / JOBS)
+    if not args.dry_run:
+        machine.check()
+    if args.raw and not args.dry_run:
+        _prepare(args, experiment.parts)
+    folders: dict[str, Mapping[str, PreparedData]] = {}
+    missing: dict[str, str] = {}
+    for part in experiment.parts:
+        try:
+            folders[part.name] = read_folders(part.folder, part.grid)
+        except FileNotFoundError as error:
+            first = f"{part.folder} is not prepared yet: that is done first, from {args.raw}"
+            missing[part.name] = first if args.raw else str(error)
+
+    def predict(data: PreparedData) -> tuple[str, ...]:
+        usual = "answer" if data.manifest["target"] == SPANS else "predict"
+        words = command("translate" if data.translates else usual)
+        return () if args.no_predictions else tuple(words)
+
+    cpu, workers = args.cpu or not machine.gpus_per_node, Workers(machine.nodes, machine.processes)
+    plan = make_plan(experiment, root, folders, predict, cpu=cpu, workers=workers)
+    check_plan(plan)
+    return plan, machine, missing
+
+
+def _prepare(args: argparse.Namespace, parts: Iterable[PlannedPart]) -> None:
+    """Prepare the data of all parts; what is there already is left as it is."""
+    for part in parts:
+        more = shlex.split(args.prepare)
+        for words in preparation(part, args.raw, args.pretrained, more):
+            logger.info("data of %s: %s", part.name, written(*words[3:]))
+            if subprocess.run(words, check=False).returncode:
+                raise ValueError(f"the data of {part.name} could not be prepared")
+
+
 def make_plan(
     experiment: PlannedExperiment,
     root: Path,
@@ -53,7 +150,7 @@ def make_plan(
         experiment, root: what to run, and its folder.
         folders: part -> what `read_folders` found; parts that it lacks are left out.
         predict: data -> command that predicts with a run.
-        cpu, workers: see `PlacedRun`.
+        cpu, workers: see `Run`.
     """
     runs, subsets = [], {}
     for part in experiment.parts:
@@ -61,7 +158,7 @@ def make_plan(
         for cell in part.grid.cells() if part.name in folders else ():
             name = part.grid.data_of(cell.system)
             data = folders[part.name][name]
-            if (share := share_of(part.grid, cell)) != WHOLE:
+            if (share := _share_of(part.grid, cell)) != WHOLE:
                 folder = place / SUBSETS / _stem(name, share)
                 subsets[folder] = Subset(data.folder, folder, share)
                 data = data.part(share, folder)
@@ -70,7 +167,7 @@ def make_plan(
     return Plan(experiment, root, tuple(runs), tuple(subsets.values()))
 
 
-def share_of(grid: Grid, cell: Cell) -> Share:
+def _share_of(grid: Grid, cell: Cell) -> Share:
     """Return the part of the training set that a run sees; whole sets give all seeds one part."""
     seed = cell.seed if cell.setting.fraction < 1 else WHOLE.seed
     return Share(cell.setting.fraction, seed, grid.select_fraction)
@@ -101,33 +198,42 @@ def check_plan(plan: Plan) -> None:
         refuse_links(plan.root, folder)
     _check_folders(plan.runs)
     for run in {run.folder.parent: run for run in plan.runs}.values():  # one of its seeds
+        try:
+            check_training(run.settings["options"])
+        except ValueError as error:
+            raise ValueError(f"{run.cell.system}: {error}") from None
         share_batches(run.settings["options"], run.workers, run.cell.system)
-        _check_model(run)
-    planned = {run.part for run in plan.runs}
-    for part in [part for part in plan.experiment.parts if part.name in planned]:
-        grid = part.grid
-        if grid.reference and not Path(grid.reference).is_file():
-            raise FileNotFoundError(f"{part.name}: reference {grid.reference}: no such file")
-        if grid.average > (grid.updates // grid.validate_every if grid.validate_every else 0):
+    for part in plan.experiment.parts:
+        if any(run.part == part.name for run in plan.runs):
+            _check_grid(part)
+    _check_data(plan)
+
+
+def _check_grid(part: PlannedPart) -> None:
+    grid = part.grid
+    if grid.reference and not Path(grid.reference).is_file():
+        raise FileNotFoundError(f"{part.name}: reference {grid.reference}: no such file")
+    if grid.average > (grid.updates // grid.validate_every if grid.validate_every else 0):
+        raise ValueError(
+            f"{part.name}: average {grid.average} checkpoints: {grid.updates} updates with "
+            f"validate_every {grid.validate_every} keep fewer"
+        )
+
+
+def _check_data(plan: Plan) -> None:
+    """Refuse runs beside those of the plan whose rows say that they are on other data."""
+    parts = {part.name: part for part in plan.experiment.parts}
+    known: dict[str, set[str]] = {}
+    for run in plan.runs:
+        own = run.settings
+        known.setdefault(run.part, set()).add(own.get("validation_data", own["data"]))
+    path = plan.root / ROWS
+    for one in read_rows(path, remarks=[]) if is_file(path) else []:
+        if one.row.data not in known.get(one.row.part, {one.row.data}):
             raise ValueError(
-                f"{part.name}: average {grid.average} checkpoints: {grid.updates} updates with "
-                f"validate_every {grid.validate_every} keep fewer"
+                f"{one.folder} is a run on other data than {parts[one.row.part].folder}: name "
+                "another folder for the runs (--runs)"
             )
-        known = {_validated_on(run.settings) for run in plan.runs if run.part == part.name}
-        for folder in run_folders(plan.experiment.runs_of(part, plan.root), RESULT):
-            if _validated_on(read_json(folder / RESULT)) not in known:
-                raise ValueError(
-                    f"{folder} is a run on other data than {part.folder}: name another folder "
-                    "for the runs (--runs)"
-                )
-
-
-def _check_model(run: Run) -> None:
-    """Refuse options that no training has, or that do not fit each other; names the system."""
-    try:
-        check_training(run.settings["options"])
-    except ValueError as error:
-        raise ValueError(f"{run.cell.system}: {error}") from None
 
 
 def _check_folders(runs: Sequence[Run]) -> None:
@@ -147,7 +253,3 @@ def _check_folders(runs: Sequence[Run]) -> None:
                     f"{path.parent} is another seed of {run.folder}, but with other settings "
                     f"({differing}): name another folder for the runs (--runs), or remove that one"
                 )
-
-
-def _validated_on(result: Mapping[str, Any]) -> str | None:
-    return result.get("validation_data", result.get("data"))

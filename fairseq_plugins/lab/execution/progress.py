@@ -1,22 +1,94 @@
-"""How far running cells are: a line each in a terminal, plain lines in a log from time to time."""
+"""How far runs are: what a plan costs, and a line for each running cell, in a terminal or a log."""
 
 import logging
+import math
+import statistics
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from tqdm import tqdm
 
-from ..results.training_log import updates_so_far
+from ..results.training_log import Validation, speed, updates_so_far, validations
 from ..run_files import LOG
+from .experiment import Plan
 from .run import Run
 
 EVERY = 60.0  # seconds between lines in a log
+_SHOWN = 5  # metrics of a validation, the one that chooses first
+_MACHINE = {"wps", "ups", "wpb", "bsz"}  # what fairseq measures of speed and batches
+_MEBI = 2**20
+
 logger = logging.getLogger(__name__)
 
 
+def format_costs(plan: Plan, jobs: int, missing: Mapping[str, int] | None = None) -> str:
+    """Return what every part costs, as lines: runs, updates and, as soon as one ran, time, space.
+
+    Args:
+        plan: what there is to do.
+        jobs: runs at a time, by which time is divided.
+        missing: part whose data are not prepared -> how many runs it has.
+
+    Raises:
+        ValueError: a folder holds a run with other settings.
+    """
+    lines = [f"{'part':<20} {'runs':>6} {'done':>6} {'updates':>10} {'left':>10}  time, space"]
+    parts = {run.part: [one for one in plan.runs if one.part == run.part] for run in plan.runs}
+    costs = {name: _costs(runs) for name, runs in parts.items()}
+    if len(costs) > 1:
+        costs["all"] = tuple(map(sum, zip(*costs.values())))
+    for name, (runs, finished, updates, left, seconds, space) in costs.items():
+        lines.append(
+            f"{name:<20} {runs:>6,} {finished:>6,} {updates:>10,} {left:>10,}  "
+            f"{_time(seconds, min(jobs, int(runs - finished)))}, "
+            f"{'unknown' if math.isnan(space) else f'{space:,.0f} MiB'}"
+        )
+    for name, runs in (missing or {}).items():
+        lines.append(f"{name:<20} {runs:>6,} {0:>6} {'?':>10} {'?':>10}  its data are not prepared")
+    return "\n".join(lines) + "\n"
+
+
+def _costs(runs: Sequence[Run]) -> tuple[float, ...]:
+    """Return runs, those finished, updates, those left; seconds and mebibytes, nan if unknown."""
+    rows = {run.folder: run.row() for run in runs if run.is_finished()}
+    left = {
+        run.folder: max(0, run.updates - updates_so_far(run.folder / LOG))
+        for run in runs
+        if run.folder not in rows
+    }
+    fast: dict[str, list[float]] = {}  # by systems
+    for run in runs:
+        row = rows.get(run.folder)
+        rate = run.updates / row.seconds if row and row.seconds else speed(run.folder / LOG)
+        if rate:
+            fast.setdefault(run.cell.system, []).append(rate)
+    # each system goes on at the speed of its own runs, or else at that of all runs
+    usual = [rate for rates in fast.values() for rate in rates] or [math.nan]
+    seconds = sum(
+        left[run.folder] / statistics.mean(fast.get(run.cell.system, usual))
+        for run in runs
+        if left.get(run.folder)
+    )
+    sizes = [
+        sum(path.stat().st_size for path in folder.glob("*") if path.is_file()) for folder in rows
+    ]
+    space = statistics.mean(sizes) * len(runs) / _MEBI if sizes else math.nan
+    updates = sum(run.updates for run in runs)
+    return len(runs), len(rows), updates, sum(left.values()), float(seconds), space
+
+
+def _time(seconds: float, jobs: int) -> str:
+    if math.isnan(seconds):
+        return "unknown before the first run"
+    minutes = round(seconds / max(1, jobs) / 60)
+    text = f"{minutes // 60} h {minutes % 60:02d} min" if minutes >= 60 else f"{minutes} min"
+    return f"about {text}" + (f" with {jobs} at a time" if jobs > 1 else "")
+
+
 class Progress:
-    """Shows the updates of all runs together, and of each that runs.
+    """Shows the updates of all runs together, and of each that runs; of a single one validations.
 
     Args:
         runs: that are to be brought to their end.
@@ -30,17 +102,23 @@ class Progress:
         self._bars: dict[Path, tqdm] = {}
         self._begun: dict[Path, tuple[int, float]] = {}  # updates at the first look, and when
         self._seen: dict[Path, int] = {}
+        self._single = len(runs) == 1
+        self._validated = len(_validations(runs[0])) if self._single else 0
 
     def look(self, running: Sequence[Run], ended: Sequence[Run]) -> None:
         """Show how far runs are; those that ended have a line no longer."""
         for run in (*running, *ended):
             self._advance(run, run.updates if run in ended else updates_so_far(run.folder / LOG))
+            found = _validations(run) if self._single else []
+            for one in found[self._validated :]:
+                logger.info(_line_of(one, run))
+            self._validated = max(self._validated, len(found))
         for run in ended:
             self._bars.pop(run.folder).close()
         if self._whole.disable and time.monotonic() - self._told >= self._every:
             self._told = time.monotonic()
             for run in running:
-                logger.info("%s: %s", name_of(run), self._how_far(run))
+                logger.info("%s: %s", run.name, self._how_far(run))
 
     def close(self) -> None:
         """Take all lines away but the one of all runs."""
@@ -50,7 +128,7 @@ class Progress:
     def _advance(self, run: Run, updates: int) -> None:
         done, before = min(updates, run.updates), self._seen.get(run.folder, 0)
         if run.folder not in self._bars:
-            bar = tqdm(total=run.updates, desc=name_of(run), leave=False, disable=None)
+            bar = tqdm(total=run.updates, desc=run.name, leave=False, disable=None)
             self._bars[run.folder] = bar
             self._begun[run.folder] = (done, time.monotonic())
         self._seen[run.folder] = done
@@ -67,6 +145,16 @@ class Progress:
         return f"{told}, {max(1, round(seconds / 60))} min left"
 
 
-def name_of(run: Run) -> str:
-    """Return what a run is called in a line: its part and its cell."""
-    return "/".join(filter(None, (run.part, run.cell.folder.as_posix())))
+def _validations(run: Run) -> list[Validation]:
+    """Return those there are so far; a line that is being written is for the next look."""
+    with suppress(FileNotFoundError, ValueError):
+        return validations(run.folder / LOG, run.grid.validation)
+    return []
+
+
+def _line_of(found: Validation, run: Run) -> str:
+    """Return a validation as a line, the metric that chooses the checkpoint first."""
+    first = run.settings["metric"]
+    names = sorted(found.metrics.keys() - _MACHINE, key=lambda name: (name != first, name))
+    said = ", ".join(f"{name} {found.metrics[name]:g}" for name in names[:_SHOWN])
+    return f"update {found.updates} of {run.updates}: {said}"

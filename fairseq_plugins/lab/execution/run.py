@@ -1,34 +1,31 @@
-"""One run of a grid, brought to its end: trained, predicted, evaluated, its result written.
+"""A run of a grid: its place on disk, what decides it, its commands, and what it came to.
 
-The folder holds ``settings.json`` (what decides the run), ``command.txt`` (what trains it),
+Its folder holds ``settings.json`` (what decides the run), ``command.txt`` (what trains it),
 ``train.log`` and checkpoints while it trains; at its end ``checkpoint_best.pt`` without the
-optimiser's state, predictions of the validation set and ``result.json``; and, where the grid says
-so, the best checkpoint's metrics on another split, ``evaluation.json``, and its predictions there.
-Of question answering, whose predictions are several files, `squad_answers` makes both; of
-translation only the other split is translated, into files with its name (`split_files`). A folder
-with a result is never trained again; one without goes on from its last checkpoint.
+optimiser's state, predictions of the validation set, those of another split with their metrics
+where the grid says so, and ``result.json``: the row of the run (`lab.rows`). A folder with a result
+is never trained again; one without goes on from its last checkpoint (`training`).
 """
 
-import json
-import platform
+import shlex
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from ...evaluation.metrics import LOWER_IS_BETTER
-from ...files import write_text
 from .. import run_files as files
+from ..commands import command, written
+from ..plan.allowed import Options, command_line
+from ..plan.grid import Cell, Grid
+from ..plan.prepared_data import SPANS, PreparedData
+from ..plan.recipes import ALONE, Workers, settings, share_batches
 from ..results import squad_answers
 from ..results.origins import without_seed
-from ..results.split_files import EVALUATION
-from ..results.training_log import best, device, gates, parameters, speed, validations
+from ..results.split_files import EVALUATION, of_split
+from ..rows import Row, read_rows
 from ..safe_files import read_json, refuse_links
-from .checkpoints import mend, strip, updates_of
-from .run_commands import PlacedRun
 
-PACKAGES = ("fairseq-plugins", "fairseq-fixed", "torch", "numpy", "sacrebleu", "spacy")
 # Runs a command with its output added to a file; raises RunError when it fails.
 Launch = Callable[[Sequence[str], Path], None]
 
@@ -38,8 +35,48 @@ class RunError(Exception):
 
 
 @dataclass(frozen=True)
-class Run(PlacedRun):
-    """A run of a grid."""
+class Run:
+    """A cell of a grid with its place on disk."""
+
+    grid: Grid
+    cell: Cell  # of the grid: what to run
+    data: PreparedData
+    root: Path  # folder of all runs of the grid
+    predict: tuple[str, ...] = ()  # command that predicts with a run's folder, if that is wanted
+    cpu: bool = True  # whether to train without a GPU
+    workers: Workers = ALONE  # processes that train it
+    part: str = ""  # of an experiment, that it belongs to
+
+    @property
+    def folder(self) -> Path:
+        """The run's own folder."""
+        return self.root / self.cell.folder
+
+    @property
+    def name(self) -> str:
+        """What it is called in a line: its part and its cell."""
+        return "/".join(filter(None, (self.part, self.cell.folder.as_posix())))
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """What decides the run."""
+        return settings(self.grid, self.cell, self.data)
+
+    @property
+    def updates(self) -> int:
+        """Number of updates in all."""
+        return self.settings["options"]["max-update"]
+
+    @property
+    def answers_questions(self) -> bool:
+        """Whether its task is question answering."""
+        return self.data.manifest["target"] == SPANS
+
+    @property
+    def evaluation(self) -> Path:
+        """The file with the metrics on the split of the evaluation."""
+        name = of_split(EVALUATION, self.grid.evaluate) if self.data.translates else EVALUATION
+        return self.folder / name
 
     @property
     def is_tested(self) -> bool:
@@ -47,19 +84,74 @@ class Run(PlacedRun):
         split = self.data.manifest["splits"].get(self.grid.evaluate, {})
         return bool(self.predict and split.get("labelled"))
 
-    @property
-    def _lacks_evaluation(self) -> bool:
-        """Whether the best checkpoint is still to be tried on that split."""
-        path = self.evaluation
-        if not self.is_tested:
-            return False
-        return not path.is_file() or read_json(path)["of"] != self.grid.evaluate
+    def train_command(self) -> list[str]:
+        """Return the command that trains, or goes on training."""
+        options = {
+            "user-dir": files.USER_DIR,
+            "save-dir": self.folder,
+            "no-epoch-checkpoints": True,
+            "keep-interval-updates": max(1, self.grid.average),
+            "log-format": "json",
+            "log-interval": 20,
+            "num-workers": 0,
+            "cpu": self.cpu,
+        }
+        own = share_batches(self.settings["options"], self.workers, self.cell.system)
+        start = [sys.executable, "-m", "fairseq_cli.train"]
+        if self.workers.count == 1:
+            options["distributed-world-size"] = 1
+        else:
+            start = command("train-distributed", str(self.workers.processes))
+        return [*start, str(self.data.folder), *command_line({**own, **options})]
 
-    @property
-    def _lacks_answers(self) -> bool:
-        """Whether the validation set is still to be predicted, as in a run that was not to."""
-        wanted = bool(self.predict) and not self.data.translates
-        return wanted and not (self.folder / files.PREDICTIONS).is_file()
+    def shown_command(self) -> str:
+        """Return the training command as a person would type it, anywhere."""
+        words = self.train_command()
+        text = shlex.join(words[words.index(str(self.data.folder)) :])
+        alone = self.workers.count == 1
+        start = written("train-distributed", str(self.workers.processes))
+        text = f"{'fairseq-train' if alone else start} {text}"
+        return text.replace(shlex.quote(str(files.USER_DIR)), '"$(python -m fairseq_plugins)"')
+
+    def predict_command(self, *, tested: bool = False) -> list[str]:
+        """Return the command that predicts the validation set, or tries the run on its test set."""
+        split = self.grid.evaluate if tested else self.grid.validation
+        rows = self.folder / (files.EVALUATED if tested else files.PREDICTIONS)
+        options: Options = {"data": self.data.folder, "cpu": self.cpu, "split": split}
+        folder, more = [str(self.folder)], []
+        if self.data.translates:
+            options["checkpoint"] = files.AVERAGE if self.grid.average else files.BEST
+            options["reference"] = self.grid.reference or None
+            own = command_line(dict(self.grid.generate))
+            more = ["--", *own] if own else []
+        elif self.answers_questions:
+            options["output-dir"] = squad_answers.folder_of(rows)
+            folder.insert(0, "--path")
+        else:
+            options |= {"metrics": self.evaluation} if tested else {}
+            options["output"] = rows
+        return [*self.predict, *folder, *command_line(options), *more]
+
+    def average_command(self) -> list[str]:
+        """Return the command that averages the last checkpoints."""
+        options = {"dir": self.folder, "last": self.grid.average, "by": "update"}
+        options["output"] = self.folder / files.AVERAGE
+        return command("average", *command_line(options))
+
+    def difference(self, found: Mapping[str, Any]) -> str:
+        """Name the first setting that another seed of this run has otherwise; empty for none.
+
+        What one of them does not say, as one of an older release, is not compared.
+        """
+        sides = [without_seed(one) for one in (found, self.settings)]
+        known = sides[0].keys() & sides[1].keys()
+        return _difference(*({key: side[key] for key in known} for side in sides))
+
+    def row(self) -> Row | None:
+        """Return what it came to; None before its end, or if an earlier release wrote it."""
+        path = self.folder / files.RESULT
+        found = read_rows(path, remarks=[]) if path.is_file() else []
+        return found[0].row if found else None
 
     def is_finished(self) -> bool:
         """Return whether nothing is left to do.
@@ -70,130 +162,31 @@ class Run(PlacedRun):
         """
         refuse_links(self.root, self.folder, within=True)
         found = read_json(self.folder / files.SETTINGS)
-        if found and found != self.settings:
+        if found and (difference := _difference(found, self.settings)):
             raise ValueError(
-                f"{self.folder} holds a run with other settings "
-                f"({_difference(found, self.settings)}): name another folder for the runs, "
-                "or remove this one"
+                f"{self.folder} holds a run with other settings ({difference}): name another "
+                "folder for the runs, or remove this one"
             )
-        if not (self.folder / files.RESULT).is_file():
-            return False
-        lacking = self._lacks_evaluation or self._lacks_answers
-        return not (lacking and (self.folder / files.BEST).is_file())
+        lacking = self.lacks_answers or self.lacks_evaluation
+        return bool(self.row()) and not (lacking and (self.folder / files.BEST).is_file())
 
-    def difference(self, found: Mapping[str, Any]) -> str:
-        """Name the first setting that another seed of this run has otherwise; empty for none.
+    @property
+    def lacks_answers(self) -> bool:
+        """Whether the validation set is still to be predicted."""
+        wanted = bool(self.predict) and not self.data.translates
+        return wanted and not (self.folder / files.PREDICTIONS).is_file()
 
-        What one of them does not say, as one of an older release, is not compared.
-        """
-        sides = [without_seed(one) for one in (found, self.settings)]
-        known = sides[0].keys() & sides[1].keys()
-        sides = [{key: side[key] for key in known} for side in sides]
-        return _difference(*sides) if sides[0] != sides[1] else ""
-
-    def execute(self, launch: Launch) -> None:
-        """Train, predict, write the result, drop what only a resumed training would need; evaluate.
-
-        Raises:
-            RunError: a command failed.
-            ValueError: the log holds no validation with the metric.
-        """
-        if not (self.folder / files.RESULT).is_file():
-            self._train(launch)
-        elif self._lacks_answers:
-            self._answer(launch)
-            if self.answers_questions:
-                self._write_result()
-        if self._lacks_evaluation:
-            launch(self.evaluate_command(), self.folder / "predict.log")
-            if self.answers_questions:
-                self._collect(self.grid.evaluate, files.EVALUATED)
-                squad_answers.write_evaluation(
-                    self.folder / files.EVALUATED, self.grid.evaluate, self.folder / EVALUATION
-                )
-
-    def _answer(self, launch: Launch) -> None:
-        """Predict the validation set."""
-        launch(self.predict_command(), self.folder / "predict.log")
-        if self.answers_questions:
-            self._collect(self.grid.validation, files.PREDICTIONS)
-
-    def _collect(self, split: str, rows: str) -> None:
-        """Join answers with their gold, as rows."""
-        squad_answers.write_rows(self.folder / rows, self.data.folder / f"{split}.examples.jsonl")
-
-    def _train(self, launch: Launch) -> None:
-        """Do all that leads to a result."""
-        write_text(self.folder / files.SETTINGS, json.dumps(self.settings, indent=2) + "\n")
-        write_text(self.folder / files.COMMAND, f"{self.shown_command()}\n")
-        last = self.folder / files.LAST
-        mend(last, self.folder / files.BEST)
-        if updates_of(last) < self.updates:
-            launch(self.train_command(), self.folder / files.LOG)
-        if updates_of(last) < self.updates:  # fairseq also ends well when it stops early
-            raise RunError(f"the training ended after {updates_of(last)} of {self.updates} updates")
-        strip(self.folder / files.BEST)
-        if self.data.translates and self.grid.average:
-            launch(self.average_command(), self.folder / "average.log")
-        elif self.predict and not self.data.translates:
-            self._answer(launch)
-        self._write_result()
-        for path in self.folder.glob("checkpoint*.pt"):
-            if path.name not in (files.BEST, files.AVERAGE):
-                path.unlink()
-
-    def assist(self, launch: Launch) -> None:
-        """Train along with the run's first node, on another.
-
-        Raises:
-            RunError: the command failed.
-        """
-        done = (self.folder / files.RESULT).is_file()
-        if not done and updates_of(self.folder / files.LAST, mend=False) < self.updates:
-            launch(self.train_command(), self.folder / files.LOG)
-
-    def _write_result(self) -> None:
-        """Write the metrics of the best and of the last validation."""
-        found = validations(self.folder / files.LOG, self.grid.validation)
-        metric = self.settings["metric"]
-        chosen = best(found, metric, metric not in LOWER_IS_BETTER)
-        tuned = {}
-        if self.predict and self.answers_questions:
-            tuned = squad_answers.tuned_metrics(self.folder / files.PREDICTIONS)
-        result = {
-            **self.settings,
-            "folder": str(self.data.folder),
-            "updates": self.updates,
-            "parameters": parameters(self.folder / files.LOG),
-            "best_updates": chosen.updates,
-            "best": {**chosen.metrics, **tuned},
-            "last": found[-1].metrics,
-            "gates": gates(chosen),
-            "processes": self.workers.count,
-            "device": device(self.folder / files.LOG),
-            "command": self.shown_command(),
-            "versions": versions(),
-            "updates_per_second": speed(self.folder / files.LOG),
-        }
-        write_text(self.folder / files.RESULT, json.dumps(result, indent=2) + "\n")
+    @property
+    def lacks_evaluation(self) -> bool:
+        """Whether the best checkpoint is still to be tried on the other split."""
+        return self.is_tested and read_json(self.evaluation).get("of") != self.grid.evaluate
 
 
 def _difference(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
-    """Name the first setting that differs."""
+    """Name the first setting that differs; empty for none."""
     for name in sorted({*found, *wanted}):
         one, other = found.get(name), wanted.get(name)
         if one != other:
             both = isinstance(one, dict) and isinstance(other, dict)
             return _difference(one, other) if both else f"{name}: {one!r} there, {other!r} here"
-    return "none"
-
-
-def versions() -> dict[str, str]:
-    """Return package -> version, Python's first; those that are not there are left out."""
-    found = {"python": platform.python_version()}
-    for name in PACKAGES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return found
+    return ""

@@ -1,8 +1,7 @@
 """Run many cells of grids, several at a time, with progress; finished ones are passed over.
 
-Every run is a job of submitit: a process of this machine, or a job of Slurm. What a job does is
-`job`; here jobs are submitted and watched, and failures reported. Nothing that a job has pickled is
-ever read: whether a run is finished is seen in its folder.
+Every run is a job: a fork of this process (`jobs`), or a job of Slurm (`slurm`). Here jobs are
+submitted and watched, and failures reported. Whether a run is finished is seen in its folder.
 """
 
 import contextlib
@@ -10,17 +9,18 @@ import logging
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
-from pathlib import Path
 
 from tqdm.contrib.logging import logging_redirect_tqdm
 
-from ..run_files import LOG
-from .cluster import SLURM, Machine
-from .job import error_file
+from ...files import write_text
+from ..run_files import ERROR
+from ..safe_files import is_file, read_text
+from .jobs import LocalPool
+from .machine import SLURM, Machine
 from .processes import last_lines
 from .progress import Progress
 from .run import Run
-from .submission import LocalPool, SlurmPool, Ticket
+from .slurm import SlurmPool
 
 logger = logging.getLogger(__name__)
 
@@ -55,10 +55,11 @@ def execute(
     pool = (SlurmPool if machine.executor == SLURM else LocalPool)(machine)
     with logging_redirect_tqdm(), contextlib.closing(Progress(waiting)) as progress:
         try:
-            for ticket in _ended(pool, waiting, progress, machine.stop_after):
-                reason = _problem(ticket, machine)
-                failures += [f"{ticket.run.folder}: {reason}"] if reason else []
-                done(ticket.run, reason)
+            for run in _ended(pool, waiting, progress, machine.stop_after):
+                if reason := _problem(run, machine):
+                    logger.error("%s: %s", run.folder, reason)
+                    failures.append(f"{run.folder}: {reason}")
+                done(run, reason)
         finally:
             pool.stop()  # only jobs of an interrupted grid are still there
     return failures
@@ -66,60 +67,51 @@ def execute(
 
 def _ended(
     pool: LocalPool | SlurmPool, waiting: Sequence[Run], progress: Progress, minutes: float
-) -> Iterator[Ticket]:
+) -> Iterator[Run]:
     """Submit runs as the pool takes them, all systems of a seed first; yield every one that ended.
 
     Args:
         minutes: no run is submitted that would end later, by the longest so far; 0 for no limit.
     """
-    queue, running = sorted(waiting, key=lambda run: run.cell.seed), []
+    queue, running = sorted(waiting, key=lambda run: run.cell.seed), {}
     end = time.monotonic() + 60 * minutes if minutes else math.inf
     longest = 0.0
     while queue or running:
         if queue and time.monotonic() + longest > end:
             logger.info("%d runs are left: no time; the same command goes on", len(queue))
             queue = []
-        taken, queue = queue[: pool.room], queue[pool.room :]
-        running += pool.submit(taken) if taken else []
+        if taken := queue[: pool.room]:
+            queue = queue[len(taken) :]
+            pool.submit(taken)
+            running |= {run.folder: (run, time.monotonic()) for run in taken}
         time.sleep(_LOOK)
-        pool.look()
-        longest = max([longest, *(time.monotonic() - ticket.begun for ticket in running)])
-        ended = [ticket for ticket in running if ticket.has_ended()]
-        running = [ticket for ticket in running if ticket not in ended]
-        progress.look([ticket.run for ticket in running], [ticket.run for ticket in ended])
-        for ticket in ended:
-            pool.release(ticket)
-            yield ticket
+        ended = pool.ended()
+        longest = max([longest, *(time.monotonic() - begun for _, begun in running.values())])
+        for run in ended:
+            del running[run.folder]
+        progress.look([run for run, _ in running.values()], ended)
+        yield from ended
 
 
-def _problem(ticket: Ticket, machine: Machine) -> str:
+def _problem(run: Run, machine: Machine) -> str:
     """Return what went wrong with a run whose job has ended; empty if nothing did."""
-    run, report = ticket.run, error_file(ticket.folder, ticket.job)
+    report = run.folder / ERROR
     until = time.monotonic() + (_SETTLE if machine.executor == SLURM else 0)
     try:
         while not run.is_finished():
-            if report.is_file() or time.monotonic() > until:
-                break
+            if is_file(report):
+                return read_text(report).strip()
+            if time.monotonic() > until:
+                write_text(report, _silence(run, machine))
             time.sleep(_LOOK)
-        else:
-            return ""
-        said = report.is_file()
-        reason = report.read_text(encoding="utf-8").strip() if said else _silence(ticket)
     except ValueError as error:  # another run has come into its folder
-        reason = str(error)
-    logger.error("%s: %s", run.folder, reason)
-    return reason
+        return str(error)
+    return ""
 
 
-def _silence(ticket: Ticket) -> str:
+def _silence(run: Run, machine: Machine) -> str:
     """Say what is known of a job that ended without a word: it was killed, or never began."""
-    own = ticket.folder / f"{ticket.job}_0_log.err"
-    log = ticket.run.folder / LOG
-    shown = own if not log.is_file() or _time_of(own) > _time_of(log) else log
-    lines = [f"its job {ticket.job} ended without a word; the end of {shown}:"]
-    return "\n  ".join([*lines, *last_lines(shown)])
-
-
-def _time_of(path: Path) -> float:
-    """Return when a file was last written; 0 if it is not there."""
-    return path.stat().st_mtime if path.is_file() else 0.0
+    logs = sorted(run.folder.glob("*.log"), key=lambda path: path.stat().st_mtime)
+    told = f"the end of {logs[-1]}:" if logs else f"its own log may be in {machine.folder}"
+    ends = last_lines(logs[-1]) if logs else []
+    return "\n  ".join([f"its job ended without a word; {told}", *ends]) + "\n"

@@ -25,17 +25,10 @@ _BY_OTHERS = {  # options whose defaults on the command line follow from others
     "0 with --cpu)",
     "processes": "training processes of a run on each node (default: one per GPU, or 1)",
 }
-_TAKEN = {  # parameter of sbatch -> why nobody says it
-    **{name: f"say {flag_of(name)}" for name in ("nodes", "time", *_SAME)},
-    "array": "say --array-size and --jobs",
-    **dict.fromkeys(
-        ("ntasks", "ntasks_per_node", "output", "error", "open_mode", "signal", "dependency")
-        + ("job_name", "requeue", "no_requeue", "wrap"),
-        "it is said already",
-    ),
-    **dict.fromkeys(("cluster", "clusters"), "jobs of another cluster are not seen from here"),
-    "chdir": "runs are found from the folder where this is started",
-    **dict.fromkeys(("export", "export_file"), "jobs need the environment of this command"),
+_TAKEN = {  # parameters of sbatch that follow from the flags, or from how jobs are found again
+    *("nodes", "time", *_SAME, "array", "ntasks", "ntasks_per_node", "output", "error"),
+    *("open_mode", "signal", "dependency", "job_name", "requeue", "no_requeue", "wrap"),
+    *("cluster", "clusters", "chdir", "export", "export_file"),
 }
 
 
@@ -190,7 +183,7 @@ def read_minutes(text: str) -> int:
         ValueError: no such time, or none at all.
     """
     days, dash, rest = text.rpartition("-")
-    parts = [*([days] if dash else ["0"]), *rest.split(":")]
+    parts = [days if dash else "0", *rest.split(":")]
     total = 0
     if len(parts) <= 4 and all(part.isascii() and part.isdigit() for part in parts):
         day, *numbers = map(int, parts)
@@ -207,7 +200,7 @@ def read_parameters(words: Sequence[str]) -> dict[str, str | bool]:
     """Return name -> value of parameters of ``sbatch``; a name alone is a bare flag.
 
     Raises:
-        ValueError: no such name, or one that has a flag of its own or is not to be said.
+        ValueError: no such name, or one that is not to be said here.
     """
     found: dict[str, str | bool] = {}
     for word in words:
@@ -216,6 +209,6 @@ def read_parameters(words: Sequence[str]) -> dict[str, str | bool]:
         if not _KEY.fullmatch(key) or "\n" in value:
             raise ValueError(f"--slurm {word}: expected KEY=VALUE or KEY, e.g. constraint=a100")
         if key in _TAKEN:
-            raise ValueError(f"--slurm {word}: {_TAKEN[key]}")
+            raise ValueError(f"--slurm {word}: a flag or this command itself says it to sbatch")
         found[key] = value if equals else True
     return found

@@ -15,11 +15,11 @@ from lab import fake_slurm
 from lab.fake_runs import TRAIN, make_runs, trained
 
 from fairseq_plugins.files import write_text
-from fairseq_plugins.lab.execution import runner, submission
-from fairseq_plugins.lab.execution.cluster import Machine
+from fairseq_plugins.lab.execution import jobs, runner, slurm
+from fairseq_plugins.lab.execution.jobs import LocalPool
+from fairseq_plugins.lab.execution.machine import Machine
 from fairseq_plugins.lab.execution.runner import execute
-from fairseq_plugins.lab.execution.submission import SUBMITTED, LocalPool, SlurmPool
-from fairseq_plugins.lab.plan.recipes import Workers
+from fairseq_plugins.lab.execution.slurm import SUBMITTED, SlurmPool
 
 TESTS = Path(__file__).parents[1]
 LONGEST = 120  # seconds
@@ -56,7 +56,7 @@ def is_alive(process):
 
 
 @pytest.mark.slow
-def test_local_runs_get_their_share_and_leave_no_pickles(make, tmp_path, monkeypatch, caplog):
+def test_local_runs_get_their_share(make, tmp_path, monkeypatch):
     monkeypatch.delenv("OMP_NUM_THREADS")
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
     script = "echo $OMP_NUM_THREADS ${{CUDA_VISIBLE_DEVICES-none}} > {folder}/share\n" + TRAIN
@@ -70,7 +70,7 @@ def test_local_runs_get_their_share_and_leave_no_pickles(make, tmp_path, monkeyp
     assert [run.is_finished() for run in runs] == [True, False, True]
     share = max(1, len(os.sched_getaffinity(0)) // 2)
     assert {(run.folder / "share").read_text() for run in runs} == {f"{share}\n"}
-    assert not list((tmp_path / "jobs").rglob("*.pkl"))
+    assert not (tmp_path / "jobs").exists()
 
 
 @pytest.mark.slow
@@ -80,8 +80,9 @@ def test_an_interrupt_ends_what_runs_and_starts_nothing_more(make, tmp_path, mon
     def interrupt(pool):
         if (runs[0].folder / "pid").exists() and (runs[0].folder / "pid").read_text():
             raise KeyboardInterrupt
+        return []
 
-    monkeypatch.setattr(LocalPool, "look", interrupt)
+    monkeypatch.setattr(LocalPool, "ended", interrupt)
     with pytest.raises(KeyboardInterrupt):
         execute(runs, Machine(tmp_path / "jobs"))
     assert not is_alive(int((runs[0].folder / "pid").read_text()))
@@ -89,24 +90,24 @@ def test_an_interrupt_ends_what_runs_and_starts_nothing_more(make, tmp_path, mon
 
 
 @pytest.mark.slow
-def test_a_killed_job_is_told_and_its_training_is_waited_for(make, tmp_path, monkeypatch, caplog):
+def test_a_killed_job_is_told_and_its_training_is_waited_for(make, tmp_path, monkeypatch):
     """The training outlives its job; the next one finds it finished and goes on from there."""
     script = "touch {folder}/begun; while [ ! -e {folder}/go ]; do sleep 0.1; done\n" + TRAIN
     run = make(script=script)[0]
-    killed = []
+    killed, ended = [], LocalPool.ended
 
     def kill(pool):
-        (ticket,) = pool._running.values() or [None]
         if (run.folder / "begun").exists() and not killed:
-            killed.append(ticket.job)
-            os.kill(int(ticket.job), signal.SIGKILL)
+            ((_, process),) = pool._running.values()
+            killed.append(process.pid)
+            os.kill(process.pid, signal.SIGKILL)
+        return ended(pool)
 
-    monkeypatch.setattr(LocalPool, "look", kill)
+    monkeypatch.setattr(LocalPool, "ended", kill)
     failures = execute([run], Machine(tmp_path / "jobs"))
     assert "ended without a word" in failures[0]
-    monkeypatch.setattr(LocalPool, "look", lambda pool: (run.folder / "go").touch())
+    monkeypatch.setattr(LocalPool, "ended", lambda pool: (run.folder / "go").touch() or ended(pool))
     assert execute([run], Machine(tmp_path / "jobs")) == []
-    assert "another process is at work there" in caplog.text
     assert trained(run) == 1
 
 
@@ -115,23 +116,23 @@ def test_each_run_gets_gpus_of_its_own(tmp_path, monkeypatch):
     machine = Machine(tmp_path, jobs=3, gpus_per_node=2)
 
     def devices(slot):
-        return submission._environment(machine, slot)["CUDA_VISIBLE_DEVICES"]
+        return jobs.environment_of(machine, slot)["CUDA_VISIBLE_DEVICES"]
 
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     assert [devices(slot) for slot in range(3)] == ["0,1", "2,3", "0,1"]
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "5,GPU-a,7,6")
     assert devices(1) == "7,6"
-    assert submission._environment(Machine(tmp_path), 0)["CUDA_VISIBLE_DEVICES"] == "5,GPU-a,7,6"
+    assert jobs.environment_of(Machine(tmp_path), 0)["CUDA_VISIBLE_DEVICES"] == "5,GPU-a,7,6"
 
 
 # Slurm
 
 
 @pytest.fixture
-def slurm(tmp_path, monkeypatch):
+def slurm_state(tmp_path, monkeypatch):
     """A Slurm; gives the folder of its state."""
     spool = fake_slurm.install(tmp_path, monkeypatch)
-    monkeypatch.setattr(submission, "_INTERVAL", 0.2)
+    monkeypatch.setattr(slurm, "_INTERVAL", 0.2)
     monkeypatch.setattr(runner, "_SETTLE", 1.0)
     yield spool
     assert not (spool / "errors").read_text()
@@ -161,61 +162,61 @@ def test_processes_share_the_cores_of_a_job(tmp_path, monkeypatch, given, cores,
 
 
 @pytest.mark.slow
-def test_arrays_follow_each_other_and_failures_are_told(make, tmp_path, slurm):
+def test_arrays_follow_each_other_and_failures_are_told(make, tmp_path, slurm_state):
     runs = make()
     runs[1] = make(status=3)[1]
     failures = execute(runs, cluster(tmp_path, array_size=2, mem="2G", slurm={"constraint": "a"}))
     assert len(failures) == 1
     assert "exit status 3" in failures[0]
     assert [run.is_finished() for run in runs] == [True, False, True]
-    assert set((slurm / "started").read_text().split()[:2]) == {"100_0", "100_1"}
-    assert (slurm / "started").read_text().split()[2:] == ["101"]
-    first, second = (path.read_text() for path in sorted(slurm.glob("*.sh")))
+    assert set((slurm_state / "started").read_text().split()[:2]) == {"100_0", "100_1"}
+    assert (slurm_state / "started").read_text().split()[2:] == ["101"]
+    first, second = (path.read_text() for path in sorted(slurm_state.glob("*.sh")))
     for line in ("--array=0-1%2", "--mem=2G", "--constraint=a", "--requeue", "--signal=USR2@90"):
         assert f"#SBATCH {line}\n" in first.replace("'", "")
     assert "--dependency=afterany:100" in second
     assert "--dependency" not in first
     record = json.loads((tmp_path / "jobs" / "submitted.json").read_text())
-    assert [job for job, _ in record.values()] == ["100_0", "100_1", "101"]
+    assert [*record.values()] == ["100_0", "100_1", "101"]
     assert [(tmp_path / "jobs" / name).resolve() for name in record] == [r.folder for r in runs]
     assert execute(runs[:1], cluster(tmp_path)) == []  # nothing to submit
 
 
 @pytest.mark.slow
-def test_a_job_goes_on_after_its_time_limit(make, tmp_path, slurm):
+def test_a_job_goes_on_after_its_time_limit(make, tmp_path, slurm_state):
     script = "if [ ! -e {folder}/again ]; then touch {folder}/again {made}/../spool/timeout; "
     run = make(script=script + "exec sleep 60; fi\n" + TRAIN)[0]
     assert execute([run], cluster(tmp_path)) == []
-    assert (slurm / "started").read_text().split() == ["100", "100"]
+    assert (slurm_state / "started").read_text().split() == ["100", "100"]
     assert trained(run) == 1
 
 
 @pytest.mark.slow
-def test_jobs_that_are_queued_are_not_submitted_again(make, tmp_path, slurm, monkeypatch, caplog):
+def test_jobs_that_are_queued_are_not_submitted_again(
+    make, tmp_path, slurm_state, monkeypatch, caplog
+):
     script = "touch {folder}/begun; while [ ! -e {folder}/go ]; do sleep 0.1; done\n" + TRAIN
     runs = make(script=script)[:2]
-    look = SlurmPool.look
+    ended = SlurmPool.ended
 
     def interrupt(pool):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(SlurmPool, "look", interrupt)
+    monkeypatch.setattr(SlurmPool, "ended", interrupt)
     with pytest.raises(KeyboardInterrupt):
         execute(runs, cluster(tmp_path))
     assert "squeue --jobs=100; end them with: scancel 100" in caplog.text
-    with pytest.raises(ValueError, match="with other settings"):
-        execute(make(script=script, weight_decay=0.5)[:2], cluster(tmp_path))
-    monkeypatch.setattr(SlurmPool, "look", look)
+    monkeypatch.setattr(SlurmPool, "ended", ended)
     for run in runs:
         run.folder.mkdir(parents=True, exist_ok=True)
         (run.folder / "go").touch()
     assert execute(runs, cluster(tmp_path)) == []
-    assert len(list(slurm.glob("*.sh"))) == 1
+    assert len(list(slurm_state.glob("*.sh"))) == 1
     assert [trained(run) for run in runs] == [1, 1]
 
 
 @pytest.mark.slow
-def test_nodes_train_together_or_not_at_all(make, tmp_path, slurm):
+def test_nodes_train_together_or_not_at_all(make, tmp_path, slurm_state):
     """Two nodes: one run trains, one is trained already, one fails on its second node."""
     both = """
     echo $TORCHRUN >> {folder}/torchrun
@@ -241,37 +242,28 @@ def test_nodes_train_together_or_not_at_all(make, tmp_path, slurm):
     assert not (runs[1].folder / "torchrun").exists()
 
 
-def test_only_jobs_of_this_experiment_that_do_the_same_are_taken_over(
-    make, tmp_path, slurm, monkeypatch
-):
-    (slurm / "errors").touch()
+def test_only_jobs_of_this_experiment_are_taken_over(make, tmp_path, slurm_state, monkeypatch):
+    (slurm_state / "errors").touch()
     runs, machine = make(), cluster(tmp_path)
     names = [os.path.relpath(run.folder, machine.folder) for run in runs]
-    record = {name: (f"7_{k}", runs[k].kind) for k, name in enumerate(names)}
     submitted = machine.folder / SUBMITTED
-    write_text(submitted, json.dumps(record))
+    write_text(submitted, json.dumps({name: f"7_{k}" for k, name in enumerate(names)}))
     squeue = tmp_path / "commands" / "squeue"
     lines = f"7_0 {machine.job_name}\n7_1 another's-job\n7_2x {machine.job_name}"
     squeue.write_text(f'#!/bin/sh\nprintf "%s" "{lines}"\n')
     monkeypatch.setattr(SlurmPool, "_submit_array", lambda self, part, before: ["8_0", "8_1"])
-    tickets = SlurmPool(machine).submit(runs)
-    assert [(ticket.run, ticket.job) for ticket in tickets] == [
-        (runs[0], "7_0"),
-        (runs[1], "8_0"),
-        (runs[2], "8_1"),
-    ]
-    assert [job for job, _ in json.loads(submitted.read_text()).values()] == ["7_0", "8_0", "8_1"]
+    pool = SlurmPool(machine)
+    pool.submit(runs)
+    assert [*pool._running.items()] == list(zip(("7_0", "8_0", "8_1"), runs))
+    assert [*json.loads(submitted.read_text()).values()] == ["7_0", "8_0", "8_1"]
     SlurmPool(machine).submit(runs)
     assert set(json.loads(submitted.read_text())) == set(names)
     SlurmPool(machine).submit([runs[1]])  # what has ended is forgotten
     assert names[2] not in json.loads(submitted.read_text())
-    for changed in ({"predict": ()}, {"evaluate": "test"}, {"workers": Workers(1, 2)}):
-        with pytest.raises(ValueError, match="job 7_0 is queued with other settings"):
-            SlurmPool(machine).submit(make(**changed)[:1])
 
 
-def test_slurm_that_refuses_or_is_silent_is_one_sentence(make, tmp_path, slurm, monkeypatch):
-    (slurm / "errors").touch()
+def test_slurm_that_refuses_or_is_silent_is_one_sentence(make, tmp_path, slurm_state, monkeypatch):
+    (slurm_state / "errors").touch()
     with pytest.raises(ValueError, match="sbatch refused the jobs: .*invalid partition"):
         execute(make(), cluster(tmp_path, partition="broken"))
     squeue = tmp_path / "commands" / "squeue"

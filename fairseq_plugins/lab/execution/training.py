@@ -1,0 +1,147 @@
+"""A run brought to its end: trained, predicted, evaluated, its row written.
+
+Of question answering, whose predictions are several files, `squad_answers` makes rows and metrics;
+translations are in files with the name of their split.
+"""
+
+import json
+import platform
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from ...evaluation.metrics import LOWER_IS_BETTER
+from ...files import write_text
+from .. import run_files as files
+from ..results import squad_answers
+from ..results.origins import made_of, trained_with
+from ..results.training_log import best, device, gates, parameters, speed, validations
+from ..rows import FINISHED, Row
+from ..safe_files import read_json
+from .checkpoints import mend, strip, updates_of
+from .run import Launch, Run, RunError
+
+_PACKAGES = ("fairseq-plugins", "fairseq-fixed", "torch", "numpy", "sacrebleu", "spacy")
+
+
+def execute(run: Run, launch: Launch) -> None:
+    """Train, predict, evaluate, write the row, and drop what only a training would need.
+
+    Raises:
+        RunError: a command failed.
+        ValueError: the log holds no validation with the metric.
+    """
+    if not (run.folder / files.RESULT).is_file():
+        _train(run, launch)
+    if run.lacks_answers:
+        _predict(run, launch)
+    if run.lacks_evaluation:
+        _predict(run, launch, tested=True)
+    write_text(run.folder / files.RESULT, _ended(run).line())
+    for path in run.folder.glob("checkpoint*.pt"):
+        if path.name not in (files.BEST, files.AVERAGE):
+            path.unlink()
+
+
+def assist(run: Run, launch: Launch) -> None:
+    """Train along with the run's first node, on another; RunError if the command failed."""
+    done = (run.folder / files.RESULT).is_file()
+    if not done and updates_of(run.folder / files.LAST, mend=False) < run.updates:
+        launch(run.train_command(), run.folder / files.LOG)
+
+
+def _train(run: Run, launch: Launch) -> None:
+    write_text(run.folder / files.SETTINGS, json.dumps(run.settings, indent=2) + "\n")
+    write_text(run.folder / files.COMMAND, f"{run.shown_command()}\n")
+    last = run.folder / files.LAST
+    mend(last, run.folder / files.BEST)
+    if updates_of(last) < run.updates:
+        launch(run.train_command(), run.folder / files.LOG)
+    if updates_of(last) < run.updates:  # fairseq also ends well when it stops early
+        raise RunError(f"the training ended after {updates_of(last)} of {run.updates} updates")
+    strip(run.folder / files.BEST)
+    if run.data.translates and run.grid.average:
+        launch(run.average_command(), run.folder / "average.log")
+
+
+def _predict(run: Run, launch: Launch, *, tested: bool = False) -> None:
+    """Predict the validation set, or try the run on the other split."""
+    launch(run.predict_command(tested=tested), run.folder / "predict.log")
+    if run.answers_questions:
+        split = run.grid.evaluate if tested else run.grid.validation
+        rows = run.folder / (files.EVALUATED if tested else files.PREDICTIONS)
+        squad_answers.write_rows(rows, run.data.folder / f"{split}.examples.jsonl")
+        if tested:
+            squad_answers.write_evaluation(rows, split, run.evaluation)
+
+
+def _ended(run: Run) -> Row:
+    """Return the row of a run whose training has ended."""
+    row, split = run.row() or _trained(run), run.grid.validation
+    metrics = {split: dict(row.best)}
+    if run.predict and run.answers_questions:
+        metrics[split] |= squad_answers.tuned_metrics(run.folder / files.PREDICTIONS)
+    if run.is_tested:
+        metrics.setdefault(run.grid.evaluate, {}).update(read_json(run.evaluation)["metrics"])
+    return row.model_copy(update={"metrics": metrics})
+
+
+def _trained(run: Run) -> Row:
+    """Return the row of a training: the best and the last validation of its log."""
+    log, metric = run.folder / files.LOG, run.settings["metric"]
+    found, rate = validations(log, run.grid.validation), speed(log)
+    chosen = best(found, metric, metric not in LOWER_IS_BETTER)
+    return planned_row(
+        run,
+        status=FINISHED,
+        metrics={run.grid.validation: chosen.metrics},
+        last=found[-1].metrics,
+        best_updates=chosen.updates,
+        parameters=parameters(log),
+        gates={str(layer): share for layer, share in gates(chosen).items()},
+        device=device(log),
+        processes=run.workers.count,
+        command=run.shown_command(),
+        versions=versions(),
+        seconds=round(run.updates / rate, 1) if rate else None,
+    )
+
+
+def planned_row(run: Run, **known: Any) -> Row:
+    """Return what a row says of a run before it begins, with what is known besides.
+
+    The names of experiment and folder are added where rows are put together (`records`).
+    """
+    (setting, seed), own = run.cell, run.settings
+    options = {name: value for name, value in own["options"].items() if name != "seed"}
+    same = ("system", "learning_rate", "epochs")
+    return Row(
+        experiment="",
+        part=run.part,
+        folder=".",
+        seed=seed,
+        **{name: getattr(setting, name) for name in same},
+        **{name: own[name] for name in ("dataset", "metric", "positive")},
+        arch=options.get("arch", ""),
+        share=setting.fraction,
+        updates=run.updates,
+        choice=dict(setting.choice),
+        options=options,
+        chosen_on=own["validation"],
+        data=own.get("validation_data", own["data"]),
+        prepared=str(run.data.folder),
+        examples=run.data.examples,
+        made_of=made_of(run.data.manifest),
+        trained=trained_with(own),
+        **known,
+    )
+
+
+def versions() -> dict[str, str]:
+    """Return package -> version, Python's first; those that are not there are left out."""
+    found = {"python": platform.python_version()}
+    for name in _PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
