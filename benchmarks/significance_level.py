@@ -16,7 +16,7 @@ from collections.abc import Callable
 import numpy as np
 from scipy import stats
 
-from fairseq_plugins.evaluation.example_answers import Answers
+from fairseq_plugins.evaluation.example_answers import Answers, example_counts
 from fairseq_plugins.evaluation.example_bootstrap import bootstrap
 from fairseq_plugins.evaluation.significance import paired_bootstrap
 from fairseq_plugins.evaluation.translation import Corpus
@@ -62,11 +62,11 @@ def classes(dice: np.random.Generator, count: int, samples: int) -> Found:
         said = np.where(wrong, np.where(gold == "0", "1", "0"), gold)
         runs.append(Answers(name, "classes", ids, gold.tolist(), said.tolist()))
     seed = int(dice.integers(1, 2**31))
-    pair = [[run] for run in runs]
-    return {
-        f"examples, {metric}": bootstrap(*pair, metric, samples=samples, seed=seed).p_value
-        for metric in ("accuracy", "mcc")
-    }
+    found = {}
+    for metric in ("accuracy", "mcc"):
+        pair = ([example_counts(run, metric)] for run in runs)
+        found[f"examples, {metric}"] = bootstrap(*pair, samples=samples, seed=seed).p_value
+    return found
 
 
 def seeds(
@@ -78,7 +78,8 @@ def seeds(
         systems = [[_run(dice, count, dice.normal(0, shift)) for _ in range(runs)] for _ in "ab"]
         seed = int(dice.integers(1, 2**31))
         for name, both in (("examples alone", False), ("seeds and examples", True)):
-            one = bootstrap(*systems, "accuracy", samples=samples, seed=seed, over_seeds=both)
+            sides = ([example_counts(run, "accuracy") for run in side] for side in systems)
+            one = bootstrap(*sides, samples=samples, seed=seed, over_seeds=both)
             found[f"{runs} seeds, {name}"] = one.p_value
         scores = [[np.mean(np.equal(run.gold, run.predicted)) for run in side] for side in systems]
         test = found[f"{runs} seeds, paired t-test"] = float(stats.ttest_rel(*scores).pvalue)

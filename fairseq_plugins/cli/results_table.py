@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Lay out, print, write."""
     from ..files import write_text
-    from ..lab.results.comparisons import Significance
+    from ..lab.results.compare import Significance
     from ..lab.results.experiment_tables import lay_out
 
     test = Significance(args.test, args.samples, args.seed)

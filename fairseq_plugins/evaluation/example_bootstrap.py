@@ -1,29 +1,32 @@
-"""Paired bootstrap over examples: would another test set of this kind have told the same?
+"""Paired bootstraps: would another test set of this kind, and other seeds, have told the same?
 
-The examples are drawn with replacement, the same ones for both systems, and the metric is computed
-anew. A system may be several runs (seeds): its score is their mean. The p-value, two-sided, is
-twice the share of resamples in which the other system is at least as good, ties included, so that
-it agrees with the interval beside it: where 0 lies within the interval, p is not small. (The test
-of `significance`, about the mean of the resamples, is for metrics that do not leap: of Matthews
-correlation it would be sure after one lucky example among eighty.)
+Examples are drawn with replacement, the same ones for all systems, and each metric is computed
+anew, so that an observed difference d has differences d* of resamples beside it. There are two
+two-sided p-values:
 
-With ``over_seeds`` the seeds are drawn as well, the same ones for both systems: the multi-bootstrap
-(Sellam et al. 2022, "The MultiBERTs", section 4), which asks whether other seeds and another test
-set would have told the same. Examples alone take the luck of a seed for a difference: of equal
-systems whose seeds differ they tell 14 to 49 % apart, both together 1 to 6 % (RESULTS.md). But of
-three seeds that differ more than test sets do it is 11 %, as resampling finds but two thirds of
-their variance: ask a t-test over seeds too.
+    `bootstrap`          twice the share of resamples in which the other system is at least as good,
+                         ties included: where 0 lies within the 95 % interval, p is not small
+    `two_sided_p_value`  of BLEU and chrF of one seed: the share with |d* - mean d*| >= |d|
+
+Of metrics that leap the second would be sure after one lucky example among eighty.
+
+With ``over_seeds`` seeds are drawn as well, the same ones for both systems: the multi-bootstrap
+(Sellam et al. 2022, "The MultiBERTs", section 4). Examples alone take the luck of a seed for a
+difference: of equal systems whose seeds differ they tell 14 to 49 % apart, both together 1 to 6 %
+(RESULTS.md). But of three seeds that differ more than test sets do it is 11 %, as resampling finds
+but two thirds of their variance: ask a t-test over seeds too.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from .example_answers import Answers, ExampleCounts, example_counts
+from .example_answers import ExampleCounts
 
 ROUNDING = 1e-9  # scores that differ by less are equal
+Scored = Callable[[np.ndarray], float]  # how often each example counts -> the score of a run
 
 
 @dataclass(frozen=True)
@@ -51,30 +54,6 @@ class Bootstrap:
 
 
 def bootstrap(
-    baseline: Sequence[Answers],
-    system: Sequence[Answers],
-    metric: str,
-    *,
-    positive: str = "",
-    samples: int = 1000,
-    seed: int = 12345,
-    over_seeds: bool = False,
-) -> Bootstrap:
-    """Compare the answers of two systems on one metric.
-
-    Args:
-        baseline, system: runs of each; all on the same examples.
-        metric, positive: see `example_answers.example_counts`.
-        samples, seed, over_seeds: see `bootstrap_counts`.
-
-    Raises:
-        ValueError: see `bootstrap_counts` and `example_answers.example_counts`.
-    """
-    sides = ([example_counts(run, metric, positive) for run in side] for side in (baseline, system))
-    return bootstrap_counts(*sides, samples=samples, seed=seed, over_seeds=over_seeds)
-
-
-def bootstrap_counts(
     baseline: Sequence[ExampleCounts],
     system: Sequence[ExampleCounts],
     *,
@@ -95,20 +74,21 @@ def bootstrap_counts(
     """
     _check(baseline, system, samples, over_seeds)
     random, count = np.random.default_rng(seed), baseline[0].count
-    sides, all_once, even = (system, baseline), np.ones(count, dtype=np.int64), _even(count)
-    observed = float(np.subtract(*(_scores(side, all_once).mean() for side in sides)))
-    weights = (random.multinomial(count, even) for _ in range(samples))
-    pairs = [[_scores(side, one) for side in sides] for one in weights]
-    drawn = [np.array(side) for side in zip(*pairs)]  # (samples, runs) each
-    resampled, errors = np.subtract(*(side.mean(axis=1) for side in drawn)), ()
+    runs, cut = [run.score for run in (*system, *baseline)], len(system)
+    weights = (random.multinomial(count, _even(count)) for _ in range(samples))
+    once, drawn = scores_of(runs, [np.ones(count, np.int64)]), scores_of(runs, weights)
+    (observed,), resampled = (
+        one[:, :cut].mean(axis=1) - one[:, cut:].mean(axis=1) for one in (once, drawn)
+    )
+    errors = ()
     if over_seeds:
-        gaps = np.subtract(*drawn)  # (samples, runs)
+        gaps = drawn[:, :cut] - drawn[:, cut:]  # (samples, runs)
         parts = random.multinomial(len(system), _even(len(system)), size=samples)
         resampled = np.where(parts > 0, parts * gaps, 0.0).sum(axis=1) / len(system)
         errors = _errors(gaps)
     low, high = np.percentile(resampled, [2.5, 97.5]).tolist()
-    p_value = _p_value(observed, resampled) if count > 1 else math.nan
-    return Bootstrap(observed, p_value, low, high, count, samples, *errors)
+    p_value = _p_value(float(observed), resampled) if count > 1 else math.nan
+    return Bootstrap(float(observed), p_value, low, high, count, samples, *errors)
 
 
 def _check(
@@ -117,7 +97,7 @@ def _check(
     samples: int,
     over_seeds: bool,
 ) -> None:
-    """Refuse what cannot be compared; see `bootstrap_counts`."""
+    """Refuse what cannot be compared; see `bootstrap`."""
     if not (baseline and system) or samples < 1:
         raise ValueError("a bootstrap needs runs of both systems and at least one sample")
     if over_seeds and len(baseline) != len(system):
@@ -132,9 +112,9 @@ def _even(count: int) -> np.ndarray:
     return np.full(count, 1 / count)
 
 
-def _scores(side: Sequence[ExampleCounts], weights: np.ndarray) -> np.ndarray:
-    """Return the score of each run of a system on weighted examples."""
-    return np.array([run.score(weights) for run in side])
+def scores_of(runs: Sequence[Scored], weights: Iterable[np.ndarray]) -> np.ndarray:
+    """Return the score of each run on each resample, (samples, runs)."""
+    return np.array([[run(one) for run in runs] for one in weights])
 
 
 def _errors(gaps: np.ndarray) -> tuple[float, float]:
@@ -154,3 +134,44 @@ def _p_value(observed: float, resampled: np.ndarray) -> float:
         return 1.0
     contrary = int((~(np.sign(observed) * resampled > ROUNDING)).sum())  # nan is no evidence
     return min(1.0, 2 * (contrary + 1) / (len(resampled) + 1))
+
+
+def resampled_sentences(
+    runs: Sequence[Scored], count: int, samples: int, seed: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the scores of runs, and those on resamples, (samples, runs), drawn as sacreBLEU does.
+
+    They are drawn in another way than those of `bootstrap`.
+    """
+    drawn = np.random.default_rng(seed).choice(count, size=(samples, count))
+    weights = (np.bincount(one, minlength=count) for one in drawn)
+    return scores_of(runs, [np.ones(count, np.int64)])[0], scores_of(runs, weights)
+
+
+def bootstrap_sentences(
+    baseline: ExampleCounts, system: ExampleCounts, *, samples: int = 1000, seed: int = 12345
+) -> tuple[float, float]:
+    """Return difference and p-value of two runs of translation; see `two_sided_p_value`.
+
+    Raises:
+        ValueError: runs of other sentences.
+    """
+    _check([baseline], [system], samples, False)
+    runs = [baseline.score, system.score]
+    scores, resampled = resampled_sentences(runs, baseline.count, samples, seed)
+    difference = float(scores[1] - scores[0])
+    return difference, two_sided_p_value(difference, resampled[:, 1] - resampled[:, 0])
+
+
+def two_sided_p_value(difference: float, resampled: np.ndarray) -> float:
+    """Return the share of resamples that stray from their mean by the observed difference or more.
+
+    As in sacreBLEU the observed difference counts as a resample of its own, so that the share is
+    never 0.
+
+    Args:
+        difference: observed.
+        resampled: the same on each resample.
+    """
+    strayed = np.abs(resampled - resampled.mean()) >= abs(difference) - ROUNDING
+    return float((strayed.sum() + 1) / (len(resampled) + 1))

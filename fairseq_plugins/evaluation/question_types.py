@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from ..messages import quoted
-from .example_answers import Answers
+from .example_answers import Answers, ExampleCounts, example_counts
 from .example_bootstrap import bootstrap
 from .shown_text import align, as_markdown_cell
 from .squad import scores_of
@@ -112,14 +112,14 @@ def _of_type(
     **drawn: Any,
 ) -> Iterator[tuple[Any, ...]]:
     golds = [list(gold[name]) for name in ids]
-    first: Answers | None = None
+    first: ExampleCounts | None = None
     for system, predicted in systems.items():
         run = Answers(system, "spans", ids, golds, [predicted[name] for name in ids])
         wrong = sum(not scores_of(*pair)[0] for pair in zip(golds, run.predicted))
-        p_value = math.nan
-        if first is not None and drawn["samples"]:
-            p_value = bootstrap([first], [run], "exact", **drawn).p_value
-        first = first or run
+        counts, p_value = example_counts(run, "exact"), math.nan
+        if first and drawn["samples"]:
+            p_value = bootstrap([first], [counts], **drawn).p_value
+        first = first or counts
         yield system, len(ids), wrong, None if math.isnan(p_value) else p_value
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from . import metrics
-from .example_answers import Answers
+from .example_answers import Answers, example_counts
 from .example_bootstrap import bootstrap
 
 METRICS = {"classes": "accuracy", "score": "pearson"}  # target -> headline
@@ -95,7 +95,8 @@ def on_set(
     if first is not None:
         difference = score - statistics.fmean(scores_of(others, metric))
         if samples:
-            p_value = bootstrap(others, perturbed, metric, samples=samples, seed=seed).p_value
+            sides = [[example_counts(run, metric) for run in side] for side in (others, perturbed)]
+            p_value = bootstrap(*sides, samples=samples, seed=seed).p_value
     return {
         "score": score,
         "deviation": metrics.deviation(scores),

@@ -10,14 +10,20 @@ import pytest
 from scipy import stats
 
 from fairseq_plugins.evaluation.entity_spans import spans_of
-from fairseq_plugins.evaluation.example_answers import Answers, read_answers
-from fairseq_plugins.evaluation.example_bootstrap import bootstrap
+from fairseq_plugins.evaluation.example_answers import Answers, example_counts, read_answers
+from fairseq_plugins.evaluation.example_bootstrap import bootstrap as resample
 from fairseq_plugins.evaluation.metrics import NAMES, counts_of, score
 from fairseq_plugins.evaluation.seed_statistics import Noise, detectable
 
 COUNT = 200
 TAGS = ("O", "B-R", "I-R", "i")  # which all metrics of words know
 GOLDS = ([], ["a red mill", "mill"], ["Lund"])  # of questions; none has an answer without any
+
+
+def bootstrap(baseline, system, metric, positive="", **options):
+    """Compare answers."""
+    sides = [[example_counts(run, metric, positive) for run in one] for one in (baseline, system)]
+    return resample(*sides, **options)
 
 
 def answers(target: str, right: float, seed: int = 0) -> Answers:

@@ -19,7 +19,7 @@ from fairseq_plugins.evaluation.example_answers import (
     example_counts,
     translation_counts,
 )
-from fairseq_plugins.evaluation.example_bootstrap import bootstrap, bootstrap_counts
+from fairseq_plugins.evaluation.example_bootstrap import bootstrap
 from fairseq_plugins.evaluation.metrics import COLUMNS, MOST, PARTS, Counts
 from fairseq_plugins.evaluation.packed_counts import packed, unpacked
 
@@ -61,7 +61,7 @@ def test_what_is_kept_tells_what_the_answers_tell(metric):
     kept = [json.loads(json.dumps(packed(run, "valid"))) for run in runs]
     assert [set(one) for one in kept] == [set(kept[0])] * 2
     back = [unpacked(one, "row") for one in kept]
-    found, expected = (bootstrap_counts(side[:1], side[1:], samples=40) for side in (back, runs))
+    found, expected = (bootstrap(side[:1], side[1:], samples=40) for side in (back, runs))
     assert vars(found) == pytest.approx(vars(expected), abs=2e-4, nan_ok=True)
     assert {(one.metric, one.split, one.source) for one in back} == {(metric, "valid", "row")}
 
@@ -223,11 +223,11 @@ def test_tables_beyond_a_size_are_neither_read_nor_written(fits, beyond, said):
 
 def test_words_and_entities_of_the_same_examples_go_together():
     """And other examples do not."""
-    words = RUNS["entity_f1"][1]
+    words = [example_counts(RUNS["entity_f1"][1], "entity_f1")]
     spans = Answers("b", "entities", IDS, [[("X", 0, 0)]] * 4, [[("X", 0, 0)]] * 4)
-    assert bootstrap([words], [spans], "entity_f1", samples=5).difference == 0
+    assert bootstrap(words, [example_counts(spans, "entity_f1")], samples=5).difference == 0
     other = Answers("b", "entities", IDS, [[("Y", 0, 0)]] * 4, [[]] * 4)
     with pytest.raises(ValueError, match="other examples"):
-        bootstrap([words], [other], "entity_f1", samples=5)
+        bootstrap(words, [example_counts(other, "entity_f1")], samples=5)
     with pytest.raises(ValueError, match="other examples"):
-        bootstrap_counts(both("bleu")[:1], both("chrf")[:1], samples=5)
+        bootstrap(both("bleu")[:1], both("chrf")[:1], samples=5)

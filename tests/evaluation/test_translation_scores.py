@@ -17,9 +17,10 @@ from sacrebleu.significance import PairedTest
 from scipy import stats
 
 from fairseq_plugins.evaluation import significance
+from fairseq_plugins.evaluation.example_bootstrap import two_sided_p_value
 from fairseq_plugins.evaluation.generate_log import load
 from fairseq_plugins.evaluation.score_report import format_report, score_files
-from fairseq_plugins.evaluation.significance import paired_bootstrap, two_sided_p_value
+from fairseq_plugins.evaluation.significance import paired_bootstrap
 from fairseq_plugins.evaluation.translation import (
     TEST_SETS,
     Corpus,
@@ -215,9 +216,10 @@ def test_paired_bootstrap_resamples_as_sacrebleu_does(monkeypatch) -> None:
     signatures, results = PairedTest(given, metrics, [gold.text], "bs", 60)()
     for one, name in zip(found, ("BLEU", "chrF2")):
         theirs = results[name][1]
-        assert (one.score, one.mean, one.interval) == (theirs.score, theirs.mean, theirs.ci)
+        expected = pytest.approx((theirs.score, theirs.mean, theirs.ci))
+        assert (one.score, one.mean, one.interval) == expected
         assert one.sacrebleu_p_value == theirs.p_value
-        assert one.difference == theirs.score - results[name][0].score
+        assert one.difference == pytest.approx(theirs.score - results[name][0].score)
         assert one.signature == str(signatures[name])
     assert (
         paired_bootstrap(systems, gold, lang="de", samples=60, seed=3, names=["chrf"]) == found[1:]

@@ -13,7 +13,7 @@ from moved_runs import moved
 from fairseq_plugins import load
 from fairseq_plugins.demo.models import open_models
 from fairseq_plugins.demo.options import DemoOptions
-from fairseq_plugins.evaluation.example_answers import read_answers
+from fairseq_plugins.evaluation.example_answers import example_counts, read_answers
 from fairseq_plugins.evaluation.example_bootstrap import bootstrap
 from fairseq_plugins.inference.export import export_checkpoint
 from fairseq_plugins.inference.options import PredictionOptions
@@ -84,7 +84,8 @@ def test_records_say_label_place_text_and_score(run, parts, tmp_path):
     metrics = json.loads(numbers.read_text())["metrics"]
     assert metrics.keys() == {"entity_precision", "entity_recall", "entity_f1"}
     answers = read_answers(out)
-    assert bootstrap([answers], [answers], "entity_f1", samples=20).difference == 0
+    counts = [example_counts(answers, "entity_f1")]
+    assert bootstrap(counts, counts, samples=20).difference == 0
     table = tmp_path / "valid.tsv"
     options |= {"output": str(table), "metrics": None, "format": "tsv"}
     predict_files(PredictionOptions(checkpoint=str(run), **options))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lab.finished_runs import finish
 
-from fairseq_plugins.lab.results.comparisons import Significance
+from fairseq_plugins.lab.results.compare import Significance
 from fairseq_plugins.lab.results.frame import find_experiments, finished_parts
 from fairseq_plugins.lab.results.paper_formats import paper_table
 from fairseq_plugins.lab.results.paper_tables import Row, make_tables

@@ -10,8 +10,7 @@ from lab.finished_runs import finish
 from lab.translated_runs import translated
 
 from fairseq_plugins.evaluation.seed_statistics import holm
-from fairseq_plugins.lab.results.against import interval
-from fairseq_plugins.lab.results.comparisons import EITHER, Significance
+from fairseq_plugins.lab.results.compare import EITHER, Significance, interval
 from fairseq_plugins.lab.results.frame import read_runs
 from fairseq_plugins.lab.results.one_dataset import fraction_table
 from fairseq_plugins.lab.results.setting_tables import make_report

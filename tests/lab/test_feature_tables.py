@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from lab.translated_runs import translated
 
-from fairseq_plugins.lab.results.comparisons import EITHER, Significance
+from fairseq_plugins.lab.results.compare import EITHER, Significance
 from fairseq_plugins.lab.results.frame import read_runs
 from fairseq_plugins.lab.results.one_dataset import (
     feature_table,

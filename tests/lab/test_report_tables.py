@@ -16,7 +16,7 @@ from fairseq_plugins.lab.report.contents import options_tables
 from fairseq_plugins.lab.report.figures import loss_curves, validation_curves
 from fairseq_plugins.lab.report.making import ReportOptions, comparison_tables, tables_of
 from fairseq_plugins.lab.results.choice import chosen_finished
-from fairseq_plugins.lab.results.comparisons import Significance
+from fairseq_plugins.lab.results.compare import Significance
 from fairseq_plugins.lab.results.frame import read_experiments, read_runs
 from fairseq_plugins.lab.results.paper_formats import page_table
 from fairseq_plugins.lab.results.paper_tables import make_tables

@@ -14,7 +14,7 @@ from scipy import stats
 
 from fairseq_plugins.lab.report.making import comparison_tables
 from fairseq_plugins.lab.results.choice import chosen_at
-from fairseq_plugins.lab.results.comparisons import Significance, compare, welch
+from fairseq_plugins.lab.results.compare import Significance, paired, welch
 from fairseq_plugins.lab.results.frame import Shown, frame, read_experiments, read_runs
 from fairseq_plugins.lab.results.setting_tables import (
     csv_files,
@@ -79,7 +79,7 @@ def test_one_lucky_seed_does_not_choose_the_rate(root):
 def test_comparison_is_paired_over_shared_seeds(root):
     finish(root, POS, 2e-5, 9, 0.1)  # a seed that the baseline lacks
     chosen = chosen_in(root)
-    found = compare(chosen[PLAIN], chosen[POS], ACCURACY)
+    found = paired(chosen[PLAIN], chosen[POS], ACCURACY)
     pairs = [0.72, 0.74, 0.76], [0.62, 0.62, 0.64]
     assert found.n == 3
     assert found.difference == pytest.approx(
@@ -87,7 +87,7 @@ def test_comparison_is_paired_over_shared_seeds(root):
     )
     assert found.t_p == pytest.approx(float(stats.ttest_rel(*pairs).pvalue))
     assert (found.wins, found.losses) == (3, 0)
-    back = compare(chosen[POS], chosen[PLAIN], ACCURACY)
+    back = paired(chosen[POS], chosen[PLAIN], ACCURACY)
     assert (back.difference, back.wins) == (pytest.approx(-found.difference), 0)
 
 
@@ -95,12 +95,12 @@ def test_comparison_of_one_seed_or_of_equals_claims_nothing(tmp_path):
     finish(tmp_path, PLAIN, 5e-5, 1, 0.5)
     finish(tmp_path, POS, 5e-5, 1, 0.6)
     chosen = chosen_in(tmp_path)
-    single = compare(chosen[PLAIN], chosen[POS], ACCURACY)
+    single = paired(chosen[PLAIN], chosen[POS], ACCURACY)
     assert math.isnan(single.t_p)
     assert math.isnan(single.se)
     finish(tmp_path, PLAIN, 5e-5, 2, 0.6)
     chosen = chosen_in(tmp_path)
-    equal = compare(chosen[PLAIN], chosen[PLAIN], ACCURACY)
+    equal = paired(chosen[PLAIN], chosen[PLAIN], ACCURACY)
     assert math.isnan(equal.t_p)
     assert (equal.untested, equal.wins) == ("all differences equal", 0)
 
@@ -113,13 +113,13 @@ def test_equal_differences_make_no_t_test(scale):
     exact = {better[seed] - scores[seed] for seed in scores}
     assert (len(exact) > 1) == (scale != 30.0)  # rounding, or not
     pair = runs_of(scores), runs_of(better)
-    found = compare(*pair, ACCURACY)
+    found = paired(*pair, ACCURACY)
     assert math.isnan(found.t_p)
     assert (found.untested, found.wins, found.losses) == ("all differences equal", 5, 0)
     better[1] += scale * 1e-6
-    assert compare(pair[0], runs_of(better), ACCURACY).t_p < 1e-6
+    assert paired(pair[0], runs_of(better), ACCURACY).t_p < 1e-6
     rounded = {seed: value * (1 + 2e-16) for seed, value in scores.items()}
-    assert compare(pair[0], runs_of(rounded), ACCURACY).wins == 0
+    assert paired(pair[0], runs_of(rounded), ACCURACY).wins == 0
 
 
 @pytest.mark.parametrize("broken", [math.nan, math.inf])
@@ -180,7 +180,7 @@ def test_welchs_test_needs_two_seeds_a_side_and_some_deviation():
         ((one, [0.5, -math.inf]), "untested: a score is no number"),
     ):
         found = welch(*pair)
-        assert (math.isnan(found.p_value), found.remark) == (True, remark)
+        assert (math.isnan(found.p_value), found.untested) == (True, remark)
 
 
 def test_report_shows_settings_choice_and_significance(root):

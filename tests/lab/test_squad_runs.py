@@ -12,7 +12,7 @@ import pytest
 from lab.filled_tables import OVER_SEEDS, cells, format_markdown, parts_of, table_of
 from lab.finished_questions import answered, with_three_models
 
-from fairseq_plugins.evaluation.example_answers import read_answers
+from fairseq_plugins.evaluation.example_answers import example_counts, read_answers
 from fairseq_plugins.evaluation.example_bootstrap import bootstrap
 from fairseq_plugins.lab.execution import training
 from fairseq_plugins.lab.execution.run import Run
@@ -21,7 +21,7 @@ from fairseq_plugins.lab.plan.prepared_data import PreparedData, read_folders, r
 from fairseq_plugins.lab.plan.recipes import settings, total_updates, train_options
 from fairseq_plugins.lab.results import squad_answers
 from fairseq_plugins.lab.results.bertqa import models_table, with_ensemble
-from fairseq_plugins.lab.results.comparisons import EXAMPLES, Significance
+from fairseq_plugins.lab.results.compare import EXAMPLES, Significance
 from fairseq_plugins.lab.results.experiment_tables import lay_out
 from fairseq_plugins.lab.results.paper_tables import make_tables
 from fairseq_plugins.lab.results.tables import format_table
@@ -154,7 +154,8 @@ def test_answers_become_rows_and_metrics(run):
         {"id": "two", "answer": "Lund", "gold": []},
     ]
     answers = read_answers(rows)
-    assert bootstrap([answers], [answers], "f1", samples=5).difference == 0
+    counts = [example_counts(answers, "f1")]
+    assert bootstrap(counts, counts, samples=5).difference == 0
     tuned = {"tuned_exact": 0.55, "tuned_f1": 0.7, "tuned_threshold": -1.5}
     assert squad_answers.tuned_metrics(rows) == tuned
     squad_answers.write_evaluation(rows, "test", run.folder / "evaluation.json")

@@ -15,7 +15,7 @@ from lab.filled_tables import OVER_SEEDS, cells, entry_of, fill, format_markdown
 from lab.finished_runs import change_rows, finish
 
 from fairseq_plugins.evaluation.metrics import NAMES
-from fairseq_plugins.lab.results.comparisons import EXAMPLES, Significance, welch
+from fairseq_plugins.lab.results.compare import EXAMPLES, Significance, welch
 from fairseq_plugins.lab.results.layouts import labels, layouts
 from fairseq_plugins.lab.results.paper_formats import page_table, paper_table
 from fairseq_plugins.lab.results.paper_tables import Row, make_tables

@@ -14,10 +14,9 @@ import pandas as pd
 
 from ...files import write_text
 from ...messages import named
-from ..results.against import against
 from ..results.bertqa import with_ensemble
 from ..results.choice import plain_of, shown_of
-from ..results.comparisons import EXAMPLES, SEEDS, Significance
+from ..results.compare import EXAMPLES, SEEDS, Significance, against
 from ..results.experiment_tables import makers
 from ..results.frame import Experiment, Shown, compared, read_experiments, tried
 from ..results.one_dataset import label_of

@@ -21,7 +21,7 @@ from ...messages import quoted
 from ..figures.drawing import save
 from ..figures.seeds import plot_seeds
 from ..plan.claims_file import Claim, ClaimsFile, Compared, read_claims
-from ..results.against import interval
+from ..results.compare import interval
 from ..results.frame import read_runs
 from ..results.setting_tables import SeedReport, make_report
 from ..results.tables import (

@@ -15,7 +15,7 @@ import pandas as pd
 from ...messages import named
 from ..plan.prepare import TRANSLATION
 from .bertqa import models_layout, models_table, with_ensemble
-from .comparisons import EITHER, EXAMPLES, Significance
+from .compare import EITHER, EXAMPLES, Significance
 from .frame import Experiment, find_experiments, finished_parts
 from .layouts import layouts
 from .one_dataset import feature_table, fraction_table, label_of, width_table

@@ -12,9 +12,9 @@ from ...messages import named, quoted
 from ..rows import PlacedRow, Row, check_counts, read_rows, write_rows
 from ..run_files import ROWS
 from .choice import shown_of
+from .counts import counts_in_files, kept_counts
 from .frame import Shown, compared, frame_of
 from .origins import DEVICE, TRAINED, cut_of, otherwise_made
-from .run_counts import counts_in_files, kept_counts
 
 
 class Kept(NamedTuple):

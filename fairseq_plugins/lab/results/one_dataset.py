@@ -22,7 +22,7 @@ import pandas as pd
 
 from ..plan.prepare import TRANSLATION
 from .choice import NO_FEATURES, baseline_of, best_of, chosen_at, shown_of
-from .comparisons import SEEDS, Significance, Tested
+from .compare import SEEDS, Difference, Significance
 from .frame import Shown
 from .layouts import DOWN, SIGNIFICANT, UP, Entries, special
 from .paper_tables import score_line
@@ -241,7 +241,7 @@ def _table(found: pd.DataFrame, test: Significance, at: _Arranged) -> ResultTabl
     headings, rows, cells, scores = list(at.leads), [], {}, []
     for (row, group), one in at.best.items():
         first, figure = at.baseline(row), at.figure(shown.metric, row, group)
-        tested = Tested() if first is None or first is one else test(first, one, shown)
+        tested = Difference() if first is None or first is one else test(first, one, shown)
         paper = "" if math.isnan(figure) else f"paper, {figures().split}: {figure:.2f}"
         own = [score_cell(shown.values(one), shown.metric, paper)]
         own += [] if at.gain(group) is None else [_gain(one, first, tested, shown)]
@@ -268,15 +268,17 @@ def _table(found: pd.DataFrame, test: Significance, at: _Arranged) -> ResultTabl
     return ResultTable(title, headings, rows, caption, scores=tuple(scores))
 
 
-def _gain(one: pd.DataFrame, first: pd.DataFrame | None, tested: Tested, shown: Shown) -> TableCell:
+def _gain(
+    one: pd.DataFrame, first: pd.DataFrame | None, tested: Difference, shown: Shown
+) -> TableCell:
     """Show what is gained over the baseline, with an arrow where it is more than chance."""
     if first is None or first is one:
         return TableCell(NONE)
     means, scale = [fmean(shown.values(side)) for side in (one, first)], scale_of(shown.metric)
-    gain, below = scale * (means[0] - means[1]), tested.remark
+    gain, below = scale * (means[0] - means[1]), tested.untested
     if not math.isnan(tested.p_value):
-        below = f"{p_text(tested.p_value)} over {tested.drawn}"
+        below = f"{p_text(tested.p_value)} over {tested.over}"
         shared = {*one.seed} & {*first.seed}
-        is_part = tested.drawn != SEEDS and len(shared) == 1 < max(len(one), len(first))
+        is_part = tested.over != SEEDS and len(shared) == 1 < max(len(one), len(first))
         below += f" of one seed ({scale * tested.difference:+.2f})" if is_part else ""
     return TableCell(f"{gain:+.2f}", below, gain, mark_of(tested, shown))

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from .comparisons import Significance
+from .compare import Significance
 from .layouts import SIGNIFICANT, labels
 from .paper_tables import CSV, Filled, Row
 from .tables import (

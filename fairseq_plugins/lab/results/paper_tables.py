@@ -19,13 +19,13 @@ from ...messages import named
 from ..plan.grid import SIZES, variant
 from ..plan.prepare import TRANSLATION
 from .choice import chosen_at
-from .comparisons import Tested
+from .compare import Difference
 from .frame import Shown
 from .layouts import PLAIN, Column, TableLayout, labels, layouts, sizeless
 from .tables import mark_of
 
 # Two systems' runs and what is shown of them -> a test of their difference.
-Test = Callable[[pd.DataFrame, pd.DataFrame, Shown], Tested]
+Test = Callable[[pd.DataFrame, pd.DataFrame, Shown], Difference]
 CSV = (  # columns of the scores that a file shows
     "table size system dataset split metric n mean deviation p untested marked paper parameters "
     "added learning_rate epochs updates fraction choice folder"
@@ -312,7 +312,7 @@ def _scores(
         ]
         for metric in block.column.metrics.values():
             shown = Shown(metric, block.split)
-            tested = Tested() if first is None else test(first, summary, shown)
+            tested = Difference() if first is None else test(first, summary, shown)
             yield {
                 **score_line(layout.title, row.label, summary, shown, tested),
                 "size": row.size,
@@ -327,7 +327,7 @@ def _scores(
 
 
 def score_line(
-    title: str, system: str, runs: pd.DataFrame, shown: Shown, tested: Tested
+    title: str, system: str, runs: pd.DataFrame, shown: Shown, tested: Difference
 ) -> dict[str, Any]:
     """Return what the CSV file says of a score, but for the paper's figure and its like."""
     run, values = runs.iloc[0], shown.values(runs)
@@ -341,7 +341,7 @@ def score_line(
         "mean": statistics.fmean(values),
         "deviation": deviation(values),
         "p": tested.p_value,
-        "untested": tested.remark,
+        "untested": tested.untested,
         "parameters": run.parameters or math.nan,
         "learning_rate": setting.learning_rate,
         "epochs": setting.epochs or math.nan,

@@ -16,7 +16,6 @@ from ...evaluation.choices import SENTENCE_METRICS
 from ...evaluation.metrics import deviation
 from ...messages import named
 from ..rows import Setting
-from .against import against
 from .choice import (
     best_of,
     chosen_by_share,
@@ -25,7 +24,7 @@ from .choice import (
     seed_scores,
     shown_of,
 )
-from .comparisons import FEWEST, Significance
+from .compare import FEWEST, Significance, against
 from .frame import Shown, read_runs
 from .remarks import devices_of, remarked
 from .tables import (

@@ -16,7 +16,7 @@ from ...evaluation.metrics import deviation
 from ...evaluation.score_report import HEADINGS
 from ...evaluation.shown_text import as_markdown_cell
 from .choice import best_of, scale_of
-from .comparisons import Tested
+from .compare import Difference
 from .frame import Shown
 from .layouts import DOWN, SIGNIFICANT, UP
 
@@ -167,7 +167,7 @@ def p_cell(value: float, remark: str = "") -> TableCell:
     return TableCell(p_text(value) or remark or NONE, value=value)
 
 
-def mark_of(tested: Tested, shown: Shown) -> str:
+def mark_of(tested: Difference, shown: Shown) -> str:
     """Return an arrow where what was tested is significant: up for what is better."""
     if not tested.p_value < SIGNIFICANT or not tested.difference:
         return ""

@@ -10,7 +10,7 @@ from typing import Any
 from ...evaluation.choices import SENTENCE_METRICS
 from ...evaluation.metrics import LOWER_IS_BETTER
 from ..plan.grid import VALID
-from .against import interval
+from .compare import interval
 from .frame import Shown
 from .layouts import SIGNIFICANT
 from .tables import called, digits_of, name_of, p_text, scale_of, signed

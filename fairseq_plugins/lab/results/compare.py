@@ -1,0 +1,299 @@
+"""Is a difference between two systems more than chance?
+
+Over seeds: Student's paired t-test over the seeds that both have; Welch's t-test over whatever
+seeds each has. Both weigh a difference against the deviation of seeds: where there is none, but for
+rounding, there is no test. Over examples: a paired bootstrap; over seeds and examples at once: the
+multi-bootstrap.
+
+`Significance` tests one difference of a table. `against` compares every system with one of them: a
+difference counts if two tests agree, the paired t-test and the multi-bootstrap. With few seeds the
+multi-bootstrap alone takes their luck for a difference (of three, one in nine equal systems;
+RESULTS.md), and the t-test alone that of the test set. So the larger p-value decides, corrected by
+Holm for all rows of at least `FEWEST` seeds. Where nothing tells the examples of any run, the
+t-test decides alone.
+"""
+
+import math
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from ...evaluation.choices import SENTENCE_METRICS
+from ...evaluation.example_bootstrap import bootstrap, bootstrap_sentences
+from ...evaluation.metrics import LOWER_IS_BETTER, deviation
+from ...evaluation.seed_statistics import Noise, detectable, holm
+from .choice import chosen_by_share, scale_of
+from .counts import counts_of_run
+from .frame import Shown
+from .layouts import SIGNIFICANT
+from .squad_answers import TUNED
+
+SEEDS, EXAMPLES, EITHER = "seeds", "examples", "either"  # what a test is over
+FEWEST = 3  # seeds that have a distribution
+FLOOR = 1.0  # points that a system has that has learnt something
+ROUNDING = 1e-12  # as a share of the greatest score
+LEAST = 1e-150  # whose square is still a number
+_SAMPLES = 200  # a row, at least: of fewer hardly any p-value stands Holm's correction
+_NO_COUNTS = "nothing tells examples of its runs"
+
+
+class Difference(NamedTuple):
+    """A difference between two systems, and what tests say of it; nan for what is not known.
+
+    Args:
+        n: seeds that both have.
+        difference: mean of system minus baseline, over just those runs that were tested.
+        se: standard error of that mean.
+        t_p, t_low, t_high: p-value and 95 % interval of the t-test.
+        untested: why there is no test.
+        wins, losses: seeds at which the system is higher, or lower, by more than rounding.
+        low, high, bootstrap_p, examples, samples, run_error, shared_error: see `Bootstrap`.
+        p_value: of the one test of a table; two-sided, as all.
+        over: what that is over.
+    """
+
+    n: int = 0
+    difference: float = math.nan
+    se: float = math.nan
+    t_p: float = math.nan
+    t_low: float = math.nan
+    t_high: float = math.nan
+    untested: str = ""
+    wins: int = 0
+    losses: int = 0
+    low: float = math.nan
+    high: float = math.nan
+    bootstrap_p: float = math.nan
+    examples: float = math.nan
+    samples: float = math.nan
+    run_error: float = math.nan
+    shared_error: float = math.nan
+    p_value: float = math.nan
+    over: str = ""
+
+
+COLUMNS = ["system", "title", *Difference._fields[:-2], "corrected_p", "level", "detectable"]
+
+
+def paired(baseline: pd.DataFrame, system: pd.DataFrame, shown: Shown) -> Difference:
+    """Compare the runs of two settings over the seeds they share, of which there has to be one."""
+    runs = _shared(system, baseline)
+    columns = [shown.values(one) for one in runs]
+    differences, rounding = [one - other for one, other in zip(*columns)], _rounding(columns)
+    wins, losses = (sum(sign * d > rounding for d in differences) for sign in (1, -1))
+    untested = _why_untested([differences], rounding, "all differences equal")
+    test = None if untested else stats.ttest_rel(*columns)
+    low, high = test.confidence_interval(0.95) if test else (math.nan, math.nan)
+    return Difference(
+        len(differences),
+        fmean(differences),
+        deviation(differences) / math.sqrt(len(differences)),
+        float(test.pvalue) if test else math.nan,
+        float(low),
+        float(high),
+        untested,
+        wins,
+        losses,
+    )
+
+
+def welch(baseline: Sequence[float], system: Sequence[float]) -> Difference:
+    """Test scores over seeds by Welch's t-test; at least one a side."""
+    difference, sides = fmean(system) - fmean(baseline), (baseline, system)
+    if why := _why_untested(sides, _rounding(sides), "no deviation between seeds"):
+        told = f"untested: {why}" if min(map(len, sides)) > 1 else ""  # one seed: needs no word
+        return Difference(difference=difference, over=SEEDS, untested=told)
+    with warnings.catch_warnings():  # values that are nearly the same lose digits: it says so
+        warnings.simplefilter("ignore", RuntimeWarning)
+        p_value = float(stats.ttest_ind(system, baseline, equal_var=False).pvalue)
+    return Difference(difference=difference, p_value=p_value, over=SEEDS)
+
+
+def _shared(one: pd.DataFrame, other: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return the runs of those seeds that both sides have, by their seeds."""
+    seeds = {*one.seed} & {*other.seed}
+    one, other = (side[side.seed.isin(seeds)].sort_values("seed") for side in (one, other))
+    return one, other
+
+
+def _rounding(columns: Sequence[Sequence[float]]) -> float:
+    """Return what rounding may have made of equal scores or differences."""
+    return max(LEAST, ROUNDING * max(abs(value) for column in columns for value in column))
+
+
+def _why_untested(samples: Sequence[Sequence[float]], rounding: float, alike: str) -> str:
+    """Say why no t-test can tell samples from chance; empty if one can.
+
+    Args:
+        samples: what is tested, at least one value each.
+        rounding: up to where values are the same.
+        alike: what to say if each sample's values are.
+    """
+    if not all(math.isfinite(value) for sample in samples for value in sample):
+        return "a score is no number"
+    if min(map(len, samples)) < 2:
+        return "one seed"
+    return alike if all(max(sample) - min(sample) <= rounding for sample in samples) else ""
+
+
+def why_not(baseline: pd.DataFrame, system: pd.DataFrame, shown: Shown) -> str:
+    """Say why nothing can be concluded from two systems; empty if something can.
+
+    Runs were cut short, or neither system has learnt anything: BLEU 0.01 against 0.00.
+    """
+    if marks := sorted({*baseline.trial, *system.trial} - {""}):
+        return ", ".join(marks)
+    points = (scale_of(shown.metric) * fmean(shown.values(one)) for one in (baseline, system))
+    at_floor = shown.metric not in LOWER_IS_BETTER and max(map(abs, points)) < FLOOR
+    return "at the floor" if at_floor else ""
+
+
+@dataclass(frozen=True)
+class Significance:
+    """How a difference is tested: two systems and what is shown of them -> `Difference`.
+
+    Args:
+        over: `SEEDS`, `EXAMPLES`, or `EITHER`: seeds where both sides have two, else examples.
+        samples, seed: of the bootstrap.
+    """
+
+    over: str = SEEDS
+    samples: int = 1000
+    seed: int = 12345
+
+    @property
+    def name(self) -> str:
+        """What the test is called."""
+        drawn = f"{self.samples:,} samples"
+        return {
+            SEEDS: "two-sided Welch's t-test over seeds",
+            EXAMPLES: f"paired bootstrap over examples ({drawn}, seed {self.seed})",
+            EITHER: "Welch's t-test over seeds, or, where a side has one seed, paired bootstrap "
+            f"over the split's sentences ({drawn}), two-sided.",
+        }[self.over]
+
+    def __call__(self, baseline: pd.DataFrame, system: pd.DataFrame, shown: Shown) -> Difference:
+        """Test a difference; none of a threshold tuned for each system, or see `why_not`."""
+        if why := why_not(baseline, system, shown):
+            return Difference(untested=f"untested: {why}")
+        several = min(len(baseline), len(system)) > 1
+        if self.over == SEEDS or (self.over == EITHER and several):
+            return welch(shown.values(baseline), shown.values(system))
+        if shown.metric.startswith(TUNED):  # no examples to compare
+            return Difference()
+        baseline, system = _shared(baseline, system)
+        return self._over_examples(baseline, system, shown)
+
+    def _over_examples(
+        self, baseline: pd.DataFrame, system: pd.DataFrame, shown: Shown
+    ) -> Difference:
+        """Test runs of the same seeds over examples; one seed of translation over sentences."""
+        if baseline.empty:
+            return Difference(untested="untested: no seed of both")
+        if shown.metric not in SENTENCE_METRICS or len(baseline) > 1:
+            found = self.resampled(baseline, system, shown)
+            return Difference(**found, p_value=found["bootstrap_p"], over=EXAMPLES)
+        runs = (baseline.iloc[0], system.iloc[0])
+        first, other = (counts_of_run(run, shown, is_checked=False) for run in runs)
+        if not (first and other):
+            return Difference()
+        if first.examples != other.examples:
+            return Difference(untested="untested: unlike references")
+        found = bootstrap_sentences(first, other, samples=self.samples, seed=self.seed)
+        return Difference(difference=found[0], p_value=found[1], over="sentences")
+
+    def resampled(
+        self,
+        baseline: pd.DataFrame,
+        system: pd.DataFrame,
+        shown: Shown,
+        *,
+        over_seeds: bool = False,
+    ) -> dict[str, Any]:
+        """Return what `bootstrap` tells of runs of the same seeds; nan where it cannot be made."""
+        sides: list[Any] = [
+            [counts_of_run(run, shown) for _, run in one.iterrows()] for one in (baseline, system)
+        ]
+        if None in sides[0] + sides[1]:
+            return {"bootstrap_p": math.nan}
+        drawn = {"samples": self.samples, "seed": self.seed, "over_seeds": over_seeds}
+        found = dict(vars(bootstrap(*sides, **drawn)))
+        return {"bootstrap_p": found.pop("p_value"), **found}
+
+
+def against(found: pd.DataFrame, shown: Shown, baseline: str, test: Significance) -> pd.DataFrame:
+    """Compare every system with a baseline with which it has a seed in common.
+
+    Each stands at its chosen setting, on every share of the training data that both have.
+
+    Args:
+        found: finished runs.
+        shown: what is compared; of the split that chose, it chooses the settings as well.
+        baseline: a system of theirs.
+        test: samples and seed of the bootstrap over examples; many rows take more samples.
+
+    Returns:
+        A row a system and share, with the columns of `COLUMNS`: its setting's title; the fields of
+        `Difference` (of one seed the bootstrap is over examples alone); the p-value that decides,
+        corrected; the level at which the surest of so many rows is tested; and the difference that
+        would have been seen at that level with 80 % power.
+    """
+    sides = []
+    for chosen in chosen_by_share(found, shown).values():
+        first = chosen.pop(baseline, None)
+        others = [] if first is None else chosen.values()
+        sides += [(first, other) for other in others if {*first.seed} & {*other.seed}]
+    test = replace(test, samples=max(test.samples, _SAMPLES * len(sides)))
+    rows = [_row(first, other, shown, test) for first, other in sides]
+    return _decided(pd.DataFrame(rows, columns=COLUMNS, dtype=object))
+
+
+def _row(
+    baseline: pd.DataFrame, system: pd.DataFrame, shown: Shown, test: Significance
+) -> dict[str, Any]:
+    """Return what `against` tells of one system, but for what all rows decide."""
+    found, resampled = paired(baseline, system, shown)._asdict(), {}
+    if why := why_not(baseline, system, shown):
+        found |= {"untested": why, **dict.fromkeys(("t_p", "t_low", "t_high"), math.nan)}
+    else:
+        first, other = _shared(baseline, system)
+        resampled = test.resampled(first, other, shown, over_seeds=found["n"] > 1)
+    setting = system.setting.iloc[0]
+    seen = {"difference": found["difference"]}  # but for rounding that of the bootstrap
+    return {"system": setting.system, "title": setting.title, **found, **resampled, **seen}
+
+
+def _decided(table: pd.DataFrame) -> pd.DataFrame:
+    """Add what all rows decide together; see `against`."""
+    p_values = table.t_p.astype(float).where(table.n >= FEWEST)
+    if (table.bootstrap_p.notna() & (table.n >= FEWEST)).any():  # else the t-test decides alone
+        p_values = np.maximum(p_values, table.bootstrap_p.astype(float))  # nan where one is
+    untested = table.n.map("{} seeds".format).where(table.n < FEWEST, _NO_COUNTS)
+    silent = p_values.isna() & ~table.untested.astype(bool)
+    table["untested"] = table.untested.mask(silent, untested)
+    table["corrected_p"] = holm(p_values)
+    table["level"] = level = SIGNIFICANT / max(1, p_values.notna().sum())
+    table["detectable"] = [
+        math.nan if math.isnan(p) else detectable(_noise(one), one.n, level=level)
+        for p, one in zip(p_values, table.itertuples())
+    ]
+    return table
+
+
+def _noise(one: Any) -> Noise:
+    """Return what makes the differences of a row differ."""
+    errors = (0.0 if math.isnan(error) else error for error in (one.run_error, one.shared_error))
+    return Noise(one.se * math.sqrt(one.n), *errors)
+
+
+def interval(one: Any) -> tuple[float, float]:
+    """Return the 95 % interval that both tests of a row of `against` leave; nan for none."""
+    if math.isnan(one.bootstrap_p):
+        return one.t_low, one.t_high
+    return float(np.fmin(one.t_low, one.low)), float(np.fmax(one.t_high, one.high))
