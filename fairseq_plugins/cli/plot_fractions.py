@@ -31,7 +31,7 @@ def run(args: argparse.Namespace) -> None:
     from ..lab.figures.curves import plot_curves
     from ..lab.figures.drawing import check_stem, save
     from ..lab.results.frame import find_experiments, finished_parts
-    from ..lab.results.one_dataset import share_curves
+    from ..lab.results.part_tables import share_curves
     from ..messages import named
 
     command.show_log()

@@ -34,14 +34,14 @@ def run(args: argparse.Namespace) -> None:
     from ..files import write_text
     from ..lab.figures.drawing import save
     from ..lab.figures.seeds import plot_seeds
-    from ..lab.results import setting_tables
+    from ..lab.results import seed_report
 
     options = vars(args)
     folder, output = (options.pop(name) for name in ("folder", "output"))
-    report = setting_tables.make_report(folder, **options)
+    report = seed_report.make_report(folder, **options)
     output = output or (folder if folder.is_dir() else folder.with_name(f"{folder.stem}_seeds"))
-    text = setting_tables.format_markdown(report)
+    text = seed_report.format_markdown(report)
     save(plot_seeds(report.scores, report.shown), output / "seeds", ["png"])
-    for name, content in {"seeds.md": text, **setting_tables.csv_files(report)}.items():
+    for name, content in {"seeds.md": text, **seed_report.csv_files(report)}.items():
         write_text(output / name, content)
     print(text, end="")

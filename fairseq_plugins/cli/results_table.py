@@ -6,14 +6,14 @@
     fairseq-plugins results table runs/bertqa_large --ensemble runs/bertqa_large/answers
 
 For every system, a table shows the setting that is best on the validation set: mean and standard
-deviation over seeds, an arrow where the system is better than the baseline with p < 0.05 (in
-`dabert5`, where it is worse), and beside them the papers' scores.
+deviation over seeds, an arrow where the system is better or worse than the baseline with p < 0.05,
+and below them seeds, p and the papers' scores.
 """
 
 import argparse
 from pathlib import Path
 
-from ..lab.results.table_names import table_names
+from ..lab.results.layouts import table_names
 
 READ = ("folders",)
 

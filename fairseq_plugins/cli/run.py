@@ -101,7 +101,7 @@ def run(args: argparse.Namespace) -> int:
     command.check_places({} if args.dry_run else {"raw": args.raw})
     from ..lab.execution import after
     from ..lab.execution.experiment import planned, selected
-    from ..lab.results.table_names import check_names
+    from ..lab.results.layouts import check_names
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # end the trainings as well
     command.show_log("INFO")

@@ -6,9 +6,8 @@ from lab.finished_runs import finish
 
 from fairseq_plugins.lab.results.compare import Significance
 from fairseq_plugins.lab.results.frame import find_experiments, finished_parts
-from fairseq_plugins.lab.results.paper_formats import paper_table
-from fairseq_plugins.lab.results.paper_tables import Row, make_tables
-from fairseq_plugins.lab.results.tables import format_table
+from fairseq_plugins.lab.results.paper_tables import paper_tables
+from fairseq_plugins.lab.results.tables import table_lines
 
 OVER_SEEDS = Significance()
 
@@ -22,27 +21,34 @@ def fill(root, dataset, metric, scores, **changes):
 
 
 def parts_of(folders):
-    """Return the finished runs of each part."""
+    """Return the finished runs of folders, part by part."""
     return finished_parts(find_experiments(folders))
 
 
+def tables_of(folders, layout="", test=OVER_SEEDS, **options):
+    """Return papers' tables of runs: all that fit, or that of a name."""
+    return paper_tables(parts_of(folders), layout, test, **options)
+
+
 def table_of(folders, layout="sla1", test=OVER_SEEDS):
-    (table,) = make_tables(parts_of(folders), layout, test)
+    (table,) = tables_of(folders, layout, test)
     return table
-
-
-def format_markdown(table, test):
-    return format_table(paper_table(table, test))
-
-
-def entry_of(table, kind, size="minilm", place=0):
-    """Return the scores of a system on a dataset of a table."""
-    return table.entry(Row(size, kind), place)
 
 
 def cells(table, cited=False):
     """Return the table of the Markdown: rows of cells, those of cited systems where asked for."""
-    text = format_markdown(table, OVER_SEEDS)
-    rows = [line.strip("| ").split(" | ") for line in text.splitlines() if line.startswith("| ")]
+    lines = (line.replace("**", "").strip("| ") for line in table_lines(table))
+    rows = [line.split(" | ") for line in lines if not line.startswith("---")]
     assert len({len(row) for row in rows}) == 1
-    return [row for row in rows if cited or not row[0].endswith(", cited")]
+    return [row for row in rows if cited or not row[0].endswith("(cited)")]
+
+
+def named(table):
+    """Return what the systems of a table are called."""
+    return [row[0] for row in cells(table)[1:]]
+
+
+def column(table, head):
+    """Return the cells of a column: system -> cell."""
+    first, *rows = cells(table)
+    return {row[0]: row[first.index(head)] for row in rows}

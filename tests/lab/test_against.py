@@ -12,8 +12,9 @@ from lab.translated_runs import translated
 from fairseq_plugins.evaluation.seed_statistics import holm
 from fairseq_plugins.lab.results.compare import EITHER, Significance, interval
 from fairseq_plugins.lab.results.frame import read_runs
-from fairseq_plugins.lab.results.one_dataset import fraction_table
-from fairseq_plugins.lab.results.setting_tables import make_report
+from fairseq_plugins.lab.results.layouts import part_layouts
+from fairseq_plugins.lab.results.part_tables import part_table
+from fairseq_plugins.lab.results.seed_report import make_report
 
 TEST = Significance(EITHER)
 
@@ -116,7 +117,6 @@ def test_systems_that_have_learnt_nothing_are_not_tested(tmp_path, scores, is_te
     found = make_report(tmp_path, baseline="baseline").comparisons.iloc[0]
     assert math.isnan(found.t_p) != is_tested
     assert found.untested == ("" if is_tested else "at the floor")
-    ((arrow, remark),) = [
-        (row[-1].mark, row[-1].detail) for row in fraction_table(read_runs(tmp_path), TEST).rows
-    ]
-    assert (arrow, "floor" in remark) == ("↑" * is_tested, not is_tested)
+    (table,) = part_table(read_runs(tmp_path), part_layouts()["fractions"], TEST)
+    ((*_, cell),) = table.rows
+    assert (cell.mark, "floor" in cell.detail) == ("↑" * is_tested, not is_tested)

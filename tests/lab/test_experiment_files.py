@@ -22,8 +22,7 @@ from fairseq_plugins.lab.execution.training import planned_row
 from fairseq_plugins.lab.plan.experiment_file import read_experiment
 from fairseq_plugins.lab.plan.grid_selection import preset, resize
 from fairseq_plugins.lab.plan.prepared_data import METRICS, TRANSLATION
-from fairseq_plugins.lab.results.layouts import layouts
-from fairseq_plugins.lab.results.table_names import check_names
+from fairseq_plugins.lab.results.layouts import check_names, layouts
 from fairseq_plugins.prep.recipes.text_options import ANNOTATIONS
 
 WANTED = {  # every table of the papers, and the figures' grids

@@ -17,7 +17,7 @@ from lab.translated_runs import translated
 from fairseq_plugins.evaluation.score_report import score_files
 from fairseq_plugins.evaluation.translation import TextForm
 from fairseq_plugins.lab.results import frame, keeping
-from fairseq_plugins.lab.results.setting_tables import csv_files, format_markdown, make_report
+from fairseq_plugins.lab.results.seed_report import csv_files, format_markdown, make_report
 
 BOOTSTRAP = "low high bootstrap_p corrected_p examples samples".split()
 BOOTSTRAP += "run_error shared_error untested level detectable".split()
@@ -158,11 +158,10 @@ def test_a_line_that_is_no_json_object_is_named(rows, line):
 
 
 def test_failed_runs_are_passed_over(rows):
-    before = make_report(rows).settings
+    before = make_report(rows).runs
     changed(rows, 3, status="failed", metrics=None, last=None, error="out of memory")
-    after = make_report(rows).settings
-    assert sum(after.n) == sum(before.n) - 1
-    for number in range(1, sum(before.n) + 1):
+    assert len(make_report(rows).runs) == len(before) - 1
+    for number in range(1, len(before) + 1):
         changed(rows, number, status="failed")
     with pytest.raises(FileNotFoundError, match="no finished run"):
         make_report(rows)

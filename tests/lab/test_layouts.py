@@ -6,9 +6,7 @@ import pytest
 from lab.filled_tables import cells, fill, table_of
 
 from fairseq_plugins.lab.results import layouts as room
-from fairseq_plugins.lab.results import table_names
 from fairseq_plugins.lab.results.experiment_tables import lay_out
-from fairseq_plugins.lab.results.table_names import check_names
 
 MINE = """
 title: A table of mine
@@ -29,14 +27,18 @@ def folder(tmp_path, monkeypatch):
     """A copy of the layouts' folder, which is read in its place."""
     copied = tmp_path / "layouts"
     copied.mkdir()
-    for path in table_names.FOLDER.glob("*.yaml"):
+    for path in room.FOLDER.glob("*.yaml"):
         (copied / path.name).write_bytes(path.read_bytes())
-    (copied / "special").symlink_to(table_names.FOLDER / "special")
-    monkeypatch.setattr(table_names, "FOLDER", copied)
-    for cached in (room.layouts, room.labels):
-        cached.cache_clear()
+    (copied / "special").symlink_to(room.FOLDER / "special")
+    monkeypatch.setattr(room, "FOLDER", copied)
+    forget()
     yield copied
     monkeypatch.undo()
+    forget()
+
+
+def forget():
+    """Read all layouts anew."""
     for cached in (room.layouts, room.labels):
         cached.cache_clear()
 
@@ -45,20 +47,18 @@ def test_one_file_makes_a_table(folder, tmp_path):
     root = tmp_path / "rte"
     fill(root, "rte", "accuracy", {"bert_plain_base": [0.5, 0.51], "bert_mine_base": [0.6, 0.61]})
     with pytest.raises(ValueError, match="choices are"):
-        check_names(["mine"])
+        room.check_names(["mine"])
     (folder / "mine.yaml").write_text(MINE)
-    room.layouts.cache_clear()
-    room.labels.cache_clear()
-    check_names(["mine"])
+    forget()
+    room.check_names(["mine"])
     assert cells(table_of([root], "mine")) == [
-        ["system", "parameters", "RTE Acc", "n"],
-        ["BERT", "–", "50.50 (0.71)", "2"],
-        ["+ Mine", "–", "60.50 (0.71) ↑ [70.5]", "2"],
+        ["system", "parameters", "RTE (Acc)"],
+        ["BERT", "–", "50.50 ± 0.71 (2 seeds)"],
+        ["+ Mine", "–", "60.50 ± 0.71 ↑ (2 seeds · p 0.005 · paper 70.5)"],
     ]
     (text,), _ = lay_out([root])  # unasked, since it has a system of its own
-    assert "[In brackets: Somebody (2030), the same size.]" in text
-    column = room.layouts()["mine"].columns[1]
-    assert room.layouts()["mine"].figures("base", "bert_mine", column)["f1"] == 88.25
+    assert "Paper: Somebody (2030), of the same size" in text
+    assert room.layouts()["mine"].figures("base", "bert_mine")["qqp", "", "f1"] == 88.25
 
 
 @pytest.mark.parametrize(
@@ -77,8 +77,8 @@ def test_a_wrong_file_is_refused_with_place_and_value(folder, line, wrong, messa
     path = folder / "mine.yaml"
     path.write_text(MINE.replace(line, wrong, 1))
     if not message:
-        assert "mine" in room.read_layouts(folder)
+        assert "mine" in room.layouts()
         return
     with pytest.raises(ValueError, match=message) as refused:
-        room.read_layouts(folder)
+        room.layouts()
     assert str(refused.value).startswith(str(path))

@@ -16,12 +16,8 @@ from fairseq_plugins.lab.report.making import comparison_tables
 from fairseq_plugins.lab.results.choice import chosen_at
 from fairseq_plugins.lab.results.compare import Significance, paired, welch
 from fairseq_plugins.lab.results.frame import Shown, frame, read_experiments, read_runs
-from fairseq_plugins.lab.results.setting_tables import (
-    csv_files,
-    format_markdown,
-    make_report,
-    settings_table,
-)
+from fairseq_plugins.lab.results.seed_report import csv_files, format_markdown, make_report
+from fairseq_plugins.lab.results.setting_tables import every_setting
 
 PLAIN, POS, SLA = "bert_plain_tiny", "bert_pos_tiny", "bert_sla_tiny"
 
@@ -57,18 +53,14 @@ def rates_of(root, metric="accuracy"):
 
 def test_every_system_gets_its_best_rate_on_the_mean(root):
     assert rates_of(root) == {PLAIN: 5e-5, POS: 2e-5}
-    settings = make_report(root).settings
-    (pos,) = settings[settings.chosen.astype(bool) & (settings.system == POS)].itertuples()
-    values = [0.72, 0.74, 0.76]
-    assert (pos.n, pos.mean) == (3, pytest.approx(statistics.fmean(values)))
-    assert pos.deviation == pytest.approx(statistics.stdev(values))
-    assert pos.best == pytest.approx(0.76)
-    assert pos.last == pytest.approx(0.64)
+    rows = [row for row in make_report(root).settings.rows if row[4].text == "✓"]
+    cell = next(row[-1] for row in rows if row[0].text == POS)
+    assert (cell.text, cell.detail) == ("74.00 ± 2.00", "3 seeds · best 76.00 · last 64.00")
 
 
 def test_lower_is_better_for_losses(root):
     assert rates_of(root, "loss") == {PLAIN: 5e-5, POS: 2e-5}
-    assert make_report(root, metric="loss").settings.best.min() == pytest.approx(0.24)
+    assert "best 0.2400" in str(make_report(root, metric="loss").settings)
 
 
 def test_one_lucky_seed_does_not_choose_the_rate(root):
@@ -150,17 +142,9 @@ def test_choices_are_settings_of_their_own_and_chosen_like_rates(root):
     chosen = chosen_in(root)[SLA]
     assert chosen.setting.iloc[0][:4] == (SLA, 5e-5, 3, (("tree-threshold", 4),))
     assert ACCURACY.values(chosen) == pytest.approx([0.71, 0.72, 0.73])
-    report = make_report(root, baseline=PLAIN)
-    text = format_markdown(report)
-    assert f"| {SLA} tree-threshold=4 * | 5e-05 | 3 epochs | 3 | 72.00" in text
-    assert f"| {SLA} tree-threshold=3 | 5e-05 | 3 epochs | 3 | 62.00" in text
-    rows = list(csv.DictReader(csv_files(report)["settings.csv"].splitlines()))
-    found = [(row["choice"], row["lr"], row["chosen"]) for row in rows if row["system"] == SLA]
-    assert sorted(found) == [
-        ("tree-threshold=3", "5e-05", "False"),
-        ("tree-threshold=4", "2e-05", "False"),
-        ("tree-threshold=4", "5e-05", "True"),
-    ]
+    text = format_markdown(make_report(root, baseline=PLAIN))
+    assert f"| {SLA} (tree-threshold 4) | 5e-5 | 3 epochs | – | ✓ | 72.00" in text
+    assert f"| {SLA} (tree-threshold 3) | 5e-5 | 3 epochs | – |  | 62.00" in text
 
 
 def test_welchs_test_needs_two_seeds_a_side_and_some_deviation():
@@ -186,16 +170,15 @@ def test_welchs_test_needs_two_seeds_a_side_and_some_deviation():
 def test_report_shows_settings_choice_and_significance(root):
     report = make_report(root, samples=200)
     text = format_markdown(report)
-    assert f"| {POS} * | 2e-05 | 3 epochs | 3 | 74.00 ± 2.00 | 76.00 | 64.00 |" in text
-    assert f"| {PLAIN} | 2e-05 | 3 epochs | 3 | 52.00" in text
+    assert f"| {POS} | 2e-5 | 3 epochs | – | ✓ | **74.00 ± 2.00** (3 seeds" in text
+    assert f"| {PLAIN} | 2e-5 | 3 epochs | – |  | 52.00" in text
     assert f"Against {PLAIN}" in text
     assert "(50 examples, 200 samples)" in text
     (comparison,) = report.comparisons.itertuples()
     assert comparison.low < comparison.difference < comparison.high
     assert f"| {POS} | 3 | +11.33 ± " in text
     rows = list(csv.DictReader(csv_files(report)["settings.csv"].splitlines()))
-    assert len(rows) == 4
-    assert sum(row["chosen"] == "True" for row in rows) == 2
+    assert float(rows[-1]["mean"]) == pytest.approx(0.59)
     (row,) = csv.DictReader(csv_files(report)["comparisons.csv"].splitlines())
     assert float(row["bootstrap_p"]) == comparison.bootstrap_p < 0.05
 
@@ -249,7 +232,7 @@ def test_systems_without_a_seed_in_common_are_named_not_compared(tmp_path):
 
 def test_frames_without_a_run_keep_their_columns_and_make_no_table():
     assert {"setting", "counts"} <= {*frame([]).columns}
-    assert settings_table("None", frame([])) == []
+    assert every_setting("None", frame([])) == []
 
 
 def test_of_an_experiment_the_folder_of_a_part_is_asked_for(tmp_path):
@@ -308,8 +291,8 @@ def test_every_share_has_its_chosen_setting(tmp_path):
     own = {5e-5: (0.6, 1), 2e-5: (0.5, 1), 4e-5: (0.4, 0.05), 3e-5: (0.3, 0.05)}
     for rate, (value, share) in own.items():
         finish(tmp_path, PLAIN, rate, 1, value, share=share)
-    settings = make_report(tmp_path).settings
-    assert list(settings.lr[settings.chosen.astype(bool)]) == [4e-5, 5e-5]
+    found = [row[1].value for row in make_report(tmp_path).settings.rows if row[5].text == "✓"]
+    assert sorted(found) == [4e-5, 5e-5]
 
 
 def test_a_choice_among_more_settings_is_said_where_it_chose(root, tmp_path):
@@ -334,7 +317,7 @@ def test_how_long_runs_by_updates_trained_is_told(tmp_path):
         length = {"epochs": 0, "updates": updates, "choice": {"clip-norm": updates}}
         finish(tmp_path, PLAIN, 5e-5, 1, value, **length)
     report = make_report(tmp_path)
-    assert "| 10,000 updates | 1 | 60.00 |" in format_markdown(report)
+    assert "| 10,000 updates |" in format_markdown(report)
     rows = list(csv.DictReader(csv_files(report)["settings.csv"].splitlines()))
     assert [(row["epochs"], row["updates"]) for row in rows] == [("", "1000"), ("", "10000")]
     assert {row["deviation"] for row in rows} == {""}  # of one seed

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from lab.filled_tables import OVER_SEEDS, cells, format_markdown, parts_of, table_of
+from lab.filled_tables import OVER_SEEDS, cells, column, named, parts_of, table_of, tables_of
 from lab.finished_questions import answered, with_three_models
 
 from fairseq_plugins.evaluation.example_answers import example_counts, read_answers
@@ -21,10 +21,8 @@ from fairseq_plugins.lab.plan.prepared_data import PreparedData, read_folders, r
 from fairseq_plugins.lab.plan.recipes import settings, total_updates, train_options
 from fairseq_plugins.lab.results import squad_answers
 from fairseq_plugins.lab.results.bertqa import models_table, with_ensemble
-from fairseq_plugins.lab.results.compare import EXAMPLES, Significance
 from fairseq_plugins.lab.results.experiment_tables import lay_out
-from fairseq_plugins.lab.results.paper_tables import make_tables
-from fairseq_plugins.lab.results.tables import format_table
+from fairseq_plugins.lab.results.paper_tables import paper_tables
 
 MANIFEST = {
     "dataset": "squad",
@@ -191,39 +189,25 @@ def test_a_run_leaves_its_answers_and_the_tuned_metrics(run, monkeypatch):
 def test_table_2_has_the_papers_rows_with_its_figures_in_both_wirings(tmp_path):
     answered(tmp_path, "bert_plain_base", [0.74], "bert_plain_base")
     answered(tmp_path, "simple_skip_base", [0.75], "bertqa_literal_base")
-    answered(tmp_path, "query_simple_skip_base", [0.76], "bertqa_base")
-    head, plain, literal, query = cells(table_of([tmp_path], "bertqa2"))
-    assert [row[0] for row in (plain, literal, query)] == [
-        "BERT",
-        "Simple Skip",
-        "Simple Skip, query",
-    ]
-    f1, em = head.index("SQuAD F1"), head.index("SQuAD EM")
-    assert (plain[f1], literal[f1], query[f1]) == ("74.00 [74.15]", "75.00 [74.81]", "76.00")
-    assert literal[em] == "50.00 [72.11]"
-    assert literal[head.index("SQuAD F1 tuned")] == "77.00"
-    text = format_markdown(table_of([tmp_path], "bertqa2"), OVER_SEEDS)
-    assert "Chadha and Sood (2019), on 6,078 questions (half of" in text
-    assert "development set), the same size.]" in text
+    answered(tmp_path, "query_simple_skip_base", [0.76], "bertqa_base", tuned_exact=None)
+    table = table_of([tmp_path], "bertqa2")
+    assert column(table, "SQuAD (F1)") == {
+        "BERT": "74.00 (1 seed · paper 74.15)",
+        "Simple Skip": "75.00 (1 seed · paper 74.81)",
+        "Simple Skip, query": "76.00 (1 seed)",
+    }
+    assert column(table, "SQuAD (F1 tuned)")["Simple Skip"] == "77.00 (1 seed)"
+    assert "SQuAD (EM tuned)" not in cells(table)[0]  # which a run lacks
+    assert "Chadha and Sood (2019), on 6,078 questions (half of" in table.caption
 
 
 def test_table_3_compares_models_trained_on_other_data(tmp_path):
     answered(tmp_path, "bert_plain_large", [0.80, 0.81, 0.805], "bert_plain_large")
     answered(tmp_path, "model1_large", [0.9, 0.91, 0.905], "bertqa_literal_large", data="d")
-    (table,) = make_tables(parts_of([tmp_path]), "", OVER_SEEDS)
-    text = format_markdown(table, OVER_SEEDS)
-    assert "| Model 1 |" in text
-    assert "90.50 (0.50) ↑ [82.08]" in text
-    assert "Table 2)" not in text  # no system of its own ran
-
-
-def test_metrics_of_a_tuned_threshold_are_left_out_where_a_run_has_none(tmp_path):
-    answered(tmp_path, "bert_plain_base", [0.74, 0.75], "bert_plain_base")
-    answered(tmp_path, "bertqa_base", [0.75, 0.76], "bertqa_base", tuned_f1=None)
-    test = Significance(EXAMPLES, 5, 1)
-    head = cells(table_of([tmp_path], "bertqa2", test))[0]
-    assert "SQuAD F1 tuned" not in head
-    assert "SQuAD EM tuned" in head
+    (table,) = tables_of([tmp_path])
+    found = column(table, "SQuAD (F1)")["Model 1"]
+    assert found == "90.50 ± 0.50 ↑ (3 seeds · p < 0.001 · paper 82.08)"
+    assert "Table 3)" in table.title  # no system of Table 2 ran
 
 
 def test_table_1_says_what_the_models_are(tmp_path):
@@ -231,26 +215,21 @@ def test_table_1_says_what_the_models_are(tmp_path):
     (table,) = models_table(parts_of([tmp_path]))
     models = table.records()
     assert [model["model"] for model in models] == [f"Model {k} (large)" for k in (1, 2, 3)]
-    assert {(model["BS"], model["GA"], model["dataset"]) for model in models} == {
-        ("6", "3", "squad2_35")
-    }
+    told = {(model["BS"], model["GA"], model["LR"], model["dataset"]) for model in models}
+    assert told == {("6", "3", "1.5e-05", "squad2_35")}
     assert [model["arch. changes"] for model in models] == ["none", "no LSTM", "none"]
-    text = format_table(table)
-    assert "| Model 2 (large) | 6 | 3 | 1.5e-05 | squad2_35 | no LSTM | 6, 3, 1.2e-5," in text
     assert len(lay_out([tmp_path], ["bertqa1"])[1].splitlines()) == 4
 
 
 def test_the_ensemble_stands_in_table_3_beside_the_papers(tmp_path):
     folder = with_three_models(tmp_path)
     found = with_ensemble(parts_of([tmp_path]), folder)
-    (table,) = make_tables(found, "bertqa3", OVER_SEEDS)
-    rows = {row[0]: row for row in cells(table)}
-    assert list(rows)[1:] == ["BERT", "Model 1", "Model 2", "Model 3", "Ensemble"]
-    f1 = rows["system"].index("SQuAD F1")
-    assert rows["Ensemble"][f1] == "83.00 [83.42]"
-    assert rows["Ensemble"][1] == "3.0M"
-    text = format_markdown(table, OVER_SEEDS)
-    assert "Ensemble of model1_large, model2_large, model3_large, rule paper" in text
+    (table,) = paper_tables(found, "bertqa3", OVER_SEEDS)
+    assert named(table) == ["BERT", "Model 1", "Model 2", "Model 3", "Ensemble"]
+    assert column(table, "SQuAD (F1)")["Ensemble"] == "83.00 (1 seed · paper 83.42)"
+    assert column(table, "parameters")["Ensemble"] == "3.00M"
+    said = "Ensemble of model1_large, model2_large, model3_large, rule paper"
+    assert said in table.notes[-1]
 
 
 def test_an_ensemble_of_other_runs_or_of_another_split_is_refused(tmp_path):

@@ -19,7 +19,7 @@ from ..figures.drawing import save
 from ..figures.seeds import plot_seeds
 from ..results.choice import baseline_of, chosen_finished, seed_scores, shown_of
 from ..results.frame import Experiment, tried
-from ..results.one_dataset import share_curves
+from ..results.part_tables import share_curves
 from ..results.tables import name_of, scale_of
 from ..results.training_log import training_losses, validations
 from ..run_files import LOG

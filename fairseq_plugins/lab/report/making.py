@@ -19,11 +19,11 @@ from ..results.choice import plain_of, shown_of
 from ..results.compare import EXAMPLES, SEEDS, Significance, against
 from ..results.experiment_tables import makers
 from ..results.frame import Experiment, Shown, compared, read_experiments, tried
-from ..results.one_dataset import label_of
-from ..results.paper_formats import page_table
+from ..results.layouts import table_names
+from ..results.part_tables import label_of
 from ..results.remarks import remarked
-from ..results.setting_tables import compared_table, settings_table
-from ..results.table_names import table_names
+from ..results.seed_report import compared_table
+from ..results.setting_tables import every_setting
 from ..results.tables import ResultTable
 from ..results.verdicts import sentences
 from ..safe_files import refuse_links
@@ -176,12 +176,12 @@ def tables_of(
     test = drawn if several else replace(drawn, over=EXAMPLES)
     paper = options.paper and not experiment.is_invented
     shown: list[ResultTable] = []
-    for root, make in makers(found, wanted, test, paper, page_table, shares=True):
+    for root, make in makers(found, wanted, test, paper=paper, shares=True):
         shown += tried(make, remarks, [], f"{root}{left_out}")
     shown = [remarked(table, experiment.runs) for table in shown]
     for name, runs in experiment.parts.items():
         title = f"{name}: every setting"
-        shown += settings_table(title, runs, is_folded=len(experiment.parts) > _SHORT)
+        shown += every_setting(title, runs, is_folded=len(experiment.parts) > _SHORT)
     for one in found:
         make = partial(comparison_tables, one, options.baseline, drawn)
         shown += tried(make, remarks, [], f"{one.root.iloc[0]}{left_out}")

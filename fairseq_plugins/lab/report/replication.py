@@ -23,7 +23,7 @@ from ..figures.seeds import plot_seeds
 from ..plan.claims_file import Claim, ClaimsFile, Compared, read_claims
 from ..results.compare import interval
 from ..results.frame import read_runs
-from ..results.setting_tables import SeedReport, make_report
+from ..results.seed_report import SeedReport, make_report
 from ..results.tables import (
     NONE,
     Heading,

@@ -6,7 +6,6 @@ several runs together, as ``fairseq-plugins answer`` gives them, stand in tables
 
 import math
 from collections.abc import Sequence
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -15,9 +14,8 @@ import pandas as pd
 from ..rows import PlacedRow, Row
 from . import squad_answers
 from .frame import frame, frame_of
-from .layouts import Entries, labels, special
+from .layouts import MODELS, Entries, labels, special
 from .paper_tables import row_of
-from .table_names import MODELS
 from .tables import Heading, ResultTable, TableCell, words
 
 ENSEMBLE = "ensemble"  # kind of the system
@@ -39,18 +37,6 @@ class Models(Entries):
     usual: dict[str, str | None]
     called: dict[str, str]
 
-    def changes(self, options: dict[str, Any]) -> str:
-        """Say what a model has otherwise than its architecture."""
-        named = (name for name in self.usual if options.get(name) != self.usual[name])
-        words = (f"{name} {options[name]}" for name in named if name in options)
-        return ", ".join(self.called.get(word, word) for word in words) or "none"
-
-
-@cache
-def models_layout() -> Models:
-    """Return the layout."""
-    return special(MODELS, Models)
-
 
 def models_table(found: Sequence[pd.DataFrame], asked: bool = False) -> list[ResultTable]:
     """Lay the paper's models among runs out, each once; no table if there are none.
@@ -58,32 +44,32 @@ def models_table(found: Sequence[pd.DataFrame], asked: bool = False) -> list[Res
     Raises:
         ValueError: there are none, and they are asked for.
     """
-    models: dict[tuple[int, str], list[str]] = {}
+    layout, models = special(MODELS, Models), {}
     for run in (run for one in found for run in one.itertuples()):
         row = row_of(run)
-        said = models_layout().systems.get(row.kind.removeprefix(QUERY))
-        if said and not row.name:
-            size, accumulated = (
+        said = layout.systems.get(row.kind.removeprefix(QUERY))
+        if said and not row.name and row not in models:
+            batch, accumulated = (
                 int(run.options.get(name, usual))
                 for name, usual in (("batch-size", 0), ("update-freq", 1))
             )
-            texts = [f"{row.label} ({row.size})", str(size * accumulated), str(accumulated)]
+            own = {name: run.options.get(name, usual) for name, usual in layout.usual.items()}
+            changes = [f"{name} {own[name]}" for name in own if own[name] != layout.usual[name]]
+            texts = [f"{row.label} ({row.size})", batch * accumulated, accumulated]
             texts += [f"{run.learning_rate:g}", Path(run.prepared).name or "–"]
-            texts += [models_layout().changes(run.options), said]
-            models.setdefault((list(labels()).index(row.kind), row.size), texts)
-    if not models:
-        if asked:
-            raise ValueError(f"table {MODELS!r}: no run is called model1, model2 or model3")
-        return []
+            texts += [", ".join(layout.called.get(one, one) for one in changes) or "none", said]
+            models[row] = [TableCell(str(text)) for text in texts]
+    if asked and not models:
+        raise ValueError(f"table {MODELS!r}: no run is called model1, model2 or model3")
     headings = [*words("model"), *map(Heading, ("BS", "GA", "LR"))]
     headings += words("dataset", "arch. changes", "paper")
-    rows = [list(map(TableCell, models[key])) for key in sorted(models)]
+    rows = [models[row] for row in sorted(models, key=lambda row: [*labels()].index(row.kind))]
     caption = "BS: questions of an update; GA: batches that they are read in. Paper: the same."
-    return [ResultTable(models_layout().title, headings, rows, caption)]
+    return [ResultTable(layout.title, headings, rows, caption)] if models else []
 
 
 def with_ensemble(found: Sequence[pd.DataFrame], folder: str | Path) -> list[pd.DataFrame]:
-    """Return runs with an ensemble of some of them.
+    """Return runs with an ensemble of some of them, as if it were a run.
 
     Args:
         found: runs, all members among them.
@@ -97,42 +83,34 @@ def with_ensemble(found: Sequence[pd.DataFrame], folder: str | Path) -> list[pd.
     metrics = squad_answers.metrics_of(folder)
     about = squad_answers.read_json(folder / squad_answers.METRICS)
     runs = {run["folder"].resolve(): run for one in found for run in one.to_dict("records")}
-    members = []
+    members: list[dict[str, Any]] = []
     for checkpoint in map(Path, about.get("checkpoints", ())):
-        run = runs.get(checkpoint.resolve().parent)
-        if run is None:
+        if (at := checkpoint.resolve().parent) not in runs:
             raise ValueError(f"{folder}: {checkpoint} is of none of the runs that are reported")
-        members.append(run)
-    if not members or not str(about.get("of", "")).startswith(f"{members[0]['validation']} of "):
+        members.append(runs[at])
+    of = str(about.get("of", ""))
+    if not members or not of.startswith(f"{members[0]['validation']} of "):
         raise ValueError(
-            f"{folder} holds no answers of checkpoints to split 'valid', but to {about.get('of')!r}"
+            f"{folder} holds no answers of checkpoints to split 'valid', but to {of!r}"
         )
-    added = _ensemble(members, metrics, folder, str(about.get("ensemble")))
-    is_home = [one.root.iloc[0] == added["root"] for one in found]
-    return [
-        frame([*one.to_dict("records"), added]) if here else one
-        for one, here in zip(found, is_home)
-    ]
-
-
-def _ensemble(
-    members: Sequence[dict[str, Any]], metrics: dict[str, float], folder: Path, rule: str
-) -> dict[str, Any]:
-    """Return an ensemble as if it were a run."""
-    first = frame(list(members))
-    rows = [row_of(run) for run in first.itertuples()]
+    rows = [row_of(run) for run in frame(members).itertuples()]
     wired = QUERY if all(row.kind.startswith(QUERY) for row in rows) else ""
-    of_runs = ("experiment", "part", "dataset", "arch", "status", "metric", "chosen_on", "data")
+    first, of_runs = members[0]["row"], "experiment part dataset arch status metric chosen_on data"
     made = Row(
-        **{name: getattr(members[0]["row"], name) for name in of_runs},
+        **{name: getattr(first, name) for name in of_runs.split()},
         system=f"{wired}{ENSEMBLE}_{rows[0].size}",
         seed=1,
         learning_rate=math.nan,
-        choice={"of": ", ".join(first.system), "rule": rule},
-        metrics={members[0]["validation"]: metrics},
+        choice={
+            "of": ", ".join(run["system"] for run in members),
+            "rule": str(about.get("ensemble")),
+        },
+        metrics={first.chosen_on: metrics},
         last=metrics,
-        parameters=sum(first.parameters),
+        parameters=sum(run["parameters"] for run in members),
         folder="",
     )
     (line,) = frame_of([PlacedRow(str(folder), made, folder)]).to_dict("records")
-    return {**line, "root": members[0]["root"]}
+    line["root"] = members[0]["root"]
+    runs = [(one.to_dict("records"), one.root.iloc[0] == line["root"]) for one in found]
+    return [frame([*lines, *[line] * is_home]) for lines, is_home in runs]

@@ -1,8 +1,7 @@
 """All tables of runs, by the names that experiment files and the command of tables give them.
 
-Those of a paper lay systems of several datasets out (`layouts`), `bertqa1` says what models are,
-and the others are of one dataset each: `fractions`, `features`, `feature_dims`, and `settings`,
-which has every setting of every system.
+Those of papers lay systems of several datasets out, `bertqa1` says what models are, and the others
+are of one dataset each; `settings` has every setting of every system.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -14,24 +13,17 @@ import pandas as pd
 
 from ...messages import named
 from ..plan.prepare import TRANSLATION
-from .bertqa import models_layout, models_table, with_ensemble
+from .bertqa import models_table, with_ensemble
 from .compare import EITHER, EXAMPLES, Significance
-from .frame import Experiment, find_experiments, finished_parts
-from .layouts import layouts
-from .one_dataset import feature_table, fraction_table, label_of, width_table
-from .paper_formats import paper_table
-from .paper_tables import CSV, Filled, make_tables
+from .frame import find_experiments, finished_parts
+from .layouts import MODELS, SETTINGS, SHARE, check_names, layouts, part_layouts
+from .paper_tables import paper_tables
+from .part_tables import label_of, part_table
 from .remarks import remarked
-from .setting_tables import settings_table
-from .table_names import FEATURE_DIMS, FEATURES, FRACTIONS, MODELS, SETTINGS, check_names
+from .setting_tables import every_setting
 from .tables import ResultTable, format_table, to_csv
 
-Form = Callable[[Filled, Significance], ResultTable]  # how papers' tables are laid out
-_OF_ONE_DATASET = {  # all but the first are of translation
-    FRACTIONS: fraction_table,
-    FEATURES: feature_table,
-    FEATURE_DIMS: width_table,
-}
+Maker = Callable[[], Sequence[ResultTable]]
 
 
 def lay_out(
@@ -42,13 +34,13 @@ def lay_out(
     test: Significance | None = None,
     paper: bool = True,
 ) -> tuple[list[str], str]:
-    """Return tables as Markdown texts, and their scores, or else the models, as CSV.
+    """Return tables as Markdown texts, and their scores, or else the first of them, as CSV.
 
     Args:
         folders: of experiments or of runs.
         names: of the tables; empty for those that the experiments ask for, or all that fit.
         ensembles: folders of answers of several of the runs; empty for those that steps left.
-        test: of differences in the papers' tables; None for the usual one.
+        test: of differences; None for the usual one.
         paper: whether papers' figures stand beside ours; never where all corpora are invented.
 
     Raises:
@@ -57,60 +49,40 @@ def lay_out(
             together.
     """
     folders, test = list(map(Path, folders)), test or Significance()
-    experiments = find_experiments(folders)
-    found, names = _read(experiments, folders, names, ensembles)
-    paper = paper and not all(one.is_invented for one in experiments)
-    tables = [one for _, make in makers(found, names, test, paper, paper_table) for one in make()]
-    shown = pd.concat(found)
-    tables = [remarked(table, shown) for table in tables]
-    if SETTINGS in names or not (tables or names):
-        parts = (part for one in experiments for part in one.parts.items())
-        tables += [table for name, runs in parts for table in settings_table(name, runs)]
-    return list(map(format_table, tables)), _csv(tables)
-
-
-def _csv(tables: Sequence[ResultTable]) -> str:
-    """Return the scores of tables, or else the models, as CSV."""
-    if scores := [line for one in tables for line in one.scores]:
-        return to_csv(scores, CSV)
-    models = [table.records() for table in tables if table.title == models_layout().title]
-    return to_csv(models[0]) if models else ""
-
-
-def _read(
-    experiments: Sequence[Experiment],
-    folders: Sequence[Path],
-    names: Sequence[str],
-    ensembles: Sequence[str | Path],
-) -> tuple[list[pd.DataFrame], Sequence[str]]:
-    """Return the finished runs, with their ensembles, and the tables that are asked for."""
     check_names(names)
+    experiments = find_experiments(folders)
     own = [one for one in experiments if one.folder in folders and one.facts]
     names = names or list(dict.fromkeys(name for one in own for name in one.tables))
     check_names(names)
     found = finished_parts(experiments)
     for folder in ensembles or [folder for one in own for folder in one.ensembles()]:
         found = with_ensemble(found, folder)
-    return found, names
+    paper = paper and not all(one.is_invented for one in experiments)
+    shown = pd.concat(found)
+    made = (table for _, make in makers(found, names, test, paper=paper) for table in make())
+    tables = [remarked(table, shown) for table in made]
+    if SETTINGS in names or not (tables or names):
+        parts = (part for one in experiments for part in one.parts.items())
+        tables += [table for part in parts for table in every_setting(*part)]
+    scores = [line for one in tables for line in one.scores]
+    return list(map(format_table, tables)), to_csv(scores or tables[0].records())
 
 
 def makers(
     found: Sequence[pd.DataFrame],
     names: Sequence[str],
     test: Significance,
-    paper: bool,
-    form: Form,
     *,
+    paper: bool = True,
     shares: bool = False,
-) -> Iterator[tuple[Path, Callable[[], Sequence[ResultTable]]]]:
+) -> Iterator[tuple[Path, Maker]]:
     """Yield what makes the tables that are asked for, or, if none is, all that fit.
 
     Args:
         found: the runs.
         names: of the tables; all that are made from finished runs alone.
-        test: of differences in the papers' tables.
+        test: of differences; in tables of one dataset it may turn to examples.
         paper: whether papers' figures stand beside ours.
-        form: of papers' tables.
         shares: whether runs on several shares of the data have their table even if not asked for.
 
     Yields:
@@ -125,22 +97,17 @@ def makers(
     if not names and any(one.dataset.iloc[0] != TRANSLATION for one in found):
         papers = [""]
     for name in papers:
-        yield root, partial(_papers, found, name, test, paper, form)
-    either = test if test.over == EXAMPLES else replace(test, over=EITHER)
-    for name, make in _OF_ONE_DATASET.items():
-        fitting = [one for one in found if name == FRACTIONS or one.dataset.iloc[0] == TRANSLATION]
+        yield root, partial(paper_tables, found, name, test, paper=paper)
+    test = test if test.over == EXAMPLES else replace(test, over=EITHER)
+    for name, layout in part_layouts().items():
+        is_share = layout.rows == SHARE
+        fitting = [one for one in found if is_share or one.dataset.iloc[0] == TRANSLATION]
         if name in names and not fitting:
             yield root, partial(_refuse, name, found)
         for one in fitting:
-            several = name == FRACTIONS and one.fraction.nunique() > 1
+            several = is_share and one.fraction.nunique() > 1
             if name in names or (several and (shares or not names)):
-                yield one.root.iloc[0], lambda make=make, one=one: [make(one, either, paper)]
-
-
-def _papers(
-    found: Sequence[pd.DataFrame], name: str, test: Significance, paper: bool, form: Form
-) -> list[ResultTable]:
-    return [form(one, test) for one in make_tables(found, name, test, paper=paper)]
+                yield one.root.iloc[0], partial(part_table, one, layout, test, paper=paper)
 
 
 def _refuse(name: str, found: Sequence[pd.DataFrame]) -> list[ResultTable]:

@@ -1,17 +1,16 @@
-"""Layouts of the papers' tables, with the figures that the papers print: one YAML file a table.
+"""Layouts of tables, with the figures that the papers print: one YAML file a table.
 
 To add a table, write a file into the folder ``layouts``: its name is that of the table, its entries
-are the fields of `TableLayout` and `Column`. Nothing else has to know of it.
+are the fields of `TableLayout` and `Column`, or, with ``rows``, of `PartLayout`. Nothing else has
+to know of it.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Sequence
 from functools import cache
-from itertools import zip_longest
 from pathlib import Path
-from statistics import fmean
 from typing import Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, model_validator
@@ -19,16 +18,20 @@ from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, mo
 from ...evaluation.metrics import LOWER_IS_BETTER, NAMES
 from ...messages import named, quoted
 from ..plan.yaml_file import read_yaml
-from . import table_names
 from .squad_answers import TUNED
 
+FOLDER = Path(__file__).parent / "layouts"
 PLAIN = "bert_plain"
+MODELS, SETTINGS = "bertqa1", "settings"  # tables that are no layouts of scores
 UP, DOWN = "↑", "↓"
 SIGNIFICANT = 0.05  # largest p-value behind an arrow
+SHARE = "share"
+_LAST = 100  # place of a table that says none
 _METRICS = {*LOWER_IS_BETTER, *(name for names in NAMES.values() for name in names)}
 _Size = Literal["tiny", "minilm", "base", "large"]
 _Figures = tuple[float | None, ...]
 _Made = TypeVar("_Made", bound=BaseModel)
+Place = tuple[str, str, str]  # dataset, the only split that is shown or "", metric
 
 
 class Entries(BaseModel):
@@ -46,7 +49,6 @@ class Column(Entries):
         metrics: title -> name; the last is the one that averages take.
         tested: whether the test set is shown where all runs were tried on it; else validation.
         split: the only split that is shown, for a second column of the dataset; may be empty.
-        optional: of the metrics, those that are left out where a run lacks them.
     """
 
     dataset: str
@@ -54,7 +56,6 @@ class Column(Entries):
     metrics: dict[str, str]
     tested: bool = False
     split: str = ""
-    optional: tuple[str, ...] = ()
 
     @field_validator("metrics")
     @classmethod
@@ -65,9 +66,14 @@ class Column(Entries):
                 raise ValueError(f"no metric {name!r}; choices: {choices}")
         return metrics
 
+    @property
+    def places(self) -> list[Place]:
+        """Where its figures stand among those of a row."""
+        return [(self.dataset, self.split, metric) for metric in self.metrics.values()]
+
 
 class TableLayout(Entries):
-    """A table of a paper, or one made like it.
+    """A table of a paper, or one made like it: systems by datasets.
 
     Args:
         title: what it is.
@@ -83,19 +89,16 @@ class TableLayout(Entries):
         cited: systems that nobody can train here -> their printed figures, in the same form. They
             stand below the others.
         sizeless: kinds that come in one size, which belongs to none of BERT's.
-        own: kinds that no table of another paper shows; with a run of one of them the table is
-            made unasked.
-        asked_by: further kinds whose runs make it unasked, though other tables show them as well.
+        own: kinds that no table of another paper shows. With a run of one of them, or else of one
+            of `systems`, the table is made unasked.
         only: the kinds that it shows; empty for all but other tables' own.
         baseline: kind that the others are compared with.
-        marks_worse: whether systems worse than the baseline are marked, and not those better.
-        plain_only: whether its kinds mean names of systems with a plain architecture only.
         notes: what else a reader has to know.
     """
 
     title: str
     columns: tuple[Column, ...]
-    order: int = table_names.LAST
+    order: int = _LAST
     source: str = ""
     average: bool = False
     systems: dict[str, str] = {}
@@ -103,23 +106,20 @@ class TableLayout(Entries):
     cited: dict[str, _Figures] = {}
     sizeless: tuple[str, ...] = ()
     own: tuple[str, ...] = ()
-    asked_by: tuple[str, ...] = ()
     only: tuple[str, ...] = ()
     baseline: str = PLAIN
-    marks_worse: bool = False
-    plain_only: bool = False
     notes: tuple[str, ...] = ()
 
     @model_validator(mode="after")
     def _figures_fit(self) -> TableLayout:
+        rows = {
+            f"paper: {size}: {k}": r for size, own in self.paper.items() for k, r in own.items()
+        }
+        rows |= {f"cited: {name}": row for name, row in self.cited.items()}
         room = sum(len(column.metrics) for column in self.columns)
-        for place, rows in [
-            *(("paper: " + size, r) for size, r in self.paper.items()),
-            ("cited", self.cited),
-        ]:
-            for name, figures in rows.items():
-                if len(figures) > room:
-                    raise ValueError(f"{place}: {name}: {len(figures)} figures for {room} metrics")
+        for place, row in rows.items():
+            if len(row) > room:
+                raise ValueError(f"{place}: {len(row)} figures for {room} metrics")
         return self
 
     @property
@@ -127,58 +127,42 @@ class TableLayout(Entries):
         """The datasets of all columns."""
         return {column.dataset for column in self.columns}
 
-    @property
-    def arrow(self) -> str:
-        """What marks a system that differs from the baseline by more than chance."""
-        return DOWN if self.marks_worse else UP
+    def figures(self, size: str, kind: str) -> dict[Place, float]:
+        """Return what the paper found with this size, or else with the base size; nan for none."""
+        paper: dict[str, dict[str, _Figures]] = {**self.paper}
+        return self._placed(paper.get(size, paper.get("base", {})).get(kind, ()))
 
-    @property
-    def smallest(self) -> str:
-        """The kind beyond whose parameters those of others are shown."""
-        return PLAIN if self.marks_worse else self.baseline
+    def cited_figures(self, name: str) -> dict[Place, float]:
+        """Return what a cited system is printed with; nan for none."""
+        return self._placed(self.cited[name])
 
-    def figures(self, size: str, kind: str, column: Column) -> dict[str, float]:
-        """Return metric -> what the paper found with this size, or else with the base size."""
-        return self._of_column(self._printed(size, kind), column)
+    def _placed(self, row: _Figures) -> dict[Place, float]:
+        places = [place for column in self.columns for place in column.places]
+        padded = [*row, *[None] * (len(places) - len(row))]
+        return {p: math.nan if one is None else one for p, one in zip(places, padded)}
 
-    def cited_figures(self, name: str, column: Column) -> dict[str, float]:
-        """Return metric -> what a cited system is printed with."""
-        return self._of_column(self.cited[name], column)
 
-    def paper_average(self, size: str, kind: str) -> float:
-        """Return the paper's mean over its datasets; nan where it lacks one."""
-        return self._average(self._printed(size, kind))
+class PartLayout(Entries):
+    """A table of one dataset: at each row and column the best setting, with what it gains.
 
-    def cited_average(self, name: str) -> float:
-        """Return the mean of a cited system over the datasets; nan where it lacks one."""
-        return self._average(self.cited[name])
+    Args:
+        title: what its rows differ in.
+        rows: the share of the training data, with a column a system; or, of translation, the
+            features, or their width.
+        order: its place among the tables.
+        source, data: of the printed figures, and how folders of runs on the same data begin.
+        split, metric: of the printed figures.
+        paper: row -> column -> figure.
+    """
 
-    def _printed(self, size: str, kind: str) -> _Figures:
-        paper: Mapping[str, dict[str, _Figures]] = {**self.paper}
-        return paper.get(size, paper.get("base", {})).get(kind, ())
-
-    def _of_column(self, row: _Figures, column: Column) -> dict[str, float]:
-        """Return metric -> figure of a dataset, of those of the whole row; nan for none."""
-        places = [(one, metric) for one in self.columns for metric in one.metrics.values()]
-        return {
-            metric: math.nan if figure is None else figure
-            for (one, metric), figure in zip_longest(places, row)
-            if (one.dataset, one.split) == (column.dataset, column.split)
-        }
-
-    def _average(self, row: _Figures) -> float:
-        """Return the mean of the last metrics of all columns; nan where one is missing."""
-        return fmean([*self._of_column(row, column).values()][-1] for column in self.columns)
-
-    def printed_sizes(self, sizes: set[str]) -> str:
-        """Say which size the figures beside models of these sizes are of; empty for their own."""
-        own = sorted(sizes & self.paper.keys())
-        if len(own) == len(sizes - {""}):
-            return ""
-        if "base" not in self.paper:  # nothing stands beside the others
-            return f"{' and '.join(own)} size"
-        larger = [size for size in own if size != "base"]
-        return f"base size; beside {', '.join(larger)}, the same size" if larger else "base size"
+    title: str
+    rows: Literal["share", "features", "width"]
+    order: int = _LAST
+    source: str = ""
+    data: str = ""
+    split: str = ""
+    metric: str = ""
+    paper: dict[float, dict[str, float]] = {}
 
 
 def read_entries(path: Path, form: type[_Made]) -> _Made:
@@ -199,28 +183,36 @@ def read_entries(path: Path, form: type[_Made]) -> _Made:
         raise ValueError(f"{path}: {named(faults, between='; ', longest=1000)}") from None
 
 
-def read_layouts(folder: Path) -> dict[str, TableLayout]:
-    """Read all layouts of a folder: name -> layout, in their order.
+def _read(form: type[_Made]) -> dict[str, _Made]:
+    """Read all layouts of a form, in their order."""
+    files = {path: read_yaml(path) for path in FOLDER.glob("*.yaml")}
+    own = [path for path, entries in files.items() if ("rows" in entries) == (form is PartLayout)]
+    own.sort(key=lambda path: (files[path].get("order", _LAST), path.stem))
+    return {path.stem: read_entries(path, form) for path in own}
 
-    Raises:
-        ValueError: see `read_entries`; or a kind that no table calls anything.
-    """
-    found = {path.stem: read_entries(path, TableLayout) for path in folder.glob("*.yaml")}
-    found = dict(sorted(found.items(), key=lambda item: (item[1].order, item[0])))
-    known = [kind for one in found.values() for kind in one.systems]
-    for name, one in found.items():
-        printed = [kind for rows in one.paper.values() for kind in rows]
-        for kind in (*one.own, *one.asked_by, *one.only, *one.sizeless, one.baseline, *printed):
-            if kind not in known:
-                path = folder / f"{name}.yaml"
-                raise ValueError(f"{path}: no system {kind!r}; choices: {named(known, len(known))}")
-    return found
+
+@cache
+def part_layouts() -> dict[str, PartLayout]:
+    """Return the layouts of all tables of one dataset, by their names."""
+    return _read(PartLayout)
 
 
 @cache
 def layouts() -> dict[str, TableLayout]:
-    """Return the layouts of all tables over datasets, by their names."""
-    return read_layouts(table_names.FOLDER)
+    """Return the layouts of all tables over datasets, by their names.
+
+    Raises:
+        ValueError: see `read_entries`; or a kind that no table calls anything.
+    """
+    found = _read(TableLayout)
+    known = [kind for one in found.values() for kind in one.systems]
+    for name, one in found.items():
+        printed = [kind for rows in one.paper.values() for kind in rows]
+        for kind in (*one.own, *one.only, *one.sizeless, one.baseline, *printed):
+            if kind not in known:
+                path = FOLDER / f"{name}.yaml"
+                raise ValueError(f"{path}: no system {kind!r}; choices: {named(known, len(known))}")
+    return found
 
 
 @cache
@@ -235,6 +227,22 @@ def sizeless() -> frozenset[str]:
     return frozenset(kind for one in layouts().values() for kind in one.sizeless)
 
 
+def table_names() -> list[str]:
+    """Return the names of all tables, in their order."""
+    return [MODELS, *layouts(), *part_layouts(), SETTINGS]
+
+
+def check_names(names: Sequence[str]) -> None:
+    """Refuse names that no table has.
+
+    Raises:
+        ValueError: names them and the choices.
+    """
+    for name in names:
+        if name not in table_names():
+            raise ValueError(f"table {name!r}: choices are {', '.join(table_names())}")
+
+
 def special(name: str, form: type[_Made]) -> _Made:
-    """Read the layout of a table that is not of systems by datasets."""
-    return read_entries(table_names.FOLDER / "special" / f"{name}.yaml", form)
+    """Read the layout of a table that is neither of the above."""
+    return read_entries(FOLDER / "special" / f"{name}.yaml", form)

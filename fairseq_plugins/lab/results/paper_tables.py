@@ -1,35 +1,31 @@
 """Runs of several datasets -> the tables of `layouts`, filled in: systems down, datasets across.
 
 Every system stands with its best setting on the validation set (`seeds.chosen_settings`); what is
-shown may be another split. A score is marked where it is better than BERT's of the same size, or
-worse than that of the table's own baseline, with p < 0.05.
+shown may be another split. Each is compared with the table's baseline of the same size.
 """
 
 import math
-import statistics
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from statistics import fmean
 from typing import Any, NamedTuple
 
 import pandas as pd
 
-from ...evaluation.metrics import deviation
 from ...messages import named
 from ..plan.grid import SIZES, variant
 from ..plan.prepare import TRANSLATION
-from .choice import chosen_at
-from .compare import Difference
+from .choice import chosen_at, scale_of
+from .compare import Difference, Significance
 from .frame import Shown
-from .layouts import PLAIN, Column, TableLayout, labels, layouts, sizeless
-from .tables import mark_of
+from .layouts import DOWN, SIGNIFICANT, UP, Column, Place, TableLayout, labels, layouts, sizeless
+from .scores import Score, laid_out
+from .tables import NONE, Heading, ResultTable, TableCell, millions, paper_text, words
 
-# Two systems' runs and what is shown of them -> a test of their difference.
-Test = Callable[[pd.DataFrame, pd.DataFrame, Shown], Difference]
-CSV = (  # columns of the scores that a file shows
-    "table size system dataset split metric n mean deviation p untested marked paper parameters "
-    "added learning_rate epochs updates fraction choice folder"
-).split()
+_CHOSEN = (
+    "Bold: best of the column. Each system has the setting with the best mean on the validation "
+    "set, among those with most seeds:"
+)
 
 
 class Row(NamedTuple):
@@ -51,147 +47,24 @@ class Row(NamedTuple):
         return self.name or labels().get(self.kind, self.kind)
 
     @property
-    def sized_label(self) -> str:
-        """The same, with the size."""
-        return f"{self.label} ({self.size})" if self.size else self.label
-
-    @property
     def order(self) -> tuple:
         """Small models first, kinds as in the layouts."""
-        kinds = [*labels()]
-        place = kinds.index(self.kind) if self.kind in kinds else len(kinds)
-        return SIZES.index(self.size) if self.size in SIZES else -1, place, self.name
-
-
-class DatasetBlock(NamedTuple):
-    """A dataset of a table.
-
-    Args:
-        column: what is shown.
-        split: the split it is shown on.
-        is_tested: whether that is the one of the evaluation, which chose nothing.
-        roots: folders of the runs.
-    """
-
-    column: Column
-    split: str
-    is_tested: bool
-    roots: list[Path]
-
-
-@dataclass(frozen=True)
-class Filled:
-    """A layout, filled in.
-
-    Args:
-        layout: with all its columns.
-        blocks: the columns that are there.
-        scores: a line for every score, in order: the columns of `CSV`, `row`, `block` (its place),
-            `setting`, `of_seeds` (the values).
-    """
-
-    layout: TableLayout
-    blocks: list[DatasetBlock]
-    scores: pd.DataFrame
-
-    @property
-    def rows(self) -> list[Row]:
-        """The systems, in order."""
-        return sorted(set(self.scores.row), key=lambda row: row.order)
-
-    @property
-    def is_whole(self) -> bool:
-        """Whether averages can be shown: the layout has them, and no dataset is missing."""
-        return self.layout.average and len(self.blocks) == len(self.layout.columns)
-
-    def entry(self, row: Row | None, place: int) -> list[Any]:
-        """Return the scores of a system on a dataset; of no row those of all systems."""
-        found = self.scores[self.scores.block == place]
-        found = found if row is None else found.loc[[one == row for one in found.row]]
-        return list(found.itertuples())
-
-    def entries(self, row: Row) -> list[list[Any]]:
-        """Return the same of all datasets; empty where the system was not run."""
-        return [self.entry(row, place) for place in range(len(self.blocks))]
-
-    @property
-    def cited(self) -> dict[str, list[dict[str, float]]]:
-        """Cited systems -> their figures of each dataset, those with a figure in these datasets."""
-        columns = [block.column for block in self.blocks]
-        found = {
-            name: [
-                {m: self.layout.cited_figures(name, one)[m] for m in one.metrics.values()}
-                for one in columns
-            ]
-            for name in self.layout.cited
-        }
-        return {
-            name: entries
-            for name, entries in found.items()
-            if not all(math.isnan(figure) for one in entries for figure in one.values())
-        }
-
-    def average(self, row: Row) -> float | None:
-        """Return a system's mean over all datasets in %; None unless every one is there."""
-        entries = self.entries(row)
-        is_whole = self.is_whole and all(entries)
-        return 100 * statistics.fmean(entry[-1].mean for entry in entries) if is_whole else None
-
-    def paper_average(self, row: Row) -> float:
-        """Return the paper's; nan where it has none."""
-        return self.layout.paper_average(row.size, "" if row.name else row.kind)
-
-
-def make_tables(
-    found: Sequence[pd.DataFrame], layout: str, test: Test, *, paper: bool = True
-) -> list[Filled]:
-    """Fill the layout in, or, where none is named, all that fit the runs.
-
-    Args:
-        found: the runs.
-        layout: a key of `layouts`, or empty.
-        test: of significance.
-        paper: whether the paper's figures stand beside ours.
-
-    Raises:
-        ValueError: an unknown layout, no run that stands in it, or runs that do not go together.
-    """
-    if layout and layout not in layouts():
-        raise ValueError(f"--layout {layout!r}: choices are {', '.join(layouts())}")
-    chosen = [layouts()[layout]] if layout else _fitting(found)
-    if not paper:
-        chosen = [one.model_copy(update={"paper": {}, "cited": {}}) for one in chosen]
-    tables = [table for one in chosen if (table := _fill(one, found, test)).blocks]
-    if not tables:
-        there = named(sorted({one.dataset.iloc[0] for one in found}))
-        raise ValueError(
-            f"--layout {layout!r}: none of these runs stands in it; they are on {there}"
-        )
-    return tables
+        kinds = [*labels(), self.kind]
+        size = SIZES.index(self.size) if self.size in SIZES else -1
+        return size, kinds.index(self.kind), self.name
 
 
 def row_of(run: Any) -> Row:
     """Return the row that a run belongs to: of its architecture, or the one it is called after."""
     size, kind = _parts(run.arch)
+    ablated = variant(kind, "ablate", run.ablated) if run.ablated else ""
     called = _parts(run.system)
-    if called[1] in labels() and _is_called_after(called[1], kind, run.ablated):
+    if called[1] in labels() and ablated in ("", called[1]):
         return Row(*called)
-    own = [run.arch]
-    if run.ablated:
-        own.append(variant(run.arch, "ablate", run.ablated))
-        kind = variant(kind, "ablate", run.ablated)
-        if kind not in labels():
-            return Row(size, kind, own[-1] if run.system in own else run.system)
-    return Row(size, kind, "" if run.system in own else run.system)
-
-
-def _is_called_after(name: str, kind: str, ablated: str) -> bool:
-    """Tell whether a system of a kind may stand for the kind that its name says."""
-    if ablated:
-        return name == variant(kind, "ablate", ablated)
-    return kind == PLAIN or not any(
-        name in one.systems for one in layouts().values() if one.plain_only
-    )
+    own = [run.arch, *[variant(run.arch, "ablate", run.ablated)] * bool(ablated)]
+    if ablated and ablated not in labels():
+        return Row(size, ablated, own[-1] if run.system in own else run.system)
+    return Row(size, ablated or kind, "" if run.system in own else run.system)
 
 
 def _parts(arch: str) -> tuple[str, str]:
@@ -204,149 +77,204 @@ def _parts(arch: str) -> tuple[str, str]:
     return size, kind
 
 
-def _fitting(found: Sequence[pd.DataFrame]) -> list[TableLayout]:
-    """Return the layouts with a system of their own on one of their datasets.
+def paper_tables(
+    found: Sequence[pd.DataFrame], name: str, test: Significance, *, paper: bool = True
+) -> list[ResultTable]:
+    """Fill the layout of a name in, or, where none is named, all that fit the runs.
 
-    A dataset that none of them has is in the first layout that knows it, or in the last of all;
-    there with its own metric if no layout has it. A layout of certain systems only has a dataset
-    where one of them is.
+    Args:
+        found: the runs.
+        name: a key of `layouts`, or empty.
+        test: of significance.
+        paper: whether the paper's figures stand beside ours.
+
+    Raises:
+        ValueError: no run stands in the layout, or runs that do not go together.
+    """
+    tables = []
+    for layout in [layouts()[name]] if name else _fitting(found):
+        shown = layout if paper else layout.model_copy(update={"paper": {}, "cited": {}})
+        if blocks := list(_blocks(shown, found)):
+            tables.append(_table(shown, blocks, test))
+    if not tables:
+        there = named(sorted({one.dataset.iloc[0] for one in found}))
+        raise ValueError(f"table {name!r}: none of these runs stands in it; they are on {there}")
+    return tables
+
+
+def _fitting(found: Sequence[pd.DataFrame]) -> list[TableLayout]:
+    """Return the layouts with a system of their own on one of their datasets, and the last of all.
+
+    A dataset that none of them has is in the last one, with its own metric if it is not there.
     """
     *papers, others = layouts().values()
-    found = [one for one in found if one.dataset.iloc[0] != TRANSLATION]  # whose tables are others
-    kinds = {(run.dataset, row_of(run).kind) for one in found for run in one.itertuples()}
-    there = {dataset for dataset, _ in kinds}
+    runs = [run for one in found for run in one.itertuples() if run.dataset != TRANSLATION]
+    kinds = {(run.dataset, row_of(run).kind) for run in runs}
     chosen = [
         one
         for one in papers
-        if any(d in one.datasets and k in (*one.own, *one.asked_by) for d, k in kinds)
+        if any(d in one.datasets and k in (one.own or one.systems) for d, k in kinds)
     ]
-    for dataset in there.difference(others.datasets, *(one.datasets for one in chosen)):
-        first = [one for one in papers if dataset in one.datasets and not one.only][:1]
-        chosen += [one for one in first if one not in chosen]
-    open_to_all = [one for one in layouts().values() if one in chosen or not one.only]
-    known = {dataset for one in open_to_all for dataset in one.datasets}
-    about = [one.iloc[0] for one in found]
-    metrics = {one.dataset: one.metric for one in about if one.dataset not in known}
+    known = {dataset for one in (*chosen, others) for dataset in one.datasets}
+    metrics = {run.dataset: run.metric for run in runs if run.dataset not in known}
     own = (
         Column.model_construct(dataset=name, title=name, metrics={metric: metric})
         for name, metric in sorted(metrics.items())
     )
-    others = others.model_copy(update={"columns": (*others.columns, *own)})
-    return [*(one for one in papers if one in chosen), others]
+    return [*chosen, others.model_copy(update={"columns": (*others.columns, *own)})]
+
+
+@dataclass(frozen=True)
+class _Block:
+    """A dataset of a table: what is shown, on which split, and the chosen runs of each system."""
+
+    column: Column
+    split: str
+    is_tested: bool
+    parts: list[pd.DataFrame]
+    chosen: dict[Row, pd.DataFrame]
+
+    def origin(self) -> str:
+        """Say where it comes from, and at which settings its systems stand."""
+        lacks = self.column.tested and not self.is_tested
+        why = ", since not every run was tried on the test set" if lacks else ""
+        roots = ", ".join(str(one.root.iloc[0]) for one in self.parts)
+        settings = ((row.label, one.setting.iloc[0].values) for row, one in self.chosen.items())
+        chosen = "; ".join(map(" ".join, settings))
+        return f"{self.column.title} ({roots}; split {self.split!r}{why}): {chosen}"
+
+
+def _blocks(layout: TableLayout, found: Sequence[pd.DataFrame]) -> Iterator[_Block]:
+    """Yield the datasets of a layout that there are; metrics that a run lacks are left out."""
+    for column in layout.columns:
+        parts = [one for one in found if one.dataset.iloc[0] == column.dataset]
+        chosen = [(row, one) for row, one in _chosen(parts).items() if _shows(layout, row)]
+        splits = {split for _, one in chosen for split in one.evaluated}
+        wanted = {column.split} if column.split else splits - {""}
+        tested = (column.tested or bool(column.split)) and len(splits) == 1 and splits == wanted
+        split = splits.pop() if tested else "".join(one.validation.iloc[0] for one in parts[:1])
+        metrics = {
+            title: name
+            for title, name in column.metrics.items()
+            if not any(None in Shown(name, split).found(one) for _, one in chosen)
+        }
+        if chosen and metrics and column.split in ("", split):
+            column = column.model_copy(update={"metrics": metrics})
+            chosen = dict(sorted(chosen, key=lambda item: item[0].order))
+            yield _Block(column, split, tested, parts, chosen)
 
 
 def _shows(layout: TableLayout, row: Row) -> bool:
     """Tell whether a system stands in a table."""
     if layout.only:
         return row.kind in layout.only
-    owners = [one for one in layouts().values() if row.kind in one.own]
-    return not owners or not layout.own or layout.own in [one.own for one in owners]
-
-
-def _fill(layout: TableLayout, found: Sequence[pd.DataFrame], test: Test) -> Filled:
-    """Choose the settings of every dataset's systems, and compare them."""
-    blocks: list[DatasetBlock] = []
-    lines: list[dict[str, Any]] = []
-    for column in layout.columns:
-        parts = [one for one in found if one.dataset.iloc[0] == column.dataset]
-        summaries = {row: s for row, s in _chosen(parts).items() if _shows(layout, row)}
-        block = _block(column, parts, [*summaries.values()])
-        if summaries and column.split in ("", block.split):
-            scores = _scores(layout, block, summaries, test)
-            ordered = sorted(scores, key=lambda score: score["row"].order)
-            lines += ({**score, "block": len(blocks)} for score in ordered)
-            blocks.append(block)
-    columns = [*CSV, "row", "block", "setting", "of_seeds"]
-    return Filled(layout, blocks, pd.DataFrame(lines, columns=columns, dtype=object))
-
-
-def _block(
-    column: Column, parts: Sequence[pd.DataFrame], runs: Sequence[pd.DataFrame]
-) -> DatasetBlock:
-    """Choose the split that is shown, and the metrics that all runs have there."""
-    splits = {split for one in runs for split in one.evaluated}
-    wanted = {column.split} if column.split else splits - {""}
-    tested = (column.tested or bool(column.split)) and len(splits) == 1 and splits == wanted
-    split = splits.pop() if tested else next((part.validation.iloc[0] for part in parts), "")
-    shown = {name: Shown(name, split) for name in column.optional}
-    lacking = {name for name, one in shown.items() if any(None in one.found(own) for own in runs)}
-    metrics = {title: name for title, name in column.metrics.items() if name not in lacking}
-    column = column.model_copy(update={"metrics": metrics})
-    return DatasetBlock(column, split, tested, [part.root.iloc[0] for part in parts])
+    owners = [one.own for one in layouts().values() if row.kind in one.own]
+    return not owners or not layout.own or layout.own in owners
 
 
 def _chosen(parts: Sequence[pd.DataFrame]) -> dict[Row, pd.DataFrame]:
     """Return the systems of a dataset, each with its best setting on all of the training data."""
-    summaries: dict[Row, pd.DataFrame] = {}
+    chosen: dict[Row, pd.DataFrame] = {}
     firsts: dict[str, Any] = {}
-    for part in parts:
-        whole = part[part.fraction == 1]
+    for whole in (part[part.fraction == 1] for part in parts):
         for runs in chosen_at(whole, whole.system).values():
             one = runs.iloc[0]
             row = row_of(one)
-            if row in summaries:
+            if row in chosen:
                 raise ValueError(
-                    f"{summaries[row].root.iloc[0]} and {one.root} both hold runs of {row.label} "
+                    f"{chosen[row].root.iloc[0]} and {one.root} both hold runs of {row.label} "
                     f"({row.size}) on {one.dataset}: name one of them"
                 )
-            summaries[row], other = runs, firsts.setdefault(row.size, one)
+            chosen[row], other = runs, firsts.setdefault(row.size, one)
             for key in ("data", "metric", "validation"):
                 if other[key] != one[key]:
-                    raise ValueError(
-                        f"{other.root} and {one.root} differ in their {key}: they cannot be "
-                        "compared"
-                    )
-    return summaries
+                    roots = f"{other.root} and {one.root}"
+                    raise ValueError(f"{roots} differ in their {key}: they cannot be compared")
+    return chosen
 
 
-def _scores(
-    layout: TableLayout, block: DatasetBlock, summaries: dict[Row, pd.DataFrame], test: Test
-) -> Iterator[dict[str, Any]]:
+def _scores(layout: TableLayout, block: _Block, test: Significance) -> Iterator[Score]:
     """Yield the scores of a dataset, each compared with the baseline's of the same size."""
-    for row, summary in summaries.items():
-        others = (summaries.get(Row(row.size, kind)) for kind in (layout.baseline, layout.smallest))
-        first, plain = (None if other is summary else other for other in others)
-        figures = layout.figures(row.size, "" if row.name else row.kind, block.column)
-        counts: list[Any] = [
-            None if one is None else one.parameters.iloc[0] for one in (summary, plain)
-        ]
-        for metric in block.column.metrics.values():
-            shown = Shown(metric, block.split)
-            tested = Difference() if first is None else test(first, summary, shown)
-            yield {
-                **score_line(layout.title, row.label, summary, shown, tested),
-                "size": row.size,
-                "dataset": block.column.dataset,
-                "marked": int(mark_of(tested, shown) == layout.arrow),
-                "paper": figures.get(metric, math.nan),
-                "added": counts[0] - counts[1] if all(counts) else math.nan,
-                "row": row,
-                "setting": summary.setting.iloc[0],
-                "of_seeds": shown.values(summary),
-            }
+    dataset = block.column.dataset
+    for row, one in block.chosen.items():
+        first = block.chosen.get(Row(row.size, layout.baseline))
+        figures = _figures(layout, row)
+        for place in block.column.places:
+            shown = Shown(place[2], block.split)
+            untested = first is None or first is one
+            tested = Difference() if untested else test(first, one, shown)
+            own = {"size": row.size, "tested": tested, "paper": figures[place]}
+            yield Score(row, place, row.label, dataset, shown, one, **own)
+    for name in layout.cited:
+        for place, figure in layout.cited_figures(name).items():
+            if place in block.column.places and not math.isnan(figure):
+                yield Score(name, place, name, dataset, Shown(place[2], ""), paper=figure)
 
 
-def score_line(
-    title: str, system: str, runs: pd.DataFrame, shown: Shown, tested: Difference
-) -> dict[str, Any]:
-    """Return what the CSV file says of a score, but for the paper's figure and its like."""
-    run, values = runs.iloc[0], shown.values(runs)
-    setting = run.setting
-    return {
-        "table": title,
-        "system": system,
-        "split": shown.split,
-        "metric": shown.metric,
-        "n": len(values),
-        "mean": statistics.fmean(values),
-        "deviation": deviation(values),
-        "p": tested.p_value,
-        "untested": tested.untested,
-        "parameters": run.parameters or math.nan,
-        "learning_rate": setting.learning_rate,
-        "epochs": setting.epochs or math.nan,
-        "updates": setting.updates or math.nan,
-        "fraction": setting.fraction,
-        "choice": setting.choices,
-        "folder": run.folder.parent,
-    }
+def _figures(layout: TableLayout, row: Row) -> dict[Place, float]:
+    """Return the paper's figures of a system; of systems with names of their own it has none."""
+    return layout.figures(row.size, "" if row.name else row.kind)
+
+
+def _table(layout: TableLayout, blocks: Sequence[_Block], test: Significance) -> ResultTable:
+    """Lay a table with a dataset out."""
+    scores = [score for block in blocks for score in _scores(layout, block, test)]
+    ours = sorted({row for block in blocks for row in block.chosen}, key=lambda row: row.order)
+    several = len({row.size for row in ours}) > 1
+    rows: dict[Any, list[TableCell]] = {}
+    for row in ours:
+        own = [one for one in scores if one.row == row]
+        rows[row] = [TableCell(row.label, row.size * several), _parameters(layout, row, blocks)]
+        rows[row].append(_average(layout, own, _figures(layout, row)))
+    for name in dict.fromkeys(one.row for one in scores if one.runs.empty):
+        average = _average(layout, [], layout.cited_figures(name))
+        rows[name] = [TableCell(name, "cited"), TableCell(NONE), average]
+    headings, places = [*words("system"), Heading("parameters"), Heading("average")], []
+    if not layout.average or len(blocks) < len(layout.columns):
+        headings, rows = headings[:2], {row: cells[:2] for row, cells in rows.items()}
+    for block in blocks:
+        headings += [Heading(block.column.title, title) for title in block.column.metrics]
+        places += block.column.places
+    return ResultTable(
+        layout.title,
+        headings,
+        laid_out(rows, places, scores, bold=True),
+        " ".join(_how_to_read(layout, scores, test)),
+        (*layout.notes, *(block.origin() for block in blocks)),
+        scores=tuple(one.line(layout.title) for one in scores),
+    )
+
+
+def _average(layout: TableLayout, own: Sequence[Score], figures: dict[Place, float]) -> TableCell:
+    """Show a system's mean over all datasets in %; none unless every one is there."""
+    last = [column.places[-1] for column in layout.columns]
+    below = paper_text(round(fmean(figures[place] for place in last), 1))
+    means = [fmean(one.values) for one in own if one.column in last]
+    mean = 100 * fmean(means) if len(means) == len(last) else math.nan
+    return TableCell(NONE if math.isnan(mean) else f"{mean:.2f}", below, mean)
+
+
+def _parameters(layout: TableLayout, row: Row, blocks: Sequence[_Block]) -> TableCell:
+    """Show the number of parameters; of what joins BERT's layers, also the number that it adds."""
+    sides = (row, Row(row.size, layout.baseline))
+    counts: list[Any] = [
+        [None if one is None else one.parameters.iloc[0] for one in map(block.chosen.get, sides)]
+        for block in blocks
+    ]
+    joins = labels().get(row.kind, "").startswith("+")
+    added = (f"{(own - plain) / 1e6:+.2g}M" for own, plain in counts if joins and own and plain)
+    return millions(next(own for own, _ in counts if own is not None), next(added, ""))
+
+
+def _how_to_read(layout: TableLayout, scores: Sequence[Score], test: Significance) -> Iterator[str]:
+    """Yield what a reader has to know of the cells, a sentence each."""
+    scale = "" if any(scale_of(one.shown.metric) == 1 for one in scores) else " × 100"
+    yield f"Scores{scale} of the best checkpoint: mean ± standard deviation over seeds."
+    first = f"{labels()[layout.baseline]} of the same size"
+    if all(math.isnan(one.tested.p_value) for one in scores):
+        yield f"No arrows: nothing could be tested against {first} (two seeds a side)."
+    else:
+        yield f"{UP} better, {DOWN} worse than {first}, p < {SIGNIFICANT}, {test.name}."
+    if not all(math.isnan(one.paper) for one in scores):
+        yield f"Paper: {layout.source}, of the same size, or else of the base size."
+    yield _CHOSEN

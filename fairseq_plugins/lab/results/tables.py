@@ -16,8 +16,6 @@ from ...evaluation.metrics import deviation
 from ...evaluation.score_report import HEADINGS
 from ...evaluation.shown_text import as_markdown_cell
 from .choice import best_of, scale_of
-from .compare import Difference
-from .frame import Shown
 from .layouts import DOWN, SIGNIFICANT, UP
 
 NONE = "–"
@@ -136,7 +134,7 @@ def millions(count: float, added: str = "") -> TableCell:
 def score_cell(values: Sequence[float], metric: str, *details: str, mark: str = "") -> TableCell:
     """Show a metric over seeds: mean, deviation, and below them how many and what else."""
     if not values:
-        return TableCell(NONE)
+        return TableCell(NONE, " · ".join(filter(None, details)))
     scale, digits, several = scale_of(metric), digits_of(metric), len(values) > 1
     mean = scale * statistics.fmean(values)
     text = f"{mean:.{digits}f}"
@@ -155,6 +153,12 @@ def with_best(rows: list[list[TableCell]], column: int, metric: str) -> None:
             row[column] = replace(row[column], is_best=is_best)
 
 
+def paper_text(figure: float) -> str:
+    """Show a figure of a paper with as many digits as it has, one or two; empty for none."""
+    digits = 1 if math.isclose(figure, round(figure, 1)) else 2
+    return "" if math.isnan(figure) else f"paper {figure:.{digits}f}"
+
+
 def p_text(value: float) -> str:
     """Show a p-value; empty where there is none."""
     if math.isnan(value):
@@ -167,11 +171,11 @@ def p_cell(value: float, remark: str = "") -> TableCell:
     return TableCell(p_text(value) or remark or NONE, value=value)
 
 
-def mark_of(tested: Difference, shown: Shown) -> str:
-    """Return an arrow where what was tested is significant: up for what is better."""
-    if not tested.p_value < SIGNIFICANT or not tested.difference:
+def mark_of(p_value: float, difference: float, metric: str) -> str:
+    """Return an arrow where a difference is significant: up for what is better."""
+    if not p_value < SIGNIFICANT or not difference:
         return ""
-    return UP if (tested.difference > 0) == (best_of(shown.metric) is max) else DOWN
+    return UP if (difference > 0) == (best_of(metric) is max) else DOWN
 
 
 def table_lines(
@@ -202,7 +206,7 @@ def format_table(table: ResultTable) -> str:
     return "\n".join([f"**{table.title}**", "", *table_lines(table), "", *below]) + "\n"
 
 
-def to_csv(rows: Sequence[Any], columns: Sequence[str] | None = None) -> str:
+def to_csv(rows: Sequence[Any] | pd.DataFrame, columns: Sequence[str] | None = None) -> str:
     """Return rows as CSV, unrounded; empty where there is no value."""
     return pd.DataFrame(rows, columns=columns, dtype=object).to_csv(
         index=False, lineterminator="\n"

@@ -1,0 +1,157 @@
+"""Tables of one dataset: by share of the training data, by source features, by their width.
+
+In each row stands the setting that is best on the validation set, with what it gains over the
+baseline on its share of the data, and whether that is more than chance.
+"""
+
+import math
+from collections.abc import Iterator, Sequence
+from statistics import fmean
+from typing import Any
+
+import pandas as pd
+
+from ..plan.prepare import TRANSLATION
+from .choice import NO_FEATURES, baseline_of, chosen_at, scale_of, shown_of
+from .compare import Significance
+from .frame import Shown
+from .layouts import DOWN, SHARE, SIGNIFICANT, UP, PartLayout
+from .scores import Score, laid_out
+from .tables import (
+    NONE,
+    Heading,
+    ResultTable,
+    TableCell,
+    millions,
+    name_of,
+    number_cell,
+    share_cell,
+    words,
+)
+
+_SUM, _WIDTH = "sum", 20  # how features are combined, and how wide, unless an option says otherwise
+_LEADS = {  # rows of a layout -> heads of their first columns
+    SHARE: [Heading("share"), Heading("examples")],
+    "features": [*words("features", "system"), Heading("parameters")],
+    "width": [Heading("width"), *words("combined", "system")],
+}
+
+
+def part_table(
+    found: pd.DataFrame, layout: PartLayout, test: Significance, *, paper: bool = True
+) -> list[ResultTable]:
+    """Lay the runs of a dataset out as one table.
+
+    Args:
+        found: runs on one dataset.
+        layout: of the table.
+        test: of the difference to the baseline.
+        paper: whether the paper's figures stand beside ours.
+
+    Raises:
+        ValueError: the table is of all of the training data, and no run used all of it.
+    """
+    scores, rows = list(_scores(found, layout, test, paper)), {}
+    for one in scores:
+        rows.setdefault(one.row, []).append(one.runs)
+    shown, first = scores[0].shown, baseline_of(found)
+    title = f"{label_of(found)}: {shown.metric} by {layout.title}"
+    columns = sorted(dict.fromkeys(one.column for one in scores), key=lambda name: name != first)
+    headings = [Heading(name, shown.title) if name else Heading(shown.title) for name in columns]
+    caption = (
+        f"{name_of(shown.metric)} on split {shown.split!r}: mean ± standard deviation over seeds, "
+        f"and what is gained over {first}; each system at the setting that is best on the "
+        f"validation set. {UP} better, {DOWN} worse with p < {SIGNIFICANT}: {test.name}"
+    )
+    if not all(math.isnan(one.paper) for one in scores):
+        caption += f" Paper: {layout.source}."
+    leads = {row: _leads(layout, row, pd.concat(own)) for row, own in rows.items()}
+    cells = laid_out(leads, columns, scores)
+    lines = tuple(one.line(title) for one in scores)
+    return [ResultTable(title, [*_LEADS[layout.rows], *headings], cells, caption, scores=lines)]
+
+
+def _scores(
+    found: pd.DataFrame, layout: PartLayout, test: Significance, paper: bool
+) -> Iterator[Score]:
+    """Yield the score of each row and column."""
+    shown, label, first = shown_of(found), label_of(found), baseline_of(found)
+    runs = found if layout.rows == SHARE else _whole(found)
+    shares = runs.groupby("fraction")
+    bases = {share: chosen_at(own, own.system).get(first) for share, own in shares}
+    printed = paper and label.startswith(layout.data) and shown.metric == layout.metric
+    for (row, column), one in _best_at(runs, layout).items():
+        setting, base = one.setting.iloc[0], bases[one.fraction.iloc[0]]
+        own: dict[str, Any] = {}
+        if base is not None and base.setting.iloc[0] != setting:
+            own = {"base": base, "tested": test(base, one, shown)}
+        if layout.rows != SHARE:
+            chosen = Shown(one.metric.iloc[0], one.validation.iloc[0])
+            own["more"] = f"{chosen.metric} {fmean(chosen.values(one)):.3f}"
+        if printed:
+            own["paper"] = layout.paper.get(row, {}).get(column, math.nan)
+        yield Score(row, column, setting.system, label, shown, one, **own)
+
+
+def share_curves(found: pd.DataFrame) -> tuple[dict[str, dict[float, list[float]]], Shown]:
+    """Return system -> share of the data -> scores of its seeds, and what scores they are.
+
+    A system stands at each share with the setting that is best on validation.
+    """
+    shown, curves = shown_of(found), {}
+    for (share, name), runs in _best_at(found, PartLayout(title="", rows=SHARE)).items():
+        scores = [scale_of(shown.metric) * value for value in shown.values(runs)]
+        curves.setdefault(name, {})[share] = scores
+    return curves, shown
+
+
+def label_of(found: pd.DataFrame) -> str:
+    """Return what a dataset is called; parallel text as its folder is."""
+    root, dataset = found.root.iloc[0], found.dataset.iloc[0]
+    return root.resolve().name if dataset == TRANSLATION else dataset
+
+
+def _whole(found: pd.DataFrame) -> pd.DataFrame:
+    """Return the runs on all of the training data."""
+    whole = found[found.fraction == 1]
+    if whole.empty:
+        shares = ", ".join(f"{100 * share:g} %" for share in sorted(set(found.fraction)))
+        raise ValueError(
+            f"{found.root.iloc[0]}: a table of features is of runs on 100 % of the training data; "
+            f"these are on {shares}"
+        )
+    return whole
+
+
+def _best_at(runs: pd.DataFrame, layout: PartLayout) -> dict[tuple[Any, str], pd.DataFrame]:
+    """Return row and column -> runs with the setting that is best on validation, row by row."""
+    best = chosen_at(runs, [_place(run, layout) for run in runs.itertuples()])
+    return {place: best[place] for place in sorted(best)}
+
+
+def _place(run: Any, layout: PartLayout) -> tuple[Any, str]:
+    """Return the row and the column of a run."""
+    if layout.rows == SHARE:
+        return run.fraction, run.system
+    listed = str(run.options.get("features", NO_FEATURES)).split(",")
+    names = tuple(name for name in listed if name != NO_FEATURES)
+    if layout.rows == "features":
+        return (len(names), names or (NO_FEATURES,), run.system), ""
+    if not names:
+        return (0, NONE, run.system), ""
+    width = run.options.get("feature-embed-dim", _WIDTH)
+    widths = str(run.options.get("feature-embed-dims") or width).split(",")
+    way = str(run.options.get("feature-combine", _SUM))
+    return (sum(map(int, widths)), way, run.system), ""
+
+
+def _leads(layout: PartLayout, row: Any, runs: pd.DataFrame) -> Sequence[TableCell]:
+    """Return the first cells of a row: what it is, and the size of its training set or models."""
+    if layout.rows == SHARE:
+        sizes = [size for size in runs.examples if size]
+        count = number_cell(round(fmean(sizes)), "{:,}") if sizes else TableCell(NONE)
+        return share_cell(row), count
+    if layout.rows == "features":
+        names = TableCell(", ".join(row[1]), value=row[0])
+        return names, TableCell(row[2]), millions(runs.parameters.iloc[0])
+    return TableCell(str(row[0] or NONE), value=row[0]), TableCell(row[1]), TableCell(row[2])

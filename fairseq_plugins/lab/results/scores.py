@@ -1,0 +1,127 @@
+"""A score of a table: what its cell says, what a file says of it, and a table's cells of such.
+
+Every table has rows, columns, and at most one score where both meet: a metric of a system at its
+chosen setting, over its seeds, or a figure of a paper alone.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import fmean
+from typing import Any
+
+import pandas as pd
+
+from ...evaluation.metrics import deviation
+from .choice import scale_of
+from .compare import Difference
+from .frame import Shown, frame
+from .tables import (
+    NONE,
+    TableCell,
+    digits_of,
+    mark_of,
+    p_text,
+    paper_text,
+    score_cell,
+    signed,
+    with_best,
+)
+
+_NONE = TableCell(NONE)
+
+
+@dataclass(frozen=True)
+class Score:
+    """A score.
+
+    Args:
+        row, column: where it stands.
+        system, size, dataset: whose it is.
+        shown: the metric and its split.
+        runs: of the seeds; none for a figure alone.
+        tested: against the baseline.
+        base: runs of the baseline, if what is gained over them is to be told.
+        paper: the paper's figure.
+        more: what else stands below it.
+    """
+
+    row: Any
+    column: Any
+    system: str
+    dataset: str
+    shown: Shown
+    runs: pd.DataFrame = field(default_factory=lambda: frame([]))
+    size: str = ""
+    tested: Difference = Difference()
+    base: pd.DataFrame = field(default_factory=lambda: frame([]))
+    paper: float = math.nan
+    more: str = ""
+
+    @property
+    def values(self) -> list[float]:
+        """Of the seeds that have it, as the metric has them."""
+        return [value for value in self.shown.found(self.runs) if value is not None]
+
+    @property
+    def mark(self) -> str:
+        """An arrow where it differs from the baseline's by more than chance."""
+        return mark_of(self.tested.p_value, self.tested.difference, self.shown.metric)
+
+    def cell(self) -> TableCell:
+        """Return what stands in the table."""
+        said, tested, gain = p_text(self.tested.p_value), self.tested, ""
+        if len(self.base):
+            gain = self._signed(fmean(self.values) - fmean(self.shown.values(self.base)))
+        if said and gain:
+            said += f" over {tested.over}"
+            several = max(len(self.values), len(self.base)) > 1
+            if several and self._signed(tested.difference) != gain:
+                said += f" of the seeds of both ({self._signed(tested.difference)})"
+        details = (gain, said or tested.untested, self.more, paper_text(self.paper))
+        return score_cell(self.values, self.shown.metric, *details, mark=self.mark)
+
+    def _signed(self, difference: float) -> str:
+        metric = self.shown.metric
+        return signed(scale_of(metric) * difference, digits_of(metric))
+
+    def line(self, title: str) -> dict[str, Any]:
+        """Return what the CSV file of a table says of it."""
+        line = {"table": title, "system": self.system, "size": self.size, "dataset": self.dataset}
+        line |= {"split": self.shown.split, "metric": self.shown.metric, "n": len(self.values)}
+        line |= {"mean": fmean(self.values) if self.values else None}
+        line |= {"deviation": deviation(self.values) if self.values else None}
+        line |= {"p": self.tested.p_value, "untested": self.tested.untested, "mark": self.mark}
+        line |= {"paper": self.paper}
+        if self.runs.empty:
+            return line
+        run = self.runs.iloc[0]
+        line |= {"parameters": run.parameters or None, "learning_rate": run.learning_rate}
+        line |= {"epochs": run.epochs or None, "updates": run.updates or None}
+        return line | {"fraction": run.fraction, "choice": run.setting.choices}
+
+
+def laid_out(
+    rows: Mapping[Any, Sequence[TableCell]],
+    columns: Sequence[Any],
+    scores: Sequence[Score],
+    *,
+    bold: bool = False,
+) -> list[list[TableCell]]:
+    """Return the cells of a table.
+
+    Args:
+        rows: each with its first cells, in their order.
+        columns: in their order.
+        scores: those that stand there.
+        bold: whether the best of each column is marked.
+    """
+    cells = {(one.row, one.column): one.cell() for one in scores}
+    found = [
+        [*first, *(cells.get((row, one), _NONE) for one in columns)] for row, first in rows.items()
+    ]
+    metrics = {one.column: one.shown.metric for one in scores}
+    for place, column in enumerate(columns, start=len(found[0]) - len(columns)):
+        if bold:
+            with_best(found, place, metrics[column])
+    return found
