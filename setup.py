@@ -61,7 +61,6 @@ setup(
         "pandas>=2.2",
         "pydantic>=2.9",
         "argcomplete>=3.5",
-        "markdown-it-py>=3.0",
         "tqdm>=4.66",
     ],
     extras_require={

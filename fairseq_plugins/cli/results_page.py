@@ -1,6 +1,6 @@
 """Write a page of experiments, finished or still running; or of papers' claims, with conclusions.
 
-    fairseq-plugins results page runs/sla_table1     # writes report.html and report.md there
+    fairseq-plugins results page runs/sla_table1     # writes report.html there
     fairseq-plugins results page runs                # all experiments of a folder on one page
     fairseq-plugins results page examples/evidence/claims.yaml --output docs/replication.md
 
@@ -24,11 +24,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     what = "folder of one experiment or of several, or a YAML file of claims"
     add("folder", type=Path, metavar="RUNS_DIR", help=what)
-    pages = (
-        "write STEM.html and STEM.md (default: RUNS_DIR/report); of claims, one Markdown file with "
-        "its pictures in a folder beside it (default: the name of their file with .md)"
+    page = (
+        "HTML file to write (default: RUNS_DIR/report.html); of claims, a Markdown file with its "
+        "pictures in a folder beside it (default: the name of their file with .md)"
     )
-    add("--output", default="", metavar="STEM", help=pages)
+    add("--output", default="", metavar="FILE", help=page)
     add("--title", default="", help="title of the page (default: the experiment's)")
     add("--no-paper", action="store_true", help="do not show the papers' scores")
     add("--baseline", default="", metavar="SYSTEM", help="system the others are compared with")
@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Write the pages, and say where they are."""
+    """Write the page, and say where it is."""
     if args.samples < 1:
         raise command.UsageError(f"--samples {args.samples}: must be at least 1")
     if args.folder.is_file():
@@ -46,12 +46,13 @@ def run(args: argparse.Namespace) -> None:
         print(*write_page(args.folder, args.output or args.folder.with_suffix(".md")), sep="\n")
         return
     from ..lab.report.making import ReportOptions, write_report
+    from ..lab.report.page import total
 
     command.show_log()
     options = ReportOptions(args.title, not args.no_paper, args.baseline, args.samples, args.seed)
-    pages, found = write_report(args.folder, args.output, options)
-    for remark in found.remarks:
+    page, chapters, remarks = write_report(args.folder, args.output, options)
+    for remark in remarks:
         print(f"warning: {plain(remark)}", file=sys.stderr)
-    counts = found.counts
-    print(f"{counts.finished:,} of {counts.total:,} runs finished, {counts.failed:,} failed")
-    print(*pages, sep="\n")
+    counts = total(chapters)
+    done = f"{counts['finished']:,} of {sum(counts.values()):,} runs finished"
+    print(f"{done}, {counts['failed']:,} failed", page, sep="\n")

@@ -42,7 +42,6 @@ claims:
     title: Against BERTQA
     metric: exact
   - {rows: none.jsonl, baseline: bert_plain_tiny, title: Not run}
-  verdict: It does.
   limits: All else.
 """
 

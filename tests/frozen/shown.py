@@ -86,8 +86,8 @@ def show(run: Callable[..., Outcome], name: str) -> dict[str, Any]:
     texts = {"": done.out} | {path.name: path.read_text() for path in out.glob("*.md")}
     if done.out in {texts[name] for name in texts if name}:
         del texts[""]
-    for text in texts.values():
-        cells, lines = of_markdown(text)
+    shown = [of_markdown(text) for text in texts.values()]
+    for cells, lines in [*shown, *(of_page(path.read_text()) for path in out.glob("*.html"))]:
         found["cells"] |= cells
         found["lines"] += lines
     for path in sorted(out.glob("*.csv")):
@@ -137,36 +137,43 @@ def of_row(line: str) -> list[str]:
     return [*map(json.dumps, [*run, tried, row["metrics"]["valid"][row["metric"]], counts])]
 
 
-class _Tables(HTMLParser):
-    """The words of each table of a page."""
+class _Page(HTMLParser):
+    """The tables of a page and its answers, as they would stand in Markdown."""
 
     def __init__(self, text: str) -> None:
         super().__init__()
-        self.tables: list[list[str]] = []
-        self.inside = False
+        self.cells: dict[str, list[list[str]]] = {}
+        self.lines: list[str] = []
+        self.rows: list[list[str]] = []
+        self.inside: dict[str, dict[str, str]] = {}
         self.feed(text)
 
     def handle_starttag(self, tag: str, attrs: Any) -> None:
-        self.inside |= tag == "table"
-        if tag == "table":
-            self.tables.append([])
+        own = self.inside[tag] = dict(attrs)
+        if own.get("role") == "region":
+            self.rows = self.cells.setdefault(own["aria-label"], [])
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("th", "td"):
+            self.rows[-1].append("")
 
     def handle_endtag(self, tag: str) -> None:
-        self.inside &= tag != "table"
+        self.inside.pop(tag, None)
 
     def handle_data(self, data: str) -> None:
-        if self.inside:
-            self.tables[-1] += words(data)
+        cell = self.inside.get("td") or self.inside.get("th")
+        if cell is not None and data.strip():
+            best = "best" in (cell.get("class") or "") and "main" in str(self.inside.get("span"))
+            text = f"({data})" if "small" in self.inside else f"**{data}**" if best else data
+            self.rows[-1][-1] = f"{self.rows[-1][-1]} {text}".strip()
+        elif "answers" in str(self.inside.get("ul")) and "li" in self.inside:
+            self.lines.append(data)
 
 
-def words(text: str) -> list[str]:
-    """Return the words of a cell, without what marks them."""
-    return re.findall(r"[^\s()*]+", text)
-
-
-def of_html(text: str) -> list[list[str]]:
-    """Return the words of every table of a page."""
-    return _Tables(_TIME.sub("TIME", text)).tables
+def of_page(text: str) -> tuple[dict[str, list[list[str]]], list[str]]:
+    """Return title -> cells of every table of a page, and the sentences that it begins with."""
+    page = _Page(_TIME.sub("TIME", text))
+    return page.cells, page.lines
 
 
 def claimed(page: Path) -> dict[str, Any]:

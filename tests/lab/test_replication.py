@@ -38,7 +38,6 @@ claims:
       - {{rows: rows/cola.jsonl, baseline: {PLAIN}, title: Against BERT}}
       - {{rows: rows/cola.jsonl, baseline: {SLA}, systems: [{WLA}], title: Against SLA}}
       - {{rows: rows/later.jsonl, baseline: {PLAIN}, title: Later}}
-    verdict: It does, here.
     limits: Anything else.
 """
 
@@ -69,7 +68,10 @@ def test_a_page_shows_every_comparison_with_picture_table_and_sentences(run_here
     assert re.search(rf"- {alike}: {WLA} \([+-]0\.50 points\)", page)
     assert "paired t-test over seeds" in page
     assert "**Later**: not run yet." in page
-    assert "**Verdict.** It does, here." in page
+    found = "Of 3 comparisons with the first row of a table: 1 better, 1 worse, 1 without a sign"
+    assert f"**Found.** {found}ificant difference. The largest difference: " in page
+    assert re.search(rf"difference: {WLA} less SLA, -11.25 of MCC \(Against SLA: 95 % -", page)
+    assert "Not run yet: Later.\n" in page
     assert f"--baseline {SLA} --systems {WLA} --output seeds\n" in page
 
 
@@ -118,7 +120,7 @@ def test_pictures_of_an_earlier_page_go_and_other_files_stay(run_here, claims, t
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("verdict: It does, here.", "", "claims.yaml: claims: value 1: key 'verdict' is missing"),
+        ("limits: Anything else.", "", "claims.yaml: claims: value 1: key 'limits' is missing"),
         ("title: Later", "title: Later, colour: red", "comparisons: value 3: unknown key 'colour'"),
         ("title: Later", "title: La|ter", "value 3: title: 'La|ter' is not a line"),
         ("title: Later", 'title: "La\\nter"', r"value 3: title: 'La\nter' is not a line"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import statistics
 
 import pytest
@@ -12,8 +11,6 @@ from lab.finished_questions import with_three_models
 from lab.finished_runs import finish
 from lab.report_runs import PLAIN, SLA, describe, experiment, part_of
 
-from fairseq_plugins.lab.report.contents import options_tables
-from fairseq_plugins.lab.report.figures import loss_curves, validation_curves
 from fairseq_plugins.lab.report.making import ReportOptions, comparison_tables, tables_of
 from fairseq_plugins.lab.results.choice import chosen_finished
 from fairseq_plugins.lab.results.compare import Significance
@@ -153,41 +150,6 @@ def test_systems_are_compared_on_a_share_of_the_data_that_both_have(tmp_path):
     assert " 50 %" in found[SLA][0].text
     assert found["alone"][2].value == pytest.approx(40)
     assert " 10 %" in found["alone"][0].text
-
-
-def test_options_are_told_once_where_all_systems_share_them(tmp_path):
-    part_of(tmp_path / "cola", "cola", "mcc", {PLAIN: [0.5], SLA: [0.6]})
-    same, differing = options_tables("cola", records_of(tmp_path))
-    assert ["lr", "2e-05"] in [[cell.text for cell in row] for row in same.rows]
-    assert [head.text for head in differing.headings] == ["system", "arch"]
-
-
-def test_curves_have_the_points_of_every_seed(tmp_path):
-    part_of(tmp_path / "cola", "cola", "mcc", {PLAIN: [0.4, 0.6], SLA: [0.5]})
-    runs = chosen_of(tmp_path)
-    curves = validation_curves(runs, "mcc", [])
-    assert curves == {PLAIN: {20: [0.2, 0.3], 40: [0.4, 0.6]}, SLA: {20: [0.25], 40: [0.5]}}
-    losses = loss_curves(runs, [])
-    assert losses[PLAIN] == {20: [1.0, 1.0], 40: [0.5, 0.5]}
-
-
-def test_a_log_that_cannot_be_read_costs_a_remark(tmp_path):
-    part_of(tmp_path / "cola", "cola", "mcc", {PLAIN: [0.4], SLA: [0.5]})
-    runs, remarks = chosen_of(tmp_path), []
-    log = runs[SLA].folder.iloc[0] / "train.log"
-    log.write_text('x | valid | {"valid_num_updates": "1", "valid_mcc": "no number"}\n')
-    assert list(validation_curves(runs, "mcc", remarks)) == [PLAIN]
-    assert str(log) in remarks[0]
-
-
-def test_values_that_are_no_numbers_are_not_drawn(tmp_path):
-    part_of(tmp_path / "cola", "cola", "mcc", {PLAIN: [0.4]})
-    runs = chosen_of(tmp_path)
-    log = runs[PLAIN].folder.iloc[0] / "train.log"
-    log.write_text(log.read_text().replace('"0.4"', '"nan"'))
-    curves = validation_curves(runs, "mcc", [])
-    assert list(curves[PLAIN]) == [20]
-    assert not any(map(math.isnan, curves[PLAIN][20]))
 
 
 def test_a_table_that_nobody_knows_is_a_remark(tmp_path):

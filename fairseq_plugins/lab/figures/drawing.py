@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
+from io import BytesIO
 from pathlib import Path
 from textwrap import TextWrapper
 from typing import Any, cast
@@ -178,7 +179,19 @@ def save(figure: Figure, out_stem: str | Path, kinds: Sequence[str] = FORMATS) -
     paths = [stem.with_name(f"{stem.name}.{kind}") for kind in kinds]
     with ExitStack() as stack:
         for path, kind in zip(paths, kinds):
-            options: dict[str, Any] = {"facecolor": "white", "bbox_inches": "tight", **KINDS[kind]}
-            figure.savefig(stack.enter_context(replaced(path)), format=kind, **options)
+            _write(figure, stack.enter_context(replaced(path)), kind)
     logger.info("wrote %s", ", ".join(map(str, paths)))
     return paths
+
+
+@style()
+def svg_of(figure: Figure) -> bytes:
+    """Return a figure as SVG."""
+    stream = BytesIO()
+    _write(figure, stream, "svg")
+    return stream.getvalue()
+
+
+def _write(figure: Figure, place: Any, kind: str) -> None:
+    options: dict[str, Any] = {"facecolor": "white", "bbox_inches": "tight", **KINDS[kind]}
+    figure.savefig(place, format=kind, **options)

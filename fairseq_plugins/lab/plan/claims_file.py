@@ -1,4 +1,4 @@
-"""Read the YAML file of claims: what a paper says, which kept rows try it, what came of it.
+"""Read the YAML file of claims: what a paper says, and which kept rows try it.
 
     title: Does the structure matter?
     intro: ...
@@ -9,7 +9,6 @@
         ran: ...
         comparisons:
           - {rows: rows/cola.jsonl, baseline: bert_plain_minilm, title: CoLA}
-        verdict: ...
         limits: ...
 
 Files of rows lie below the folder of the file. They need not be there yet, nor need rows of a
@@ -64,7 +63,6 @@ class Claim(BaseModel, extra="forbid", frozen=True):
     claim: str  # what the paper says
     ran: str  # systems, data, length, how checkpoints were chosen
     comparisons: Annotated[tuple[Compared, ...], Field(min_length=1)]
-    verdict: str  # one sentence
     limits: str  # what it does not say
 
 

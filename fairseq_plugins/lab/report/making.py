@@ -1,7 +1,7 @@
-"""The report on experiments: read, choose what is shown, draw the figures, write both pages.
+"""The page about experiments: read, choose what is shown, draw the figures, write the page.
 
 It may be made at any time. What is broken or half-written costs one remark on the page. Tables are
-those that the experiment asks for, or all that fit, and those of every report: all settings, and
+those that the experiment asks for, or all that fit, and those of every page: all settings, and
 every system against a baseline.
 """
 
@@ -26,28 +26,24 @@ from ..results.seed_report import compared_table
 from ..results.setting_tables import every_setting
 from ..results.tables import ResultTable
 from ..results.verdicts import sentences
-from ..safe_files import refuse_links
-from .contents import (
+from .facts import (
     commands_of,
     counts_of,
     facts_of,
     failures_of,
-    options_tables,
     parts_table,
     unfinished_table,
-    versions_table,
 )
 from .figures import draw
-from .model import Chapter, Report
-from .pages import to_html, to_markdown
-from .steps import leftovers
+from .page import Chapter, Figure, File, to_html
+from .steps import left_by_steps
 
 _SHORT = 2  # parts up to which the tables of all settings are open
 
 
 @dataclass(frozen=True)
 class ReportOptions:
-    """How a report is made.
+    """How a page is made.
 
     Args:
         title: of the page; empty for the experiment's.
@@ -65,63 +61,40 @@ class ReportOptions:
 
 
 def write_report(
-    root: str | Path, stem: str | Path = "", options: ReportOptions | None = None
-) -> tuple[list[Path], Report]:
-    """Write ``<stem>.html``, ``<stem>.md`` and the figures of the latter in ``<stem>_files``.
+    root: str | Path, page: str | Path = "", options: ReportOptions | None = None
+) -> tuple[Path, list[Chapter], list[str]]:
+    """Write the page of an experiment, or of several.
 
     Args:
         root: folder of an experiment, or above several.
-        stem: empty for ``report`` in the folder.
+        page: the file; ``.html`` is added. Empty for ``report.html`` in the folder.
         options: see there; None for the usual ones.
 
     Returns:
-        The two pages, and what they show.
+        The file, what it shows, and what could not be shown.
 
     Raises:
         FileNotFoundError: there is nothing to report on.
-        ValueError: the baseline is in no experiment, or the folder of the figures is a link.
+        ValueError: the baseline is in no experiment.
     """
-    stem = Path(stem or Path(root) / "report")
-    figures = stem.with_name(f"{stem.name}_files")
-    refuse_links(figures.parent, figures)
-    report = make_report(root, figures, options or ReportOptions())
-    pages = [stem.with_name(f"{stem.name}{suffix}") for suffix in (".html", ".md")]
-    for page, text in zip(pages, (to_html(report), to_markdown(report, stem.parent))):
-        write_text(page, text.encode(errors="replace").decode())  # names of files may be any bytes
-    return pages, report
-
-
-def make_report(root: str | Path, figures: Path, options: ReportOptions) -> Report:
-    """Read experiments and draw their figures.
-
-    Args:
-        root: see `write_report`.
-        figures: folder for them.
-        options: see `write_report`.
-
-    Raises:
-        FileNotFoundError, ValueError: see `write_report`.
-    """
+    page, options = Path(page or Path(root) / "report"), options or ReportOptions()
+    page = page.with_name(f"{page.name.removesuffix('.html')}.html")
     experiments, remarks = read_experiments(root)
     remarks += [fault for one in experiments for fault in one.faults]
     systems = dict.fromkeys(system for one in experiments for system in one.runs.system)
     if options.baseline and options.baseline not in systems:
         raise ValueError(f"--baseline {options.baseline!r}: choices are {named(systems)}")
-    chapters = []
-    for number, experiment in enumerate(experiments, start=1):
-        prefix = f"{number}-" if len(experiments) > 1 else ""
-        chapters.append(_chapter(experiment, figures, prefix, options, remarks))
+    chapters = [_chapter(one, page.parent, options, remarks) for one in experiments]
     several = f"Experiments in {Path(root).resolve().name}"
     title = options.title or (chapters[0].title if len(chapters) == 1 else several)
-    return Report(title, chapters, list(dict.fromkeys(remarks)))
+    remarks = list(dict.fromkeys(remarks))
+    text = to_html(title, chapters, remarks)
+    write_text(page, text.encode(errors="replace").decode())  # names of files may be any bytes
+    return page, chapters, remarks
 
 
 def _chapter(
-    experiment: Experiment,
-    figures: Path,
-    prefix: str,
-    options: ReportOptions,
-    remarks: list[str],
+    experiment: Experiment, page: Path, options: ReportOptions, remarks: list[str]
 ) -> Chapter:
     """Put together what is shown of an experiment."""
     found = {}
@@ -130,24 +103,25 @@ def _chapter(
         one = tried(partial(compared, runs), remarks, None, what) if runs.done.any() else None
         found |= {name: one} if one is not None else {}
     tables = tables_of(experiment, list(found.values()), options, remarks)
-    settings = versions_table(experiment)
-    for name, runs in experiment.parts.items():
-        settings += options_tables(name, runs)
+    figures = [
+        figure
+        for name, runs in experiment.parts.items()
+        for figure in draw(name, runs, found.get(name), remarks, baseline=options.baseline)
+    ]
+    left = list(left_by_steps(experiment.folder, page, remarks))
     return Chapter(
         experiment.title,
         counts_of(experiment),
         facts_of(experiment),
         parts_table(experiment),
         answers=[line for table in tables for line in table.told],
-        tables=[*tables],
-        figures=[
-            *draw(experiment, found, figures, prefix, remarks, baseline=options.baseline),
-            *leftovers(experiment.folder, remarks),
-        ],
-        failures=failures_of(experiment),
+        figures=[*figures, *(one for one in left if isinstance(one, Figure))],
+        files=[one for one in left if isinstance(one, File)],
+        tables=tables,
+        failures=list(failures_of(experiment)),
         unfinished=unfinished_table(experiment),
+        command=str(experiment.facts.get("command") or ""),
         commands=commands_of(experiment),
-        settings=settings,
     )
 
 

@@ -9,13 +9,14 @@ import math
 import re
 import shlex
 import statistics
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from tqdm import tqdm
 
-from ...evaluation.metrics import deviation
+from ...evaluation.metrics import LOWER_IS_BETTER, deviation
 from ...files import write_text
 from ...messages import quoted
 from ..figures.drawing import save
@@ -23,12 +24,14 @@ from ..figures.seeds import plot_seeds
 from ..plan.claims_file import Claim, ClaimsFile, Compared, read_claims
 from ..results.compare import interval
 from ..results.frame import read_runs
+from ..results.layouts import SIGNIFICANT
 from ..results.seed_report import SeedReport, make_report
 from ..results.tables import (
     NONE,
     Heading,
     ResultTable,
     TableCell,
+    called,
     digits_of,
     format_table,
     number_cell,
@@ -53,6 +56,7 @@ _BOTH = (
     "the outer ends and the larger p-value of two tests, the paired t-test over seeds and the "
     "multi-bootstrap over seeds and examples"
 )
+_OUTCOMES = ("better", "worse", "without a significant difference", "with too little to test")
 _PICTURE = re.compile(r"claim\d+-\d+\.png")
 _OF_SEEDS = "paired t-test over seeds"
 _OF_EXAMPLES = "bootstrap over examples alone (one seed has no p)"
@@ -64,8 +68,8 @@ class _Result(NamedTuple):
     asked: Compared
     rows: Path
     picture: Path
-    systems: list[str] = []  # that are compared with the baseline; empty for all
-    waiting: list[str] = []  # those that have no rows yet
+    systems: Sequence[str] = ()  # that are compared with the baseline; empty for all
+    waiting: Sequence[str] = ()  # those that have no rows yet
     report: SeedReport | None = None
 
 
@@ -88,17 +92,16 @@ def write_page(file: str | Path, page: str | Path) -> list[Path]:
     if page.suffix != ".md":
         raise ValueError(f"{page}: a page is a file .md")
     refuse_links(page.parent, page.with_suffix(""))
-    claims = read_claims(file)
+    claims, lines, drawn = read_claims(file), [], []
     shown = _results(file, claims, page.with_suffix(""))
-    lines = [f"# {claims.title}", "", claims.intro.strip(), ""]
     for claim, own in zip(claims.claims, shown):
         lines += _chapter(claims.names, claim, own)
-    pictures = [(one, one.report) for own in shown for one in own if one.report]
-    for one, report in pictures:
-        scores = {_called(claims.names, name): v for name, v in report.scores.items()}
-        save(plot_seeds(scores, report.shown), one.picture, ["png"])
-    write_text(page, "\n".join(lines).rstrip() + "\n")
-    drawn = [one.picture for one, _ in pictures]
+    reports = ((one.picture, one.report) for own in shown for one in own if one.report)
+    for picture, report in reports:
+        scores = {_called(claims.names, name): own for name, own in report.scores.items()}
+        drawn += save(plot_seeds(scores, report.shown), picture, ["png"])
+    text = "\n".join([f"# {claims.title}", "", claims.intro.strip(), "", *lines])
+    write_text(page, text.rstrip() + "\n")
     for old in {*page.with_suffix("").glob("claim*.png")} - {*drawn}:
         if _PICTURE.fullmatch(old.name) and old.is_file():
             old.unlink()
@@ -111,26 +114,26 @@ def _results(file: Path, claims: ClaimsFile, pictures: Path) -> list[list[_Resul
     shown: list[list[_Result]] = [[] for _ in claims.claims]
     for n, one in tqdm(asked, desc="compare", unit=" comparisons", disable=None):
         picture = pictures / f"claim{n + 1}-{len(shown[n]) + 1}.png"
-        shown[n].append(_result(file, claims.names, one, picture))
+        try:
+            shown[n].append(_result(_Result(one, file.parent / one.rows, picture), claims.names))
+        except ValueError as error:
+            raise ValueError(f"{file}: comparison {quoted(one.title)}: {error}") from None
     return shown
 
 
-def _result(file: Path, names: Mapping[str, str], one: Compared, picture: Path) -> _Result:
+def _result(found: _Result, names: Mapping[str, str]) -> _Result:
     """Compare what is asked for, as far as its rows are there: systems with a name may wait."""
-    found = _Result(one, file.parent / one.rows, picture)
+    one = found.asked
     if not found.rows.is_file():
-        logger.warning("%s: comparison %s: no file %s yet", file, quoted(one.title), found.rows)
+        logger.warning("comparison %s: no file %s yet", quoted(one.title), found.rows)
         return found
-    try:
-        known = set(read_runs(found.rows).system)
-        systems = [name for name in one.systems if name in known or name not in names]
-        found = found._replace(systems=systems, waiting=sorted({*one.systems} - {*systems}))
-        if (one.systems and not systems) or one.baseline in {*names} - known:
-            return found
-        asked = {"metric": one.metric, "baseline": one.baseline, "systems": systems}
-        return found._replace(report=make_report(found.rows, **asked))
-    except ValueError as error:
-        raise ValueError(f"{file}: comparison {quoted(one.title)}: {error}") from None
+    known = set(read_runs(found.rows).system)
+    systems = [name for name in one.systems if name in known or name not in names]
+    found = found._replace(systems=systems, waiting=sorted({*one.systems} - {*systems}))
+    if (one.systems and not systems) or one.baseline in {*names} - known:
+        return found
+    asked = {"metric": one.metric, "baseline": one.baseline, "systems": systems}
+    return found._replace(report=make_report(found.rows, **asked))
 
 
 def _called(names: Mapping[str, str], title: str) -> str:
@@ -142,11 +145,39 @@ def _called(names: Mapping[str, str], title: str) -> str:
 def _chapter(names: Mapping[str, str], claim: Claim, shown: Sequence[_Result]) -> Iterator[str]:
     """Yield the lines of a claim."""
     yield from (f"## {claim.title}", "", f"**Claim.** {claim.claim.strip()}", "")
+    yield from (f"**Found.** {' '.join(_verdict(names, shown))}", "")
     yield from (f"**What was run.** {claim.ran.strip()}", "")
     for one in shown:
         yield from _compared(names, one)
-    yield from (f"**Verdict.** {claim.verdict.strip()}", "")
     yield from (f"**What this does not say.** {claim.limits.strip()}", "")
+
+
+def _verdict(names: Mapping[str, str], shown: Sequence[_Result]) -> Iterator[str]:
+    """Say by rule what the comparisons of a claim come to: how many tell what, and the largest."""
+    kinds, sizes = Counter(), {}
+    for title, report in ((one.asked.title, one.report) for one in shown if one.report):
+        metric, other = report.shown.metric, _called(names, report.baseline)
+        for row in report.comparisons.itertuples():
+            kinds[_outcome(row, metric)] += 1
+            difference, ends, p, _ = (cell.text for cell in _difference(row, metric))
+            told = f"{_called(names, row.title)} less {other}, {difference} of {called(metric)}"
+            size = abs(scale_of(metric) * row.difference)
+            sizes[f"{told} ({title}: 95 % {ends}, {p})"] = size if math.isfinite(size) else -1.0
+    if sizes:
+        counts = ", ".join(f"{kinds[kind]} {kind}" for kind in _OUTCOMES if kinds[kind])
+        yield f"Of {len(sizes)} comparisons with the first row of a table: {counts}."
+        yield f"The largest difference: {max(sizes, key=sizes.__getitem__)}."
+    if waiting := [one.asked.title for one in shown if one.report is None]:
+        yield f"Not run yet: {'; '.join(waiting)}."
+
+
+def _outcome(row: Any, metric: str) -> str:
+    """Return which of `_OUTCOMES` a comparison tells."""
+    if math.isnan(row.corrected_p):
+        return _OUTCOMES[3]
+    if row.corrected_p >= SIGNIFICANT:
+        return _OUTCOMES[2]
+    return _OUTCOMES[(row.difference > 0) == (metric in LOWER_IS_BETTER)]
 
 
 def _compared(names: Mapping[str, str], one: _Result) -> Iterator[str]:
@@ -161,17 +192,10 @@ def _compared(names: Mapping[str, str], one: _Result) -> Iterator[str]:
     later = ", ".join(_called(names, name) for name in one.waiting)
     told = [*told, *report.remarks, *[f"Not run yet: {later}."] * bool(later)]
     yield from (f"- {line}" for line in told)
-    command = [
-        "fairseq-plugins",
-        "results",
-        "compare",
-        one.rows.as_posix(),
-        "--baseline",
-        asked.baseline,
-    ]
-    command += ["--systems", *one.systems] * bool(one.systems)
-    command += ["--metric", asked.metric] * bool(asked.metric)
-    yield from ("", "```bash", shlex.join([*command, "--output", "seeds"]), "```", "")
+    command = ["fairseq-plugins", "results", "compare", one.rows.as_posix()]
+    command += ["--baseline", asked.baseline, *["--systems", *one.systems] * bool(one.systems)]
+    command += [*["--metric", asked.metric] * bool(asked.metric), "--output", "seeds"]
+    yield from ("", "```bash", shlex.join(command), "```", "")
 
 
 def _table(names: Mapping[str, str], asked: Compared, report: SeedReport) -> ResultTable:

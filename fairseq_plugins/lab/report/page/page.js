@@ -1,12 +1,7 @@
 "use strict";
 // Tables sort by a click on a column's head: numbers downwards first, words upwards, empty last.
 (() => {
-  const NUMBER = /^\s*([+\-\u2212]?(?:\d{1,3}(?:,\d{3})+|\d+)?(?:\.\d+)?(?:e[+\-]?\d+)?)(?=$|[\s%(\[\u00b1Mk])/i;
-  const numberOf = (cell) => {
-    if (cell.dataset.value !== undefined) return Number(cell.dataset.value);
-    const found = NUMBER.exec(cell.textContent);
-    return found && /\d/.test(found[1]) ? Number(found[1].replace(/,/g, "").replace("\u2212", "-")) : NaN;
-  };
+  const numberOf = (cell) => Number(cell.dataset.value);
   // What is cited below an empty value does not fill the cell.
   const mainOf = (cell) => (cell.querySelector(".main") || cell).textContent.trim();
   const isEmpty = (cell) => ["", "\u2013", "\u2014", "-"].includes(mainOf(cell));
