@@ -82,7 +82,7 @@ def kind_of(action: Action, names: Names) -> Kind | None:
     if action.nargs == 0:
         return FLAG
     if action.choices:
-        return one_of(map(str, action.choices), alone=action.nargs == "?")
+        return one_of(map(str, action.choices))
     return WHOLE if action.type is int else NUMBER if action.type is float else names.get(name)
 
 
@@ -127,8 +127,8 @@ def of_generation() -> Kinds:
     return kinds_of(parser_of_records(*groups)._actions, listed({None: _REFUSED}))
 
 
-def check_options(options: Mapping[Any, Any], kinds: Kinds, *, is_open: bool = False) -> None:
-    """Refuse options that are none of those that a file may give, or have another kind of value.
+def check_options(options: Options, kinds: Kinds, *, is_open: bool = False) -> Options:
+    """Return options of a file; ValueError says which it may not give, or not with this value.
 
     Args:
         options: as the file gives them.
@@ -141,16 +141,15 @@ def check_options(options: Mapping[Any, Any], kinds: Kinds, *, is_open: bool = F
             near = like(key, kinds)
             hint = f"like it: {near}" if near else f"choices: {named(kinds)}"
             hint += "; a value with commas wants quotes" if given is None else ""
-            raise ValueError(
-                f"option {quoted(str(key), 100)}: not among those that a file may give ({hint}); "
-                "the command line may"
-            )
+            name = f"option {quoted(str(key), 100)}"
+            raise ValueError(f"{name}: not among those that a file may give ({hint})")
         try:
             for value in given if is_open and isinstance(given, list) else [given]:
                 if value is not None or not is_open:
                     kinds[key].check(value)
         except ValueError as error:
             raise ValueError(f"option {key!r}: {error}") from None
+    return options
 
 
 def check_training(options: Mapping[str, Any]) -> None:

@@ -22,37 +22,33 @@ from pydantic import AfterValidator, BaseModel, Field
 
 from ...messages import quoted
 from ..safe_files import is_below
-from .values import LINE, NAME, PATH, Kind
+from .grid import Below, Name
+from .values import LINE, Kind
 from .yaml_file import read_as, read_yaml
 
-_LABEL = Kind(
-    f"{LINE.said}, with something in it and without |",
-    lambda text: LINE.fits(text) and text.strip() and "|" not in text,
-)
-Name, _Label = Annotated[str, NAME], Annotated[str, _LABEL]  # in a table, a picture, a heading
+_Label = Annotated[  # in a table, a picture, a heading
+    str,
+    Kind(
+        f"{LINE.said}, with something in it and without |",
+        lambda text: LINE.fits(text) and text.strip() and "|" not in text,
+    ),
+]
 
 
 def _different(names: dict[str, str]) -> dict[str, str]:
-    seen: dict[str, str] = {}
     for system, name in names.items():
-        if (other := seen.setdefault(name, system)) != system:
+        if (other := next(one for one in names if names[one] == name)) != system:
             raise ValueError(f"{other} and {system} are both called {quoted(name)}")
     return names
-
-
-def _several(values: tuple[str, ...]) -> tuple[str, ...]:
-    if len(set(values)) < len(values):
-        raise ValueError("a system is named twice")
-    return values
 
 
 class Compared(BaseModel, extra="forbid", frozen=True):
     """Systems that are compared with one of them, on kept rows."""
 
-    rows: Annotated[str, PATH]  # file of `fairseq-plugins results keep`; may not be there yet
+    rows: Below  # file of `fairseq-plugins results keep`; may not be there yet
     baseline: Name  # that the others are compared with
     title: _Label  # what the table is
-    systems: Annotated[tuple[Name, ...], AfterValidator(_several)] = ()  # the others; empty for all
+    systems: tuple[Name, ...] = ()  # the others; empty for all
     metric: str = ""  # empty for the usual
 
 

@@ -55,9 +55,7 @@ class PlannedPart:
         A grid that has this size already stays what it is, and so does the name of its data.
         """
         size = size or self.size
-        own = {
-            str(options.get("arch")).rpartition("_")[2] for options in self.grid.systems.values()
-        }
+        own = {options["arch"].rpartition("_")[2] for options in self.grid.systems.values()}
         if not size or own == {size} or self.grid.dataset == TRANSLATION:
             return replace(self, size="")
         return replace(self, size=size, grid=resize(self.grid, size))
@@ -137,21 +135,22 @@ def _part(entry: Any, path: Path, number: int) -> PlannedPart:
     own = {key: given.pop(key) for key in _OWN if key in given}
     if "grid" in own:
         file = read_as(Below, own["grid"], f"{place}: grid")
-        grid = _some_systems(read_grid(path.parent / file), given, place)
-        grid, usual = changed(grid, given, place), Path(file).stem
+        whole, usual = read_grid(path.parent / file), Path(file).stem
+        if "systems" in given:
+            given["systems"] = _systems_of(whole, given["systems"], place)
+        grid = changed(whole, given, place)
     else:
         grid = grid_of(given, place)
         usual = grid.dataset
     return read_as(PlannedPart, {"name": usual, **own, "grid": grid}, place)
 
 
-def _some_systems(grid: Grid, given: dict[str, Any], place: str) -> Grid:
-    """Return the grid with the systems that a part names, where it gives names alone."""
-    names = given.get("systems")
-    if not (names and isinstance(names, list) and all(isinstance(one, str) for one in names)):
-        return grid
-    for name in given.pop("systems"):
+def _systems_of(grid: Grid, names: Any, place: str) -> Any:
+    """Return systems of a part as YAML has them: of a list of names those of its file's grid."""
+    if not (isinstance(names, list) and all(isinstance(one, str) for one in names)):
+        return names
+    for name in names:
         if name not in grid.systems:
             choices = named(grid.systems)
             raise ValueError(f"{place}: no system {quoted(name)}; choices: {choices}")
-    return replace(grid, systems={name: grid.systems[name] for name in names})
+    return [{"name": name, **grid.systems[name]} for name in names]

@@ -42,7 +42,6 @@ from .yaml_file import filled, read_as, read_yaml
 MOST_RUNS = 100_000  # of a grid: more is a mistake, or meant to fill a disk
 VALID = "valid"
 SIZES = ("tiny", "minilm", "base", "large")  # ends of architectures' names
-TRIALS = ("quick", "smoke")  # runs that are cut short
 _Value = TypeVar("_Value")
 
 
@@ -57,8 +56,7 @@ def _different(values: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _of_generation(options: Options) -> Options:
-    check_options(options, of_generation(), is_open=True)
-    return options
+    return check_options(options, of_generation(), is_open=True)
 
 
 Name, Line, Below = Annotated[str, NAME], Annotated[str, LINE], Annotated[str, PATH]
@@ -105,7 +103,9 @@ class Grid:
     reference: Below = ""
     average: Count = 0  # last checkpoints that are averaged to translate; 0 for the best one
     note: Line = ""  # said wherever results are shown, such as that a corpus is invented
-    trial: Annotated[str, one_of(TRIALS)] = ""  # mark of runs cut short: nothing is tested
+    trial: Annotated[str, one_of(("quick", "smoke"))] = (
+        ""  # mark of runs cut short: nothing is tested
+    )
     # of ``fairseq-train`` for all systems; True is a bare flag, a list is a choice
     options: Annotated[Options, AfterValidator(read_options_of_all)] = field(default_factory=dict)
 

@@ -12,22 +12,18 @@ from .prepare import TRANSLATION
 from .systems import check_choice, refuse_owned
 from .yaml_file import parse_yaml
 
-_SMALLEST = {"arch": "syntax_transformer_tiny"}
 _SHORTEST = {"beam": 1, "max-len-a": 0, "max-len-b": 8, "max-tokens": 2000}
-_OPTION = re.compile(r"[A-Za-z][\w-]*")
+_ASSIGNED = re.compile(r"([A-Za-z][\w-]*)=(.*)", re.DOTALL)
 
 
-def _with_options(grid: Grid, change: Callable[[Options], Options]) -> Grid:
-    """Return the grid with the options of all and of each system as a function makes them."""
-    systems = {name: change(options) for name, options in grid.systems.items()}
-    return replace(grid, systems=systems, options=change(grid.options))
+def _each(grid: Grid, change: Callable[[str, Any], Any]) -> Grid:
+    """Return the grid with other values of options; ``change`` gets each with its value."""
 
+    def made(options: Options) -> Options:
+        return {name: change(name, value) for name, value in options.items()}
 
-def _with_choices(grid: Grid, change: Callable[[str, list[Any]], list[Any]]) -> Grid:
-    """Return the grid with other values of its choices; ``change`` gets option and values."""
-    return _with_options(
-        grid, lambda own: {k: change(k, v) if isinstance(v, list) else v for k, v in own.items()}
-    )
+    systems = {name: made(options) for name, options in grid.systems.items()}
+    return replace(grid, systems=systems, options=made(grid.options))
 
 
 def preset(grid: Grid) -> Grid:
@@ -35,8 +31,8 @@ def preset(grid: Grid) -> Grid:
 
     What had a choice still has it, of one value, and folders name it.
     """
-    first = {"learning_rates": grid.learning_rates[:1], "epochs": grid.epochs[:1]}
-    return replace(_with_choices(grid, lambda name, values: values[:1]), **first)
+    small = _each(grid, lambda name, value: value[:1] if isinstance(value, list) else value)
+    return replace(small, learning_rates=grid.learning_rates[:1], epochs=grid.epochs[:1])
 
 
 def quick(grid: Grid) -> Grid:
@@ -45,28 +41,23 @@ def quick(grid: Grid) -> Grid:
     Where a number of updates says how long it trains, a tenth of it; of the shares of the training
     data the smallest and the largest. It is marked where it trains shorter.
     """
-    shares = tuple(dict.fromkeys((min(grid.fractions), max(grid.fractions))))
-    length: dict[str, Any] = (
-        {"updates": max(1, grid.updates // 10)} if grid.updates else {"epochs": (1,)}
-    )
-    first = preset(grid)
-    small = replace(first, seeds=grid.seeds[:2], fractions=shares, **length)
-    is_whole = (small.updates, small.epochs) == (first.updates, first.epochs)
-    return small if is_whole else replace(small, trial="quick")
+    shares, first = {min(grid.fractions), max(grid.fractions)}, preset(grid)
+    updates, epochs = (max(1, grid.updates // 10), first.epochs) if grid.updates else (0, (1,))
+    is_whole = (updates, epochs) == (first.updates, first.epochs)
+    small = replace(first, seeds=grid.seeds[:2], fractions=tuple(sorted(shares)))
+    return replace(small, updates=updates, epochs=epochs, trial="" if is_whole else "quick")
 
 
 def smoke(grid: Grid) -> Grid:
     """Return a grid that shows within a minute whether every system trains: nothing is learnt.
 
     Two updates of models of the smallest size from random weights, one seed, the smallest fraction.
-    What keeps weights of a start that there is not is left out.
     """
-    translates = grid.dataset == TRANSLATION
-    own = _SMALLEST if translates else {"pretrained": "none"}
-    small = preset(grid) if translates else resize(preset(grid), "tiny")
-    small = _with_options(
-        small, lambda given: {k: v for k, v in given.items() if k != "freeze-layers"} | own
-    )
+    own = {"pretrained": "none", "freeze-layers": None}  # there are no weights to keep
+    if grid.dataset == TRANSLATION:
+        small = with_options(preset(grid), {"arch": "syntax_transformer_tiny"})
+    else:
+        small = with_options(resize(preset(grid), "tiny"), own)
     return replace(
         small,
         updates=2,
@@ -96,7 +87,7 @@ def select_systems(grid: Grid, names: Sequence[str], size: str = "") -> Grid:
                 "architecture with its size behind it"
             )
         systems[own] = grid.systems.get(own, {"arch": own})
-    return replace(grid, systems=systems) if systems else grid
+    return replace(grid, systems=systems or grid.systems)
 
 
 def select(grid: Grid, **given: Any) -> Grid:
@@ -114,7 +105,7 @@ def choose(grid: Grid, given: Mapping[str, Sequence[Any]]) -> Grid:
     for name in given.keys() - known:
         choices = named(sorted(known), none="none in this grid")
         raise ValueError(f"no system has a choice {name!r}; choices: {choices}")
-    return _with_choices(grid, lambda name, values: list(given.get(name, values)))
+    return _each(grid, lambda name, v: list(given.get(name, v)) if isinstance(v, list) else v)
 
 
 def contrast(grid: Grid, given: Mapping[str, Sequence[Any]]) -> Grid:
@@ -135,11 +126,9 @@ def with_options(grid: Grid, options: Options) -> Grid:
 
     A system that has such an option itself gets this value as well.
     """
-    refuse_owned(options)
-    if OWN_RATE in options:
-        raise ValueError(f"option {OWN_RATE!r}: say so by --learning-rates")
+    refuse_owned(options, OWN_RATE)
     grid = replace(grid, options={**grid.options, **options})
-    return _with_options(grid, lambda own: {k: options.get(k, v) for k, v in own.items()})
+    return _each(grid, lambda name, value: options.get(name, value))
 
 
 def resize(grid: Grid, size: str) -> Grid:
@@ -155,38 +144,36 @@ def resize(grid: Grid, size: str) -> Grid:
     for name, options in grid.systems.items():
         kind, _, old = options["arch"].rpartition("_")
         if old not in SIZES:
-            kind, old = options["arch"], ""
+            kind, old = options["arch"], "-"
             if size != SIZES[0]:
-                sizes = ", ".join(SIZES)
-                raise ValueError(f"--size {size}: {kind!r} does not end with its size, of {sizes}")
-        stem = name.removesuffix(f"_{old}")
-        systems[f"{stem}_{size}"] = {**options, "arch": f"{kind}_{size}"}
+                raise ValueError(f"--size {size}: {kind!r} does not end with its size")
+        systems[f"{name.removesuffix(f'_{old}')}_{size}"] = {**options, "arch": f"{kind}_{size}"}
     return replace(grid, systems=systems)
-
-
-def read_assignments(words: Sequence[str]) -> Options:
-    """Read ``name=value`` of a command line; values as YAML has them, an empty one is None."""
-    return {name: _value(name, text) for name, text in map(_split, words)}
 
 
 def read_choices(words: Sequence[str]) -> dict[str, list[Any]]:
     """Read ``name=value,value`` of a command line."""
     found = {}
-    for name, text in map(_split, words):
+    for word in words:
+        name, text = _assigned(word)
         found[name] = [_value(name, value) for value in text.split(",")]
         check_choice(name, found[name])
     return found
 
 
-def _split(word: str) -> tuple[str, str]:
-    name, sign, text = word.partition("=")
-    if not sign or not _OPTION.fullmatch(name):
+def read_assignments(words: Sequence[str]) -> Options:
+    """Read ``name=value`` of a command line; values as YAML has them, an empty one is None."""
+    return {name: _value(name, text) for name, text in map(_assigned, words)}
+
+
+def _assigned(word: str) -> tuple[str, str]:
+    if not (found := _ASSIGNED.fullmatch(word)):
         raise ValueError(f"{quoted(word)} is not NAME=VALUE, with the name of an option")
-    return name, text
+    return found[1], found[2]
 
 
 def _value(name: str, text: str) -> Any:
-    value = parse_yaml(text, f"option {quoted(name)}")
+    value = parse_yaml(text, f"option {name!r}")
     if text.startswith("--") or not isinstance(value, str | int | float | None):
-        raise ValueError(f"option {quoted(name)}: {quoted(text)} is no single value")
+        raise ValueError(f"option {name!r}: {quoted(text)} is no single value")
     return value

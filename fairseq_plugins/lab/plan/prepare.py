@@ -8,10 +8,8 @@ folder of raw data (``--raw``). Everything else that names a file, a folder or a
 to write, BERT, a spaCy pipeline, existing subword models) is said on the command line alone.
 """
 
-from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
 
 from ...prep.running import RUNNING
 from ..commands import parser_of
@@ -40,7 +38,7 @@ _NAMES = listed(
 )
 
 
-def check_prepare(options: Mapping[Any, Any], dataset: str) -> None:
+def check_prepare(options: Options, dataset: str) -> None:
     """Refuse options that the preparation of a dataset does not take from a file."""
     check_options(options, of_preparation(dataset))
 

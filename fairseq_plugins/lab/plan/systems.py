@@ -1,10 +1,10 @@
 """The systems of a grid, and the options of ``fairseq-train`` that its file gives to them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
-from ...messages import quoted
+from ...messages import named, quoted
 from ...syntax.needs import CONTROLS
 from .allowed import OWN_RATE, Options, check_options, of_training
 from .values import NAME, Kind
@@ -14,21 +14,11 @@ FOLDER = Kind(
     f"a name for a folder: {NAME.said}, and none of {', '.join(TAKEN)}",
     lambda value: NAME.fits(value) and value not in TAKEN,
 )
-_SAME = "it is the same for all runs; leave it out"
-OWNED = {  # options of fairseq-train that grids decide -> what to do instead
-    "seed": "say so by 'seeds'",
-    "max-update": "say so by 'updates'",
-    "max-epoch": "say so by 'epochs'",
-    "best-checkpoint-metric": "say so by 'metric'",
-    "keep-interval-updates": "say so by 'average'",
-    "save-dir": "say so by --runs",
-    "task": "say so by 'dataset'",
-    "cpu": "say so by --cpu",
-    "distributed-world-size": "say so by --processes",
-    **dict.fromkeys(
-        "user-dir no-epoch-checkpoints log-format log-interval num-workers".split(), _SAME
-    ),
-}
+_OWNED = (  # options of fairseq-train that are the same for all runs, or follow from others
+    "seed max-update max-epoch best-checkpoint-metric keep-interval-updates save-dir task cpu "
+    "distributed-world-size user-dir no-epoch-checkpoints log-format log-interval num-workers"
+).split()
+_INSTEAD = "seeds learning_rates updates epochs metric average dataset".split()  # keys of a grid
 
 
 def read_systems(value: Any) -> dict[str, Options]:
@@ -42,7 +32,7 @@ def read_systems(value: Any) -> dict[str, Options]:
         name = str(entry.get("name", entry["arch"]))
         if name in found or not FOLDER.fits(name):
             raise ValueError(f"{quoted(name)} is named twice, or no name for a folder")
-        found[name] = read_options({key: v for key, v in entry.items() if key != "name"})
+        found[name] = _read_options({key: v for key, v in entry.items() if key != "name"})
     if not found:
         raise ValueError("there is none")
     return found
@@ -50,13 +40,11 @@ def read_systems(value: Any) -> dict[str, Options]:
 
 def read_options_of_all(options: Options) -> Options:
     """Read options of all systems."""
-    if OWN_RATE in options:
-        raise ValueError(f"option {OWN_RATE!r}: say so by 'learning_rates', or for one system")
-    return read_options(options)
+    refuse_owned(options, OWN_RATE)
+    return _read_options(options)
 
 
-def read_options(options: Options) -> Options:
-    """Read options, those with several values among them."""
+def _read_options(options: Options) -> Options:
     refuse_owned(options)
     for key, given in options.items():
         if isinstance(given, list):
@@ -66,15 +54,16 @@ def read_options(options: Options) -> Options:
                     f"option {quoted(key)}: the best of several values would be compared as if it "
                     "were the method: name a system for each value, or give them to --contrast"
                 )
-    check_options(options, of_training(), is_open=True)
-    return options
+    return check_options(options, of_training(), is_open=True)
 
 
-def refuse_owned(options: Mapping[Any, Any]) -> None:
-    """Refuse options of ``fairseq-train`` that a grid has a key for, or that no run can change."""
+def refuse_owned(options: Iterable[Any], *more: str) -> None:
+    """Refuse options of ``fairseq-train`` that a grid or `run` decides; and some more."""
     for key in options:
-        if key in OWNED:
-            raise ValueError(f"option {quoted(key)}: {OWNED[key]}")
+        if key in (*_OWNED, *more):
+            raise ValueError(
+                f"option {quoted(key)}: decided by {named(_INSTEAD)} of the grid or by flags of run"
+            )
 
 
 def check_choice(key: Any, values: Sequence[Any]) -> None:

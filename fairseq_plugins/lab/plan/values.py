@@ -54,14 +54,10 @@ def matching(pattern: str, said: str) -> Kind:
     return Kind(said, lambda value: isinstance(value, str) and bool(whole.fullmatch(value)))
 
 
-def one_of(names: Iterable[str], *, alone: bool = False) -> Kind:
-    """Return the kind of some names; ``alone`` lets the option stand without a value as well."""
-    names = tuple(names)
-    return Kind(
-        f"one of {named(names)}",
-        lambda value: isinstance(value, str) and value in names or (alone and value is True),
-        names,
-    )
+def one_of(names: Iterable[str]) -> Kind:
+    """Return the kind of some names."""
+    known = tuple(names)
+    return Kind(f"one of {named(known)}", lambda v: isinstance(v, str) and v in known, known)
 
 
 def _is_whole(value: Any) -> bool:
