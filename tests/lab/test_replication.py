@@ -128,7 +128,6 @@ def test_pictures_of_an_earlier_page_go_and_other_files_stay(run_here, claims, t
         (f"{SLA}: SLA", f"{SLA}: ' '", "is not a line"),
         ("rows/later.jsonl", "../later.jsonl", "claims: value 1: comparisons: value 3: rows: '../"),
         ("rows/later.jsonl", "/later.jsonl", "claims: value 1: comparisons: value 3: rows: '/"),
-        (f"[{WLA}]", f"[{WLA}, {WLA}]", "a system is named twice"),
         (f"[{WLA}]", "[bert_none]", "'Against SLA': --systems 'bert_none': choices are"),
         (f"baseline: {SLA}", "baseline: none", "'Against SLA': --baseline 'none': choices are"),
     ],
