@@ -17,6 +17,7 @@ from fairseq_plugins.cli.main import make_parser, parse
 from fairseq_plugins.lab.execution import experiment
 from fairseq_plugins.lab.execution.experiment import Plan
 from fairseq_plugins.lab.plan.experiment_file import PlannedPart, read_experiment
+from fairseq_plugins.lab.plan.grid import Cell
 from fairseq_plugins.lab.plan.grid_selection import smoke
 from fairseq_plugins.lab.plan.prepared_data import METRICS, TRANSLATION
 
@@ -93,6 +94,12 @@ def covering(
 def parsed(module: ModuleType, words: list[str]) -> argparse.Namespace:
     """Read the arguments of a subcommand."""
     return parse(make_parser([module.__name__], module), module, words)
+
+
+def cells_of(path: Path, *words: str) -> list[Cell]:
+    """Return the runs that a command line asks for."""
+    selected = experiment.selected(parsed(run_command, [str(path), *words]))
+    return [cell for part in selected.parts for cell in part.grid.cells()]
 
 
 def planned(path: Path, runs: Path, *more: str) -> Plan:
