@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Keep the rows, say how many there are, and how many tell of their examples."""
-    from ..lab.results.keeping import keep_rows
+    from ..lab.results.keep import keep_rows
 
     kept = keep_rows(args.folder, args.output, args.part)
     for remark in kept.remarks:

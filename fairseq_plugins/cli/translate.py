@@ -106,7 +106,7 @@ def run_checkpoint(args: argparse.Namespace) -> None:
     from ..evaluation.score_report import format_report, score_files
     from ..evaluation.translation import TextForm
     from ..files import write_text
-    from ..lab.results.split_files import EVALUATION, SCORE, of_split
+    from ..lab.run_files import EVALUATION, SCORE, of_split
 
     take_planned(args)
     data, language = read_folder(args)
@@ -336,7 +336,7 @@ def checkpoint_of(args: argparse.Namespace) -> Path:
 def translate(args: argparse.Namespace, data: str) -> Path:
     """Run fairseq-generate; return its output, which is there only when it is complete."""
     from ..files import replacing
-    from ..lab.results.split_files import EVALUATION, GENERATED, SCORE, of_split
+    from ..lab.run_files import EVALUATION, GENERATED, SCORE, of_split
 
     out = Path(args.output or args.run / of_split(GENERATED, args.split))
     check_printing(args.generate)

@@ -11,4 +11,11 @@ EVALUATED = "evaluation.jsonl"  # predictions and the metrics of `EVALUATION`
 AVERAGE = "checkpoint_average.pt"  # of translation
 DESCRIPTION, ROWS = "experiment.json", "rows.jsonl"
 AFTER = "after"  # folder of an experiment with what its further steps left
+EVALUATION, GENERATED, SCORE = "evaluation.json", "generate.log", "score.json"  # see `of_split`
 DONE = "done.json"  # of such a step: its command, and what it was made of
+
+
+def of_split(name: str, split: str) -> str:
+    """Return what a file is called for a split: ``generate.log`` becomes ``generate.test.log``."""
+    stem, _, suffix = name.rpartition(".")
+    return f"{stem}.{split}.{suffix}"

@@ -20,7 +20,7 @@ from fairseq_plugins.evaluation.score_report import score_files
 from fairseq_plugins.evaluation.translation import TextForm
 from fairseq_plugins.files import write_text
 from fairseq_plugins.lab.execution import training
-from fairseq_plugins.lab.results.split_files import EVALUATION, GENERATED, SCORE, of_split
+from fairseq_plugins.lab.run_files import EVALUATION, GENERATED, SCORE, of_split
 from fairseq_plugins.prep.subset import write_subset
 
 # files whose systems are those of other files with a control, each of which has its own tests

@@ -10,13 +10,12 @@ import threading
 import time
 
 import pytest
-from cli.commands import run
 from lab.report_runs import PLAIN, SLA, lines_of, part_of, write_lines
 from lab.translated_runs import translated
 
 from fairseq_plugins.evaluation.score_report import score_files
 from fairseq_plugins.evaluation.translation import TextForm
-from fairseq_plugins.lab.results import frame, keeping
+from fairseq_plugins.lab.results import frame, keep
 from fairseq_plugins.lab.results.seed_report import csv_files, format_markdown, make_report
 
 BOOTSTRAP = "low high bootstrap_p corrected_p examples samples".split()
@@ -74,14 +73,6 @@ def test_rows_alone_tell_of_seeds_what_the_runs_tell(root, rows):
     assert "compared over seeds alone" not in format_markdown(runs)
 
 
-def test_of_trials_which_are_not_tested_no_counts_are_missed(root):
-    write_lines(root, [{**row, "trial": "smoke"} for row in lines_of(root)])
-    keeping.keep_rows(root, root / "kept.jsonl")
-    text = format_markdown(make_report(root / "kept.jsonl", samples=20))
-    assert "Smoke test" in text
-    assert "No row has counts" not in text
-
-
 def test_the_interval_over_seeds_leaves_zero_out_where_the_test_is_sure(rows, tmp_path):
     found = make_report(rows).comparisons.set_index("system")
     sla, alone = found.loc[SLA], found.loc["bert_pos_tiny"]
@@ -94,11 +85,6 @@ def test_the_interval_over_seeds_leaves_zero_out_where_the_test_is_sure(rows, tm
     part_of(tmp_path / "edge", "cola", "mcc", edge)  # whose interval ends at 0
     (on_it,) = make_report(tmp_path / "edge", samples=20).comparisons.itertuples()
     assert (on_it.t_low, on_it.t_p) == (pytest.approx(0, abs=1e-9), pytest.approx(0.05))
-
-
-def test_rows_that_lie_in_their_experiment_find_its_predictions(root):
-    runs, kept = (make_report(root / name, samples=20) for name in ("cola", "rows.jsonl"))
-    assert runs.comparisons.equals(kept.comparisons)
 
 
 @pytest.mark.parametrize("output", [True, False])
@@ -225,96 +211,79 @@ def test_rows_of_another_dataset_are_not_added(run_here, root, kept, of_all):
     assert kept.read_bytes() == before
 
 
-def test_a_part_that_there_is_not_is_refused_in_one_line(root, kept):
-    told = run("results keep", root, "--output", kept, "--part", "sst2", fails=True)
-    assert (told.code, told.err) == (1, "error: --part 'sst2': choices are cola\n")
-
-
 @pytest.fixture
 def other(tmp_path):
     """Another experiment, with systems, settings, seeds and folders of the first."""
     return made(tmp_path / "others", {name: [0.1, 0.2] for name in (PLAIN, SLA)})
 
 
-def test_rows_of_data_that_were_made_otherwise_are_said(run_here, root, tmp_path):
-    """A training file may be a system's own; what is scored and what parses may not differ."""
-    shared = {"train": "a1", "valid": "b1", "annotator": "parser 1.0"}
-    rows, file = lines_of(root), tmp_path / "kept.jsonl"
-    words = [{"vocabulary": row["system"]} for row in rows]  # that a system trains with
-    write_lines(root, [{**row, "made_of": shared | own} for row, own in zip(rows, words)])
-    assert not run_here("results keep", root, "--output", file).err
-    changes = {0: {"annotator": "parser 2.0"}, 1: {"train": "a2"}, 3: {"train": "a3"}}
-    own = {n: {**shared, **changes.get(n, {})} for n in range(len(rows) - 1)}  # the last says none
-    write_lines(root, [{**row, "made_of": own.get(n, {})} for n, row in enumerate(rows)])
-    told = run_here("results keep", root, "--output", file).err
-    assert told.count("warning: ") == 3
-    place = root / "rows.jsonl"
-    assert f"made of annotator 'parser 1.0', those of {place}:1 of 'parser 2.0'" in told
-    assert f"{place}:4: its data were made of train 'a3', those of {place}:1 of 'a1'" in told
-    assert f"{place}:5: its data were made of train 'a1', those of {place}:2 of 'a2'" in told
-    write_lines(root, [{**row, "trained": f"t{row['system']}"} for row in rows])
-    assert not run_here("results keep", root, "--output", file).err
-    write_lines(root, [{**row, "trained": "t1" if n == 3 else "t2"} for n, row in enumerate(rows)])
-    file.unlink()
-    told = run_here("results keep", root, "--output", file).err
-    assert told.count("warning: ") == 1
-    assert f"{place}:4: trained with other options than {place}:1, which has the same" in told
+SHARED = {"train": "a1", "valid": "b1", "annotator": "parser 1.0"}
 
 
-def test_rows_of_words_that_were_cut_otherwise_are_said(run_here, root, tmp_path):
-    """Rows of older releases do not say it: sentences were split at blanks; given words are."""
-    rows, file = lines_of(root), tmp_path / "kept.jsonl"
-    for words in ({}, {"words": "whitespace"}, {"words": "given"}):
-        made_of = [{"made_of": words if n % 2 else {}} for n in range(len(rows))]
-        write_lines(root, [row | own for row, own in zip(rows, made_of)])
-        assert not run_here("results keep", root, "--output", file).err
-    write_lines(
-        root,
-        [row | {"made_of": {"words": "spacy"} if n == 1 else {}} for n, row in enumerate(rows)],
-    )
-    place, before = root / "rows.jsonl", file.read_bytes()
-    told = run_here("results keep", root, "--output", tmp_path / "new.jsonl").err
-    assert f"made of words cut by 'spacy', those of {place}:1 of 'whitespace'" in told
-    assert told.count("warning: ") == 1
-    told = run_here(
-        "results keep", root, "--output", file, fails=True
-    ).err  # which would replace a row
-    assert f"{place}:2: its words were cut by 'spacy', those of the kept row of the same" in told
-    assert file.read_bytes() == before
+@pytest.mark.parametrize(
+    ("usual", "changes", "told"),
+    [
+        ({}, {}, {}),
+        ({"made_of": {"words": "given"}}, {0: {}}, {}),  # older rows of texts were cut at blanks
+        ({"made_of": SHARED}, {0: {"made_of": {**SHARED, "vocabulary": "own"}}, 5: {}}, {}),
+        (
+            {"made_of": SHARED},
+            {1: {"made_of": {**SHARED, "annotator": "parser 2.0"}}},
+            {2: "annotator 'parser 2.0', {place}:1 with 'parser 1.0'"},
+        ),
+        (
+            {"made_of": SHARED},
+            {3: {"made_of": {**SHARED, "train": "a3"}}},  # of the setting of line 1
+            {4: "train 'a3', {place}:1 with 'a1'"},
+        ),
+        ({"trained": "t2"}, {3: {"trained": "t1"}}, {4: "options 't1', {place}:1 with 't2'"}),
+        ({"device": "cpu"}, {1: {"device": "H100"}}, {2: "device 'H100', {place}:1 with 'cpu'"}),
+        (
+            {},
+            {1: {"made_of": {"words": "spacy"}}},
+            {2: "words 'spacy', {place}:1 with 'whitespace'"},
+        ),
+    ],
+)
+def test_rows_that_were_made_otherwise_are_said(root, usual, changes, told):
+    """A training file may be a system's own; what is scored, parses and computes may not differ."""
+    rows, place = lines_of(root), root / "rows.jsonl"
+    write_lines(root, [row | changes.get(n, usual) for n, row in enumerate(rows)])
+    found = keep.keep_rows(root, root / "kept.jsonl").remarks
+    assert found == [
+        f"{place}:{n}: made with {about.format(place=place)}: they are compared as if they were "
+        "the same"
+        for n, about in told.items()
+    ]
 
 
-def test_rows_of_a_card_and_of_cpus_are_told_apart(run_here, root, tmp_path):
-    """`keep` warns, and what is made of the rows counts both; rows that say nothing are of CPUs."""
-    rows, file = lines_of(root), tmp_path / "kept.jsonl"
-    write_lines(root, [row | {"device": "cpu"} if n else row for n, row in enumerate(rows)])
-    assert not run_here("results keep", root, "--output", file).err
-    assert not any("Trained on" in remark for remark in make_report(file, samples=20).remarks)
+def test_rows_of_words_that_were_cut_otherwise_are_not_replaced(root, kept):
+    rows, before = lines_of(root), kept.read_bytes()
+    write_lines(root, [*rows[:1], rows[1] | {"made_of": {"words": "spacy"}}])
+    with pytest.raises(ValueError, match="rows.jsonl:2: its words were cut by 'spacy', those of"):
+        keep.keep_rows(root, kept)
+    assert kept.read_bytes() == before
+
+
+def test_what_is_made_of_rows_counts_their_devices(root):
+    rows = lines_of(root)
     write_lines(root, [row | {"device": "H100"} if n == 1 else row for n, row in enumerate(rows)])
-    file.unlink()
-    told, place = run_here("results keep", root, "--output", file).err, root / "rows.jsonl"
-    assert told.count("warning: ") == 1
-    assert f"{place}:1: trained on 'cpu', {place}:2 on 'H100'" in told or (
-        f"{place}:2: trained on 'H100', {place}:1 on 'cpu'" in told
-    )
-    remarks = make_report(file, samples=20).remarks
+    remarks = make_report(root / "rows.jsonl", samples=20).remarks
     assert f"Trained on: H100 (1 runs), cpu ({len(rows) - 1} runs)." in remarks
 
 
 def test_rows_that_replace_others_of_another_training_are_said(root, kept):
     """The setting does not say it: an experiment may be done again with changed options."""
     rows = lines_of(root)
-    keeping.keep_rows(root, kept)
     write_lines(root, [{**row, "trained": "b1"} for row in rows])
-    assert keeping.keep_rows(root, kept).remarks == []  # they did not say it before
+    assert keep.keep_rows(root, kept).remarks == []  # they did not say it before
     change = {0: {"trained": "b2"}, 1: {"device": "H100"}}
     write_lines(root, [{**row, "trained": "b1", **change.get(n, {})} for n, row in enumerate(rows)])
-    said = [one for one in keeping.keep_rows(root, kept).remarks if "replaces" in one]
-    about = ("with other options", "on another device")
-    assert said == [
-        f"{root}/rows.jsonl:{n}: replaces a kept row that was trained {what}"
-        for n, what in enumerate(about, start=1)
+    said = [one for one in keep.keep_rows(root, kept).remarks if "replaces" in one]
+    assert [one.partition(" replaces")[0] for one in said] == [
+        f"{root}/rows.jsonl:{n}:" for n in (1, 2)
     ]
-    assert not [one for one in keeping.keep_rows(root, kept).remarks if "replaces" in one]
+    assert not [one for one in keep.keep_rows(root, kept).remarks if "replaces" in one]
 
 
 @pytest.mark.parametrize("key", ["experiment", "part"])
@@ -326,16 +295,6 @@ def test_a_run_of_another_experiment_is_not_replaced(run_here, root, kept, other
     assert f"{other}/rows.jsonl:1: has the setting and seed of {kept}:1" in found
     assert "keep them in files of their own" in found
     assert kept.read_bytes() == before
-
-
-def test_experiments_with_the_same_folders_share_a_file(run_here, kept, other):
-    before, rows = kept.read_text(), lines_of(other)
-    write_lines(other, [{**row, "epochs": 5} for row in rows])
-    run_here("results keep", other, "--output", kept)
-    assert kept.read_text().startswith(before)
-    assert [row["experiment"] for row in file_lines(kept)] == ["runs"] * 7 + ["others"] * 4
-    run_here("results keep", other, "--output", kept)
-    assert len(file_lines(kept)) == 7 + 4
 
 
 def test_counts_of_runs_whose_predictions_are_gone_stay(run_here, root, kept):
@@ -380,18 +339,18 @@ def test_rows_of_two_machines_are_added_one_after_the_other(root, tmp_path, monk
     """Without the wait the second would write what the first had read, and lose its rows."""
     other = made(tmp_path / "other" / root.name, {WLA: [0.2, 0.21]})
     kept, begun = tmp_path / "kept.jsonl", threading.Event()
-    real = keeping.write_rows
+    real = keep.write_rows
 
     def slowly(*args):
         begun.set()
         time.sleep(0.5)
         real(*args)
 
-    monkeypatch.setattr(keeping, "write_rows", slowly)
-    first = threading.Thread(target=keeping.keep_rows, args=(root, kept))
+    monkeypatch.setattr(keep, "write_rows", slowly)
+    first = threading.Thread(target=keep.keep_rows, args=(root, kept))
     first.start()
     begun.wait(60)
-    keeping.keep_rows(other, kept)
+    keep.keep_rows(other, kept)
     first.join()
     assert len(file_lines(kept)) == 9
 
@@ -408,17 +367,6 @@ def test_translations_are_held_against_their_score_in_points(run_here, tmp_path,
     write_lines(root, [row])
     told = run_here("results keep", root, "--output", tmp_path / "kept" / "rows.jsonl").out
     assert told.endswith(f"1 in all, {counted} with counts of their examples\n")
-
-
-@pytest.mark.parametrize("score", ["NaN", "Infinity"])
-def test_a_score_that_is_no_number_has_no_counts(run_here, root, kept, score):
-    rows = root / "rows.jsonl"
-    rows.write_text(rows.read_text().replace('"mcc": 0.4,', f'"mcc": {score},'))
-    kept.unlink()
-    told = run_here("results keep", root, "--output", kept)
-    assert told.out.endswith("7 in all, 6 with counts of their examples\n")
-    assert run_here("results keep", root, "--output", kept).out == told.out
-    assert len(make_report(kept, samples=5).comparisons) == 2
 
 
 @pytest.mark.parametrize("link", ["", "symlink_to", "hardlink_to"])
@@ -489,18 +437,3 @@ def test_counts_of_a_file_are_read_up_to_a_size(kept, monkeypatch):
         ValueError, match="cola.jsonl:7: key 'counts': up to here over 2,799 numbers"
     ):
         make_report(kept)
-
-
-def test_every_share_of_the_data_is_compared(kept):
-    lines = file_lines(kept)
-    few = [{**row, "share": 0.05, "folder": f"few/{row['folder']}"} for row in lines]
-    few = [{key: one for key, one in row.items() if key != "counts"} for row in few]
-    for row in few:
-        row["metrics"] = {"valid": {"mcc": row["metrics"]["valid"]["mcc"] / 2}}
-    kept.write_text("".join(json.dumps(row) + "\n" for row in (*lines, *few)))
-    report = make_report(kept, samples=20)
-    found = report.comparisons
-    assert list(found.title) == ["bert_pos_tiny 5 %", f"{SLA} 5 %", "bert_pos_tiny", SLA]
-    assert found.difference[0] == pytest.approx(found.difference[2] / 2)
-    assert list(report.scores)[:2] == [f"{PLAIN} 5 %", f"{SLA} 5 %"]
-    assert list(report.scores)[3:] == [PLAIN, SLA, "bert_pos_tiny"]

@@ -22,8 +22,8 @@ from ..plan.prepared_data import SPANS, PreparedData
 from ..plan.recipes import ALONE, Workers, settings, share_batches
 from ..results import squad_answers
 from ..results.origins import without_seed
-from ..results.split_files import EVALUATION, of_split
 from ..rows import Row, read_rows
+from ..run_files import EVALUATION, of_split
 from ..safe_files import read_json, refuse_links
 
 # Runs a command with its output added to a file; raises RunError when it fails.

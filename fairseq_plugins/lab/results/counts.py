@@ -16,10 +16,9 @@ from ...evaluation.generate_log import load
 from ...evaluation.metrics import NAMES
 from ...evaluation.translation import TextForm
 from ..rows import PlacedRow, check_counts
-from ..run_files import EVALUATED, PREDICTIONS
+from ..run_files import EVALUATED, GENERATED, PREDICTIONS, SCORE, of_split
 from ..safe_files import is_file, read_text
 from .frame import Shown
-from .split_files import GENERATED, SCORE, of_split
 
 _OWN = "T- lines of "  # how a score's reference begins that is the one of its own log
 

@@ -11,19 +11,15 @@ from pathlib import Path
 
 from ...evaluation.squad_files import read_json, read_predictions
 from ...files import write_text
-from ...text_reading import read_lines
+from ...text_reading import json_lines
 
 TUNED = "tuned_"
 ANSWERS, METRICS = "predictions.json", "metrics.json"
-_PERCENT = {  # official name -> ours
-    "exact": "exact",
-    "f1": "f1",
-    "HasAns_exact": "has_answer_exact",
-    "HasAns_f1": "has_answer_f1",
-    "NoAns_exact": "no_answer_exact",
-    "NoAns_f1": "no_answer_f1",
-    "best_exact": "tuned_exact",
-    "best_f1": "tuned_f1",
+_SETS = {"": "", "has_answer_": "HasAns_", "no_answer_": "NoAns_", TUNED: "best_"}
+_PERCENT = {
+    f"{ours}{metric}": f"{official}{metric}"
+    for ours, official in _SETS.items()
+    for metric in ("exact", "f1")
 }
 _THRESHOLD = "best_f1_thresh"
 
@@ -45,17 +41,15 @@ def write_rows(rows: Path, examples: Path) -> None:
     """
     answers = read_predictions(folder_of(rows) / ANSWERS)
     lines = []
-    for number, line in enumerate(read_lines(examples), start=1):
+    for number, example in json_lines(examples):
         try:
-            example = json.loads(line)
             name, gold = example["id"], example.get("answers")
-            answer = answers[name]
             texts = None if gold is None else [one["text"] for one in gold]
-        except (ValueError, TypeError, KeyError) as error:
+            row = {"id": name, "answer": answers[name], "gold": texts}
+        except (TypeError, KeyError, AttributeError) as error:
             raise ValueError(
                 f"{examples}, line {number}: no question with an answer ({error!r})"
             ) from None
-        row = {"id": name, "answer": answer, "gold": texts}
         lines.append(json.dumps(row, ensure_ascii=False) + "\n")
     write_text(rows, "".join(lines))
 
@@ -67,7 +61,7 @@ def metrics_of(folder: Path) -> dict[str, float]:
         FileNotFoundError, ValueError: there is no ``metrics.json``, or it holds none.
     """
     found = read_json(folder / METRICS)
-    metrics = {ours: found[name] / 100 for name, ours in _PERCENT.items() if name in found}
+    metrics = {ours: found[name] / 100 for ours, name in _PERCENT.items() if name in found}
     if _THRESHOLD in found:
         metrics["tuned_threshold"] = float(found[_THRESHOLD])
     if "f1" not in metrics:

@@ -5,28 +5,24 @@ import math
 import re
 import statistics
 from collections.abc import Iterator
-from dataclasses import dataclass
-from io import TextIOWrapper
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ...messages import named
 from ..rows import CPU
-from ..safe_files import is_file, open_file, read_tail, read_text
+from ..safe_files import is_file, read_tail, read_text
 
 _RECORD = re.compile(r"\| (\w+) \| (\{.*)$", re.MULTILINE)
 _UPDATES = re.compile(r'"num_updates": "(\d+)"|"train_num_updates": "(\d+)"')
 _PARAMETERS = re.compile(r"num\. shared model params: ([\d,]+)")
 _CARD = re.compile(r"rank +\d+: capabilities = .* ; name = (.*\S)")
 _SPEED = re.compile(r'"(?:train_)?ups": "([\d.]+)"')
-_INNER = "train_inner"  # a line within an epoch
-_GATE = "gate_"  # with the number of a layer: its mean local share of attention
+_GATE = re.compile(r"gate_(\d+)")  # of a layer: its mean local share of attention
 _NO_METRICS = ("num_updates", "epoch", "update", "wps")  # wps: the machine's
 _TAIL = 4096  # bytes that hold the last line
 
 
-@dataclass(frozen=True)
-class Validation:
+class Validation(NamedTuple):
     """One validation.
 
     Args:
@@ -49,14 +45,12 @@ def validations(path: Path, split: str = "valid") -> list[Validation]:
         FileNotFoundError: there is no log.
     """
     found: dict[int, dict[str, float]] = {}
-    for subset, record in _records(read_text(path, errors="replace")):
+    for subset, record in _records(path):
         if f"{subset}_num_updates" not in record or subset.startswith("train"):
             continue
-        updates = int(record[f"{subset}_num_updates"])
-        prefix = f"{subset}_"
-        metrics = found.setdefault(updates, {})
+        metrics = found.setdefault(int(record[f"{subset}_num_updates"]), {})
         for key, value in record.items():
-            name = key.removeprefix(prefix)
+            name = key.removeprefix(f"{subset}_")
             if key != name and name not in _NO_METRICS and not name.startswith("best_"):
                 metrics[name if subset == split else key] = float(value)
     return [Validation(updates, found[updates]) for updates in sorted(found)]
@@ -81,27 +75,30 @@ def best(found: list[Validation], metric: str, maximize: bool) -> Validation:
 
 def gates(found: Validation) -> dict[int, float]:
     """Return layer -> mean local share of attention, by layers; empty for a model without gates."""
-    shares = {
-        int(name.removeprefix(_GATE)): value
-        for name, value in found.metrics.items()
-        if name.startswith(_GATE) and name.removeprefix(_GATE).isdigit()
-    }
-    return dict(sorted(shares.items()))
+    matches = ((_GATE.fullmatch(name), value) for name, value in found.metrics.items())
+    return dict(sorted((int(match[1]), value) for match, value in matches if match))
 
 
 def parameters(path: Path) -> int:
-    """Return the model's number of parameters, as the head of a log states it; 0 if it does not."""
-    if not is_file(path):
-        return 0
-    with TextIOWrapper(open_file(path), encoding="utf-8", errors="replace") as stream:
-        stated = next((match for line in stream if (match := _PARAMETERS.search(line))), None)
-    return int(stated.group(1).replace(",", "")) if stated else 0
+    """Return the model's number of parameters; 0 if the log does not state it."""
+    found = _said(_PARAMETERS, path)
+    return int(found[0].replace(",", "")) if found else 0
 
 
 def device(path: Path) -> str:
     """Return the names of the GPUs that a log of a training names, or "cpu"."""
-    cards = _CARD.findall(read_text(path, errors="replace")) if is_file(path) else []
-    return ", ".join(dict.fromkeys(cards)) or CPU
+    return ", ".join(dict.fromkeys(_said(_CARD, path))) or CPU
+
+
+def speed(path: Path) -> float | None:
+    """Return the median of the updates a second that a log tells of; None if it tells of none."""
+    rates = [rate for rate in map(float, _said(_SPEED, path)) if rate > 0]
+    return statistics.median(rates) if rates else None
+
+
+def _said(pattern: re.Pattern[str], path: Path) -> list[str]:
+    """Return what a pattern finds in a log; nothing where there is none."""
+    return pattern.findall(read_text(path, errors="replace")) if is_file(path) else []
 
 
 def training_losses(path: Path) -> dict[int, float]:
@@ -110,21 +107,10 @@ def training_losses(path: Path) -> dict[int, float]:
     Raises:
         FileNotFoundError: there is no log.
     """
-    found = {}
-    for name, record in _records(read_text(path, errors="replace")):
-        if name == _INNER and {"loss", "num_updates"} <= record.keys():
-            loss = float(record["loss"])
-            found |= {int(record["num_updates"]): loss} if math.isfinite(loss) else {}
-    return dict(sorted(found.items()))
-
-
-def speed(path: Path) -> float | None:
-    """Return the median of the updates a second that a log tells of; None if it tells of none."""
-    if not is_file(path):
-        return None
-    found = _SPEED.findall(read_text(path, errors="replace"))
-    rates = [rate for rate in map(float, found) if rate > 0]
-    return statistics.median(rates) if rates else None
+    inner = [record for name, record in _records(path) if name == "train_inner"]
+    inner = [record for record in inner if {"loss", "num_updates"} <= record.keys()]
+    found = {int(record["num_updates"]): float(record["loss"]) for record in inner}
+    return {updates: loss for updates, loss in sorted(found.items()) if math.isfinite(loss)}
 
 
 def updates_so_far(path: Path) -> int:
@@ -133,9 +119,9 @@ def updates_so_far(path: Path) -> int:
     return int("".join(numbers[-1])) if numbers else 0
 
 
-def _records(text: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield name and values of every record."""
-    for name, body in _RECORD.findall(text):
+def _records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield name and values of every record of a log."""
+    for name, body in _RECORD.findall(read_text(path, errors="replace")):
         try:
             yield name, json.loads(body)
         except (json.JSONDecodeError, RecursionError):  # a line that two processes wrote into

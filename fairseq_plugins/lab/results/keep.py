@@ -14,7 +14,7 @@ from ..run_files import ROWS
 from .choice import shown_of
 from .counts import counts_in_files, kept_counts
 from .frame import Shown, compared, frame_of
-from .origins import DEVICE, TRAINED, cut_of, otherwise_made
+from .origins import ANNOTATOR, WORDS, cut_of
 
 
 class Kept(NamedTuple):
@@ -25,7 +25,7 @@ class Kept(NamedTuple):
         rows: how many finished runs the file has.
         counted: how many of these have counts of what is shown.
         remarks: why rows of the experiment have none though their predictions are there, and which
-            rows have data that were made otherwise.
+            rows were made otherwise than others.
     """
 
     given: int
@@ -54,8 +54,7 @@ def keep_rows(folder: Path, file: Path, part: str = "") -> Kept:
     source = folder / ROWS
     if file.exists() and file.samefile(source):
         raise ValueError(f"{file}: the experiment's own rows; name another file to keep them in")
-    given = _rows_of(source, part)
-    found = compared(frame_of(given))
+    found = compared(frame_of(_rows_of(source, part)))
     shown, remarks = shown_of(found), [*_unevaluated(found, source)]
     with alone_in(file.parent):
         kept = {one.row.key: one for one in (read_rows(file) if file.exists() else [])}
@@ -65,7 +64,7 @@ def keep_rows(folder: Path, file: Path, part: str = "") -> Kept:
             kept[row.key] = PlacedRow(run.place, row, file.parent / row.folder)
         after = compared(frame_of(kept.values()))
         write_rows(file, [one.row for one in kept.values()])
-    remarks += otherwise_made(after.sort_index())
+    remarks += _otherwise_made(after.sort_index())
     counts = [kept_counts(run, shown_of(after)) for run in after.itertuples()]
     return Kept(len(found), len(counts), len(counts) - counts.count(None), remarks)
 
@@ -95,35 +94,23 @@ def _unevaluated(runs: pd.DataFrame, source: Path) -> Iterator[str]:
 
 
 def _kept(run: Any, old: Row | None, shown: Shown, remarks: list[str]) -> Row:
-    """Return the row of a run with counts of its examples.
-
-    Args:
-        run: a line of a frame.
-        old: the row that it replaces.
-        shown: what its counts are of.
-        remarks: why there are none is added, and what it replaces that was trained otherwise.
-    """
+    """Return the row of a run with counts of its examples, in the place of an older one."""
     row = run.row
     if old and cut_of(old) and cut_of(row) and cut_of(old) != cut_of(row):
         raise ValueError(
             f"{run.place}: its words were cut by {quoted(cut_of(row))}, those of the kept row of "
             f"the same setting and seed by {quoted(cut_of(old))}: keep them in files of their own"
         )
-    remarks += [_replaced(run.place, name) for name in (TRAINED, DEVICE) if _differ(row, old, name)]
+    if old and ((old.trained and row.trained and old.trained != row.trained)
+                or old.device != row.device):  # fmt: skip
+        remarks.append(
+            f"{run.place}: replaces a kept row that was trained with other options, or on another "
+            "device"
+        )
     if counts := _counts(run, shown, remarks):
         return row.model_copy(update={"counts": counts})
     same = old and (old.metrics, old.last) == (row.metrics, row.last)
     return row.model_copy(update={"counts": old.counts}) if old and same else row
-
-
-def _differ(row: Row, old: Row | None, name: str) -> bool:
-    sides = {getattr(one, name) for one in (row, old) if one}
-    return len(sides - {""}) > 1
-
-
-def _replaced(place: str, name: str) -> str:
-    about = "with other options" if name == TRAINED else "on another device"
-    return f"{place}: replaces a kept row that was trained {about}"
 
 
 def _counts(run: Any, shown: Shown, remarks: list[str]) -> dict[str, dict[str, Any]]:
@@ -137,3 +124,27 @@ def _counts(run: Any, shown: Shown, remarks: list[str]) -> dict[str, dict[str, A
         remarks.append(f"{error}; kept without counts of its predictions")
         return {}
     return {shown.split: {name: value for name, value in made.items() if name != "split"}}
+
+
+def _otherwise_made(runs: pd.DataFrame) -> Iterator[str]:
+    """Say which rows were made otherwise than rows before them; once for each value.
+
+    Systems may be trained on data of their own, with words of their own: all but what is scored,
+    what annotates and the device is compared within a setting. Rows that do not say it are passed
+    over.
+    """
+    first: dict[tuple[Any, ...], tuple[str, str]] = {}
+    told = set()
+    for run in runs.itertuples():
+        row = run.row
+        own = {**row.made_of, WORDS: cut_of(row), "options": row.trained, "device": row.device}
+        everywhere = (ANNOTATOR, WORDS, "device", run.validation, run.evaluated)
+        for name, value in own.items():
+            about = name, None if name.partition(".")[0] in everywhere else run.setting
+            place, before = first.setdefault(about, (run.place, value)) if value else ("", "")
+            if value != before and (about, value) not in told:
+                told.add((about, value))
+                yield (
+                    f"{run.place}: made with {name} {quoted(value)}, {place} with "
+                    f"{quoted(before)}: they are compared as if they were the same"
+                )
