@@ -9,7 +9,6 @@ import errno
 import json
 import logging
 import os
-import shutil
 import stat
 from pathlib import Path
 from typing import IO, Any
@@ -21,19 +20,15 @@ logger = logging.getLogger(__name__)
 
 
 def open_file(path: str | Path, mode: str = "rb") -> IO[bytes]:
-    """Open a regular file that is no link.
-
-    Args:
-        path: of the file.
-        mode: ``rb``, ``rb+``, or ``ab``, which makes the file if it is not there.
+    """Open a regular file that is no link, to read (``rb``) or to add to (``ab``).
 
     Raises:
         OSError: as `open`.
         ValueError: a link, a folder, a pipe or a device.
     """
-    ways = {"rb": os.O_RDONLY, "rb+": os.O_RDWR, "ab": os.O_WRONLY | os.O_APPEND | os.O_CREAT}
+    how = os.O_RDONLY if mode == "rb" else os.O_WRONLY | os.O_APPEND | os.O_CREAT
     try:
-        handle = os.open(path, ways[mode] | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o666)
+        handle = os.open(path, how | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o666)
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.EMLINK):
             raise ValueError(_linked(path)) from None
@@ -47,11 +42,7 @@ def open_file(path: str | Path, mode: str = "rb") -> IO[bytes]:
 
 
 def read_bytes(path: str | Path, limit: int = LARGEST) -> bytes:
-    """Read a regular file that is no link.
-
-    Raises:
-        OSError, ValueError: see `open_file`; one larger than the limit.
-    """
+    """Read a file as `open_file` opens it; ValueError also for one larger than the limit."""
     with open_file(path) as stream:
         content = stream.read(limit + 1) if os.fstat(stream.fileno()).st_size <= limit else None
     if content is None or len(content) > limit:
@@ -60,11 +51,7 @@ def read_bytes(path: str | Path, limit: int = LARGEST) -> bytes:
 
 
 def read_text(path: str | Path, limit: int = LARGEST, errors: str = "strict") -> str:
-    """Read such a file as UTF-8, with line ends as they are in texts.
-
-    Raises:
-        OSError, ValueError: see `read_bytes`.
-    """
+    """Read such a file as UTF-8, with line ends as they are in texts; see `read_bytes`."""
     text = read_bytes(path, limit).decode("utf-8", errors=errors)
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
@@ -75,8 +62,14 @@ def parse_json(text: str) -> Any:
     Raises:
         ValueError: no JSON, too deep, a whole number of more than 18 digits, half a character.
     """
+
+    def whole(digits: str) -> int:
+        if len(digits) > _DIGITS + 1:
+            raise ValueError(f"a number of {len(digits):,} digits")
+        return int(digits)
+
     try:
-        found = json.loads(text, parse_int=_whole)
+        found = json.loads(text, parse_int=whole)
         json.dumps(found, ensure_ascii=False).encode()  # fails for half of a pair of surrogates
     except RecursionError:
         raise ValueError("too deep") from None
@@ -84,28 +77,12 @@ def parse_json(text: str) -> Any:
 
 
 def read_json(path: str | Path) -> dict[str, Any]:
-    """Read a JSON file of our own; an empty mapping if there is none.
-
-    Raises:
-        OSError, ValueError: see `read_text`; it is no JSON.
-    """
+    """Read a JSON file of our own, as `read_text` does; an empty mapping if there is none."""
     return json.loads(read_text(path)) if os.path.lexists(path) else {}
 
 
-def _whole(digits: str) -> int:
-    if len(digits) > _DIGITS + 1:
-        raise ValueError(f"a number of {len(digits):,} digits")
-    return int(digits)
-
-
 def read_tail(path: str | Path, size: int, start: int = 0) -> str:
-    """Return the end of such a file as text; empty if there is none.
-
-    Args:
-        path: of the file.
-        size: most bytes.
-        start: byte at which to begin at the earliest.
-    """
+    """Return the last bytes of such a file, from a byte on, as text; empty if there is none."""
     if not is_file(path):
         return ""
     with open_file(path) as stream:
@@ -135,20 +112,6 @@ def inner_folders(folder: Path, remarks: list[str] | None = None) -> list[Path]:
     # a link that cannot be followed is one to a folder, as far as anybody can know
     inner = [path for path in inner if not os.path.isfile(path)]
     return [path for path in _without_links(inner, remarks) if path.is_dir()]
-
-
-def run_folders(folder: Path, *names: str, remarks: list[str] | None = None) -> list[Path]:
-    """Return the folders of runs (system, setting, seed) that have one of some files.
-
-    Args:
-        folder: of the runs.
-        names: of the files; links are found as well, so that opening them says so.
-        remarks: see `inner_folders`.
-    """
-    found = [folder]
-    for _ in range(3):
-        found = [inner for outer in found for inner in inner_folders(outer, remarks)]
-    return [run for run in found if any(os.path.lexists(run / name) for name in names)]
 
 
 def files_below(folder: Path, remarks: list[str] | None = None) -> list[Path]:
@@ -194,19 +157,6 @@ def refuse_links(root: Path, folder: Path, *, within: bool = False) -> None:
     for place in places:
         if place.is_symlink():
             raise ValueError(_linked(place))
-
-
-def remove_folder(folder: Path) -> None:
-    """Remove a folder with all that is in it, if it is there.
-
-    Raises:
-        OSError: it cannot be removed.
-        ValueError: it is a link.
-    """
-    if folder.is_symlink():
-        raise ValueError(_linked(folder))
-    if folder.is_dir():
-        shutil.rmtree(folder)
 
 
 def _linked(path: str | Path) -> str:

@@ -190,5 +190,5 @@ def test_what_cannot_work_is_refused_before_anything_starts(folder, tmp_path):
     words = arguments(folder, tmp_path, "--ddp-backend", "pytorch_ddp")
     found = run("train-distributed", 2, *words, fails=True)
     assert found.code == 1
-    assert "works on GPUs alone; choices on CPU: legacy_ddp, no_c10d" in found.err
+    assert "choices on CPU are legacy_ddp, no_c10d" in found.err
     assert len(found.err.splitlines()) == 1

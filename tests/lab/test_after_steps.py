@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 from dataclasses import replace
@@ -101,13 +102,6 @@ def test_numbers_and_flags_are_words_of_a_step() -> None:
     assert read_steps(None, "after") == ()
 
 
-def test_what_is_left_of_a_step_has_to_be_a_command(context, root) -> None:
-    launch, failures = performed(context(), gates("?{run:cola/none}", "--data", "{data:rte}"))
-    assert (launch.commands, failures) == ([], [])
-    launch, _ = performed(context(), gates("{runs:rte}", "?{run:cola/none}"))
-    assert launch.arguments == [[str(root / "rte")]]
-
-
 def test_placeholders_stand_for_folders(context, root, tmp_path) -> None:
     words = ["{runs}", "{runs:cola}", "{run:cola/bert_sla}/result.json", "{runs:rte/bert_sla_base}"]
     words += ["A={runs:rte/bert_sla}", "{data:rte}", "{raw:cola}", "{file}/y"]
@@ -137,28 +131,31 @@ def test_placeholders_stand_for_folders(context, root, tmp_path) -> None:
     ]
 
 
-def test_the_only_part_need_not_be_named(context, root, tmp_path) -> None:
-    words = ["{run:bert_sla}", "{runs:bert_sla}", "{data}", "{runs:rte}"]
-    launch, _ = performed(context("rte"), gates(*words))
-    seeds = [str(root / f"rte/bert_sla_base/lr5e-05-epochs3/seed{n}") for n in (1, 2)]
-    assert launch.arguments[0] == [seeds[0], *seeds, str(tmp_path / "rte"), str(root / "rte")]
-    _, failures = performed(context(), gates("{data}"))
-    assert "name a part: cola, rte" in failures[0]
+CHOSEN = "bert_sla_base/lr5e-05-epochs3"
+WORDS = [  # parts, words of a step, what they become below the folder of runs; None: passed over
+    ("rte", "{run:bert_sla}", f"rte/{CHOSEN}/seed1"),
+    ("rte", "{runs:bert_sla}", f"rte/{CHOSEN}/seed1 rte/{CHOSEN}/seed2"),
+    ("rte", "{data} {runs:rte}", "../rte rte"),
+    ("cola rte", "{data}", "name a part: cola, rte"),
+    ("cola rte", "{run:rte/part}", "rte/part/lr4e-05-epochs3/seed1"),  # on the largest share
+    ("cola rte", "{run:rte/many}", "rte/many is any of many_base, many_large"),
+    ("cola rte", "{runs:rte} ?{run:cola/none}", "rte"),
+    ("cola rte", "?{run:cola/none} --data {data:rte}", None),  # no command is left
+]
 
 
-def test_the_largest_share_of_the_data_is_meant(context, root) -> None:
+@pytest.mark.parametrize(("parts", "words", "wanted"), WORDS)
+def test_words_of_a_step_become_paths(root, parts, words, wanted) -> None:
     finish(root / "rte", "part", 5e-5, 1, 0.9, share=0.1, home=root)
     finish(root / "rte", "part", 4e-5, 1, 0.2, home=root)
-    launch, _ = performed(context(), gates("{run:rte/part}"))
-    assert launch.arguments == [[str(root / "rte/part/lr4e-05-epochs3/seed1")]]
-
-
-def test_name_that_several_sizes_share_is_refused(context, root) -> None:
-    finish(root / "rte", "bert_sla_large", 5e-5, 1, 0.9, home=root)
-    wanted = gates("{run:rte/bert_sla}"), gates("{run:rte/bert_plain}", name="two")
-    launch, failures = performed(context(), *wanted)
-    assert "rte/bert_sla is any of bert_sla_base, bert_sla_large" in failures[0]
-    assert len(launch.commands) == 1
+    for size in ("base", "large"):
+        finish(root / "rte", f"many_{size}", 5e-5, 1, 0.9, home=root)
+    launch, failures = performed(plan_of(root, *parts.split()), gates(*words.split()))
+    told = " ".join(os.path.relpath(word, root) for one in launch.arguments for word in one)
+    if failures:
+        assert wanted in failures[0]
+    else:
+        assert told == (wanted or "")
 
 
 @pytest.mark.parametrize("word", ["{run:cola/bert_plain}", "{run:x/y}", "{data:x}", "{raw:rte}"])

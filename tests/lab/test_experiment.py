@@ -5,15 +5,12 @@ from __future__ import annotations
 import json
 import pickle
 import re
-import time
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from fairseq_plugins.lab.commands import command, parser_of, written
-from fairseq_plugins.lab.execution import records
 from fairseq_plugins.lab.execution.experiment import check_plan, make_plan
 from fairseq_plugins.lab.execution.progress import format_costs
 from fairseq_plugins.lab.execution.records import write_description, write_rows
@@ -123,24 +120,17 @@ def test_parts_without_data_are_left_out(data, plan):
     assert {one.part for one in some.runs} == {"toy"}
 
 
-def test_fixed_updates_validate_by_updates_alone(data):
+@pytest.mark.parametrize("metric", ["", "bleu"])
+def test_fixed_updates_validate_by_updates_alone_and_by_the_metric(data, metric):
     grid, found = data["pairs"]
+    grid = replace(grid, metric=metric)
     options = train_options(grid, next(iter(grid.cells())), found[""])
     assert (options["max-update"], options["validate-interval-updates"]) == (8, 4)
     assert options["validate-interval"] > 1000
     assert options["task"] == "syntax_translation"
-    assert options["best-checkpoint-metric"] == "loss"
-    assert options["maximize-best-checkpoint-metric"] is False
-    assert "eval-bleu" not in options
-
-
-def test_a_checkpoint_chosen_by_bleu_is_validated_by_bleu(data):
-    grid, found = data["pairs"]
-    grid = replace(grid, metric="bleu")
-    options = train_options(grid, next(iter(grid.cells())), found[""])
-    assert options["eval-bleu"] is True
-    assert options["best-checkpoint-metric"] == "bleu"
-    assert options["maximize-best-checkpoint-metric"] is True
+    assert options["best-checkpoint-metric"] == (metric or "loss")
+    assert options["maximize-best-checkpoint-metric"] is bool(metric)
+    assert options.get("eval-bleu", False) is bool(metric)
 
 
 def test_translation_is_evaluated_by_a_command_with_the_grids_options(plan):
@@ -225,26 +215,6 @@ def test_description_names_parts_runs_and_versions(plan):
     assert found["versions"]["torch"]
 
 
-def test_two_commands_at_once_describe_one_after_the_other(plan, monkeypatch):
-    """Each runs a part, and reads what the other wrote."""
-    halves = [
-        replace(plan, runs=[run for run in plan.runs if run.part == name])
-        for name in ("toy", "pairs")
-    ]
-    for run in plan.runs:
-        run.folder.mkdir(parents=True)
-    real = records.write_text
-
-    def slowly(*given):
-        time.sleep(0.1)
-        real(*given)
-
-    monkeypatch.setattr(records, "write_text", slowly)
-    with ThreadPoolExecutor() as both:
-        list(both.map(lambda half: write_description(half, "python x"), halves))
-    assert len(json.loads((plan.root / "experiment.json").read_text())["runs"]) == len(plan.runs)
-
-
 def test_costs_follow_what_is_finished_begun_and_fast(plan):
     toy, _, whole = (line.split() for line in format_costs(plan, 1).splitlines()[1:])
     assert toy == "toy 2 0 24 24 unknown before the first run, unknown".split()
@@ -279,19 +249,26 @@ def test_times_are_said_in_hours_and_minutes(plan, seconds, jobs, said):
     assert f"{said}, unknown" in format_costs(replace(plan, runs=plan.runs[:2]), jobs)
 
 
-def test_processes_share_the_batches_of_an_update(plan):
-    options = {"batch-size": 32}
-    assert share_batches(options, Workers(), "a") == options
-    assert share_batches(options, Workers(2, 4), "a") == {"batch-size": 4, "update-freq": 1}
-    several = {"batch-size": 32, "update-freq": 4}
-    assert share_batches(several, Workers(1, 2), "a") == {"batch-size": 32, "update-freq": 2}
-    with pytest.raises(ValueError, match="3 processes cannot share"):
-        share_batches(options, Workers(1, 3), "a")
-    both = {"batch-size": 32, "max-tokens": 4000, "update-freq": 4}
-    eight = {"batch-size": 16, "max-tokens": 2000, "update-freq": 1}
-    assert share_batches(both, Workers(2, 4), "a") == eight
-    with pytest.raises(ValueError, match="16 processes cannot share"):
-        share_batches({"max-tokens": 4096, "update-freq": 8}, Workers(2, 8), "a")
+@pytest.mark.parametrize(
+    ("options", "workers", "shared"),
+    [
+        ((32, None, None), (1, 1), (32, None, None)),
+        ((32, None, None), (2, 4), (4, 1, None)),
+        ((32, 4, None), (1, 2), (32, 2, None)),
+        ((32, 4, 4000), (2, 4), (16, 1, 2000)),
+        ((32, None, None), (1, 3), "3 processes cannot share"),
+        ((None, 8, 4096), (2, 8), "16 processes cannot share"),
+    ],
+)
+def test_processes_share_the_batches_of_an_update(options, workers, shared):
+    names = ("batch-size", "update-freq", "max-tokens")
+    given = {name: value for name, value in zip(names, options) if value}
+    if isinstance(shared, str):
+        with pytest.raises(ValueError, match=shared):
+            share_batches(given, Workers(*workers), "a")
+        return
+    found = share_batches(given, Workers(*workers), "a")
+    assert tuple(found.get(name) for name in names) == shared
 
 
 def test_several_processes_are_started_by_a_command(data, plan):
@@ -358,6 +335,8 @@ def test_what_would_only_go_wrong_after_the_runs_is_refused_before(plan):
     check_plan(plan)
     with pytest.raises(FileNotFoundError, match="pairs: reference nowhere: no such file"):
         check_plan(with_grid(plan, 1, reference="nowhere"))
+    with pytest.raises(ValueError, match="two runs of the plan have this folder"):
+        check_plan(replace(plan, runs=(*plan.runs, plan.runs[0])))
     check_plan(with_grid(plan, 1, average=2))
     with pytest.raises(ValueError, match="pairs: average 3 checkpoints: 8 updates"):
         check_plan(with_grid(plan, 1, average=3))
@@ -415,12 +394,6 @@ def test_a_model_that_cannot_be_is_refused_before_any_run(plan, options, said):
         return
     with pytest.raises(ValueError, match=said):
         check_plan(changed)
-
-
-def test_runs_with_one_folder_are_refused(plan):
-    """Rates that are written alike."""
-    with pytest.raises(ValueError, match="two runs of the plan have this folder"):
-        check_plan(replace(plan, runs=(*plan.runs, plan.runs[0])))
 
 
 def test_a_part_of_an_experiment_leaves_the_rest_in_its_description(plan):

@@ -26,6 +26,7 @@ import hashlib
 import json
 import logging
 import re
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -40,7 +41,7 @@ from ..results.choice import chosen_at
 from ..results.frame import read_runs
 from ..rows import read_rows
 from ..run_files import AFTER, DONE, ROWS
-from ..safe_files import LARGEST, is_file, read_json, read_tail, refuse_links, remove_folder
+from ..safe_files import LARGEST, is_file, read_json, read_tail, refuse_links
 from .experiment import Plan
 from .processes import Commands
 from .run import Launch, RunError
@@ -95,7 +96,8 @@ def _perform(step: AfterStep, plan: Plan, raw: Path | None, launch: Launch) -> b
         except RunError:
             failed = True
         log = read_tail(made / LOG, LARGEST).replace(str(made), str(folder))
-        remove_folder(folder)
+        if folder.exists():
+            shutil.rmtree(folder)
         if failed:
             write_text(folder / LOG, log)
             lines = [f"failed; the end of {folder / LOG}:", *log.splitlines()[-_LINES:]]

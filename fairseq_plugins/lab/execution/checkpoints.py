@@ -57,7 +57,7 @@ def mend(last: Path, best: Path) -> None:
     for pattern in ("*.pt.tmp", ".*.tmp*"):
         for path in last.parent.glob(pattern):
             shutil.rmtree(path) if path.is_dir() else path.unlink()
-    whole = {path: updates_of(path) for path in (last, best, *last.parent.glob("*_*_*.pt"))}
+    whole = {path: updates_of(path) for path in (last, best, *last.parent.glob("checkpoint*.pt"))}
     newest = max(whole, key=whole.__getitem__)  # of equal ones the last
     if whole[newest] <= whole[last]:
         return

@@ -5,6 +5,7 @@ one that has outlived its job keeps others out until it ends. A job that is kill
 that the next one finishes.
 """
 
+import fcntl
 import logging
 import os
 import signal
@@ -12,7 +13,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from itertools import count
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -31,8 +32,6 @@ from .training import execute
 logger = logging.getLogger(__name__)
 
 LOCK = ".lock"
-PATIENCE = 1800.0  # seconds without a sign of life, after which nobody is waited for
-_LOOK = 0.5  # seconds between looks
 _PAUSE = 0.1  # seconds between looks at jobs that are ending
 _AGAIN, _FIRMLY = 2.0, 30.0  # seconds until a job that should end is asked again, or killed
 Environment = Mapping[str, str | None]  # variables of commands; None takes one away
@@ -81,31 +80,13 @@ def locked(folder: Path) -> Iterator[int]:
 
     Raises:
         ValueError: the lock is a link.
-        RunError: the other shows no sign of life.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with open_file(folder / LOCK, "ab") as stream:
-        waiting = False
-        while not try_lock(stream, folder):
-            if not waiting:
-                logger.warning("%s: another process is at work there; waiting for it", folder)
-            waiting = True
-            if time.time() - _last_change(folder) > PATIENCE:
-                raise RunError(
-                    f"another process is at work in this folder, but has written nothing for "
-                    f"{PATIENCE / 60:.0f} minutes: end it, then start again"
-                )
-            time.sleep(_LOOK)
+        if not try_lock(stream, folder):
+            logger.warning("%s: another process is at work there; waiting for it", folder)
+            fcntl.flock(stream, fcntl.LOCK_EX)
         yield stream.fileno()
-
-
-def _last_change(folder: Path) -> float:
-    """Return when something in a folder was last written."""
-    times = []
-    for path in folder.iterdir():
-        with suppress(FileNotFoundError):  # a temporary name
-            times.append(path.stat().st_mtime)
-    return max(times)  # the lock itself is there
 
 
 class LocalPool:

@@ -53,30 +53,17 @@ def format_costs(plan: Plan, jobs: int, missing: Mapping[str, int] | None = None
 def _costs(runs: Sequence[Run]) -> tuple[float, ...]:
     """Return runs, those finished, updates, those left; seconds and mebibytes, nan if unknown."""
     rows = {run.folder: run.row() for run in runs if run.is_finished()}
-    left = {
-        run.folder: max(0, run.updates - updates_so_far(run.folder / LOG))
-        for run in runs
-        if run.folder not in rows
-    }
-    fast: dict[str, list[float]] = {}  # by systems
+    done, left, rates = [], 0, []
     for run in runs:
-        row = rows.get(run.folder)
-        rate = run.updates / row.seconds if row and row.seconds else speed(run.folder / LOG)
-        if rate:
-            fast.setdefault(run.cell.system, []).append(rate)
-    # each system goes on at the speed of its own runs, or else at that of all runs
-    usual = [rate for rates in fast.values() for rate in rates] or [math.nan]
-    seconds = sum(
-        left[run.folder] / statistics.mean(fast.get(run.cell.system, usual))
-        for run in runs
-        if left.get(run.folder)
-    )
-    sizes = [
-        sum(path.stat().st_size for path in folder.glob("*") if path.is_file()) for folder in rows
-    ]
-    space = statistics.mean(sizes) * len(runs) / _MEBI if sizes else math.nan
-    updates = sum(run.updates for run in runs)
-    return len(runs), len(rows), updates, sum(left.values()), float(seconds), space
+        if row := rows.get(run.folder):
+            done += [path.stat().st_size for path in run.folder.glob("*") if path.is_file()]
+            rates += [run.updates / row.seconds] if row.seconds else []
+        else:
+            left += max(0, run.updates - updates_so_far(run.folder / LOG))
+            rates += [*filter(None, [speed(run.folder / LOG)])]
+    seconds = left / statistics.mean(rates or [math.nan]) if left else 0.0
+    space = sum(done) / len(rows) * len(runs) / _MEBI if rows else math.nan
+    return len(runs), len(rows), sum(run.updates for run in runs), left, seconds, space
 
 
 def _time(seconds: float, jobs: int) -> str:
