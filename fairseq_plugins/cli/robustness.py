@@ -7,7 +7,7 @@
 
 A SET is a folder that `perturb` wrote, a folder of such folders, a file of TextFlint (trans_…json,
 with ori_…json beside it) or AdvGLUE's dev.json (dev.json:TASK for a task other than the model's).
-The command writes OUTPUT.md, OUTPUT.csv, OUTPUT.json, and predictions as
+The command writes OUTPUT.md, OUTPUT.csv, and predictions as
 OUTPUT/SYSTEM/RUN/SET.jsonl, which `compare` reads. All inputs are checked before anything is
 predicted.
 """
@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("systems", nargs="+", metavar="SYSTEM", help=runs)
     add("--sets", nargs="+", required=True, metavar="SET", help="perturbed sets (see above)")
-    files = "write the tables STEM.md, .csv and .json, and predictions into folder STEM"
+    files = "write the tables STEM.md and STEM.csv, and predictions into folder STEM"
     add("--output", required=True, metavar="STEM", help=files)
     add("--names", nargs="+", help="names of the systems (default: NAME=, or parts of their paths)")
     add_flags(parser, ExampleOptions, strict=True)
@@ -55,7 +55,8 @@ def run(args: argparse.Namespace) -> None:
     """
     from ..files import write_text
     from ..inference.robustness import RobustnessOptions, parse_systems, try_systems
-    from ..lab.results import robustness_table as tables
+    from ..lab.results.robustness_table import robustness_table
+    from ..lab.results.tables import format_table, to_csv
 
     if args.samples < 0:
         raise ValueError(f"--samples {args.samples}: must be at least 0")
@@ -65,10 +66,9 @@ def run(args: argparse.Namespace) -> None:
     trial = try_systems(RobustnessOptions(systems, args.sets, Path(args.output), **given))
     draws = {"samples": args.samples, "seed": args.seed}
     columns = [column(one) for one in trial.sets]
-    table = tables.make_table(trial.manifest.target, columns, trial.systems, **draws)
-    text = tables.format_markdown(table)
-    write_text(f"{args.output}.json", tables.format_json(table))
-    write_text(f"{args.output}.csv", tables.format_csv(table))
+    table = robustness_table(trial.manifest.target, columns, trial.systems, **draws)
+    text = format_table(table)
+    write_text(f"{args.output}.csv", to_csv(table.scores))
     write_text(f"{args.output}.md", text)
     print(text, end="")
 
@@ -81,5 +81,4 @@ def column(one: PerturbedExamples) -> PerturbedSet:
     only = labels.pop() or "" if len(labels) == 1 else ""
     both = zip(one.originals or (), one.perturbed)
     untouched = sum(before.texts == after.texts for before, after in both)
-    where = (one.dataset, one.split, str(one.source))
-    return PerturbedSet(one.name, len(one.perturbed), *where, only, untouched)
+    return PerturbedSet(one.name, len(one.perturbed), one.dataset, one.split, only, untouched)

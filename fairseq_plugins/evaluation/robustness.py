@@ -8,6 +8,7 @@ import math
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from . import metrics
 from .example_answers import Answers, example_counts
@@ -67,7 +68,7 @@ def on_set(
     first: SystemAnswers | None = None,
     samples: int = 1000,
     seed: int = 12345,
-) -> dict[str, float]:
+) -> dict[str, Any]:
     """Return how a system does on a perturbed set.
 
     Args:
@@ -79,7 +80,7 @@ def on_set(
         seed: of the bootstrap.
 
     Returns:
-        ``score`` on the changed examples, mean over runs, and its ``deviation`` over them;
+        ``scores`` of the runs on the changed examples, their mean ``score`` and ``deviation``;
         ``before``, that on the same examples as they were, and the ``change`` from it, below 0 for
         a drop; ``difference`` from the first system's score, and its ``p``. What is not known is
         nan.
@@ -98,6 +99,7 @@ def on_set(
             sides = [[example_counts(run, metric) for run in side] for side in (others, perturbed)]
             p_value = bootstrap(*sides, samples=samples, seed=seed).p_value
     return {
+        "scores": scores,
         "score": score,
         "deviation": metrics.deviation(scores),
         "before": original,

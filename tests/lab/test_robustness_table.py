@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 import math
 
 import pytest
+from lab.filled_tables import cells
 
 from fairseq_plugins.evaluation.example_answers import Answers
 from fairseq_plugins.evaluation.robustness import WHOLE, SystemAnswers
-from fairseq_plugins.lab.results.robustness_table import (
-    PerturbedSet,
-    format_csv,
-    format_json,
-    format_markdown,
-    make_table,
-    printed,
-)
+from fairseq_plugins.lab.results.robustness_table import PerturbedSet, printed, robustness_table
 
 COUNT = 50
 
@@ -37,11 +28,11 @@ def system(name, arch, *runs, sets=("SwapAnt", "AddPunc"), whole=True, before=Tr
 
 
 def columns(dataset="snli", names=("AddPunc", "SwapAnt")):
-    return [PerturbedSet(name, COUNT, dataset, "test", f"sets/{name}") for name in names]
+    return [PerturbedSet(name, COUNT, dataset, "test") for name in names]
 
 
 def table(*systems, **options):
-    return make_table("classes", options.pop("columns", columns()), systems, **options)
+    return robustness_table("classes", options.pop("columns", columns()), systems, **options)
 
 
 BERT = system("BERT", "bert_plain_minilm", 20)
@@ -49,86 +40,72 @@ OURS = system("DABERT", "dabert_minilm", 45, 41)
 
 
 def test_rows_are_systems_and_columns_stand_as_in_the_paper():
-    text = format_markdown(table(BERT, OURS))
-    lines = text.splitlines()
-    assert lines[0] == "**Robustness on snli (test): accuracy × 100**"
-    assert lines[2] == "| system | runs | original (n=50) | SA (n=50) | AP (n=50) |"
-    assert lines[4] == "| BERT | 1 | 96.00 | 40.00 (-50.0) [94.84] | 40.00 (-50.0) |"
-    assert lines[5].startswith("| DABERT | 2 | 96.00 ± 0.00 | 86.00 ± 5.66 (-4.0) ↑ [96.85] |")
-    assert "±: standard deviation over runs." in text
-    assert "better or worse than BERT" in text
-    assert "SA SwapAnt, AP AddPunc." in text
+    found = table(BERT, OURS)
+    assert cells(found) == [
+        ["system", "original (n=50)", "SA (n=50)", "AP (n=50)"],
+        [
+            "BERT",
+            "96.00 (1 seed)",
+            "40.00 (1 seed · -50.0 · paper 94.84)",
+            "40.00 (1 seed · -50.0)",
+        ],
+        [
+            "DABERT",
+            "96.00 ± 0.00 (2 seeds)",
+            "86.00 ± 5.66 ↑ (2 seeds · -4.0 · p 0.002 · paper 96.85)",
+            "86.00 ± 5.66 ↑ (2 seeds · -4.0 · p 0.002)",
+        ],
+    ]
+    assert found.title == "Robustness on snli (test): accuracy in %"
+    assert "better or worse than BERT" in found.caption
+    assert found.notes == ("SA SwapAnt, AP AddPunc.",)
 
 
 def test_what_is_not_known_is_not_shown():
     bare = system("BERT", "bert_plain_tiny", 20, whole=False, before=False)
-    text = format_markdown(table(bare, columns=columns("")))
-    assert "| BERT | 1 | 40.00 | 40.00 |" in text
-    assert "what they were before is not known" in text
-    for absent in ("±", "↑", "[", "original:"):
-        assert absent not in text
-    assert text.startswith("**Robustness: accuracy")
+    found = table(bare, columns=columns(""))
+    assert cells(found)[1] == ["BERT", "40.00 (1 seed)", "40.00 (1 seed)"]
+    assert found.title == "Robustness: accuracy in %"
 
 
 def test_a_worse_system_is_marked_downwards_and_untested_ones_are_not():
-    row = format_markdown(table(OURS, BERT)).splitlines()[5]
-    assert row.count("↓") == 2
-    assert "↓" not in format_markdown(table(OURS, BERT, samples=0))
+    assert str(cells(table(OURS, BERT))[2]).count("↓") == 2
+    assert "↓" not in str(cells(table(OURS, BERT, samples=0)))
 
 
-def test_sets_of_one_label_are_told():
+def test_sets_of_one_label_and_examples_that_were_not_changed_are_told():
     one = [
-        PerturbedSet("SwapAnt", COUNT, only_label="no"),
+        PerturbedSet("SwapAnt", COUNT, only_label="no", untouched=7),
         PerturbedSet("NumWord", COUNT, only_label="no"),
     ]
     found = system("a", "", 20, sets=("SwapAnt", "NumWord"), whole=False)
-    text = format_markdown(table(found, columns=one))
-    assert "SA, NW: all gold labels are no, so a system that says nothing else has 100, " in text
-    assert "all gold labels" not in format_markdown(table(BERT))
-
-
-def test_examples_that_were_not_changed_are_told():
-    one = [PerturbedSet("SwapAnt", COUNT, untouched=7), PerturbedSet("AddPunc", COUNT)]
-    found = system("a", "", 20, whole=False)
-    text = format_markdown(table(found, columns=one))
-    assert "SA: 7 of its examples are as they were before." in text
-    assert "AP: " not in text
+    first, second, _ = table(found, columns=one).notes
+    assert first.startswith("SA, NW: all gold labels are no, so a system that says nothing else")
+    assert second == "SA: 7 of its examples are as they were before."
 
 
 def test_other_sets_stand_behind_by_name():
     names = ("Zeal", "AdvGLUE-rte", "SwapSyn", "SwapAnt")
-    one = system("a", "", 20, sets=names, whole=False)
-    head = format_markdown(table(one, columns=columns("rte", names))).splitlines()[2]
-    heads = [cell.split(" (")[0].strip() for cell in head.strip("|").split("|")[2:]]
-    assert heads == ["SA", "SW", "AdvGLUE-rte", "Zeal"]
+    found = table(system("a", "", 20, sets=names, whole=False), columns=columns("rte", names))
+    assert [head.text for head in found.headings[1:]] == ["SA", "SW", "AdvGLUE-rte", "Zeal"]
 
 
-def test_csv_and_json_hold_every_cell_unrounded():
-    found = table(BERT, OURS)
-    rows = list(csv.DictReader(io.StringIO(format_csv(found))))
-    body = json.loads(format_json(found))
-    assert len(rows) == len(body["cells"]) == 2 * 3
-    ours = next(row for row in rows if (row["system"], row["set"]) == ("DABERT", "SwapAnt"))
-    assert float(ours["score"]) == pytest.approx(0.86)
-    assert float(ours["change"]) == pytest.approx(-0.04)
-    assert float(ours["paper"]) == 96.85
-    assert ours["source"] == "sets/SwapAnt"
-    first = next(row for row in rows if (row["system"], row["set"]) == ("BERT", "AddPunc"))
-    assert first["deviation"] == first["difference"] == first["p"] == first["paper"] == ""
-    assert body["systems"][1]["checkpoints"] == ["runs/DABERT"] * 2
-    assert body["metric"] == "accuracy"
+def test_the_file_has_every_cell_unrounded():
+    lines = {(line["system"], line["set"]): line for line in table(BERT, OURS).scores}
+    assert len(lines) == 2 * 3
+    ours, first = lines["DABERT", "SwapAnt"], lines["BERT", "AddPunc"]
+    assert (ours["score"], ours["change"]) == (pytest.approx(0.86), pytest.approx(-0.04))
+    assert ours["paper"] == 96.85
+    assert all(math.isnan(first[name]) for name in ("deviation", "difference", "p", "paper"))
 
 
 def test_the_papers_figures_are_complete():
-    for part in printed().parts:
-        dataset, names, rows = part.dataset, part.columns, part.paper
-        assert set(names) <= printed().short.keys()
-        assert all(len(row) == len(names) for row in rows.values()), dataset
-        best = rows["dabert"]
-        assert all(0 < figure < 100 for row in rows.values() for figure in row)
-        assert best[names.index("SwapAnt")] == max(
-            row[names.index("SwapAnt")] for row in rows.values()
-        )
+    for dataset, part in printed().parts.items():
+        assert set(part.columns) <= printed().short.keys()
+        assert all(len(row) == len(part.columns) for row in part.paper.values()), dataset
+        assert all(0 < figure < 100 for row in part.paper.values() for figure in row)
+        place = part.columns.index("SwapAnt")
+        assert part.paper["dabert"][place] == max(row[place] for row in part.paper.values())
 
 
 @pytest.mark.parametrize(

@@ -13,11 +13,11 @@ from functools import cache
 from pathlib import Path
 from typing import Literal, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, field_validator, model_validator
 
 from ...evaluation.metrics import LOWER_IS_BETTER, NAMES
-from ...messages import named, quoted
-from ..plan.yaml_file import read_yaml
+from ...messages import named
+from ..plan.yaml_file import read_as, read_yaml
 from .squad_answers import TUNED
 
 FOLDER = Path(__file__).parent / "layouts"
@@ -165,30 +165,12 @@ class PartLayout(Entries):
     paper: dict[float, dict[str, float]] = {}
 
 
-def read_entries(path: Path, form: type[_Made]) -> _Made:
-    """Read a YAML file in some form.
-
-    Raises:
-        FileNotFoundError: there is none.
-        ValueError: names the file, each wrong entry, its value and what it should be.
-    """
-    try:
-        return form.model_validate(read_yaml(path))
-    except ValidationError as error:
-        faults = []
-        for one in error.errors():
-            own = one["type"] == "value_error"  # a check of ours, which names the value
-            said = one["ctx"]["error"] if own else f"{one['msg']}, not {quoted(one['input'])}"
-            faults.append(": ".join(map(str, (*one["loc"], said))))
-        raise ValueError(f"{path}: {named(faults, between='; ', longest=1000)}") from None
-
-
 def _read(form: type[_Made]) -> dict[str, _Made]:
     """Read all layouts of a form, in their order."""
     files = {path: read_yaml(path) for path in FOLDER.glob("*.yaml")}
     own = [path for path, entries in files.items() if ("rows" in entries) == (form is PartLayout)]
     own.sort(key=lambda path: (files[path].get("order", _LAST), path.stem))
-    return {path.stem: read_entries(path, form) for path in own}
+    return {path.stem: read_as(form, files[path], str(path)) for path in own}
 
 
 @cache
@@ -202,7 +184,7 @@ def layouts() -> dict[str, TableLayout]:
     """Return the layouts of all tables over datasets, by their names.
 
     Raises:
-        ValueError: see `read_entries`; or a kind that no table calls anything.
+        ValueError: a wrong file, or a kind that no table calls anything; names file and key.
     """
     found = _read(TableLayout)
     known = [kind for one in found.values() for kind in one.systems]
@@ -245,4 +227,5 @@ def check_names(names: Sequence[str]) -> None:
 
 def special(name: str, form: type[_Made]) -> _Made:
     """Read the layout of a table that is neither of the above."""
-    return read_entries(FOLDER / "special" / f"{name}.yaml", form)
+    path = FOLDER / "special" / f"{name}.yaml"
+    return read_as(form, read_yaml(path), str(path))

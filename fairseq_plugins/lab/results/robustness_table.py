@@ -3,28 +3,39 @@
 A cell is the score on the changed examples, with its change from the same examples before.
 """
 
-from __future__ import annotations
-
-import json
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
 from functools import cache
-from typing import Any
+from typing import NamedTuple
 
 from ...evaluation.robustness import METRICS, WHOLE, SystemAnswers, on_set
 from ..plan.grid import SIZES
 from .layouts import DOWN, SIGNIFICANT, UP, Entries, special
-from .tables import Heading, ResultTable, TableCell, format_table, signed, to_csv, words
+from .tables import (
+    Heading,
+    ResultTable,
+    TableCell,
+    mark_of,
+    name_of,
+    p_text,
+    paper_text,
+    score_cell,
+    signed,
+    words,
+)
 
-NAMES = {"accuracy": "accuracy", "pearson": "Pearson correlation"}
+_CAPTION = (
+    "Score on the changed examples: mean ± standard deviation over runs; behind it, as far as "
+    "known, the change in points from the same examples before, p, and the figure of {}. "
+    f"{WHOLE}: the whole split, unchanged. {UP} {DOWN}: better or worse than {{}} on the changed "
+    f"examples, p < {SIGNIFICANT}, paired bootstrap over examples ({{}}), which does not see how "
+    "much runs differ."
+)
 
 
 class PrintedPart(Entries):
     """The paper's figures on a dataset: kind of architecture -> one a transformation, in %."""
 
-    dataset: str
-    mismatched: bool = False
     columns: tuple[str, ...]
     paper: dict[str, tuple[float, ...]]
 
@@ -34,17 +45,15 @@ class PrintedTable(Entries):
 
     source: str
     short: dict[str, str]
-    parts: tuple[PrintedPart, ...]
+    parts: dict[str, PrintedPart]
 
-    def figure(self, arch: str, column: PerturbedSet) -> float:
+    def figure(self, arch: str, column: "PerturbedSet") -> float:
         """Return a figure, of whatever size the system is; nan where the paper has none."""
         kind, _, size = arch.rpartition("_")
-        where = column.dataset, column.split.endswith("mismatched")
-        for part in self.parts:
-            row = part.paper.get(kind if size in SIZES else arch, ())
-            if (part.dataset, part.mismatched) == where:
-                return dict(zip(part.columns, row)).get(column.name, math.nan)
-        return math.nan
+        mismatched = "_mismatched" * column.split.endswith("mismatched")
+        part = self.parts.get(column.dataset + mismatched, PrintedPart(columns=(), paper={}))
+        row = part.paper.get(kind if size in SIZES else arch, ())
+        return dict(zip(part.columns, row)).get(column.name, math.nan)
 
 
 @cache
@@ -53,15 +62,13 @@ def printed() -> PrintedTable:
     return special("robustness", PrintedTable)
 
 
-@dataclass(frozen=True)
-class PerturbedSet:
+class PerturbedSet(NamedTuple):
     """A perturbed set, or the whole split (whose name is `WHOLE`).
 
     Args:
         name: of the transformation.
         examples: how many.
         dataset, split: that was changed; empty if unknown.
-        source: folder or file.
         only_label: the gold label of all changed examples, if they have but one.
         untouched: how many of the examples are as they were before.
     """
@@ -70,7 +77,6 @@ class PerturbedSet:
     examples: int
     dataset: str = ""
     split: str = ""
-    source: str = ""
     only_label: str = ""
     untouched: int = 0
 
@@ -86,34 +92,14 @@ class PerturbedSet:
         return names.index(self.name) if self.name in names else len(names), self.name
 
 
-@dataclass(frozen=True)
-class RobustnessTable:
-    """Systems on sets.
-
-    Args:
-        metric: of all cells.
-        columns: in their order.
-        systems: rows in their order.
-        records: what is known of every cell, system by system; None where there is no value.
-        samples, seed: of the bootstrap.
-    """
-
-    metric: str
-    columns: list[PerturbedSet]
-    systems: list[SystemAnswers]
-    records: list[dict[str, Any]]
-    samples: int = 1000
-    seed: int = 12345
-
-
-def make_table(
+def robustness_table(
     target: str,
     columns: Sequence[PerturbedSet],
     systems: Sequence[SystemAnswers],
     *,
     samples: int = 1000,
     seed: int = 12345,
-) -> RobustnessTable:
+) -> ResultTable:
     """Score all systems on all sets, and compare them with the first.
 
     Args:
@@ -124,114 +110,52 @@ def make_table(
         seed: of the bootstrap.
     """
     metric, first = METRICS[target], systems[0]
-    ordered = sorted(columns, key=lambda column: column.order)
+    columns = sorted(columns, key=lambda column: column.order)
+    places = {f"{one.dataset} ({one.split})" for one in columns if one.dataset}
     if all(WHOLE in run for system in systems for run in system.runs):
-        sets = next(column for column in ordered if column.split)
-        count = len(first.runs[0][WHOLE].ids)
-        ordered.insert(0, PerturbedSet(WHOLE, count, sets.dataset, sets.split))
-    records = []
+        count, where = len(first.runs[0][WHOLE].ids), next(one for one in columns if one.split)
+        columns.insert(0, PerturbedSet(WHOLE, count, where.dataset, where.split))
+    rows, lines = [], []
     for system in systems:
-        options = {"first": None if system is first else first, "samples": samples, "seed": seed}
-        for column in ordered:
-            compared: dict[str, Any] = {} if column.name == WHOLE else options
-            cell = on_set(system, column.name, metric, **compared)
-            records.append(_record(system, column, metric, cell))
-    return RobustnessTable(metric, ordered, list(systems), records, samples, seed)
-
-
-def _record(
-    system: SystemAnswers, column: PerturbedSet, metric: str, cell: dict[str, float]
-) -> dict[str, Any]:
-    """Return what is known of a cell."""
-    values = {
-        "system": system.name,
-        "arch": system.arch,
-        "runs": len(system.runs),
-        "set": column.name,
-        "short": column.title,
-        "dataset": column.dataset,
-        "split": column.split,
-        "n": column.examples,
-        "metric": metric,
-        **cell,
-        "paper": printed().figure(system.arch, column),
-        "source": column.source,
-    }
-    return {name: None if value != value else value for name, value in values.items()}  # nan
-
-
-def format_markdown(table: RobustnessTable) -> str:
-    """Lay the table out in Markdown, with what one has to know to read it."""
-    heads = (f"{column.title} (n={column.examples:,})" for column in table.columns)
-    rows: dict[str, list[TableCell]] = {}
-    for record in table.records:
-        start = [TableCell(record["system"]), TableCell(str(record["runs"]))]
-        rows.setdefault(record["system"], start).append(TableCell(_text(record)))
-    places = {(column.dataset, column.split) for column in table.columns if column.dataset}
-    of = ", ".join(sorted(f"{name} ({split})" if split else name for name, split in places))
-    title = f"Robustness{f' on {of}' if of else ''}: {NAMES[table.metric]} × 100"
-    headings = [*words("system"), *map(Heading, ("runs", *heads))]
-    return format_table(ResultTable(title, headings, list(rows.values()), "\n".join(_notes(table))))
-
-
-def _text(cell: dict[str, Any]) -> str:
-    """Show a cell: score, deviation over runs, (change), arrow, [figure of the paper]."""
-    text = f"{100 * cell['score']:.2f}"
-    text += "" if cell["deviation"] is None else f" ± {100 * cell['deviation']:.2f}"
-    text += "" if cell["change"] is None else f" ({signed(100 * cell['change'], 1)})"
-    if cell["p"] is not None and cell["p"] < SIGNIFICANT and cell["difference"]:
-        text += f" {UP if cell['difference'] > 0 else DOWN}"
-    return text if cell["paper"] is None else f"{text} [{cell['paper']:.2f}]"
-
-
-def _notes(table: RobustnessTable) -> Iterator[str]:
-    """Yield what a reader has to know."""
-    known = {name for one in table.records for name, value in one.items() if value is not None}
-    yield "Score on the changed examples" + (
-        "; in parentheses its change in points from the same examples before."
-        if "change" in known
-        else "; what they were before is not known."
+        rows.append([TableCell(system.name)])
+        for one in columns:
+            is_compared = system is not first and one.name != WHOLE
+            own = {"first": first if is_compared else None, "samples": samples, "seed": seed}
+            found = on_set(system, one.name, metric, **own)
+            found["paper"] = printed().figure(system.arch, one)
+            scores = found.pop("scores")
+            rows[-1].append(_cell(scores, found, metric))
+            said = {"system": system.name, "arch": system.arch, "runs": len(scores)}
+            said |= {"set": one.name, "dataset": one.dataset, "split": one.split}
+            lines.append(said | {"n": one.examples, "metric": metric} | found)
+    headings = [Heading(one.title, f"n={one.examples:,}") for one in columns]
+    return ResultTable(
+        f"Robustness{' on ' * bool(places)}{', '.join(sorted(places))}: {name_of(metric)}",
+        [*words("system"), *headings],
+        rows,
+        _CAPTION.format(printed().source, first.name, f"{samples:,} samples, seed {seed}"),
+        tuple(_notes(columns)),
+        scores=tuple(lines),
     )
-    if table.columns[0].name == WHOLE:
-        yield f"{WHOLE}: the whole split, unchanged."
-    if "deviation" in known:
-        yield "±: standard deviation over runs."
-    if "p" in known:
-        yield (
-            f"{UP} {DOWN}: better or worse than {table.systems[0].name} on the changed examples, "
-            f"p < {SIGNIFICANT}, paired bootstrap over examples ({table.samples:,} samples, seed "
-            f"{table.seed}), which does not see how much runs differ."
-        )
-    for label in sorted({column.only_label for column in table.columns} - {""}):
-        titles = ", ".join(one.title for one in table.columns if one.only_label == label)
+
+
+def _cell(scores: Sequence[float], found: dict[str, float], metric: str) -> TableCell:
+    """Show a score: mean and deviation over runs, change, p, figure of the paper."""
+    change = "" if math.isnan(found["change"]) else signed(100 * found["change"], 1)
+    mark = mark_of(found["p"], found["difference"], metric)
+    details = (change, p_text(found["p"]), paper_text(found["paper"]))
+    return score_cell(scores, metric, *details, mark=mark)
+
+
+def _notes(columns: Sequence[PerturbedSet]) -> Iterator[str]:
+    """Yield what has to be known of sets."""
+    for label in sorted({column.only_label for column in columns} - {""}):
+        titles = ", ".join(one.title for one in columns if one.only_label == label)
         yield (
             f"{titles}: all gold labels are {label}, so a system that says nothing else has 100, "
             "and one that never says it 0."
         )
-    for column in (column for column in table.columns if column.untouched):
+    for column in (column for column in columns if column.untouched):
         yield f"{column.title}: {column.untouched:,} of its examples are as they were before."
-    if "paper" in known:
-        yield f"[In brackets: {printed().source}.]"
-    short = [f"{one.title} {one.name}" for one in table.columns if one.name in printed().short]
-    if short:
-        yield f"{', '.join(short)}."
-
-
-def format_csv(table: RobustnessTable) -> str:
-    """Return one line for every cell, unrounded; empty where there is no value."""
-    return to_csv(table.records)
-
-
-def format_json(table: RobustnessTable) -> str:
-    """Return everything as JSON: the sets, the systems with their checkpoints, the cells."""
-    body = {
-        "metric": table.metric,
-        "bootstrap": {"samples": table.samples, "seed": table.seed},
-        "sets": [asdict(column) for column in table.columns],
-        "systems": [
-            {"name": system.name, "arch": system.arch, "checkpoints": list(system.checkpoints)}
-            for system in table.systems
-        ],
-        "cells": table.records,
-    }
-    return json.dumps(body, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    short = [f"{one.title} {one.name}" for one in columns if one.name in printed().short]
+    yield from [f"{', '.join(short)}."] if short else []
