@@ -10,15 +10,8 @@ from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
 
+from ... import registration as registered
 from ...messages import like, named, quoted
-from ...registration import (
-    architectures_of_ours,
-    ours,
-    parser_of_class,
-    parser_of_records,
-    register,
-    registries,
-)
 from .values import FLAG, NUMBER, NUMBERS, PATH, WHOLE, WORD, Kind, one_of
 
 Options = dict[str, Any]  # name without -- -> value
@@ -53,7 +46,6 @@ _TRAINING = listed(
         None: _REFUSED,
     }
 )
-_DISTRIBUTED = "ddp-backend find-unused-parameters bucket-cap-mb broadcast-buffers".split()
 _CRITERIONS = ("cross_entropy", "label_smoothed_cross_entropy")  # fairseq's, in addition to ours
 _OPTIMIZERS = "adam nag bert_adamw".split()
 
@@ -93,25 +85,23 @@ def of_training() -> Kinds:
     argparse takes the beginning of an option for the option: none of these names begins another
     option of a training with one of these architectures.
     """
-    known = registries()
+    known, ours = registered.registries(), registered.ours
     from fairseq.dataclass import configs
 
     schedules = [k for k, v in known["schedules"].items() if getattr(v, "__dataclass", None)]
     criterions = [*_CRITERIONS, *ours("criterions")]
     chosen = {"criterions": criterions, "optimizers": _OPTIMIZERS, "schedules": schedules}
     chosen |= {"tasks": [*ours("tasks")], "models": [*ours("models")]}
-    parsers = [parser_of_class(known[kind][one]) for kind in chosen for one in chosen[kind]]
+    classes = [known[kind][one] for kind in chosen for one in chosen[kind]]
     groups = (configs.CommonConfig, configs.DatasetConfig, configs.OptimizationConfig)
-    parsers += [parser_of_records(*groups, configs.CheckpointConfig)]
-    actions = [action for parser in parsers for action in parser._actions]
-    for action in parser_of_records(configs.DistributedTrainingConfig)._actions:
-        actions += [action] if name_of(action) in _DISTRIBUTED else []
+    parsers = [registered.parser_of_records(*groups, configs.CheckpointConfig)]
+    parsers += map(registered.parser_of_class, classes)
     return {
-        **kinds_of(actions, _TRAINING),
+        **kinds_of([action for parser in parsers for action in parser._actions], _TRAINING),
         "criterion": one_of(criterions),
         "optimizer": one_of(_OPTIMIZERS),
         "lr-scheduler": one_of(schedules),
-        "arch": one_of(architectures_of_ours()),
+        "arch": one_of(registered.architectures_of_ours()),
         OWN_RATE: Kind("a number from 0 on", lambda v: NUMBER.fits(v) and float(v) >= 0),
         OWN_DATA: Kind(PATH.said, lambda value: PATH.fits(str(value))),
     }
@@ -120,11 +110,11 @@ def of_training() -> Kinds:
 @cache
 def of_generation() -> Kinds:
     """Return name -> kind of the options of ``fairseq-generate``."""
-    register()
+    registered.register()
     from fairseq.dataclass import configs
 
     groups = (configs.CommonConfig, configs.DatasetConfig, configs.GenerationConfig)
-    return kinds_of(parser_of_records(*groups)._actions, listed({None: _REFUSED}))
+    return kinds_of(registered.parser_of_records(*groups)._actions, listed({None: _REFUSED}))
 
 
 def check_options(options: Options, kinds: Kinds, *, is_open: bool = False) -> Options:
@@ -159,7 +149,7 @@ def check_training(options: Mapping[str, Any]) -> None:
         options: they say which architecture and so on is trained. Those of an architecture that
             nothing registered are not looked at.
     """
-    register()
+    registered.register()
     from fairseq.models import ARCH_MODEL_REGISTRY
     from fairseq.options import get_training_parser
     from fairseq.registry import REGISTRIES
@@ -171,7 +161,7 @@ def check_training(options: Mapping[str, Any]) -> None:
     for name, group in REGISTRIES.items():
         registry: Any = group["registry"]
         chosen.append(registry.get(options.get(name.replace("_", "-"), group["default"])))
-    parsers = [get_training_parser(), *(parser_of_class(one) for one in chosen if one)]
+    parsers = [get_training_parser(), *(registered.parser_of_class(one) for one in chosen if one)]
     known = {name for parser in parsers for name in parser._option_string_actions}
     for flag in [f"--{name}" for name in options if f"--{name}" not in known]:
         near = like(flag, known)

@@ -23,7 +23,6 @@ logger = logging.getLogger(__name__)
 SPANS = "spans"  # target of question answering; that of translation is called as its dataset
 # target -> what may choose a checkpoint; of translation what fairseq logs
 METRICS = {**NAMES, TRANSLATION: ("loss", "nll_loss", "ppl", "bleu")}
-_TASKS = ("text_classification", "sequence_labeling", "extractive_qa", "syntax_translation")
 _DEVELOPMENT = ("dev-v2.0.json", "dev-v1.1.json", "dev.json")
 _PARALLEL = "fairseq_plugins.translation"  # format of a manifest of parallel text
 _OF_PARALLEL = {
@@ -84,8 +83,6 @@ def read_prepared(folder: str | Path, grid: Grid) -> PreparedData:
     if manifest.get("target") not in METRICS or manifest.get("dataset") != grid.dataset:
         found = manifest.get("dataset", "no text dataset")
         raise ValueError(f"{path}: holds {found!r}, expected {grid.dataset!r}")
-    if manifest.get("task") not in _TASKS:
-        raise ValueError(f"{path}: task {manifest.get('task')!r}; choices are {', '.join(_TASKS)}")
     asked, cut = grid.prepare.get("tokenize"), manifest.get("tokenize")
     if asked and asked != cut:
         told = "%s: its text was cut into words by --tokenize %s, the experiment's file says %s"
