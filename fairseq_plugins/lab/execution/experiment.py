@@ -69,26 +69,13 @@ def selected(args: argparse.Namespace) -> PlannedExperiment:
     for part in parts:
         grid = grids.select_systems(part.grid, args.archs, size or part.size)
         part = replace(part, **own, grid=grid).resized(size)
-        chosen.append(replace(part, grid=_selected_grid(args, part.grid)))
+        chosen.append(replace(part, grid=grids.selected_grid(part.grid, args)))
     mark = "smoke" if args.smoke else args.size  # nobody takes the one for the other
     name = args.name or "_".join(filter(None, [experiment.name, mark]))
     is_folder = Path(name).name == name and name not in ("", "..", *TAKEN)
     if not is_folder or name.startswith("-") or not name.isprintable():
         raise ValueError(f"--name {name!r} is no name for a folder")
     return replace(experiment, name=name, parts=tuple(chosen))
-
-
-def _selected_grid(args: argparse.Namespace, grid: Grid) -> Grid:
-    for name in ("preset", "quick", "smoke"):
-        grid = getattr(grids, name)(grid) if getattr(args, name) else grid
-    keys = ("learning_rates", "epochs", "seeds", "fractions", "updates")
-    grid = grids.select(grid, **{key: getattr(args, key) for key in keys})
-    grid = grids.choose(grid, grids.read_choices(args.choices))
-    grid = grids.contrast(grid, grids.read_choices(args.contrast))
-    generate = {**grid.generate, **grids.read_assignments(args.generate)}
-    own = {key: getattr(args, key) for key in ("evaluate", "reference") if getattr(args, key)}
-    grid = replace(grid, generate=generate, **own)
-    return grids.with_options(grid, grids.read_assignments(args.options))
 
 
 def planned(

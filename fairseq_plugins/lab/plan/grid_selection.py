@@ -1,6 +1,7 @@
 """Parts of a grid, and other values in it: what the command line asks for."""
 
 import re
+from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -13,6 +14,7 @@ from .systems import check_choice, refuse_owned
 from .yaml_file import parse_yaml
 
 _SHORTEST = {"beam": 1, "max-len-a": 0, "max-len-b": 8, "max-tokens": 2000}
+_LISTS = ("learning_rates", "epochs", "seeds", "fractions")
 _ASSIGNED = re.compile(r"([A-Za-z][\w-]*)=(.*)", re.DOTALL)
 
 
@@ -55,9 +57,9 @@ def smoke(grid: Grid) -> Grid:
     """
     own = {"pretrained": "none", "freeze-layers": None}  # there are no weights to keep
     if grid.dataset == TRANSLATION:
-        small = with_options(preset(grid), {"arch": "syntax_transformer_tiny"})
+        small = _with_options(preset(grid), {"arch": "syntax_transformer_tiny"})
     else:
-        small = with_options(resize(preset(grid), "tiny"), own)
+        small = _with_options(resize(preset(grid), "tiny"), own)
     return replace(
         small,
         updates=2,
@@ -90,16 +92,27 @@ def select_systems(grid: Grid, names: Sequence[str], size: str = "") -> Grid:
     return replace(grid, systems=systems or grid.systems)
 
 
-def select(grid: Grid, **given: Any) -> Grid:
-    """Return the grid with other values of its keys; what is empty or 0 is not given."""
-    own = {key: v if isinstance(v, int) else list(v) for key, v in given.items() if v}
-    if "epochs" in own and "updates" in own:
+def selected_grid(grid: Grid, args: Namespace) -> Grid:
+    """Return the part of a grid that the flags of `run` ask for, and with the values they give.
+
+    A system that has an option of ``--options`` itself gets that value as well.
+    """
+    for change in (preset, quick, smoke):
+        grid = change(grid) if getattr(args, change.__name__) else grid
+    if args.epochs and args.updates:
         raise ValueError("--epochs and --updates both say how long to train: give one of them")
-    return changed(grid, own, "command line") if own else grid
+    own = {key: list(getattr(args, key)) for key in _LISTS if getattr(args, key)}
+    own |= {"updates": args.updates} if args.updates else {}
+    grid = changed(grid, own, "command line") if own else grid
+    grid = _contrast(_choose(grid, read_choices(args.choices)), read_choices(args.contrast))
+    own = {key: getattr(args, key) for key in ("evaluate", "reference") if getattr(args, key)}
+    grid = replace(grid, generate={**grid.generate, **read_assignments(args.generate)}, **own)
+    options = read_assignments(args.options)
+    refuse_owned(options, OWN_RATE)
+    return _with_options(grid, options)
 
 
-def choose(grid: Grid, given: Mapping[str, Sequence[Any]]) -> Grid:
-    """Return the grid with other values of options, wherever these are a choice."""
+def _choose(grid: Grid, given: Mapping[str, Sequence[Any]]) -> Grid:
     every = (grid.options, *grid.systems.values())
     known = {name for own in every for name, value in own.items() if isinstance(value, list)}
     for name in given.keys() - known:
@@ -108,11 +121,7 @@ def choose(grid: Grid, given: Mapping[str, Sequence[Any]]) -> Grid:
     return _each(grid, lambda name, v: list(given.get(name, v)) if isinstance(v, list) else v)
 
 
-def contrast(grid: Grid, given: Mapping[str, Sequence[Any]]) -> Grid:
-    """Return the grid with further systems: of each one a `variant` for each value of an option.
-
-    The systems that it has stay; one option is changed at a time.
-    """
+def _contrast(grid: Grid, given: Mapping[str, Sequence[Any]]) -> Grid:
     systems = dict(grid.systems)
     for system, options in grid.systems.items():
         for name, values in given.items():
@@ -121,12 +130,7 @@ def contrast(grid: Grid, given: Mapping[str, Sequence[Any]]) -> Grid:
     return replace(grid, systems=systems)
 
 
-def with_options(grid: Grid, options: Options) -> Grid:
-    """Return the grid with further options for all systems; None takes one away.
-
-    A system that has such an option itself gets this value as well.
-    """
-    refuse_owned(options, OWN_RATE)
+def _with_options(grid: Grid, options: Options) -> Grid:
     grid = replace(grid, options={**grid.options, **options})
     return _each(grid, lambda name, value: options.get(name, value))
 
