@@ -14,11 +14,26 @@ from ..results.training_log import updates_so_far
 from ..rows import FAILED, FINISHED
 from ..run_files import LOG, RESULT, ROWS, SETTINGS
 from ..safe_files import is_file, read_tail
-from .page import Failure
+from .page import Chapter, Failure
 
 STATES = (FINISHED, FAILED)
 _LAST_LINES = 20  # of a log
 _TAIL = 100_000  # bytes that hold them
+
+
+def chapter_of(experiment: Experiment) -> Chapter:
+    """Return what there is to know of an experiment's runs, before any table or figure."""
+    runs = experiment.runs.itertuples()
+    return Chapter(
+        experiment.title,
+        counts_of(experiment),
+        _facts(experiment),
+        _parts_table(experiment),
+        list(failures_of(experiment)),
+        unfinished_table(experiment),
+        command=str(experiment.facts.get("command") or ""),
+        commands={_title_of(run): run.row.command for run in runs if run.row.command},
+    )
 
 
 def _title_of(run: Any) -> str:
@@ -39,8 +54,7 @@ def _begun(experiment: Experiment) -> dict[Path, int]:
     return {folder: updates for folder, updates in waiting if is_file(folder / LOG)}
 
 
-def facts_of(experiment: Experiment) -> dict[str, str]:
-    """Return what there is to know about an experiment; no fact is empty."""
+def _facts(experiment: Experiment) -> dict[str, str]:
     runs, told, rows = experiment.runs, experiment.facts, experiment.folder / ROWS
     sets = [told.get("versions"), *(row.versions for row in runs.row)]
     versions = [
@@ -71,7 +85,7 @@ def _written(*paths: Path) -> list[str]:
     return [stamp.strftime("%Y-%m-%d %H:%M UTC") for stamp in stamps]
 
 
-def parts_table(experiment: Experiment) -> ResultTable:
+def _parts_table(experiment: Experiment) -> ResultTable:
     """Return one line a part: what it is, and how much of it is done."""
     counted = ("systems", "settings", "seeds", *STATES)
     rows = []
@@ -113,9 +127,3 @@ def failures_of(experiment: Experiment) -> Iterator[Failure]:
         text = run.row.error if run.row.error.strip() else read_tail(run.folder / LOG, _TAIL)
         last = "\n".join(text.rstrip().splitlines()[-_LAST_LINES:]) or "It left no message."
         yield Failure(_title_of(run), str(run.folder), told, last)
-
-
-def commands_of(experiment: Experiment) -> dict[str, str]:
-    """Return the command of every run that has one."""
-    runs = experiment.runs.itertuples()
-    return {_title_of(run): run.row.command for run in runs if run.row.command}

@@ -26,14 +26,7 @@ from ..results.seed_report import compared_table
 from ..results.setting_tables import every_setting
 from ..results.tables import ResultTable
 from ..results.verdicts import sentences
-from .facts import (
-    commands_of,
-    counts_of,
-    facts_of,
-    failures_of,
-    parts_table,
-    unfinished_table,
-)
+from .facts import chapter_of
 from .figures import draw
 from .page import Chapter, Figure, File, to_html
 from .steps import left_by_steps
@@ -43,21 +36,13 @@ _SHORT = 2  # parts up to which the tables of all settings are open
 
 @dataclass(frozen=True)
 class ReportOptions:
-    """How a page is made.
+    """How a page is made."""
 
-    Args:
-        title: of the page; empty for the experiment's.
-        paper: whether the papers' figures stand beside ours.
-        baseline: system that the others are compared with; empty for the only plain BERT.
-        samples: of the bootstrap over examples.
-        seed: of it.
-    """
-
-    title: str = ""
-    paper: bool = True
-    baseline: str = ""
-    samples: int = 1000
-    seed: int = 12345
+    title: str = ""  # empty for the experiment's
+    paper: bool = True  # whether the papers' figures stand beside ours
+    baseline: str = ""  # that the others are compared with; empty for the only plain BERT
+    samples: int = 1000  # of the bootstrap over examples
+    seed: int = 12345  # of it
 
 
 def write_report(
@@ -109,19 +94,12 @@ def _chapter(
         for figure in draw(name, runs, found.get(name), remarks, baseline=options.baseline)
     ]
     left = list(left_by_steps(experiment.folder, page, remarks))
-    return Chapter(
-        experiment.title,
-        counts_of(experiment),
-        facts_of(experiment),
-        parts_table(experiment),
+    return replace(
+        chapter_of(experiment),
         answers=[line for table in tables for line in table.told],
+        tables=tables,
         figures=[*figures, *(one for one in left if isinstance(one, Figure))],
         files=[one for one in left if isinstance(one, File)],
-        tables=tables,
-        failures=list(failures_of(experiment)),
-        unfinished=unfinished_table(experiment),
-        command=str(experiment.facts.get("command") or ""),
-        commands=commands_of(experiment),
     )
 
 

@@ -17,26 +17,18 @@ from markupsafe import Markup
 from ...evaluation.templates import render
 from ..results.tables import ResultTable
 
-_FOLDER = Path(__file__).parent / "page"
+PAGES = Path(__file__).parent / "page"
 IMAGES = {".svg": "image/svg+xml", ".png": "image/png"}
 
 
 class Figure(NamedTuple):
-    """An image.
-
-    Args:
-        title: what it shows.
-        caption: dataset, split, seeds; or the command that made it.
-        data: its file's content.
-        kind: the suffix of its file, of `IMAGES`.
-        is_own: whether the page drew it, and may turn its colours round in the dark.
-    """
+    """An image with its file's content."""
 
     title: str
-    caption: str
+    caption: str  # dataset, split, seeds; or the command that made it
     data: bytes
-    kind: str = ".svg"
-    is_own: bool = True
+    kind: str = ".svg"  # of `IMAGES`
+    is_own: bool = True  # the page drew it, and may turn its colours round in the dark
 
     @property
     def source(self) -> str:
@@ -63,35 +55,20 @@ class Failure(NamedTuple):
 
 @dataclass(frozen=True)
 class Chapter:
-    """One experiment.
-
-    Args:
-        title: its title.
-        counts: finished, failed, unfinished, waiting -> number of runs.
-        facts: name -> value of what there is to know about it.
-        parts: table of its datasets.
-        answers: what its comparisons tell, a sentence each.
-        figures: its own, and those that later steps left.
-        files: what else these steps left.
-        tables: the papers' tables, those of shares and of settings.
-        failures: failed runs.
-        unfinished: how far the runs are that have begun; None if there are none.
-        command: of the experiment; may be empty.
-        commands: title of a run -> its command.
-    """
+    """One experiment as it is shown."""
 
     title: str
-    counts: Mapping[str, int]
+    counts: Mapping[str, int]  # finished, failed, unfinished, waiting -> number of runs
     facts: Mapping[str, str]
     parts: ResultTable
-    answers: Sequence[str] = ()
-    figures: Sequence[Figure] = ()
-    files: Sequence[File] = ()
-    tables: Sequence[ResultTable] = ()
     failures: Sequence[Failure] = ()
-    unfinished: ResultTable | None = None
-    command: str = ""
-    commands: Mapping[str, str] = field(default_factory=dict)
+    unfinished: ResultTable | None = None  # how far runs are; None if none has begun
+    command: str = ""  # of the experiment
+    commands: Mapping[str, str] = field(default_factory=dict)  # title of a run -> its own
+    answers: Sequence[str] = ()  # what comparisons tell, a sentence each
+    tables: Sequence[ResultTable] = ()
+    figures: Sequence[Figure] = ()
+    files: Sequence[File] = ()  # that steps left, other than figures
 
 
 def total(chapters: Iterable[Chapter]) -> dict[str, int]:
@@ -105,9 +82,9 @@ def total(chapters: Iterable[Chapter]) -> dict[str, int]:
 def to_html(title: str, chapters: Sequence[Chapter], remarks: Sequence[str]) -> str:
     """Lay a page out; remarks say what could not be shown."""
     style, script = (
-        Markup((_FOLDER / name).read_text(encoding="utf-8")) for name in ("page.css", "page.js")
+        Markup((PAGES / name).read_text(encoding="utf-8")) for name in ("page.css", "page.js")
     )
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     values = {"chapters": chapters, "remarks": remarks, "counts": total(chapters)}
     values |= {"style": style, "script": script, "digest": f"sha256-{digest}"}
-    return render("page.html", _FOLDER, title=title, **values)
+    return render("page.html", PAGES, title=title, **values)

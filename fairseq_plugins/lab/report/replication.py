@@ -8,7 +8,6 @@ import logging
 import math
 import re
 import shlex
-import statistics
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -16,12 +15,13 @@ from typing import Any, NamedTuple
 
 from tqdm import tqdm
 
-from ...evaluation.metrics import LOWER_IS_BETTER, deviation
+from ...evaluation.metrics import LOWER_IS_BETTER
+from ...evaluation.templates import render
 from ...files import write_text
 from ...messages import quoted
 from ..figures.drawing import save
 from ..figures.seeds import plot_seeds
-from ..plan.claims_file import Claim, ClaimsFile, Compared, read_claims
+from ..plan.claims_file import ClaimsFile, Compared, read_claims
 from ..results.compare import interval
 from ..results.frame import read_runs
 from ..results.layouts import SIGNIFICANT
@@ -37,11 +37,13 @@ from ..results.tables import (
     number_cell,
     p_cell,
     scale_of,
+    score_cell,
     signed,
     words,
 )
 from ..results.verdicts import on_split, sentences
 from ..safe_files import refuse_links
+from .page import PAGES
 
 logger = logging.getLogger(__name__)
 
@@ -52,25 +54,25 @@ _CAPTION = (
     "rows): {}, two-sided. 80 % power: a difference that so many seeds show four times in "
     "five, if its p is the smallest of the table. With few seeds these are rough guesses."
 )
-_BOTH = (
-    "the outer ends and the larger p-value of two tests, the paired t-test over seeds and the "
-    "multi-bootstrap over seeds and examples"
-)
 _OUTCOMES = ("better", "worse", "without a significant difference", "with too little to test")
 _PICTURE = re.compile(r"claim\d+-\d+\.png")
-_OF_SEEDS = "paired t-test over seeds"
-_OF_EXAMPLES = "bootstrap over examples alone (one seed has no p)"
+_TESTS = (
+    "paired t-test over seeds",
+    "bootstrap over examples alone (one seed has no p)",
+    "the outer ends and the larger p-value of two tests, the paired t-test over seeds and the "
+    "multi-bootstrap over seeds and examples",
+)
 
 
-class _Result(NamedTuple):
-    """A comparison with what its rows tell; no report where there is nothing to compare yet."""
+class _Shown(NamedTuple):
+    """A comparison as it is shown: its title alone where its rows are not there yet."""
 
-    asked: Compared
-    rows: Path
+    title: str
     picture: Path
-    systems: Sequence[str] = ()  # that are compared with the baseline; empty for all
-    waiting: Sequence[str] = ()  # those that have no rows yet
     report: SeedReport | None = None
+    table: str = ""
+    told: Sequence[str] = ()
+    command: str = ""
 
 
 def write_page(file: str | Path, page: str | Path) -> list[Path]:
@@ -92,48 +94,53 @@ def write_page(file: str | Path, page: str | Path) -> list[Path]:
     if page.suffix != ".md":
         raise ValueError(f"{page}: a page is a file .md")
     refuse_links(page.parent, page.with_suffix(""))
-    claims, lines, drawn = read_claims(file), [], []
-    shown = _results(file, claims, page.with_suffix(""))
-    for claim, own in zip(claims.claims, shown):
-        lines += _chapter(claims.names, claim, own)
-    reports = ((one.picture, one.report) for own in shown for one in own if one.report)
-    for picture, report in reports:
-        scores = {_called(claims.names, name): own for name, own in report.scores.items()}
-        drawn += save(plot_seeds(scores, report.shown), picture, ["png"])
-    text = "\n".join([f"# {claims.title}", "", claims.intro.strip(), "", *lines])
-    write_text(page, text.rstrip() + "\n")
+    claims, drawn = read_claims(file), []
+    shown = _comparisons(file, claims, page.with_suffix(""))
+    chapters = [(one, own, _verdict(claims.names, own)) for one, own in zip(claims.claims, shown)]
+    text = render("claims.md", PAGES, claims=claims, chapters=chapters)
+    for picture, report in ((one.picture, one.report) for own in shown for one in own):
+        if report:
+            scores = {_called(claims.names, name): own for name, own in report.scores.items()}
+            drawn += save(plot_seeds(scores, report.shown), picture, ["png"])
+    write_text(page, text)
     for old in {*page.with_suffix("").glob("claim*.png")} - {*drawn}:
         if _PICTURE.fullmatch(old.name) and old.is_file():
             old.unlink()
     return [page, *drawn]
 
 
-def _results(file: Path, claims: ClaimsFile, pictures: Path) -> list[list[_Result]]:
+def _comparisons(file: Path, claims: ClaimsFile, pictures: Path) -> list[list[_Shown]]:
     """Make every comparison, claim by claim; in a terminal a bar shows how far it is."""
     asked = [(n, one) for n, claim in enumerate(claims.claims) for one in claim.comparisons]
-    shown: list[list[_Result]] = [[] for _ in claims.claims]
+    shown: list[list[_Shown]] = [[] for _ in claims.claims]
     for n, one in tqdm(asked, desc="compare", unit=" comparisons", disable=None):
         picture = pictures / f"claim{n + 1}-{len(shown[n]) + 1}.png"
         try:
-            shown[n].append(_result(_Result(one, file.parent / one.rows, picture), claims.names))
+            shown[n].append(_shown(one, file.parent / one.rows, claims.names, picture))
         except ValueError as error:
             raise ValueError(f"{file}: comparison {quoted(one.title)}: {error}") from None
     return shown
 
 
-def _result(found: _Result, names: Mapping[str, str]) -> _Result:
+def _shown(asked: Compared, rows: Path, names: Mapping[str, str], picture: Path) -> _Shown:
     """Compare what is asked for, as far as its rows are there: systems with a name may wait."""
-    one = found.asked
-    if not found.rows.is_file():
-        logger.warning("comparison %s: no file %s yet", quoted(one.title), found.rows)
-        return found
-    known = set(read_runs(found.rows).system)
-    systems = [name for name in one.systems if name in known or name not in names]
-    found = found._replace(systems=systems, waiting=sorted({*one.systems} - {*systems}))
-    if (one.systems and not systems) or one.baseline in {*names} - known:
-        return found
-    asked = {"metric": one.metric, "baseline": one.baseline, "systems": systems}
-    return found._replace(report=make_report(found.rows, **asked))
+    nothing = _Shown(asked.title, picture)
+    if not rows.is_file():
+        logger.warning("comparison %s: no file %s yet", quoted(asked.title), rows)
+        return nothing
+    known, baseline = set(read_runs(rows).system), asked.baseline
+    systems = [name for name in asked.systems if name in known or name not in names]
+    if (asked.systems and not systems) or baseline in {*names} - known:
+        return nothing
+    report = make_report(rows, metric=asked.metric, baseline=baseline, systems=systems)
+    told = [*sentences(report.comparisons, baseline, report.shown, names), *report.remarks]
+    if later := sorted({*asked.systems} - {*systems}):
+        told.append(f"Not run yet: {', '.join(_called(names, name) for name in later)}.")
+    command = ["fairseq-plugins", "results", "compare", rows.as_posix(), "--baseline", baseline]
+    command += [*["--systems", *systems] * bool(systems), *["--metric"] * bool(asked.metric)]
+    command += [*[asked.metric] * bool(asked.metric), "--output", "seeds"]
+    table = format_table(_table(names, asked.title, report))
+    return nothing._replace(report=report, table=table, told=told, command=shlex.join(command))
 
 
 def _called(names: Mapping[str, str], title: str) -> str:
@@ -142,33 +149,24 @@ def _called(names: Mapping[str, str], title: str) -> str:
     return names.get(system, system) + space + rest
 
 
-def _chapter(names: Mapping[str, str], claim: Claim, shown: Sequence[_Result]) -> Iterator[str]:
-    """Yield the lines of a claim."""
-    yield from (f"## {claim.title}", "", f"**Claim.** {claim.claim.strip()}", "")
-    yield from (f"**Found.** {' '.join(_verdict(names, shown))}", "")
-    yield from (f"**What was run.** {claim.ran.strip()}", "")
-    for one in shown:
-        yield from _compared(names, one)
-    yield from (f"**What this does not say.** {claim.limits.strip()}", "")
-
-
-def _verdict(names: Mapping[str, str], shown: Sequence[_Result]) -> Iterator[str]:
+def _verdict(names: Mapping[str, str], shown: Sequence[_Shown]) -> str:
     """Say by rule what the comparisons of a claim come to: how many tell what, and the largest."""
-    kinds, sizes = Counter(), {}
-    for title, report in ((one.asked.title, one.report) for one in shown if one.report):
+    kinds, sizes, told = Counter(), {}, []
+    for one, report in ((one, one.report) for one in shown if one.report):
         metric, other = report.shown.metric, _called(names, report.baseline)
         for row in report.comparisons.itertuples():
             kinds[_outcome(row, metric)] += 1
             difference, ends, p, _ = (cell.text for cell in _difference(row, metric))
-            told = f"{_called(names, row.title)} less {other}, {difference} of {called(metric)}"
+            seen = f"{_called(names, row.title)} less {other}, {difference} of {called(metric)}"
             size = abs(scale_of(metric) * row.difference)
-            sizes[f"{told} ({title}: 95 % {ends}, {p})"] = size if math.isfinite(size) else -1.0
+            sizes[f"{seen} ({one.title}: 95 % {ends}, {p})"] = size if size == size else -1.0
     if sizes:
         counts = ", ".join(f"{kinds[kind]} {kind}" for kind in _OUTCOMES if kinds[kind])
-        yield f"Of {len(sizes)} comparisons with the first row of a table: {counts}."
-        yield f"The largest difference: {max(sizes, key=sizes.__getitem__)}."
-    if waiting := [one.asked.title for one in shown if one.report is None]:
-        yield f"Not run yet: {'; '.join(waiting)}."
+        told.append(f"Of {len(sizes)} comparisons with the first row of a table: {counts}.")
+        told.append(f"The largest difference: {max(sizes, key=sizes.__getitem__)}.")
+    if waiting := [one.title for one in shown if one.report is None]:
+        told.append(f"Not run yet: {'; '.join(waiting)}.")
+    return " ".join(told)
 
 
 def _outcome(row: Any, metric: str) -> str:
@@ -180,49 +178,20 @@ def _outcome(row: Any, metric: str) -> str:
     return _OUTCOMES[(row.difference > 0) == (metric in LOWER_IS_BETTER)]
 
 
-def _compared(names: Mapping[str, str], one: _Result) -> Iterator[str]:
-    """Yield the lines of a comparison: picture, table, sentences, and what makes them again."""
-    asked, report, picture = one.asked, one.report, one.picture
-    if report is None:
-        yield from (f"**{asked.title}**: not run yet.", "")
-        return
-    yield from (f"![{asked.title}: a dot a seed]({picture.parent.name}/{picture.name})", "")
-    yield format_table(_table(names, asked, report))
-    told = sentences(report.comparisons, report.baseline, report.shown, names)
-    later = ", ".join(_called(names, name) for name in one.waiting)
-    told = [*told, *report.remarks, *[f"Not run yet: {later}."] * bool(later)]
-    yield from (f"- {line}" for line in told)
-    command = ["fairseq-plugins", "results", "compare", one.rows.as_posix()]
-    command += ["--baseline", asked.baseline, *["--systems", *one.systems] * bool(one.systems)]
-    command += [*["--metric", asked.metric] * bool(asked.metric), "--output", "seeds"]
-    yield from ("", "```bash", shlex.join(command), "```", "")
-
-
-def _table(names: Mapping[str, str], asked: Compared, report: SeedReport) -> ResultTable:
+def _table(names: Mapping[str, str], title: str, report: SeedReport) -> ResultTable:
     """Lay a comparison out."""
-    compared = {row.title: row for row in report.comparisons.itertuples()}
-    rows, metric = [], report.shown.metric
-    for title, scores in report.scores.items():
-        values, digits = [scale_of(metric) * value for value in scores], digits_of(metric)
-        text = f"{statistics.fmean(values):.{digits}f}"
-        text += f" ± {deviation(values):.{digits}f}" if len(values) > 1 else ""
-        row = compared.get(title)
-        shared = f", {row.n} shared" if row and row.n < len(values) else ""
-        count = TableCell(f"{len(values)}{shared}", value=len(values))
-        cells = [TableCell(_called(names, title)), count, TableCell(text)]
-        rows.append([*cells, *(_difference(row, metric) if row else ())])
-    width = max(map(len, rows))
-    rows = [[*cells, *[TableCell("")] * (width - len(cells))] for cells in rows]
-    heads = _HEADS[: width - 1]
-    caption = _CAPTION.format(on_split(report.shown), _tests(report.comparisons))
-    return ResultTable(asked.title, [*words("system"), *map(Heading, heads)], rows, caption)
-
-
-def _tests(compared: Any) -> str:
-    """Say what the intervals and p-values of comparisons are of."""
-    if compared.bootstrap_p.isna().all():
-        return _OF_SEEDS
-    return _OF_EXAMPLES if (compared.n == 1).all() else _BOTH
+    found, metric, rows = report.comparisons, report.shown.metric, []
+    compared = {row.title: row for row in found.itertuples()}
+    for name, scores in report.scores.items():
+        row, seeds = compared.get(name), len(scores)
+        shared = f"{seeds}, {row.n} shared" if row and row.n < seeds else f"{seeds}"
+        texts = [_called(names, name), shared, score_cell(scores, metric).text]
+        cells = _difference(row, metric) if row else [TableCell("")] * 4
+        rows.append([*map(TableCell, texts), *cells])
+    is_single, without = (one.all() for one in (found.n == 1, found.bootstrap_p.isna()))
+    tests = _TESTS[0 if without else 1 if is_single else 2]
+    caption = _CAPTION.format(on_split(report.shown), tests)
+    return ResultTable(title, [*words("system"), *map(Heading, _HEADS)], rows, caption)
 
 
 def _difference(row: Any, metric: str) -> Iterator[TableCell]:
