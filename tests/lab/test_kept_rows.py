@@ -19,7 +19,7 @@ from fairseq_plugins.lab.results import frame, keep
 from fairseq_plugins.lab.results.seed_report import csv_files, format_markdown, make_report
 
 BOOTSTRAP = "low high bootstrap_p corrected_p examples samples".split()
-BOOTSTRAP += "run_error shared_error untested level detectable".split()
+BOOTSTRAP += "run_error shared_error untested detectable".split()
 WLA = "bert_wla_tiny"
 SCORES = {SLA: [0.4, 0.45, 0.41], PLAIN: [0.3, 0.36, 0.31], "bert_pos_tiny": [0.33]}
 

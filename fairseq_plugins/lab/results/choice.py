@@ -73,8 +73,8 @@ def chosen_finished(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
     return chosen_at(runs, runs.system)
 
 
-def chosen_by_share(runs: pd.DataFrame, shown: Shown) -> dict[float, dict[str, pd.DataFrame]]:
-    """Return share of the training data -> system -> its runs at the chosen setting.
+def chosen_by_share(runs: pd.DataFrame, shown: Shown) -> dict[tuple[float, str], pd.DataFrame]:
+    """Return share of the training data and system -> its runs at the chosen setting.
 
     What is shown of the split that chose checkpoints chooses settings as well.
 
@@ -82,8 +82,8 @@ def chosen_by_share(runs: pd.DataFrame, shown: Shown) -> dict[float, dict[str, p
         ValueError: a run lacks a metric.
     """
     metric = shown.metric if shown.split == runs.validation.iloc[0] else ""
-    shares = runs.groupby("fraction")
-    return {share: chosen_at(own, own.system, metric) for share, own in shares}
+    chosen = chosen_at(runs, zip(runs.fraction, runs.system), metric)
+    return dict(sorted(chosen.items(), key=lambda item: item[0][0]))
 
 
 def seed_scores(runs: pd.DataFrame, shown: Shown, baseline: str) -> dict[str, list[float]]:
@@ -97,11 +97,10 @@ def seed_scores(runs: pd.DataFrame, shown: Shown, baseline: str) -> dict[str, li
     Raises:
         ValueError: a run lacks a metric.
     """
-    scores, order = {}, [baseline, *runs.sort_index().system]
-    for chosen in chosen_by_share(runs, shown).values():
-        for name in sorted(chosen, key=order.index):
-            scores[chosen[name].setting.iloc[0].title] = shown.values(chosen[name])
-    return scores
+    order, chosen = [baseline, *runs.sort_index().system], chosen_by_share(runs, shown)
+    places = sorted(chosen, key=lambda place: (place[0], order.index(place[1])))
+    sides = (chosen[place] for place in places)
+    return {side.setting.iloc[0].title: shown.values(side) for side in sides}
 
 
 def shown_of(runs: pd.DataFrame, metric: str = "") -> Shown:

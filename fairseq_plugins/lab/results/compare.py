@@ -78,7 +78,7 @@ class Difference(NamedTuple):
     over: str = ""
 
 
-COLUMNS = ["system", "title", *Difference._fields[:-2], "corrected_p", "level", "detectable"]
+COLUMNS = ["system", "title", *Difference._fields[:-2], "corrected_p", "detectable"]
 
 
 def paired(baseline: pd.DataFrame, system: pd.DataFrame, shown: Shown) -> Difference:
@@ -241,14 +241,14 @@ def against(found: pd.DataFrame, shown: Shown, baseline: str, test: Significance
     Returns:
         A row a system and share, with the columns of `COLUMNS`: its setting's title; the fields of
         `Difference` (of one seed the bootstrap is over examples alone); the p-value that decides,
-        corrected; the level at which the surest of so many rows is tested; and the difference that
-        would have been seen at that level with 80 % power.
+        corrected; and the difference that would have been seen with 80 % power, were its row the
+        surest.
     """
-    sides = []
-    for chosen in chosen_by_share(found, shown).values():
-        first = chosen.pop(baseline, None)
-        others = [] if first is None else chosen.values()
-        sides += [(first, other) for other in others if {*first.seed} & {*other.seed}]
+    chosen, sides = chosen_by_share(found, shown), []
+    for (share, name), other in chosen.items():
+        first = chosen.get((share, baseline))
+        if first is not None and name != baseline and {*first.seed} & {*other.seed}:
+            sides.append((first, other))
     test = replace(test, samples=max(test.samples, _SAMPLES * len(sides)))
     rows = [_row(first, other, shown, test) for first, other in sides]
     return _decided(pd.DataFrame(rows, columns=COLUMNS, dtype=object))
@@ -278,18 +278,14 @@ def _decided(table: pd.DataFrame) -> pd.DataFrame:
     silent = p_values.isna() & ~table.untested.astype(bool)
     table["untested"] = table.untested.mask(silent, untested)
     table["corrected_p"] = holm(p_values)
-    table["level"] = level = SIGNIFICANT / max(1, p_values.notna().sum())
+    seeds = table.se * table.n.map(math.sqrt)
+    noise = map(Noise, seeds, *(table[name].fillna(0.0) for name in ("run_error", "shared_error")))
+    level = SIGNIFICANT / max(1, p_values.notna().sum())  # of the surest of so many rows
     table["detectable"] = [
-        math.nan if math.isnan(p) else detectable(_noise(one), one.n, level=level)
-        for p, one in zip(p_values, table.itertuples())
+        math.nan if math.isnan(p) else detectable(one, n, level=level)
+        for p, one, n in zip(p_values, noise, table.n)
     ]
     return table
-
-
-def _noise(one: Any) -> Noise:
-    """Return what makes the differences of a row differ."""
-    errors = (0.0 if math.isnan(error) else error for error in (one.run_error, one.shared_error))
-    return Noise(one.se * math.sqrt(one.n), *errors)
 
 
 def interval(one: Any) -> tuple[float, float]:

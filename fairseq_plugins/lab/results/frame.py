@@ -112,7 +112,7 @@ COLUMNS = tuple(_line(PlacedRow("", _BARE, Path())))  # of every frame
 
 def frame(lines: Sequence[dict[str, Any]]) -> pd.DataFrame:
     """Make a data frame of lines, with values as they are."""
-    return pd.DataFrame({name: [line[name] for line in lines] for name in COLUMNS}, dtype=object)
+    return pd.DataFrame(lines, columns=COLUMNS, dtype=object)
 
 
 @dataclass(frozen=True)
@@ -305,9 +305,7 @@ def tried(
         return make()
     except (OSError, ValueError) as error:
         faults.append(f"{what}{error}")
-    except (KeyError, TypeError) as error:
-        faults.append(f"{what}{error!r}")
-    return other
+        return other
 
 
 def read_object(path: Path) -> dict[str, Any]:

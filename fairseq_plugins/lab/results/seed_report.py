@@ -96,8 +96,7 @@ def make_report(
     if systems:
         found = found[found.system.isin([baseline, *systems])]
     shown, drawn = shown_of(found, metric), Significance(samples=samples, seed=seed)
-    shares = chosen_by_share(found, shown).values()
-    chosen = {one.setting.iloc[0] for share in shares for one in share.values()}
+    chosen = {one.setting.iloc[0] for one in chosen_by_share(found, shown).values()}
     report = SeedReport(
         settings_table(on_split(shown), found, [shown], chosen),
         baseline,
@@ -151,7 +150,7 @@ def format_markdown(report: SeedReport) -> str:
 
 def csv_files(report: SeedReport) -> dict[str, str]:
     """Return name -> text of the same as CSV; cells without a value are empty."""
-    compared = report.comparisons.drop(columns=["examples", "samples", "level"])
+    compared = report.comparisons.drop(columns=["examples", "samples"])
     return {"settings.csv": to_csv(report.settings.scores), "comparisons.csv": to_csv(compared)}
 
 

@@ -34,31 +34,25 @@ def sentences(
         names: system -> what it is called, where that is something else.
     """
     other, alike = names.get(baseline, baseline), []
+    in_points = scale_of(shown.metric) > 1 or shown.metric in SENTENCE_METRICS
+    unit = " points" * in_points
     for one in compared.itertuples():
         title = names.get(one.system, one.system) + one.title.removeprefix(one.system)
-        seen = _seen(one, shown)
+        seen = _shown(one.difference, shown.metric) + unit
         if math.isnan(one.corrected_p):
             why = f"too little to conclude anything ({one.untested})"
             yield f"{title} against {other}: {seen} of {called(shown.metric)}; {why}."
         elif one.corrected_p < SIGNIFICANT:
             better = (one.difference > 0) == (shown.metric not in LOWER_IS_BETTER)
             how = f"{'better' if better else 'worse'} than {other}"
-            yield f"{title} is {how}: {seen} of {called(shown.metric)} ({_about(one, shown)})."
+            low, high = (_shown(end, shown.metric) for end in interval(one))
+            about = f"{one.n} seeds, 95 % {low} to {high}, {p_text(one.corrected_p)}"
+            yield f"{title} is {how}: {seen} of {called(shown.metric)} ({about})."
         else:
             alike.append(f"{title} ({seen})")
     if alike:
         yield f"No significant difference from {other}, which is not equality: {', '.join(alike)}."
 
 
-def _seen(one: Any, shown: Shown) -> str:
-    """Say the difference."""
-    scale, digits = scale_of(shown.metric), digits_of(shown.metric)
-    unit = " points" if scale > 1 or shown.metric in SENTENCE_METRICS else ""
-    return f"{signed(scale * one.difference, digits)}{unit}"
-
-
-def _about(one: Any, shown: Shown) -> str:
-    """Say how surely it was seen."""
-    scale, digits = scale_of(shown.metric), digits_of(shown.metric)
-    low, high = (signed(scale * end, digits) for end in interval(one))
-    return f"{one.n} seeds, 95 % {low} to {high}, {p_text(one.corrected_p)}"
+def _shown(value: float, metric: str) -> str:
+    return signed(scale_of(metric) * value, digits_of(metric))
