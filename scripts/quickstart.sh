@@ -94,7 +94,7 @@ sentence="${sentence:-She watches the play.}"
 models="$runs/baseline/checkpoint_best.pt $runs/syntax/checkpoint_best.pt"
 step "5/5   draw what both look at while they translate a sentence in which the baseline mistakes a word (15 s)"
 # shellcheck disable=SC2086
-logged "$runs/draw.log" fairseq-plugins plot attention "$sentence" --checkpoints $models --out "$runs/attention"
+logged "$runs/draw.log" fairseq-plugins plot attention $models --sentence "$sentence" --output "$runs/attention"
 echo "      $sentence"
 grep -E '^(baseline|syntax): ' "$runs/draw.log" | sed 's/^/      /'
 step "done; the picture: $runs/attention.png"
@@ -102,7 +102,7 @@ cat <<END
 
 To go on:
 source ${VENV#"$PWD/"}/bin/activate
-fairseq-plugins plot attention "They light the fire." --checkpoints $models --out fire
-fairseq-plugins export $runs/syntax bundles/en_de --with-pipeline
+fairseq-plugins plot attention $models --sentence "They light the fire." --output fire
+fairseq-plugins export $runs/syntax --output bundles/en_de --with-pipeline
 python -c 'from fairseq_plugins import load; print(load("bundles/en_de").translate(["She watches the play."]))'
 END

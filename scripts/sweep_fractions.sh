@@ -84,7 +84,7 @@ mkdir -p "$out"
     echo "    evaluate: $(quoted "${SUBSET:-test}")"
     echo "tables: [fractions]"
     echo "after:"
-    echo "  curve: [plot, fractions, '{runs}', --out, '{out}/curve']"
+    echo "  curve: [plot, fractions, '{runs}', --output, '{out}/curve']"
 } >"$out/.sweep.yaml.tmp"
 mv "$out/.sweep.yaml.tmp" "$out/sweep.yaml"
 if [ -n "$reference" ]; then more+=(--reference "$reference"); fi

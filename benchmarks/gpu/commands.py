@@ -75,10 +75,10 @@ class Chain:
             return
         ours, split = "fairseq_plugins", ["--split", "valid", *cpu]
         if self.task.name == "extractive_qa":
-            yield "answer", [ours, "answer", "--path", str(last), *split, "--output-dir", out]
+            yield "answer", [ours, "answer", str(last), *split, "--output", out]
         else:
             yield "predict", [ours, "predict", str(last), *split, "--output", out]
-        yield "export", [ours, "export", str(last), str(self.folder / "bundle")]
+        yield "export", [ours, "export", str(last), "--output", str(self.folder / "bundle")]
 
     def _train(self, run: str, updates: int) -> list[str]:
         data = self.folder.parent / self.task.what

@@ -21,7 +21,7 @@ HERE = Path(__file__).resolve().parent
 def parse_args(arguments: Sequence[str] | None = None) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--out", type=Path, default=HERE, help="folder to write to")
+    parser.add_argument("--output", type=Path, default=HERE, help="folder to write to")
     parser.add_argument("--seed", type=int, default=1, help="seed (default: %(default)s)")
     for split, number in (("train", 4000), ("valid", 500), ("test", 500)):
         text = f"sentences of {split} (default: %(default)s)"
@@ -64,10 +64,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         return
     splits = split_pairs(pairs, sizes)
     for name, found in splits.items():
-        write_split(args.out, name, found)
+        write_split(args.output, name, found)
     if args.ambiguous_report:
-        write_report(args.out / "test.ambiguous.tsv", [p.ambiguous for p in splits["test"]])
-    print(f"{', '.join(f'{name} {len(found)}' for name, found in splits.items())} -> {args.out}")
+        write_report(args.output / "test.ambiguous.tsv", [p.ambiguous for p in splits["test"]])
+    print(f"{', '.join(f'{name} {len(found)}' for name, found in splits.items())} -> {args.output}")
 
 
 if __name__ == "__main__":

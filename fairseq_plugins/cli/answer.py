@@ -1,8 +1,8 @@
 """Answer the questions of a prepared split or a SQuAD file; write files in SQuAD's official form.
 
-    fairseq-plugins answer --path runs/squad --split valid --output-dir answers
-    fairseq-plugins answer --path runs/squad --input dev-v2.0.json --output-dir answers
-    fairseq-plugins answer --path runs/a:runs/b --ensemble paper --split valid --output-dir ab
+    fairseq-plugins answer runs/squad --split valid --output answers
+    fairseq-plugins answer runs/squad --input dev-v2.0.json --output answers
+    fairseq-plugins answer runs/a:runs/b --ensemble paper --split valid --output ab
 
 The output folder gets predictions.json, null_odds.json and nbest_predictions.json, and metrics.json
 if gold answers are known.
@@ -14,8 +14,8 @@ from ..inference.options import AnswerOptions
 from ..option_flags import add_flags
 from . import command
 
-READ = ("path", "input", "data")
-PLACES = ("output_dir",)
+READ = ("checkpoint", "input", "data")
+PLACES = ("output",)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

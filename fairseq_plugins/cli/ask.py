@@ -1,8 +1,8 @@
 """Ask questions about a text, and see where in the text the answers are.
 
-    fairseq-plugins ask --path runs/squad --context article.txt
-    fairseq-plugins ask --path runs/squad --context article.txt --question "Who built the mill?"
-    cat questions.txt | fairseq-plugins ask --path runs/squad --context article.txt
+    fairseq-plugins ask runs/squad --context article.txt
+    fairseq-plugins ask runs/squad --context article.txt --question "Who built the mill?"
+    cat questions.txt | fairseq-plugins ask runs/squad --context article.txt
 
 Without --question, questions are read from the terminal or from standard input, one a line.
 """
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from ..inference.question_answering import Reader
 
 PROMPT = "question> "
-READ = ("path", "data")
-PLACES = ("path",)
+READ = ("checkpoint", "data")
+PLACES = ("checkpoint",)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     path = "run folder (its checkpoint_best.pt), checkpoint files or bundles joined by ':'"
-    add("--path", required=True, help=path)
+    add("checkpoint", metavar="MODEL", help=path)
     add("--context", required=True, metavar="FILE", help="file with the text to ask about")
     several = {"action": "extend", "nargs": "+"}
     asked = "questions (default: read from the terminal or standard input)"
@@ -62,7 +62,7 @@ def run(args: argparse.Namespace) -> None:
     context = read_context(args.context)
     given = given_overrides(args, ("null_threshold", *WINDOWS))
     given |= {"cpu": args.cpu, "int8": args.int8}
-    reader = load(args.path, args.data, ensemble=args.ensemble, **given)
+    reader = load(args.checkpoint, args.data, ensemble=args.ensemble, **given)
     color = sys.stdout.isatty() and "NO_COLOR" not in os.environ
     for question in questions(args):
         try:

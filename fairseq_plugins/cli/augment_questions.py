@@ -1,8 +1,8 @@
 """Paraphrase questions of a SQuAD file by translating them into another language and back.
 
-    fairseq-plugins augment questions train.json train_35.json --rate 0.35 \\
+    fairseq-plugins augment questions train.json --output train_35.json --rate 0.35 \\
         --forward runs/en-de --backward runs/de-en
-    fairseq-plugins augment questions train.json train_35.json --rate 0.35 \\
+    fairseq-plugins augment questions train.json --output train_35.json --rate 0.35 \\
         --command 'my-paraphraser'
 
 A paraphrase is added as a new question of the same paragraph, with the same answers; its id is that
@@ -32,7 +32,8 @@ PLACES, STOPPED = ("output",), "stopped; the same command goes on with it"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("input", help="SQuAD file, 1.1 or 2.0")
-    parser.add_argument("output", help="SQuAD file to write: all questions, and the paraphrases")
+    both = "SQuAD file to write: all questions, and the paraphrases"
+    parser.add_argument("--output", required=True, metavar="FILE", help=both)
     add_flags(parser, AugmentOptions)
 
 

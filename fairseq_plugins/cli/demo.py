@@ -1,7 +1,7 @@
 """Show trained models on a local web page: what they read, predict and attend to.
 
-    fairseq-plugins demo --translation bundles/baseline bundles/syntax
-    fairseq-plugins demo --text bundles/cola --pairs bundles/rte --questions bundles/squad --browser
+    fairseq-plugins demo bundles/baseline bundles/syntax
+    fairseq-plugins demo bundles/cola bundles/rte answers=bundles/squad --browser
 
 Shown are a sentence with its tags, arcs and subwords; translations side by side with their
 attention; classes with the gates of each layer; pairs with what dual attention looks at; answers in
@@ -11,22 +11,19 @@ clone, run pip install '.[web]'.
 """
 
 import argparse
-from typing import Any
 
-from ..demo.options import KINDS, TRANSLATION, DemoOptions
+from ..demo.options import DemoOptions
 from ..option_flags import add_flags
 from . import command
 
-RUNS = ", or runs if fairseq is installed"
-
-READ = ("translation", "text", "pairs", "questions", "presets")
+READ = ("models", "presets")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    for kind in KINDS:
-        runs = "" if kind == TRANSLATION else RUNS
-        text = f"models for {kind}: bundles{runs}; each given as PATH or NAME=PATH"
-        parser.add_argument(f"--{kind}", nargs="+", default=(), metavar="MODEL", help=text)
+    models = (
+        "bundles, or (but for translation) runs if fairseq is installed; each PATH or NAME=PATH"
+    )
+    parser.add_argument("models", nargs="+", metavar="MODEL", help=models)
     add_flags(parser, DemoOptions)
 
 
@@ -35,8 +32,7 @@ def run(args: argparse.Namespace) -> None:
 
     from ..service.http import bind, check_libraries
 
-    models: dict[str, Any] = {kind: tuple(getattr(args, kind)) for kind in KINDS}
-    options = DemoOptions(**(vars(args) | models))
+    options = DemoOptions(**vars(args))
     check_libraries("gradio", "fastapi", "uvicorn")
     from ..demo.models import open_models
     from ..demo.server import application, serve

@@ -1,9 +1,9 @@
 """Export a trained model: a bundle that runs without fairseq, a Hugging Face directory, or ONNX.
 
-    fairseq-plugins export runs/cola bundles/cola
-    fairseq-plugins export runs/cola bundles/cola_int8 --int8 --with-pipeline
-    fairseq-plugins export runs/cola exported/cola --format huggingface
-    fairseq-plugins export runs/cola_pos exported/cola_onnx --format onnx
+    fairseq-plugins export runs/cola --output bundles/cola
+    fairseq-plugins export runs/cola --output bundles/cola_int8 --int8 --with-pipeline
+    fairseq-plugins export runs/cola --output exported/cola --format huggingface
+    fairseq-plugins export runs/cola_pos --output exported/cola_onnx --format onnx
 
 bundle: a folder that runs without fairseq, in `predict`, `answer`, `ask`, `robustness`,
 `translate`, `serve` and `demo`, and in Python by `from fairseq_plugins import load`. Every model of
@@ -40,8 +40,10 @@ PLACES = ("output",)
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("checkpoint", help="checkpoint file, or run folder (its checkpoint_best.pt)")
-    add("output", help="folder to create; it appears only when it is complete")
+    file = "checkpoint file, or run folder (its checkpoint_best.pt)"
+    add("checkpoint", metavar="MODEL", help=file)
+    folder = "folder to create; it appears only when it is complete"
+    add("--output", required=True, metavar="DIR", help=folder)
     add("--data", help="prepared folder (default: the one the model was trained on)")
     add("--format", default=BUNDLE, choices=EXPORTS, help="format to write (default: %(default)s)")
     add("--int8", action="store_true", help="bundle: store the weights of linear layers in 8 bits")

@@ -1,11 +1,11 @@
 """Draw the attention of models over a sentence, side by side, as PNG and SVG.
 
-    fairseq-plugins plot attention "She lights the lamp." --out figure --checkpoints \\
-        runs/quickstart/baseline/checkpoint_best.pt runs/quickstart/syntax/checkpoint_best.pt
-    fairseq-plugins plot attention "A film full of fresh air." --out figure --checkpoints \\
-        runs/wla runs/sla --names WLA SLA
-    fairseq-plugins plot attention "He needs new hardware." "He needs new software." --layer 0 \\
-        --words --out figure --checkpoints runs/plain runs/dabert
+    fairseq-plugins plot attention runs/quickstart/baseline runs/quickstart/syntax \\
+        --sentence "She lights the lamp." --output figure
+    fairseq-plugins plot attention runs/wla runs/sla --names WLA SLA --output figure \\
+        --sentence "A film full of fresh air."
+    fairseq-plugins plot attention runs/plain runs/dabert --layer 0 --words --output figure \\
+        --sentence "He needs new hardware." "He needs new software."
 
 For a translation model: the decoder's attention over the source sentence while it translates. For
 a BERT: the attention of each token over the sentence, with dependency arcs above it; rectangles
@@ -30,17 +30,18 @@ if TYPE_CHECKING:
 ENCODER_ONLY = ("words", "no_arcs", "highlight", "attention", *EXAMPLES)
 HIGHLIGHT = 6
 READ = ("checkpoints", "data")
-PLACES = ("out",)
+PLACES = ("output",)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("sentence", nargs="+", help="raw sentence; two for a model of sentence pairs")
     files = "checkpoint files, or run folders (their checkpoint_best.pt)"
-    add("--checkpoints", nargs="+", required=True, metavar="PATH", help=files)
+    add("checkpoints", nargs="+", metavar="MODEL", help=files)
+    raw = "raw sentence; two for a model of sentence pairs"
+    add("--sentence", nargs="+", required=True, metavar="TEXT", help=raw)
     add("--names", nargs="+", help="panel titles (default: folder names; for BERTs, architectures)")
     add("--data", metavar="DIR", help="prepared folder (default: the one used in training)")
-    add("--out", default="attention", help="name of the figure files without suffix")
+    add("--output", default="attention", help="name of the figure files without suffix")
     add("--beam", type=int, default=4, help="beam size of a translation model")
     layer = "layer, counted from 0 (default: the decoder's last; for a BERT the mean over layers)"
     add("--layer", type=int, help=layer)
@@ -76,7 +77,7 @@ def run(args: argparse.Namespace) -> None:
     from ..lab.figures.matrices import ITSELF, TRANSLATION, plot_attention
 
     command.show_log()
-    stem, paths = check_stem(args.out), find_checkpoints(args.checkpoints)
+    stem, paths = check_stem(args.output), find_checkpoints(args.checkpoints)
     tasks = [read_checkpoint(path).task.get("_name") for path in paths]
     for path, task in zip(paths, tasks):
         if (task in TASKS) != (tasks[0] in TASKS):

@@ -1,9 +1,9 @@
 """Draw the attention between a question and its context, as PNG and SVG.
 
-    fairseq-plugins plot coattention --path runs/squad2/bertqa --context article.txt \\
-        --question "When were the Normans in Normandy?" --out coattention
-    fairseq-plugins plot coattention --path runs/squad2/bertqa --split valid --id 56ddde6b9a695914
-    fairseq-plugins plot coattention --path runs/squad2/bertqa --split valid --first unanswered
+    fairseq-plugins plot coattention runs/squad2/bertqa --context article.txt \\
+        --question "When were the Normans in Normandy?" --output coattention
+    fairseq-plugins plot coattention runs/squad2/bertqa --split valid --id 56ddde6b9a695914
+    fairseq-plugins plot coattention runs/squad2/bertqa --split valid --first unanswered
 
 For models with coattention blocks (BERTQA). Shown is the last block, or --block; the question's
 attention to the context (--direction q2c), or the context's attention to the question (c2q); the
@@ -31,13 +31,13 @@ from . import command
 if TYPE_CHECKING:
     from ..inference.coattention import CoattentionMap
 
-READ = ("path", "data")
-PLACES = ("out",)
+READ = ("checkpoint", "data")
+PLACES = ("output",)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    add("--path", required=True, help="run folder (its checkpoint_best.pt), or checkpoint file")
+    add("checkpoint", metavar="MODEL", help="run folder (its checkpoint_best.pt), or file")
     add("--context", metavar="FILE", help="file with the text that the question is about")
     add("--question", metavar="Q", help="question about the text of --context")
     add("--split", help="or take a question of this split of the prepared folder")
@@ -56,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--top", type=int, default=10, metavar="N", help=most)
     wide = "largest number of wordpieces side by side in the figure"
     add("--strip", type=int, default=48, metavar="N", help=wide)
-    add("--out", default="coattention", help="name of the figure files without suffix")
+    add("--output", default="coattention", help="name of the figure files without suffix")
     add_overrides(parser, WINDOWS)
     add("--cpu", action="store_true", help="use no GPU")
 
@@ -72,7 +72,7 @@ def run(args: argparse.Namespace) -> None:
     from ..lab.figures.matrices import plot_coattention
 
     command.show_log()
-    stem, found = check_stem(args.out), look(args)
+    stem, found = check_stem(args.output), look(args)
     block = "last block" if args.block is None else f"block {args.block}"
     roles = ("attending", "attended")[:: 1 if found.direction == TO_CONTEXT else -1]
     figure = plot_coattention(
@@ -108,7 +108,7 @@ def look(args: argparse.Namespace) -> CoattentionMap:
 
     context = "\n".join(read_lines(args.context)) if args.context else None
     given = given_overrides(args, WINDOWS)
-    reader = question_answering.load(args.path, args.data, cpu=args.cpu, **given)
+    reader = question_answering.load(args.checkpoint, args.data, cpu=args.cpu, **given)
     if context is not None:
         dataset, number = reader.ask(args.question, context), 0
     else:

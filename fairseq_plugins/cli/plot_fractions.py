@@ -1,6 +1,6 @@
 """Draw a score against the fraction of the training data, one line per system, as PNG and SVG.
 
-    fairseq-plugins plot fractions runs/wmt14_en_de_table1 --out curve
+    fairseq-plugins plot fractions runs/wmt14_en_de_table1 --output curve
 
 At every fraction, each system is shown with the setting that is best on the validation set; of
 several seeds, mean and range are drawn. The score is that of the split that was evaluated.
@@ -12,13 +12,13 @@ from pathlib import Path
 from . import command
 
 READ = ("folder",)
-PLACES = ("out",)
+PLACES = ("output",)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     runs = "folder of an experiment, or of runs, on one dataset"
     parser.add_argument("folder", type=Path, help=runs)
-    parser.add_argument("--out", default="fractions", help="name of the files without suffix")
+    parser.add_argument("--output", default="fractions", help="name of the files without suffix")
 
 
 def run(args: argparse.Namespace) -> None:
@@ -35,7 +35,7 @@ def run(args: argparse.Namespace) -> None:
     from ..messages import named
 
     command.show_log()
-    stem = check_stem(args.out)
+    stem = check_stem(args.output)
     first, *others = finished_parts(find_experiments([args.folder]))
     if others:
         names = named(one.root.iloc[0] for one in (first, *others))

@@ -1,7 +1,7 @@
 """Draw the share of local attention in each layer of BERTs that have it, as PNG, SVG and CSV.
 
-    fairseq-plugins plot gates runs/wla runs/sla --names WLA SLA --split valid --out runs/gates
-    fairseq-plugins plot gates runs/sla --text "A film full of fresh air." --out runs/gates
+    fairseq-plugins plot gates runs/wla runs/sla --names WLA SLA --split valid --output runs/gates
+    fairseq-plugins plot gates runs/sla --text "A film full of fresh air." --output runs/gates
 
 The figure shows the mean gate of each layer over all tokens, one line per system. Runs of the same
 system are its seeds: their mean and range are drawn. Different datasets are drawn side by side.
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from ..lab.figures.curves import Curves
 
 READ = ("checkpoints", "data")
-PLACES = ("out",)
+PLACES = ("output",)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     files = "run folders (their checkpoint_best.pt) or checkpoint files"
-    add("checkpoints", nargs="+", metavar="PATH", help=files)
+    add("checkpoints", nargs="+", metavar="MODEL", help=files)
     names = "name of each run's system; runs of one name are its seeds (default: architectures)"
     add("--names", nargs="+", help=names)
     add("--data", metavar="DIR", help="prepared folder (default: the one used in each training)")
@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     of_folder = "split of the prepared folder (default: %(default)s)"
     source.add_argument("--split", default="valid", help=of_folder)
     source.add_argument("--text", nargs="+", help="or raw texts, a TAB between sentences of a pair")
-    add("--out", default="gates", help="name of the files without suffix")
+    add("--output", default="gates", help="name of the files without suffix")
     add("--batch-size", type=int, default=BATCH_SIZE, metavar="N", help="most examples in a batch")
     add_overrides(parser, EXAMPLES)
     add("--cpu", action="store_true", help="use no GPU")
@@ -52,7 +52,7 @@ def run(args: argparse.Namespace) -> None:
     from ..lab.figures.curves import gates_table, plot_gates
     from ..lab.figures.drawing import check_stem, save
 
-    stem = check_stem(args.out, "csv")
+    stem = check_stem(args.output, "csv")
     panels, tokens = measure(args)
     table = gates_table(panels, tokens).to_csv(index=False, float_format="%.6f")
     paths = save(plot_gates(panels), stem)

@@ -1,6 +1,6 @@
 """Score a pipeline that train-pipeline made, on the test split of its treebank.
 
-    fairseq-plugins score-pipeline --ud-dir UD_German-GSD --out de_gsd_small
+    fairseq-plugins score-pipeline --ud-dir UD_German-GSD --output de_gsd_small
 
 The scores are printed, and written into the pipeline's scores.json and its model card.
 """
@@ -14,7 +14,7 @@ READ = ("ud_dir",)
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--ud-dir", type=Path, required=True, help="folder with *-ud-test.conllu or test.conllu")
-    add("--out", type=Path, required=True, help="directory of the pipeline to score")
+    add("--output", type=Path, required=True, help="directory of the pipeline to score")
 
 
 def run(args: argparse.Namespace) -> None:
@@ -22,5 +22,5 @@ def run(args: argparse.Namespace) -> None:
     from ..text.pipeline.training import evaluate
     from ..text.pipeline.treebank import split_file
 
-    for name, value in evaluate(split_file(args.ud_dir, "test"), args.out).items():
+    for name, value in evaluate(split_file(args.ud_dir, "test"), args.output).items():
         print(f"{name:28s} {value:10.2f}")

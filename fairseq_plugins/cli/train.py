@@ -108,7 +108,9 @@ def next_steps(run: Run) -> Iterable[str]:
     if run.data.translates:
         yield written("translate", folder, "--split", run.grid.evaluate or "test")
     elif run.answers_questions:
-        yield f"{written('ask', '--path', folder, '--context')} FILE --question '...'"
+        yield f"{written('ask', folder, '--context')} FILE --question '...'"
     else:
         yield f"echo 'a sentence' | {written('predict', folder, '--input', '-')}"
-    yield written("export", folder, f"bundles/{Path(run.cell.system).name}", "--with-pipeline")
+    yield written(
+        "export", folder, "--output", f"bundles/{Path(run.cell.system).name}", "--with-pipeline"
+    )

@@ -1,6 +1,6 @@
 """Train a spaCy pipeline on a Universal Dependencies treebank: tags, morphology, lemmas, trees.
 
-    fairseq-plugins train-pipeline --ud-dir UD_German-GSD --out de_gsd_small
+    fairseq-plugins train-pipeline --ud-dir UD_German-GSD --output de_gsd_small
 
 spaCy's stock CPU configuration ("efficiency"): one tok2vec shared by a morphologizer, a tagger, an
 edit-tree lemmatizer and a transition parser, as far as the treebank has annotation for them.
@@ -19,7 +19,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     folder = "folder of the treebank: *-ud-train.conllu, *-ud-dev.conllu, *-ud-test.conllu"
     add("--ud-dir", type=Path, required=True, help=folder)
-    add("--out", type=Path, required=True, help="directory to write the pipeline to")
+    add("--output", type=Path, required=True, help="directory to write the pipeline to")
     add("--train", type=Path, help="CoNLL-U file to train on, in place of the treebank's split")
     dev = "CoNLL-U file to choose the best pipeline on, in place of the treebank's split"
     add("--dev", type=Path, help=dev)

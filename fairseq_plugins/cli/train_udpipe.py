@@ -1,6 +1,6 @@
 """Train a UDPipe model on a Universal Dependencies treebank: tokenisation, tags, trees.
 
-    fairseq-plugins train-udpipe --ud-dir UD_Chinese-GSDSimp --out zh_gsdsimp.udpipe
+    fairseq-plugins train-udpipe --ud-dir UD_Chinese-GSDSimp --output zh_gsdsimp.udpipe
 
 For all languages, also those that do not separate words by spaces. It needs the package
 ufal.udpipe. Other commands take the model as --spacy-model udpipe:zh_gsdsimp.udpipe. The options of
@@ -16,7 +16,7 @@ READ = ("ud_dir",)
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("--ud-dir", type=Path, help="folder with *-ud-train.conllu and *-ud-dev.conllu")
-    add("--out", type=Path, required=True, help="file to write the model to")
+    add("--output", type=Path, required=True, help="file to write the model to")
     add("--train", type=Path, help="CoNLL-U file to train on, in place of the treebank's split")
     dev = "CoNLL-U file of held-out sentences, in place of the treebank's split"
     add("--dev", type=Path, help=dev)

@@ -49,9 +49,9 @@ SILENT = ("--quiet", "--results-path")  # of fairseq-generate: what they leave c
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Declare the arguments; what stands behind ``--`` is `generate`."""
-    parser.usage = "%(prog)s RUN [options] [-- OPTIONS OF fairseq-generate]"
+    parser.usage = "%(prog)s MODEL [options] [-- OPTIONS OF fairseq-generate]"
     add = parser.add_argument
-    add("run", type=Path, help="run folder, checkpoint in one, or bundle")
+    add("run", type=Path, metavar="MODEL", help="run folder, checkpoint in one, or bundle")
     add("--data", metavar="DIR", help="prepared folder (default: the one used in training)")
     add("--source", metavar="FILE", help="file of raw text, one sentence per line; - for stdin")
     output = "file for translations, in the place of the run's folder"

@@ -1,4 +1,4 @@
-"""The models of the page: opened, named, and each of the kind that its place wants."""
+"""The models of the page: opened, named, and of which kind each is."""
 
 from __future__ import annotations
 
@@ -56,19 +56,16 @@ def open_models(options: DemoOptions) -> list[Shown]:
 
     Raises:
         FileNotFoundError, ValueError: see `service.models.find_models` and `load`; or a model is
-            of another kind than its flag says, or reads layers that raw text has not.
+            of no kind of `options.KINDS`, or reads layers that raw text has not.
     """
-    given = [(kind, one) for kind in _KIND_OF for one in getattr(options, kind)]
-    named_paths = find_models([one for _, one in given])
     how = {"spacy_model": options.spacy_model, "int8": options.int8}
     found = []
-    for (name, paths), (kind, _) in zip(named_paths.items(), given):
+    for name, paths in find_models(options.models).items():
         task = task_of(paths)
         if task == SEEKING:
             raise ValueError(f"{named(paths)} is of task {task}, which the page does not show")
         model = load(paths, **how, **LONG.get(task or "", {}))
-        if kind != (other := kind_of(model)):
-            raise ValueError(f"{named(paths)} is no model for --{kind}: give it with --{other}")
+        kind = kind_of(model)
         if kind != TRANSLATION:
             getattr(model, "predictor", model).check_raw()
         found.append(Shown(name, kind, model, options.spacy_model))

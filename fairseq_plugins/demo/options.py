@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,10 +16,7 @@ LOCAL = "127.0.0.1"
 class DemoOptions:
     """What is shown, and where."""
 
-    translation: tuple[str, ...] = ()
-    text: tuple[str, ...] = ()
-    pairs: tuple[str, ...] = ()
-    questions: tuple[str, ...] = ()
+    models: Sequence[str]
     port: int = option("port of the page; 0 for any that is free", 7860, least=0, most=65535)
     host: str = option(
         "address to listen on; 0.0.0.0 for all addresses of the machine, unprotected", LOCAL
@@ -40,11 +38,8 @@ class DemoOptions:
 
         Raises:
             FileNotFoundError: there are no such presets.
-            ValueError: no models, or a number beyond its limits.
+            ValueError: a number beyond its limits.
         """
         check(self)
-        if not any(getattr(self, kind) for kind in KINDS):
-            flags = ", ".join(f"--{kind}" for kind in KINDS)
-            raise ValueError(f"no model to look at: name one with {flags}")
         if self.presets is not None and not Path(self.presets).is_file():
             raise FileNotFoundError(f"{self.presets}: no such file")

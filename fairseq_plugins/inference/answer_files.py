@@ -52,7 +52,7 @@ def answer_files(options: AnswerOptions) -> None:
         paragraphs = _chosen(paragraphs, ids)
     given = given_overrides(options, ("null_threshold", "n_best", "max_answer_length", *WINDOWS))
     given |= {"cpu": options.cpu, "int8": options.int8}
-    reader = load(options.path, options.data, ensemble=options.ensemble, **given)
+    reader = load(options.checkpoint, options.data, ensemble=options.ensemble, **given)
     for paragraph in paragraphs or ():  # before any of them is answered
         check_visible(reader.predictor.pieces, paragraph)
     replies, total = _replies(reader, options, paragraphs, ids)
@@ -86,7 +86,7 @@ def _replies(
 
 def _write(replies: Iterable[Reply], reader: Reader, options: AnswerOptions) -> None:
     """Write three files as replies come, then the metrics; all appear together."""
-    folder, judged, metrics = Path(options.output_dir), [], {}
+    folder, judged, metrics = Path(options.output), [], {}
     with ExitStack() as stack:
         add_text, add_odds, add_best = (
             stack.enter_context(_json_object(folder / name)) for name in (PREDICTIONS, ODDS, N_BEST)

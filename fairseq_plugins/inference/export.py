@@ -114,7 +114,7 @@ def head_of(task: Any, model: Any) -> TaskHead:
     if model.semantics is not None:
         raise ValueError(
             "semantic layers join the encoder's states, for which formats of others have no place; "
-            "a bundle holds every model: fairseq-plugins export RUN BUNDLE"
+            "a bundle holds every model: fairseq-plugins export RUN --output BUNDLE"
         )
     if isinstance(head, LabelHead):
         kind = TOKENS if model.encoder.pooler is None else SENTENCES

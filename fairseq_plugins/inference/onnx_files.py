@@ -62,7 +62,7 @@ def write(
     for other, *_ in exporting.beyond_plain(model.encoder, features=False):
         raise ValueError(
             f"{other}, which --format onnx does not write; a bundle holds every model: "
-            "fairseq-plugins export RUN BUNDLE"
+            "fairseq-plugins export RUN --output BUNDLE"
         )
     files = exporting.small_files(model.encoder.shape, head=head, **source)
     if features:

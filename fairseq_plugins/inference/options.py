@@ -149,7 +149,7 @@ def _of_table(name: str) -> Any:
 class PredictionOptions(ExampleOptions):
     """What to predict with what, and where to."""
 
-    checkpoint: str = option(_CHECKPOINT, positional=True)
+    checkpoint: str = option(_CHECKPOINT, positional=True, metavar="MODEL")
     split: str | None = option("predict this split of the prepared folder", None)
     input: str | None = option(
         "predict raw text, in place of --split: a file, or - for standard input",
@@ -238,11 +238,8 @@ class PredictionOptions(ExampleOptions):
 class AnswerOptions(ModelOptions, WindowOverrides):
     """What to answer with what, and where to."""
 
-    path: str = option(
-        "run folder (its checkpoint_best.pt is used), checkpoint file or bundle; several of an "
-        "ensemble joined by ':'"
-    )
-    output_dir: str = option("folder to write the answers to", metavar="DIR")
+    checkpoint: str = option(_CHECKPOINT, positional=True, metavar="MODEL")
+    output: str = option("folder to write the answers to", metavar="DIR")
     split: str | None = option("answer this split of the prepared folder", None)
     input: str | None = option(
         "answer the questions of this SQuAD file, in place of --split", None, metavar="FILE"
@@ -292,5 +289,5 @@ class AnswerOptions(ModelOptions, WindowOverrides):
                 raise FileNotFoundError(f"{path}: no such file")
         if self.null_threshold is not None and math.isnan(self.null_threshold):
             raise ValueError("--null-threshold is nan, it must be a number")
-        if Path(self.output_dir).exists() and not Path(self.output_dir).is_dir():
-            raise ValueError(f"--output-dir {self.output_dir} is a file, not a folder")
+        if Path(self.output).exists() and not Path(self.output).is_dir():
+            raise ValueError(f"--output {self.output} is a file, not a folder")

@@ -40,7 +40,7 @@ def facts(answer_runs, tmp_path):
 
 def test_answers_are_written_and_scored(answer_runs, tmp_path):
     raw, out = answer_runs / "raw" / "train-v2.0.json", tmp_path / "new" / "out"
-    given = ("--path", answer_runs / "first", "--input", raw, "--output-dir", out, "--cpu")
+    given = (answer_runs / "first", "--input", raw, "--output", out, "--cpu")
     found = run(ANSWER, *given)
     assert "answerable" in found.err
     names = ["metrics.json", "nbest_predictions.json", "null_odds.json", "predictions.json"]
@@ -52,14 +52,14 @@ def test_answers_are_written_and_scored(answer_runs, tmp_path):
     assert scores["total"] == len(gold_of(raw))
     both = f"{answer_runs / 'first'}:{answer_runs / 'second'}"
     paper = ("--ensemble", "paper", "--null-threshold", "-5000", "--n-best", "1")
-    run(ANSWER, "--path", both, "--split", "valid", "--output-dir", out, "--cpu", *paper)
+    run(ANSWER, both, "--split", "valid", "--output", out, "--cpu", *paper)
     answers = json.loads((out / "predictions.json").read_text())
     assert set(answers.values()) == {""}
 
 
 def test_scores_at_a_threshold_are_those_of_answers_made_with_it(answer_runs, tmp_path):
     both = f"{answer_runs / 'first'}:{answer_runs / 'second'}"
-    given = ("--path", both, "--ensemble", "paper", "--split", "valid", "--output-dir", tmp_path)
+    given = (both, "--ensemble", "paper", "--split", "valid", "--output", tmp_path)
     run(ANSWER, *given, "--cpu", "--null-threshold", "-5000")
     metrics = json.loads((tmp_path / "metrics.json").read_text())
     scored = (answer_runs / "raw" / "dev-v2.0.json", tmp_path / "predictions.json", "--json")
@@ -77,7 +77,7 @@ def test_scores_at_a_threshold_are_those_of_answers_made_with_it(answer_runs, tm
 
 def test_questions_are_answered(answer_runs, facts):
     context, asked = facts
-    given = ("--path", answer_runs / "first", "--context", context, "--cpu")
+    given = (answer_runs / "first", "--context", context, "--cpu")
     shown = run(ASK, *given, "--question", *asked).out.strip().split("\n\n")
     for (question, answer), block in zip(asked.items(), shown):
         first, second, *rest = block.splitlines()
@@ -99,21 +99,21 @@ def test_a_moved_run_answers_without_its_prepared_folder(refusal, answer_runs, f
     context, asked = facts
     own = answer_runs / "first"
     given = ("--context", context, "--cpu", "--question", *asked)
-    before = run(ASK, "--path", own, *given).out
-    raw = ("--input", answer_runs / "raw" / "train-v2.0.json", "--cpu", "--output-dir")
-    run(ANSWER, "--path", own, *raw, tmp_path / "before")
+    before = run(ASK, own, *given).out
+    raw = ("--input", answer_runs / "raw" / "train-v2.0.json", "--cpu", "--output")
+    run(ANSWER, own, *raw, tmp_path / "before")
     with moved(own, answer_runs / "data", tmp_path) as there:
-        assert run(ASK, "--path", there, *given).out == before
-        run(ANSWER, "--path", there, *raw, tmp_path / "after")
-        split = ("--split", "valid", "--output-dir", tmp_path / "none")
-        assert "--data" in refusal(ANSWER, "--path", there, *split)
+        assert run(ASK, there, *given).out == before
+        run(ANSWER, there, *raw, tmp_path / "after")
+        split = ("--split", "valid", "--output", tmp_path / "none")
+        assert "--data" in refusal(ANSWER, there, *split)
     for name in ("predictions.json", "null_odds.json"):
         assert (tmp_path / "after" / name).read_bytes() == (tmp_path / "before" / name).read_bytes()
 
 
 def test_a_question_that_cannot_be_read_does_not_end_the_session(refusal, answer_runs, facts):
     context, (question, *_) = facts
-    given = ("--path", answer_runs / "first", "--context", context, "--cpu")
+    given = (answer_runs / "first", "--context", context, "--cpu")
     found = run(ASK, *given, stdin=f"\u200b\u0001\n{question}\n")
     assert "no character that the encoder can see" in found.err
     assert f"Q: {question}" in found.out
@@ -122,7 +122,7 @@ def test_a_question_that_cannot_be_read_does_not_end_the_session(refusal, answer
 
 def test_what_cannot_be_asked_is_refused(refusal, answer_runs, facts, tmp_path):
     context, _ = facts
-    start = ("--path", answer_runs / "first", "--cpu", "--context")
+    start = (answer_runs / "first", "--cpu", "--context")
     (tmp_path / "empty").write_text(" \n")
     line = refusal(ASK, *start, tmp_path / "empty", "--question", "Who?")
     assert line == f"error: {tmp_path / 'empty'} is empty: there is nothing to ask about"
@@ -137,8 +137,8 @@ def test_what_cannot_be_asked_is_refused(refusal, answer_runs, facts, tmp_path):
 
 OTHERS = {
     "predict": "RUN --split valid",
-    "plot attention": "Who? --checkpoints RUN --out out/figure",
-    "plot gates": "RUN --out out/gates",
+    "plot attention": "RUN --sentence Who? --output out/figure",
+    "plot gates": "RUN --output out/gates",
     "cases": "RUN --split valid --html out/page.html",
     "robustness": "RUN --sets . --output out/stem",
 }
@@ -158,7 +158,7 @@ def test_subcommands_for_labels_name_those_for_answers(
 
 def test_answers_of_two_runs_are_compared(refusal, answer_runs, tmp_path):
     for name in ("first", "second"):
-        given = ("--path", answer_runs / name, "--split", "valid", "--cpu", "--output-dir")
+        given = (answer_runs / name, "--split", "valid", "--cpu", "--output")
         run(ANSWER, *given, tmp_path / name)
     systems = [tmp_path / name / "predictions.json" for name in ("first", "second")]
     compare = "compare"
@@ -186,7 +186,7 @@ def test_answers_of_two_runs_are_compared(refusal, answer_runs, tmp_path):
 
 
 def test_windows_are_options_of_the_command_line(refusal, answer_runs, tmp_path):
-    given = ("--path", answer_runs / "first", "--split", "valid", "--cpu", "--output-dir", tmp_path)
+    given = (answer_runs / "first", "--split", "valid", "--cpu", "--output", tmp_path)
     run(ANSWER, *given, *"--max-positions 24 --doc-stride 5 --max-query-length 6".split())
     metrics = json.loads((tmp_path / "metrics.json").read_text())
     sizes = [metrics[name] for name in ("max_positions", "doc_stride", "max_query_length")]
@@ -199,5 +199,5 @@ def test_windows_are_options_of_the_command_line(refusal, answer_runs, tmp_path)
 
 
 def test_checkpoints_that_are_not_there_are_refused(refusal, answer_runs):
-    line = refusal(ANSWER, "--path", answer_runs, "--split", "valid", "--output-dir", "out")
+    line = refusal(ANSWER, answer_runs, "--split", "valid", "--output", "out")
     assert "holds no checkpoint_best.pt" in line

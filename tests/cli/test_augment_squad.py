@@ -45,7 +45,7 @@ def paraphrases(path: Path) -> dict[str, str]:
 
 def test_a_command_paraphrases(source, tmp_path) -> None:
     output = tmp_path / "new" / "o.json"
-    done = run(SCRIPT, source, output, "--rate", 0.35, "--command", SAY)
+    done = run(SCRIPT, source, "--output", output, "--rate", 0.35, "--command", SAY)
     assert "18 questions, 6 chosen, 6 paraphrases kept, 0 dropped" in done.out
     found = paraphrases(output)
     assert len(found) == 6
@@ -58,18 +58,18 @@ def test_a_command_paraphrases(source, tmp_path) -> None:
 
 
 def test_it_is_said_when_nothing_is_kept(source, tmp_path) -> None:
-    done = run(SCRIPT, source, tmp_path / "o.json", "--rate", 0.35, "--command", "cat")
+    done = run(SCRIPT, source, "--output", tmp_path / "o.json", "--rate", 0.35, "--command", "cat")
     assert "6 chosen, 0 paraphrases kept, 6 dropped" in done.out
     said = [line for line in done.err.splitlines() if line.startswith("warning: ")]
     assert len(said) == 1
     assert "none of the 6 paraphrases was kept" in said[0]
-    again = run(SCRIPT, source, tmp_path / "none.json", "--rate", 0, "--command", "cat")
+    again = run(SCRIPT, source, "--output", tmp_path / "none.json", "--rate", 0, "--command", "cat")
     assert "warning" not in again.err
 
 
 def test_two_commands_go_there_and_back(source, tmp_path) -> None:
     ways = ("--forward-command", "tr a-z A-Z", "--backward-command", SAY)
-    run(SCRIPT, source, tmp_path / "o.json", "--rate", 1, "--chunk", 5, *ways)
+    run(SCRIPT, source, "--output", tmp_path / "o.json", "--rate", 1, "--chunk", 5, *ways)
     found = paraphrases(tmp_path / "o.json")
     assert len(found) == 18
     assert all(text[5:].isupper() for text in found.values())
@@ -81,14 +81,14 @@ def test_a_killed_run_goes_on_with_the_same_command(source, tmp_path) -> None:
     kill = f'[ -e {mark} ] || [ "$(wc -l <{tmp_path}/.o.json.augmenting.jsonl)" -lt 3 ]'
     command = f"{kill} || kill -9 $PPID; {SAY}"
     flags = ("--rate", 1, "--chunk", 4, "--command", command)
-    killed = run(SCRIPT, source, output, *flags, fails=True)
+    killed = run(SCRIPT, source, "--output", output, *flags, fails=True)
     assert killed.code == -9
     assert not output.exists()
     mark.touch()
-    done = run(SCRIPT, source, output, *flags)
+    done = run(SCRIPT, source, "--output", output, *flags)
     assert "18 paraphrases kept" in done.out
     again = tmp_path / "again.json"
-    run(SCRIPT, source, again, *flags)
+    run(SCRIPT, source, "--output", again, *flags)
     assert output.read_bytes() == again.read_bytes()
 
 
@@ -105,11 +105,11 @@ def test_refusals_are_one_line(refused, source, tmp_path) -> None:
         ),
     ]
     for flags, message in checks:
-        assert message in refused(source, output, *flags)
+        assert message in refused(source, "--output", output, *flags)
         assert not output.exists()
     (tmp_path / "run").mkdir()
     ways = ("--forward", tmp_path / "run", "--backward", tmp_path / "run")
-    lacking = refused(source, output, "--rate", 0.5, *ways)
+    lacking = refused(source, "--output", output, "--rate", 0.5, *ways)
     assert "--forward: no file" in lacking
     assert "run/checkpoint_best.pt" in lacking
     # as fairseq saves a model of its own: the options of the model are a Namespace
@@ -117,12 +117,14 @@ def test_refusals_are_one_line(refused, source, tmp_path) -> None:
     weights = {"w": torch.zeros(1)}
     torch.save({"cfg": cfg, "args": None, "model": weights}, tmp_path / "stock.pt")
     ways = ("--forward", tmp_path / "stock.pt", "--backward", tmp_path / "stock.pt")
-    stock = refused(source, output, "--rate", 0.5, *ways)
+    stock = refused(source, "--output", output, "--rate", 0.5, *ways)
     assert "of task 'translation', not a syntax_transformer" in stock
     assert "any other translator goes through --forward-command" in stock
-    assert "would replace the input" in refused(source, source, "--rate", 1, "--command", SAY)
+    assert "would replace the input" in refused(
+        source, "--output", source, "--rate", 1, "--command", SAY
+    )
     (tmp_path / "bad.json").write_text('{"data": [}')
-    bad = refused(tmp_path / "bad.json", output, "--rate", 1, "--command", SAY)
+    bad = refused(tmp_path / "bad.json", "--output", output, "--rate", 1, "--command", SAY)
     assert "is no JSON: line 1, column 11" in bad
 
 
@@ -131,7 +133,7 @@ def test_models_of_this_project_paraphrase(source, tmp_path, model) -> None:
     written = []
     for name, more in (("a", ()), ("b", ()), ("c", ("--sampling", 5)), ("d", ("--sampling", 5))):
         output = tmp_path / f"{name}.json"
-        run(SCRIPT, source, output, "--rate", 1, *models, *more)
+        run(SCRIPT, source, "--output", output, "--rate", 1, *models, *more)
         written.append(output.read_bytes())
         rows = (tmp_path / f"{name}.paraphrases.jsonl").read_text(encoding="utf-8").splitlines()
         assert any(json.loads(row)["paraphrase"] for row in rows)
@@ -146,7 +148,7 @@ def test_any_model_of_fairseq_is_a_command(refused, source, tmp_path, folder, mo
     train(folder, tmp_path / "stock", options, "--disable-validation")
     checkpoint = tmp_path / "stock" / "checkpoint_last.pt"
     ways = ("--forward", checkpoint, "--backward", model, "--cpu", "--max-ratio", 0)
-    said = refused(source, tmp_path / "o.json", "--rate", 0.5, *ways)
+    said = refused(source, "--output", tmp_path / "o.json", "--rate", 0.5, *ways)
     assert "not a syntax_transformer" in said
     assert "goes through --forward-command" in said
     interactive = Path(shims.python()).with_name("fairseq-interactive")
@@ -155,6 +157,6 @@ def test_any_model_of_fairseq_is_a_command(refused, source, tmp_path, folder, mo
         "--max-len-b 10 --buffer-size 1024 --batch-size 3 --remove-bpe | grep ^D- | cut -f3"
     )
     ways = ("--forward-command", command, "--backward-command", SAY, "--max-ratio", 0)
-    run(SCRIPT, source, tmp_path / "o.json", "--rate", 0.5, *ways)
+    run(SCRIPT, source, "--output", tmp_path / "o.json", "--rate", 0.5, *ways)
     rows = (tmp_path / "o.paraphrases.jsonl").read_text(encoding="utf-8").splitlines()
     assert len(rows) == 9

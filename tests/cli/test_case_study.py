@@ -148,7 +148,7 @@ def test_refusals_are_one_line(runs, refusal, run, tmp_path):
 
 def test_attention_of_bert_against_dabert(runs, run, refusal, tmp_path):
     """Figure 3: side by side in layer 0, and each kind of attention when it is asked for."""
-    both = [*PAIR, "--words", "--layer", 0, "--checkpoints", runs["plain"], runs["dabert"], "--out"]
+    both = [runs["plain"], runs["dabert"], "--sentence", *PAIR, "--words", "--layer", 0, "--output"]
     out = tmp_path / "attention"
     found = run(*both, out, script=ATTENTION)
     assert found.code == 0
@@ -158,14 +158,14 @@ def test_attention_of_bert_against_dabert(runs, run, refusal, tmp_path):
     assert {">bert_plain_tiny</text>" in text, ">dabert_tiny</text>" in text} == {True}
     assert "stroke: #ee6677" in text
     kinds = ["affinity", "difference", "fused"]
-    panels = ["--checkpoints", *[runs["dabert"]] * 3, "--attention", *kinds, "--out", out]
-    run(*PAIR, *panels, "--layer", 0, script=ATTENTION)
+    panels = [*[runs["dabert"]] * 3, "--attention", *kinds, "--output", out]
+    run(*panels, "--sentence", *PAIR, "--layer", 0, script=ATTENTION)
     three = out.with_suffix(".svg").read_text()
     assert all(f">dabert_tiny, {kind}</text>" in three for kind in kinds)
     images = []
     for kind in ([], ["--attention", "fused"], ["--attention", "affinity"]):
-        alone = ["--checkpoints", runs["dabert"], "--names", "x", "--no-arcs", "--out", out, *kind]
-        run("good", "bad", *alone, script=ATTENTION)
+        alone = [runs["dabert"], "--names", "x", "--no-arcs", "--output", out, *kind]
+        run(*alone, "--sentence", "good", "bad", script=ATTENTION)
         images.append(out.with_suffix(".png").read_bytes())
     assert images[0] == images[1] != images[2]  # fused unless said otherwise
     told = refusal(*both, out, "--attention", "difference", script=ATTENTION)

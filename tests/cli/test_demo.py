@@ -49,13 +49,13 @@ def root(model, plain, tmp_path_factory) -> Path:
     return make_bundles(tmp_path_factory.mktemp("demo"), syntax=model, baseline=plain)
 
 
-def flags(root: Path, given=GIVEN) -> dict[str, tuple[str, ...]]:
-    return {kind: tuple(str(root / name) for name in names) for kind, names in given.items()}
+def paths(root: Path, given=GIVEN) -> list[str]:
+    return [str(root / name) for names in given.values() for name in names]
 
 
 @pytest.fixture(scope="module")
 def shown(root) -> list[models.Shown]:
-    return models.open_models(DemoOptions(**flags(root)))
+    return models.open_models(DemoOptions(models=paths(root)))
 
 
 def of(shown, kind):
@@ -164,9 +164,7 @@ sys.exit(status)
 @contextmanager
 def served(root: Path, *more: str, given=GIVEN):
     """Serve the page from a process of its own, which speaks to nobody; yield its address."""
-    words = [shims.python(), "-c", WATCHED, "demo", "--port", "0", *more]
-    for kind, paths in flags(root, given).items():
-        words += [f"--{kind}", *paths]
+    words = [shims.python(), "-c", WATCHED, "demo", *paths(root, given), "--port", "0", *more]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen(words, **pipes, text=True, env=shims.variables()) as process:
         try:
@@ -347,25 +345,21 @@ def test_routes_of_gradio_are_closed_but_for_those_of_the_page():
 
 def test_wrong_models_and_ports_are_refused_before_anything_is_served(root, run_here):
     wrong = {
-        ("--text", root / "dabert"): "is no model for --text: give it with --pairs",
-        ("--pairs", root / "syntax"): "is no model for --pairs: give it with --translation",
-        ("--questions", root / "sla"): "is no model for --questions: give it with --text",
-        (): "no model to look at: name one with --translation, --text, --pairs, --questions",
-        ("--text", root / "sla", "--port", "70000"): "--port 70000: must be from 0 to 65535",
-        ("--text", root / "nothing"): "nothing",
-        ("--text", root / "sla", "--host", ""): "--host is empty",
-        ("--text", root / "sla", "--presets", root / "none"): "none: no such file",
+        (root / "sla", "--port", "70000"): "--port 70000: must be from 0 to 65535",
+        (root / "nothing"): "nothing",
+        (root / "sla", "--host", ""): "--host is empty",
+        (root / "sla", "--presets", root / "none"): "none: no such file",
     }
     for words, said in wrong.items():
         assert said in run_here("demo", *words, fails=True).err
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        err = run_here("demo", "--text", root / "sla", "--port", port, fails=True).err
+        err = run_here("demo", root / "sla", "--port", port, fails=True).err
     assert f"--host 127.0.0.1 --port {port}: Address already in use" in err
 
 
 def test_without_gradio_it_says_what_to_install(root, run_here, monkeypatch):
     monkeypatch.setattr(http, "find_spec", lambda name: None if name == "gradio" else name)
-    err = run_here("demo", "--text", root / "sla", fails=True).err
+    err = run_here("demo", root / "sla", fails=True).err
     assert err == f"error: gradio not installed: {how_to_add('web')}\n"
     assert "pip install '.[web]'" in err

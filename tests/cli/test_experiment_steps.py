@@ -142,8 +142,8 @@ def test_questions_maps_and_ensemble_of_coattention(tmp_path) -> None:
         finish(root / "squad", f"{system}_tiny", 1e-3, 1, 0.5, metric="f1", **own)
         (folder,) = (root / "squad" / f"{system}_tiny").glob("*/seed1")
         shutil.copy(home / made / "checkpoint_best.pt", folder)
-        answers = ["--split", "valid", "--output-dir", folder / "predictions", "--cpu"]
-        run("answer", "--path", folder, *answers)
+        answers = ["--split", "valid", "--output", folder / "predictions", "--cpu"]
+        run("answer", folder, *answers)
     made = performed("bertqa_squad/table3.yaml", root, "squad", home / "data")
     assert made.pop("ensemble") >= {"metrics.json", "predictions.json"}
     formats = ("md", "csv", "json", "png", "svg")

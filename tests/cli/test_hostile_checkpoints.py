@@ -60,8 +60,8 @@ def test_pickled_code_is_refused_everywhere(folder, pickled, tmp_path):
         interactive(folder, path, stdin="The dog.\n", fails=True),
         train(folder, tmp_path / "a", f"--max-update 1 --restore-file {path}", fails=True),
         train(folder, tmp_path / "b", f"--max-update 1 --finetune-from-model {path}", fails=True),
-        run(average, "--inputs", path, "--output", tmp_path / "average.pt", fails=True),
-        run("plot attention", "The dog.", "--checkpoints", path, fails=True),
+        run(average, path, "--output", tmp_path / "average.pt", fails=True),
+        run("plot attention", path, "--sentence", "The dog.", fails=True),
         run("fairseq-validate", folder, "--path", path, *_validation(), fails=True),
     ]
     for refusal in refusals:
@@ -99,14 +99,14 @@ def test_text_that_fairseq_would_evaluate_is_refused(folder, textual, tmp_path):
     refusals = [
         generate(folder, path, fails=True),
         interactive(folder, path, stdin="The dog.\n", fails=True),
-        run("plot attention", "The dog.", "--checkpoints", path, fails=True),
+        run("plot attention", path, "--sentence", "The dog.", fails=True),
         run("fairseq-validate", folder, "--path", path, *_validation(), fails=True),
     ]
     for refusal in refusals:
         assert "transformer_lm" in refusal.err
     with pytest.raises(ValueError, match="transformer_lm"):
         SyntaxTransformerModel.from_pretrained(str(path.parent), path.name)
-    average = ["--inputs", path, "--output", tmp_path / "average.pt"]
+    average = [path, "--output", tmp_path / "average.pt"]
     run("average", *average)  # reads no options: nothing to refuse
     assert not mark.exists()
 

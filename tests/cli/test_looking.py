@@ -18,8 +18,16 @@ STREAMS = ("en", "de", "en.pos", "en.case", "en.subword")
 def test_attention_of_two_models_is_drawn(folder, model, plain, tmp_path):
     sentence = "The gardener watches the beautiful station."
     paths = [plain, model]
-    arguments = [sentence, "--out", tmp_path / "figure", "--names", "plain", "syntax"]
-    found = run("plot attention", *arguments, "--checkpoints", *paths)
+    arguments = [
+        "--sentence",
+        sentence,
+        "--output",
+        tmp_path / "figure",
+        "--names",
+        "plain",
+        "syntax",
+    ]
+    found = run("plot attention", *paths, *arguments)
     for suffix, start in ((".png", b"\x89PNG"), (".svg", b"<?xml")):
         content = (tmp_path / f"figure{suffix}").read_bytes()
         assert content.startswith(start)
@@ -45,7 +53,7 @@ def test_predictions_are_compared(corpus, folder, generated, plain, tmp_path):
 
 
 def subset(folder, destination, fraction, seed, **kwargs):
-    arguments = [folder, destination, "--fraction", fraction, "--seed", seed]
+    arguments = [folder, "--output", destination, "--fraction", fraction, "--seed", seed]
     return run("subset", *arguments, **kwargs)
 
 

@@ -89,7 +89,7 @@ def test_an_unknown_word_is_refused_with_the_choices(words, message, capsys):
 )
 def test_an_unknown_option_is_one_line_with_those_that_it_is_like(capsys, given, hint):
     with pytest.raises(SystemExit) as end:
-        main(["average", "--inputs", "a.pt", "--output", "b.pt", given])
+        main(["average", "a.pt", "--output", "b.pt", given])
     told = capsys.readouterr().err
     assert end.value.code == 2
     assert told.startswith(f"error: unrecognized arguments: {given}")
@@ -99,7 +99,7 @@ def test_an_unknown_option_is_one_line_with_those_that_it_is_like(capsys, given,
 
 def test_arguments_that_do_not_go_together_name_the_help(capsys):
     with pytest.raises(SystemExit) as end:
-        main(["average", "--inputs", __file__, "--last", "2", "--output", "b.pt"])
+        main(["average", __file__, "--last", "2", "--output", "b.pt"])
     assert end.value.code == 2
     assert "(fairseq-plugins average --help lists all options)\n" in capsys.readouterr().err
 
@@ -109,8 +109,8 @@ def test_completion_knows_subcommands_and_the_flags_of_the_one_that_is_typed():
     verbs = parser._subparsers._group_actions[0].choices
     nouns = verbs["plot"]._subparsers._group_actions[0].choices
     assert {*verbs} == {words[0] for words in subcommands.subcommands()}
-    assert "--out" in nouns["gates"]._option_string_actions
-    assert "--out" not in nouns["fractions"]._option_string_actions
+    assert "--split" in nouns["gates"]._option_string_actions
+    assert "--split" not in nouns["fractions"]._option_string_actions
 
 
 def test_the_shell_is_answered(tmp_path):

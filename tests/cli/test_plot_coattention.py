@@ -150,14 +150,13 @@ def test_a_map_is_drawn_from_raw_text(runs, run, tmp_path):
     context = tmp_path / "text.txt"
     context.write_text("Mara built the old mill in Lund in 1912. Otto sold the $5 boat in Riga.\n")
     arguments = [
-        "--path",
         runs / "query",
         "--context",
         context,
         "--question",
         "Who built the mill?",
     ]
-    found = run(*arguments, "--out", tmp_path / "new" / "map", "--top", 3, "--strip", 6)
+    found = run(*arguments, "--output", tmp_path / "new" / "map", "--top", 3, "--strip", 6)
     assert found.code == 0
     assert found.out.startswith("question: Who built the mill?\nanswer: ")
     assert "attention on the best span: 0." in found.out
@@ -186,8 +185,8 @@ def test_texts_are_shown_without_what_a_terminal_obeys(reader, split, null_score
 
 
 def test_a_map_is_drawn_from_a_split(runs, run, tmp_path):
-    given = ["--split", "valid", "--id", "dev-1-0", "--out", tmp_path / "map"]
-    found = run("--path", runs / "literal", *given, "--direction", "c2q", "--head", 0, "--block", 1)
+    given = ["--split", "valid", "--id", "dev-1-0", "--output", tmp_path / "map"]
+    found = run(runs / "literal", *given, "--direction", "c2q", "--head", 0, "--block", 1)
     assert found.code == 0
     assert "gold: " in found.out
     assert "window: " in found.out
@@ -196,8 +195,10 @@ def test_a_map_is_drawn_from_a_split(runs, run, tmp_path):
 
 @pytest.mark.parametrize(("kind", "shown"), [("answered", True), ("unanswered", False)])
 def test_a_question_of_a_kind_is_found(runs, run, tmp_path, kind, shown):
-    given = ["--path", runs / "query", "--split", "valid", "--first", kind]
-    (gold,) = re.findall(r"^gold: (.*)$", run(*given, "--out", tmp_path / "map").out, re.MULTILINE)
+    given = [runs / "query", "--split", "valid", "--first", kind]
+    (gold,) = re.findall(
+        r"^gold: (.*)$", run(*given, "--output", tmp_path / "map").out, re.MULTILINE
+    )
     assert (gold != "none") == shown
 
 
@@ -208,18 +209,18 @@ def test_a_kind_of_question_that_is_lacking_is_refused(split, monkeypatch):
 
 
 def test_errors_are_one_line(runs, run, tmp_path):
-    given = ["--split", "valid", "--id", "dev-1-0", "--out", tmp_path / "map"]
+    given = ["--split", "valid", "--id", "dev-1-0", "--output", tmp_path / "map"]
     empty = tmp_path / "empty.txt"
     empty.touch()
     for arguments, said in (
-        (["--path", runs / "plain", *given], "no coattention (--coattention-blocks 0, or"),
-        (["--path", runs / "none", *given], "none: no such file or folder"),
-        (["--path", runs / "query", *given, "--id", "x"], "no question has the id 'x'"),
-        (["--path", runs / "query", *given, "--split", "best"], "has no split 'best'"),
-        (["--path", runs / "query", *given, "--block", "7"], "no block 7"),
-        (["--path", runs / "query", "--context", empty, "--question", "Who?"], "is empty"),
+        ([runs / "plain", *given], "no coattention (--coattention-blocks 0, or"),
+        ([runs / "none", *given], "none: no such file or folder"),
+        ([runs / "query", *given, "--id", "x"], "no question has the id 'x'"),
+        ([runs / "query", *given, "--split", "best"], "has no split 'best'"),
+        ([runs / "query", *given, "--block", "7"], "no block 7"),
+        ([runs / "query", "--context", empty, "--question", "Who?"], "is empty"),
         (
-            ["--path", runs / "query", "--context", tmp_path / "no", "--question", "W"],
+            [runs / "query", "--context", tmp_path / "no", "--question", "W"],
             "no such file",
         ),
     ):
@@ -240,5 +241,5 @@ def test_errors_are_one_line(runs, run, tmp_path):
 )
 def test_a_question_is_named_in_one_way(run, given, capsys):
     with pytest.raises(SystemExit):
-        run("--path", __file__, *given)
+        run(__file__, *given)
     assert "give --context and --question, or --split and --id" in capsys.readouterr().err

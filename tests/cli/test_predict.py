@@ -111,7 +111,7 @@ def test_a_moved_run_predicts_without_its_prepared_folder(refusal, kind, request
         assert "choices: none; name a prepared folder with --data" in refusal(
             there, "--split", "valid"
         )
-        run("export", there, tmp_path / "bundle")
+        run("export", there, "--output", tmp_path / "bundle")
         assert predict(tmp_path / "bundle", *raw, stdin=text).out == before
         shutil.copy(there / "checkpoint_best.pt", tmp_path / "alone.pt")
         assert "is not there, and" in refusal(tmp_path / "alone.pt", *raw)

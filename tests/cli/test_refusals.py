@@ -10,17 +10,17 @@ import pytest
 from fairseq_plugins.cli.main import main
 
 COMMANDS = [
-    "average --inputs none.pt --output out.pt",
+    "average none.pt --output out.pt",
     "compare none none",
-    "export none out",
-    "plot attention x --checkpoints none --out out",
+    "export none --output out",
+    "plot attention none --sentence x --output out",
     "predict none --split valid",
     "prepare text --dataset rte --raw-dir none --destdir out",
     "prepare translation --source-lang en --target-lang de --trainpref none --destdir out",
-    "seeds none",
+    "results compare none",
     "run none",
     "score --sys none --ref none --lang de",
-    "subset none out --fraction 0.5",
+    "subset none --output out --fraction 0.5",
 ]
 
 

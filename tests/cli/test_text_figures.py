@@ -76,7 +76,7 @@ def shown(path):
 
 def test_attention_of_two_encoders_is_drawn_under_the_parse(runs, run, tmp_path):
     out = tmp_path / "new" / "figure"
-    arguments = [SENTENCE, "--checkpoints", runs["wla"], runs["sla"], "--out"]
+    arguments = [runs["wla"], runs["sla"], "--sentence", SENTENCE, "--output"]
     found = run(ATTENTION, *arguments, out, "--names", "WLA", "SLA")
     assert found.out.split() == [f"{out}.png", f"{out}.svg"]
     assert out.with_suffix(".png").read_bytes().startswith(b"\x89PNG")
@@ -103,7 +103,7 @@ def test_attention_of_two_encoders_is_drawn_under_the_parse(runs, run, tmp_path)
 def test_gates_are_drawn_by_dataset_and_seed(runs, run, tmp_path):
     out = tmp_path / "gates"
     paths = [runs["wla"], runs["sla"], runs["sla2"]]
-    found = run(GATES, *paths, "--out", out, "--batch-size", 4)
+    found = run(GATES, *paths, "--output", out, "--batch-size", 4)
     table = (tmp_path / "gates.csv").read_text()
     assert found.out.startswith(table)
     rows = list(csv.DictReader(io.StringIO(table)))
@@ -114,7 +114,7 @@ def test_gates_are_drawn_by_dataset_and_seed(runs, run, tmp_path):
     ]
     low, mean, high = (float(rows[2][key]) for key in ("min", "mean", "max"))
     assert low < mean < high
-    alone = run(GATES, runs["sla2"], "--out", tmp_path / "b", "--names", "SLA").out
+    alone = run(GATES, runs["sla2"], "--output", tmp_path / "b", "--names", "SLA").out
     assert f"data,SLA,0,{rows[2]['values'].split()[1]}," in alone
     assert {">bert_wla_tiny</text>" in shown(tmp_path / "gates.svg")} == {True}
     assert sorted(path.name for path in tmp_path.iterdir()) == [
@@ -126,7 +126,7 @@ def test_gates_are_drawn_by_dataset_and_seed(runs, run, tmp_path):
 def test_gates_of_raw_text(runs, run, tmp_path):
     """Texts are parsed on the way; a sentence counts by its tokens."""
     lines = [SENTENCE, "good garden"]
-    out = ["--out", tmp_path / "a"]
+    out = ["--output", tmp_path / "a"]
     told = run(GATES, runs["sla"], "--text", *lines, *out).out
     parts = [run(GATES, runs["sla"], "--text", line, *out).out for line in lines]
     one, other, both = (next(csv.DictReader(io.StringIO(text))) for text in (*parts, told))
@@ -137,22 +137,22 @@ def test_gates_of_raw_text(runs, run, tmp_path):
 
 
 def test_refusals_are_one_line(runs, plain, refusal, tmp_path):
-    out = ["--out", tmp_path / "x"]
-    both = ["--checkpoints", runs["wla"], plain]
-    assert "they make no figure together" in refusal(ATTENTION, SENTENCE, *both, *out)
-    one = ["--checkpoints", runs["wla"], *out]
-    assert "is empty" in refusal(ATTENTION, " ", *one)
-    assert "expected one sentence" in refusal(ATTENTION, SENTENCE, SENTENCE, *one)
-    assert "the model reads 512" in refusal(ATTENTION, "night " * 600, *one)
-    assert "no layer 5" in refusal(ATTENTION, SENTENCE, *one, "--layer", 5)
+    out = ["--output", tmp_path / "x"]
+    both = [runs["wla"], plain, *out, "--sentence"]
+    assert "they make no figure together" in refusal(ATTENTION, *both, SENTENCE)
+    one = [runs["wla"], *out, "--sentence"]
+    assert "is empty" in refusal(ATTENTION, *one, " ")
+    assert "expected one sentence" in refusal(ATTENTION, *one, SENTENCE, SENTENCE)
+    assert "the model reads 512" in refusal(ATTENTION, *one, "night " * 600)
+    assert "no layer 5" in refusal(ATTENTION, *one, SENTENCE, "--layer", 5)
     assert "--words is for a BERT" in refusal(
-        ATTENTION, SENTENCE, "--words", *out, "--checkpoints", plain
+        ATTENTION, plain, "--sentence", SENTENCE, "--words", *out
     )
     assert "no gates; those with" in refusal(GATES, runs["sla"], runs["plain"], *out)
     assert "holds model 'syntax_transformer_tiny'" in refusal(GATES, plain, *out)
     assert "no split 'dev'" in refusal(GATES, runs["sla"], "--split", "dev", *out)
     assert "--text:1: empty line" in refusal(GATES, runs["sla"], "--text", " ", *out)
     (tmp_path / "file").write_text("")
-    for script, first in ((ATTENTION, [SENTENCE, *one[:2]]), (GATES, [runs["sla"]])):
-        assert "file" in refusal(script, *first, "--out", tmp_path / "file" / "x")
+    for script, first in ((ATTENTION, [*both[:1], "--sentence", SENTENCE]), (GATES, [runs["sla"]])):
+        assert "file" in refusal(script, *first, "--output", tmp_path / "file" / "x")
     assert [path.name for path in tmp_path.iterdir()] == ["file"]

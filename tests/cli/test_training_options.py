@@ -44,7 +44,7 @@ def test_plain_half_precision_ends_in_one_sentence(folder, tmp_path):
 def test_averaged_checkpoint_translates(folder, tmp_path):
     train(folder, tmp_path, "--max-epoch 3 --disable-validation")
     average = tmp_path / "average.pt"
-    run(AVERAGE, "--dir", tmp_path, "--last", 2, "--output", average)
+    run(AVERAGE, tmp_path, "--last", 2, "--output", average)
     states = [state_of(tmp_path / f"checkpoint{n}.pt")["model"] for n in (2, 3)]
     for name, weight in state_of(average)["model"].items():
         torch.testing.assert_close(weight, (states[0][name] + states[1][name]) / 2)
@@ -54,7 +54,7 @@ def test_averaged_checkpoint_translates(folder, tmp_path):
 def test_moving_average_translates(folder, tmp_path):
     train(folder, tmp_path, f"{SHORT} --store-ema --ema-decay 0.5 --ema-fp32")
     last, average = tmp_path / "checkpoint_last.pt", tmp_path / "average.pt"
-    run(AVERAGE, "--inputs", last, "--ema", "--output", average)
+    run(AVERAGE, last, "--ema", "--output", average)
     assert differences(state_of(average)["model"], state_of(last)["model"]) != []
     assert generate(folder, average).lines("P") != generate(folder, last).lines("P")
 

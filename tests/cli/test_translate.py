@@ -153,7 +153,7 @@ def test_a_moved_run_translates_without_its_prepared_folder(
         best, raw = there / "checkpoint_best.pt", (tmp_path / "text").read_text()
         by_fairseq = interactive(there / "prepared", best, "--max-len-b 200", stdin=raw)
         assert by_fairseq.lines("D") == before.splitlines()
-        run("export", there, tmp_path / "bundle")
+        run("export", there, "--output", tmp_path / "bundle")
         assert run(SCRIPT, tmp_path / "bundle", *given, *search).out == before
         lost = run_here(SCRIPT, there, "--cpu", fails=True).err
         assert "no split 'test'; choices are none; name a prepared folder with --data" in lost

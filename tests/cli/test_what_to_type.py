@@ -60,16 +60,16 @@ MADE = "--destdir out --layers none"
         ("predict answers --input array.json", "is a table: name its column of texts by --text-c"),
         ("translate answers --source train.en", "(others are read by fairseq-plugins predict, an"),
         (
-            "ask --path answers --context 教区成立了。",
+            "ask answers --context 教区成立了。",
             "--context '教区成立了。': no such file; write the text into a file, and give its name",
         ),
         (
-            "ask --path answers --context 'Who, where: it was.'",
+            "ask answers --context 'Who, where: it was.'",
             "error: --context 'Who, where: it was.': no such file; write the text into a file",
         ),
-        (f"ask --path answers --context {'a' * 5000}", "a': no such file; write the text into a"),
+        (f"ask answers --context {'a' * 5000}", "a': no such file; write the text into a"),
         (
-            "plot coattention --path answers --question Who --context 'Mara: built'",
+            "plot coattention answers --question Who --context 'Mara: built'",
             "--context 'Mara: built': no such file; write the text into a file",
         ),
     ],

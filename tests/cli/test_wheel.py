@@ -165,7 +165,7 @@ def test_a_bundle_runs_where_fairseq_is_not(call, serving, place):
     train = ["-m", "fairseq_cli.train", "data-bin/pos", "--user-dir", user_dir, *TRAIN.split()]
     model = "--features pos --local-attention sla --save-dir runs/pos"
     call("python", *train, *model.split())
-    call("fairseq-plugins", *"export runs/pos bundles/pos --with-pipeline".split())
+    call("fairseq-plugins", *"export runs/pos --output bundles/pos --with-pipeline".split())
     assert (place / "bundles" / "pos" / "pipeline" / "config.cfg").is_file()
     lines = [json.loads(line) for line in (place / "valid.jsonl").read_text().splitlines()]
     texts = [f"The cat number {k} sat on the mat, {row['id']}." for k, row in enumerate(lines)]

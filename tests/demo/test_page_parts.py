@@ -102,11 +102,9 @@ def test_other_presets_are_refused(tmp_path, text, said):
         read_presets(path)
 
 
-def test_options_need_a_model(tmp_path):
-    with pytest.raises(ValueError, match="no model to look at"):
-        DemoOptions()
+def test_presets_have_to_be_there(tmp_path):
     with pytest.raises(FileNotFoundError, match="no such file"):
-        DemoOptions(text=("x",), presets=str(tmp_path / "none.yaml"))
+        DemoOptions(models=["x"], presets=str(tmp_path / "none.yaml"))
 
 
 @pytest.mark.parametrize("names", [{}, {"1": "<i>fine"}])

@@ -149,7 +149,7 @@ def test_commands_of_pages_exist_with_their_options():
 def test_the_commands_of_the_first_page_are_looked_at():
     said = [words[0] for words in commands_of(read("README.md"))]
     assert {"prepare", "export", "predict", "ask", "run"} <= {*said}
-    text = "```bash\nfairseq-plugins scor\nfairseq-plugins ask --path a \\\n    --contxt b\n```"
+    text = "```bash\nfairseq-plugins scor\nfairseq-plugins ask a \\\n    --contxt b\n```"
     wrong = wrong_commands(text)
     assert len(wrong) == 2
     assert wrong[1] == "ask --contxt"

@@ -18,7 +18,7 @@ README_DATA = """
 python examples/make_demo.py glue CoLA
 python examples/make_demo.py bertqa_squad SQUAD
 echo 'Mara built the mill in Lund.' > article.txt
-python examples/sample_en_de/generate.py --out corpus --train 60 --valid 10 --test 10
+python examples/sample_en_de/generate.py --output corpus --train 60 --valid 10 --test 10
 fairseq-plugins prepare translation -s en -t de --destdir data-bin/sample_en_de --bpe-size 300 \\
     --trainpref corpus/train --validpref corpus/valid --testpref corpus/test
 fairseq-train data-bin/sample_en_de --user-dir "$(python -m fairseq_plugins)" \\

@@ -83,7 +83,7 @@ def test_average_checkpoints_averages_the_last_ones(run, tmp_path) -> None:
         state = {"model": {"w": torch.tensor([float(number)])}}
         torch.save(state, tmp_path / f"checkpoint{number}.pt")
     output = tmp_path / "average.pt"
-    folder = ["--dir", str(tmp_path), "--output", str(output)]
+    folder = [str(tmp_path), "--output", str(output)]
     run("average", *folder, "--last", "2")
     assert torch.load(output, weights_only=True)["model"]["w"].item() == 2.5
     said = run("average", *folder, "--last", "9", fails=True)

@@ -49,7 +49,7 @@ def lines(name: str) -> list[str]:
 @pytest.mark.slow
 def test_generator_reproduces_committed_files(tmp_path):
     command = [sys.executable, str(SAMPLE / "generate.py"), "--ambiguous-report"]
-    options = ["--out", str(tmp_path), "--seed", "1", "--train", "4000"]
+    options = ["--output", str(tmp_path), "--seed", "1", "--train", "4000"]
     environment = {**os.environ, "PYTHONHASHSEED": "123"}
     subprocess.run([*command, *options], check=True, env=environment, capture_output=True)
     for name in (*FILES, "test.ambiguous.tsv"):

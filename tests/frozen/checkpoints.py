@@ -110,7 +110,7 @@ def _parsed(line: str) -> Any:
 
 def _answer(*words: str) -> Callable[[Workshop, str], Any]:
     def ask(workshop: Workshop, name: str) -> Any:
-        given = ("answer", "--path", Path(_run(name)).parent, "--cpu", "--output-dir", "answers")
+        given = ("answer", Path(_run(name)).parent, "--cpu", "--output", "answers")
         commands.run(*given, "--n-best", 3, *words, cwd=workshop.place)
         files = sorted((workshop.place / "answers").iterdir())
         found = {path.name: json.loads(path.read_text(encoding="utf-8")) for path in files}
@@ -122,21 +122,23 @@ def _answer(*words: str) -> Callable[[Workshop, str], Any]:
 
 def _ask(workshop: Workshop, name: str) -> Any:
     (workshop.place / "context.txt").write_text(f"{CONTEXT}\n", encoding="utf-8")
-    given = ("--path", Path(_run(name)).parent, "--context", "context.txt", "--cpu")
+    given = (Path(_run(name)).parent, "--context", "context.txt", "--cpu")
     shown = commands.run("ask", *given, "--question", *ASKED, cwd=workshop.place).out
     return re.sub(r"[-+]?\d+\.\d+(?=[,) ])", "#", shown).splitlines()
 
 
 def _export(workshop: Workshop, name: str) -> Any:
     given = ("--format", "huggingface-encoder")  # once there was no other
-    commands.run("export", Path(_run(name)).parent, "exported", *given, cwd=workshop.place)
+    commands.run(
+        "export", Path(_run(name)).parent, "--output", "exported", *given, cwd=workshop.place
+    )
     found = record(workshop.place / "exported")["files"]
     shutil.rmtree(workshop.place / "exported")
     return found
 
 
 def _average(workshop: Workshop, name: str) -> Any:
-    given = ("--inputs", _run(name), _run(name), "--output", f"averaged/{name}.pt")
+    given = (_run(name), _run(name), "--output", f"averaged/{name}.pt")
     (workshop.place / "averaged").mkdir(exist_ok=True)
     commands.run("average checkpoints", *given, cwd=workshop.place)
     one, other = (workshop.place / path for path in (_run(name), given[-1]))

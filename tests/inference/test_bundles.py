@@ -225,7 +225,7 @@ def test_commands_take_bundles(runs, answering, bundles, tmp_path) -> None:
         assert main([*words, "--output", str(tmp_path / name)]) == 0
     assert (tmp_path / "bundle").read_text() == (tmp_path / "run").read_text() != ""
     for name in ("first", "first-bundle"):
-        words = ["answer", "--path", str(answering / name), "--cpu", "--output-dir"]
+        words = ["answer", str(answering / name), "--cpu", "--output"]
         raw = str(answering / "raw" / "dev-v2.0.json")
         assert main([*words, str(tmp_path / name), "--input", raw]) == 0
     files = [tmp_path / name / "predictions.json" for name in ("first", "first-bundle")]
@@ -432,11 +432,11 @@ def test_two_threads_share_a_model(bundles) -> None:
 
 def test_the_command_exports_a_bundle(runs, tmp_path, capsys) -> None:
     out = tmp_path / "out"
-    assert main(["export", str(runs / "classes1"), str(out), "--int8"]) == 0
+    assert main(["export", str(runs / "classes1"), "--output", str(out), "--int8"]) == 0
     assert open_bundle(out).content["form"] == "int8"
-    assert main(["export", str(runs / "classes1"), str(out)]) == 1
+    assert main(["export", str(runs / "classes1"), "--output", str(out)]) == 1
     assert "is there already" in capsys.readouterr().err
     other = ["--format", "huggingface", "--int8"]
     with pytest.raises(SystemExit) as ended:
-        main(["export", str(runs / "classes1"), str(tmp_path / "b"), *other])
+        main(["export", str(runs / "classes1"), "--output", str(tmp_path / "b"), *other])
     assert ended.value.code == 2

@@ -151,4 +151,4 @@ def test_ensembles_and_formats_of_others_are_refused_by_name(run, bundle, tmp_pa
         export_checkpoint(run, tmp_path / "hf", form="huggingface")
     for place in (run, bundle):
         with pytest.raises(ValueError, match="of task mrc_ner, which the page does not show"):
-            open_models(DemoOptions(text=(str(place),)))
+            open_models(DemoOptions(models=[str(place)]))

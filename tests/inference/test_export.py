@@ -154,7 +154,10 @@ def run_script(monkeypatch, *arguments) -> int:
 def test_the_script_exports(tmp_path, monkeypatch) -> None:
     path, _ = checkpoint(tmp_path)
     moved = (tmp_path / "data").rename(tmp_path / "moved")
-    assert run_script(monkeypatch, path, tmp_path / "out", "--data", moved, "--format", HF) == 0
+    assert (
+        run_script(monkeypatch, path, "--output", tmp_path / "out", "--data", moved, "--format", HF)
+        == 0
+    )
     assert read_config(tmp_path / "out").hidden == 12
     assert sorted(file.name for file in (tmp_path / "out").iterdir()) == [
         "config.json",
@@ -168,7 +171,7 @@ def test_the_script_exports(tmp_path, monkeypatch) -> None:
 @pytest.mark.parametrize("form", ["huggingface", "huggingface-encoder"])
 def test_the_script_writes_the_format_that_is_asked_for(tmp_path, monkeypatch, form) -> None:
     path, state = checkpoint(tmp_path)
-    assert run_script(monkeypatch, path, tmp_path / "out", "--format", form) == 0
+    assert run_script(monkeypatch, path, "--output", tmp_path / "out", "--format", form) == 0
     stored = load_file(tmp_path / "out" / "model.safetensors")
     assert ("classifier.weight" in stored) == (form == "huggingface")
     if form == "huggingface":
@@ -178,7 +181,15 @@ def test_the_script_writes_the_format_that_is_asked_for(tmp_path, monkeypatch, f
 @pytest.mark.slow
 def test_the_script_writes_onnx(tmp_path) -> None:
     path, _ = checkpoint(tmp_path, "bert_pos")
-    command = [shims.python(), "-m", "fairseq_plugins", "export", path, tmp_path / "out"]
+    command = [
+        shims.python(),
+        "-m",
+        "fairseq_plugins",
+        "export",
+        path,
+        "--output",
+        tmp_path / "out",
+    ]
     done = subprocess.run([*command, "--format", "onnx"], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout.splitlines()[-1].startswith("wrote ")
@@ -187,7 +198,7 @@ def test_the_script_writes_onnx(tmp_path) -> None:
 
 
 def test_the_script_says_in_a_line_what_is_wrong(tmp_path, monkeypatch, capsys) -> None:
-    assert run_script(monkeypatch, tmp_path / "gone", tmp_path / "out") == 1
+    assert run_script(monkeypatch, tmp_path / "gone", "--output", tmp_path / "out") == 1
     said = capsys.readouterr().err
     assert said.startswith("error: ")
     assert "gone: no such file or folder" in said

@@ -123,9 +123,8 @@ def test_raw_text_has_no_roles_and_is_refused(runs) -> None:
         with pytest.raises(ValueError, match=message):
             made.predict([text if len(text) > 1 else text[0]])
     for place in ("run", "mine"):  # before anything is shown
-        shown = {"text" if len(text) == 1 else "pairs": (str(runs / place),)}
         with pytest.raises(ValueError, match=message):
-            open_models(DemoOptions(**shown))
+            open_models(DemoOptions(models=[str(runs / place)]))
 
 
 def test_other_labels_are_refused(runs) -> None:

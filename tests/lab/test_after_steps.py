@@ -94,7 +94,7 @@ def performed(context, *steps, failing=(), raw=None):
 
 
 def test_numbers_and_flags_are_words_of_a_step() -> None:
-    start = ["plot", "attention", "He reads.", "--checkpoints", "{run:a/b}"]
+    start = ["plot", "attention", "{run:a/b}", "--sentence", "He reads."]
     words = [*start, "--beam", -1, "--words"]
     (made,) = read_steps({"one": words}, "after")
     assert made.words == (*map(str, words),)

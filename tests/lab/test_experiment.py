@@ -149,7 +149,7 @@ def test_translation_is_evaluated_by_a_command_with_the_grids_options(plan):
 def test_averaging_is_a_command_that_the_subcommand_takes(plan):
     run = with_grid(plan, 1, average=2).runs[0]
     args = parser_of("average").parse_args(run.average_command()[4:])
-    assert (args.dir, args.last, args.by) == (str(run.folder), 2, "update")
+    assert (args.checkpoints, args.last, args.by) == ([str(run.folder)], 2, "update")
 
 
 def test_rows_are_those_of_runs_that_ended_in_the_plans_order(plan):

@@ -40,9 +40,9 @@ SYSTEMS = {
 # Stands for `answer`: answers "Lund" to everything.
 PREDICT = """
 import json, pathlib, sys
-given = dict(zip(sys.argv[1::2], sys.argv[2::2]))
+given = dict(zip(sys.argv[2::2], sys.argv[3::2]))
 lines = (pathlib.Path(given["--data"]) / (given["--split"] + ".examples.jsonl")).read_text()
-folder = pathlib.Path(given["--output-dir"])
+folder = pathlib.Path(given["--output"])
 folder.mkdir(parents=True, exist_ok=True)
 ids = [json.loads(line)["id"] for line in lines.splitlines()]
 (folder / "predictions.json").write_text(json.dumps(dict.fromkeys(ids, "Lund")))
@@ -142,8 +142,8 @@ def launch(command, log):
 
 def test_answers_become_rows_and_metrics(run):
     command = run.predict_command()
-    assert command[-2:] == ["--output-dir", str(run.folder / "predictions")]
-    assert command[command.index("--path") + 1] == str(run.folder)
+    assert command[-2:] == ["--output", str(run.folder / "predictions")]
+    assert str(run.folder) in command
     launch([word for word in command if word != "--cpu"], None)
     rows = run.folder / "predictions.jsonl"
     squad_answers.write_rows(rows, run.data.folder / "valid.examples.jsonl")
@@ -166,7 +166,7 @@ def test_answers_become_rows_and_metrics(run):
 
 def test_a_run_leaves_its_answers_and_the_tuned_metrics(run, monkeypatch):
     def train(command, log):
-        if "--path" not in command:
+        if "--output" not in command:
             line = '"valid_f1": "0.6", "valid_best_f1": "0.6", "valid_num_updates": "3"'
             log.write_text(f"x | INFO | valid | {{{line}}}\n")
         else:

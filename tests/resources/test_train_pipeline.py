@@ -59,7 +59,7 @@ def sentences_of(treebank: Path, split: str) -> list:
 
 def train(treebank: Path, out: Path, steps: int = 40, *options: str) -> Path:
     sizes = ["--rows", "200", "100", "100", "100", "--eval-every", "10"]
-    paths = ["--ud-dir", str(treebank), "--out", str(out), "--lang", "en"]
+    paths = ["--ud-dir", str(treebank), "--output", str(out), "--lang", "en"]
     more = ["--license", "CC BY-SA 4.0", *options]
     assert main(["train-pipeline", *paths, "--steps", str(steps), *sizes, *more]) == 0
     return out
@@ -86,7 +86,7 @@ def test_to_docs_never_joins_given_words_with_raw_text(treebank):
 def test_train_then_evaluate_leaves_a_pipeline_with_a_filled_card(treebank, tmp_path):
     out = train(treebank, tmp_path / "pipe")
     before = directory_hash(out)
-    assert main(["score-pipeline", "--ud-dir", str(treebank), "--out", str(out)]) == 0
+    assert main(["score-pipeline", "--ud-dir", str(treebank), "--output", str(out)]) == 0
     assert directory_hash(out) == before  # what was prepared with it stays so
     found = json.loads((out / "scores.json").read_text(encoding="utf-8"))
     assert found["of"] in (out / "README.md").read_text(encoding="utf-8")
@@ -102,7 +102,7 @@ def test_train_then_evaluate_leaves_a_pipeline_with_a_filled_card(treebank, tmp_
 
 def test_train_refuses_to_replace_a_directory_that_is_no_pipeline(treebank, tmp_path, capsys):
     (tmp_path / "precious.txt").write_text("kept", encoding="utf-8")
-    assert main(["train-pipeline", "--ud-dir", str(treebank), "--out", str(tmp_path)]) == 1
+    assert main(["train-pipeline", "--ud-dir", str(treebank), "--output", str(tmp_path)]) == 1
     assert "is no pipeline" in capsys.readouterr().err
     assert (tmp_path / "precious.txt").is_file()
 

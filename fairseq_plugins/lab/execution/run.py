@@ -118,25 +118,24 @@ class Run:
         split = self.grid.evaluate if tested else self.grid.validation
         rows = self.folder / (files.EVALUATED if tested else files.PREDICTIONS)
         options: Options = {"data": self.data.folder, "cpu": self.cpu, "split": split}
-        folder, more = [str(self.folder)], []
+        more: list[str] = []
         if self.data.translates:
             options["checkpoint"] = files.AVERAGE if self.grid.average else files.BEST
             options["reference"] = self.grid.reference or None
             own = command_line(dict(self.grid.generate))
             more = ["--", *own] if own else []
         elif self.answers_questions:
-            options["output-dir"] = squad_answers.folder_of(rows)
-            folder.insert(0, "--path")
+            options["output"] = squad_answers.folder_of(rows)
         else:
             options |= {"metrics": self.evaluation} if tested else {}
             options["output"] = rows
-        return [*self.predict, *folder, *command_line(options), *more]
+        return [*self.predict, str(self.folder), *command_line(options), *more]
 
     def average_command(self) -> list[str]:
         """Return the command that averages the last checkpoints."""
-        options = {"dir": self.folder, "last": self.grid.average, "by": "update"}
+        options: Options = {"last": self.grid.average, "by": "update"}
         options["output"] = self.folder / files.AVERAGE
-        return command("average", *command_line(options))
+        return command("average", str(self.folder), *command_line(options))
 
     def difference(self, found: Mapping[str, Any]) -> str:
         """Name the first setting that another seed of this run has otherwise; empty for none.

@@ -7,7 +7,7 @@
       - {name: wmt, dataset: translation, systems: [...], updates: 100000}  # a grid of its own
     tables: [sla1]
     after:
-      gates: [plot, gates, "{runs:cola}", --out, "{out}/gates"]  # see `steps`
+      gates: [plot, gates, "{runs:cola}", --output, "{out}/gates"]  # see `steps`
 
 A file with `dataset` at its top is a grid, and an experiment of this one part.
 """

@@ -1,7 +1,7 @@
 """Steps after an experiment's runs: a step is a list of words of one of our own commands.
 
     after:
-      gates: [plot, gates, "{runs:cola/bert_sla}", --out, "{out}/gates"]
+      gates: [plot, gates, "{runs:cola/bert_sla}", --output, "{out}/gates"]
 
 The command's own parser reads the words, never a shell. A step may give numbers, flags and choices,
 and the texts of the options that stand in the lists here: others start commands, load packages or
@@ -40,9 +40,9 @@ _TEXT = Kind(TEXT.said, lambda value: TEXT.fits(value) and not PLACE.fits(value)
 NAMES = listed(
     {
         None: "help workers",
-        OUT: "out output output-dir submission-dir metrics html plot json",
+        OUT: "output submission-dir metrics html plot json",
         PLACE: "against backward checkpoint checkpoints context data ensemble folder folders "
-        "forward gold ids input null-odds path predictions raw-dir ref sets src sys systems",
+        "forward gold ids input null-odds predictions raw-dir ref sets src sys systems",
         _TEXT: "id names pair positive question sentence text",
         WORD: "dataset fields head lang layout split transformations untouched",
     }

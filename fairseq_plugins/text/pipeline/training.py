@@ -214,10 +214,12 @@ def train(args: Namespace) -> None:
 
     Raises:
         FileNotFoundError: the treebank lacks a split.
-        ValueError: ``--out`` holds something else than a pipeline, or a split is malformed.
+        ValueError: ``--output`` holds something else than a pipeline, or a split is malformed.
     """
-    if args.out.exists() and not (args.out / "meta.json").is_file():
-        raise ValueError(f"--out {args.out}: exists and is no pipeline; give another directory")
+    if args.output.exists() and not (args.output / "meta.json").is_file():
+        raise ValueError(
+            f"--output {args.output}: exists and is no pipeline; give another directory"
+        )
     args = complete(args)
     read = {split: list(read_conllu(getattr(args, split))) for split in ("train", "dev")}
     layers = given_layers(read["train"], args.layers)
@@ -231,7 +233,7 @@ def train(args: Namespace) -> None:
             write_corpus(sentences, corpora / f"{split}.spacy", **how)
         nlp = init_nlp(stock_config(corpora, layers, args))
         run_steps(nlp, args)
-    print(f"saved {args.out}: {size_megabytes(args.out):.2f} MB")
+    print(f"saved {args.output}: {size_megabytes(args.output):.2f} MB")
 
 
 def run_steps(nlp: Language, args: Namespace) -> None:
@@ -290,7 +292,7 @@ def report(info: dict, seconds: float, args: Namespace) -> None:
 
 def save(nlp: Language, args: Namespace) -> None:
     """Save the pipeline, whole or not at all, without the corpus words and paths of training."""
-    path, config = args.out, nlp.config.copy()
+    path, config = args.output, nlp.config.copy()
     for key in config["paths"]:
         config["paths"][key] = None
     lean = load_model_from_config(config)

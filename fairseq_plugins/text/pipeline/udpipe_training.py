@@ -17,15 +17,17 @@ def train(args: Namespace) -> None:
     Raises:
         FileNotFoundError: the treebank lacks a split.
         ImportError: ufal.udpipe is not installed.
-        ValueError: a file is no CoNLL-U, ``--out`` is there or a folder, or the training failed.
+        ValueError: a file is no CoNLL-U, ``--output`` is there or a folder, or the training failed.
     """
     import ufal.udpipe
 
     library: Any = ufal.udpipe  # whose names are those of its compiled part
 
-    if args.out.exists():
-        said = "is a folder; give the name of a file" if args.out.is_dir() else "is there already"
-        raise ValueError(f"--out {args.out}: {said}")
+    if args.output.exists():
+        said = (
+            "is a folder; give the name of a file" if args.output.is_dir() else "is there already"
+        )
+        raise ValueError(f"--output {args.output}: {said}")
     held_out = args.dev or (None if args.train else split_file(args.ud_dir, "dev"))
     sentences = read(library, args.train or split_file(args.ud_dir, "train"))
     heldout = read(library, held_out) if held_out else library.Sentences()
@@ -34,8 +36,8 @@ def train(args: Namespace) -> None:
     model = library.Trainer.train(METHOD, sentences, heldout, *options, error)
     if error.occurred() or not model:
         raise ValueError(f"UDPipe could not be trained: {error.message}")
-    write_bytes(args.out, model)
-    print(f"saved {args.out}: {len(model) / 1e6:.2f} MB")
+    write_bytes(args.output, model)
+    print(f"saved {args.output}: {len(model) / 1e6:.2f} MB")
 
 
 def read(library: Any, path: Path) -> Any:
