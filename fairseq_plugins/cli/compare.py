@@ -7,44 +7,87 @@ Translations: the sentences that one of two systems translates better.
 Classes of sentences and pairs: examples that one of several systems gets right and another gets
 wrong, from the JSON lines of `predict` or `robustness`.
 
-    fairseq-plugins compare runs/robustness/rte/BERT/1/SwapAnt.jsonl \\
-        runs/robustness/rte/DABERT/1/SwapAnt.jsonl
+    fairseq-plugins compare BERT=runs/robustness/rte/BERT/1/SwapAnt.jsonl \\
+        DABERT=runs/robustness/rte/DABERT/1/SwapAnt.jsonl
     fairseq-plugins compare plain.jsonl dabert.jsonl \\
         --src data-bin/rte/valid.examples.jsonl --positive entailment
 
 Answers to questions: those that one of several systems gets right and another gets wrong, from the
-predictions.json that `answer` writes, with the context that the question is about.
+predictions.json that `answer` writes, with the context that the question is about. The wrong
+answers are counted by question word (what, who, ...), and --plot draws the counts.
 
     fairseq-plugins compare plain/predictions.json ensemble/predictions.json \\
-        --gold dev-v2.0.json
+        --gold dev-v2.0.json --plot errors
+
+Models of pairs, of which one has difference attention (DABERT): pairs that one model gets right and
+another gets wrong, or all pairs of one model or without labels, with the words that receive most
+difference attention from the other sentence, in %.
+
+    fairseq-plugins compare runs/rte/plain runs/rte/dabert --split valid
+    fairseq-plugins compare runs/rte/dabert --pair "12 people came." "42 people came."
 """
 
 import argparse
+import os
+from dataclasses import fields
+from typing import Any
 
 from ..evaluation.contrast import ContrastOptions
-from ..option_flags import add_flags
+from ..inference.options import PairOptions
+from ..option_flags import add_flags, flag_of
+from . import command
 
-READ = ("gold",)
-PLACES = ("systems",)
+READ = ("systems", "gold", "input", "data")
+PLACES = ("html", "plot")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
     files = (
-        "two generation logs or plain files of translations; or two or more files of predictions "
-        "or answers"
+        "two generation logs or plain files of translations; two or more files of predictions or "
+        "answers; or run folders or checkpoints of models of pairs (default name: the part of "
+        "their paths that differs)"
     )
-    parser.add_argument("systems", nargs="+", metavar="SYSTEM", help=files)
-    names = "names of the systems (default: the part of their paths that differs)"
-    parser.add_argument("--names", nargs="+", help=names)
+    add("systems", nargs="+", metavar="[NAME=]SYSTEM", help=files)
     add_flags(parser, ContrastOptions, strict=True)
+    bars = "answers: draw a bar chart of wrong answers by question word: STEM.png and STEM.svg"
+    add("--plot", metavar="STEM", help=bars)
+    pair = "models: two raw sentences; may be repeated"
+    add("--pair", nargs=2, action="append", metavar="SENTENCE", help=pair)
+    add_flags(parser, PairOptions, strict=True)
 
 
 def run(args: argparse.Namespace) -> None:
-    """Compare, print, and write the tables asked for."""
+    """Compare, print, and write what is asked for."""
+    options = ContrastOptions(
+        **{spec.name: getattr(args, spec.name) for spec in fields(ContrastOptions)}
+    )
+    pairs = PairOptions(**{spec.name: getattr(args, spec.name) for spec in fields(PairOptions)})
+    command.show_log()
+    first = options.named[1][0]
+    if os.path.isdir(first) or first.endswith(".pt"):
+        if sum(map(bool, (pairs.pair, pairs.input, pairs.split))) != 1:
+            raise command.UsageError("models judge pairs: give one of --pair, --input and --split")
+        from ..inference.difference_study import compare_models
+
+        print(compare_models(options, pairs), end="")
+        return
+    for spec in fields(PairOptions):
+        if getattr(pairs, spec.name) != spec.default:
+            raise command.UsageError(f"{flag_of(spec.name)} is for models, and {first} is a file")
     from functools import partial
 
-    from ..evaluation.contrast_files import compare_files
+    from ..evaluation.contrast_kinds import compare_files
     from ..prep.qa_examples import read_asked
 
-    options = ContrastOptions(**vars(args))
-    print(compare_files(options, partial(read_asked, contexts=True)), end="")
+    draw = None
+    if args.plot:
+        from ..lab.figures.drawing import check_stem, save
+        from ..lab.figures.errors import plot_errors
+
+        stem = check_stem(args.plot)
+
+        def draw(found: Any) -> None:
+            save(plot_errors(found), stem)
+
+    print(compare_files(options, partial(read_asked, contexts=True), draw), end="")

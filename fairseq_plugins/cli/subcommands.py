@@ -26,6 +26,8 @@ OLD = {  # name of the release before -> today's; such a name is refused, and sa
     "report": "results page",
     "evidence": "results page",
     "keep": "results keep",
+    "cases": "compare",
+    "analyze-questions": "compare",
 }
 MACHINERY = frozenset({"__init__", "command", "main", "subcommands"})
 

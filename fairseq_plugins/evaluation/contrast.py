@@ -1,12 +1,14 @@
 """Where systems differ: items that one system gets right, or better, and another does not.
 
-Sentences, classes, scores, labels of words and answers are all items (`contrast_kinds`): what
-systems read, what each says of it, and how good that is. Which items are telling, in which order
-they are shown and how far systems agree is decided here, for all of them alike.
+Sentences, classes, scores, labels of words and answers are all items (`contrast_kinds`), and so are
+pairs that models judge: what systems read, what each says of it, and how good that is. Which items
+are telling, in which order they are shown and how they are laid out is decided here.
 
 The syntax-infused paper's Table 3 marks the words that only one system predicts correctly. Here a
 word of an output is a *hit* when it matches a word of the reference that the other output misses,
-and a *miss* when it matches neither the reference nor the other output.
+and a *miss* when it matches neither the reference nor the other output. In text a hit stands in
+``{+...+}``, a miss in ``[-...-]``, a gold answer in ``>>...<<``; on a page the first and the last
+are bold, and what is wrong is struck out.
 """
 
 import math
@@ -17,86 +19,36 @@ from difflib import SequenceMatcher
 from itertools import groupby
 from pathlib import Path
 
+from markupsafe import Markup, escape
+
+from ..files import write_text
 from ..option_flags import check, option
 from .choices import SENTENCE_METRICS, TOKENIZED
+from .shown_text import MARKS, align, straight
+from .templates import render
 
 HIT, MISS, SAME = "hit", "miss", "same"
 FIRST, SECOND = "first", "second"  # of words that one sentence of a pair has alone
 SPAN, WRONG = "span", "wrong"  # of an answer in its context, of what is wrong as a whole
 Runs = Sequence[tuple[str, str]]  # stretches of a text, each with its mark
+BETTER = ("second", "first", "last", "both", "any")  # "both" and "any": whichever
 
 _PIECES = re.compile(r"\s+|\w+(?:[-'\u2019]\w+)*|[^\w\s]")
-
-
-def mark_words(output: str, other: str, gold: str) -> list[tuple[str, str]]:
-    """Cut an output into stretches of text, each a hit, a miss or neither.
-
-    Joining the texts gives the output back.
-
-    Returns:
-        (text, mark) pairs with mark ``HIT``, ``MISS`` or ``SAME``; neighbours have other marks.
-    """
-    pieces = _PIECES.findall(output)
-    words, other_words, gold_words = (_words(text) for text in (output, other, gold))
-    to_gold = _matches(words, gold_words)
-    found_by_other = set(_matches(other_words, gold_words).values())
-    to_other = _matches(words, other_words)
-    marks: list[str] = []
-    index = 0
-    for piece in pieces:
-        if piece.isspace():
-            marks.append("")
-            continue
-        if index in to_gold:
-            marks.append(SAME if to_gold[index] in found_by_other else HIT)
-        else:
-            marks.append(SAME if index in to_other else MISS)
-        index += 1
-    return _join(pieces, marks)
-
-
-def _words(text: str) -> list[str]:
-    return [piece for piece in _PIECES.findall(text) if not piece.isspace()]
-
-
-def _matches(words: Sequence[str], others: Sequence[str]) -> dict[int, int]:
-    """Align equal words of two sentences in order: position -> position."""
-    blocks = SequenceMatcher(None, words, others, autojunk=False).get_matching_blocks()
-    return {block.a + k: block.b + k for block in blocks for k in range(block.size)}
-
-
-def _join(pieces: Sequence[str], marks: Sequence[str]) -> list[tuple[str, str]]:
-    """Merge neighbours of one mark; white space belongs to its neighbours when they agree."""
-    resolved = []
-    for i, mark in enumerate(marks):
-        if not mark:
-            inside = 0 < i < len(marks) - 1 and marks[i - 1] == marks[i + 1]
-            mark = marks[i - 1] if inside else SAME
-        resolved.append((pieces[i], mark))
-    groups = groupby(resolved, key=lambda pair: pair[1])
-    return [("".join(text for text, _ in group), mark) for mark, group in groups]
-
-
-def plain(text: str) -> Runs:
-    """Return a text without marks."""
-    return [(text, SAME)]
-
-
-BETTER = ("second", "first", "last", "both", "any")  # "both" and "any": whichever
+_SIGNS = {HIT: ("{+", "+}"), MISS: ("[-", "-]"), FIRST: ("[-", "-]"), SECOND: ("{+", "+}")}
+_SIGNS |= {SPAN: MARKS}
+_TAGS = {mark: ("<b>", "</b>") for mark in (HIT, FIRST, SECOND, SPAN)}
+_TAGS |= {mark: ("<s>", "</s>") for mark in (MISS, WRONG)}
 
 
 @dataclass(frozen=True)
 class ContrastOptions:
     """What to compare, which items are looked for, and how to show them.
 
-    Args:
-        systems: their files: two of translations, two or more of anything else.
-        names: what to call them (default: what tells their paths apart).
-
     Raises:
         ValueError: a value outside choices or limits.
     """
 
+    systems: Sequence[str] = ()  # [NAME=]FILE each
     better: str = option(
         "which system has to be better, or right: {choices} (both and any: no matter which)",
         "last",
@@ -107,9 +59,6 @@ class ContrastOptions:
         0.0,
         least=0,
     )
-
-    systems: Sequence[str] = ()
-    names: Sequence[str] | None = None
     gold: str | None = option(
         "translation: references (default: the T- lines of the log); answers: SQuAD JSON with "
         "answers, or SPLIT.examples.jsonl of a prepared folder",
@@ -141,6 +90,17 @@ class ContrastOptions:
     def __post_init__(self) -> None:
         check(self)
 
+    @property
+    def named(self) -> tuple[tuple[str, ...], list[str]]:
+        """The names of the systems, given or taken from their paths, and the paths."""
+        parted = [word.partition("=")[::2] for word in self.systems]
+        found = [
+            (name, path) if path and not Path(word).exists() else ("", word)
+            for word, (name, path) in zip(self.systems, parted)
+        ]
+        paths = [path for _, path in found]
+        return tuple(given or own for (given, _), own in zip(found, short_names(paths))), paths
+
     def sides(self, systems: int) -> Sequence[int]:
         """Return the numbers of the systems of which one has to be better."""
         chosen = {"first": [0], "second": [1], "last": [systems - 1]}
@@ -149,12 +109,9 @@ class ContrastOptions:
 
 @dataclass(frozen=True)
 class View:
-    """How an item is shown.
+    """How an item is shown: its title, lines by their labels, and what each system says.
 
-    Args:
-        title: what its first line says.
-        lines: what is shown of it, by labels.
-        said: by each system, and what is shown behind that.
+    Behind what a system says stands a note.
     """
 
     title: str
@@ -186,9 +143,39 @@ class Item:
         return self.scores[side] - math.fsum(others) / len(others)
 
 
-def best(scores: Sequence[float]) -> list[bool]:
-    """Tell which scores are the best; none where all are equal."""
-    return [score == max(scores) > min(scores) for score in scores]
+@dataclass(frozen=True)
+class Contrast:
+    """All that systems were asked.
+
+    Args:
+        noun: what one item is called.
+        items: all of them.
+        is_judged: whether systems are right or wrong, not better or worse.
+        is_whole: whether all items are shown, not only those in which systems differ.
+        table, note: counts of all items, their head first, and what is said below them.
+        errors: of answers, what the table counts.
+    """
+
+    noun: str
+    items: Sequence[Item]
+    is_judged: bool = False
+    is_whole: bool = False
+    table: Sequence[Sequence[str]] = ()
+    note: str = ""
+    errors: Sequence[object] = ()
+
+
+def show(found: Contrast, names: Sequence[str], options: ContrastOptions) -> str:
+    """Return what is printed of a contrast; write the page that the options name."""
+    telling = found.items if found.is_whole else differing(found.items, options)
+    shown = telling[: options.max]
+    if options.html:
+        write_text(options.html, format_items(shown, found, names, style="html"))
+    text = format_items(shown, found, names)
+    text += f"{len(shown)} of {len(telling)} such {found.noun}s shown\n"
+    text += f"{agreement(found.items, found.noun)}\n" if found.is_judged else ""
+    table = ["", *align(found.table), "", found.note] if found.table else []
+    return text + "".join(f"{line}\n" for line in table)
 
 
 def differing(items: Iterable[Item], options: ContrastOptions = ContrastOptions()) -> list[Item]:
@@ -214,6 +201,75 @@ def agreement(items: Sequence[Item], noun: str) -> str:
     right = sum(all(item.right) for item in items)
     wrong = sum(not any(item.right) for item in items)
     return f"{len(items)} {noun}s: {right} all right, {wrong} all wrong, systems differ on the rest"
+
+
+def format_items(
+    items: Sequence[Item], found: Contrast, names: Sequence[str], style: str = "text"
+) -> str:
+    """Lay out some items of a contrast as text, or with its table as a page (``html``)."""
+    is_page = style == "html"
+
+    def marked(runs: Runs) -> str:
+        parts = []
+        for text, mark in runs:
+            begin, end = (_TAGS if is_page else _SIGNS).get(mark, ("", ""))
+            parts.append(f"{begin}{escape(straight(text)) if is_page else straight(text)}{end}")
+        return Markup("".join(parts))
+
+    shown = [(item, item.view()) for item in items]
+    labels = {label for _, view in shown for label in view.lines}
+    return render(
+        "contrast.html" if is_page else "contrast.txt",
+        found=found,
+        shown=shown,
+        names=names,
+        width=max(map(len, [*labels, *names])),
+        marked=marked,
+    )
+
+
+def best(scores: Sequence[float]) -> list[bool]:
+    """Tell which scores are the best; none where all are equal."""
+    return [score == max(scores) > min(scores) for score in scores]
+
+
+def plain(text: str) -> Runs:
+    """Return a text without marks."""
+    return [(text, SAME)]
+
+
+def mark_words(output: str, other: str, gold: str) -> list[tuple[str, str]]:
+    """Cut an output into stretches of text, each a hit, a miss or neither.
+
+    Joining the texts gives the output back; neighbours have other marks.
+    """
+    pieces = _PIECES.findall(output)
+    words, others, golds = map(_words, (output, other, gold))
+    to_gold, to_other = _matches(words, golds), _matches(words, others)
+    found_by_other = set(_matches(others, golds).values())
+    own = iter(
+        (SAME if to_gold[n] in found_by_other else HIT)
+        if n in to_gold
+        else (SAME if n in to_other else MISS)
+        for n in range(len(words))
+    )
+    marks = ["" if piece.isspace() else next(own) for piece in pieces]
+    for n, mark in enumerate(marks):  # white space is as its neighbours are, if they agree
+        if not mark:
+            inside = 0 < n < len(marks) - 1 and marks[n - 1] == marks[n + 1]
+            marks[n] = marks[n - 1] if inside else SAME
+    groups = groupby(zip(pieces, marks), key=lambda pair: pair[1])
+    return [("".join(text for text, _ in group), mark) for mark, group in groups]
+
+
+def _words(text: str) -> list[str]:
+    return [piece for piece in _PIECES.findall(text) if not piece.isspace()]
+
+
+def _matches(words: Sequence[str], others: Sequence[str]) -> dict[int, int]:
+    """Align equal words of two sentences in order: position -> position."""
+    blocks = SequenceMatcher(None, words, others, autojunk=False).get_matching_blocks()
+    return {block.a + k: block.b + k for block in blocks for k in range(block.size)}
 
 
 def short_names(paths: Sequence[str | Path]) -> tuple[str, ...]:

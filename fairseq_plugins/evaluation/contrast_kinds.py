@@ -1,39 +1,167 @@
-"""Translations, predicted classes, scores and labels of words, and answers as items of a contrast.
+"""Files of systems in: translations, predicted classes, scores, labels of words, or answers.
 
-What systems differ in is marked: words that one translation alone has right (the syntax-infused
-paper's Table 3), and words in which the two sentences of a pair differ (Wang et al. 2022, Table 4).
-An answer is right where it is exactly a gold one, as SQuAD compares, or where there is none and the
-system gives none; the gold answer is marked in its context (Chadha and Sood 2019, Figure 6).
+What the first file holds decides what is compared: translations (generation logs, plain files),
+JSON lines of predictions, or answers (one JSON object). Words are marked that one translation alone
+has right (the syntax-infused paper's Table 3), and those in which the two sentences of a pair
+differ (Wang et al. 2022, Table 4).
 """
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache, partial
+from pathlib import Path
 from typing import Any
 
-from ..messages import named, quoted
+from ..messages import named
+from ..option_flags import flag_of
+from ..text_reading import read_lines
 from .contrast import (
     FIRST,
     MISS,
     SAME,
     SECOND,
-    SPAN,
     WRONG,
+    Contrast,
+    ContrastOptions,
     Item,
     Runs,
     View,
     best,
     mark_words,
     plain,
+    show,
 )
-from .predictions import CLASSES, SCORE, WORD_LABELS, Prediction, Systems, check_same
+from .contrast_answers import answered
+from .generate_log import load
+from .predictions import (
+    CLASSES,
+    SCORE,
+    WORD_LABELS,
+    Prediction,
+    Systems,
+    check_same,
+    read_predictions,
+    target_of_lines,
+    with_texts,
+)
 from .sentence_counts import metric_of
-from .shown_text import NO_ANSWER, as_line, cropped
-from .squad import scores_of
-from .translation import check_equal_counts
+from .translation import TextForm, check_equal_counts, remove_subwords
 
 Metric = Callable[[str, str], float]
-Texts = tuple[str, ...]
-Judgement = tuple[list[float], list[bool]]  # how good each system is, and whether it is right
+ReadQuestions = Callable[[str], Mapping[str, Any]]  # id -> `prep.qa_examples.Asked`, with contexts
+TRANSLATIONS, ANSWERS, MODELS = "translations", "answers", "a model"
+OPTIONS: dict[
+    str, set[str]
+] = {  # what systems are -> options that say something about it, not about everything
+    MODELS: {"positive"},
+    TRANSLATIONS: {"gold", "src", "lang", "tokenized", "metric"},
+    ANSWERS: {"gold"},
+    CLASSES: {"src", "positive"},
+    SCORE: {"src"},
+    WORD_LABELS: set(),
+}
+
+
+def compare_files(
+    options: ContrastOptions,
+    read_questions: ReadQuestions,
+    draw: Callable[[Any], Any] | None = None,
+) -> str:
+    """Compare, write the page that is asked for, and return what is to be printed.
+
+    ``draw`` draws the errors by question word, if they are wanted.
+
+    Raises:
+        FileNotFoundError: a file is not there.
+        ValueError: one of another kind or damaged, systems of other items, or options that are not
+            for the kind.
+    """
+    names, paths = options.named
+    kind = kind_of_all(paths)
+    check_options(kind, options, paths[0])
+    if draw and kind != ANSWERS:
+        raise ValueError(f"--plot is for answers: {paths[0]} holds {_shown(kind)}")
+    if kind == TRANSLATIONS:
+        found = _translations(options, names, paths)
+    elif kind == ANSWERS:
+        if not options.gold:
+            raise ValueError(f"{paths[0]} holds answers: --gold names the questions")
+        found = answered(read_questions(options.gold), paths, names)
+        if draw:
+            draw(found.errors)
+    else:
+        systems: Systems = [(path, read_predictions(path, kind)) for path in paths]
+        systems = with_texts(systems, options.src) if options.src else systems
+        check_same(systems)
+        found = predicted(kind, systems, positive=options.positive or "")
+    return show(found, names, options)
+
+
+def kind_of_all(paths: Sequence[str]) -> str:
+    """Return what the first file holds; that others hold the same is found as they are read.
+
+    Raises:
+        FileNotFoundError: a file is not there.
+        ValueError: a single file, answers beside other things, or what `kind_of` refuses.
+    """
+    kinds = [kind_of(path) for path in paths]
+    if len(paths) < 2:
+        raise ValueError("a comparison needs the predictions of two systems at least")
+    if ANSWERS in kinds and kinds[0] != ANSWERS:
+        other = paths[kinds.index(ANSWERS)]
+        raise ValueError(f"{paths[0]} holds {_shown(kinds[0])}, {other} answers")
+    return kinds[0]
+
+
+def check_options(kind: str, options: ContrastOptions, first: str) -> None:
+    """Refuse options that say nothing about what a system is (`OPTIONS`); ValueError names them."""
+    for name in sorted({name for own in OPTIONS.values() for name in own} - OPTIONS[kind]):
+        if getattr(options, name) is not None:
+            raise ValueError(f"{flag_of(name)} is not for {_shown(kind)}, which {first} holds")
+
+
+def _shown(kind: str) -> str:
+    return "labels of words" if kind == WORD_LABELS else kind
+
+
+def kind_of(path: str | Path) -> str:
+    """Return what a file holds; one JSON object of ids with texts holds answers to questions.
+
+    Raises:
+        FileNotFoundError: there is no such file.
+        ValueError: a JSON object of something else, which nothing here compares.
+    """
+    text, target = "\n".join(read_lines(path)).strip(), target_of_lines(path)
+    if target or not (text.startswith("{") and text.endswith("}")):
+        return target or TRANSLATIONS
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return TRANSLATIONS
+    if not all(isinstance(answer, str) for answer in found.values()):
+        raise ValueError(f"{path} is one JSON object, but not of ids with answers")
+    return ANSWERS
+
+
+def _translations(options: ContrastOptions, names: Sequence[str], paths: Sequence[str]) -> Contrast:
+    if len(paths) != 2:
+        raise ValueError(f"{len(paths)} systems: translations are compared two by two")
+    form = TextForm(options.lang or "de", options.tokenized or "auto")
+    inputs = load(paths, options.gold, form)
+    sources = next((o.sources for o in inputs.outputs if o.sources is not None), None)
+    if options.src:
+        sources = read_lines(options.src)
+    metric = options.metric or "chrf"
+    return Contrast(
+        "sentence",
+        sentence_items(
+            [system.text for system in inputs.systems],
+            inputs.reference.text,
+            None if sources is None else remove_subwords(sources, form.subwords),
+            names=names,
+            metric=(metric, scorer(metric, form.lang)),
+        ),
+    )
 
 
 def scorer(name: str, lang: str = "") -> Metric:
@@ -50,7 +178,7 @@ def sentence_items(
     names: Sequence[str] = ("first", "second"),
     metric: tuple[str, Metric],
 ) -> list[Item]:
-    """Return the sentences that two systems translate.
+    """Return the sentences that two systems translate; ValueError for unequal counts.
 
     Args:
         systems: the predictions of both.
@@ -58,9 +186,6 @@ def sentence_items(
         sources: inputs, or None.
         names: of the systems.
         metric: name and score of (prediction, gold), higher is better.
-
-    Raises:
-        ValueError: unequal counts.
     """
     known = [*zip(names, systems), *([] if sources is None else [("sources", sources)])]
     for name, lines in known:
@@ -68,32 +193,23 @@ def sentence_items(
     items = []
     for number, (truth, *said) in enumerate(zip(gold, *systems)):
         scores = [metric[1](one, truth) for one in said]
-        texts = None if sources is None else sources[number], truth, said
-        view = partial(_sentence, number, texts, scores, names, metric[0])
+        lines = {} if sources is None else {"source": plain(sources[number])}
+        lines["reference"] = plain(truth)
+        title = f"{metric[0]} {scores[1] - scores[0]:+.1f} for {names[1]}"
+        view = partial(_sentence, title, lines, said, truth, scores)
         items.append(Item(str(number), scores, best(scores), view))
     return items
 
 
 def _sentence(
-    number: int,
-    texts: tuple[str | None, str, Sequence[str]],
-    scores: Sequence[float],
-    names: Sequence[str],
-    metric: str,
+    title: str, lines: dict[str, Runs], said: Sequence[str], gold: str, scores: Sequence[float]
 ) -> View:
-    source, gold, said = texts
-    gap = scores[1] - scores[0]
     marked = [mark_words(*pair, gold=gold) for pair in (said, said[::-1])]
-    lines = {} if source is None else {"source": plain(source)}
-    return View(
-        f"{metric} {gap:+.1f} for {names[1]}",
-        lines | {"reference": plain(gold)},
-        [(runs, f"{score:.1f}") for runs, score in zip(marked, scores)],
-    )
+    return View(title, lines, [(runs, f"{score:.1f}") for runs, score in zip(marked, scores)])
 
 
-def predicted_items(target: str, systems: Systems, *, positive: str = "") -> list[Item]:
-    """Return the examples that systems predict.
+def predicted(target: str, systems: Systems, *, positive: str = "") -> Contrast:
+    """Return the examples that systems predict; those without gold are neither right nor wrong.
 
     Good is a high probability of the true class, in %, a score near the true one, or a great share
     of right labels, in %.
@@ -102,17 +218,22 @@ def predicted_items(target: str, systems: Systems, *, positive: str = "") -> lis
         target: what is predicted, a key of `predictions.KEYS`.
         systems: files, each with its predictions.
         positive: class whose probability is shown (default: ``1`` where classes are 0 and 1, else
-            that of each answer).
-
-    Raises:
-        ValueError: other examples, no gold, or no such class.
+            that of each answer); ValueError if there is no such class.
     """
-    judged, view = _OF_TARGET[target]
+    rate, view = {CLASSES: (_chance, _class), SCORE: (_nearness, _score)}.get(
+        target, (_share, _labels)
+    )
     if target == CLASSES:
-        view = partial(view, positive=_shown_class(systems, positive))
-    check_same(systems)
-    examples = zip(*(made for _, made in systems))
-    return [Item(said[0].id, *judged(said), partial(view, said)) for said in examples]
+        view = partial(_class, positive=_shown_class(systems, positive))
+    items = []
+    for said in zip(*(made for _, made in systems)):
+        known = said[0].gold is not None
+        scores = [rate(one) if known else 0.0 for one in said]
+        right = [known and one.answer == one.gold for one in said]
+        right = right if target == CLASSES else best(scores)
+        items.append(Item(said[0].id, scores, right, partial(view, said)))
+    noun = "sentence" if target == WORD_LABELS else "example"
+    return Contrast(noun, items, is_judged=target == CLASSES)
 
 
 def _shown_class(systems: Systems, positive: str) -> str:
@@ -123,125 +244,58 @@ def _shown_class(systems: Systems, positive: str) -> str:
     return positive or ("1" if classes == {"0", "1"} else "")
 
 
-def _by_class(said: Sequence[Prediction]) -> Judgement:
-    scores = [100 * one.probabilities.get(one.gold, 0.0) for one in said]
-    return scores, [one.answer == one.gold for one in said]
+def _chance(one: Prediction) -> float:
+    return 100 * one.probabilities.get(one.gold, 0.0)
 
 
 def _class(said: Sequence[Prediction], *, positive: str) -> View:
-    texts = _texts(said)
     gold, shown = said[0].gold, []
     for one in said:
         chance = one.probabilities.get(positive or one.answer, 0.0)
         note = f"{positive}: {100 * chance:.2f}%" if positive else f"{100 * chance:.2f}%"
-        shown.append(([(one.answer, SAME if one.answer == gold else WRONG)], note))
-    lines = _lines(texts)
-    if len(texts) == 2:
-        lines = {"S1": _differing(*texts, FIRST), "S2": _differing(*texts[::-1], SECOND)}
-    return View(f"gold {gold}", lines, shown)
+        shown.append(([(one.answer, SAME if gold in (one.answer, None) else WRONG)], note))
+    return View("no gold" if gold is None else f"gold {gold}", _texts(said, differing=True), shown)
 
 
-def _by_score(said: Sequence[Prediction]) -> Judgement:
-    scores = [-abs(one.answer - one.gold) for one in said]
-    return scores, best(scores)
+def _nearness(one: Prediction) -> float:
+    return -abs(one.answer - one.gold)
 
 
 def _score(said: Sequence[Prediction]) -> View:
-    texts = _texts(said)
-    shown = [(plain(f"{one.answer:.3f}"), f"{one.answer - one.gold:+.3f}") for one in said]
-    return View(f"gold {said[0].gold:g}", _lines(texts), shown)
+    gold = said[0].gold
+    off = ["no gold" if gold is None else f"{one.answer - gold:+.3f}" for one in said]
+    shown = [(plain(f"{one.answer:.3f}"), note) for one, note in zip(said, off)]
+    return View("no gold" if gold is None else f"gold {gold:g}", _texts(said), shown)
 
 
-def _by_words(said: Sequence[Prediction]) -> Judgement:
-    scores = [100 * _right(one) / max(1, len(one.gold)) for one in said]
-    return scores, best(scores)
+def _share(one: Prediction) -> float:
+    return 100 * _right(one) / max(1, len(one.gold))
 
 
 def _right(one: Prediction) -> int:
     return sum(own == truth for own, truth in zip(one.answer, one.gold))
 
 
-def _words(said: Sequence[Prediction]) -> View:
+def _labels(said: Sequence[Prediction]) -> View:
     gold, words = said[0].gold, said[0].texts
-    texts = [("words", " ".join(words)), ("gold", " ".join(gold))]
     shown = []
     for one in said:
         marks = [(own, SAME if own == truth else MISS) for own, truth in zip(one.answer, gold)]
         runs = [part for run in marks for part in (run, (" ", SAME))][:-1]
         shown.append((runs, f"{_right(one)} of {len(gold)} right"))
-    return View(f"{len(words)} words", {name: plain(text) for name, text in texts}, shown)
+    lines = {"words": plain(" ".join(words)), "gold": plain(" ".join(gold))}
+    return View(f"{len(words)} words", lines, shown)
 
 
-_OF_TARGET = {
-    CLASSES: (_by_class, _class),
-    SCORE: (_by_score, _score),
-    WORD_LABELS: (_by_words, _words),
-}
-
-
-def _texts(said: Sequence[Prediction]) -> Texts:
-    return next((one.texts for one in said if one.texts), ())
-
-
-def _lines(texts: Texts) -> dict[str, Runs]:
+def _texts(said: Sequence[Prediction], *, differing: bool = False) -> dict[str, Runs]:
+    """Return the texts of an example by their labels, of a pair with its differing words."""
+    texts = next((one.texts for one in said if one.texts), ())
+    if len(texts) == 2 and differing:
+        return {"S1": _alone(*texts, FIRST), "S2": _alone(*texts[::-1], SECOND)}
     labels = ["text"] if len(texts) == 1 else [f"S{n}" for n in range(1, len(texts) + 1)]
     return dict(zip(labels, map(plain, texts)))
 
 
-def _differing(text: str, other: str, mark: str) -> Runs:
+def _alone(text: str, other: str, mark: str) -> Runs:
     """Mark the words that a sentence has alone."""
     return [(part, mark if own == MISS else SAME) for part, own in mark_words(text, other, "")]
-
-
-def answer_items(
-    questions: Mapping[str, Any],
-    systems: Sequence[tuple[str, Mapping[str, str]]],
-) -> list[Item]:
-    """Return the questions that systems answer; a score is an answer's F1 in %.
-
-    Args:
-        questions: id -> question (`prep.qa_examples.Asked`, which may have no context).
-        systems: files, each with its answers by id, empty for none.
-
-    Raises:
-        ValueError: a question without an answer of a system.
-    """
-    for system, answers in systems:
-        lacking = [name for name in questions if name not in answers]
-        if lacking:
-            raise ValueError(
-                f"{system}: {len(lacking):,} of {len(questions):,} questions have no prediction, "
-                f"{quoted(lacking[0])} among them"
-            )
-    items = []
-    for name, question in questions.items():
-        texts = [answers[name] for _, answers in systems]
-        said = [(text, *scores_of(question.golds, text)) for text in texts]
-        scores, right = [100 * f1 for *_, f1 in said], [bool(exact) for _, exact, _ in said]
-        items.append(Item(name, scores, right, partial(_answer, question, said)))
-    return items
-
-
-def _answer(question: Any, said: Sequence[tuple[str, float, float]]) -> View:
-    golds = dict.fromkeys(question.golds)
-    shown = []
-    for text, exact, f1 in said:
-        run = as_line(text) if text else NO_ANSWER, SAME if exact else WRONG
-        shown.append(([run], f"F1 {100 * f1:.1f}"))
-    said_texts = [text for text, *_ in said]
-    lines = {"context": _excerpt(question, said_texts)} if question.context else {}
-    lines["gold"] = plain(" | ".join(map(as_line, golds)) or NO_ANSWER)
-    return View(as_line(question.text), lines, shown)
-
-
-def _excerpt(question: Any, said: Sequence[str]) -> Runs:
-    """Return the context around a gold answer, which is marked.
-
-    Where no gold answer stands in the context, what a system said decides where it is cut out.
-    """
-    for begin, end in question.spans:
-        parts = zip(cropped(question.context, begin, end), (SAME, SPAN, SAME))
-        return [(as_line(part), mark) for part, mark in parts if part]
-    found = next((text for text in said if text and text in question.context), "")
-    begin = question.context.index(found)
-    return plain(as_line("".join(cropped(question.context, begin, begin + len(found)))))

@@ -1,4 +1,4 @@
-"""Which words of a pair a model holds to be different, beside what it says about the pair.
+"""Pairs of sentences that models judge, with the words that a model holds to be different.
 
 Wang et al. 2022, "DABERT", section 4.4 (case study). A word's strength is the difference attention
 that it receives from the other sentence: with d_ij, row i attends to column j, the mean over heads
@@ -6,214 +6,150 @@ that it receives from the other sentence: with d_ij, row i attends to column j, 
 
     strength(word) = sum_{j in word} mean_{i in the other sentence} d_ij
 
-so that the strengths of a sentence's words sum to 1 at most. A word here is what BERT cuts into
-wordpieces, and of other families pieces that follow one another inside letters and digits:
-punctuation stands for itself, so that it lends no word its strength.
+so that the strengths of a sentence's words sum to 1 at most.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import islice
+import sys
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from ..architectures import dual_options
 from ..architectures.options import NONE
-from ..corpora.examples import Example
-from ..evaluation.highlights import Case, SentenceStrengths
-from ..pretrained.families import WORDPIECE, RowFormat
-from .attention import select_tables
-from .options import DIFFERENCE, LABELLING
-from .prediction import Predictor, mean_answer
-from .prediction_inputs import kept_examples
-from .text_checkpoints import check_checkpoint, lacking
-
-CONTINUED = "##"  # what a wordpiece begins with that goes on with a word
-
-Span = tuple[int, int]
+from ..evaluation.contrast import HIT, SAME, ContrastOptions, Item, Runs, View, plain, show
+from ..evaluation.contrast_kinds import MODELS, check_options, predicted
+from ..evaluation.predictions import Prediction, check_same
+from ..text_reading import lines_of, numbered_lines
+from .encoder_attention import EncoderAttention, attend
+from .options import DIFFERENCE, EXAMPLES, LABELLING, STANDARD, PairOptions, given_overrides
+from .prediction import Predictor, load
+from .prediction_inputs import examples_of, kept_examples, read_examples
+from .text_checkpoints import check_checkpoint, find_checkpoints, lacking
 
 
-def check_difference(path: Path) -> None:
-    """Refuse a checkpoint without difference attention, before anything of it is built.
+def compare_models(options: ContrastOptions, pairs: PairOptions) -> str:
+    """Let models judge pairs, write the page that is asked for, return what is to be printed.
 
-    Raises:
-        FileNotFoundError: there is no such file.
-        ValueError: a model without; names those that have it. Or one that is none of ours.
-    """
-    options = check_checkpoint(path, LABELLING).model
-    layers = options.get("dual_layers") or NONE
-    control = options.get("dual_control") or NONE
-    if layers != NONE and options.get("ablate") != dual_options.WITHOUT and control == NONE:
-        return
-    why = f"--dual-control {control}" if control != NONE else "--ablate difference"
-    why = "--dual-layers none" if layers == NONE else why
-    what, feature = f"difference attention ({why})", "dual attention"
-    raise lacking(path, options["_name"], what, feature, lambda kind: kind["dual_layers"] != NONE)
-
-
-def study_examples(
-    predictor: Predictor, examples: Iterable[Example], layer: int | None = None
-) -> Iterator[Case]:
-    """Study raw pairs as they come.
-
-    Args:
-        predictor: what `prediction.load` returned; of an ensemble the first model's attention is
-            shown, and the prediction of all.
-        examples: pairs; gold labels are handed on.
-        layer: one layer from 0 (default: the mean over those with dual attention).
+    Pairs in which the models differ are shown, those of one model or without gold labels all.
 
     Raises:
-        ValueError: a pair too long for the model, or a layer without dual attention.
+        FileNotFoundError: a checkpoint, a file or a folder is not there.
+        ValueError: no model has difference attention, or models of other things than pairs.
     """
-    for part, _, dataset in predictor.encode(examples, 1):
-        yield _study(predictor, dataset, 0, part[0], layer)
+    names, paths = options.named
+    check_options(MODELS, options, paths[0])
+    place = with_difference(paths)
+    models = opened(paths, pairs)
+    lines = raw_lines(pairs.input) if pairs.input else ()
+    systems = [(path, judged(model, pairs, lines)) for path, model in zip(paths, models)]
+    is_known = all(one.gold is not None for one in systems[0][1])
+    if is_known:
+        check_same(systems)
+    found = predicted(models[0].target, systems, positive=options.positive or "")
+    study = partial(studied, model=models[place], pairs=pairs)
+    items: list[Item] = [
+        replace(item, view=partial(study, item, one.texts))
+        for item, one in zip(found.items, systems[0][1])
+    ]
+    is_judged, is_whole = found.is_judged and is_known, len(models) == 1 or not is_known
+    whole = replace(found, noun="pair", items=items, is_judged=is_judged, is_whole=is_whole)
+    return show(whole, names, options)
 
 
-def study_split(
-    predictor: Predictor,
-    split: str,
-    layer: int | None = None,
-    *,
-    most: int | None = None,
-    wrong_only: bool = False,
-) -> Iterator[Case]:
-    """Study pairs of a prepared split, in its order.
+def opened(paths: Sequence[str], pairs: PairOptions) -> list[Predictor]:
+    """Load models; ValueError if one is of other things than pairs, or of another target."""
+    given = given_overrides(pairs, EXAMPLES)
+    models = [load(path, pairs.data, cpu=pairs.cpu, **given) for path in paths]
+    for path, model in zip(paths, models):
+        if model.wanted.sentences != 2 or model.target != models[0].target:
+            raise ValueError(
+                f"{path} reads {model.wanted}: models of pairs are compared, all of a kind"
+            )
+    return models
 
-    Args:
-        predictor: see `study_examples`.
-        split: of the prepared folder.
-        layer: see `study_examples`.
-        most: how many pairs at most (default: all).
-        wrong_only: only those that the model gets wrong.
+
+def with_difference(paths: Sequence[str]) -> int:
+    """Return the number of the first model with difference attention; nothing is built.
 
     Raises:
-        FileNotFoundError: a file of the split is missing.
-        ValueError: no such split or layer; no gold classes where wrong predictions are wanted.
+        FileNotFoundError: a checkpoint is not there.
+        ValueError: no model has it; names those that do. Or one that is none of ours.
     """
-    dataset = predictor.load_split(split)
-    path = predictor.folder / f"{split}.examples.jsonl"
-    kept = [*kept_examples(path, len(dataset), pairs=True)]
-    if wrong_only and (predictor.target != "classes" or dataset.gold is None):
-        lack = "scores" if predictor.target == "score" else "no gold labels"
-        raise ValueError(
-            f"only a class with its gold label can be wrong, but split {split!r} of "
-            f"{predictor.folder} has {lack}"
-        )
-    chosen = _wrong(predictor, split) if wrong_only else range(len(dataset))
-    for index in islice(chosen, most):
-        given = kept[index]
-        example = Example(given.id, given.texts, label=predictor.gold_of(dataset, index))
-        yield _study(predictor, dataset, index, example, layer)
-
-
-def _wrong(predictor: Predictor, split: str) -> Iterator[int]:
-    """Yield the places of wrong predictions in a split."""
-    for index, made in enumerate(predictor.predict_split(split)):
-        if made.gold is not None and made.answer != made.gold:
-            yield index
-
-
-def _study(
-    predictor: Predictor, dataset: Any, index: int, example: Example, layer: int | None
-) -> Case:
-    """Read one example of a dataset, and look at the difference attention."""
-    sample = predictor.batch(dataset, [index])
-    found = predictor.outputs(sample, need_weights=True)
-    rows = mean_answer(predictor.target, [logits for logits, _ in found])
-    tables = select_tables(found[0][1], DIFFERENCE, layer)
-    whole: Any = sum(table.mean(0) for table in tables)
-    table = whole.cpu().numpy() / len(tables)  # (S, S)
-    segments = dataset.items[index]["segments"]  # (S,)
-    family = predictor.manifest.family
-    places = sentence_places(segments, family.row)
-    symbols = predictor.inputs.vocabulary.pieces
-    sentences = []
-    for number, (text, columns) in enumerate(zip(example.texts, dataset.items.sentences)):
-        pieces = predictor.pieces.encode_text(text)[1]
-        if family.scheme == WORDPIECE:
-            word_of = bert_words([symbols[token] for token in columns.tokens[index]])
+    why: list[ValueError] = []
+    for place, path in enumerate(paths):
+        checkpoint = find_checkpoints(path)[0]
+        options = check_checkpoint(checkpoint, LABELLING).model
+        layers, control = (options.get(f"dual_{name}") or NONE for name in ("layers", "control"))
+        if layers == NONE:
+            lacks = "--dual-layers none"
+        elif control != NONE:
+            lacks = f"--dual-control {control}"
+        elif options.get("ablate") == dual_options.WITHOUT:
+            lacks = "--ablate difference"
         else:
-            word_of = running_words(text, pieces)
-        spans = word_spans(text, pieces, word_of)
-        strengths = word_strengths(table, places[1 - number], places[number], word_of)
-        sentences.append(SentenceStrengths(text, spans, strengths))
-    return Case([("", predictor.prediction(example.id, rows, gold=example.label))], sentences)
+            return place
+        what = options["_name"], f"difference attention ({lacks})", "dual attention"
+        why.append(lacking(checkpoint, *what, lambda kind: kind["dual_layers"] != NONE))
+    raise why[0]
 
 
-def sentence_places(segments: np.ndarray, row: RowFormat) -> tuple[np.ndarray, np.ndarray]:
-    """Return where the wordpieces of both sentences stand in a row.
-
-    Args:
-        segments: of each token, (S,).
-        row: where special tokens stand.
-    """
-    first = int((segments == 0).sum()) - row.border(0)
-    return (
-        np.arange(row.begin(0), row.begin(0, first)),
-        np.arange(row.begin(1, first), len(segments) - 1),
-    )
+def raw_lines(path: str) -> list[tuple[int, str]]:
+    """Return the lines of a file or of standard input with their numbers."""
+    if path == STANDARD:
+        return [*lines_of(sys.stdin.buffer, "standard input")]
+    return [*numbered_lines(Path(path))]
 
 
-def bert_words(pieces: Sequence[str]) -> np.ndarray:
-    """Return the number of the word that each of P wordpieces belongs to, (P,)."""
-    return np.cumsum([not piece.startswith(CONTINUED) for piece in pieces]) - 1
+def judged(
+    model: Predictor, pairs: PairOptions, lines: Sequence[tuple[int, str]]
+) -> list[Prediction]:
+    """Return what a model says of the pairs, with their texts."""
+    if pairs.split is not None:
+        made = [*model.predict_split(pairs.split)]
+        kept = kept_examples(model.folder / f"{pairs.split}.examples.jsonl", len(made))
+        return [replace(one, texts=example.texts) for one, example in zip(made, kept)]
+    name = "standard input" if pairs.input == STANDARD else str(pairs.input)
+    given = read_examples(lines, name, "text", model.wanted)
+    raw = map(tuple, pairs.pair or ())
+    examples = [*given] if pairs.input else examples_of(raw, model.wanted)
+    made = model.predict_examples(examples)
+    return [replace(one, texts=example.texts) for one, example in zip(made, examples)]
 
 
-def running_words(text: str, spans: Sequence[Span]) -> np.ndarray:
-    """Return the number of the word that each of P pieces belongs to, (P,), by their characters.
-
-    A piece goes on with the word before it where it begins inside that word's characters, or right
-    behind them, both letters or digits.
-    """
-    begins, reach = [], 0
-    for begin, end in spans:
-        inside = begin < reach or (
-            0 < begin == reach and text[begin - 1].isalnum() and text[begin].isalnum()
-        )
-        begins.append(not inside or not begins)
-        reach = max(reach, end)
-    return np.cumsum(begins, dtype=np.int64) - 1
+def studied(item: Item, texts: Sequence[str], *, model: Predictor, pairs: PairOptions) -> View:
+    """Return the view of a pair with its words and their strengths."""
+    found = attend(model, texts, kind=DIFFERENCE, layer=pairs.layer, parse=False)
+    lines: dict[str, Runs] = {}
+    for number, (words, strengths) in enumerate(word_strengths(found), start=1):
+        lines[f"S{number}"] = marked(words, strengths, pairs.highlight)
+        told = (f"{word} {100 * value:.2f}" for word, value in zip(words, strengths))
+        lines[f"S{number} %"] = plain("  ".join(told))
+    return replace(item.view(), lines=lines)
 
 
-def word_strengths(
-    table: np.ndarray, others: np.ndarray, own: np.ndarray, word_of: Sequence[int] | np.ndarray
-) -> np.ndarray:
-    """Return how much attention the words of a sentence receive from the other one.
-
-    Args:
-        table: difference attention, (S, S), rows attend to columns.
-        others: rows of the other sentence's wordpieces.
-        own: columns of this sentence's wordpieces, the first P of them where it was shortened.
-        word_of: the number of each wordpiece's word, at least P.
-
-    Returns:
-        One sum a word, (W,).
-    """
-    received = table[np.ix_(others, own)].mean(0)  # (P,)
-    return np.bincount(word_of[: len(own)], received, minlength=int(word_of[-1]) + 1)
+def word_strengths(found: EncoderAttention) -> list[tuple[list[str], np.ndarray]]:
+    """Return the words of both sentences, each with the strengths of its words."""
+    word_of = np.array(found.word_of)  # (P,)
+    first, border = word_of < found.border, found.border
+    both = []
+    for own, start, end in ((first, 0, border), (~first, border, len(found.words))):
+        received = found.weights[np.ix_(~own, own)].mean(0)  # (P of this sentence,)
+        strengths = np.bincount(word_of[own] - start, received, minlength=end - start)
+        both.append((found.words[start:end], strengths))
+    return both
 
 
-def word_spans(text: str, spans: Sequence[Span], word_of: Sequence[int] | np.ndarray) -> list[Span]:
-    """Return where words stand in a text, from their first piece to their last.
+def marked(words: Sequence[str], strengths: Sequence[float] | np.ndarray, count: int) -> Runs:
+    """Return a sentence with its strongest words marked, no punctuation; of equals the first."""
+    order = sorted(range(len(words)), key=lambda place: -strengths[place])
+    order = [place for place in order if strengths[place] > 0 and not _punctuation(words[place])]
+    runs = [(word, HIT if n in order[:count] else SAME) for n, word in enumerate(words)]
+    return [part for run in runs for part in (run, (" ", SAME))][:-1]
 
-    Args:
-        text: the sentence.
-        spans: begin and end of each wordpiece in it, P.
-        word_of: the number of each wordpiece's word, P.
 
-    Raises:
-        ValueError: these are not the wordpieces of the text.
-    """
-    if not spans and len(word_of) == 1:  # nothing in it that BERT can see: one unknown word
-        return [(0, len(text))]
-    if len(spans) != len(word_of):
-        raise ValueError(
-            f"{text[:80]!r} has {len(spans)} wordpieces, the prepared folder {len(word_of)}; "
-            "prepare it again"
-        )
-    found: dict[int, Span] = {}
-    for word, (begin, end) in zip(map(int, word_of), spans):
-        first, last = found.get(word, (begin, end))
-        found[word] = (min(first, begin), max(last, end))
-    return [found[word] for word in sorted(found)]
+def _punctuation(text: str) -> bool:
+    return all(unicodedata.category(char).startswith("P") for char in text)

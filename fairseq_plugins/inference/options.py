@@ -234,6 +234,29 @@ class PredictionOptions(ExampleOptions):
         return self.output is not None or not (self.submission_dir or self.metrics)
 
 
+@dataclass(frozen=True, kw_only=True)
+class PairOptions(ExampleOverrides):
+    """Which pairs models judge, where `compare` is given models in the place of files."""
+
+    data: str | None = option("models: prepared folder (default: the one of each training)", None)
+    split: str | None = option("models: pairs of this split of the prepared folder", None)
+    input: str | None = option(
+        "models: raw pairs, one a line with a TAB between the sentences; - for standard input",
+        None,
+        metavar="FILE",
+    )
+    pair: Sequence[Sequence[str]] | None = None
+    layer: int | None = option(
+        "models: layer to look at, from 0 (default: the mean of the layers with dual attention)",
+        None,
+    )
+    highlight: int = option("models: number of words to mark in each sentence", 3, least=0)
+    cpu: bool = option("models: use no GPU", False)
+
+    def __post_init__(self) -> None:
+        check(self)
+
+
 @dataclass(frozen=True)
 class AnswerOptions(ModelOptions, WindowOverrides):
     """What to answer with what, and where to."""

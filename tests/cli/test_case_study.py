@@ -15,7 +15,7 @@ from fairseq_plugins.cli.main import main
 
 pytestmark = pytest.mark.slow
 
-SCRIPT, ATTENTION = "cases", "plot attention"
+SCRIPT, ATTENTION = "compare", "plot attention"
 PAIR = ("Alice sees the <garden>", "Bob sees the green garden")
 SHORT = "--max-update 2 --disable-validation --no-epoch-checkpoints --arch".split()
 
@@ -73,54 +73,38 @@ def refusal(run):
     return call
 
 
-def test_pairs_are_shown_with_their_words(runs, run, tmp_path):
+def test_pairs_are_shown_with_their_words_whatever_gives_them(runs, run, tmp_path):
     page = tmp_path / "new" / "cases.html"
-    more = ["--pair", "good", "bad", "--highlight", 1, "--html", page]
-    found = run(runs["dabert"], "--pair", *PAIR, *more)
+    pairs = ["--pair", *PAIR, "--pair", "good", "bad"]
+    found = run(runs["dabert"], *pairs, "--highlight", 1, "--html", page)
     assert found.code == 0
-    blocks = found.out.strip().split("\n\n")
-    assert len(blocks) == 2
-    assert re.search(r"^pair 0\n  dabert  (yes|no) 0\.\d{3}\n  1  ", blocks[0])
-    assert blocks[0].count("{+") == blocks[0].count("+}") == 2
-    first = blocks[0].splitlines()[2]
-    assert first.removeprefix("  1  ").replace("{+", "").replace("+}", "") == PAIR[0]
-    for word in "Alice sees the < garden > Bob green".split():
-        assert re.search(rf" {word} \d+\.\d\d", blocks[0])
-    assert "\x1b" not in found.out
+    first, second, end = found.out.split("\n\n")
+    assert "{+" in second
+    assert first.startswith("pair 0: no gold\n  S1      ")
+    assert first.count("{+") == first.count("+}") == 2
+    words = first.splitlines()[1].partition("S1      ")[2]
+    assert words.replace("{+", "").replace("+}", "").split() == PAIR[0].split()
+    for word in "Alice sees the <garden> Bob green".split():
+        assert re.search(rf" {word} \d+\.\d\d", first)
+    assert re.search(r"^  dabert  (yes|no)  \(\d+\.\d\d%\)$", first, re.MULTILINE)
+    assert end == "2 of 2 such pairs shown\n"
     text = page.read_text(encoding="utf-8")
     assert text.count("<article>") == 2
-    assert ">&lt;</" in text
+    assert "&lt;" in text
     assert "<garden" not in text
-    assert "dabert_tiny, difference l1, layers 0" in text
-    assert str(runs["dabert"] / "checkpoint_best.pt") in text
-    assert [path.name for path in page.parent.iterdir()] == ["cases.html"]
-
-
-def test_sources_agree(runs, run, tmp_path):
-    """Pairs of the command line, of a file and of standard input are shown alike."""
-    expected = run(runs["dabert"], "--pair", *PAIR, "--pair", "good", "bad").out
     lines = f"{PAIR[0]}\t{PAIR[1]}\ngood\tbad\n"
     (tmp_path / "in.tsv").write_text(lines)
-    assert run(runs["dabert"], "--input", tmp_path / "in.tsv").out == expected
-    assert run(runs["dabert"], "--input", "-", stdin=lines).out == expected
-    first = run(runs["dabert"], "--input", "-", "--max", 1, stdin=lines).out
-    assert expected.startswith(first)
-    assert first != expected
+    for given, stdin in ((tmp_path / "in.tsv", ""), ("-", lines)):
+        more = ["--input", given, "--highlight", 1]
+        assert run(runs["dabert"], *more, stdin=stdin).out == found.out
 
 
-def test_splits_stand_beside_another_system(runs, run):
-    found = run(runs["dabert"], "--split", "valid", "--against", runs["plain"]).out
-    verdicts = re.findall(
-        r"^pair \S+  gold (\w+)\n  dabert  (\w+) \S+  (\w+)\n  plain   (\w+) \S+  (\w+)$",
-        found,
-        re.MULTILINE,
-    )
-    assert len(verdicts) == 20
-    for gold, first, verdict, second, other in verdicts:
-        assert verdict == ("right" if first == gold else "wrong")
-        assert other == ("right" if second == gold else "wrong")
-    wrong = run(runs["dabert"], "--split", "valid", "--wrong-only", "--max", 3).out
-    assert wrong.count("pair ") == wrong.count(" wrong\n") == 3
+def test_splits_show_where_two_models_differ(runs, run):
+    names = [f"BERT={runs['plain']}", f"DABERT={runs['dabert']}", "--max", 99, "--split", "valid"]
+    found = run(*names, "--better", "any").out
+    verdicts = re.findall(r"^  BERT    (right|wrong) .*\n  DABERT  (right|wrong) ", found, re.M)
+    assert {*verdicts} <= {("right", "wrong"), ("wrong", "right")}
+    assert f"{len(verdicts)} of {len(verdicts)} such pairs shown\n25 pairs: " in found
 
 
 def test_refusals_are_one_line(runs, refusal, run, tmp_path):
@@ -129,21 +113,19 @@ def test_refusals_are_one_line(runs, refusal, run, tmp_path):
     assert "'bert_plain_tiny' and has no difference attention (--dual-layers none)" in plain
     assert plain.endswith("those with dual attention have: dabert, dabert_literal")
     assert "(--ablate difference)" in refusal(runs["ablated"], *pair)
-    assert "layer 1 has no difference attention" in refusal(runs["dabert"], *pair, "--layer", 1)
-    assert "no layer 9" in refusal(runs["dabert"], *pair, "--layer", 9)
-    assert "text 0 is empty" in refusal(runs["dabert"], "--pair", " ", "x")
     assert "no such file" in refusal(runs["dabert"], "--input", tmp_path / "none.tsv")
-    assert "no split 'dev'" in refusal(runs["dabert"], "--split", "dev")
-    assert "is a folder" in refusal(runs["dabert"], *pair, "--html", tmp_path)
+    assert "Is a directory" in refusal(runs["dabert"], *pair, "--html", tmp_path)
     (tmp_path / "in.tsv").write_text("a\tb\nlone\n")
     page = tmp_path / "page.html"
     told = refusal(runs["dabert"], "--input", tmp_path / "in.tsv", "--html", page)
     assert "in.tsv:2: 1 TAB-separated column(s)" in told
     assert not page.exists()
-    assert "expected one sentence" in refusal(runs["dabert"], *pair, "--against", runs["lone"])
-    for arguments in (["--pair", "a", "b", "--wrong-only"], ["--split", "valid", "--max", 0], []):
-        with pytest.raises(SystemExit, match="2"):
-            run(runs["dabert"], *arguments)
+    assert "reads one sentence: models of pairs" in refusal(runs["dabert"], runs["lone"], *pair)
+    assert "--gold is not for a model, which" in refusal(
+        runs["dabert"], *pair, "--gold", page.parent
+    )
+    with pytest.raises(SystemExit, match="2"):
+        run(runs["dabert"])
 
 
 def test_attention_of_bert_against_dabert(runs, run, refusal, tmp_path):

@@ -346,7 +346,7 @@ def test_routes_of_gradio_are_closed_but_for_those_of_the_page():
 def test_wrong_models_and_ports_are_refused_before_anything_is_served(root, run_here):
     wrong = {
         (root / "sla", "--port", "70000"): "--port 70000: must be from 0 to 65535",
-        (root / "nothing"): "nothing",
+        (root / "nothing",): "nothing",
         (root / "sla", "--host", ""): "--host is empty",
         (root / "sla", "--presets", root / "none"): "none: no such file",
     }

@@ -146,7 +146,7 @@ def test_questions_maps_and_ensemble_of_coattention(tmp_path) -> None:
         run("answer", folder, *answers)
     made = performed("bertqa_squad/table3.yaml", root, "squad", home / "data")
     assert made.pop("ensemble") >= {"metrics.json", "predictions.json"}
-    formats = ("md", "csv", "json", "png", "svg")
+    formats = ("html", "png", "svg")
     assert made.pop("questions") == {f"errors.{kind}" for kind in formats}
     assert made.pop("examples") == {"examples.html"}
     table = (root / "after" / "examples" / "examples.html").read_text()
@@ -154,8 +154,7 @@ def test_questions_maps_and_ensemble_of_coattention(tmp_path) -> None:
     kinds = ("answered", "unanswered")
     figure = {"coattention.png", "coattention.svg"}
     assert made == {f"coattention_{kind}": figure for kind in kinds}
-    counts = json.loads((root / "after" / "questions" / "errors.json").read_text())
-    assert {row["system"] for row in counts} == {"BERT Large", "Model 1", "Ensemble"}
+    assert "BERT Large, Model 1, Ensemble" in (root / "after/questions/errors.html").read_text()
     (one,) = with_ensemble([read_runs(root / "squad")], root / "after" / "ensemble")
     assert one.system.iloc[-1] == "ensemble_tiny"
     logs = [(root / "after" / f"coattention_{kind}" / "log").read_text() for kind in kinds]

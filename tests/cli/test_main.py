@@ -66,9 +66,9 @@ def test_a_group_lists_its_own(capsys):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["scor"], "'scor': no such subcommand; did you mean score? choices: analyze-questions, "),
+        (["scor"], "'scor': no such subcommand; did you mean score? choices: answer, "),
         (["score_answers"], "did you mean score-answers?"),
-        (["xyzzy"], "'xyzzy': no such subcommand; choices: analyze-questions, "),
+        (["xyzzy"], "'xyzzy': no such subcommand; choices: answer, "),
         (["prepare"], "prepare: of what? choices: questions, text, translation"),
         (["seeds", "runs/cola"], "seeds: this command is called `fairseq-plugins results compare`"),
         (["plot", "gate"], "plot 'gate': no such subcommand; did you mean gates? choices: "),

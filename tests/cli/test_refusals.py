@@ -42,7 +42,7 @@ def test_refusals_are_one_line_and_status_one(command, tmp_path, monkeypatch, ca
 
 LENGTHS = {
     **dict.fromkeys(
-        ["predict", "robustness", "plot gates", "cases", "plot attention"],
+        ["predict", "robustness", "plot gates", "compare", "plot attention"],
         ["--max-positions", "--long-examples"],
     ),
     **dict.fromkeys(

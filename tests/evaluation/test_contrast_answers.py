@@ -1,7 +1,8 @@
-"""Questions that one system answers and another does not."""
+"""Questions that one system answers and another does not, and errors by question word."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 
 import pytest
@@ -9,9 +10,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 from squad_files import paragraph, question, write_squad
 
-from fairseq_plugins.evaluation.contrast import ContrastOptions, agreement, differing
-from fairseq_plugins.evaluation.contrast_kinds import answer_items
-from fairseq_plugins.evaluation.contrast_report import format_items
+from fairseq_plugins.evaluation.contrast import (
+    Contrast,
+    ContrastOptions,
+    agreement,
+    differing,
+    format_items,
+)
+from fairseq_plugins.evaluation.contrast_answers import (
+    ALL,
+    OTHER,
+    QUESTION_WORDS,
+    answer_items,
+    count_errors,
+    question_type,
+    rows_of,
+)
 from fairseq_plugins.evaluation.squad import exact_match
 from fairseq_plugins.prep.qa_examples import Asked, read_asked
 
@@ -32,8 +46,7 @@ class Plain:
 
 
 def items_of(gold, systems):
-    questions = {name: Plain(golds) for name, golds in gold.items()}
-    return answer_items(questions, systems)
+    return answer_items({name: Plain(golds) for name, golds in gold.items()}, systems)
 
 
 def compare(gold, systems, **criteria):
@@ -41,7 +54,7 @@ def compare(gold, systems, **criteria):
 
 
 def ids(*systems, **criteria):
-    return [one.id for one in compare(GOLD, [*enumerate(systems)], **criteria)]
+    return [one.id for one in compare(GOLD, systems, **criteria)]
 
 
 def test_the_better_system_is_right_and_another_is_wrong():
@@ -52,7 +65,7 @@ def test_the_better_system_is_right_and_another_is_wrong():
 
 
 def test_what_most_get_wrong_comes_first_then_the_widest_gap():
-    found = compare(GOLD, [("1", ONE), ("2", TWO), ("3", THREE)], better="any")
+    found = compare(GOLD, [ONE, TWO, THREE], better="any")
     wrong = [example.right.count(False) for example in found]
     assert wrong == sorted(wrong, reverse=True)
     assert [example.id for example in found] == ["a", "d", "b", "c"]
@@ -63,27 +76,14 @@ def test_what_most_get_wrong_comes_first_then_the_widest_gap():
 
 
 def test_no_answer_is_right_where_there_is_none():
-    (example, *_) = compare({"b": ()}, [("1", ONE), ("2", TWO)])
+    (example, *_) = compare({"b": ()}, [ONE, TWO])
     assert example.right == [False, True]
     assert dict(example.view().lines) == {"gold": [("no answer", "same")]}
 
 
 def test_agreement_counts_every_question_once():
-    found = agreement(items_of(GOLD, [("1", ONE), ("3", THREE)]), "question")
+    found = agreement(items_of(GOLD, [ONE, THREE]), "question")
     assert found == "4 questions: 1 all right, 1 all wrong, systems differ on the rest"
-
-
-@pytest.mark.parametrize(
-    ("systems", "criteria", "said"),
-    [
-        ([("1", ONE), ("2", {"a": ""})], {}, "2: 3 of 4 questions have no prediction, 'b' among"),
-        ([("1", ONE), ("2", TWO)], {"better": "third"}, "--better 'third': choices are"),
-        ([("1", ONE), ("2", TWO)], {"min_gap": -1}, "--min-gap -1: must be at least 0"),
-    ],
-)
-def test_what_cannot_be_compared_is_refused(systems, criteria, said):
-    with pytest.raises(ValueError, match=said):
-        compare(GOLD, systems, **criteria)
 
 
 ANSWERS = st.lists(st.sampled_from(["", "the mill", "mill", "old mill", "Lund"]), min_size=4)
@@ -94,8 +94,8 @@ def test_both_orders_find_the_same(one, two, better):
     gold = {str(n): ("mill",) if n % 2 else () for n in range(min(len(one), len(two)))}
     first, second = ({name: said[int(name)] for name in gold} for said in (one, two))
     turned = {"first": "second", "second": "first", "last": "first", "any": "any"}[better]
-    found = compare(gold, [("1", first), ("2", second)], better=better)
-    other = compare(gold, [("2", second), ("1", first)], better=turned)
+    found = compare(gold, [first, second], better=better)
+    other = compare(gold, [second, first], better=turned)
     assert [(e.id, e.gap) for e in found] == [(e.id, e.gap) for e in other]
     right = {name: exact_match((gold[name] or ("",))[0], first[name]) for name in gold}
     for example in found:
@@ -108,12 +108,12 @@ LONG = "Nadia found a boat. " * 40
 
 
 @pytest.fixture
-def asked(tmp_path):
+def squad(tmp_path):
     body = paragraph(
         CONTEXT, question("a", "When did Mara\tbuild it?", "1912"), question("b", "Who *found* it?")
     )
     more = paragraph(LONG + CONTEXT, question("c", "Who sold it?", "She"), question("d", "Why?"))
-    return read_asked(write_squad(tmp_path / "dev.json", [body, more]))
+    return write_squad(tmp_path / "dev.json", [body, more])
 
 
 SYSTEMS = (
@@ -123,14 +123,12 @@ SYSTEMS = (
 
 
 def shown(asked, style, systems=SYSTEMS):
-    names = ["BERT", "Ours"]
-    found = differing(answer_items(asked, [*enumerate(systems)]))
-    found.sort(key=lambda one: one.id)
-    return format_items(found, names=names, noun="question", is_judged=True, style=style)
+    found = sorted(differing(answer_items(asked, systems)), key=lambda one: one.id)
+    return format_items(found, Contrast("question", found, is_judged=True), ["BERT", "Ours"], style)
 
 
-def test_text_marks_the_gold_answer_and_shows_what_was_said(asked):
-    first, second, third, fourth = shown(asked, "text").rstrip().split("\n\n")
+def test_text_marks_the_gold_answer_and_shows_what_was_said(squad):
+    first, second, third, fourth = shown(read_asked(squad), "text").rstrip().split("\n\n")
     assert first.splitlines() == [
         "question a: When did Mara build it?",
         "  context  Mara built the old mill in >>1912<<. She sold it | to Otto.",
@@ -156,3 +154,92 @@ def test_nothing_reaches_a_terminal_or_breaks_a_page(tmp_path):
     for style in ("text", "html"):
         text = shown(asked, style, systems)
         assert not {"\x1b", "\u202e", "\ud800"} & set(text)
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Predictions of two systems."""
+    for name, answers in zip(("plain", "ours"), SYSTEMS):
+        (tmp_path / f"{name}.json").write_text(json.dumps(answers))
+    return [tmp_path / "plain.json", tmp_path / "ours.json"]
+
+
+def test_the_command_counts_errors_by_question_word_and_draws_them(
+    run_here, squad, files, tmp_path
+):
+    out, page = tmp_path / "new" / "errors", tmp_path / "page.html"
+    given = [files[0], f"BERTQA={files[1]}", "--gold", squad]
+    told = run_here("compare", *given, "--plot", out, "--html", page).out
+    table = [line.split() for line in told.partition("differ on the rest\n\n")[2].splitlines()]
+    assert table[0] == ["type", "questions", "plain", "BERTQA"]
+    counted = [*table[1:5]]
+    assert [row[:3] for row in counted] == [
+        ["who", "2", "2"],
+        ["when", "1", "1"],
+        ["why", "1", "1"],
+        ["all", "4", "4"],
+    ]
+    assert "<td>BERTQA</td>" in page.read_text()
+    assert {path.suffix for path in out.parent.iterdir()} == {".png", ".svg"}
+    assert "BERTQA" in out.with_suffix(".svg").read_text()
+
+
+def test_what_cannot_be_compared_is_one_line(run_here, squad, files, tmp_path):
+    for words, said in (
+        ([files[0]], "needs the predictions of two systems"),
+        ([files[0], tmp_path / "no.json"], "no.json: no such file"),
+        ([*files, "--min-gap", -1], "--min-gap -1.0: must be at least 0"),
+        ([*files, "--split", "valid"], "--split is for models, and"),
+        ([*files, "--plot", files[0] / "x"], "plain.json"),
+    ):
+        done = run_here("compare", *words, "--gold", squad, fails=True)
+        assert done.err.count("\n") == 1
+        assert said in done.err
+    files[1].write_text('{"a": ""}')
+    said = run_here("compare", *files, "--gold", squad, fails=True).err
+    assert "ours.json: 3 of 4 questions have no prediction, 'b' among them" in said
+    write_squad(squad, [paragraph("Mara.", question("a", "Who?", gold=False))])
+    said = run_here("compare", *files, "--gold", squad, fails=True).err
+    assert "'a' has no gold answers" in said
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("What is it?", "what"),
+        ("HOW many?", "how"),
+        ("In which year did who win?", "which"),
+        ("Who said where it is?", "who"),
+        ("what's new?", "what"),
+        ("Whom did they see?", OTHER),
+        ("Whatever happened? Somewhere?", OTHER),
+        ("", OTHER),
+        ("Why", "why"),
+    ],
+)
+def test_the_first_of_the_seven_words_decides(text, kind):
+    assert question_type(text) == kind
+
+
+@given(st.lists(st.sampled_from(["", "x", "y"]), min_size=12, max_size=12))
+def test_types_add_up_to_all(answers):
+    texts = [f"{word} is it?" for word in (*QUESTION_WORDS, "can", "who", "who", "how", "is")]
+    gold = [("x",) if n % 3 else () for n in range(12)]
+    asked = {str(n): Plain(*both) for n, both in enumerate(zip(gold, texts))}
+    *parts, whole = count_errors(asked, [("a", dict(zip(asked, answers)))])
+    assert whole.kind == ALL
+    assert sum(one.wrong for one in parts) == whole.wrong
+    assert whole.wrong == sum(answer != "".join(one) for answer, one in zip(answers, gold))
+    assert sum(one.questions for one in parts) == whole.questions == 12
+    assert 0 <= whole.percent <= 100
+
+
+def test_a_clear_difference_is_marked_and_none_is_not():
+    asked = {str(i): Plain(("x",), "Who?") for i in range(60)}
+    right = dict.fromkeys(asked, "x")
+    wrong = {name: "y" if int(name) % 2 else "x" for name in asked}
+    found = count_errors(asked, [("a", right), ("b", wrong), ("c", right)], samples=200)
+    assert [one.is_other for one in found if one.kind == "who"] == [False, True, False]
+    assert rows_of(found)[1] == ["who", "60", "0 (0.0 %)", "30 (50.0 %) *", "0 (0.0 %)"]
+    (single, *_) = count_errors({"1": Plain(("x",))}, [("a", {"1": "x"}), ("b", {"1": "y"})])[1:]
+    assert not single.is_other  # of one question nothing can be said

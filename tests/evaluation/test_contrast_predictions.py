@@ -1,4 +1,4 @@
-"""Examples that one system gets right and another wrong, as text, Markdown and TSV."""
+"""Examples that one system gets right and another wrong, as text and as a page."""
 
 from __future__ import annotations
 
@@ -10,13 +10,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairseq_plugins.evaluation.contrast import ContrastOptions, agreement, differing
-from fairseq_plugins.evaluation.contrast_files import compare_files, holds_answers
-from fairseq_plugins.evaluation.contrast_kinds import predicted_items
-from fairseq_plugins.evaluation.contrast_report import format_items
+from fairseq_plugins.evaluation.contrast import (
+    Contrast,
+    ContrastOptions,
+    agreement,
+    differing,
+    format_items,
+)
+from fairseq_plugins.evaluation.contrast_kinds import ANSWERS, compare_files, kind_of, predicted
 from fairseq_plugins.evaluation.predictions import (
     SCORE,
     WORD_LABELS,
+    check_same,
     read_predictions,
     target_of_lines,
     with_texts,
@@ -57,12 +62,13 @@ def compare(files, source=None, positive="", **criteria):
     """Return the examples of which one system is right and another wrong."""
     systems = [(str(path), read_predictions(path)) for path in files]
     systems = systems if source is None else with_texts(systems, source)
-    items = predicted_items("classes", systems, positive=positive)
+    check_same(systems)
+    items = predicted("classes", systems, positive=positive).items
     return differing(items, ContrastOptions(**criteria))
 
 
 def shown(found, names, style="text"):
-    return format_items(found, names=names, noun="example", is_judged=True, style=style)
+    return format_items(found, Contrast("example", found, is_judged=True), names, style)
 
 
 def printed(files, **options):
@@ -223,7 +229,7 @@ def test_a_system_may_stand_twice(files, tmp_path):
     """Nothing differs then, and no system is lost, whatever systems are called."""
     once = files[0]
     assert printed([once, once]).startswith("0 of 0 such examples shown")
-    text = printed([once, files[1], once], names=["one", "one", "id"], better="any", max=1)
+    text = printed([f"one={once}", f"one={files[1]}", f"id={once}"], better="any", max=1)
     assert [line.split()[0] for line in text.splitlines()[3:6]] == ["one", "one", "id"]
 
 
@@ -243,7 +249,7 @@ def test_agreement_counts_every_example_once(tmp_path):
         for i, row in enumerate(rows)
     ]
     systems = [(str(path), read_predictions(path)) for path in files]
-    found = agreement(predicted_items("classes", systems), "example")
+    found = agreement(predicted("classes", systems).items, "example")
     assert found == "3 examples: 1 all right, 1 all wrong, systems differ on the rest"
     assert printed(files).endswith(f"0 of 0 such examples shown\n{found}\n")
 
@@ -266,8 +272,7 @@ def test_the_nearer_score_is_better(tmp_path):
     with pytest.raises(ValueError, match="line 1: nan is no number"):
         printed(files)
     systems = [(name, read_predictions(files[1], SCORE)) for name in "ab"]
-    items = predicted_items(SCORE, systems)
-    assert not differing(items, ContrastOptions(better="any"))
+    assert not differing(predicted(SCORE, systems).items, ContrastOptions(better="any"))
 
 
 def test_the_row_of_labels_with_fewer_errors_is_better(tmp_path):
@@ -276,9 +281,9 @@ def test_the_row_of_labels_with_fewer_errors_is_better(tmp_path):
 
     files = [write(tmp_path / str(n), [said("O", one)]) for n, one in enumerate(("O", "B-X"))]
     systems = [(str(path), read_predictions(path, WORD_LABELS)) for path in files]
-    (item,) = differing(predicted_items(WORD_LABELS, systems))
+    (item,) = differing(predicted(WORD_LABELS, systems).items)
     assert item.gap == 50
-    text = printed(files, names=("a", "b"))
+    text = printed([f"{name}={path}" for name, path in zip("ab", files)])
     assert "  a      O [-O-]  (1 of 2 right)\n  b      O B-X  (2 of 2 right)\n" in text
     write(files[1], [said("O")])
     with pytest.raises(ValueError, match="line 1: 2 and 1 and 2 words and labels"):
@@ -289,11 +294,11 @@ def test_whole_json_objects_are_answers_to_questions(tmp_path):
     path = tmp_path / "file"
     for text in ('{"a": "mill"}', '\n{\n"a": "mill",\n"b": ""\n}\n', "{}"):
         path.write_text(text)
-        assert holds_answers(path)
+        assert kind_of(path) == ANSWERS
     one = '{"id": "a", "label": "yes", "probabilities": {}}'
     for text in ("", "{ a mill }", "{" * 99_999 + "}", one, f"{one}\n{one}", "a mill\n{}"):
         path.write_text(text)
-        assert not holds_answers(path)
+        assert kind_of(path) != ANSWERS
     path.write_text('{"a": [{"text": "mill"}]}')
     with pytest.raises(ValueError, match="file is one JSON object, but not of ids with answers"):
-        holds_answers(path)
+        kind_of(path)

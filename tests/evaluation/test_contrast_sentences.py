@@ -13,14 +13,14 @@ from fairseq_plugins.evaluation.contrast import (
     HIT,
     MISS,
     SAME,
+    Contrast,
     ContrastOptions,
     differing,
+    format_items,
     mark_words,
     short_names,
 )
-from fairseq_plugins.evaluation.contrast_files import compare_files
-from fairseq_plugins.evaluation.contrast_kinds import scorer, sentence_items
-from fairseq_plugins.evaluation.contrast_report import format_items
+from fairseq_plugins.evaluation.contrast_kinds import compare_files, scorer, sentence_items
 from fairseq_plugins.files import write_text
 
 GOLD = ["Patek kann Berufung einlegen.", "Das ist gut.", "Er kommt | heute.", "Gleich."]
@@ -117,9 +117,7 @@ def test_marks_keep_any_text(output: str, other: str, gold: str) -> None:
 
 
 def shown(found, style):
-    return format_items(
-        found, names=("base", "syntax"), noun="sentence", is_judged=False, style=style
-    )
+    return format_items(found, Contrast("sentence", found), ("base", "syntax"), style)
 
 
 def render(style: str) -> str:
@@ -153,16 +151,14 @@ def test_files_are_compared_with_sources_from_the_log(tmp_path) -> None:
     write_text(tmp_path / "gold.txt", "\n".join(GOLD) + "\n")
 
     def compared(**options):
-        files = [str(tmp_path / name) for name in ("a.log", "b.txt")]
-        given = {"names": ("base", "syntax"), "gold": str(tmp_path / "gold.txt"), **options}
+        files = [f"base={tmp_path / 'a.log'}", f"syntax={tmp_path / 'b.txt'}"]
+        given = {"gold": str(tmp_path / "gold.txt"), **options}
         return compare_files(ContrastOptions(systems=files, **given), dict)
 
     assert compared(better="both") == render("text") + "3 of 3 such sentences shown\n"
     assert compared(better="both", max=0) == "0 of 3 such sentences shown\n"
     with pytest.raises(ValueError, match="--metric 'comet': choices are bleu, chrf"):
         compared(metric="comet")
-    with pytest.raises(ValueError, match="--names gives 1 names for 2 systems"):
-        compared(names=["x"])
     with pytest.raises(ValueError, match="--positive is not for translations, which"):
         compared(positive="1")
     write_text(tmp_path / "src.txt", "one\n")

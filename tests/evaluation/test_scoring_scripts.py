@@ -73,7 +73,7 @@ def test_compare_predictions_shows_and_writes_the_same_sentences(run, files, tmp
     text = run("compare", *pair, "--max", "2", "--html", str(page))
     assert "2 of 3 such sentences shown" in text
     assert page.read_text(encoding="utf-8").count("<article>") == 2
-    text = run("compare", *pair, "--better", "first", "--names", "base", "ours")
+    text = run("compare", *pair, "--better", "first")
     assert "{+schläft+}" in text
     assert "1 of 1 such" in text
 

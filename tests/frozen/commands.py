@@ -16,12 +16,10 @@ from cli import commands as processes
 ROOT = Path(__file__).resolve().parents[2]
 USER_DIR = ROOT / "fairseq_plugins"
 COMMANDS = {
-    "analyse questions": ("analyze-questions",),
     "answer": ("answer",),
     "ask": ("ask",),
     "augment questions": ("augment", "questions"),
     "average checkpoints": ("average",),
-    "case study": ("cases",),
     "check folder": ("check",),
     "compare predictions": ("compare",),
     "evaluate pipeline": ("score-pipeline",),

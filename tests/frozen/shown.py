@@ -29,7 +29,6 @@ NAMES = {  # of a command here -> today's
     "keep": "results keep",
     "page": "results page",
     "compare": "compare",
-    "question words": "analyze-questions",
 }
 GONE: tuple[str, ...] = ()  # heads of columns that are no longer shown, by their beginnings
 RECORDS = HERE / "results"
@@ -57,7 +56,6 @@ compare pairs: RTE/bert_plain_tiny/FIRST RTE/dabert_tiny/FIRST
 compare translations: WMT/baseline/LOG WMT/pos/LOG
 compare answers: ASKED/plain.json ASKED/ours.json --gold ASKED/dev.json
 page: ASKED/claims.yaml --output out/page.md
-question words: ASKED/dev.json ASKED/plain.json ASKED/ours.json --output out/e
 """  # record: the words of its command, whose name it begins with
 CASES = dict(line.split(": ", 1) for line in CASES.strip().splitlines())
 PLACES = {

@@ -15,11 +15,11 @@ from squad_files import toy_squad
 from fairseq_plugins.data.manifest import TEXT, Manifest, load_vocabulary
 from fairseq_plugins.inference import (
     coattention,
-    difference_study,
     encoder_attention,
     question_answering,
 )
-from fairseq_plugins.inference.options import DIRECTIONS
+from fairseq_plugins.inference.difference_study import word_strengths
+from fairseq_plugins.inference.options import DIFFERENCE, DIRECTIONS
 from fairseq_plugins.inference.prediction import load
 from fairseq_plugins.inference.prediction_inputs import kept_examples
 from fairseq_plugins.prep.folder_check import check_folder
@@ -95,11 +95,10 @@ def test_a_folder_of_any_family_serves_from_raw_files_to_answers(tmp_path, form,
         found = encoder_attention.attend(predictor, rows[0]["texts"])
         assert found.tokens == [piece for piece in pieces if piece not in (own.cls, own.sep)]
     if manifest.sentences == 2:
-        (case,) = difference_study.study_split(predictor, "valid", most=1)
-        for text, told in zip(rows[0]["texts"], case.sentences):
-            shown = "".join(text[begin:end] for begin, end in told.spans)
-            assert shown == "".join(text.split())
-            assert 0 < sum(told.strengths) < 1
+        found = encoder_attention.attend(predictor, rows[0]["texts"], kind=DIFFERENCE)
+        for text, (words, strengths) in zip(rows[0]["texts"], word_strengths(found)):
+            assert "".join(words) == "".join(text.split())
+            assert 0 < sum(strengths) < 1
 
 
 @pytest.mark.slow

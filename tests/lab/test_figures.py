@@ -19,7 +19,7 @@ from matplotlib.figure import Figure
 from matplotlib.legend import Legend
 from matplotlib.text import Text
 
-from fairseq_plugins.evaluation.question_types import TypeErrors
+from fairseq_plugins.evaluation.contrast_answers import TypeErrors
 from fairseq_plugins.evaluation.shades import colour_range
 from fairseq_plugins.lab.figures.curves import gates_table, plot_curves, plot_gates, plot_learning
 from fairseq_plugins.lab.figures.drawing import BLUE, RED, check_stem, look, save, wrapped

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from matplotlib.figure import Figure
 
-from ...evaluation.question_types import TypeErrors
+from ...evaluation.contrast_answers import TypeErrors
 from .drawing import LETTER, SMALL, legend_above, look, note, style, tidy
 
 GROUP = 0.8  # of the room of a type that its bars take

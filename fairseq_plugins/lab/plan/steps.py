@@ -23,9 +23,8 @@ from .values import LINE, NUMBER, TEXT, WHOLE, WORD, Kind, matching
 from .yaml_file import read_as
 
 COMMANDS = (
-    *("analyze-questions", "answer", "cases", "compare", "perturb", "plot attention"),
-    *("plot coattention", "plot fractions", "plot gates", "predict", "robustness", "score"),
-    *("results table", "score-answers"),
+    *("answer", "compare", "perturb", "plot attention", "plot coattention", "plot fractions"),
+    *("plot gates", "predict", "results table", "robustness", "score", "score-answers"),
 )
 OPTIONAL = "?"  # before a place: what is left out where nothing is there
 _INNER = r"(?:/(?!\.)[^/\\{}:,=\x00-\x1f\x7f]+)*/?"  # behind a placeholder: goes down only
@@ -41,7 +40,7 @@ NAMES = listed(
     {
         None: "help workers",
         OUT: "output submission-dir metrics html plot json",
-        PLACE: "against backward checkpoint checkpoints context data ensemble folder folders "
+        PLACE: "backward checkpoint checkpoints context data ensemble folder folders "
         "forward gold ids input null-odds predictions raw-dir ref sets src sys systems",
         _TEXT: "id names pair positive question sentence text",
         WORD: "dataset fields head lang layout split transformations untouched",

@@ -1,0 +1,161 @@
+"""Answers that systems give to questions, as items of a contrast and counted by question word.
+
+Chadha and Sood 2019, "BERTQA - Attention on Steroids", Figures 5 and 6. An answer is right where it
+is exactly a gold one, as SQuAD compares, or where there is none and the system gives none.
+
+A question is of the type of the first of the paper's seven words that stands in it, whatever its
+case: "In which year did who win?" is a "which". Forms of them are other words ("whom", "whose");
+a question without any of the seven is "other".
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from ..messages import quoted
+from .contrast import SAME, SPAN, WRONG, Contrast, Item, Runs, View, plain
+from .example_answers import Answers, example_counts
+from .example_bootstrap import bootstrap
+from .shown_text import NO_ANSWER, as_line, cropped
+from .squad import scores_of
+from .squad_files import read_predictions
+
+QUESTION_WORDS = ("what", "who", "how", "when", "which", "where", "why")
+OTHER, ALL = "other", "all"
+SIGNIFICANT = 0.05
+NOTE = (
+    "Wrong answers (no exact match), and their share of the questions. *: another share than the "
+    f"first system's, p < {SIGNIFICANT}, paired bootstrap over questions."
+)
+
+_WORD = re.compile(rf"\b({'|'.join(QUESTION_WORDS)})\b")
+
+
+def answered(questions: Mapping[str, Any], paths: Sequence[str], names: Sequence[str]) -> Contrast:
+    """Return the questions that systems answer, and their errors by question word.
+
+    Raises:
+        FileNotFoundError, ValueError: see `squad_files.read_predictions`; a question without an
+            answer of a system.
+    """
+    systems = [read_predictions(path) for path in paths]
+    for path, answers in zip(paths, systems):
+        if lacking := [name for name in questions if name not in answers]:
+            raise ValueError(
+                f"{path}: {len(lacking):,} of {len(questions):,} questions have no prediction, "
+                f"{quoted(lacking[0])} among them"
+            )
+    errors = count_errors(questions, list(zip(names, systems)))
+    items = answer_items(questions, systems)
+    return Contrast(
+        "question", items, is_judged=True, table=rows_of(errors), note=NOTE, errors=errors
+    )
+
+
+def answer_items(questions: Mapping[str, Any], systems: Sequence[Mapping[str, str]]) -> list[Item]:
+    """Return questions that systems answer; a score is an answer's F1 in %."""
+    items = []
+    for name, question in questions.items():
+        texts = [answers[name] for answers in systems]
+        said = [(text, *scores_of(question.golds, text)) for text in texts]
+        scores, right = [100 * f1 for *_, f1 in said], [bool(exact) for _, exact, _ in said]
+        items.append(Item(name, scores, right, partial(_answer, question, said)))
+    return items
+
+
+def _answer(question: Any, said: Sequence[tuple[str, float, float]]) -> View:
+    shown = []
+    for text, exact, f1 in said:
+        run = as_line(text) if text else NO_ANSWER, SAME if exact else WRONG
+        shown.append(([run], f"F1 {100 * f1:.1f}"))
+    lines = {"context": _excerpt(question, [text for text, *_ in said])} if question.context else {}
+    lines["gold"] = plain(" | ".join(map(as_line, dict.fromkeys(question.golds))) or NO_ANSWER)
+    return View(as_line(question.text), lines, shown)
+
+
+def _excerpt(question: Any, said: Sequence[str]) -> Runs:
+    """Return the context around a gold answer, which is marked.
+
+    Where no gold answer stands in the context, what a system said decides where it is cut out.
+    """
+    for begin, end in question.spans:
+        parts = zip(cropped(question.context, begin, end), (SAME, SPAN, SAME))
+        return [(as_line(part), mark) for part, mark in parts if part]
+    found = next((text for text in said if text and text in question.context), "")
+    begin = question.context.index(found)
+    return plain(as_line("".join(cropped(question.context, begin, begin + len(found)))))
+
+
+@dataclass(frozen=True)
+class TypeErrors:
+    """What a system gets wrong of one type of question.
+
+    Args:
+        kind: of `QUESTION_WORDS`, `OTHER` or `ALL`.
+        system: its name.
+        questions: how many of this type there are.
+        wrong: how many of them it gets wrong.
+        is_other: whether its share differs from the first system's, tested.
+    """
+
+    kind: str
+    system: str
+    questions: int
+    wrong: int
+    is_other: bool = False
+
+    @property
+    def percent(self) -> float:
+        """Share of wrong answers in %."""
+        return 100 * self.wrong / self.questions
+
+
+def question_type(question: str) -> str:
+    """Return the type of a question."""
+    found = _WORD.search(question.lower())
+    return found[1] if found else OTHER
+
+
+def count_errors(
+    questions: Mapping[str, Any],
+    systems: Sequence[tuple[str, Mapping[str, str]]],
+    *,
+    samples: int = 1000,
+) -> list[TypeErrors]:
+    """Count the errors of systems, type by type, and compare them with the first system's.
+
+    Args:
+        questions: id -> question with ``text`` and ``golds``.
+        systems: names, each with its answers by id, empty for none.
+        samples: resamples of the paired bootstrap over a type's questions.
+
+    Returns:
+        Of each type that occurs, and of all together, one entry a system.
+    """
+    kinds: dict[str, list[str]] = {kind: [] for kind in (*QUESTION_WORDS, OTHER)}
+    for name, question in questions.items():
+        kinds[question_type(question.text)].append(name)
+    found = []
+    for kind, ids in {**kinds, ALL: list(questions)}.items():
+        golds = [list(questions[name].golds) for name in ids]
+        counts = []
+        for system, answers in systems if ids else ():
+            run = Answers(system, "spans", ids, golds, [answers[name] for name in ids])
+            wrong = sum(not scores_of(*pair)[0] for pair in zip(golds, run.predicted))
+            counts.append(example_counts(run, "exact"))
+            test = bootstrap(counts[:1], counts[-1:], samples=samples, seed=12345)
+            is_other = len(counts) > 1 and test.p_value < SIGNIFICANT
+            found.append(TypeErrors(kind, system, len(ids), wrong, is_other))
+    return found
+
+
+def rows_of(found: Sequence[TypeErrors]) -> list[list[str]]:
+    """Lay errors out in rows, a head first and a type a row."""
+    rows = [["type", "questions", *dict.fromkeys(one.system for one in found)]]
+    for kind in dict.fromkeys(one.kind for one in found):
+        cells = [one for one in found if one.kind == kind]
+        shown = [f"{one.wrong:,} ({one.percent:.1f} %){' *' * one.is_other}" for one in cells]
+        rows.append([kind, f"{cells[0].questions:,}", *shown])
+    return rows
