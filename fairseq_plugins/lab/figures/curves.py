@@ -12,14 +12,20 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.text import Annotation
-from matplotlib.ticker import MaxNLocator, StrMethodFormatter
+from matplotlib.ticker import (
+    FuncFormatter,
+    LogLocator,
+    MaxNLocator,
+    NullLocator,
+    StrMethodFormatter,
+)
 
-from .drawing import GREY, SMALL, legend_above, look, note, plain, style, thin_out, tidy, wrapped
+from .drawing import legend_above, look, note, plain, style, tidy, wrapped
 
 Points = Mapping[float, Sequence[float]]  # place across -> a value a seed
 Curves = Mapping[str, Points]  # system -> its points
 _MARKED = 25  # longest curve whose points are marked
+_GATES = "dataset system layer mean min max runs tokens values".split()
 _SEEDS = "line: mean of the seeds; dots: each seed; band: their range"
 
 
@@ -36,17 +42,13 @@ def plot_curves(curves: Curves, metric: str = "BLEU") -> Figure:
     """
     figure, (ax,) = _figure(5.6, 3.5)
     _draw(ax, curves)
-    shares = sorted(set(chain(*curves.values())))
     ax.set_xscale("log")
-    ax.set_xticks(shares, [f"{100 * share:g} %" for share in shares])
-    ax.minorticks_off()
+    ax.xaxis.set_major_locator(LogLocator(10, (1, 2, 5)))
+    ax.xaxis.set_major_formatter(FuncFormatter(lambda share, _: f"{100 * share:g} %"))
+    ax.xaxis.set_minor_locator(NullLocator())
     ax.set(xlabel="share of the training data (logarithmic)", ylabel=metric)
-    tidy(ax, 0.07, 0.14)
-    gaps = _label_gaps(ax, *curves.values()) if len(curves) == 2 else []
-    about = [f"numbers above: {' minus '.join(reversed(list(curves)))}"] * bool(gaps)
-    _finish(figure, ax, about)
-    thin_out(gaps)
-    thin_out(ax.get_xticklabels())
+    tidy(ax, 0.07, 0.08)
+    _finish(figure, ax)
     return figure
 
 
@@ -63,15 +65,12 @@ def plot_gates(panels: Mapping[str, Curves]) -> Figure:
     systems = list(dict.fromkeys(chain(*panels.values())))
     for ax, (dataset, curves) in zip(axes, panels.items()):
         _draw(ax, curves, systems)
-        layers = sorted(set(chain(*curves.values())))
-        ax.set_xticks(layers, list(map(str, layers)))
+        ax.xaxis.set_major_locator(MaxNLocator(8, integer=True, min_n_ticks=1))
         ax.set_xlabel("layer")
         tidy(ax, 0.06, 0.12)
         plain(ax.set_title(wrapped(dataset)))
     axes[0].set_ylabel("gate value (share of local attention)")
     _finish(figure, max(axes, key=lambda ax: len(ax.lines)))
-    for ax in axes:
-        thin_out(ax.get_xticklabels())
     return figure
 
 
@@ -84,17 +83,13 @@ def gates_table(
         panels: see `plot_gates`.
         tokens: dataset and system -> how many tokens the means are over.
     """
-    return pd.DataFrame(
-        {
-            **{"dataset": dataset, "system": system, "layer": layer},
-            **{"mean": np.mean(gates), "min": min(gates), "max": max(gates), "runs": len(gates)},
-            "tokens": tokens[dataset, system],
-            "values": " ".join(f"{gate:.6f}" for gate in gates),
-        }
-        for dataset, curves in panels.items()
-        for system, points in curves.items()
-        for layer, gates in sorted(points.items())
-    )
+    rows = []
+    for dataset, system in ((one, system) for one in panels for system in panels[one]):
+        for layer, gates in sorted(panels[dataset][system].items()):
+            numbers = (np.mean(gates), min(gates), max(gates), len(gates), tokens[dataset, system])
+            own = " ".join(f"{gate:.6f}" for gate in gates)
+            rows.append((dataset, system, layer, *numbers, own))
+    return pd.DataFrame(rows, columns=_GATES)
 
 
 @style()
@@ -114,11 +109,7 @@ def plot_learning(curves: Curves, label: str) -> Figure:
     plain(ax.yaxis.label)
     ax.set_ylabel(label)
     ax.xaxis.set_major_formatter(StrMethodFormatter("{x:,.0f}"))
-    updates = set(chain(*curves.values()))
-    if len(updates) > 1:
-        ax.xaxis.set_major_locator(MaxNLocator(5, integer=True, steps=[1, 2, 5, 10]))
-    else:
-        ax.set_xticks(list(updates))
+    ax.xaxis.set_major_locator(MaxNLocator(5, integer=True, steps=[1, 2, 5, 10], min_n_ticks=1))
     tidy(ax, 0.03, 0.08)
     _finish(figure, ax)
     return figure
@@ -148,16 +139,7 @@ def _draw(ax: Axes, curves: Curves, systems: Sequence[str] = ()) -> None:
         ax.plot(x, means, linewidth=1.6, label=system, markersize=5, **looks)
 
 
-def _finish(figure: Figure, ax: Axes, notes: Sequence[str] = ()) -> None:
+def _finish(figure: Figure, ax: Axes) -> None:
     """Name the systems above a figure; say below it what its marks mean."""
     legend_above(figure, ax)
-    seeds = any(one.collections for one in figure.axes)
-    note(figure, *notes, *[_SEEDS] * seeds)
-
-
-def _label_gaps(ax: Axes, first: Points, second: Points) -> list[Annotation]:
-    """Write the difference of two systems at each shared place, above all that is drawn."""
-    where = {"xycoords": ax.get_xaxis_transform(), "textcoords": "offset points"}
-    how = {"xytext": (0, 3), "ha": "center", "fontsize": SMALL, "color": GREY}
-    gaps = {x: np.mean(second[x]) - np.mean(first[x]) for x in sorted({*first} & {*second})}
-    return [ax.annotate(f"{gap:+.1f}", (x, 1.0), **where, **how) for x, gap in gaps.items()]
+    note(figure, *[_SEEDS] * any(one.collections for one in figure.axes))

@@ -101,23 +101,6 @@ def legend_above(figure: Figure, axes: Axes) -> None:
     figure.set_figheight(figure.get_figheight() + height)
 
 
-def thin_out(texts: Sequence[Text]) -> None:
-    """Hide texts of a line that would touch their neighbours: every second stays, or third, …
-
-    Called when all else is drawn, since what else there is moves them.
-    """
-    if not texts:
-        return
-    figure_of(texts[0]).draw_without_rendering()
-    boxes = [text.get_window_extent() for text in texts]
-    for step in range(1, len(boxes) + 1):
-        shown = boxes[::step]
-        if all(one.x1 + 2 < other.x0 for one, other in zip(shown, shown[1:])):
-            break
-    for number, text in enumerate(texts):
-        text.set_visible(number % step == 0)
-
-
 def tidy(ax: Axes, x: float, y: float, lines: str = "y") -> None:
     """Leave room around the data, draw no frame above and at the right.
 
