@@ -100,12 +100,12 @@ def test_table_is_printed_and_left_in_files(run_here, tmp_path):
             finish(tmp_path / "cola", system, 1e-5, seed, value, metric="mcc", **own)
     text = run_here(TABLE, tmp_path, "--output", tmp_path / "all").out
     assert (tmp_path / "all.md").read_text() == text
-    assert "| + SLA | – | **30.50 ± 0.71** ↑ (2 seeds · p 0.005 · paper 60.0) |" in text
+    assert "| + SLA | – | **30.50 ± 0.71** ↑ (2 seeds · +10.00 · p 0.005 · paper 60.0) |" in text
     assert "Welch" in text
     assert (tmp_path / "all.csv").read_text().count(",cola,valid,") == 2
     assert "| T5 (Raffel et al. 2019) (cited) | – | – (paper 71.6) |" in text
     text = run_here(TABLE, tmp_path / "cola", "--layout", "sla1", "--no-paper").out
-    assert "| + SLA | – | **30.50 ± 0.71** ↑ (2 seeds · p 0.005) |" in text
+    assert "| + SLA | – | **30.50 ± 0.71** ↑ (2 seeds · +10.00 · p 0.005) |" in text
     assert "Li et al. (2020), base" not in text
     assert "bootstrap" not in text
     done = run_here(TABLE, tmp_path, "--layout", "sla2", fails=True)
@@ -119,7 +119,7 @@ def test_bertqas_models_and_their_ensemble_are_in_the_tables(run_here, tmp_path)
     assert done.out == (tmp_path / "all.md").read_text()
     first, second = done.out.index("Table 1)"), done.out.index("Table 3)")
     assert first < second
-    assert "| Ensemble | 3.00M | **81.00** (1 seed · paper 81.09) |" in done.out
+    assert "| Ensemble | 3.00M | **81.00** (1 seed · +11.00 · paper 81.09) |" in done.out
     assert "ensemble_large" not in (tmp_path / "all.csv").read_text()
     assert "Ensemble" in (tmp_path / "all.csv").read_text()
     models = run_here(TABLE, tmp_path / "squad", "--layout", "bertqa1").out

@@ -64,9 +64,9 @@ def test_the_papers_figures_stand_beside_its_systems_on_its_data(tmp_path, name,
     translated(root, "pos", 9.0, features="pos")
     (text, *_), _ = lay_out([root], ["fractions"])
     assert ("newstest2014" in text) == told
-    assert text.count("paper") == told * 2 * len(paper)
+    assert text.count("· paper ") == told * 2 * len(paper)
     assert ("28.94" in text) == ("paper 1.67" in text) == told
-    assert "paper" not in lay_out([root], ["fractions"], paper=False)[0][0]
+    assert "· paper " not in lay_out([root], ["fractions"], paper=False)[0][0]
 
 
 def test_what_was_not_run_is_left_open(root):
@@ -89,7 +89,7 @@ def test_one_seed_is_tested_over_sentences_and_several_against_each_other(root):
     translated(root, "syntax", 7, fraction=0.5, features=ALL)
     few, untested, equal, many = (row[-1] for row in table_of(root).rows)
     assert ("over sentences" in few.detail, few.mark) == (True, "↑")
-    assert ("over seeds" in many.detail, many.mark) == (True, "↑")
+    assert ("· p < 0.001" in many.detail, many.mark) == (True, "↑")
     assert (untested.detail, untested.mark) == ("1 seed · +2.00", "")
     assert equal.detail.endswith("untested: no deviation between seeds")
 

@@ -26,7 +26,7 @@ def test_only_whole_runs_have_arrows_and_p_values(tmp_path, marks, said):
     for text in (table, unescape(page.read_text())):
         assert "All made up." in text
         assert said in text
-        assert ("p < 0.001" in text or "p 0.0" in text or "↑ " in text) == (not marks)
+        assert ("· p < 0.001" in text or "p 0.0" in text or "↑ (" in text) == (not marks)
 
 
 def test_tables_say_how_text_became_words(tmp_path):

@@ -193,10 +193,10 @@ def test_table_2_has_the_papers_rows_with_its_figures_in_both_wirings(tmp_path):
     table = table_of([tmp_path], "bertqa2")
     assert column(table, "SQuAD (F1)") == {
         "BERT": "74.00 (1 seed · paper 74.15)",
-        "Simple Skip": "75.00 (1 seed · paper 74.81)",
-        "Simple Skip, query": "76.00 (1 seed)",
+        "Simple Skip": "75.00 (1 seed · +1.00 · paper 74.81)",
+        "Simple Skip, query": "76.00 (1 seed · +2.00)",
     }
-    assert column(table, "SQuAD (F1 tuned)")["Simple Skip"] == "77.00 (1 seed)"
+    assert column(table, "SQuAD (F1 tuned)")["Simple Skip"] == "77.00 (1 seed · +1.00)"
     assert "SQuAD (EM tuned)" not in cells(table)[0]  # which a run lacks
     assert "Chadha and Sood (2019), on 6,078 questions (half of" in table.caption
 
@@ -206,7 +206,7 @@ def test_table_3_compares_models_trained_on_other_data(tmp_path):
     answered(tmp_path, "model1_large", [0.9, 0.91, 0.905], "bertqa_literal_large", data="d")
     (table,) = tables_of([tmp_path])
     found = column(table, "SQuAD (F1)")["Model 1"]
-    assert found == "90.50 ± 0.50 ↑ (3 seeds · p < 0.001 · paper 82.08)"
+    assert found == "90.50 ± 0.50 ↑ (3 seeds · +10.00 · p < 0.001 · paper 82.08)"
     assert "Table 3)" in table.title  # no system of Table 2 ran
 
 
@@ -226,7 +226,7 @@ def test_the_ensemble_stands_in_table_3_beside_the_papers(tmp_path):
     found = with_ensemble(parts_of([tmp_path]), folder)
     (table,) = paper_tables(found, "bertqa3", OVER_SEEDS)
     assert named(table) == ["BERT", "Model 1", "Model 2", "Model 3", "Ensemble"]
-    assert column(table, "SQuAD (F1)")["Ensemble"] == "83.00 (1 seed · paper 83.42)"
+    assert column(table, "SQuAD (F1)")["Ensemble"] == "83.00 (1 seed · +3.00 · paper 83.42)"
     assert column(table, "parameters")["Ensemble"] == "3.00M"
     said = "Ensemble of model1_large, model2_large, model3_large, rule paper"
     assert said in table.notes[-1]

@@ -13,7 +13,7 @@ import pandas as pd
 
 from ..rows import PlacedRow, Row
 from . import squad_answers
-from .frame import frame, frame_of
+from .frame import frame_of
 from .layouts import MODELS, Entries, labels, special
 from .paper_tables import row_of
 from .tables import Heading, ResultTable, TableCell, words
@@ -23,14 +23,7 @@ QUERY = "query_"  # how the names of systems in the other wiring begin
 
 
 class Models(Entries):
-    """The layout.
-
-    Args:
-        title: of the table.
-        systems: kind -> what the paper says of it.
-        usual: option -> value that goes without saying; the options that are named.
-        called: option and value -> what the paper calls it.
-    """
+    """The layout; its file says what its entries are."""
 
     title: str
     systems: dict[str, str]
@@ -82,35 +75,32 @@ def with_ensemble(found: Sequence[pd.DataFrame], folder: str | Path) -> list[pd.
     folder = Path(folder)
     metrics = squad_answers.metrics_of(folder)
     about = squad_answers.read_json(folder / squad_answers.METRICS)
-    runs = {run["folder"].resolve(): run for one in found for run in one.to_dict("records")}
-    members: list[dict[str, Any]] = []
+    runs = {run.folder.resolve(): run for one in found for run in one.itertuples()}
+    members: list[Any] = []
     for checkpoint in map(Path, about.get("checkpoints", ())):
         if (at := checkpoint.resolve().parent) not in runs:
             raise ValueError(f"{folder}: {checkpoint} is of none of the runs that are reported")
         members.append(runs[at])
     of = str(about.get("of", ""))
-    if not members or not of.startswith(f"{members[0]['validation']} of "):
+    if not members or not of.startswith(f"{members[0].validation} of "):
         raise ValueError(
             f"{folder} holds no answers of checkpoints to split 'valid', but to {of!r}"
         )
-    rows = [row_of(run) for run in frame(members).itertuples()]
-    wired = QUERY if all(row.kind.startswith(QUERY) for row in rows) else ""
-    first, of_runs = members[0]["row"], "experiment part dataset arch status metric chosen_on data"
-    made = Row(
-        **{name: getattr(first, name) for name in of_runs.split()},
-        system=f"{wired}{ENSEMBLE}_{rows[0].size}",
-        seed=1,
-        learning_rate=math.nan,
-        choice={
-            "of": ", ".join(run["system"] for run in members),
-            "rule": str(about.get("ensemble")),
-        },
-        metrics={first.chosen_on: metrics},
-        last=metrics,
-        parameters=sum(run["parameters"] for run in members),
-        folder="",
-    )
-    (line,) = frame_of([PlacedRow(str(folder), made, folder)]).to_dict("records")
-    line["root"] = members[0]["root"]
-    runs = [(one.to_dict("records"), one.root.iloc[0] == line["root"]) for one in found]
-    return [frame([*lines, *[line] * is_home]) for lines, is_home in runs]
+    kinds = [row_of(run).kind for run in members]
+    wired, first = QUERY * all(kind.startswith(QUERY) for kind in kinds), members[0].row
+    whose = ", ".join(run.system for run in members)
+    own = {
+        "system": f"{wired}{ENSEMBLE}_{row_of(members[0]).size}",
+        "seed": 1,
+        "learning_rate": math.nan,
+        "choice": {"of": whose, "rule": str(about.get("ensemble"))},
+        "metrics": {first.chosen_on: metrics},
+        "last": metrics,
+        "parameters": sum(run.parameters for run in members),
+    }
+    made = Row(**first.model_dump(exclude={"counts", "options", "gates"}) | own)
+    line = frame_of([PlacedRow(str(folder), made, folder)]).assign(root=members[0].root)
+    return [
+        pd.concat([one, line], ignore_index=True) if one.root.iloc[0] == members[0].root else one
+        for one in found
+    ]

@@ -15,17 +15,12 @@ import pandas as pd
 from ...messages import named
 from ..plan.grid import SIZES, variant
 from ..plan.prepare import TRANSLATION
-from .choice import chosen_at, scale_of
-from .compare import Difference, Significance
+from .choice import chosen_at
+from .compare import Significance
 from .frame import Shown
-from .layouts import DOWN, SIGNIFICANT, UP, Column, Place, TableLayout, labels, layouts, sizeless
-from .scores import Score, laid_out
+from .layouts import Column, Place, TableLayout, labels, layouts, sizeless
+from .scores import Score, compared_with, how_to_read, laid_out
 from .tables import NONE, Heading, ResultTable, TableCell, millions, paper_text, words
-
-_CHOSEN = (
-    "Bold: best of the column. Each system has the setting with the best mean on the validation "
-    "set, among those with most seeds:"
-)
 
 
 class Row(NamedTuple):
@@ -197,14 +192,11 @@ def _scores(layout: TableLayout, block: _Block, test: Significance) -> Iterator[
     """Yield the scores of a dataset, each compared with the baseline's of the same size."""
     dataset = block.column.dataset
     for row, one in block.chosen.items():
-        first = block.chosen.get(Row(row.size, layout.baseline))
-        figures = _figures(layout, row)
+        base, figures = block.chosen.get(Row(row.size, layout.baseline)), _figures(layout, row)
         for place in block.column.places:
             shown = Shown(place[2], block.split)
-            untested = first is None or first is one
-            tested = Difference() if untested else test(first, one, shown)
-            own = {"size": row.size, "tested": tested, "paper": figures[place]}
-            yield Score(row, place, row.label, dataset, shown, one, **own)
+            own = compared_with(base, one, shown, test) | {"paper": figures[place]}
+            yield Score(row, place, row.label, dataset, shown, one, size=row.size, **own)
     for name in layout.cited:
         for place, figure in layout.cited_figures(name).items():
             if place in block.column.places and not math.isnan(figure):
@@ -224,7 +216,7 @@ def _table(layout: TableLayout, blocks: Sequence[_Block], test: Significance) ->
     rows: dict[Any, list[TableCell]] = {}
     for row in ours:
         own = [one for one in scores if one.row == row]
-        rows[row] = [TableCell(row.label, row.size * several), _parameters(layout, row, blocks)]
+        rows[row] = [TableCell(row.label, row.size * several), _parameters(own)]
         rows[row].append(_average(layout, own, _figures(layout, row)))
     for name in dict.fromkeys(one.row for one in scores if one.runs.empty):
         average = _average(layout, [], layout.cited_figures(name))
@@ -235,11 +227,13 @@ def _table(layout: TableLayout, blocks: Sequence[_Block], test: Significance) ->
     for block in blocks:
         headings += [Heading(block.column.title, title) for title in block.column.metrics]
         places += block.column.places
+    source = f"{layout.source}, of the same size, or else of the base size"
+    first = f"{labels()[layout.baseline]} of the same size"
     return ResultTable(
         layout.title,
         headings,
         laid_out(rows, places, scores, bold=True),
-        " ".join(_how_to_read(layout, scores, test)),
+        f"{how_to_read(first, test, scores, source)} Bold: best of the column.",
         (*layout.notes, *(block.origin() for block in blocks)),
         scores=tuple(one.line(layout.title) for one in scores),
     )
@@ -254,27 +248,8 @@ def _average(layout: TableLayout, own: Sequence[Score], figures: dict[Place, flo
     return TableCell(NONE if math.isnan(mean) else f"{mean:.2f}", below, mean)
 
 
-def _parameters(layout: TableLayout, row: Row, blocks: Sequence[_Block]) -> TableCell:
-    """Show the number of parameters; of what joins BERT's layers, also the number that it adds."""
-    sides = (row, Row(row.size, layout.baseline))
-    counts: list[Any] = [
-        [None if one is None else one.parameters.iloc[0] for one in map(block.chosen.get, sides)]
-        for block in blocks
-    ]
-    joins = labels().get(row.kind, "").startswith("+")
-    added = (f"{(own - plain) / 1e6:+.2g}M" for own, plain in counts if joins and own and plain)
-    return millions(next(own for own, _ in counts if own is not None), next(added, ""))
-
-
-def _how_to_read(layout: TableLayout, scores: Sequence[Score], test: Significance) -> Iterator[str]:
-    """Yield what a reader has to know of the cells, a sentence each."""
-    scale = "" if any(scale_of(one.shown.metric) == 1 for one in scores) else " × 100"
-    yield f"Scores{scale} of the best checkpoint: mean ± standard deviation over seeds."
-    first = f"{labels()[layout.baseline]} of the same size"
-    if all(math.isnan(one.tested.p_value) for one in scores):
-        yield f"No arrows: nothing could be tested against {first} (two seeds a side)."
-    else:
-        yield f"{UP} better, {DOWN} worse than {first}, p < {SIGNIFICANT}, {test.name}."
-    if not all(math.isnan(one.paper) for one in scores):
-        yield f"Paper: {layout.source}, of the same size, or else of the base size."
-    yield _CHOSEN
+def _parameters(own: Sequence[Score]) -> TableCell:
+    """Show the number of parameters, and how many of them the baseline lacks."""
+    sides = [(one.runs.parameters.iloc[0], sum(one.base.parameters[:1])) for one in own]
+    added = (f"{(count - plain) / 1e6:+.2g}M" for count, plain in sides if 0 < plain != count)
+    return millions(sides[0][0], next(added, ""))

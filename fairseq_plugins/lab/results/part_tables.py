@@ -15,8 +15,8 @@ from ..plan.prepare import TRANSLATION
 from .choice import NO_FEATURES, baseline_of, chosen_at, scale_of, shown_of
 from .compare import Significance
 from .frame import Shown
-from .layouts import DOWN, SHARE, SIGNIFICANT, UP, PartLayout
-from .scores import Score, laid_out
+from .layouts import SHARE, PartLayout
+from .scores import Score, compared_with, how_to_read, laid_out
 from .tables import (
     NONE,
     Heading,
@@ -58,13 +58,8 @@ def part_table(
     title = f"{label_of(found)}: {shown.metric} by {layout.title}"
     columns = sorted(dict.fromkeys(one.column for one in scores), key=lambda name: name != first)
     headings = [Heading(name, shown.title) if name else Heading(shown.title) for name in columns]
-    caption = (
-        f"{name_of(shown.metric)} on split {shown.split!r}: mean ± standard deviation over seeds, "
-        f"and what is gained over {first}; each system at the setting that is best on the "
-        f"validation set. {UP} better, {DOWN} worse with p < {SIGNIFICANT}: {test.name}"
-    )
-    if not all(math.isnan(one.paper) for one in scores):
-        caption += f" Paper: {layout.source}."
+    caption = f"{name_of(shown.metric)} on split {shown.split!r}. "
+    caption += how_to_read(first, test, scores, layout.source)
     leads = {row: _leads(layout, row, pd.concat(own)) for row, own in rows.items()}
     cells = laid_out(leads, columns, scores)
     lines = tuple(one.line(title) for one in scores)
@@ -81,16 +76,13 @@ def _scores(
     bases = {share: chosen_at(own, own.system).get(first) for share, own in shares}
     printed = paper and label.startswith(layout.data) and shown.metric == layout.metric
     for (row, column), one in _best_at(runs, layout).items():
-        setting, base = one.setting.iloc[0], bases[one.fraction.iloc[0]]
-        own: dict[str, Any] = {}
-        if base is not None and base.setting.iloc[0] != setting:
-            own = {"base": base, "tested": test(base, one, shown)}
+        own = compared_with(bases[one.fraction.iloc[0]], one, shown, test)
         if layout.rows != SHARE:
             chosen = Shown(one.metric.iloc[0], one.validation.iloc[0])
             own["more"] = f"{chosen.metric} {fmean(chosen.values(one)):.3f}"
         if printed:
             own["paper"] = layout.paper.get(row, {}).get(column, math.nan)
-        yield Score(row, column, setting.system, label, shown, one, **own)
+        yield Score(row, column, one.system.iloc[0], label, shown, one, **own)
 
 
 def share_curves(found: pd.DataFrame) -> tuple[dict[str, dict[float, list[float]]], Shown]:

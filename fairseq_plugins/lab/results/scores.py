@@ -7,6 +7,7 @@ chosen setting, over its seeds, or a figure of a paper alone.
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from statistics import fmean
 from typing import Any
 
@@ -14,8 +15,9 @@ import pandas as pd
 
 from ...evaluation.metrics import deviation
 from .choice import scale_of
-from .compare import Difference
+from .compare import SEEDS, Difference, Significance
 from .frame import Shown, frame
+from .layouts import DOWN, SIGNIFICANT, UP
 from .tables import (
     NONE,
     TableCell,
@@ -28,7 +30,11 @@ from .tables import (
     with_best,
 )
 
-_NONE = TableCell(NONE)
+_CAPTION = (
+    "Mean ± standard deviation over seeds, and, as far as known, what is gained over {}, p, and "
+    "the paper's figure; each system at the setting with the best mean on the validation set, "
+    f"among those with most seeds. {UP} better, {DOWN} worse with p < {SIGNIFICANT}: {{}}."
+)
 
 
 @dataclass(frozen=True)
@@ -40,8 +46,8 @@ class Score:
         system, size, dataset: whose it is.
         shown: the metric and its split.
         runs: of the seeds; none for a figure alone.
+        base: those of the baseline, if it is compared.
         tested: against the baseline.
-        base: runs of the baseline, if what is gained over them is to be told.
         paper: the paper's figure.
         more: what else stands below it.
     """
@@ -51,10 +57,10 @@ class Score:
     system: str
     dataset: str
     shown: Shown
-    runs: pd.DataFrame = field(default_factory=lambda: frame([]))
-    size: str = ""
+    runs: pd.DataFrame = field(default_factory=partial(frame, []))
+    base: pd.DataFrame = field(default_factory=partial(frame, []))
     tested: Difference = Difference()
-    base: pd.DataFrame = field(default_factory=lambda: frame([]))
+    size: str = ""
     paper: float = math.nan
     more: str = ""
 
@@ -73,9 +79,9 @@ class Score:
         said, tested, gain = p_text(self.tested.p_value), self.tested, ""
         if len(self.base):
             gain = self._signed(fmean(self.values) - fmean(self.shown.values(self.base)))
-        if said and gain:
+        if said and tested.over != SEEDS:
             said += f" over {tested.over}"
-            several = max(len(self.values), len(self.base)) > 1
+            several = max(len(self.runs), len(self.base)) > 1
             if several and self._signed(tested.difference) != gain:
                 said += f" of the seeds of both ({self._signed(tested.difference)})"
         details = (gain, said or tested.untested, self.more, paper_text(self.paper))
@@ -93,12 +99,27 @@ class Score:
         line |= {"deviation": deviation(self.values) if self.values else None}
         line |= {"p": self.tested.p_value, "untested": self.tested.untested, "mark": self.mark}
         line |= {"paper": self.paper}
-        if self.runs.empty:
-            return line
-        run = self.runs.iloc[0]
-        line |= {"parameters": run.parameters or None, "learning_rate": run.learning_rate}
-        line |= {"epochs": run.epochs or None, "updates": run.updates or None}
-        return line | {"fraction": run.fraction, "choice": run.setting.choices}
+        for run in self.runs[:1].itertuples():
+            line |= {"parameters": run.parameters or None, "learning_rate": run.learning_rate}
+            line |= {"epochs": run.epochs or None, "updates": run.updates or None}
+            line |= {"fraction": run.fraction, "choice": run.setting.choices}
+        return line
+
+
+def compared_with(
+    base: pd.DataFrame | None, runs: pd.DataFrame, shown: Shown, test: Significance
+) -> dict[str, Any]:
+    """Return what a `Score` says of its baseline; nothing where there is none, or of itself."""
+    if base is None or base.setting.iloc[0] == runs.setting.iloc[0]:
+        return {}
+    return {"base": base, "tested": test(base, runs, shown)}
+
+
+def how_to_read(baseline: str, test: Significance, scores: Sequence[Score], source: str) -> str:
+    """Return the caption of a table."""
+    caption = _CAPTION.format(baseline, test.name.rstrip("."))
+    has_paper = any(not math.isnan(one.paper) for one in scores)
+    return f"{caption} Paper: {source}." if has_paper else caption
 
 
 def laid_out(
@@ -118,7 +139,8 @@ def laid_out(
     """
     cells = {(one.row, one.column): one.cell() for one in scores}
     found = [
-        [*first, *(cells.get((row, one), _NONE) for one in columns)] for row, first in rows.items()
+        [*first, *(cells.get((row, one), TableCell(NONE)) for one in columns)]
+        for row, first in rows.items()
     ]
     metrics = {one.column: one.shown.metric for one in scores}
     for place, column in enumerate(columns, start=len(found[0]) - len(columns)):

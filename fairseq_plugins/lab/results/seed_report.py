@@ -1,7 +1,7 @@
 """What systems gain over a baseline, over seeds and over examples: the report of `compare`."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -91,7 +91,10 @@ def make_report(
         ValueError: an unknown metric or system, or runs that cannot be compared.
     """
     found = read_runs(root)
-    _check_names({"--baseline": [baseline] * bool(baseline), "--systems": systems}, found)
+    known = set(found.system)
+    for flag, name in (("--baseline", baseline), *(("--systems", name) for name in systems)):
+        if name and name not in known:
+            raise ValueError(f"{flag} {name!r}: choices are {named(sorted(known))}")
     baseline = baseline or plain_of(found)
     if systems:
         found = found[found.system.isin([baseline, *systems])]
@@ -106,14 +109,6 @@ def make_report(
         shown,
     )
     return report._replace(remarks=list(_remarks(report, Path(root).is_file())))
-
-
-def _check_names(names: Mapping[str, Sequence[str]], found: pd.DataFrame) -> None:
-    """Refuse a system that has no run; flag -> systems."""
-    known = set(found.system)
-    for flag, name in ((flag, name) for flag, several in names.items() for name in several):
-        if name not in known:
-            raise ValueError(f"{flag} {name!r}: choices are {named(sorted(known))}")
 
 
 def _remarks(report: SeedReport, is_rows: bool) -> Iterator[str]:

@@ -6,7 +6,7 @@ Everything in it is plain text; whoever lays it out on a page escapes it.
 import math
 import re
 import statistics
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -178,25 +178,18 @@ def mark_of(p_value: float, difference: float, metric: str) -> str:
     return UP if (difference > 0) == (best_of(metric) is max) else DOWN
 
 
-def table_lines(
-    table: ResultTable, escape: Callable[[str], str] = as_markdown_cell
-) -> Iterator[str]:
-    """Yield the lines of a table in Markdown, without its title and what stands below it.
-
-    Args:
-        table: what to show.
-        escape: what is done to every text.
-    """
-
-    def shown(cell: TableCell) -> str:
-        text = f"**{escape(cell.text)}**" if cell.is_best else escape(cell.text)
-        below = escape(cell.detail)
-        return " ".join(filter(None, (text, cell.mark, f"({below})" if below else "")))
-
+def table_lines(table: ResultTable) -> list[str]:
+    """Return the lines of a table in Markdown, without its title and what stands below it."""
     heads = [TableCell(heading.text, heading.detail) for heading in table.headings]
     rules = ("---:" if heading.is_number else "---" for heading in table.headings)
-    first, *others = (f"| {' | '.join(map(shown, row))} |" for row in (heads, *table.rows))
-    yield from (first, f"|{'|'.join(rules)}|", *others)
+    first, *others = (f"| {' | '.join(map(_shown, row))} |" for row in (heads, *table.rows))
+    return [first, f"|{'|'.join(rules)}|", *others]
+
+
+def _shown(cell: TableCell) -> str:
+    text, below = as_markdown_cell(cell.text), as_markdown_cell(cell.detail)
+    text = f"**{text}**" if cell.is_best else text
+    return " ".join(filter(None, (text, cell.mark, f"({below})" if below else "")))
 
 
 def format_table(table: ResultTable) -> str:
