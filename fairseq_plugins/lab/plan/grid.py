@@ -133,12 +133,14 @@ class Grid:
 
     def rates_of(self, system: str) -> tuple[float, ...]:
         """Return a system's learning rates, its own or the grid's."""
-        own = self.systems[system].get(OWN_RATE, self.learning_rates)
-        return tuple(map(float, own if isinstance(own, (list, tuple)) else [own]))
+        own = self.systems[system].get(OWN_RATE)
+        if own is None:
+            return self.learning_rates
+        return tuple(map(float, _listed(own)))
 
     def data_of(self, system: str) -> str:
         """Return what a system calls its own prepared folder; empty for the grid's."""
-        return str(self.systems[system].get(OWN_DATA, ""))
+        return str(self.systems[system].get(OWN_DATA) or "")
 
 
 def variant(system: str, option: str, value: Any) -> str:
