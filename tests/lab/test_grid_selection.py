@@ -93,7 +93,7 @@ def test_trials_are_small_and_say_so():
     small = asked(whole, "--smoke")
     assert (small.updates, small.seeds, small.fractions) == (2, (1,), (0.5,))
     assert (small.validate_every, small.average, small.trial) == (0, 0, "smoke")
-    assert small.systems["far_tiny"]["freeze-layers"] is None
+    assert small.systems["far"]["freeze-layers"] is None
 
 
 def test_a_preset_takes_the_first_of_everything_but_seeds():

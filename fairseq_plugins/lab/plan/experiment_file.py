@@ -24,7 +24,6 @@ from pydantic import BaseModel
 from ...messages import named, quoted
 from .grid import KEYS, SIZES, Below, Grid, Line, changed, grid_of, read_grid
 from .grid_selection import resize
-from .prepare import TRANSLATION
 from .steps import AfterStep, read_steps
 from .systems import FOLDER
 from .values import one_of
@@ -50,15 +49,13 @@ class PlannedPart:
         return Path(self.data or f"data-bin/{self.name}{f'_{self.size}' if self.size else ''}")
 
     def resized(self, size: str) -> PlannedPart:
-        """Return it with all systems in a size, its own or that given; translation has none.
+        """Return it with all systems in a size, its own or that given; see `resize`.
 
-        A grid that has this size already stays what it is, and so does the name of its data.
+        Where the grid stays what it is, so does the name of its data.
         """
         size = size or self.size
-        own = {options["arch"].rpartition("_")[2] for options in self.grid.systems.values()}
-        if not size or own == {size} or self.grid.dataset == TRANSLATION:
-            return replace(self, size="")
-        return replace(self, size=size, grid=resize(self.grid, size))
+        grid = resize(self.grid, size) if size else self.grid
+        return replace(self, size="" if grid == self.grid else size, grid=grid)
 
 
 @dataclass(frozen=True)

@@ -57,11 +57,9 @@ def smoke(grid: Grid) -> Grid:
     """
     own = {"pretrained": "none", "freeze-layers": None}  # there are no weights to keep
     if grid.dataset == TRANSLATION:
-        small = _with_options(preset(grid), {"arch": "syntax_transformer_tiny"})
-    else:
-        small = _with_options(resize(preset(grid), "tiny"), own)
+        own = {"arch": "syntax_transformer_tiny"}
     return replace(
-        small,
+        _with_options(resize(preset(grid), "tiny"), own),
         updates=2,
         trial="smoke",
         fractions=(min(grid.fractions),),
@@ -136,7 +134,7 @@ def _with_options(grid: Grid, options: Options) -> Grid:
 
 
 def resize(grid: Grid, size: str) -> Grid:
-    """Return the grid with all systems in another size, one of `SIZES`.
+    """Return the grid with all systems in another size, one of `SIZES`; translation has none.
 
     An architecture ends with its size: ``bert_sla_minilm`` becomes ``bert_sla_base``, and a system
     called by it with it; a name of its own gets the size behind it. One without a size, like
@@ -144,6 +142,9 @@ def resize(grid: Grid, size: str) -> Grid:
     """
     if size not in SIZES:
         raise ValueError(f"--size {size!r}: choices are {', '.join(SIZES)}")
+    arches = [options["arch"] for options in grid.systems.values()]
+    if grid.dataset == TRANSLATION or all(arch.endswith(f"_{size}") for arch in arches):
+        return grid
     systems = {}
     for name, options in grid.systems.items():
         kind, _, old = options["arch"].rpartition("_")
