@@ -77,8 +77,19 @@ def parse_json(text: str) -> Any:
 
 
 def read_json(path: str | Path) -> dict[str, Any]:
-    """Read a JSON file of our own, as `read_text` does; an empty mapping if there is none."""
-    return json.loads(read_text(path)) if os.path.lexists(path) else {}
+    """Read a JSON object; an empty one if there is no such file.
+
+    Raises:
+        OSError: the file cannot be read.
+        ValueError: it holds something else; names the file.
+    """
+    try:
+        found = parse_json(read_text(path)) if os.path.lexists(path) else {}
+    except ValueError as error:
+        raise ValueError(f"{path}: not JSON: {error}") from None
+    if not isinstance(found, dict):
+        raise ValueError(f"{path}: not a JSON object")
+    return found
 
 
 def read_tail(path: str | Path, size: int, start: int = 0) -> str:

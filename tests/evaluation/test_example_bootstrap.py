@@ -122,22 +122,20 @@ def test_a_difference_that_ties_in_many_resamples_is_not_sure():
     assert found.p_value > 0.3
 
 
-def test_one_example_is_not_tested():
-    """It is drawn again and again, so that any difference would look certain."""
+def test_what_tells_nothing_of_other_examples_is_not_tested():
+    """One example, which is drawn again and again; a diverged model; equal systems."""
     wrong = Answers("a", "classes", ["0"], ["1"], ["0"])
     found = bootstrap([wrong], [Answers("b", "classes", ["0"], ["1"], ["1"])], "accuracy")
-    assert found.difference == 1
-    assert not found.p_value < 1
-
-
-@pytest.mark.parametrize("broken", [float("nan"), float("inf")])
-def test_scores_that_are_no_numbers_are_not_tested(broken):
-    """A diverged model must not count as significantly worse, or better."""
-    run, other = answers("score", 0.9, 1), answers("score", 0.5, 2)
-    other.predicted[0] = broken
-    with np.errstate(invalid="ignore"):
-        found = bootstrap([run], [other], "mse", samples=20)
-    assert not found.p_value < 1
+    assert (found.difference, found.p_value < 1) == (1, False)
+    for broken in (float("nan"), float("inf")):
+        run, other = answers("score", 0.9, 1), answers("score", 0.5, 2)
+        other.predicted[0] = broken
+        with np.errstate(invalid="ignore"):
+            assert not bootstrap([run], [other], "mse", samples=20).p_value < 1
+    for count in (2, 9):
+        ids = [str(number) for number in range(count)]
+        run = Answers("run", "classes", ids, ["0"] * count, ["1"] + ["0"] * (count - 1))
+        assert bootstrap([run], [run], "accuracy", samples=10).p_value == 1.0
 
 
 def test_seed_decides_the_resamples():
@@ -166,6 +164,10 @@ def test_answers_are_read_from_prediction_files(tmp_path):
     [
         ('{"id": "1", "label": "a"}\n', "no example has a gold"),
         ('{"id": "1", "score": 1, "gold": 1}\n{"id": "2"}\n', "line 2: no prediction"),
+        (
+            '{"id": "0", "label": "a", "gold": "a"}\n{"id": "1", "score": 1, "gold": 2}\n',
+            "one kind",
+        ),
         ("x\n", "line 1: no JSON"),
         ("[1]\n", "line 1: no prediction"),
         ("", "no example has a gold"),
@@ -177,36 +179,28 @@ def test_files_that_hold_no_predictions_are_refused(tmp_path, text, message):
         read_answers(tmp_path / "p")
 
 
-def test_runs_that_cannot_be_compared_are_refused():
-    run = answers("classes", 0.5)
-    other = Answers("else", "classes", run.ids[:-1], run.gold[:-1], run.predicted[:-1])
-    with pytest.raises(ValueError, match="else and run0 are predictions of other examples"):
-        bootstrap([run], [other], "mcc")
-    with pytest.raises(ValueError, match="'pearson' is not one of accuracy"):
-        bootstrap([run], [run], "pearson")
-    with pytest.raises(ValueError, match="needs the positive label"):
-        bootstrap([run], [run], "f1")
-    with pytest.raises(ValueError, match="at least one sample"):
-        bootstrap([run], [run], "mcc", samples=0)
+RUN = answers("classes", 0.5)
+OTHER = Answers("else", "classes", RUN.ids[:-1], RUN.gold[:-1], RUN.predicted[:-1])
 
 
 @pytest.mark.parametrize(
-    ("target", "metric"),
-    [("classes", "f1"), ("word_labels", "token_f0.5"), ("word_labels", "detection_f1")],
+    ("baseline", "system", "metric", "options", "message"),
+    [
+        ([RUN], [OTHER], "mcc", {}, "else and run0 are predictions of other examples"),
+        ([RUN], [RUN], "pearson", {}, "'pearson' is not one of accuracy"),
+        ([RUN], [RUN], "f1", {}, "needs the positive label, '' is none of a, b"),
+        ([RUN], [RUN], "f1", {"positive": "c"}, "needs the positive label, 'c' is none of a, b"),
+        *(
+            ([answers("word_labels", 0.5)],) * 2 + (metric, {"positive": "x"}, "'x' is none of")
+            for metric in ("token_f0.5", "detection_f1")
+        ),
+        ([RUN], [RUN], "mcc", {"samples": 0}, "at least one sample"),
+        ([RUN] * 2, [RUN] * 3, "mcc", {"over_seeds": True}, "2 and 3 runs are no pairs"),
+    ],
 )
-@pytest.mark.parametrize("positive", ["", "yse"])
-def test_positive_labels_that_are_none_are_refused(target, metric, positive):
-    pair = [answers(target, 0.5, 1)], [answers(target, 0.6, 2)]
-    with pytest.raises(ValueError, match=f"needs the positive label, '{positive}' is none of"):
-        bootstrap(*pair, metric, positive=positive, samples=5)
-
-
-def test_predictions_of_two_kinds_are_refused(tmp_path):
-    path = tmp_path / "p.jsonl"
-    rows = [{"id": "0", "label": "a", "gold": "a"}, {"id": "1", "score": 1.0, "gold": 2.0}]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    with pytest.raises(ValueError, match="predictions of more than one kind"):
-        read_answers(path)
+def test_runs_that_cannot_be_compared_are_refused(baseline, system, metric, options, message):
+    with pytest.raises(ValueError, match=message):
+        bootstrap(baseline, system, metric, **options)
 
 
 @pytest.mark.parametrize("metric", NAMES["entities"])
@@ -260,12 +254,6 @@ def test_seeds_and_examples_are_drawn_as_a_loop_draws_them(target):
     assert (alone.low, alone.high) != (found.low, found.high)
 
 
-def test_runs_that_are_no_pairs_are_refused():
-    runs = [answers("classes", 0.5, seed) for seed in range(3)]
-    with pytest.raises(ValueError, match="2 and 3 runs are no pairs"):
-        bootstrap(runs[:2], runs, "accuracy", over_seeds=True)
-
-
 def pairs(dice, runs, *, gain=0.0, shared=0.0, seeds=0.0, count=200):
     """Make runs of two systems that agree on examples at random.
 
@@ -306,25 +294,6 @@ def test_noise_adds_up_to_what_the_multi_bootstrap_finds(runs, shared, seeds):
     sides = pairs(np.random.default_rng(runs), runs, shared=shared, seeds=seeds, count=400)
     found, noise, _ = noise_of(sides, samples=2000)
     assert noise.over_both(runs) == pytest.approx((found.high - found.low) / (2 * 1.96), rel=0.08)
-
-
-@pytest.mark.slow
-def test_more_runs_leave_only_what_runs_share():
-    """Of few runs and of many: what is shared is found to be the same."""
-    for shared, about in ((0.0, 0.0), (0.3, 0.3 / 20)):
-        found = [
-            noise_of(pairs(np.random.default_rng(1), runs, shared=shared, count=400))[1]
-            for runs in (8, 32)
-        ]
-        assert [one.shared for one in found] == pytest.approx([about] * 2, abs=0.005)
-        assert [one.run for one in found] == pytest.approx([0.034] * 2, abs=0.004)
-
-
-@pytest.mark.parametrize("count", [2, 9])
-def test_the_p_value_of_equal_systems_is_one(count):
-    ids = [str(number) for number in range(count)]
-    run = Answers("run", "classes", ids, ["0"] * count, ["1"] + ["0"] * (count - 1))
-    assert bootstrap([run], [run], "accuracy", samples=10).p_value == 1.0
 
 
 @pytest.mark.long

@@ -11,9 +11,9 @@ from functools import partial
 from pathlib import Path
 from urllib.parse import quote
 
-from ..results.frame import read_object, tried
+from ..results.frame import tried
 from ..run_files import AFTER, DONE
-from ..safe_files import files_below, inner_folders, is_file, read_bytes, read_text
+from ..safe_files import files_below, inner_folders, is_file, read_bytes, read_json, read_text
 from .page import IMAGES, Figure, File
 
 LARGEST = 8_000_000  # bytes of a file that a page takes in
@@ -55,7 +55,7 @@ def _shown(step: Path, path: Path, page: Path) -> list[Figure | File]:
 
 def _made_by(step: Path) -> str:
     """Say which command left a step's files; empty where nothing tells."""
-    words = tried(partial(read_object, step / DONE), [], {}).get("command")
+    words = tried(partial(read_json, step / DONE), [], {}).get("command")
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
         return ""
     return f"Made by: {shlex.join(['fairseq-plugins', *words[3:]])}"

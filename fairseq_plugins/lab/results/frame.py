@@ -27,7 +27,7 @@ import pandas as pd
 from ...messages import named, quoted
 from ..rows import PlacedRow, Row, counts_of, read_rows
 from ..run_files import AFTER, DESCRIPTION, ROWS
-from ..safe_files import files_below, inner_folders, is_below, is_file, parse_json, read_text
+from ..safe_files import files_below, inner_folders, is_below, is_file, read_json
 from .squad_answers import METRICS
 
 logger = logging.getLogger(__name__)
@@ -174,7 +174,7 @@ class Experiment:
         after = self.folder / AFTER
         for path in files_below(after) if is_below(self.folder, after) else ():
             if path.name == METRICS:
-                about = tried(partial(read_object, path), [], {})
+                about = tried(partial(read_json, path), [], {})
                 yield from [path.parent] if about.get("ensemble") else []
 
 
@@ -211,8 +211,7 @@ def _experiment(place: Path, file: Path) -> Experiment:
     faults: list[str] = []
     rows = tried(partial(read_rows, file, faults), faults, [])
     runs = tried(partial(frame_of, rows), faults, frame_of([]))
-    described = is_file(place / DESCRIPTION)
-    facts = tried(partial(read_object, place / DESCRIPTION), faults, {}) if described else {}
+    facts = tried(partial(read_json, place / DESCRIPTION), faults, {}) if place != file else {}
     return Experiment(place, runs, facts, faults)
 
 
@@ -306,19 +305,3 @@ def tried(
     except (OSError, ValueError) as error:
         faults.append(f"{what}{error}")
         return other
-
-
-def read_object(path: Path) -> dict[str, Any]:
-    """Read a JSON object.
-
-    Raises:
-        OSError: the file cannot be read.
-        ValueError: it holds something else; names the file.
-    """
-    try:
-        found = parse_json(read_text(path))
-    except ValueError as error:
-        raise ValueError(f"{path}: not JSON: {error}") from None
-    if not isinstance(found, dict):
-        raise ValueError(f"{path}: not a JSON object")
-    return found
