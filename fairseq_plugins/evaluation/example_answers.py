@@ -119,7 +119,8 @@ def example_counts(run: Answers, metric: str, positive: str = "") -> ExampleCoun
     found = counts_of(run.target, run.gold, run.predicted, labels, positive)
     if run.target in (ENTITIES, WORD_LABELS) and metric.startswith("entity_"):
         found = {"entity": next(iter(found.values()))} if run.target == ENTITIES else found
-        gold = [sorted(_spans(run.target, row)) for row in gold]
+        are_labels = run.target == WORD_LABELS
+        gold = [sorted(spans_of(r, len(r)) if are_labels else map(tuple, r)) for r in gold]
     counts = next(one for prefix, one in found.items() if metric.startswith(prefix))
     return ExampleCounts(run.source, metric, _digest(run.ids, gold), counts)
 
@@ -136,10 +137,6 @@ def _digest(*about: Any) -> str:
     return sha256(repr(about).encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
-def _spans(target: str, row: Any) -> Any:
-    return spans_of(row, len(row)) if target == WORD_LABELS else map(tuple, row)
-
-
 def _entities(row: Any) -> list[tuple[str, int, int]]:
     return sorted((str(one["label"]), int(one["first"]), int(one["last"])) for one in row)
 
@@ -149,13 +146,8 @@ def _check(run: Answers, metric: str, positive: str) -> None:
     if metric not in NAMES[run.target]:
         choices = ", ".join(NAMES[run.target])
         raise ValueError(f"metric {metric!r} is not one of {choices}")
-    about_one = run.target != "spans" and metric.startswith(("f1", "token_", "detection_"))
-    if about_one and positive not in _occurring(run):
-        choices = named(sorted(_occurring(run)))
-        raise ValueError(
-            f"metric {metric!r} needs the positive label, {positive!r} is none of {choices}"
-        )
-
-
-def _occurring(run: Answers) -> set[str]:
-    return set(run.gold if run.target == "classes" else chain.from_iterable(run.gold))
+    if run.target != "spans" and metric.startswith(("f1", "token_", "detection_")):
+        gold = run.gold if run.target == "classes" else chain.from_iterable(run.gold)
+        if positive not in (there := sorted({*gold})):
+            told = f"{positive!r} is none of {named(there)}"
+            raise ValueError(f"metric {metric!r} needs the positive label, {told}")

@@ -70,14 +70,15 @@ def unpacked(found: Any, source: str) -> ExampleCounts:
         ValueError: what is there is no packed table; names the key.
     """
     try:
-        metric, split, examples = (_text(found, key) for key in ("metric", "split", "examples"))
-        kind, classes = _known(found, "kind", tuple(COLUMNS)), int(found["classes"])
-        positive = None if found["positive"] is None else int(found["positive"])
-        shape = [int(one) for one in found["shape"]]
-        if len(shape) != 2:
-            raise ValueError(f"shape {quoted(shape)}")
-        _check_size(kind, *shape, classes=classes)
-        counts = Counts(kind, _table(found, *shape), classes, positive)
+        metric, split, examples = texts = [found[key] for key in ("metric", "split", "examples")]
+        if not all(isinstance(one, str) for one in texts):
+            raise ValueError(f"no texts {quoted(texts)}")
+        classes, positive = int(found["classes"]), found["positive"]
+        count, columns = map(int, found["shape"])
+        kind = _known(found, "kind", tuple(COLUMNS))
+        _check_size(kind, count, columns, classes)
+        table = _table(found, count, columns)
+        counts = Counts(kind, table, classes, None if positive is None else int(positive))
         _check(counts, metric)
     except (TypeError, KeyError, binascii.Error, zlib.error, OverflowError) as error:
         raise ValueError(f"{source}: key 'counts': no counts of examples ({error!r})") from None
@@ -96,12 +97,6 @@ def _whole(table: np.ndarray) -> tuple[np.ndarray, int]:
         if np.iinfo(name).min <= low and high <= np.iinfo(name).max:
             return table.astype(name), scale
     raise ValueError(f"a number as large as {max(-low, high) / scale:g}")
-
-
-def _text(found: Mapping[str, Any], key: str) -> str:
-    if not isinstance(found[key], str):
-        raise ValueError(f"{key} {quoted(found[key])}")
-    return found[key]
 
 
 def _known(found: Mapping[str, Any], key: str, choices: tuple[str, ...]) -> str:

@@ -76,9 +76,5 @@ def detectable(noise: Noise, count: int, *, power: float = 0.8, level: float = 0
         highest *= 2
     effect: Any = optimize.brentq(lacking, 0.0, highest)  # its root alone
     over_seeds = effect * noise.seeds / math.sqrt(count)
-    return max(over_seeds, _errors(each, level) * noise.over_both(count) * several)
-
-
-def _errors(power: float, level: float) -> float:
-    """Return how many standard errors a test of normal numbers shows with a probability."""
-    return float(stats.norm.isf(level / 2) + stats.norm.ppf(power))
+    errors = float(stats.norm.isf(level / 2) + stats.norm.ppf(each))  # of a test of normal numbers
+    return max(over_seeds, errors * noise.over_both(count) * several)

@@ -90,9 +90,7 @@ def frame_of(rows: Iterable[PlacedRow]) -> pd.DataFrame:
 def _line(one: PlacedRow) -> dict[str, Any]:
     row = one.row
     return {
-        "row": row,
-        "place": one.place,
-        "folder": one.folder,
+        **one._asdict(),
         "root": one.folder.parent.parent.parent,
         **{name: getattr(row, name) for name in _AS_IN_THE_ROW},
         "done": row.is_finished,
@@ -268,7 +266,11 @@ def compared(runs: pd.DataFrame) -> pd.DataFrame:
     done = runs[runs.done.astype(bool)]
     first, seen = done.iloc[0], {}
     for run in done.itertuples():
-        _check_shared(run, first)
+        for key in _SHARED:
+            if (said := getattr(run, key)) != first[key]:
+                part = f"; name the folder of a part, as {run.root}" * (run.root != first.root)
+                told = f"key {key!r}: {quoted(said)}, of rows before {quoted(first[key])}"
+                raise ValueError(f"{run.place}: {told}{part}")
         other = seen.setdefault((run.setting, run.seed), run)
         if other is not run:  # one of them would not be seen
             raise ValueError(
@@ -277,16 +279,6 @@ def compared(runs: pd.DataFrame) -> pd.DataFrame:
             )
     order = [(*one.order, seed) for one, seed in zip(done.setting, done.seed)]
     return done.iloc[sorted(range(len(done)), key=order.__getitem__)]
-
-
-def _check_shared(run: Any, first: Any) -> None:
-    """Refuse a run that cannot be compared with the first; see `compared`."""
-    for key in _SHARED:
-        said, before = getattr(run, key), getattr(first, key)
-        if said != before:
-            parts = f"; name the folder of a part, as {run.root}" if run.root != first.root else ""
-            told = f"key {key!r}: {quoted(said)}, of rows before {quoted(before)}"
-            raise ValueError(f"{run.place}: {told}{parts}")
 
 
 def tried(
