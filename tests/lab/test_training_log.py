@@ -10,8 +10,10 @@ import pytest
 from fairseq_plugins.lab.results.training_log import (
     Validation,
     best,
+    device,
     gates,
     parameters,
+    speed,
     training_losses,
     updates_so_far,
     validations,
@@ -89,25 +91,22 @@ def test_gates_are_read_by_layer(tmp_path):
     assert gates(found[1]) == {}
 
 
-def test_parameters_are_read_off_the_head_of_the_log(tmp_path):
+def test_what_a_log_says_of_model_and_machine_is_read(tmp_path):
     path = tmp_path / "train.log"
-    assert parameters(path) == 0
+    assert (parameters(path), device(path), speed(path)) == (0, "cpu", None)
     path.write_text(
-        "start\nx | INFO | fairseq_cli.train | num. shared model params: 22,570,381 (num"
+        "x | INFO | fairseq_cli.train | num. shared model params: 22,570,381 (num\n"
+        "rank   0: capabilities = 9.0 ; total memory = 79.1 GB ; name = H100\n"
+        + "".join(line("train_inner", ups=ups) for ups in (0, 4, 8, 6))
     )
-    assert parameters(path) == 22570381
+    assert (parameters(path), device(path), speed(path)) == (22570381, "H100", 6)
     path.write_text(valid(7, mcc=0.5))
     assert parameters(path) == 0
 
 
 def test_training_losses_are_those_of_lines_within_an_epoch(tmp_path):
     path = tmp_path / "train.log"
-    lines = [
-        'x | train_inner | {"epoch": 1, "loss": "0.75", "ups": "8", "num_updates": "20"}',
-        'x | valid | {"epoch": 1, "valid_loss": "9", "valid_num_updates": "20"}',
-        'x | train_inner | {"epoch": 1, "loss": "1e-3", "num_updates": "10"}',
-        'x | train_inner | {"epoch": 1, "loss": "nan", "num_updates": "30"}',
-        'x | train_inner | {"epoch": 1, "loss": "0.5',
-    ]
-    path.write_text("\n".join(lines) + "\n")
+    lines = [line("train_inner", loss=loss, num_updates=n) for n, loss in ((20, 0.75), (10, 1e-3))]
+    lines += [line("train_inner", loss="nan", num_updates=30), valid(20, loss=9)]
+    path.write_text("".join(lines) + 'x | train_inner | {"epoch": 1, "loss": "0.5')
     assert training_losses(path) == {10: 0.001, 20: 0.75}
