@@ -98,7 +98,8 @@ def with_ensemble(found: Sequence[pd.DataFrame], folder: str | Path) -> list[pd.
         "last": metrics,
         "parameters": sum(run.parameters for run in members),
     }
-    made = Row(**first.model_dump(exclude={"counts", "options", "gates"}) | own)
+    whole = dict.fromkeys(("counts", "options", "gates"), {}) | {"epochs": 0, "updates": 0}
+    made = Row(**first.model_dump() | whole | own)
     line = frame_of([PlacedRow(str(folder), made, folder)]).assign(root=members[0].root)
     return [
         pd.concat([one, line], ignore_index=True) if one.root.iloc[0] == members[0].root else one
