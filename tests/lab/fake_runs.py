@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 import torch
 
-from fairseq_plugins.lab.execution.jobs import finish
 from fairseq_plugins.lab.execution.run import Run
+from fairseq_plugins.lab.execution.training import finish
 from fairseq_plugins.lab.plan.grid import Grid
 from fairseq_plugins.lab.plan.prepared_data import PreparedData
 

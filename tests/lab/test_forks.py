@@ -17,9 +17,9 @@ from lab.fake_runs import TRAIN, make_runs, trained, work_here
 import fairseq_plugins
 from fairseq_plugins.cli import main
 from fairseq_plugins.lab.commands import command
-from fairseq_plugins.lab.execution import jobs, processes, runner
+from fairseq_plugins.lab.execution import processes, runner
 from fairseq_plugins.lab.execution.machine import Machine
-from fairseq_plugins.lab.execution.processes import Commands
+from fairseq_plugins.lab.execution.processes import launch
 from fairseq_plugins.lab.execution.run import RunError
 from fairseq_plugins.lab.results.training_log import device
 
@@ -46,7 +46,7 @@ def test_a_fork_is_the_command_with_its_words_environment_and_log(warm, tmp_path
     logging.getLogger("fairseq").setLevel(logging.ERROR)
     here = {"CUDA_VISIBLE_DEVICES": "1", "OMP_NUM_THREADS": "2", "GONE": None}
     with pytest.raises(RunError, match="exit status 3"):
-        Commands(here).launch(command("predict", "runs/a"), tmp_path / "log")
+        launch(command("predict", "runs/a"), tmp_path / "log", here)
     lines = (tmp_path / "log").read_text().splitlines()
     assert lines == ["predict runs/a 1 False", f"2 {logging.WARNING}"]
 
@@ -56,7 +56,6 @@ def test_no_fork_outlives_the_process_that_it_is_of(warm, tmp_path, monkeypatch)
     monkeypatch.setattr(main, "main", lambda: time.sleep(60))
     reader, writer = os.pipe()  # its other end is closed when all that have it have ended
     log = tmp_path / "log"
-    launch = Commands({}).launch
     job = processes.CONTEXT.Process(target=launch, args=(command("predict", "runs/a"), log))
     job.start()
     os.close(writer)
@@ -71,7 +70,7 @@ def test_no_fork_outlives_the_process_that_it_is_of(warm, tmp_path, monkeypatch)
 
 def test_an_error_in_a_fork_ends_in_the_line_that_a_new_process_would_print(warm, tmp_path):
     with pytest.raises(RunError, match="exit status 2"):
-        Commands({}).launch(command("predict", "--nothing"), tmp_path / "log")
+        launch(command("predict", "--nothing"), tmp_path / "log")
     assert "Traceback" not in (tmp_path / "log").read_text()
 
 
@@ -100,7 +99,7 @@ def test_runs_side_by_side_share_one_card_and_the_cores(tmp_path, monkeypatch):
     for name in ("CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS"):
         monkeypatch.delenv(name, raising=False)
     machine = Machine(tmp_path, jobs=16, gpus_per_node=1)
-    found = [jobs.environment_of(machine, slot) for slot in range(16)]
+    found = [runner.environment_of(machine, slot) for slot in range(16)]
     assert found == [{"CUDA_VISIBLE_DEVICES": None, "OMP_NUM_THREADS": "1"}] * 16
 
 

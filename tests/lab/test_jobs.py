@@ -14,10 +14,10 @@ import pytest
 from lab.fake_runs import make_runs
 
 from fairseq_plugins.files import NO_LOCKS
-from fairseq_plugins.lab.execution.jobs import locked
-from fairseq_plugins.lab.execution.processes import Commands, last_lines
+from fairseq_plugins.lab.execution.processes import last_lines, launch
 from fairseq_plugins.lab.execution.run import RunError
 from fairseq_plugins.lab.execution.slurm import SlurmJob, rendezvous
+from fairseq_plugins.lab.execution.training import locked
 
 
 def shell(script):
@@ -26,10 +26,8 @@ def shell(script):
 
 def test_variables_of_commands_are_set_and_taken_away(tmp_path, monkeypatch):
     monkeypatch.setenv("GONE", "here")
-    commands = Commands({"GONE": None, "OMP_NUM_THREADS": "3"})
-    commands.launch(
-        shell("echo ${GONE-nothing} $OMP_NUM_THREADS; command -v python"), tmp_path / "log"
-    )
+    told = shell("echo ${GONE-nothing} $OMP_NUM_THREADS; command -v python")
+    launch(told, tmp_path / "log", {"GONE": None, "OMP_NUM_THREADS": "3"})
     assert (tmp_path / "log").read_text() == f"nothing 3\n{sys.prefix}/bin/python\n"
 
 
@@ -37,7 +35,7 @@ def test_what_follows_a_broken_line_begins_a_line(tmp_path):
     log = tmp_path / "log"
     for text in ("x | valid | {", "whole\n"):
         log.write_text(text)
-        Commands({}).launch(shell("echo next"), log)
+        launch(shell("echo next"), log)
         assert log.read_text().splitlines() == [text.strip(), "next"]
 
 
@@ -45,7 +43,7 @@ def test_a_failure_shows_the_end_of_its_own_output(tmp_path):
     log = tmp_path / "log"
     log.write_text("of an earlier command\n")
     with pytest.raises(RunError, match="exit status 3") as told:
-        Commands({}).launch(shell("echo one; echo; echo two; exit 3"), log)
+        launch(shell("echo one; echo; echo two; exit 3"), log)
     assert str(told.value).splitlines()[1:] == ["  one", "  two"]
 
 
@@ -65,7 +63,7 @@ def test_an_interrupted_command_ends(tmp_path, monkeypatch):
     wait = subprocess.Popen.wait
     monkeypatch.setattr(subprocess.Popen, "wait", interrupt)
     with pytest.raises(KeyboardInterrupt):
-        Commands({}).launch(shell("echo $$; exec sleep 60"), tmp_path / "log")
+        launch(shell("echo $$; exec sleep 60"), tmp_path / "log")
     with pytest.raises(ProcessLookupError):
         os.kill(int((tmp_path / "log").read_text() or 2**22 + 1), 0)
 
@@ -98,8 +96,7 @@ def test_a_disk_without_locks_is_no_obstacle(tmp_path, monkeypatch, caplog):
 
 def test_a_command_that_outlives_its_job_keeps_the_lock(tmp_path, caplog):
     with locked(tmp_path) as lock:
-        commands = Commands({}, keep=lock)
-        commands.launch(shell("sleep 1 > /dev/null 2>&1 &"), tmp_path / "log")
+        launch(shell("sleep 1 > /dev/null 2>&1 &"), tmp_path / "log", keep=lock)
     with locked(tmp_path):  # it ends
         assert "another process is at work there" in caplog.text
 

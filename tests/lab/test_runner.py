@@ -8,7 +8,7 @@ import pytest
 import torch
 from lab.fake_runs import make_runs, trained, work_here
 
-from fairseq_plugins.lab.execution import jobs, runner, training
+from fairseq_plugins.lab.execution import runner, training
 from fairseq_plugins.lab.execution.machine import Machine
 from fairseq_plugins.lab.execution.run import Run, RunError
 
@@ -139,7 +139,7 @@ def test_commands_name_the_folders_and_the_device(make):
 
 
 def test_a_mistake_in_a_run_is_told_by_its_name(make, execute, monkeypatch):
-    monkeypatch.setattr(jobs, "execute", lambda *given: {}["parameters"])
+    monkeypatch.setattr(training, "execute", lambda *given: {}["parameters"])
     assert "KeyError('parameters')" in execute(make()[:1])[0]
 
 

@@ -19,8 +19,8 @@ from lab.report_runs import SLA, experiment
 from fairseq_plugins.lab import safe_files
 from fairseq_plugins.lab.execution.after import perform
 from fairseq_plugins.lab.execution.experiment import Plan, check_plan
-from fairseq_plugins.lab.execution.jobs import locked
-from fairseq_plugins.lab.execution.processes import Commands
+from fairseq_plugins.lab.execution.processes import launch
+from fairseq_plugins.lab.execution.training import locked
 from fairseq_plugins.lab.plan.experiment_file import PlannedExperiment, PlannedPart
 from fairseq_plugins.lab.plan.grid import Grid
 from fairseq_plugins.lab.plan.steps import read_steps
@@ -179,10 +179,10 @@ def test_locks_and_logs_are_no_links(tmp_path, secret) -> None:
     assert (tmp_path / "made").exists()
     linked(tmp_path / "x.log", secret)
     with pytest.raises(ValueError, match="x.log: a symbolic link"):
-        Commands({}).launch(["echo", "x"], tmp_path / "x.log")
+        launch(["echo", "x"], tmp_path / "x.log")
     assert secret.read_text() == f"{SECRET}\n"
     (tmp_path / "x.log").unlink()
-    Commands({}).launch(["echo", "x"], tmp_path / "x.log")
+    launch(["echo", "x"], tmp_path / "x.log")
     assert (tmp_path / "x.log").read_text() == "x\n"
 
 

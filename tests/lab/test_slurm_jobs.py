@@ -15,10 +15,9 @@ from lab import fake_slurm
 from lab.fake_runs import TRAIN, make_runs, trained
 
 from fairseq_plugins.files import write_text
-from fairseq_plugins.lab.execution import jobs, runner, slurm
-from fairseq_plugins.lab.execution.jobs import LocalPool
+from fairseq_plugins.lab.execution import runner, slurm
 from fairseq_plugins.lab.execution.machine import Machine
-from fairseq_plugins.lab.execution.runner import execute
+from fairseq_plugins.lab.execution.runner import LocalPool, execute
 from fairseq_plugins.lab.execution.slurm import SUBMITTED, SlurmPool
 
 TESTS = Path(__file__).parents[1]
@@ -116,13 +115,13 @@ def test_each_run_gets_gpus_of_its_own(tmp_path, monkeypatch):
     machine = Machine(tmp_path, jobs=3, gpus_per_node=2)
 
     def devices(slot):
-        return jobs.environment_of(machine, slot)["CUDA_VISIBLE_DEVICES"]
+        return runner.environment_of(machine, slot)["CUDA_VISIBLE_DEVICES"]
 
     monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
     assert [devices(slot) for slot in range(3)] == ["0,1", "2,3", "0,1"]
     monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "5,GPU-a,7,6")
     assert devices(1) == "7,6"
-    assert jobs.environment_of(Machine(tmp_path), 0)["CUDA_VISIBLE_DEVICES"] == "5,GPU-a,7,6"
+    assert runner.environment_of(Machine(tmp_path), 0)["CUDA_VISIBLE_DEVICES"] == "5,GPU-a,7,6"
 
 
 # Slurm

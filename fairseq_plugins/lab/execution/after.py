@@ -43,7 +43,7 @@ from ..rows import read_rows
 from ..run_files import AFTER, DONE, ROWS
 from ..safe_files import LARGEST, is_file, read_json, read_tail, refuse_links
 from .experiment import Plan
-from .processes import Commands
+from .processes import launch as run_command
 from .run import Launch, RunError
 
 LOG = "log"
@@ -57,19 +57,19 @@ class NotThere(LookupError):
     """What a step needs was not run, or was not given."""
 
 
-def perform(plan: Plan, raw: Path | None = None, launch: Launch | None = None) -> list[str]:
+def perform(plan: Plan, raw: Path | None = None, launch: Launch = run_command) -> list[str]:
     """Do the steps of an experiment that are not done, in their order.
 
     Args:
         plan: whose runs are finished.
         raw: folder of raw data, if it was given.
-        launch: runs a command; None for a process of this machine.
+        launch: runs a command.
 
     Returns:
         A message for every step that failed; a failure stops none of the others. A step that lacks
         what it is about is passed over with a remark in the log.
     """
-    failures, launch = [], launch or Commands({}).launch
+    failures = []
     for step in plan.experiment.after:
         try:
             if _perform(step, plan, raw, launch):

@@ -40,51 +40,56 @@ _TAIL = 100_000  # bytes that hold them
 _warm = False
 
 
-class Commands:
-    """Starts commands, one at a time, and leaves none behind.
+Environment = Mapping[str, str | None]  # variables of commands; None takes one away
+
+
+def launch(
+    command: Sequence[str],
+    log: Path,
+    environment: Environment | None = None,
+    keep: int | None = None,
+) -> None:
+    """Run a command, its output added to ``log``.
 
     Args:
-        environment: variables in addition to this process's own; None takes one away.
-        keep: an open file that the commands keep open as well.
+        command, log: what is run, and where its output goes.
+        environment: variables in addition to this process's own.
+        keep: an open file that the command keeps open as well.
+
+    Raises:
+        RunError: it failed; with the end of its output.
     """
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
+    found = {**os.environ, "PATH": path, **(environment or {})}
+    own = {name: value for name, value in found.items() if value is not None}
+    with open_file(log, "ab") as output:
+        if read_tail(log, 1) not in ("", "\n"):  # broken off
+            output.write(b"\n")
+            output.flush()
+        start = output.tell()
+        process = _start(command, output.fileno(), own, () if keep is None else (keep,))
+    try:
+        status = process.wait()
+    finally:
+        _end(process)
+    if status:
+        lines = [f"exit status {status}; the end of {log}:", *last_lines(log, start)]
+        raise RunError("\n  ".join(lines))
 
-    def __init__(self, environment: Mapping[str, str | None], keep: int | None = None) -> None:
-        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
-        found = {**os.environ, "PATH": path, **environment}
-        self._environment = {name: value for name, value in found.items() if value is not None}
-        self._kept = () if keep is None else (keep,)
 
-    def launch(self, command: Sequence[str], log: Path) -> None:
-        """Run a command, its output added to ``log``.
-
-        Raises:
-            RunError: it failed; with the end of its output.
-        """
-        with open_file(log, "ab") as output:
-            if read_tail(log, 1) not in ("", "\n"):  # broken off
-                output.write(b"\n")
-                output.flush()
-            start = output.tell()
-            process = self._start(command, output.fileno())
-        try:
-            status = process.wait()
-        finally:
-            _end(process)
-        if status:
-            lines = [f"exit status {status}; the end of {log}:", *last_lines(log, start)]
-            raise RunError("\n  ".join(lines))
-
-    def _start(self, command: Sequence[str], output: int) -> "subprocess.Popen | Fork":
-        if can_be_forked(command):  # a fork keeps all files open
-            return Fork(command, output, self._environment)
-        return subprocess.Popen(
-            command,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            stdin=subprocess.DEVNULL,
-            env=self._environment,
-            pass_fds=self._kept,
-        )
+def _start(
+    command: Sequence[str], output: int, environment: Mapping[str, str], kept: tuple[int, ...]
+) -> "subprocess.Popen | Fork":
+    if can_be_forked(command):  # a fork keeps all files open
+        return Fork(command, output, environment)
+    return subprocess.Popen(
+        command,
+        stdout=output,
+        stderr=subprocess.STDOUT,
+        stdin=subprocess.DEVNULL,
+        env=environment,
+        pass_fds=kept,
+    )
 
 
 def _end(process: "subprocess.Popen | Fork") -> None:

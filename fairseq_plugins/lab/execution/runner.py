@@ -1,31 +1,41 @@
 """Run many cells of grids, several at a time, with progress; finished ones are passed over.
 
-Every run is a job: a fork of this process (`jobs`), or a job of Slurm (`slurm`). Here jobs are
-submitted and watched, and failures reported. Whether a run is finished is seen in its folder.
+Every run is a job: a fork of this process, or a job of Slurm (`slurm`). Here jobs are submitted and
+watched, and failures reported. Whether a run is finished is seen in its folder (`training`).
 """
 
 import contextlib
 import logging
 import math
+import os
+import signal
+import sys
+import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
+from itertools import count
+from multiprocessing.process import BaseProcess
 
+import torch
+from tqdm import tqdm
 from tqdm.contrib.logging import logging_redirect_tqdm
 
 from ...files import write_text
 from ..run_files import ERROR
 from ..safe_files import is_file, read_text
-from .jobs import LocalPool
 from .machine import SLURM, Machine
-from .processes import last_lines
+from .processes import CONTEXT, Environment, end_with, last_lines, warm_up
 from .progress import Progress
 from .run import Run
 from .slurm import SlurmPool
+from .training import finish
 
 logger = logging.getLogger(__name__)
 
 _LOOK = 0.5  # seconds between looks at running trainings
 _SETTLE = 20.0  # seconds until files written on another machine are seen here
+_PAUSE = 0.1  # seconds between looks at jobs that are ending
+_AGAIN, _FIRMLY = 2.0, 30.0  # seconds until a job that should end is asked again, or killed
 
 
 def execute(
@@ -66,7 +76,7 @@ def execute(
 
 
 def _ended(
-    pool: LocalPool | SlurmPool, waiting: Sequence[Run], progress: Progress, minutes: float
+    pool: "LocalPool | SlurmPool", waiting: Sequence[Run], progress: Progress, minutes: float
 ) -> Iterator[Run]:
     """Submit runs as the pool takes them, all systems of a seed first; yield every one that ended.
 
@@ -115,3 +125,70 @@ def _silence(run: Run, machine: Machine) -> str:
     told = f"the end of {logs[-1]}:" if logs else f"its own log may be in {machine.folder}"
     ends = last_lines(logs[-1]) if logs else []
     return "\n  ".join([f"its job ended without a word; {told}", *ends]) + "\n"
+
+
+class LocalPool:
+    """Jobs of this machine, a few at a time."""
+
+    def __init__(self, machine: Machine) -> None:
+        self._machine = machine
+        self._running: dict[int, tuple[Run, BaseProcess]] = {}  # by their places
+        warm_up()
+
+    @property
+    def room(self) -> int:
+        """How many runs may be submitted now."""
+        return self._machine.jobs - len(self._running)
+
+    def submit(self, runs: Sequence[Run]) -> None:
+        """Start runs."""
+        for run in runs:
+            slot = next(slot for slot in count() if slot not in self._running)
+            given = (run, environment_of(self._machine, slot), os.getpid())
+            process = CONTEXT.Process(target=_work, args=given)
+            process.start()
+            self._running[slot] = run, process
+            logger.info("%s: %d updates", run.folder, run.updates)
+
+    def ended(self) -> list[Run]:
+        """Return the runs whose jobs have ended since the last look."""
+        over = [slot for slot, (_, process) in self._running.items() if not process.is_alive()]
+        return [self._running.pop(slot)[0] for slot in over]
+
+    def stop(self) -> None:
+        """End all jobs and wait for that. By SIGTERM, at which a job ends its training."""
+        begun, asked = time.monotonic(), float("-inf")
+        while left := [one for _, one in self._running.values() if one.is_alive()]:
+            now = time.monotonic()
+            if now - asked > _AGAIN:  # a job that is just starting hears nothing
+                for process in left:
+                    process.terminate() if now - begun < _FIRMLY else process.kill()
+                asked = now
+            time.sleep(_PAUSE)
+
+
+def _work(run: Run, environment: Environment, parent: int) -> None:
+    """Be the process of a job."""
+    end_with(parent)
+    tqdm.set_lock(threading.RLock())  # that of all forks would be one
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.default_int_handler)
+    try:
+        finish(run, environment)
+    except BaseException:  # told in the run's folder, or an interrupt
+        sys.exit(1)
+
+
+def environment_of(machine: Machine, slot: int) -> Environment:
+    """Return the variables of a job's commands: its share of the cores and of the GPUs."""
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    cores = machine.cpus_per_task or len(os.sched_getaffinity(0)) // machine.jobs
+    found: dict[str, str | None] = {"CUDA_VISIBLE_DEVICES": visible}
+    if "OMP_NUM_THREADS" not in os.environ:
+        found["OMP_NUM_THREADS"] = str(max(1, cores // machine.processes))
+    own, there = machine.gpus_per_node, torch.cuda.device_count()
+    if own and there > own:
+        names = visible.split(",") if visible else [str(device) for device in range(there)]
+        chosen = [names[(slot * own + k) % there] for k in range(own)]
+        found["CUDA_VISIBLE_DEVICES"] = ",".join(chosen)
+    return found

@@ -12,6 +12,7 @@ import subprocess
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from submitit import JobEnvironment, SlurmExecutor
 from submitit.core.utils import FailedJobError
@@ -20,11 +21,10 @@ from submitit.helpers import Checkpointable, DelayedSubmission
 from ...files import write_text
 from ..run_files import ERROR, LAST, LOG, RESULT
 from ..safe_files import is_file, read_json
-from .jobs import Environment, finish, reported
 from .machine import Machine
-from .processes import Commands
+from .processes import Environment, launch
 from .run import Run
-from .training import assist
+from .training import assist, finish, reported
 
 logger = logging.getLogger(__name__)
 
@@ -55,19 +55,19 @@ class SlurmJob(Checkpointable):
             while not (training.exists() or end.exists()):
                 time.sleep(_LOOK)
             if not end.exists():
-                self._help(Commands(environment), f".node{place.global_rank}")
+                self._help(environment, f".node{place.global_rank}")
             return
         try:
             finish(self.run, environment, lambda log: training.touch() if log.name == LOG else None)
         finally:
             end.touch()
 
-    def _help(self, commands: Commands, mark: str) -> None:
+    def _help(self, environment: Environment, mark: str) -> None:
+        def add(words: Sequence[str], log: Path) -> None:
+            launch(words, log.with_stem(f"{log.stem}{mark}"), environment)
+
         with reported(self.run):
-            assist(
-                self.run,
-                lambda words, log: commands.launch(words, log.with_stem(f"{log.stem}{mark}")),
-            )
+            assist(self.run, add)
 
     def checkpoint(self) -> DelayedSubmission | None:
         """Return what is to be done after a time limit or a preemption: the rest.

@@ -1,26 +1,90 @@
-"""A run brought to its end: trained, predicted, evaluated, its row written.
+"""A run brought to its end, alone in its folder: trained, predicted, evaluated, its row written.
+
+What goes wrong is left in that folder. The lock on it is held by the commands of the run as well:
+one that has outlived its job keeps others out until it ends. A job that is killed leaves a folder
+that the next one finishes.
 
 Of question answering, whose predictions are several files, `squad_answers` makes rows and metrics;
 translations are in files with the name of their split.
 """
 
+import fcntl
 import json
+import logging
 import platform
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 from typing import Any
 
 from ...evaluation.metrics import LOWER_IS_BETTER
-from ...files import write_text
+from ...files import try_lock, write_text
 from .. import run_files as files
 from ..results import squad_answers
 from ..results.origins import made_of, trained_with
 from ..results.training_log import best, device, gates, parameters, speed, validations
 from ..rows import FINISHED, Row
-from ..safe_files import read_json
+from ..safe_files import open_file, read_json
 from .checkpoints import mend, strip, updates_of
+from .processes import Environment, launch
 from .run import Launch, Run, RunError
 
+LOCK = ".lock"
 _PACKAGES = ("fairseq-plugins", "fairseq-fixed", "torch", "numpy", "sacrebleu", "spacy")
+
+logger = logging.getLogger(__name__)
+
+
+def finish(
+    run: Run, environment: Environment, begins: Callable[[Path], None] = lambda log: None
+) -> None:
+    """Bring a run to its end, and leave in its folder what goes wrong.
+
+    Args:
+        run: to be finished; another process that is at work there is waited for.
+        environment: of its commands.
+        begins: is called with the log of every command before it starts.
+    """
+    (run.folder / files.ERROR).unlink(missing_ok=True)  # of an earlier attempt
+    with reported(run), locked(run.folder) as lock:
+
+        def begin(command: Sequence[str], log: Path) -> None:
+            begins(log)
+            launch(command, log, environment, lock)
+
+        if not run.is_finished():
+            execute(run, begin)
+
+
+@contextmanager
+def reported(run: Run) -> Iterator[None]:
+    """Leave in a run's folder why the body failed; what was said first is the reason."""
+    try:
+        yield
+    except Exception as error:
+        known = isinstance(error, (RunError, ValueError, OSError))
+        if not (run.folder / files.ERROR).exists():
+            write_text(run.folder / files.ERROR, f"{error if known else repr(error)}\n")
+        raise
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[int]:
+    """Keep other processes out of a run's folder, which is made; wait for one at work there.
+
+    Yields:
+        The open file that holds the lock.
+
+    Raises:
+        ValueError: the lock is a link.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with open_file(folder / LOCK, "ab") as stream:
+        if not try_lock(stream, folder):
+            logger.warning("%s: another process is at work there; waiting for it", folder)
+            fcntl.flock(stream, fcntl.LOCK_EX)
+        yield stream.fileno()
 
 
 def execute(run: Run, launch: Launch) -> None:
