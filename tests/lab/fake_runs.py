@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import torch
 
+from fairseq_plugins.lab.execution.machine import Machine
 from fairseq_plugins.lab.execution.run import Run
 from fairseq_plugins.lab.execution.training import finish
 from fairseq_plugins.lab.plan.grid import Grid
@@ -38,7 +39,8 @@ exit {status}
 # Stands for `predict`: writes what is asked for, and what it was asked.
 PREDICT = """
 import json, sys
-given = dict(zip(sys.argv[2::2], sys.argv[3::2]))
+words = [word for word in sys.argv[2:] if word != "--cpu"]
+given = dict(zip(words[::2], words[1::2]))
 metrics = json.dumps({"of": given["--split"], "metrics": {}})
 for name, text in (("--output", "done"), ("--metrics", metrics)):
     if name in given:
@@ -64,6 +66,9 @@ class FakeRun(Run):
     def shown_command(self):
         return "fairseq-train"
 
+    def predictor(self):
+        return [sys.executable, "-c", PREDICT]
+
 
 def make_runs(root, seeds=(1, 2, 3), evaluate="", weight_decay=0.01, **given):
     """Return the runs of a grid with some seeds, below a folder that exists."""
@@ -86,7 +91,7 @@ def make_runs(root, seeds=(1, 2, 3), evaluate="", weight_decay=0.01, **given):
         evaluate=evaluate,
     )
     data = PreparedData(root / "data", MANIFEST, "abc")
-    fixed = {"root": root, "predict": (sys.executable, "-c", PREDICT), "cpu": False, **given}
+    fixed = {"root": root, "machine": Machine(root / "jobs"), **given}
     return [FakeRun(grid, cell, data, **fixed) for cell in grid.cells()]
 
 

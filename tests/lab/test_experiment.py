@@ -12,6 +12,7 @@ import pytest
 
 from fairseq_plugins.lab.commands import command, parser_of, written
 from fairseq_plugins.lab.execution.experiment import check_plan, make_plan
+from fairseq_plugins.lab.execution.machine import Machine
 from fairseq_plugins.lab.execution.progress import format_costs
 from fairseq_plugins.lab.execution.records import write_description, write_rows
 from fairseq_plugins.lab.execution.training import planned_row
@@ -19,7 +20,7 @@ from fairseq_plugins.lab.plan.allowed import check_training
 from fairseq_plugins.lab.plan.experiment_file import PlannedExperiment, PlannedPart
 from fairseq_plugins.lab.plan.grid import Grid, changed
 from fairseq_plugins.lab.plan.prepared_data import PreparedData, read_prepared
-from fairseq_plugins.lab.plan.recipes import Workers, share_batches, total_updates, train_options
+from fairseq_plugins.lab.plan.recipes import share_batches, total_updates, train_options
 from fairseq_plugins.lab.results.origins import made_of
 from fairseq_plugins.lab.rows import read_rows
 from fairseq_plugins.prep.shares import Share
@@ -87,7 +88,7 @@ def plan(data, tmp_path):
     parts = tuple(PlannedPart(name, grid) for name, (grid, _) in data.items())
     experiment = PlannedExperiment("both", "Both", Path("both.yaml"), parts)
     folders = {name: found for name, (_, found) in data.items()}
-    return make_plan(experiment, tmp_path / "runs", folders, lambda data: ("predict",))
+    return make_plan(experiment, tmp_path / "runs", folders, Machine(tmp_path / "jobs"))
 
 
 def finish(run, seed_of=0.5, **more):
@@ -116,7 +117,7 @@ def test_plan_has_every_run_and_the_parts_of_the_data_they_need(plan, tmp_path):
 
 
 def test_parts_without_data_are_left_out(data, plan):
-    some = make_plan(plan.experiment, plan.root, {"toy": data["toy"][1]}, lambda data: ())
+    some = make_plan(plan.experiment, plan.root, {"toy": data["toy"][1]}, plan.runs[0].machine)
     assert {one.part for one in some.runs} == {"toy"}
 
 
@@ -136,7 +137,7 @@ def test_fixed_updates_validate_by_updates_alone_and_by_the_metric(data, metric)
 def test_translation_is_evaluated_by_a_command_with_the_grids_options(plan):
     run = plan.runs[2]
     words = run.predict_command(tested=True)
-    assert words[:2] == ["predict", str(run.folder)]
+    assert words[:5] == [*command("translate"), str(run.folder)]
     assert words[words.index("--split") + 1] == "test"
     assert "--reference" not in words
     own = {"generate": {"beam": 2}, "reference": "raw.de", "average": 2}
@@ -250,30 +251,30 @@ def test_times_are_said_in_hours_and_minutes(plan, seconds, jobs, said):
 
 
 @pytest.mark.parametrize(
-    ("options", "workers", "shared"),
+    ("options", "processes", "shared"),
     [
-        ((32, None, None), (1, 1), (32, None, None)),
-        ((32, None, None), (2, 4), (4, 1, None)),
-        ((32, 4, None), (1, 2), (32, 2, None)),
-        ((32, 4, 4000), (2, 4), (16, 1, 2000)),
-        ((32, None, None), (1, 3), "3 processes cannot share"),
-        ((None, 8, 4096), (2, 8), "16 processes cannot share"),
+        ((32, None, None), 1, (32, None, None)),
+        ((32, None, None), 8, (4, 1, None)),
+        ((32, 4, None), 2, (32, 2, None)),
+        ((32, 4, 4000), 8, (16, 1, 2000)),
+        ((32, None, None), 3, "3 processes cannot share"),
+        ((None, 8, 4096), 16, "16 processes cannot share"),
     ],
 )
-def test_processes_share_the_batches_of_an_update(options, workers, shared):
+def test_processes_share_the_batches_of_an_update(options, processes, shared):
     names = ("batch-size", "update-freq", "max-tokens")
     given = {name: value for name, value in zip(names, options) if value}
     if isinstance(shared, str):
         with pytest.raises(ValueError, match=shared):
-            share_batches(given, Workers(*workers), "a")
+            share_batches(given, processes, "a")
         return
-    found = share_batches(given, Workers(*workers), "a")
+    found = share_batches(given, processes, "a")
     assert tuple(found.get(name) for name in names) == shared
 
 
 def test_several_processes_are_started_by_a_command(data, plan):
     folders = {"toy": data["toy"][1]}
-    two = make_plan(plan.experiment, plan.root, folders, lambda data: (), workers=Workers(1, 2))
+    two = make_plan(plan.experiment, plan.root, folders, Machine(plan.root, processes=2))
     words = two.runs[0].train_command()
     start = command("train-distributed", "2")
     assert words[: len(start)] == start
@@ -305,7 +306,7 @@ def test_what_is_held_out_chooses_and_the_validation_set_is_reported(data, tmp_p
     assert (grid.validation, grid.evaluate, grid.reported) == ("select", "valid", "valid")
     found = {"toy": {"": read_prepared(tmp_path / "bin" / "toy", grid)}}
     experiment = PlannedExperiment("toy", "", Path("toy.yaml"), (PlannedPart("toy", grid),))
-    plan = make_plan(experiment, tmp_path / "runs", found, lambda data: ("predict",))
+    plan = make_plan(experiment, tmp_path / "runs", found, Machine(tmp_path / "jobs"))
     shares = {subset.share for subset in plan.subsets}  # whole sets give all seeds one part
     assert shares == {Share(0.5, 1, 0.2), Share(0.5, 2, 0.2), Share(1.0, 1, 0.2)}
     for run in plan.runs:

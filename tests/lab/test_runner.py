@@ -94,7 +94,7 @@ def test_an_evaluation_is_made_up_for_without_training(make, execute):
     later = make(evaluate="test")
     (third.folder / "checkpoint_best.pt").unlink()  # nothing to try any more
     assert [run.is_finished() for run in later] == [False, False, True]
-    assert [run.is_finished() for run in make(evaluate="test", predict=())] == [True] * 3
+    assert [run.is_finished() for run in make(evaluate="test", predict=False)] == [True] * 3
     assert execute(later) == []
     assert [trained(run) for run in later] == [1, 1, 1]
     assert later[0].row().metrics.keys() == {"valid", "test"}
@@ -127,13 +127,14 @@ def test_other_settings_in_the_folder_are_refused_before_anything_runs(make, exe
     assert not others[0].folder.exists()
 
 
-def test_commands_name_the_folders_and_the_device(make):
-    run = make(cpu=True)[0]
+def test_commands_name_the_folders_and_the_device(make, tmp_path):
+    run = make()[0]
     train = Run.train_command(run)
     assert train[1:4] == ["-m", "fairseq_cli.train", str(run.data.folder)]
     assert train[train.index("--save-dir") + 1] == str(run.folder)
     assert "--cpu" in train
-    assert "--cpu" not in Run.train_command(make(cpu=False)[0])
+    cluster = Machine(tmp_path, executor="slurm", gpus_per_node=1)
+    assert "--cpu" not in Run.train_command(make(machine=cluster)[0])
     predict = run.predict_command()
     assert predict[predict.index("--split") + 1] == "valid"
 

@@ -15,6 +15,7 @@ from lab.finished_questions import answered, with_three_models
 from fairseq_plugins.evaluation.example_answers import example_counts, read_answers
 from fairseq_plugins.evaluation.example_bootstrap import bootstrap
 from fairseq_plugins.lab.execution import training
+from fairseq_plugins.lab.execution.machine import Machine
 from fairseq_plugins.lab.execution.run import Run
 from fairseq_plugins.lab.plan.grid import Grid, read_grid
 from fairseq_plugins.lab.plan.prepared_data import PreparedData, read_folders, read_prepared
@@ -127,12 +128,19 @@ def test_accumulated_batches_make_fewer_updates(size, frequency, updates):
             total_updates(grid, next(grid.cells()), data)
 
 
+class AnsweredRun(Run):
+    """A run whose questions are answered by `PREDICT`."""
+
+    def predictor(self):
+        return [sys.executable, "-c", PREDICT]
+
+
 @pytest.fixture
 def run(tmp_path):
     """Return a run whose training is over but for its result."""
     data = PreparedData(prepared(tmp_path / "whole"), MANIFEST, "abc")
     grid = Grid("squad", SYSTEMS, learning_rates=(1e-5,), seeds=(1,), evaluate="test")
-    return Run(grid, next(grid.cells()), data, tmp_path, (sys.executable, "-c", PREDICT))
+    return AnsweredRun(grid, next(grid.cells()), data, tmp_path, Machine(tmp_path / "jobs"))
 
 
 def launch(command, log):
@@ -254,7 +262,7 @@ def test_answers_are_made_up_for_without_training(run, monkeypatch):
     (folder / "train.log").write_text('x | valid | {"valid_f1": "0.6", "valid_num_updates": "3"}\n')
     (folder / "settings.json").write_text(json.dumps(run.settings))
     (folder / "result.json").write_text("{}")  # of an earlier release: written anew
-    silent = replace(run, predict=())
+    silent = replace(run, predict=False)
     training.execute(silent, launch)
     assert silent.is_finished()
     assert not run.is_finished()

@@ -5,20 +5,20 @@ import logging
 import shlex
 import subprocess
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
 
 from ...messages import named
 from ...prep.shares import WHOLE, Share
-from ..commands import command, written
+from ..commands import written
 from ..plan import grid_selection as grids
 from ..plan.allowed import check_training
 from ..plan.experiment_file import PlannedExperiment, PlannedPart, read_experiment
 from ..plan.grid import Cell, Grid
-from ..plan.prepared_data import SPANS, PreparedData, preparation, read_folders
-from ..plan.recipes import ALONE, Workers, share_batches
+from ..plan.prepared_data import PreparedData, preparation, read_folders
+from ..plan.recipes import share_batches
 from ..plan.systems import TAKEN
 from ..rows import read_rows
 from ..run_files import AFTER, ROWS, SETTINGS
@@ -100,14 +100,7 @@ def planned(
         except FileNotFoundError as error:
             first = f"{part.folder} is not prepared yet: that is done first, from {args.raw}"
             missing[part.name] = first if args.raw else str(error)
-
-    def predict(data: PreparedData) -> tuple[str, ...]:
-        usual = "answer" if data.manifest["target"] == SPANS else "predict"
-        words = command("translate" if data.translates else usual)
-        return () if args.no_predictions else tuple(words)
-
-    cpu, workers = args.cpu or not machine.gpus_per_node, Workers(machine.nodes, machine.processes)
-    plan = make_plan(experiment, root, folders, predict, cpu=cpu, workers=workers)
+    plan = make_plan(experiment, root, folders, machine, predict=not args.no_predictions)
     check_plan(plan)
     return plan, machine, missing
 
@@ -126,18 +119,16 @@ def make_plan(
     experiment: PlannedExperiment,
     root: Path,
     folders: Mapping[str, Mapping[str, PreparedData]],
-    predict: Callable[[PreparedData], tuple[str, ...]],
+    machine: Machine,
     *,
-    cpu: bool = True,
-    workers: Workers = ALONE,
+    predict: bool = True,
 ) -> Plan:
     """Return all runs of an experiment.
 
     Args:
         experiment, root: what to run, and its folder.
         folders: part -> what `read_folders` found; parts that it lacks are left out.
-        predict: data -> command that predicts with a run.
-        cpu, workers: see `Run`.
+        machine, predict: see `Run`.
     """
     runs, subsets = [], {}
     for part in experiment.parts:
@@ -149,8 +140,7 @@ def make_plan(
                 folder = place / SUBSETS / _stem(name, share)
                 subsets[folder] = Subset(data.folder, folder, share)
                 data = data.part(share, folder)
-            own = (predict(data), cpu, workers, part.name)
-            runs.append(Run(part.grid, cell, data, place, *own))
+            runs.append(Run(part.grid, cell, data, place, machine, predict, part.name))
     return Plan(experiment, root, tuple(runs), tuple(subsets.values()))
 
 
@@ -189,7 +179,7 @@ def check_plan(plan: Plan) -> None:
             check_training(run.settings["options"])
         except ValueError as error:
             raise ValueError(f"{run.cell.system}: {error}") from None
-        share_batches(run.settings["options"], run.workers, run.cell.system)
+        share_batches(run.settings["options"], run.processes, run.cell.system)
     for part in plan.experiment.parts:
         if any(run.part == part.name for run in plan.runs):
             _check_grid(part)

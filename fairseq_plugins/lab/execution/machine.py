@@ -159,16 +159,17 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def machine_of(args: argparse.Namespace, folder: Path) -> Machine:
-    """Return what the flags of `add_flags` ask for; with a flag ``cpu`` no GPU by default.
+    """Return what the flags of `add_flags` ask for; with a flag ``cpu`` no GPU.
 
     Raises:
         ValueError: no such number, time or parameter; names it.
     """
     own = {spec.name: getattr(args, spec.name) for spec in fields(Machine) if spec.metadata}
     cluster = args.executor == SLURM
-    if own["gpus_per_node"] is None:
-        wanted = not getattr(args, "cpu", False)
-        own["gpus_per_node"] = int(wanted and (cluster or gpus_here() > 0))
+    if getattr(args, "cpu", False):
+        own["gpus_per_node"] = 0
+    elif own["gpus_per_node"] is None:
+        own["gpus_per_node"] = int(cluster or gpus_here() > 0)
     if own["processes"] is None:
         own["processes"] = max(1, own["gpus_per_node"])
     if own["jobs"] is None:

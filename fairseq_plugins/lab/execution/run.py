@@ -19,12 +19,13 @@ from ..commands import command, written
 from ..plan.allowed import Options, command_line
 from ..plan.grid import Cell, Grid
 from ..plan.prepared_data import SPANS, PreparedData
-from ..plan.recipes import ALONE, Workers, settings, share_batches
+from ..plan.recipes import settings, share_batches
 from ..results import squad_answers
 from ..results.origins import without_seed
 from ..rows import Row, read_rows
 from ..run_files import EVALUATION, of_split
 from ..safe_files import read_json, refuse_links
+from .machine import Machine
 
 # Runs a command with its output added to a file; raises RunError when it fails.
 Launch = Callable[[Sequence[str], Path], None]
@@ -42,9 +43,8 @@ class Run:
     cell: Cell  # of the grid: what to run
     data: PreparedData
     root: Path  # folder of all runs of the grid
-    predict: tuple[str, ...] = ()  # command that predicts with a run's folder, if that is wanted
-    cpu: bool = True  # whether to train without a GPU
-    workers: Workers = ALONE  # processes that train it
+    machine: Machine  # where it is executed
+    predict: bool = True  # whether predictions are wanted
     part: str = ""  # of an experiment, that it belongs to
 
     @property
@@ -66,6 +66,11 @@ class Run:
     def updates(self) -> int:
         """Number of updates in all."""
         return self.settings["options"]["max-update"]
+
+    @property
+    def processes(self) -> int:
+        """How many processes train it."""
+        return self.machine.nodes * self.machine.processes
 
     @property
     def answers_questions(self) -> bool:
@@ -94,30 +99,35 @@ class Run:
             "log-format": "json",
             "log-interval": 20,
             "num-workers": 0,
-            "cpu": self.cpu,
+            "cpu": not self.machine.gpus_per_node,
         }
-        own = share_batches(self.settings["options"], self.workers, self.cell.system)
+        own = share_batches(self.settings["options"], self.processes, self.cell.system)
         start = [sys.executable, "-m", "fairseq_cli.train"]
-        if self.workers.count == 1:
+        if self.processes == 1:
             options["distributed-world-size"] = 1
         else:
-            start = command("train-distributed", str(self.workers.processes))
+            start = command("train-distributed", str(self.machine.processes))
         return [*start, str(self.data.folder), *command_line({**own, **options})]
 
     def shown_command(self) -> str:
         """Return the training command as a person would type it, anywhere."""
         words = self.train_command()
         text = shlex.join(words[words.index(str(self.data.folder)) :])
-        alone = self.workers.count == 1
-        start = written("train-distributed", str(self.workers.processes))
-        text = f"{'fairseq-train' if alone else start} {text}"
+        start = written("train-distributed", str(self.machine.processes))
+        text = f"{'fairseq-train' if self.processes == 1 else start} {text}"
         return text.replace(shlex.quote(str(files.USER_DIR)), '"$(python -m fairseq_plugins)"')
+
+    def predictor(self) -> list[str]:
+        """Return the beginning of the command that predicts."""
+        usual = "answer" if self.answers_questions else "predict"
+        return command("translate" if self.data.translates else usual)
 
     def predict_command(self, *, tested: bool = False) -> list[str]:
         """Return the command that predicts the validation set, or tries the run on its test set."""
         split = self.grid.evaluate if tested else self.grid.validation
+        cpu = not self.machine.gpus_per_node
         rows = self.folder / (files.EVALUATED if tested else files.PREDICTIONS)
-        options: Options = {"data": self.data.folder, "cpu": self.cpu, "split": split}
+        options: Options = {"data": self.data.folder, "cpu": cpu, "split": split}
         more: list[str] = []
         if self.data.translates:
             options["checkpoint"] = files.AVERAGE if self.grid.average else files.BEST
@@ -129,7 +139,8 @@ class Run:
         else:
             options |= {"metrics": self.evaluation} if tested else {}
             options["output"] = rows
-        return [*self.predict, str(self.folder), *command_line(options), *more]
+        options: Options = {"data": self.data.folder, "cpu": cpu, "split": split}
+        more: list[str] = []
 
     def average_command(self) -> list[str]:
         """Return the command that averages the last checkpoints."""
@@ -172,7 +183,7 @@ class Run:
     @property
     def lacks_answers(self) -> bool:
         """Whether the validation set is still to be predicted."""
-        wanted = bool(self.predict) and not self.data.translates
+        wanted = self.predict and not self.data.translates
         return wanted and not (self.folder / files.PREDICTIONS).is_file()
 
     @property

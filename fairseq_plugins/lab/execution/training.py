@@ -163,7 +163,7 @@ def _trained(run: Run) -> Row:
         parameters=parameters(log),
         gates={str(layer): share for layer, share in gates(chosen).items()},
         device=device(log),
-        processes=run.workers.count,
+        processes=run.processes,
         command=run.shown_command(),
         versions=versions(),
         seconds=round(run.updates / rate, 1) if rate else None,

@@ -7,7 +7,7 @@ share them: the batch of an update is what the grid says, and every process take
 
 import math
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from ...evaluation.metrics import LOWER_IS_BETTER
 from ...prep.shares import SELECT
@@ -121,36 +121,18 @@ def settings(grid: Grid, cell: Cell, data: PreparedData) -> dict[str, Any]:
     return found
 
 
-class Workers(NamedTuple):
-    """The processes of one run.
-
-    With several nodes the environment variable TORCHRUN has to hold torchrun's rendezvous.
-    """
-
-    nodes: int = 1  # machines
-    processes: int = 1  # on each of them, one a GPU
-
-    @property
-    def count(self) -> int:
-        """All of them."""
-        return self.nodes * self.processes
-
-
-ALONE = Workers()
-
-
-def share_batches(options: Options, workers: Workers, system: str) -> Options:
+def share_batches(options: Options, processes: int, system: str) -> Options:
     """Return the options of each process, so that an update sees as much as with one process.
 
     Args:
         options: of one process.
-        workers: that share the work.
+        processes: that share the work, on all machines.
         system: whose options they are, for the message.
     """
     several, examples = int(options.get("update-freq", 1)), options.get("batch-size", 0)
-    shared = math.gcd(several, workers.count)
-    rest = workers.count // shared
-    if workers.count == 1:
+    shared = math.gcd(several, processes)
+    rest = processes // shared
+    if processes == 1:
         return options
     own = {**options, "update-freq": several // shared}
     if rest == 1:
@@ -160,6 +142,6 @@ def share_batches(options: Options, workers: Workers, system: str) -> Options:
         return own | shares
     given = {name: options[name] for name in ("update-freq", "batch-size") if name in options}
     raise ValueError(
-        f"{system}: {workers.count} processes cannot share {given or 'its batches'} evenly: choose "
+        f"{system}: {processes} processes cannot share {given or 'its batches'} evenly: choose "
         "a number of processes that divides update-freq or batch-size"
     )
