@@ -362,18 +362,16 @@ def test_an_option_that_fairseq_train_lacks_is_refused_before_any_run():
 
 def test_another_seed_of_a_setting_has_its_options(plan):
     """A file that was changed between two seeds would average two models."""
-    run = plan.runs[0]
-    other = run.folder.with_name("seed9")
-    for changes, said in (({}, ""), ({"dropout": 0.9}, "dropout: 0.9 there, "), ({"seed": 9}, "")):
-        options = {**run.settings["options"], "seed": 9, **changes}
-        other.mkdir(parents=True, exist_ok=True)
-        settings = {**run.settings, "seed": 9, "options": options}
-        (other / "settings.json").write_text(json.dumps(settings))
+    finish(plan.runs[0])
+    write_rows(plan)
+    for options, said in (({}, ""), ({"dropout": 0.9}, r"\(dropout: None there, 0.9 here\)")):
+        changed = with_grid(plan, 0, options=options)
+        changed = replace(changed, runs=changed.runs[1:])  # all but the seed that has a row
         if not said:
-            check_plan(plan)
+            check_plan(changed)
             continue
-        with pytest.raises(ValueError, match=f"seed9 is another seed of .*seed., .*{said}"):
-            check_plan(plan)
+        with pytest.raises(ValueError, match=f"seed1 is another seed of a setting, .*{said}"):
+            check_plan(changed)
 
 
 @pytest.mark.parametrize(

@@ -82,6 +82,9 @@ def test_the_best_checkpoint_is_tried_on_another_split_with_labels(make, execute
     assert (run.folder / "evaluation.jsonl").read_text() == "done"
     assert execute([run]) == []
     assert asked(run) == ["valid", "test"]
+    (run.folder / "result.json").unlink()  # what is trained again is predicted again
+    assert execute([run]) == []
+    assert asked(run) == ["valid", "test"] * 2
     for split in ("hidden", "none"):
         assert execute(make(evaluate=split)[1:2]) == []
     assert asked(make()[1]) == ["valid"]

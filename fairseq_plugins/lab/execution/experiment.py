@@ -5,7 +5,7 @@ import logging
 import shlex
 import subprocess
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import NamedTuple
@@ -20,11 +20,12 @@ from ..plan.grid import Cell, Grid
 from ..plan.prepared_data import PreparedData, preparation, read_folders
 from ..plan.recipes import share_batches
 from ..plan.systems import TAKEN
-from ..rows import read_rows
-from ..run_files import AFTER, ROWS, SETTINGS
-from ..safe_files import is_file, read_json, refuse_links
+from ..rows import FAILED, read_rows
+from ..run_files import AFTER, ROWS
+from ..safe_files import is_file, refuse_links
 from .machine import Machine, machine_of
-from .run import Run
+from .run import Run, difference
+from .training import planned_row
 
 JOBS = "jobs"  # folder of Slurm's files
 SUBSETS = "data"  # folder of the parts of training sets, where the systems lie
@@ -173,7 +174,9 @@ def check_plan(plan: Plan) -> None:
     folders += [plan.root / JOBS, plan.root / AFTER, *(subset.folder for subset in plan.subsets)]
     for folder in folders:
         refuse_links(plan.root, folder)
-    _check_folders(plan.runs)
+    planned = Counter(run.folder for run in plan.runs)
+    for folder in (folder for folder, count in planned.items() if count > 1):
+        raise ValueError(f"{folder}: two runs of the plan have this folder: are two rates alike?")
     for run in {run.folder.parent: run for run in plan.runs}.values():  # one of its seeds
         try:
             check_training(run.settings["options"])
@@ -183,7 +186,7 @@ def check_plan(plan: Plan) -> None:
     for part in plan.experiment.parts:
         if any(run.part == part.name for run in plan.runs):
             _check_grid(part)
-    _check_data(plan)
+    _check_rows(plan)
 
 
 def _check_grid(part: PlannedPart) -> None:
@@ -197,36 +200,27 @@ def _check_grid(part: PlannedPart) -> None:
         )
 
 
-def _check_data(plan: Plan) -> None:
-    """Refuse runs beside those of the plan whose rows say that they are on other data."""
-    parts = {part.name: part for part in plan.experiment.parts}
-    known: dict[str, set[str]] = {}
-    for run in plan.runs:
-        own = run.settings
-        known.setdefault(run.part, set()).add(own.get("validation_data", own["data"]))
-    path = plan.root / ROWS
-    for one in read_rows(path, remarks=[]) if is_file(path) else []:
-        if one.row.data not in known.get(one.row.part, {one.row.data}):
-            raise ValueError(
-                f"{one.folder} is a run on other data than {parts[one.row.part].folder}: name "
-                "another folder for the runs (--runs)"
-            )
-
-
-def _check_folders(runs: Sequence[Run]) -> None:
-    """Refuse runs that share a folder, and such as differ from others of their setting; ValueError.
+def _check_rows(plan: Plan) -> None:
+    """Refuse runs of an earlier plan that are on other data, or have a setting but other options.
 
     Seeds of a setting are averaged: with other options, of a file that was changed meanwhile, they
     would be of other models.
     """
-    planned = Counter(run.folder for run in runs)
-    for folder in (folder for folder, count in planned.items() if count > 1):
-        raise ValueError(f"{folder}: two runs of the plan have this folder: are two rates alike?")
-    for run in {run.folder.parent: run for run in runs}.values():
-        for path in sorted(run.folder.parent.glob(f"*/{SETTINGS}")):
-            differing = "" if path.parent in planned else run.difference(read_json(path))
-            if differing:
-                raise ValueError(
-                    f"{path.parent} is another seed of {run.folder}, but with other settings "
-                    f"({differing}): name another folder for the runs (--runs), or remove that one"
-                )
+    parts = {part.name: part for part in plan.experiment.parts}
+    own = {run.folder: planned_row(run, status=FAILED) for run in plan.runs}
+    data = {(row.part, row.data) for row in own.values()}
+    settings = {(row.part, row.setting): row for row in own.values()}
+    path = plan.root / ROWS
+    for one in read_rows(path, remarks=[]) if is_file(path) else []:
+        row, other = one.row, settings.get((one.row.part, one.row.setting))
+        if row.part in {part for part, _ in data} and (row.part, row.data) not in data:
+            raise ValueError(
+                f"{one.folder} is a run on other data than {parts[row.part].folder}: name another "
+                "folder for the runs (--runs)"
+            )
+        if other and one.folder not in own and row.trained not in ("", other.trained):
+            raise ValueError(
+                f"{one.folder} is another seed of a setting, but with other options "
+                f"({difference(row.options, other.options)}): name another folder for the runs "
+                "(--runs), or remove that one"
+            )

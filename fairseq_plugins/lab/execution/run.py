@@ -21,7 +21,6 @@ from ..plan.grid import Cell, Grid
 from ..plan.prepared_data import SPANS, PreparedData
 from ..plan.recipes import settings, share_batches
 from ..results import squad_answers
-from ..results.origins import without_seed
 from ..rows import Row, read_rows
 from ..run_files import EVALUATION, of_split
 from ..safe_files import read_json, refuse_links
@@ -125,9 +124,9 @@ class Run:
     def predict_command(self, *, tested: bool = False) -> list[str]:
         """Return the command that predicts the validation set, or tries the run on its test set."""
         split = self.grid.evaluate if tested else self.grid.validation
-        cpu = not self.machine.gpus_per_node
         rows = self.folder / (files.EVALUATED if tested else files.PREDICTIONS)
-        options: Options = {"data": self.data.folder, "cpu": cpu, "split": split}
+        options: Options = {"data": self.data.folder, "split": split}
+        options["cpu"] = not self.machine.gpus_per_node
         more: list[str] = []
         if self.data.translates:
             options["checkpoint"] = files.AVERAGE if self.grid.average else files.BEST
@@ -139,23 +138,13 @@ class Run:
         else:
             options |= {"metrics": self.evaluation} if tested else {}
             options["output"] = rows
-        options: Options = {"data": self.data.folder, "cpu": cpu, "split": split}
-        more: list[str] = []
+        return [*self.predictor(), str(self.folder), *command_line(options), *more]
 
     def average_command(self) -> list[str]:
         """Return the command that averages the last checkpoints."""
         options: Options = {"last": self.grid.average, "by": "update"}
         options["output"] = self.folder / files.AVERAGE
         return command("average", str(self.folder), *command_line(options))
-
-    def difference(self, found: Mapping[str, Any]) -> str:
-        """Name the first setting that another seed of this run has otherwise; empty for none.
-
-        What one of them does not say, as one of an older release, is not compared.
-        """
-        sides = [without_seed(one) for one in (found, self.settings)]
-        known = sides[0].keys() & sides[1].keys()
-        return _difference(*({key: side[key] for key in known} for side in sides))
 
     def row(self) -> Row | None:
         """Return what it came to; None before its end, or if an earlier release wrote it."""
@@ -172,9 +161,9 @@ class Run:
         """
         refuse_links(self.root, self.folder, within=True)
         found = read_json(self.folder / files.SETTINGS)
-        if found and (difference := _difference(found, self.settings)):
+        if found and (other := difference(found, self.settings)):
             raise ValueError(
-                f"{self.folder} holds a run with other settings ({difference}): name another "
+                f"{self.folder} holds a run with other settings ({other}): name another "
                 "folder for the runs, or remove this one"
             )
         lacking = self.lacks_answers or self.lacks_evaluation
@@ -192,11 +181,11 @@ class Run:
         return self.is_tested and read_json(self.evaluation).get("of") != self.grid.evaluate
 
 
-def _difference(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
+def difference(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
     """Name the first setting that differs; empty for none."""
     for name in sorted({*found, *wanted}):
         one, other = found.get(name), wanted.get(name)
         if one != other:
             both = isinstance(one, dict) and isinstance(other, dict)
-            return _difference(one, other) if both else f"{name}: {one!r} there, {other!r} here"
+            return difference(one, other) if both else f"{name}: {one!r} there, {other!r} here"
     return ""

@@ -119,6 +119,8 @@ def _train(run: Run, launch: Launch) -> None:
     last = run.folder / files.LAST
     mend(last, run.folder / files.BEST)
     if updates_of(last) < run.updates:
+        for made in (run.folder / files.PREDICTIONS, run.evaluation):  # by another training
+            made.unlink(missing_ok=True)
         launch(run.train_command(), run.folder / files.LOG)
     if updates_of(last) < run.updates:  # fairseq also ends well when it stops early
         raise RunError(f"the training ended after {updates_of(last)} of {run.updates} updates")
