@@ -229,7 +229,7 @@ def test_all_that_fits_is_laid_out_unasked(tmp_path):
     ("name", "message"),
     [
         ("sla9", "'sla9': choices are bertqa1, sla1"),
-        ("features", "is of translation; the runs are on rte"),
+        ("features", "a table of features is of translation, not of rte"),
         ("sla3", "none of these runs stands in it"),
         ("bertqa1", "no run is called model1"),
     ],

@@ -111,18 +111,6 @@ def test_names_from_elsewhere_stay_within_their_cell():
     assert line == r"| a\|b | \<img src=x> | bert_plain [1]\(x) |"
 
 
-def test_a_choice_that_all_settings_make_is_a_column(tmp_path):
-    for width in (8, 16):
-        part_of(
-            tmp_path / "cola", "cola", "mcc", {SLA: [0.5 + width / 100]}, choice={"width": width}
-        )
-    (table,) = every_setting("all", records_of(tmp_path))
-    assert [head.text for head in table.headings][:2] == ["system", "width"]
-    assert sorted(row[1].value for row in table.rows) == [8, 16]
-    assert any(cell.is_best for row in table.rows for cell in row)
-    assert "Bold: best of the column." in table.caption
-
-
 def test_systems_are_compared_with_the_baseline(tmp_path):
     part_of(tmp_path / "cola", "cola", "accuracy", {PLAIN: [0.5, 0.52], SLA: [0.6, 0.62]})
     found = read_runs(tmp_path)

@@ -128,7 +128,7 @@ def tables_of(
     test = drawn if several else replace(drawn, over=EXAMPLES)
     paper = options.paper and not experiment.is_invented
     shown: list[ResultTable] = []
-    for root, make in makers(found, wanted, test, paper=paper, shares=True):
+    for root, make in makers(found, wanted, test, paper=paper):
         shown += tried(make, remarks, [], f"{root}{left_out}")
     shown = [remarked(table, experiment.runs) for table in shown]
     for name, runs in experiment.parts.items():

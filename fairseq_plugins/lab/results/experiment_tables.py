@@ -11,14 +11,13 @@ from pathlib import Path
 
 import pandas as pd
 
-from ...messages import named
 from ..plan.prepare import TRANSLATION
 from .bertqa import models_table, with_ensemble
 from .compare import EITHER, EXAMPLES, Significance
 from .frame import find_experiments, finished_parts
 from .layouts import MODELS, SETTINGS, SHARE, check_names, layouts, part_layouts
 from .paper_tables import paper_tables
-from .part_tables import label_of, part_table
+from .part_tables import part_table
 from .remarks import remarked
 from .setting_tables import every_setting
 from .tables import ResultTable, format_table, to_csv
@@ -74,7 +73,6 @@ def makers(
     test: Significance,
     *,
     paper: bool = True,
-    shares: bool = False,
 ) -> Iterator[tuple[Path, Maker]]:
     """Yield what makes the tables that are asked for, or, if none is, all that fit.
 
@@ -83,7 +81,6 @@ def makers(
         names: of the tables; all that are made from finished runs alone.
         test: of differences; in tables of one dataset it may turn to examples.
         paper: whether papers' figures stand beside ours.
-        shares: whether runs on several shares of the data have their table even if not asked for.
 
     Yields:
         The folder of the runs, and what makes the tables: a ValueError if none fits that is asked
@@ -102,14 +99,6 @@ def makers(
     for name, layout in part_layouts().items():
         is_share = layout.rows == SHARE
         fitting = [one for one in found if is_share or one.dataset.iloc[0] == TRANSLATION]
-        if name in names and not fitting:
-            yield root, partial(_refuse, name, found)
-        for one in fitting:
-            several = is_share and one.fraction.nunique() > 1
-            if name in names or (several and (shares or not names)):
+        for one in fitting or found[:1]:
+            if name in names or (not names and is_share and one.fraction.nunique() > 1):
                 yield one.root.iloc[0], partial(part_table, one, layout, test, paper=paper)
-
-
-def _refuse(name: str, found: Sequence[pd.DataFrame]) -> list[ResultTable]:
-    there = named(sorted({label_of(one) for one in found}))
-    raise ValueError(f"table {name!r} is of translation; the runs are on {there}")

@@ -49,7 +49,7 @@ def part_table(
         paper: whether the paper's figures stand beside ours.
 
     Raises:
-        ValueError: the table is of all of the training data, and no run used all of it.
+        ValueError: the table is of translation, or of all of the training data, and no run is.
     """
     scores, rows = list(_scores(found, layout, test, paper)), {}
     for one in scores:
@@ -104,7 +104,9 @@ def label_of(found: pd.DataFrame) -> str:
 
 
 def _whole(found: pd.DataFrame) -> pd.DataFrame:
-    """Return the runs on all of the training data."""
+    """Return the runs of translation on all of the training data."""
+    if found.dataset.iloc[0] != TRANSLATION:
+        raise ValueError(f"a table of features is of translation, not of {label_of(found)}")
     whole = found[found.fraction == 1]
     if whole.empty:
         shares = ", ".join(f"{100 * share:g} %" for share in sorted(set(found.fraction)))

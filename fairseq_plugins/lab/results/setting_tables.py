@@ -4,7 +4,6 @@ import math
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from statistics import fmean
-from typing import Any
 
 import pandas as pd
 
@@ -15,7 +14,6 @@ from .frame import Shown
 from .remarks import remarked
 from .scores import Score, laid_out
 from .tables import (
-    NONE,
     Heading,
     ResultTable,
     TableCell,
@@ -77,13 +75,11 @@ def settings_table(
     """
     groups = dict(iter(runs.groupby("setting", sort=False)))
     parted = any(setting.fraction != 1 for setting in groups)
-    choices = {tuple(name for name, _ in setting.choice) for setting in groups}
-    names = choices.pop() if len(choices) == 1 else ()  # that all settings choose, and no others
-    headings = [*words("system", *names), Heading("learning rate"), Heading("length")]
+    headings = [*words("system"), Heading("learning rate"), Heading("length")]
     headings += [Heading("data")] * parted + [Heading("parameters"), *words("chosen")]
     rows = {
         setting: [
-            *_setting_cells(setting, names, parted, group.trial.iloc[0]),
+            *_setting_cells(setting, group.trial.iloc[0], parted),
             millions(group.parameters.iloc[0]),
             TableCell("✓" * (setting in chosen)),
         ]
@@ -113,23 +109,15 @@ def _score(setting: Setting, runs: pd.DataFrame, shown: Shown) -> Score:
     return replace(score, more=more)
 
 
-def _setting_cells(
-    setting: Setting, names: Sequence[str], parted: bool, mark: str
-) -> list[TableCell]:
-    """Return what a setting is; choices without a column stand below the system's name."""
-    choice = dict(setting.choice)
-    own = "" if names else ", ".join(f"{name} {value}" for name, value in setting.choice)
-    cells = [TableCell(setting.system, ", ".join(filter(None, (own, mark))))]
-    cells += [*(_value(choice[name]) for name in names), _value(setting.learning_rate)]
+def _setting_cells(setting: Setting, trial: str, parted: bool) -> list[TableCell]:
+    """Return what a setting is; its choices stand below the system's name."""
+    choices, rate = [f"{name} {v}" for name, v in setting.choice], setting.learning_rate
     length = number_cell(setting.epochs, f"{{}} epoch{'s' * (setting.epochs != 1)}")
     if setting.updates:
         length = number_cell(setting.updates, "{:,} updates")
-    return [*cells, length, *[share_cell(setting.fraction)] * parted]
-
-
-def _value(value: Any) -> TableCell:
-    """Show a value of an option."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        return TableCell(NONE if value is None else str(value))
-    text = f"{value:g}".replace("e-0", "e-")
-    return TableCell(NONE if math.isnan(value) else text, value=float(value))
+    return [
+        TableCell(setting.system, ", ".join(filter(None, (*choices, trial)))),
+        TableCell(f"{rate:g}".replace("e-0", "e-"), value=rate),
+        length,
+        *[share_cell(setting.fraction)] * parted,
+    ]
