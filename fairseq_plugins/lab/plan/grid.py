@@ -149,7 +149,6 @@ def variant(system: str, option: str, value: Any) -> str:
 
 
 def _choices(options: Options) -> Iterator[Choice]:
-    """Yield every choice from the options that are lists; one empty choice if none is."""
     lists = {k: v for k, v in options.items() if isinstance(v, list) and k != OWN_RATE}
     return (tuple(zip(lists, values)) for values in product(*lists.values()))
 
@@ -214,7 +213,6 @@ def changed(grid: Grid, given: Mapping[str, Any], place: str) -> Grid:
 
 
 def _checked(grid: Grid, place: str) -> Grid:
-    """Return a grid whose values go together; ValueError says which do not."""
     if grid.dataset == TRANSLATION and not grid.updates:
         raise ValueError(f"{place}: translation wants a number of updates (key 'updates')")
     try:

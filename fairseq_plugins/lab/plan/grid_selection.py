@@ -44,10 +44,13 @@ def quick(grid: Grid) -> Grid:
     data the smallest and the largest. It is marked where it trains shorter.
     """
     shares, first = {min(grid.fractions), max(grid.fractions)}, preset(grid)
-    updates, epochs = (max(1, grid.updates // 10), first.epochs) if grid.updates else (0, (1,))
-    is_whole = (updates, epochs) == (first.updates, first.epochs)
     small = replace(first, seeds=grid.seeds[:2], fractions=tuple(sorted(shares)))
-    return replace(small, updates=updates, epochs=epochs, trial="" if is_whole else "quick")
+    if grid.updates:
+        small = replace(small, updates=max(1, grid.updates // 10))
+    else:
+        small = replace(small, epochs=(1,))
+    is_whole = (small.updates, small.epochs) == (first.updates, first.epochs)
+    return small if is_whole else replace(small, trial="quick")
 
 
 def smoke(grid: Grid) -> Grid:

@@ -103,7 +103,6 @@ def _as_of_texts(manifest: dict[str, Any]) -> dict[str, Any]:
 
 
 def _check_splits(splits: Mapping[str, Any], grid: Grid, path: Path) -> None:
-    """Refuse a folder that lacks what the grid trains, validates or evaluates on."""
     for split in ("train", grid.reported):
         if not splits.get(split, {}).get("labelled"):
             raise ValueError(f"{path}: holds no labelled split {split!r}")
