@@ -83,8 +83,6 @@ mkdir -p "$out"
     echo "    learning_rates: [${rate:-1e-3}]"
     echo "    evaluate: $(quoted "${SUBSET:-test}")"
     echo "tables: [fractions]"
-    echo "after:"
-    echo "  curve: [plot, fractions, '{runs}', --output, '{out}/curve']"
 } >"$out/.sweep.yaml.tmp"
 mv "$out/.sweep.yaml.tmp" "$out/sweep.yaml"
 if [ -n "$reference" ]; then more+=(--reference "$reference"); fi

@@ -9,10 +9,10 @@ and keeps its traceback.
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from threading import Timer
-from typing import TextIO
+from typing import Any, TextIO
 
 from ..messages import plain, plain_record
 
@@ -87,6 +87,19 @@ def check_text_file(flag: str, path: str | None) -> None:
         raise FileNotFoundError(
             f"{flag} {path[:80]!r}: no such file; write the text into a file, and give its name"
         )
+
+
+def check_least(given: Any, **least: int) -> None:
+    """Refuse numbers that are too small; UsageError names the flag."""
+    for name, value in ((name, getattr(given, name)) for name in least):
+        if value is not None and value < least[name]:
+            raise UsageError(f"--{name} {value}: must be at least {least[name]}")
+
+
+def check_names(names: Sequence[str] | None, count: int) -> None:
+    """Refuse names that are not as many as the models that they are for."""
+    if names and len(names) != count:
+        raise UsageError(f"{len(names)} names for {count} models")
 
 
 @contextmanager

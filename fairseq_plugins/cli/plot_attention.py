@@ -27,7 +27,7 @@ from . import command
 if TYPE_CHECKING:
     from ..lab.figures.matrices import AttentionPanel
 
-ENCODER_ONLY = ("words", "no_arcs", "highlight", "attention", *EXAMPLES)
+ENCODER_ONLY = ("words", "highlight", "attention", *EXAMPLES)
 HIGHLIGHT = 6
 READ = ("checkpoints", "data")
 PLACES = ("output",)
@@ -52,7 +52,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--attention", nargs="+", choices=ATTENTIONS, help=kinds)
     add("--words", action="store_true", help="for a BERT: join wordpieces into words")
-    add("--no-arcs", action="store_true", help="for a BERT: draw no dependency arcs")
     most = f"for a BERT: mark the N cells that grow most (default: {HIGHLIGHT}; 0 for none)"
     add("--highlight", type=int, metavar="N", help=most)
     add_overrides(parser, EXAMPLES)
@@ -66,12 +65,11 @@ def run(args: argparse.Namespace) -> None:
         FileNotFoundError, ValueError, OSError: what `attend`, `load` and `plot_attention` refuse;
             checkpoints of both kinds.
     """
-    for option in ("names", "attention"):
-        given, wanted = len(getattr(args, option) or ()), len(args.checkpoints)
-        if given not in (0, wanted) and (option, given) != ("attention", 1):
-            raise command.UsageError(f"--{option}: {given} for {wanted} checkpoints")
-    if args.highlight is not None and args.highlight < 0:
-        raise command.UsageError(f"--highlight {args.highlight}: must be at least 0")
+    count, kinds = len(args.checkpoints), args.attention or ()
+    command.check_names(args.names, count)
+    if len(kinds) not in (0, 1, count):
+        raise command.UsageError(f"{len(kinds)} attentions for {count} models")
+    command.check_least(args, highlight=0)
     from ..inference.text_checkpoints import TASKS, find_checkpoints, read_checkpoint
     from ..lab.figures.drawing import check_stem, save
     from ..lab.figures.matrices import ITSELF, TRANSLATION, plot_attention
@@ -129,13 +127,12 @@ def encoder_panels(args: argparse.Namespace, paths: list[Path]) -> list[Attentio
         shown = {"layer": args.layer, "head": args.head, "kind": kind}
         one = encoder_attention.attend(predictor, args.sentence, **shown)
         found.append(one.by_word() if args.words else one)
-    if not args.no_arcs and any(one.heads is None for one in found):
+    if any(one.heads is None for one in found):
         print("no arcs where the prepared folder names no pipeline that parses", file=sys.stderr)
     panels = []
     marks = encoder_attention.marks(found, HIGHLIGHT if args.highlight is None else args.highlight)
     for name, one, cells in zip(names, found, marks):
-        trees = {} if args.no_arcs else {"arcs": one.arcs(), "relations": one.arc_relations()}
-        framed, border = [(*cell, 1, 1) for cell in cells], one.border_token()
-        shown: dict[str, Any] = {"framed": framed, "border": border, **trees}
+        shown: dict[str, Any] = {"arcs": one.arcs(), "relations": one.arc_relations()}
+        shown |= {"framed": [(*cell, 1, 1) for cell in cells], "border": one.border_token()}
         panels.append(AttentionPanel(name, one.weights, one.tokens, one.tokens, **shown))
     return panels

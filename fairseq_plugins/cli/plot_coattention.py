@@ -54,8 +54,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--window", type=int, metavar="K", help=window)
     most = "number of most attended wordpieces to print"
     add("--top", type=int, default=10, metavar="N", help=most)
-    wide = "largest number of wordpieces side by side in the figure"
-    add("--strip", type=int, default=48, metavar="N", help=wide)
     add("--output", default="coattention", help="name of the figure files without suffix")
     add_overrides(parser, WINDOWS)
     add("--cpu", action="store_true", help="use no GPU")
@@ -84,7 +82,6 @@ def run(args: argparse.Namespace) -> None:
         chosen=bool(found.reply.text),
         title=titled(found),
         about=f"{block}, {'mean over heads' if args.head is None else f'head {args.head}'}",
-        strip=args.strip,
     )
     paths = save(figure, stem)
     print(*described(found, args.top), *paths, sep="\n")
@@ -96,9 +93,7 @@ def check(args: argparse.Namespace) -> None:
     if not (all(raw) and not any(split) or all(split) and not any(raw)) or args.id and args.first:
         raise command.UsageError("give --context and --question, or --split and --id (or --first)")
     command.check_text_file("--context", args.context)
-    for name, least in (("top", 0), ("strip", 1)):
-        if (value := getattr(args, name)) < least:
-            raise command.UsageError(f"--{name} {value}: must be at least {least}")
+    command.check_least(args, top=0)
 
 
 def look(args: argparse.Namespace) -> CoattentionMap:

@@ -13,7 +13,7 @@ import argparse
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..inference.options import BATCH_SIZE, EXAMPLES, add_overrides, given_overrides
+from ..inference.options import EXAMPLES, add_overrides, given_overrides
 from . import command
 
 if TYPE_CHECKING:
@@ -36,18 +36,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     source.add_argument("--split", default="valid", help=of_folder)
     source.add_argument("--text", nargs="+", help="or raw texts, a TAB between sentences of a pair")
     add("--output", default="gates", help="name of the files without suffix")
-    add("--batch-size", type=int, default=BATCH_SIZE, metavar="N", help="most examples in a batch")
     add_overrides(parser, EXAMPLES)
     add("--cpu", action="store_true", help="use no GPU")
 
 
 def run(args: argparse.Namespace) -> None:
     """Measure, draw, write the table, print it."""
-    if args.names and len(args.names) != len(args.checkpoints):
-        named = f"{len(args.names)} names for {len(args.checkpoints)} checkpoints"
-        raise command.UsageError(named)
-    if args.batch_size < 1:
-        raise command.UsageError(f"--batch-size {args.batch_size}: must be at least 1")
+    command.check_names(args.names, len(args.checkpoints))
     from ..files import write_text
     from ..lab.figures.curves import gates_table, plot_gates
     from ..lab.figures.drawing import check_stem, save
@@ -81,7 +76,7 @@ def measure(args: argparse.Namespace) -> tuple[Mapping[str, Curves], dict[tuple[
     tokens: dict[tuple[str, str], int] = {}
     for one in tqdm(runs, "gates", unit=" runs", disable=None):
         predictor = load([one.path], args.data, cpu=args.cpu, **given)
-        means = mean_gates(predictor, datasets(predictor, args), batch_size=args.batch_size)
+        means = mean_gates(predictor, datasets(predictor, args))
         tokens.setdefault((one.dataset, one.system), means.tokens)
         layers = panels.setdefault(one.dataset, {}).setdefault(one.system, {})
         for layer, share in means.layers.items():

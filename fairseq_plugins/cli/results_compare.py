@@ -32,9 +32,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Compare the systems, write everything, print it."""
     from ..files import write_text
+    from ..lab.figures.curves import plot_curves
     from ..lab.figures.drawing import save
     from ..lab.figures.seeds import plot_seeds
     from ..lab.results import seed_report
+    from ..lab.results.part_tables import share_curves
 
     options = vars(args)
     folder, output = (options.pop(name) for name in ("folder", "output"))
@@ -42,6 +44,9 @@ def run(args: argparse.Namespace) -> None:
     output = output or (folder if folder.is_dir() else folder.with_name(f"{folder.stem}_seeds"))
     text = seed_report.format_markdown(report)
     save(plot_seeds(report.scores, report.shown), output / "seeds", ["png"])
+    if report.runs.fraction.nunique() > 1:
+        curves, shown = share_curves(report.runs)
+        save(plot_curves(curves, shown.title), output / "shares", ["png"])
     for name, content in {"seeds.md": text, **seed_report.csv_files(report)}.items():
         write_text(output / name, content)
     print(text, end="")

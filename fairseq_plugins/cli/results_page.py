@@ -38,8 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Write the page, and say where it is."""
-    if args.samples < 1:
-        raise command.UsageError(f"--samples {args.samples}: must be at least 1")
+    command.check_least(args, samples=1)
     if args.folder.is_file():
         from ..lab.report.replication import write_page
 

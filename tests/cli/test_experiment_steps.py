@@ -166,7 +166,7 @@ def test_questions_maps_and_ensemble_of_coattention(tmp_path) -> None:
     assert list(found.ensembles()) == [root / "after" / "ensemble"]
 
 
-def test_curve_attention_and_examples_of_translation(folder, model, plain, tmp_path) -> None:
+def test_attention_and_examples_of_translation(folder, model, plain, tmp_path) -> None:
     runs = tmp_path / "sample_en_de"
     for system, checkpoint, features in (
         ("baseline", plain, "none"),
@@ -181,10 +181,6 @@ def test_curve_attention_and_examples_of_translation(folder, model, plain, tmp_p
     )
     made = performed("sample_en_de/fractions.yaml", tmp_path, "sample_en_de", folder)
     assert made == {
-        "curve": {"curve.png", "curve.svg"},
         "attention": {"attention.png", "attention.svg"},
         "examples": {"examples.html"},
     }
-    curve = (tmp_path / "after" / "curve" / "curve.svg").read_text()
-    assert "baseline" in curve
-    assert "syntax" in curve

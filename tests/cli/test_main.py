@@ -110,7 +110,7 @@ def test_completion_knows_subcommands_and_the_flags_of_the_one_that_is_typed():
     nouns = verbs["plot"]._subparsers._group_actions[0].choices
     assert {*verbs} == {words[0] for words in subcommands.subcommands()}
     assert "--split" in nouns["gates"]._option_string_actions
-    assert "--split" not in nouns["fractions"]._option_string_actions
+    assert "--split" not in nouns["attention"]._option_string_actions
 
 
 def test_the_shell_is_answered(tmp_path):

@@ -156,7 +156,7 @@ def test_a_map_is_drawn_from_raw_text(runs, run, tmp_path):
         "--question",
         "Who built the mill?",
     ]
-    found = run(*arguments, "--output", tmp_path / "new" / "map", "--top", 3, "--strip", 6)
+    found = run(*arguments, "--output", tmp_path / "new" / "map", "--top", 3)
     assert found.code == 0
     assert found.out.startswith("question: Who built the mill?\nanswer: ")
     assert "attention on the best span: 0." in found.out

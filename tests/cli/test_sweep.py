@@ -105,7 +105,7 @@ def test_the_papers_shares_are_the_default(tmp_path):
 
 
 @pytest.mark.slow
-def test_every_system_gets_the_same_and_ends_in_table_and_curve(folder, tmp_path):
+def test_every_system_gets_the_same_and_ends_in_a_table(folder, tmp_path):
     given = {
         "FRACTIONS": " ".join(FRACTIONS),
         "UPDATES": str(UPDATES),
@@ -127,7 +127,6 @@ def test_every_system_gets_the_same_and_ends_in_table_and_curve(folder, tmp_path
     assert table in text
     assert "| 25 % | 50 |" in table
     assert "| 100 % | 200 |" in table
-    assert (out / "after" / "curve" / "curve.png").stat().st_size > 1000
     times = {path: path.stat().st_mtime_ns for path in results}
     sweep(folder, out, **given)
     assert times == {path: path.stat().st_mtime_ns for path in results}  # nothing is run twice

@@ -88,14 +88,13 @@ def test_attention_of_two_encoders_is_drawn_under_the_parse(runs, run, tmp_path)
     assert "[CLS]" not in text
     assert "[SEP]" not in text
     bare = tmp_path / "bare"
-    run(ATTENTION, *arguments, bare, "--no-arcs", "--words", "--highlight", 0, "--layer", 1)
+    run(ATTENTION, *arguments, bare, "--words", "--highlight", 0, "--layer", 1)
     words = shown(bare.with_suffix(".svg"))
     assert ["layer 1, mean over heads" in one for one in (text, words)] == [False, True]
     assert "mean over layers, mean over heads" in text
     assert words.count(">garden</text>") == 4
     assert ">bert_sla_tiny</text>" in words
-    arcs = [t.count("\nC ") for t in (text, words)]
-    assert arcs[0] >= arcs[1] + 2 * (len(SENTENCE.split()) - 1)
+    assert text.count("\nC ") >= 2 * (len(SENTENCE.split()) - 1)  # arcs
     assert "stroke: #ee6677" in text
     assert "stroke: #ee6677" not in words
 
@@ -103,7 +102,7 @@ def test_attention_of_two_encoders_is_drawn_under_the_parse(runs, run, tmp_path)
 def test_gates_are_drawn_by_dataset_and_seed(runs, run, tmp_path):
     out = tmp_path / "gates"
     paths = [runs["wla"], runs["sla"], runs["sla2"]]
-    found = run(GATES, *paths, "--output", out, "--batch-size", 4)
+    found = run(GATES, *paths, "--output", out)
     table = (tmp_path / "gates.csv").read_text()
     assert found.out.startswith(table)
     rows = list(csv.DictReader(io.StringIO(table)))

@@ -28,7 +28,6 @@ COMMANDS = {
     "perturb": ("perturb",),
     "plot attention": ("plot", "attention"),
     "plot coattention": ("plot", "coattention"),
-    "plot fractions": ("plot", "fractions"),
     "plot gates": ("plot", "gates"),
     "predict": ("predict",),
     "prepare questions": ("prepare", "questions"),

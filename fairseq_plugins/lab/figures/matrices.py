@@ -110,7 +110,7 @@ def plot_coattention(
     chosen: bool = True,
     title: str = "",
     about: str = "",
-    strip: int,
+    strip: int = 48,
 ) -> Figure:
     """Draw a map of attention, question down and context across, cut into strips.
 

@@ -23,7 +23,7 @@ from .values import LINE, NUMBER, TEXT, WHOLE, WORD, Kind, matching
 from .yaml_file import read_as
 
 COMMANDS = (
-    *("answer", "compare", "perturb", "plot attention", "plot coattention", "plot fractions"),
+    *("answer", "compare", "perturb", "plot attention", "plot coattention"),
     *("plot gates", "predict", "results table", "robustness", "score", "score-answers"),
 )
 OPTIONAL = "?"  # before a place: what is left out where nothing is there
