@@ -47,6 +47,8 @@ def test_comparison_is_paired_over_shared_seeds():
     assert found.t_p == pytest.approx(float(expected.pvalue))
     assert (found.wins, found.losses, back.wins) == (3, 0, 0)
     assert back.difference == pytest.approx(-found.difference)
+    assert (found.t_low, back.t_low) == (pytest.approx(-back.t_high), pytest.approx(-found.t_high))
+    assert (found.t_low > 0) == (found.t_p < 0.05)
     single = over_seeds({1: 0.5}, {1: 0.6})
     assert (math.isnan(single.t_p), math.isnan(single.se), single.untested) == (
         True,

@@ -55,7 +55,7 @@ def keep_rows(folder: Path, file: Path, part: str = "") -> Kept:
     if file.exists() and file.samefile(source):
         raise ValueError(f"{file}: the experiment's own rows; name another file to keep them in")
     found = compared(frame_of(_rows_of(source, part)))
-    shown, remarks = shown_of(found), [*_unevaluated(found, source)]
+    shown, remarks = shown_of(found), []
     with alone_in(file.parent):
         kept = {one.row.key: one for one in (read_rows(file) if file.exists() else [])}
         for run in found.sort_index().itertuples():
@@ -81,16 +81,6 @@ def _rows_of(source: Path, part: str) -> list[PlacedRow]:
     if not found:
         raise FileNotFoundError(f"{source}: no finished run")
     return found
-
-
-def _unevaluated(runs: pd.DataFrame, source: Path) -> Iterator[str]:
-    """Say how many runs have no score on the split that others have been evaluated on."""
-    splits = sorted({*runs.evaluated} - {""})
-    if (count := (runs.evaluated == "").sum()) and splits:
-        yield (
-            f"{source}: {count} of {len(runs)} runs have not been evaluated on {named(splits)}, "
-            "which the experiment's own command does; until then validation scores are compared"
-        )
 
 
 def _kept(run: Any, old: Row | None, shown: Shown, remarks: list[str]) -> Row:
