@@ -133,7 +133,7 @@ def test_runs_that_do_not_go_together_are_refused(tmp_path, cola):
     with pytest.raises(ValueError, match=r"cola and .*again both hold runs of \+ SLA \(minilm\)"):
         table_of([cola, tmp_path / "again"])
     fill(tmp_path / "other", "cola", "mcc", {"bert_lisa_minilm": [0.5]}, data="else")
-    with pytest.raises(ValueError, match="cola and .*other differ in their data"):
+    with pytest.raises(ValueError, match="rows.jsonl.*key 'data': 'else', of rows before 'abc'"):
         table_of([cola, tmp_path / "other"])
     fill(tmp_path / "base", "cola", "mcc", {"bert_sla_base": [0.5]}, data="else")
     assert len(named(table_of([cola, tmp_path / "base"]))) == 4  # another size, another vocabulary

@@ -128,15 +128,12 @@ class TableLayout(Entries):
         return {column.dataset for column in self.columns}
 
     def figures(self, size: str, kind: str) -> dict[Place, float]:
-        """Return what the paper found with this size, or else with the base size; nan for none."""
+        """Return what the paper prints of a kind, or of a cited system; nan for none.
+
+        Of a size that it does not have, the figures of the base size.
+        """
         paper: dict[str, dict[str, _Figures]] = {**self.paper}
-        return self._placed(paper.get(size, paper.get("base", {})).get(kind, ()))
-
-    def cited_figures(self, name: str) -> dict[Place, float]:
-        """Return what a cited system is printed with; nan for none."""
-        return self._placed(self.cited[name])
-
-    def _placed(self, row: _Figures) -> dict[Place, float]:
+        row = self.cited.get(kind) or paper.get(size, paper.get("base", {})).get(kind, ())
         places = [place for column in self.columns for place in column.places]
         padded = [*row, *[None] * (len(places) - len(row))]
         return {p: math.nan if one is None else one for p, one in zip(places, padded)}

@@ -17,7 +17,7 @@ from ..plan.grid import SIZES, variant
 from ..plan.prepare import TRANSLATION
 from .choice import chosen_at
 from .compare import Significance
-from .frame import Shown
+from .frame import Shown, compared
 from .layouts import Column, Place, TableLayout, labels, layouts, sizeless
 from .scores import Score, compared_with, how_to_read, laid_out
 from .tables import NONE, Heading, ResultTable, TableCell, millions, paper_text, words
@@ -170,7 +170,6 @@ def _shows(layout: TableLayout, row: Row) -> bool:
 def _chosen(parts: Sequence[pd.DataFrame]) -> dict[Row, pd.DataFrame]:
     """Return the systems of a dataset, each with its best setting on all of the training data."""
     chosen: dict[Row, pd.DataFrame] = {}
-    firsts: dict[str, Any] = {}
     for whole in (part[part.fraction == 1] for part in parts):
         for runs in chosen_at(whole, whole.system).values():
             one = runs.iloc[0]
@@ -180,11 +179,9 @@ def _chosen(parts: Sequence[pd.DataFrame]) -> dict[Row, pd.DataFrame]:
                     f"{chosen[row].root.iloc[0]} and {one.root} both hold runs of {row.label} "
                     f"({row.size}) on {one.dataset}: name one of them"
                 )
-            chosen[row], other = runs, firsts.setdefault(row.size, one)
-            for key in ("data", "metric", "validation"):
-                if other[key] != one[key]:
-                    roots = f"{other.root} and {one.root}"
-                    raise ValueError(f"{roots} differ in their {key}: they cannot be compared")
+            chosen[row] = runs
+    for size in {row.size for row in chosen}:
+        compared(pd.concat([runs for row, runs in chosen.items() if row.size == size]))
     return chosen
 
 
@@ -197,10 +194,14 @@ def _scores(layout: TableLayout, block: _Block, test: Significance) -> Iterator[
             shown = Shown(place[2], block.split)
             own = compared_with(base, one, shown, test) | {"paper": figures[place]}
             yield Score(row, place, row.label, dataset, shown, one, size=row.size, **own)
-    for name in layout.cited:
-        for place, figure in layout.cited_figures(name).items():
+    for row in _cited(layout):
+        for place, figure in _figures(layout, row).items():
             if place in block.column.places and not math.isnan(figure):
-                yield Score(name, place, name, dataset, Shown(place[2], ""), paper=figure)
+                yield Score(row, place, row.label, dataset, Shown(place[2], ""), paper=figure)
+
+
+def _cited(layout: TableLayout) -> list[Row]:
+    return [Row("", name) for name in layout.cited]
 
 
 def _figures(layout: TableLayout, row: Row) -> dict[Place, float]:
@@ -213,14 +214,12 @@ def _table(layout: TableLayout, blocks: Sequence[_Block], test: Significance) ->
     scores = [score for block in blocks for score in _scores(layout, block, test)]
     ours = sorted({row for block in blocks for row in block.chosen}, key=lambda row: row.order)
     several = len({row.size for row in ours}) > 1
-    rows: dict[Any, list[TableCell]] = {}
-    for row in ours:
-        own = [one for one in scores if one.row == row]
-        rows[row] = [TableCell(row.label, row.size * several), _parameters(own)]
-        rows[row].append(_average(layout, own, _figures(layout, row)))
-    for name in dict.fromkeys(one.row for one in scores if one.runs.empty):
-        average = _average(layout, [], layout.cited_figures(name))
-        rows[name] = [TableCell(name, "cited"), TableCell(NONE), average]
+    rows: dict[Row, list[TableCell]] = {}
+    for row in (*ours, *_cited(layout)):
+        if own := [one for one in scores if one.row == row]:
+            size = "cited" if own[0].runs.empty else row.size * several
+            average = _average(layout, own, _figures(layout, row))
+            rows[row] = [TableCell(row.label, size), _parameters(own), average]
     headings, places = [*words("system"), Heading("parameters"), Heading("average")], []
     if not layout.average or len(blocks) < len(layout.columns):
         headings, rows = headings[:2], {row: cells[:2] for row, cells in rows.items()}
@@ -243,13 +242,13 @@ def _average(layout: TableLayout, own: Sequence[Score], figures: dict[Place, flo
     """Show a system's mean over all datasets in %; none unless every one is there."""
     last = [column.places[-1] for column in layout.columns]
     below = paper_text(round(fmean(figures[place] for place in last), 1))
-    means = [fmean(one.values) for one in own if one.column in last]
+    means = [fmean(one.values) for one in own if one.values and one.column in last]
     mean = 100 * fmean(means) if len(means) == len(last) else math.nan
     return TableCell(NONE if math.isnan(mean) else f"{mean:.2f}", below, mean)
 
 
 def _parameters(own: Sequence[Score]) -> TableCell:
     """Show the number of parameters, and how many of them the baseline lacks."""
-    sides = [(one.runs.parameters.iloc[0], sum(one.base.parameters[:1])) for one in own]
+    sides = [(sum(one.runs.parameters[:1]), sum(one.base.parameters[:1])) for one in own]
     added = (f"{(count - plain) / 1e6:+.2g}M" for count, plain in sides if 0 < plain != count)
     return millions(sides[0][0], next(added, ""))

@@ -34,7 +34,6 @@ class TableCell:
         value: what it is sorted by; nan for its text.
         mark: an arrow at a significant difference, or empty.
         is_best: whether it is the best of its column.
-        share: drawn as a bar, in [0, 1]; nan for none.
     """
 
     text: str
@@ -42,7 +41,6 @@ class TableCell:
     value: float = math.nan
     mark: str = ""
     is_best: bool = False
-    share: float = math.nan
 
 
 @dataclass(frozen=True)
