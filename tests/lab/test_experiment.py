@@ -207,15 +207,6 @@ def test_lines_of_an_earlier_release_are_written_anew(plan, caplog):
     assert "rows.jsonl:1: key 'schema'" in caplog.text
 
 
-def test_description_names_parts_runs_and_versions(plan):
-    write_description(plan, "python x")
-    found = json.loads((plan.root / "experiment.json").read_text())
-    assert [part["kind"] for part in found["parts"]] == ["understanding", "translation"]
-    assert [part["folder"] for part in found["parts"]] == ["toy", "pairs"]
-    assert len(found["runs"]) == 6
-    assert found["versions"]["torch"]
-
-
 def test_costs_follow_what_is_finished_begun_and_fast(plan):
     toy, _, whole = (line.split() for line in format_costs(plan, 1).splitlines()[1:])
     assert toy == "toy 2 0 24 24 unknown before the first run, unknown".split()
@@ -398,13 +389,13 @@ def test_a_model_that_cannot_be_is_refused_before_any_run(plan, options, said):
 def test_a_part_of_an_experiment_leaves_the_rest_in_its_description(plan):
     write_description(plan, "python x")
     whole = json.loads((plan.root / "experiment.json").read_text())
+    assert (whole["title"], len(whole["runs"])) == ("Both", 6)
+    assert whole["versions"]["torch"]
     for run in plan.runs:
         run.folder.mkdir(parents=True)
-    experiment = replace(plan.experiment, parts=plan.experiment.parts[:1])
-    some = replace(plan, experiment=experiment, runs=plan.runs[:2])
+    some = replace(plan, runs=plan.runs[:2])
     write_description(some, "python x")
-    found = json.loads((plan.root / "experiment.json").read_text())
-    assert found == whole
+    assert json.loads((plan.root / "experiment.json").read_text()) == whole
     plan.runs[-1].folder.rmdir()
     write_description(some, "python x")
     assert len(json.loads((plan.root / "experiment.json").read_text())["runs"]) == 5

@@ -14,6 +14,7 @@ import pytest
 from lab.fake_runs import make_runs
 
 from fairseq_plugins.files import NO_LOCKS
+from fairseq_plugins.lab.execution.machine import Machine
 from fairseq_plugins.lab.execution.processes import last_lines, launch
 from fairseq_plugins.lab.execution.run import RunError
 from fairseq_plugins.lab.execution.slurm import SlurmJob, rendezvous
@@ -121,13 +122,14 @@ def test_nodes_meet_at_the_first(monkeypatch):
 
 
 def test_a_job_goes_on_after_a_time_limit_as_long_as_it_gets_on(tmp_path):
-    run = make_runs(tmp_path)[0]
+    machine = Machine(tmp_path / "jobs", executor="slurm", time="60")
+    run = make_runs(tmp_path, machine=machine)[0]
     run.folder.mkdir(parents=True)
     hour = time.time() - 3600
-    assert SlurmJob(run, {}, minutes=60, begun=hour).checkpoint() is None
+    assert SlurmJob(run, begun=hour).checkpoint() is None
     assert "60 minutes did not reach the next checkpoint" in (run.folder / "error.txt").read_text()
     early = time.time() - 60  # preempted, not out of time
-    assert SlurmJob(run, {}, minutes=60, begun=early).checkpoint() is not None
+    assert SlurmJob(run, begun=early).checkpoint() is not None
     (run.folder / "checkpoint_last.pt").write_bytes(b"more")
-    rest = SlurmJob(run, {}, minutes=60, begun=hour).checkpoint()
-    assert rest.function == SlurmJob(run, {}, minutes=60)
+    rest = SlurmJob(run, begun=hour).checkpoint()
+    assert rest.function == SlurmJob(run)

@@ -6,8 +6,8 @@ import json
 import os
 import signal
 import time
+from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 import torch
@@ -142,6 +142,11 @@ def cluster(tmp_path, **given):
     return Machine(tmp_path / "jobs", executor="slurm", jobs=2, **given)
 
 
+def submit(runs, machine):
+    """Execute runs on a cluster."""
+    return execute([replace(run, machine=machine) for run in runs], machine)
+
+
 @pytest.mark.parametrize(
     ("given", "cores", "wanted"), [("", 7, {"OMP_NUM_THREADS": "3"}), ("2", 7, {}), ("", 0, {})]
 )
@@ -149,22 +154,14 @@ def test_processes_share_the_cores_of_a_job(tmp_path, monkeypatch, given, cores,
     monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     if given:
         monkeypatch.setenv("OMP_NUM_THREADS", given)
-    submitted = []
-    pool = object.__new__(SlurmPool)
-    pool._machine = cluster(tmp_path, cpus_per_task=cores, processes=2)
-    pool._executor = SimpleNamespace(
-        update_parameters=lambda **given: None,
-        submit_array=lambda jobs: submitted.extend(jobs) or [],
-    )
-    pool._submit_array(make_runs(tmp_path), "")
-    assert [job.environment for job in submitted] == [wanted] * 3
+    assert slurm.threads_of(cluster(tmp_path, cpus_per_task=cores, processes=2)) == wanted
 
 
 @pytest.mark.slow
 def test_arrays_follow_each_other_and_failures_are_told(make, tmp_path, slurm_state):
     runs = make()
     runs[1] = make(status=3)[1]
-    failures = execute(runs, cluster(tmp_path, array_size=2, mem="2G", slurm={"constraint": "a"}))
+    failures = submit(runs, cluster(tmp_path, array_size=2, mem="2G", slurm={"constraint": "a"}))
     assert len(failures) == 1
     assert "exit status 3" in failures[0]
     assert [run.is_finished() for run in runs] == [True, False, True]
@@ -178,14 +175,14 @@ def test_arrays_follow_each_other_and_failures_are_told(make, tmp_path, slurm_st
     record = json.loads((tmp_path / "jobs" / "submitted.json").read_text())
     assert [*record.values()] == ["100_0", "100_1", "101"]
     assert [(tmp_path / "jobs" / name).resolve() for name in record] == [r.folder for r in runs]
-    assert execute(runs[:1], cluster(tmp_path)) == []  # nothing to submit
+    assert submit(runs[:1], cluster(tmp_path)) == []  # nothing to submit
 
 
 @pytest.mark.slow
 def test_a_job_goes_on_after_its_time_limit(make, tmp_path, slurm_state):
     script = "if [ ! -e {folder}/again ]; then touch {folder}/again {made}/../spool/timeout; "
     run = make(script=script + "exec sleep 60; fi\n" + TRAIN)[0]
-    assert execute([run], cluster(tmp_path)) == []
+    assert submit([run], cluster(tmp_path)) == []
     assert (slurm_state / "started").read_text().split() == ["100", "100"]
     assert trained(run) == 1
 
@@ -203,13 +200,13 @@ def test_jobs_that_are_queued_are_not_submitted_again(
 
     monkeypatch.setattr(SlurmPool, "ended", interrupt)
     with pytest.raises(KeyboardInterrupt):
-        execute(runs, cluster(tmp_path))
+        submit(runs, cluster(tmp_path))
     assert "squeue --jobs=100; end them with: scancel 100" in caplog.text
     monkeypatch.setattr(SlurmPool, "ended", ended)
     for run in runs:
         run.folder.mkdir(parents=True, exist_ok=True)
         (run.folder / "go").touch()
-    assert execute(runs, cluster(tmp_path)) == []
+    assert submit(runs, cluster(tmp_path)) == []
     assert len(list(slurm_state.glob("*.sh"))) == 1
     assert [trained(run) for run in runs] == [1, 1]
 
@@ -230,7 +227,7 @@ def test_nodes_train_together_or_not_at_all(make, tmp_path, slurm_state):
     (runs[1].folder / "train.log").write_text(
         'x | INFO | valid | {"valid_mcc": "0.9", "valid_num_updates": "6"}\n'
     )
-    failures = execute(runs, cluster(tmp_path, nodes=2))
+    failures = submit(runs, cluster(tmp_path, nodes=2))
     assert [run.is_finished() for run in runs] == [True, True, False]
     assert "exit status 3; the end of" in failures[0]
     assert "train.node1.log" in failures[0]
@@ -264,8 +261,8 @@ def test_only_jobs_of_this_experiment_are_taken_over(make, tmp_path, slurm_state
 def test_slurm_that_refuses_or_is_silent_is_one_sentence(make, tmp_path, slurm_state, monkeypatch):
     (slurm_state / "errors").touch()
     with pytest.raises(ValueError, match="sbatch refused the jobs: .*invalid partition"):
-        execute(make(), cluster(tmp_path, partition="broken"))
+        submit(make(), cluster(tmp_path, partition="broken"))
     squeue = tmp_path / "commands" / "squeue"
     squeue.write_text("#!/bin/sh\necho 'slurm_load_jobs error: no contact' >&2; exit 1\n")
     with pytest.raises(ConnectionError, match="squeue does not answer: slurm_load_jobs error"):
-        execute(make(), cluster(tmp_path))
+        submit(make(), cluster(tmp_path))

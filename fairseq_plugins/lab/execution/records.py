@@ -6,11 +6,8 @@ order, and one for every run that failed; see `lab.rows`.
 
 import json
 import logging
-from collections.abc import Mapping
-from typing import Any
 
 from ...files import alone_in, write_text
-from ..plan.prepared_data import TRANSLATION
 from ..rows import FAILED, FINISHED, Row, read_rows
 from ..rows import write_rows as write_file
 from ..run_files import DESCRIPTION, ERROR, RESULT, ROWS
@@ -23,42 +20,24 @@ logger = logging.getLogger(__name__)
 
 
 def write_description(plan: Plan, command: str) -> None:
-    """Write ``experiment.json``; what an earlier plan made and is still there stays in it."""
-    path = plan.root / DESCRIPTION
-    with alone_in(plan.root):  # another command may run other parts
-        found = _description(plan, command, read_json(path))
-        write_text(path, json.dumps(found, indent=2, ensure_ascii=False) + "\n")
-
-
-def _description(plan: Plan, command: str, earlier: Mapping[str, Any]) -> dict[str, Any]:
-    experiment = plan.experiment
-    names = [part.name for part in experiment.parts]
+    """Write ``experiment.json``; runs of an earlier plan that are still there stay in it."""
+    path, experiment = plan.root / DESCRIPTION, plan.experiment
     runs = [
         {"folder": str(run.folder.relative_to(plan.root)), "updates": run.updates}
         for run in plan.runs
     ]
-    others = [run for run in earlier.get("runs", []) if run not in runs]
-    parts = [
-        {
-            "name": part.name,
-            "folder": "." if experiment.is_grid else part.name,
-            "dataset": part.grid.dataset,
-            "data": str(part.folder),
-            "kind": TRANSLATION if part.grid.dataset == TRANSLATION else "understanding",
+    with alone_in(plan.root):  # another command may run other parts
+        others = [run for run in read_json(path).get("runs", []) if run not in runs]
+        found = {
+            "name": experiment.name,
+            "title": experiment.title,
+            "file": str(experiment.file),
+            "command": command,
+            "runs": runs + [run for run in others if (plan.root / run["folder"]).is_dir()],
+            "tables": list(experiment.tables),
+            "versions": versions(),
         }
-        for part in experiment.parts
-    ]
-    return {
-        "name": experiment.name,
-        "title": experiment.title,
-        "file": str(experiment.file),
-        "command": command,
-        "parts": parts + [one for one in earlier.get("parts", []) if one["name"] not in names],
-        "runs": runs + [run for run in others if (plan.root / run["folder"]).is_dir()],
-        "tables": list(experiment.tables),
-        "after": dict(experiment.after),  # name -> words
-        "versions": versions(),
-    }
+        write_text(path, json.dumps(found, indent=2, ensure_ascii=False) + "\n")
 
 
 def write_rows(plan: Plan) -> None:

@@ -66,7 +66,7 @@ def execute(
     with logging_redirect_tqdm(), contextlib.closing(Progress(waiting)) as progress:
         try:
             for run in _ended(pool, waiting, progress, machine.stop_after):
-                if reason := _problem(run, machine):
+                if reason := _problem(run):
                     logger.error("%s: %s", run.folder, reason)
                     failures.append(f"{run.folder}: {reason}")
                 done(run, reason)
@@ -92,6 +92,8 @@ def _ended(
             queue = []
         if taken := queue[: pool.room]:
             queue = queue[len(taken) :]
+            for run in taken:
+                (run.folder / ERROR).unlink(missing_ok=True)  # of an earlier attempt
             pool.submit(taken)
             running |= {run.folder: (run, time.monotonic()) for run in taken}
         time.sleep(_LOOK)
@@ -103,26 +105,26 @@ def _ended(
         yield from ended
 
 
-def _problem(run: Run, machine: Machine) -> str:
+def _problem(run: Run) -> str:
     """Return what went wrong with a run whose job has ended; empty if nothing did."""
     report = run.folder / ERROR
-    until = time.monotonic() + (_SETTLE if machine.executor == SLURM else 0)
+    until = time.monotonic() + (_SETTLE if run.machine.executor == SLURM else 0)
     try:
         while not run.is_finished():
             if is_file(report):
                 return read_text(report).strip()
             if time.monotonic() > until:
-                write_text(report, _silence(run, machine))
+                write_text(report, _silence(run))
             time.sleep(_LOOK)
     except ValueError as error:  # another run has come into its folder
         return str(error)
     return ""
 
 
-def _silence(run: Run, machine: Machine) -> str:
+def _silence(run: Run) -> str:
     """Say what is known of a job that ended without a word: it was killed, or never began."""
     logs = sorted(run.folder.glob("*.log"), key=lambda path: path.stat().st_mtime)
-    told = f"the end of {logs[-1]}:" if logs else f"its own log may be in {machine.folder}"
+    told = f"the end of {logs[-1]}:" if logs else f"its own log may be in {run.machine.folder}"
     ends = last_lines(logs[-1]) if logs else []
     return "\n  ".join([f"its job ended without a word; {told}", *ends]) + "\n"
 

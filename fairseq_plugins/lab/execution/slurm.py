@@ -11,7 +11,7 @@ import os
 import subprocess
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from submitit import JobEnvironment, SlurmExecutor
@@ -37,17 +37,15 @@ _INTERVAL = 10.0  # seconds between questions to Slurm
 
 @dataclass
 class SlurmJob(Checkpointable):
-    """A run, and what its commands are to find around them."""
+    """A run that is brought to its end on nodes of Slurm."""
 
     run: Run  # to be finished
-    environment: Environment  # of its commands
-    minutes: int  # the job's time limit
     begun: float = 0.0  # by the clock; set by the job
 
     def __call__(self) -> None:
         """Finish the run, or help the job's first node with it."""
         place, self.begun = JobEnvironment(), time.time()
-        environment = {**self.environment, **rendezvous(place)}
+        environment = {**threads_of(self.run.machine), **rendezvous(place)}
         # signs of the first node to the others; a job that Slurm has queued again has its own
         stem = f"{place.job_id}_{_attempt()}"
         training, end = (place.paths.folder / f"{stem}_{sign}" for sign in ("training", "end"))
@@ -76,14 +74,22 @@ class SlurmJob(Checkpointable):
         """
         left = [self.run.folder / name for name in (LAST, RESULT)]
         got_on = any(is_file(path) and path.stat().st_mtime > self.begun for path in left)
-        if not got_on and time.time() - self.begun >= 0.8 * 60 * self.minutes:
+        minutes = self.run.machine.minutes
+        if not got_on and time.time() - self.begun >= 0.8 * 60 * minutes:
             write_text(
                 self.run.folder / ERROR,
-                f"{self.minutes} minutes did not reach the next checkpoint: give a longer --time, "
+                f"{minutes} minutes did not reach the next checkpoint: give a longer --time, "
                 "or let the run save more often (validate_every)\n",
             )
             return None
-        return DelayedSubmission(replace(self, begun=0.0))
+        return DelayedSubmission(SlurmJob(self.run))
+
+
+def threads_of(machine: Machine) -> dict[str, str]:
+    """Return the variable by which the processes of a job share its cores, unless it is set."""
+    if not machine.cpus_per_task or "OMP_NUM_THREADS" in os.environ:
+        return {}
+    return {"OMP_NUM_THREADS": str(max(1, machine.cpus_per_task // machine.processes))}
 
 
 def rendezvous(place: JobEnvironment) -> dict[str, str]:
@@ -145,17 +151,12 @@ class SlurmPool:
 
     def _submit_array(self, runs: Sequence[Run], before: str) -> list[str]:
         """Queue runs as one array, after another; return the name of each job."""
-        machine = self._machine
-        parameters = dict(machine.sbatch)
+        parameters = dict(self._machine.sbatch)
         if before:
             parameters["dependency"] = f"afterany:{before}"
         self._executor.update_parameters(**parameters)
-        threads = {"OMP_NUM_THREADS": str(max(1, machine.cpus_per_task // machine.processes))}
-        own = threads if machine.cpus_per_task and "OMP_NUM_THREADS" not in os.environ else {}
         try:
-            jobs = self._executor.submit_array(
-                [SlurmJob(run, own, machine.minutes) for run in runs]
-            )
+            jobs = self._executor.submit_array([SlurmJob(run) for run in runs])
         except FailedJobError as error:
             raise ValueError(f"sbatch refused the jobs: {error}") from None
         return [job.job_id for job in jobs]
