@@ -116,10 +116,9 @@ def read_experiment(path: str | Path) -> PlannedExperiment:
 
 def default_name(path: Path) -> str:
     """Return what an experiment is called that has no name: its folder and its file."""
-    folder, stem = (
-        re.sub(r"[^\w.-]+", "_", one) for one in (path.resolve().parent.name, path.stem)
-    )
-    return (stem if folder == CONFIGS else f"{folder}_{stem}").lstrip(".-")[:100]
+    folder = path.resolve().parent.name
+    name = path.stem if folder == CONFIGS else f"{folder}_{path.stem}"
+    return re.sub(r"[^\w.-]+", "_", name).lstrip(".-")[:100]
 
 
 def _part(entry: Any, path: Path, number: int) -> PlannedPart:
@@ -133,21 +132,11 @@ def _part(entry: Any, path: Path, number: int) -> PlannedPart:
     if "grid" in own:
         file = read_as(Below, own["grid"], f"{place}: grid")
         whole, usual = read_grid(path.parent / file), Path(file).stem
-        if "systems" in given:
-            given["systems"] = _systems_of(whole, given["systems"], place)
+        if isinstance(systems := given.get("systems"), list):  # names are those of the file
+            known = {name: {"name": name, **own} for name, own in whole.systems.items()}
+            given["systems"] = [known.get(str(one), one) for one in systems]
         grid = changed(whole, given, place)
     else:
         grid = grid_of(given, place)
         usual = grid.dataset
     return read_as(PlannedPart, {"name": usual, **own, "grid": grid}, place)
-
-
-def _systems_of(grid: Grid, names: Any, place: str) -> Any:
-    """Return systems of a part as YAML has them: of a list of names those of its file's grid."""
-    if not (isinstance(names, list) and all(isinstance(one, str) for one in names)):
-        return names
-    for name in names:
-        if name not in grid.systems:
-            choices = named(grid.systems)
-            raise ValueError(f"{place}: no system {quoted(name)}; choices: {choices}")
-    return [{"name": name, **grid.systems[name]} for name in names]
