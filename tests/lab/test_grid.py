@@ -40,8 +40,9 @@ def test_cells_are_the_whole_product_each_with_its_own_folder():
     cells = [*grid.cells()]
     assert len(cells) == len({cell.folder for cell in cells}) == 3 * 2 * 2 * 2
     assert {cell.seed for cell in cells[:12]} == {1}  # whole comparisons come first
-    assert [str(cell.folder) for cell in cells[:3]] == [
+    assert [str(cell.folder) for cell in cells[:4]] == [
         "plain/lr5e-5-epochs3/seed1",
+        "plain/lr0.0001-epochs3/seed1",
         "sla/lr5e-5-epochs3-tree-threshold3/seed1",
         "sla/lr5e-5-epochs3-tree-threshold4/seed1",
     ]

@@ -133,4 +133,4 @@ def test_contrast_sets_systems_beside_each_with_one_change():
         for change in ("ablate-guide", "ablate-affinity", "lr-1e-05")
     }
     assert grid.systems["zero-ablate-guide"] == {**SYSTEMS["zero"], "ablate": "guide"}
-    assert grid.rates_of("plain-lr-1e-05") == (1e-5,)
+    assert {s.learning_rate for s, _ in grid.cells() if "lr" in s.system} == {1e-5}

@@ -87,7 +87,9 @@ def test_a_system_has_its_own_data_and_rate_and_fairseq_hears_of_neither(tmp_pat
     options = train_options(grid, more, own)
     assert options["lr"] == 2e-5
     assert "data" not in options
-    first, second = (settings(grid, cell, data[grid.data_of(cell.system)]) for cell in cells[:2])
+    first, second = (
+        settings(grid, cell, data[grid.data_of(cell.system)]) for cell in (cells[0], more)
+    )
     assert first["data"] != second["data"]
     assert first["validation_data"] == second["validation_data"] == "v"
 

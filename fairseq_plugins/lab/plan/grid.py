@@ -122,21 +122,12 @@ class Grid:
 
     def cells(self) -> Iterator[Cell]:
         """Yield all runs, seed by seed, so that an interrupted grid has whole comparisons."""
-        lengths = (0,) if self.updates else self.epochs
-        most = range(max(len(self.rates_of(name)) for name in self.systems))
-        for seed, fraction, epochs, number in product(self.seeds, self.fractions, lengths, most):
-            for name, options in self.systems.items():
-                for rate in self.rates_of(name)[number : number + 1]:
-                    for choice in _choices({**self.options, **options}):
-                        setting = Setting(name, rate, epochs, choice, fraction, self.updates)
-                        yield Cell(setting, seed)
-
-    def rates_of(self, system: str) -> tuple[float, ...]:
-        """Return a system's learning rates, its own or the grid's."""
-        own = self.systems[system].get(OWN_RATE)
-        if own is None:
-            return self.learning_rates
-        return tuple(map(float, _listed(own)))
+        lengths, usual = (0,) if self.updates else self.epochs, [*self.learning_rates]
+        for seed, fraction, epochs in product(self.seeds, self.fractions, lengths):
+            for system, own in self.systems.items():
+                for rate, choice in _choices({OWN_RATE: usual, **self.options, **own}):
+                    setting = Setting(system, rate, epochs, choice, fraction, self.updates)
+                    yield Cell(setting, seed)
 
     def data_of(self, system: str) -> str:
         """Return what a system calls its own prepared folder; empty for the grid's."""
@@ -148,9 +139,11 @@ def variant(system: str, option: str, value: Any) -> str:
     return f"{system}-{option}-{value}"
 
 
-def _choices(options: Options) -> Iterator[Choice]:
+def _choices(options: Options) -> Iterator[tuple[float, Choice]]:
+    """Yield every learning rate, with every choice from the other options that are lists."""
     lists = {k: v for k, v in options.items() if isinstance(v, list) and k != OWN_RATE}
-    return (tuple(zip(lists, values)) for values in product(*lists.values()))
+    for rate, *values in product(_listed(options[OWN_RATE]), *lists.values()):
+        yield float(rate), tuple(zip(lists, values))
 
 
 class Cell(NamedTuple):
