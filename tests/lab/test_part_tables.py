@@ -10,7 +10,7 @@ from lab.filled_tables import cells, fill
 from lab.finished_runs import finish
 from lab.translated_runs import SENTENCES, translated
 
-from fairseq_plugins.lab.results.compare import EITHER, EXAMPLES, SEEDS, Significance
+from fairseq_plugins.lab.results.compare import EITHER, Significance
 from fairseq_plugins.lab.results.experiment_tables import lay_out
 from fairseq_plugins.lab.results.frame import read_runs
 from fairseq_plugins.lab.results.layouts import part_layouts
@@ -100,21 +100,8 @@ def test_the_difference_of_the_one_seed_that_was_tested_is_told(root):
     translated(root, "syntax", 30.0, features=ALL, wrong=38)
     assert re.search(r"\+22.50 · p .* over sentences of the seeds of both \(-\d", last(root).detail)
     assert last(root).mark == "↓"  # of the seed that was tested, whatever the others are
-
-
-def test_other_seeds_are_not_compared_over_sentences(root):
-    translated(root, "baseline", 5.0, seed=1, wrong=38)
-    translated(root, "syntax", 30.0, seed=2, wrong=0, features=ALL)
-    assert last(root).detail == "1 seed · +25.00 · untested: no seed of both"
-
-
-def test_the_test_over_examples_is_made_where_it_is_asked_for(root):
-    for seed in (1, 2):
-        translated(root, "baseline", 10.0 + seed, seed=seed, wrong=20 + seed)
-        translated(root, "syntax", 30.0 - seed, seed=seed, wrong=2, features=ALL)
-    for over, told in ((SEEDS, "Welch"), (EXAMPLES, "paired bootstrap over examples")):
-        texts, _ = lay_out([root], ["fractions"], test=Significance(over, samples=100))
-        assert told in texts[0]
+    translated(root, "pos", 15.0, seed=3, wrong=0, features="pos")
+    assert table_of(root).rows[0][3].detail == "1 seed · +7.50 · untested: no seed of both"
 
 
 @pytest.mark.parametrize(
@@ -230,7 +217,6 @@ def test_all_that_fits_is_laid_out_unasked(tmp_path):
     [
         ("sla9", "'sla9': choices are bertqa1, sla1"),
         ("features", "a table of features is of translation, not of rte"),
-        ("sla3", "none of these runs stands in it"),
         ("bertqa1", "no run is called model1"),
     ],
 )

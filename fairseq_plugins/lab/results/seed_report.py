@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,7 +21,6 @@ from .tables import (
     TableCell,
     digits_of,
     format_table,
-    number_cell,
     p_cell,
     scale_of,
     signed,
@@ -29,15 +29,14 @@ from .tables import (
 )
 from .verdicts import on_split, sentences
 
-_COMPARED = ("seeds of both", "difference", "paired t-test", "95 % over seeds", "higher / lower")
-_COMPARED += ("95 % over both", "bootstrap", "decides", "80 % power")
+_HEADS = ("difference", "paired t-test", "bootstrap", "decides", "80 % power")
 _CAPTION = (
-    "Difference of {}: mean ± standard error over the seeds that both have, each system at its "
-    "chosen setting, on every share of the training data that both were trained on (named where it "
-    "is not all of it). 95 % over seeds: of the paired t-test. Over both, and bootstrap: over "
-    "seeds and examples{}; of one seed over examples alone. Decides: the larger p of both tests "
-    f"(without answers the t-test's), by Holm for all rows of at least {FEWEST} seeds. 80 "
-    "% power: a difference that would have been seen four times in "
+    "Difference of {}: mean ± standard error over the seeds that both have, how many these are, "
+    "and on how many of them it is higher / lower; each system at its chosen setting, on every "
+    "share of the training data that both were trained on (named where it is not all of it). Both "
+    "tests with 95 % intervals, the bootstrap over seeds and examples{}, of one seed over examples "
+    "alone. Decides: the larger p of both (without answers the t-test's), by Holm for all rows of "
+    f"at least {FEWEST} seeds. 80 % power: a difference that would have been seen four times in "
     "five, were it the surest of all rows. Tests are two-sided, intervals of each row alone."
 )
 _NO_COUNTS = "No row has counts of examples of {}: compared over seeds alone."
@@ -159,30 +158,27 @@ def compared_table(title: str, shown: Shown, comparisons: pd.DataFrame) -> Resul
     """
     found = comparisons[["examples", "samples"]].dropna().to_numpy()[:1]
     drawn = "".join(f" ({one:,} examples, {samples:,} samples)" for one, samples in found)
-    rows = [list(_compared(one, shown.metric)) for one in comparisons.itertuples()]
+    rows = [_compared(one, shown.metric) for one in comparisons.itertuples()]
     caption = _CAPTION.format(on_split(shown), drawn)
-    headings = [*words("system"), *map(Heading, _COMPARED)]
+    headings = [*words("system"), *map(Heading, _HEADS)]
     return ResultTable(title, headings, rows, caption, is_folded=True)
 
 
-def _compared(one: Any, metric: str) -> Iterator[TableCell]:
-    """Yield the cells of a comparison."""
+def _compared(one: Any, metric: str) -> list[TableCell]:
+    """Return the cells of a comparison."""
     scale, digits = scale_of(metric), digits_of(metric)
     difference, error, power = (scale * x for x in (one.difference, one.se, one.detectable))
     more = "" if math.isnan(error) else f" ± {error:.{digits}f}"
-    yield TableCell(one.title)
-    yield number_cell(one.n)
-    yield TableCell(f"{signed(difference, digits)}{more}", value=difference)
-    yield p_cell(one.t_p, one.untested)
-    yield _interval(scale * one.t_low, scale * one.t_high, digits)
-    yield TableCell(f"{one.wins} / {one.losses}", value=one.wins)
-    yield _interval(scale * one.low, scale * one.high, digits)
-    yield p_cell(one.bootstrap_p)
-    yield p_cell(one.corrected_p, one.untested)
-    yield TableCell(NONE if math.isnan(power) else f"{power:.{digits}f}", value=power)
-
-
-def _interval(low: float, high: float, digits: int) -> TableCell:
-    """Show from where to where something reaches, or a dash."""
-    text = f"{signed(low, digits)} to {signed(high, digits)}"
-    return TableCell(NONE if math.isnan(low) else text, value=low)
+    over_seeds, over_both = (
+        "" if math.isnan(ends[0]) else " to ".join(signed(scale * end, digits) for end in ends)
+        for ends in ((one.t_low, one.t_high), (one.low, one.high))
+    )
+    seeds = f"{one.n} seed{'s' * (one.n > 1)} · {one.wins} / {one.losses}"
+    return [
+        TableCell(one.title),
+        TableCell(f"{signed(difference, digits)}{more}", seeds, difference),
+        replace(p_cell(one.t_p, one.untested), detail=over_seeds),
+        replace(p_cell(one.bootstrap_p), detail=over_both),
+        p_cell(one.corrected_p, one.untested),
+        TableCell(NONE if math.isnan(power) else f"{power:.{digits}f}", value=power),
+    ]
