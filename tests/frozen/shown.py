@@ -32,7 +32,6 @@ NAMES = {  # of a command here -> today's
 }
 GONE: tuple[str, ...] = ()  # heads of columns that are no longer shown, by their beginnings
 RECORDS = HERE / "results"
-CLAIMS, REPLICATION = "examples/evidence/claims.yaml", "docs/replication.md"
 CASES = """
 table papers: papers --output out/t
 table examples: papers/rte papers/cola --layout sla2 dabert5 syntax2 --test examples --samples 100
@@ -172,12 +171,6 @@ def of_page(text: str) -> tuple[dict[str, list[list[str]]], list[str]]:
     """Return title -> cells of every table of a page, and the sentences that it begins with."""
     page = _Page(_TIME.sub("TIME", text))
     return page.cells, page.lines
-
-
-def claimed(page: Path) -> dict[str, Any]:
-    """Return the tables of a page of claims, with the sentences that its rows make."""
-    cells, lines = of_markdown(page.read_text(encoding="utf-8"))
-    return {"cells": cells, "lines": [one for one in lines if one.startswith(("- ", "Score: "))]}
 
 
 def left(cells: list[list[str]]) -> list[list[str]]:

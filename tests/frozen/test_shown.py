@@ -6,16 +6,11 @@ import json
 import shutil
 
 import pytest
-from cli.commands import ROOT
 from frozen.invented import unpack
 from frozen.shown import (
     AGAIN,
     CASES,
-    CLAIMS,
-    NAMES,
     RECORDS,
-    REPLICATION,
-    claimed,
     left,
     line_of,
     of_markdown,
@@ -66,10 +61,3 @@ def test_kept_rows_show_what_their_runs_show(name, there, run_here):
     assert tables.keys() == {title for title in before if "." not in title}
     for title, cells in tables.items():
         assert sorted(left(cells)) == sorted(left(before[title]))
-
-
-@pytest.mark.slow
-def test_kept_rows_make_the_cells_of_the_page_of_claims(run_here, monkeypatch, tmp_path):
-    monkeypatch.chdir(ROOT)
-    run_here(NAMES["page"], CLAIMS, "--output", tmp_path / "page.md")
-    assert claimed(tmp_path / "page.md") == claimed(ROOT / REPLICATION)

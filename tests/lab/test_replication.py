@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from cli.commands import run
 from lab.finished_runs import finish
 from lab.report_runs import PLAIN, SLA, describe, part_of
 from matplotlib import image
@@ -93,17 +92,6 @@ def test_systems_with_a_name_may_have_no_rows_yet(run_here, claims, tmp_path):
         assert page.read_text().count("![") == 1
 
 
-def test_the_page_is_the_same_whenever_it_is_made(run_here, claims, tmp_path):
-    pages = [tmp_path / name / "page.md" for name in "ab"]
-    for page in pages:
-        run_here("results page", claims, "--output", page)
-    assert pages[0].read_bytes() == pages[1].read_bytes()
-    rows = tmp_path / "rows" / "cola.jsonl"
-    rows.write_text(rows.read_text().replace('"mcc": 0.45', '"mcc": 0.5'))
-    run_here("results page", claims, "--output", pages[1])
-    assert pages[0].read_bytes() != pages[1].read_bytes()
-
-
 def test_pictures_of_an_earlier_page_go_and_other_files_stay(run_here, claims, tmp_path):
     """What is no longer shown is removed from the folder of pictures, and nothing else."""
     page = tmp_path / "page.md"
@@ -144,23 +132,20 @@ def test_what_a_file_may_not_say_is_refused_before_anything_is_written(
     assert not (tmp_path / "page").exists()
 
 
-@pytest.mark.parametrize("name", ["page", "claims.yaml", "rows/cola.jsonl"])
-def test_a_page_is_written_over_nothing_else(run_here, claims, tmp_path, name):
-    kept = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
-    assert (
-        "a page is a file .md"
-        in run_here("results page", claims, "--output", tmp_path / name, fails=True).err
-    )
-    assert kept == {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
-
-
-def test_pictures_go_through_no_link(claims, tmp_path):
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        *((name, "a page is a file .md") for name in ("page", "claims.yaml", "rows/cola.jsonl")),
+        ("linked.md", "linked: a symbolic link"),
+    ],
+)
+def test_a_page_is_written_over_nothing_else_and_through_no_link(claims, tmp_path, name, said):
     (tmp_path / "elsewhere").mkdir()
-    (tmp_path / "page").symlink_to(tmp_path / "elsewhere")
-    told = run("results page", claims, "--output", tmp_path / "page.md", fails=True)
-    assert (told.code, told.err.count("error: "), told.err.count("\n")) == (1, 1, 1)
-    assert f"{tmp_path / 'page'}" in told.err
-    assert not list((tmp_path / "elsewhere").iterdir())
+    (tmp_path / "linked").symlink_to(tmp_path / "elsewhere")
+    kept = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    with pytest.raises(ValueError, match=said):
+        write_page(claims, tmp_path / name)
+    assert kept == {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
 
 
 NO_MORE = "No significant difference from a, which is not equality"
@@ -192,57 +177,48 @@ def test_sentences_follow_the_corrected_test():
     assert said(Shown("loss", "valid")).startswith("B 5 % is better than a: -0.0200 of loss")
     assert said(bootstrap_p=math.nan, low=-1).count("-4.00 to +0.00") == 1
     assert said(corrected_p=0.06) == f"{NO_MORE}: B 5 % (-2.00 points)."
-
-
-def test_what_is_not_told_apart_is_said_at_once():
     several = pd.concat([compared(corrected_p=p) for p in (0.06, 0.01, 1.0)])
     first, last = sentences(several, "a", VALID, {})
     assert first.startswith("b 5 % is worse")
     assert last == f"{NO_MORE}: b 5 % (-2.00 points), b 5 % (-2.00 points)."
 
 
-@pytest.mark.parametrize(
-    "changes",
-    [
-        {"corrected_p": math.nan, "untested": "2 seeds"},
-        {"corrected_p": math.nan, "difference": math.nan, "untested": "a score is no number"},
-    ],
-)
-def test_what_was_not_tested_concludes_nothing(changes):
-    assert f"too little to conclude anything ({changes['untested']})" in said(**changes)
-    assert not re.search("better|worse|No significant", said(**changes))
+@pytest.mark.parametrize("difference", [-0.02, math.nan])
+def test_what_was_not_tested_concludes_nothing(difference):
+    told = said(difference=difference, corrected_p=math.nan, untested="2 seeds")
+    assert "too little to conclude anything (2 seeds)" in told
+    assert not re.search("better|worse|No significant", told)
 
 
 def test_a_page_of_rows_with_answers_is_over_seeds_and_examples(run_here, tmp_path):
     """What two tests both say; the command below a table tells the same as the page."""
     root, right = tmp_path / "runs", {PLAIN: [20, 22, 21, 23], SLA: [40, 43, 41, 45]}
-    for system, counts in right.items():
-        for seed, count in enumerate(counts, 1):
-            own = {"dataset": "cola", "options": {"arch": system, "max-update": 40}, "home": root}
-            finish(root / "cola", system, 2e-5, seed, count / 50, right=count, **own)
+    for system, seed, count in (
+        (name, *one) for name in right for one in enumerate(right[name], 1)
+    ):
+        own = {"dataset": "cola", "options": {"arch": system, "max-update": 40}, "home": root}
+        finish(root / "cola", system, 2e-5, seed, count / 50, right=count, **own)
     describe(root, ["cola"], [])
     kept_rows = tmp_path / "rows" / "cola.jsonl"
     run_here("results keep", root, "--output", kept_rows)
     kept = FILE.replace(f", systems: [{WLA}]", "").replace(f"baseline: {SLA}", f"baseline: {PLAIN}")
     (tmp_path / "claims.yaml").write_text(kept)
-    run_here("results page", tmp_path / "claims.yaml", "--output", tmp_path / "page.md")
-    page = (tmp_path / "page.md").read_text()
-    assert "the paired t-test over seeds and the multi-bootstrap over seeds and examples" in page
-    line = re.search("- (SLA is better than BERT.*)", page)[1]
+
+    def page() -> str:
+        return write_page(tmp_path / "claims.yaml", tmp_path / "page.md")[0].read_text()
+
+    both = page()
+    assert both == page()
+    assert "the paired t-test over seeds and the multi-bootstrap over seeds and examples" in both
+    line = re.search("- (SLA is better than BERT.*)", both)[1].replace("SLA", SLA, 1)
+    command = re.search("^fairseq-plugins (results compare .*) --output seeds$", both, re.M)[1]
+    told = run_here(*command.split(), "--output", tmp_path / "out").out
+    assert f"- {line.replace('BERT', PLAIN, 1)}" in told
     one = [row for row in kept_rows.read_text().splitlines(True) if '"seed": 1,' in row]
     kept_rows.write_text("".join(one))
-    run_here("results page", tmp_path / "claims.yaml", "--output", tmp_path / "one.md")
-    caption = next(n for n in (tmp_path / "one.md").read_text().splitlines() if n[:6] == "Score:")
+    caption = next(line for line in page().splitlines() if line.startswith("Score:"))
     assert "bootstrap over examples alone (one seed has no p)" in caption
     assert "t-test" not in caption
-    run_here("results keep", root, "--output", kept_rows)
-    command = next(
-        one for one in page.splitlines() if one.startswith("fairseq-plugins results compare")
-    )
-    told = run_here(
-        *command.replace("--output seeds", f"--output {tmp_path / 'out'}").split()[1:]
-    ).out
-    assert f"- {line.replace('SLA', SLA, 1).replace('BERT', PLAIN, 1)}" in told
 
 
 @pytest.mark.slow

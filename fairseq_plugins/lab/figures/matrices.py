@@ -38,30 +38,17 @@ BAR = (0.12, 1.0, 2.5)  # width, least and greatest height of the bar of colours
 
 @dataclass(frozen=True)
 class AttentionPanel:
-    """One matrix of a figure.
+    """One matrix of a figure."""
 
-    Attributes:
-        title: for instance the system's name.
-        weights: (T, S) attention of each row over the columns.
-        rows: T labels, for instance target subwords.
-        columns: S labels, for instance source subwords.
-        arcs: drawn above the columns, each from a dependent to its head.
-        relations: what stands at each arc, may be empty; nothing at any arc if there are none.
-        framed: first row, first column, height and width of each rectangle.
-        is_dashed: whether rectangles have dashed lines.
-        border: number of the second sentence's first row and column, of a text that attends to
-            itself; 0 draws no line.
-    """
-
-    title: str
-    weights: np.ndarray
-    rows: Sequence[str]
-    columns: Sequence[str]
-    arcs: Sequence[Arc] = ()
-    relations: Sequence[str] = ()
-    framed: Sequence[tuple[int, int, int, int]] = ()
-    is_dashed: bool = False
-    border: int = 0
+    title: str  # for instance the system's name
+    weights: np.ndarray  # (T, S) attention of each row over the columns
+    rows: Sequence[str]  # T labels, for instance target subwords
+    columns: Sequence[str]  # S labels, for instance source subwords
+    arcs: Sequence[Arc] = ()  # drawn above the columns, each from a dependent to its head
+    relations: Sequence[str] = ()  # what stands at each arc, may be empty; none for nothing at all
+    framed: Sequence[tuple[int, int, int, int]] = ()  # first row and column, height and width
+    is_dashed: bool = False  # whether frames have dashed lines
+    border: int = 0  # first row and column of a second sentence; 0 draws no line
 
 
 @style()
@@ -263,11 +250,11 @@ def _finish(figure: Figure, image: Any, size: Sequence[float], title: str, about
 
 def _meanings(panels: Sequence[AttentionPanel], least: float) -> list[str]:
     """Return what arcs, lines, rectangles and an unusual scale mean, where there are any."""
-    notes = [f"the scale begins at {least:.2g}, not at 0"] if least else []
-    if any(panel.arcs for panel in panels):
-        notes.append("arcs: from each head to its dependents")
-    if any(panel.border for panel in panels):
-        notes.append("line: between both sentences")
-    if any(panel.framed for panel in panels) and panels[0].title:
-        notes.append(f"red: where attention grows most against {panels[0].title}")
-    return notes
+    said = {
+        f"the scale begins at {least:.2g}, not at 0": bool(least),
+        "arcs: from each head to its dependents": any(panel.arcs for panel in panels),
+        "line: between both sentences": any(panel.border for panel in panels),
+        f"red: where attention grows most against {panels[0].title}": panels[0].title
+        and any(panel.framed for panel in panels),
+    }
+    return [text for text, is_there in said.items() if is_there]
