@@ -18,7 +18,7 @@ ANNOTATOR, WORDS = "annotator", "words"  # keys of `made_of`
 _GIVEN, _BLANKS = "given", TOKENIZE[0]  # values of `WORDS`; the latter where older rows have none
 _DIGITS = 12  # of a SHA-256
 _APART = ("data", "validation_data", "system", "learning_rate", "epochs", "updates", "choice")
-_APART += ("fraction", "translated")  # which are told by other keys, or by a setting
+_APART += ("fraction", "translated", "seed")  # which are told by other keys, or by a setting
 
 
 def made_of(manifest: Mapping[str, Any]) -> dict[str, str]:
@@ -45,18 +45,11 @@ def cut_of(row: Row) -> str:
     return "" if row.dataset in (SQUAD, TRANSLATION) else _BLANKS
 
 
-def without_seed(settings: Mapping[str, Any]) -> dict[str, Any]:
-    """Return all settings of a run that another seed has to share; of places their names."""
-    own = {key: value for key, value in settings.items() if key != "seed"}
-    for key in own.keys() & {"options", "translated"}:
-        own[key] = {name: _named(value) for name, value in own[key].items() if name != "seed"}
-    return own
-
-
 def trained_with(settings: Mapping[str, Any]) -> str:
     """Return the first digits of a SHA-256 of what a run was trained with, but seed and data."""
-    own = {key: value for key, value in without_seed(settings).items() if key not in _APART}
-    own["options"] = {**own.get("options", {}), "seed": None}  # as earlier releases hashed it
+    own = {key: value for key, value in settings.items() if key not in _APART}
+    options = {name: _named(value) for name, value in own.get("options", {}).items()}
+    own["options"] = {**options, "seed": None}
     return hashlib.sha256(json.dumps(own, sort_keys=True).encode()).hexdigest()[:_DIGITS]
 
 
