@@ -29,7 +29,7 @@ from ...evaluation.example_bootstrap import bootstrap, bootstrap_sentences
 from ...evaluation.metrics import LOWER_IS_BETTER, deviation
 from ...evaluation.seed_statistics import Noise, detectable, holm
 from .choice import chosen_by_share, scale_of
-from .counts import counts_of_run
+from .counts import counts_in_files, counts_of_run, kept_counts
 from .frame import Shown
 from .layouts import SIGNIFICANT
 from .squad_answers import TUNED
@@ -188,19 +188,16 @@ class Significance:
         if shown.metric.startswith(TUNED):  # no examples to compare
             return Difference()
         baseline, system = _shared(baseline, system)
-        return self._over_examples(baseline, system, shown)
-
-    def _over_examples(
-        self, baseline: pd.DataFrame, system: pd.DataFrame, shown: Shown
-    ) -> Difference:
-        """Test runs of the same seeds over examples; one seed of translation over sentences."""
         if baseline.empty:
             return Difference(untested="untested: no seed of both")
-        if shown.metric not in SENTENCE_METRICS or len(baseline) > 1:
-            found = self.resampled(baseline, system, shown)
-            return Difference(**found, p_value=found["bootstrap_p"], over=EXAMPLES)
-        runs = (baseline.iloc[0], system.iloc[0])
-        first, other = (counts_of_run(run, shown, is_checked=False) for run in runs)
+        if shown.metric in SENTENCE_METRICS and len(baseline) == 1:
+            return self._over_sentences((baseline.iloc[0], system.iloc[0]), shown)
+        found = self.resampled(baseline, system, shown)
+        return Difference(**found, p_value=found["bootstrap_p"], over=EXAMPLES)
+
+    def _over_sentences(self, runs: tuple[pd.Series, pd.Series], shown: Shown) -> Difference:
+        """Test two runs of translation, by what lies in their folders or is kept."""
+        first, other = (kept_counts(run, shown) or counts_in_files(run, shown) for run in runs)
         if not (first and other):
             return Difference()
         if first.examples != other.examples:
@@ -217,9 +214,8 @@ class Significance:
         over_seeds: bool = False,
     ) -> dict[str, Any]:
         """Return what `bootstrap` tells of runs of the same seeds; nan where it cannot be made."""
-        sides: list[Any] = [
-            [counts_of_run(run, shown) for _, run in one.iterrows()] for one in (baseline, system)
-        ]
+        runs = ([run for _, run in side.iterrows()] for side in (baseline, system))
+        sides: list[Any] = [[counts_of_run(run, shown) for run in side] for side in runs]
         if None in sides[0] + sides[1]:
             return {"bootstrap_p": math.nan}
         drawn = {"samples": self.samples, "seed": self.seed, "over_seeds": over_seeds}

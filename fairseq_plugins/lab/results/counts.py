@@ -23,28 +23,27 @@ from .frame import Shown
 _OWN = "T- lines of "  # how a score's reference begins that is the one of its own log
 
 
-def counts_of_run(run: Any, shown: Shown, *, is_checked: bool = True) -> ExampleCounts | None:
+def counts_of_run(run: Any, shown: Shown) -> ExampleCounts | None:
     """Return how each example counts for what is shown of a run; None if nothing tells.
 
-    What a kept row has itself comes first: where its run lay, another may lie by now.
+    What a kept row has itself comes first: where its run lay, another may lie by now. Files that
+    do not tell the score of such a row tell nothing of it.
 
     Args:
         run: a line of a frame of runs.
         shown: metric and split.
-        is_checked: whether files that do not tell the score of the row tell nothing of it.
 
     Raises:
         OSError, ValueError: files that cannot be read; names them.
     """
     if own := kept_counts(run, shown):
         return own
-    found = counts_in_files(run, shown)
-    try:
-        if found and is_checked:
-            placed = PlacedRow(run.place, run.row, run.folder)
+    if found := counts_in_files(run, shown):
+        placed = PlacedRow(run.place, run.row, run.folder)
+        try:
             check_counts(replace(found, split=shown.split), placed)
-    except ValueError:
-        return None
+        except ValueError:
+            return None
     return found
 
 
