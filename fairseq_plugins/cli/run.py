@@ -29,7 +29,6 @@ from .subcommands import PROGRAM
 
 if TYPE_CHECKING:
     from ..lab.execution.experiment import Plan
-    from ..lab.execution.machine import Machine
     from ..lab.execution.run import Run
 
 STOPPED = "stopped; the same command goes on"
@@ -107,13 +106,13 @@ def run(args: argparse.Namespace) -> int:
     command.show_log("INFO")
     experiment = selected(args)
     check_names(experiment.tables)
-    plan, machine, missing = planned(args, experiment)
+    plan, missing = planned(args, experiment)
     if args.dry_run:
-        show(plan, machine, missing, not args.no_after)
+        show(plan, missing, not args.no_after)
         return 0
     if missing:
         raise FileNotFoundError(next(iter(missing.values())))
-    failed = run_all(plan, machine)
+    failed = run_all(plan)
     remarks = []
     if not (args.no_after or failed or any(not run.is_finished() for run in plan.runs)):
         remarks = after.perform(plan, args.raw)
@@ -123,13 +122,13 @@ def run(args: argparse.Namespace) -> int:
     return 1 if failed or remarks or unshown else 0
 
 
-def show(plan: Plan, machine: Machine, missing: Mapping[str, str], after: bool) -> None:
+def show(plan: Plan, missing: Mapping[str, str], after: bool) -> None:
     """Print the commands of training that are left; beside them (stderr) cost and what follows."""
     from ..lab.execution.progress import format_costs
 
     parts = [part for part in plan.experiment.parts if part.name in missing]
     counts = {part.name: len(list(part.grid.cells())) for part in parts}
-    print(format_costs(plan, machine.jobs, counts), end="", file=sys.stderr)
+    print(format_costs(plan, counts), end="", file=sys.stderr)
     for line in missing.values():
         print(line, file=sys.stderr)
     first: dict[str, Run] = {}
@@ -145,19 +144,19 @@ def show(plan: Plan, machine: Machine, missing: Mapping[str, str], after: bool) 
         print(step, file=sys.stderr)
 
 
-def run_all(plan: Plan, machine: Machine) -> int:
+def run_all(plan: Plan) -> int:
     """Bring all runs to their end, keeping the rows up to date; return how many failed."""
     from ..lab.execution.progress import format_costs
     from ..lab.execution.records import write_description, write_rows
     from ..lab.execution.runner import execute
     from ..prep.subset import write_subset
 
-    print(format_costs(plan, machine.jobs), end="", file=sys.stderr)
+    print(format_costs(plan), end="", file=sys.stderr)
     for subset in plan.subsets:
         write_subset(*subset)
     write_description(plan, shlex.join([PROGRAM, *sys.argv[1:]]))
     write_rows(plan)
-    failed = execute(plan.runs, machine, lambda *_: write_rows(plan))
+    failed = execute(plan.runs, lambda *_: write_rows(plan))
     if failed:
         print(f"error: {len(failed)} of {len(plan.runs)} runs failed", file=sys.stderr)
     return len(failed)

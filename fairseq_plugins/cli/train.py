@@ -52,14 +52,14 @@ def run(args: argparse.Namespace) -> int:
     experiment = selected(given)
     if not args.dry_run:
         check_single(experiment)
-    plan, machine, missing = planned(given, experiment)
+    plan, missing = planned(given, experiment)
     if args.dry_run:
-        show(plan, machine, missing, after=False)
+        show(plan, missing, after=False)
         return 0
     if missing:
         raise FileNotFoundError(next(iter(missing.values())))
     (one,) = plan.runs
-    failed = run_all(plan, machine)
+    failed = run_all(plan)
     if not failed:
         steps = (str(one.folder), *scores_of(one), *next_steps(one))
         print("".join(f"{line}\n" for line in steps), end="")

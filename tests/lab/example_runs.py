@@ -108,7 +108,7 @@ def planned(path: Path, runs: Path, *more: str) -> Plan:
     kind = "translation" if first.grid.dataset == TRANSLATION else "understanding"
     words = [str(path), "--smoke", "--cpu", "--runs", str(runs), *more]
     args = parsed(run_command, [*words, "--options", *TINY[kind]])
-    plan, _, missing = experiment.planned(args, experiment.selected(args))
+    plan, missing = experiment.planned(args, experiment.selected(args))
     assert not missing
     return plan
 

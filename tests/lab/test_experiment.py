@@ -208,19 +208,19 @@ def test_lines_of_an_earlier_release_are_written_anew(plan, caplog):
 
 
 def test_costs_follow_what_is_finished_begun_and_fast(plan):
-    toy, _, whole = (line.split() for line in format_costs(plan, 1).splitlines()[1:])
+    toy, _, whole = (line.split() for line in format_costs(plan).splitlines()[1:])
     assert toy == "toy 2 0 24 24 unknown before the first run, unknown".split()
     assert whole[:5] == ["all", "6", "0", "56", "56"]
     finish(plan.runs[0], seconds=6.0)
     begun = plan.runs[1]
     begun.folder.mkdir(parents=True)
     (begun.folder / "train.log").write_text('x | train_inner | {"num_updates": "4", "ups": "4"}')
-    text = format_costs(plan, 2, {"more": 300})
+    text = format_costs(plan, {"more": 300})
     assert re.search(r"toy +2 +1 +24 +8  about 0 min, [\d,]+ MiB", text)
     assert re.search(r"more +300 .* not prepared", text)
     slow = replace(plan, runs=tuple(replace(run, part=f"{n}") for n, run in enumerate(plan.runs)))
-    assert re.search(r"0 +1 +1 .*about 0 min", format_costs(slow, 2))
-    nothing = format_costs(replace(plan, runs=()), 1, {"more": 300})
+    assert re.search(r"0 +1 +1 .*about 0 min", format_costs(slow))
+    nothing = format_costs(replace(plan, runs=()), {"more": 300})
     assert re.search(r"more +300 .* not prepared", nothing)
 
 
@@ -234,11 +234,13 @@ def test_costs_follow_what_is_finished_begun_and_fast(plan):
     ],
 )
 def test_times_are_said_in_hours_and_minutes(plan, seconds, jobs, said):
-    for run in plan.runs[:2]:
+    machine = Machine(plan.root, jobs=jobs)
+    runs = tuple(replace(run, machine=machine) for run in plan.runs[:2])
+    for run in runs:
         run.folder.mkdir(parents=True)
         rate = f'"ups": "{24 / seconds}"'
         (run.folder / "train.log").write_text(f'x | train_inner | {{"num_updates": "0", {rate}}}')
-    assert f"{said}, unknown" in format_costs(replace(plan, runs=plan.runs[:2]), jobs)
+    assert f"{said}, unknown" in format_costs(replace(plan, runs=runs))
 
 
 @pytest.mark.parametrize(

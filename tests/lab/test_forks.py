@@ -109,10 +109,10 @@ def test_no_run_starts_that_would_end_too_late_and_the_rest_goes_on(tmp_path, mo
     clock = SimpleNamespace(sleep=lambda _: slept.append(40), monotonic=lambda: sum(slept))
     monkeypatch.setattr(runner, "time", clock)
     work_here(monkeypatch)
-    runs = make_runs(tmp_path, seeds=(3, 1, 2))
     for minutes in (2, 0):
         machine = Machine(tmp_path / "jobs", stop_after=minutes)
-        assert runner.execute(runs, machine, lambda run, _: told.append(run.cell.seed)) == []
+        runs = make_runs(tmp_path, seeds=(3, 1, 2), machine=machine)
+        assert runner.execute(runs, lambda run, _: told.append(run.cell.seed)) == []
     assert told == [1, 2, 3]
     assert [trained(run) for run in runs] == [1, 1, 1]
     assert len(slept) == 3
@@ -124,6 +124,6 @@ def test_no_run_starts_that_would_end_too_late_and_the_rest_goes_on(tmp_path, mo
 def test_a_result_says_what_the_run_was_trained_on(tmp_path, monkeypatch, line, wanted):
     work_here(monkeypatch)
     (run,) = make_runs(tmp_path, seeds=(1,), script=f"echo '{line}'\n{TRAIN}")
-    assert runner.execute([run], Machine(tmp_path / "jobs")) == []
+    assert runner.execute([run]) == []
     assert run.row().device == wanted
     assert device(tmp_path / "none") == "cpu"

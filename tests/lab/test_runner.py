@@ -20,10 +20,10 @@ def make(tmp_path):
 
 
 @pytest.fixture
-def execute(tmp_path, monkeypatch):
+def execute(monkeypatch):
     """Return a function that executes runs in this process."""
     work_here(monkeypatch)
-    return lambda runs, *done: runner.execute(runs, Machine(tmp_path / "jobs"), *done)
+    return runner.execute
 
 
 def test_runs_leave_results_predictions_and_a_light_checkpoint(make, execute):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -21,7 +20,6 @@ from fairseq_plugins.lab.execution.runner import LocalPool, execute
 from fairseq_plugins.lab.execution.slurm import SUBMITTED, SlurmPool
 
 TESTS = Path(__file__).parents[1]
-LONGEST = 120  # seconds
 WAIT = "echo $$ > {folder}/pid; exec sleep 60"
 
 
@@ -35,11 +33,9 @@ def make(tmp_path, monkeypatch):
     return lambda **given: make_runs(tmp_path, **given)
 
 
-def wait_for(condition):
-    end = time.monotonic() + LONGEST
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.05)
+def submit(runs, machine, *done):
+    """Execute runs on a machine."""
+    return execute([replace(run, machine=machine) for run in runs], *done)
 
 
 def is_alive(process):
@@ -62,7 +58,7 @@ def test_local_runs_get_their_share(make, tmp_path, monkeypatch):
     runs = make(script=script)
     runs[1] = make(script=script, status=3)[1]
     told = []
-    failures = execute(runs, Machine(tmp_path / "jobs", jobs=2), lambda *end: told.append(end))
+    failures = submit(runs, Machine(tmp_path / "jobs", jobs=2), lambda *end: told.append(end))
     assert [failure.split(": ")[0] for failure in failures] == [str(runs[1].folder)]
     assert "exit status 3" in failures[0]
     assert sorted(run.cell.seed for run, _ in told) == [1, 2, 3]
@@ -83,7 +79,7 @@ def test_an_interrupt_ends_what_runs_and_starts_nothing_more(make, tmp_path, mon
 
     monkeypatch.setattr(LocalPool, "ended", interrupt)
     with pytest.raises(KeyboardInterrupt):
-        execute(runs, Machine(tmp_path / "jobs"))
+        submit(runs, Machine(tmp_path / "jobs"))
     assert not is_alive(int((runs[0].folder / "pid").read_text()))
     assert not (runs[1].folder / "pid").exists()
 
@@ -103,10 +99,10 @@ def test_a_killed_job_is_told_and_its_training_is_waited_for(make, tmp_path, mon
         return ended(pool)
 
     monkeypatch.setattr(LocalPool, "ended", kill)
-    failures = execute([run], Machine(tmp_path / "jobs"))
+    failures = submit([run], Machine(tmp_path / "jobs"))
     assert "ended without a word" in failures[0]
     monkeypatch.setattr(LocalPool, "ended", lambda pool: (run.folder / "go").touch() or ended(pool))
-    assert execute([run], Machine(tmp_path / "jobs")) == []
+    assert submit([run], Machine(tmp_path / "jobs")) == []
     assert trained(run) == 1
 
 
@@ -140,11 +136,6 @@ def slurm_state(tmp_path, monkeypatch):
 
 def cluster(tmp_path, **given):
     return Machine(tmp_path / "jobs", executor="slurm", jobs=2, **given)
-
-
-def submit(runs, machine):
-    """Execute runs on a cluster."""
-    return execute([replace(run, machine=machine) for run in runs], machine)
 
 
 @pytest.mark.parametrize(

@@ -79,10 +79,8 @@ def selected(args: argparse.Namespace) -> PlannedExperiment:
     return replace(experiment, name=name, parts=tuple(chosen))
 
 
-def planned(
-    args: argparse.Namespace, experiment: PlannedExperiment
-) -> tuple[Plan, Machine, dict[str, str]]:
-    """Return all runs, where they are executed, and part -> what is missing for its runs.
+def planned(args: argparse.Namespace, experiment: PlannedExperiment) -> tuple[Plan, dict[str, str]]:
+    """Return all runs, and part -> what is missing for its runs.
 
     Raises:
         FileNotFoundError, ValueError: what `prepare`, `read_folders` and `check_plan` refuse.
@@ -103,7 +101,7 @@ def planned(
             missing[part.name] = first if args.raw else str(error)
     plan = make_plan(experiment, root, folders, machine, predict=not args.no_predictions)
     check_plan(plan)
-    return plan, machine, missing
+    return plan, missing
 
 
 def _prepare(args: argparse.Namespace, parts: Iterable[PlannedPart]) -> None:

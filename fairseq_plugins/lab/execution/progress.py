@@ -23,18 +23,18 @@ _MEBI = 2**20
 logger = logging.getLogger(__name__)
 
 
-def format_costs(plan: Plan, jobs: int, missing: Mapping[str, int] | None = None) -> str:
+def format_costs(plan: Plan, missing: Mapping[str, int] | None = None) -> str:
     """Return what every part costs, as lines: runs, updates and, as soon as one ran, time, space.
 
     Args:
-        plan: what there is to do.
-        jobs: runs at a time, by which time is divided.
+        plan: what there is to do; time is divided by its runs at a time.
         missing: part whose data are not prepared -> how many runs it has.
 
     Raises:
         ValueError: a folder holds a run with other settings.
     """
     lines = [f"{'part':<20} {'runs':>6} {'done':>6} {'updates':>10} {'left':>10}  time, space"]
+    jobs = plan.runs[0].machine.jobs if plan.runs else 1
     parts = {run.part: [one for one in plan.runs if one.part == run.part] for run in plan.runs}
     costs = {name: _costs(runs) for name, runs in parts.items()}
     if len(costs) > 1:

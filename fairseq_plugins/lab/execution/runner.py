@@ -38,14 +38,11 @@ _PAUSE = 0.1  # seconds between looks at jobs that are ending
 _AGAIN, _FIRMLY = 2.0, 30.0  # seconds until a job that should end is asked again, or killed
 
 
-def execute(
-    runs: Sequence[Run], machine: Machine, done: Callable[[Run, str], None] = lambda *_: None
-) -> list[str]:
+def execute(runs: Sequence[Run], done: Callable[[Run, str], None] = lambda *_: None) -> list[str]:
     """Bring runs to their end.
 
     Args:
-        runs: of one grid or of several.
-        machine: where, and how many at a time.
+        runs: of one grid or of several, all of one machine.
         done: is called with every run that ended and what went wrong, empty if nothing did.
 
     Returns:
@@ -56,12 +53,12 @@ def execute(
         KeyboardInterrupt: local jobs have been ended; those of Slurm go on, and the same call
             waits for them again.
     """
-    machine.check()
     waiting = [run for run in runs if not run.is_finished()]
     logger.info("%d of %d runs are finished", len(runs) - len(waiting), len(runs))
     if not waiting:
         return []
-    failures = []
+    failures, machine = [], waiting[0].machine
+    machine.check()
     pool = (SlurmPool if machine.executor == SLURM else LocalPool)(machine)
     with logging_redirect_tqdm(), contextlib.closing(Progress(waiting)) as progress:
         try:
