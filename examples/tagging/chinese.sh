@@ -15,7 +15,7 @@ python="$VENV/bin/python"; [ -x "$python" ] || python=python
 plugins() { "$python" -m fairseq_plugins "$@"; }
 raw=data-bin/chinese_raw data=data-bin/chinese_gsd runs=runs/chinese_gsd
 [ -f "$raw/bert/config.json" ] || "$python" "$here/treebank_tags.py" cut "$treebank" "$raw"
-[ -f "$raw/zh.udpipe" ] || plugins train-udpipe --ud-dir "$raw" --output "$raw/zh.udpipe"
+[ -f "$raw/zh.udpipe" ] || plugins train-pipeline --ud-dir "$raw" --output "$raw/zh.udpipe"
 [ -d "$data" ] || plugins prepare text --dataset tokens --many-labels --tokenize spacy \
     --train-file "$raw/train.tsv" --valid-file "$raw/dev.tsv" --test-file "$raw/test.tsv" \
     --annotator "udpipe:$raw/zh.udpipe" --layers pos,heads,dep --pretrained "$raw/bert" \

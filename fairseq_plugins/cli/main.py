@@ -28,7 +28,6 @@ HEAD = f"""usage: {PROGRAM} SUBCOMMAND [arguments]
 
 Without a subcommand, print the directory for fairseq: --user-dir "$({PROGRAM})"
 
-subcommands:
 """
 
 

@@ -1,7 +1,7 @@
 """The subcommands of ``fairseq-plugins``: a file each, found by its name and listed unread.
 
-``prepare_text.py`` is ``prepare text`` for `GROUPS`, ``score_answers.py`` is ``score-answers``. A
-file has a docstring (its first line is the overview's, all of it the help's) and
+``prepare_text.py`` is ``prepare text`` for `GROUPS`, ``train_pipeline.py`` is ``train-pipeline``.
+A file has a docstring (its first line is the overview's, all of it the help's) and
 
     add_arguments(parser)   declares its arguments; imports nothing heavy
     run(args)               does the work, returns its exit status or None; imports what it needs
@@ -20,6 +20,14 @@ from types import ModuleType
 
 PROGRAM = "fairseq-plugins"
 GROUPS = ("augment", "plot", "prepare", "results")
+HEADINGS = {  # of the overview -> first words of its commands; all others stand under `EXTRAS`
+    "data": ("prepare", "augment", "convert-roles", "perturb", "subset", "check"),
+    "train": ("train", "train-distributed", "run", "average"),
+    "use": ("predict", "answer", "ask", "translate", "export", "serve"),
+    "results": ("results", "score", "compare", "robustness"),
+    "look": ("plot", "demo"),
+}
+EXTRAS = "extras"
 OLD = {  # name of the release before -> today's; such a name is refused, and says the new one
     "table": "results table",
     "seeds": "results compare",
@@ -28,6 +36,9 @@ OLD = {  # name of the release before -> today's; such a name is refused, and sa
     "keep": "results keep",
     "cases": "compare",
     "analyze-questions": "compare",
+    "plot fractions": "results page",
+    "train-udpipe": "train-pipeline",
+    "score-pipeline": "train-pipeline --score",
 }
 MACHINERY = frozenset({"__init__", "command", "main", "subcommands"})
 
@@ -60,8 +71,9 @@ def find(typed: Sequence[str]) -> tuple[Words, str]:
         if words in known:
             return words, known[words]
     verb = typed[0]
-    if verb in OLD:
-        raise ValueError(f"{verb}: this command is called `{PROGRAM} {OLD[verb]}` now")
+    for old in (verb, " ".join(typed[:2])):
+        if old in OLD:
+            raise ValueError(f"{old}: this command is called `{PROGRAM} {OLD[old]}` now")
     choices = [words[1] for words in known if len(words) == 2 and words[0] == verb]
     if choices and len(typed) < 2:
         raise ValueError(f"{verb}: of what? choices: {', '.join(choices)}")
@@ -94,9 +106,16 @@ def summary(name: str) -> str:
 
 
 def overview(verb: str = "") -> str:
-    """Return a line for every subcommand, or for those of a group."""
-    shown = {
-        " ".join(words): name for words, name in subcommands().items() if verb in ("", words[0])
+    """Return a line for every subcommand under its heading, or for those of a group."""
+    known = {words: name for words, name in subcommands().items() if verb in ("", words[0])}
+    width = max(len(" ".join(words)) for words in known)
+    lines = {
+        words: f"  {' '.join(words):<{width}}  {summary(name)}\n" for words, name in known.items()
     }
-    width = max(map(len, shown))
-    return "".join(f"  {typed:<{width}}  {summary(name)}\n" for typed, name in shown.items())
+    if verb:
+        return "".join(lines.values())
+    text = ""
+    for heading, verbs in HEADINGS.items():
+        own = [words for one in verbs for words in lines if words[0] == one]
+        text += f"{heading}:\n" + "".join(map(lines.pop, own)) + "\n"
+    return f"{text}{EXTRAS}:\n{''.join(lines.values())}"

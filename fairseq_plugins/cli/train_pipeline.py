@@ -1,28 +1,48 @@
-"""Train a spaCy pipeline on a Universal Dependencies treebank: tags, morphology, lemmas, trees.
+"""Train an annotator on a Universal Dependencies treebank, with spaCy or UDPipe; or score one.
 
     fairseq-plugins train-pipeline --ud-dir UD_German-GSD --output de_gsd_small
+    fairseq-plugins train-pipeline --ud-dir UD_German-GSD --output de_gsd_small --score
+    fairseq-plugins train-pipeline --ud-dir UD_Chinese-GSDSimp --output zh_gsdsimp.udpipe
 
-spaCy's stock CPU configuration ("efficiency"): one tok2vec shared by a morphologizer, a tagger, an
-edit-tree lemmatizer and a transition parser, as far as the treebank has annotation for them.
-Training adds lower-cased and Moses-tokenised variants of some sentences, and keeps the pipeline
-that scores best on the development split. It may be interrupted: the best pipeline so far is saved.
-score-pipeline scores it afterwards; other commands take it as --spacy-model.
+A folder is a spaCy pipeline: tags, morphology, lemmas and trees. spaCy's stock CPU configuration
+("efficiency") is used: one tok2vec shared by a morphologizer, a tagger, an edit-tree lemmatizer and
+a transition parser, as far as the treebank has annotation for them. Training adds lower-cased and
+Moses-tokenised variants of some sentences, and keeps the pipeline that scores best on the
+development split. It may be interrupted: the best pipeline so far is saved. --score scores it on
+the test split, into the pipeline's scores.json and its model card.
+
+A file NAME.udpipe is a model of UDPipe, for all languages, also those that do not separate words by
+spaces. It needs the package ufal.udpipe; with the default options, a small treebank trains in
+minutes.
+
+Other commands take the result as --spacy-model de_gsd_small or --spacy-model udpipe:NAME.udpipe.
 """
 
 import argparse
 from pathlib import Path
 
 READ = ("ud_dir",)
+UDPIPE = {
+    "tokenizer": "epochs=20;batch_size=50;dimension=24;early_stopping=1",
+    "tagger": "iterations=10;early_stopping=1",
+    "parser": "iterations=5;hidden_layer=100;embedding_upostag=20;embedding_feats=20;"
+    "embedding_deprel=20;structured_interval=0;transition_system=projective;"
+    "transition_oracle=static",
+}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     folder = "folder of the treebank: *-ud-train.conllu, *-ud-dev.conllu, *-ud-test.conllu"
-    add("--ud-dir", type=Path, required=True, help=folder)
-    add("--output", type=Path, required=True, help="directory to write the pipeline to")
+    add("--ud-dir", type=Path, help=folder)
+    written = "folder to write a spaCy pipeline to, or NAME.udpipe"
+    add("--output", type=Path, required=True, help=written)
     add("--train", type=Path, help="CoNLL-U file to train on, in place of the treebank's split")
-    dev = "CoNLL-U file to choose the best pipeline on, in place of the treebank's split"
+    dev = "CoNLL-U file to choose the best model on, in place of the treebank's split"
     add("--dev", type=Path, help=dev)
+    scored = "score the spaCy pipeline on the treebank's test split, in place of training"
+    add("--score", action="store_true", help=scored)
+    add = parser.add_argument_group("spaCy").add_argument
     add("--lang", default="", help="language code (default: from the treebank's file names)")
     text = "layers to learn besides pos: morph, tag, lemma, heads (default: all the treebank has)"
     add("--layers", default="", help=text)
@@ -41,10 +61,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     rows = [5000, 1000, 2500, 2500]
     sizes = "rows of the hash embeddings for norm, prefix, suffix and shape of a word"
     add("--rows", type=int, nargs=4, default=rows, help=sizes)
+    add = parser.add_argument_group("UDPipe").add_argument
+    for name, value in UDPIPE.items():
+        add(f"--{name}", default=value, help=f"UDPipe's {name} options (default: %(default)s)")
 
 
 def run(args: argparse.Namespace) -> None:
-    """Train."""
-    from ..text.pipeline.training import train
+    """Train, or score and print the figures."""
+    from ..text.pipeline import training, udpipe_training
+    from ..text.pipeline.treebank import split_file
 
-    train(args)
+    is_udpipe = args.output.suffix == ".udpipe"
+    if not (args.ud_dir or args.train and is_udpipe):
+        raise ValueError("give the treebank: --ud-dir (for UDPipe, --train does as well)")
+    if is_udpipe:
+        udpipe_training.train(args)
+    elif args.score:
+        for name, value in training.evaluate(split_file(args.ud_dir, "test"), args.output).items():
+            print(f"{name:28s} {value:10.2f}")
+    else:
+        training.train(args)

@@ -22,7 +22,6 @@ COMMANDS = {
     "average checkpoints": ("average",),
     "check folder": ("check",),
     "compare predictions": ("compare",),
-    "evaluate pipeline": ("score-pipeline",),
     "export": ("export",),
     "inject errors": ("augment", "errors"),
     "perturb": ("perturb",),

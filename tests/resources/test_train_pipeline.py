@@ -86,7 +86,7 @@ def test_to_docs_never_joins_given_words_with_raw_text(treebank):
 def test_train_then_evaluate_leaves_a_pipeline_with_a_filled_card(treebank, tmp_path):
     out = train(treebank, tmp_path / "pipe")
     before = directory_hash(out)
-    assert main(["score-pipeline", "--ud-dir", str(treebank), "--output", str(out)]) == 0
+    assert main(["train-pipeline", "--ud-dir", str(treebank), "--output", str(out), "--score"]) == 0
     assert directory_hash(out) == before  # what was prepared with it stays so
     found = json.loads((out / "scores.json").read_text(encoding="utf-8"))
     assert found["of"] in (out / "README.md").read_text(encoding="utf-8")

@@ -60,7 +60,7 @@ def model(tmp_path_factory):
     folder = tmp_path_factory.mktemp("udpipe")
     (folder / "train.conllu").write_text(toy(60), encoding="utf-8")
     options = [word for name, value in QUICK.items() for word in (f"--{name}", value)]
-    command = ["train-udpipe", "--train", str(folder / "train.conllu"), *options]
+    command = ["train-pipeline", "--train", str(folder / "train.conllu"), *options]
     assert main([*command, "--output", str(folder / "fr.udpipe")]) == 0
     return folder / "fr.udpipe"
 

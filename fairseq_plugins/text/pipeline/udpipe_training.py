@@ -12,7 +12,7 @@ METHOD = "morphodita_parsito"  # UDPipe's only one
 
 
 def train(args: Namespace) -> None:
-    """Train by the flags of ``train-udpipe``.
+    """Train by the flags of ``train-pipeline``.
 
     Raises:
         FileNotFoundError: the treebank lacks a split.
