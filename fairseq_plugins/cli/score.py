@@ -1,26 +1,41 @@
-"""Score translations: sacreBLEU and chrF with signatures, tokenised and compound-split BLEU.
+"""Score translations by BLEU and chrF, or answers as SQuAD's official evaluation does.
 
     fairseq-plugins score --sys baseline.log syntax.log --ref test.de --lang de --paired
+    fairseq-plugins score --sys predictions.json --ref dev.json
+    fairseq-plugins score --sys predictions.json --ref dev.json --null-odds null_odds.json
 
-A system is a file of what fairseq-generate or fairseq-interactive printed, or of one sentence per
-line. Without --ref, the T- lines of a generation log are the references.
+Translations (sacreBLEU and chrF with signatures, tokenised and compound-split BLEU): a system is a
+file of what fairseq-generate or fairseq-interactive printed, or of one sentence per line. Without
+--ref, the T- lines of a generation log are the references.
+
+Answers, if --ref is a SQuAD file (.json, 1.1 or 2.0): predictions are a JSON object that maps
+question ids to texts; an empty text means no answer. With --null-odds there is no answer either
+where the odds exceed --threshold, which should be that of `answer` (null_threshold in its
+metrics.json). The best scores, which are then told too, are those of any threshold only if no text
+was emptied: answer --null-threshold 1e9 writes such a file.
 """
 
 import argparse
 
-from ..evaluation.choices import SUBWORDS, TOKENIZED
+from ..evaluation.choices import MISSING, SUBWORDS, TOKENIZED
+from ..option_flags import flag_of
+from . import command
 
 READ = ("sys", "ref")
 PLACES = ("json", "ref")
+OF_ANSWERS = ("null_odds", "threshold", "ids", "missing")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     choice = {"nargs": "?", "const": "yes", "default": "auto", "choices": TOKENIZED}
-    files = "translations of each system, those of the baseline first"
+    files = "translations of each system, those of the baseline first; or one file of answers"
     add("--sys", nargs="+", required=True, metavar="FILE", help=files)
-    add("--ref", metavar="FILE", help="reference translations (default: the T- lines of logs)")
-    add("--lang", required=True, help="target language, e.g. de")
+    gold = "reference translations (default: the T- lines of logs), or SQuAD file of gold answers"
+    add("--ref", metavar="FILE", help=gold)
+    add("--json", metavar="FILE", help="also write the scores to this file")
+    add = parser.add_argument_group("translations").add_argument
+    add("--lang", help="target language, e.g. de")
     moses = "whether the systems are Moses-tokenised (auto: detected from the text)"
     add("--tokenized", **choice, help=moses)
     moses = "whether the references of --ref are Moses-tokenised (auto: detected from the text)"
@@ -30,19 +45,58 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--paired", action="store_true", help="test against the first system by paired bootstrap")
     add("--samples", type=int, default=1000, help="number of bootstrap resamples")
     add("--seed", type=int, default=12345, help="random seed of the bootstrap, at least 1")
-    add("--json", metavar="FILE", help="also write the report to this file")
+    add = parser.add_argument_group("answers").add_argument
+    odds = "JSON object, question id -> how strongly the model prefers no answer"
+    add("--null-odds", metavar="FILE", help=odds)
+    most = (
+        "no answer is predicted where the null odds exceed T, which should be the null threshold "
+        "that the answers were made with (default: 1.0, as officially)"
+    )
+    add("--threshold", type=float, metavar="T", help=most)
+    these = "score only these questions: a file of one id per line, or JSON that has the ids"
+    add("--ids", metavar="FILE", help=these)
+    lacking = "questions without a prediction: stop (default), leave out, or count as no answer"
+    add("--missing", choices=MISSING, help=lacking)
 
 
 def run(args: argparse.Namespace) -> None:
     """Score, print, and write JSON if asked to."""
-    from ..evaluation.score_report import format_report, score_files
-    from ..evaluation.translation import TextForm
     from ..files import write_text
 
-    form = TextForm(args.lang, args.tokenized, args.ref_tokenized, args.subwords)
-    report = score_files(
-        args.sys, args.ref, form, paired=args.paired, samples=args.samples, seed=args.seed
-    )
-    print(format_report(report), end="")
+    command.show_log()
+    is_of_answers = bool(args.ref) and args.ref.endswith(".json")
+    text, found = (of_answers if is_of_answers else of_translations)(args)
+    print(text, end="")
     if args.json:
-        write_text(args.json, report.as_json())
+        write_text(args.json, found)
+
+
+def of_answers(args: argparse.Namespace) -> tuple[str, str]:
+    """Score answers; return what is printed, and JSON."""
+    import json
+
+    from ..evaluation.squad import as_text
+    from ..evaluation.squad_files import SquadScoring, score_files
+
+    if args.lang or args.paired or len(args.sys) > 1:
+        raise command.UsageError("answers are scored one file at a time, without --lang, --paired")
+    given = {name: getattr(args, name) for name in OF_ANSWERS if getattr(args, name) is not None}
+    what = SquadScoring(args.ref, args.sys[0], **given)
+    found = score_files(what)
+    return as_text(found, what.in_force), json.dumps(found, indent=2) + "\n"
+
+
+def of_translations(args: argparse.Namespace) -> tuple[str, str]:
+    """Score translations; return what is printed, and JSON."""
+    from ..evaluation.score_report import format_report, score_files
+    from ..evaluation.translation import TextForm
+
+    for name in OF_ANSWERS:
+        if getattr(args, name) is not None:
+            raise command.UsageError(f"{flag_of(name)} is for answers: --ref names a SQuAD file")
+    if not args.lang:
+        raise command.UsageError("--lang is needed to score translations")
+    form = TextForm(args.lang, args.tokenized, args.ref_tokenized, args.subwords)
+    how = {"paired": args.paired, "samples": args.samples, "seed": args.seed}
+    report = score_files(args.sys, args.ref, form, **how)
+    return format_report(report), report.as_json()

@@ -37,6 +37,7 @@ OLD = {  # name of the release before -> today's; such a name is refused, and sa
     "cases": "compare",
     "analyze-questions": "compare",
     "plot fractions": "results page",
+    "score-answers": "score",
     "train-udpipe": "train-pipeline",
     "score-pipeline": "train-pipeline --score",
 }

@@ -1,4 +1,4 @@
-"""`answer`, `score-answers` and `ask`, one after another."""
+"""`answer`, `score` and `ask`, one after another."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from moved_runs import moved
 
 pytestmark = pytest.mark.slow
 
-ANSWER, SCORE, ASK = "answer", "score-answers", "ask"
+ANSWER, SCORE, ASK = "answer", "score", "ask"
 
 
 @pytest.fixture
@@ -45,8 +45,9 @@ def test_answers_are_written_and_scored(answer_runs, tmp_path):
     assert "answerable" in found.err
     names = ["metrics.json", "nbest_predictions.json", "null_odds.json", "predictions.json"]
     assert sorted(path.name for path in out.iterdir()) == names
-    odds = ("--null-odds", out / "null_odds.json", "--json")
-    scores = json.loads(run(SCORE, raw, out / "predictions.json", *odds).out)
+    files = ("--null-odds", out / "null_odds.json", "--json", tmp_path / "scores.json")
+    run(SCORE, "--sys", out / "predictions.json", "--ref", raw, *files)
+    scores = json.loads((tmp_path / "scores.json").read_text())
     metrics = json.loads((out / "metrics.json").read_text())
     assert scores["exact"] == metrics["exact"] == 100.0
     assert scores["total"] == len(gold_of(raw))
@@ -62,17 +63,22 @@ def test_scores_at_a_threshold_are_those_of_answers_made_with_it(answer_runs, tm
     given = (both, "--ensemble", "paper", "--split", "valid", "--output", tmp_path)
     run(ANSWER, *given, "--cpu", "--null-threshold", "-5000")
     metrics = json.loads((tmp_path / "metrics.json").read_text())
-    scored = (answer_runs / "raw" / "dev-v2.0.json", tmp_path / "predictions.json", "--json")
     odds = ("--null-odds", tmp_path / "null_odds.json")
-    assert json.loads(run(SCORE, *scored).out).items() <= metrics.items()
-    emptied = run(SCORE, *scored, *odds)
-    assert "was made with another threshold than 1:" in emptied.err
+
+    def scored(*more):
+        files = ("--ref", answer_runs / "raw" / "dev-v2.0.json", "--json", tmp_path / "scores.json")
+        told = run(SCORE, "--sys", tmp_path / "predictions.json", *files, *more).err
+        return json.loads((tmp_path / "scores.json").read_text()), told
+
+    assert scored()[0].items() <= metrics.items()
+    emptied, told = scored(*odds)
+    assert "was made with another threshold than 1:" in told
     best = {name: score for name, score in metrics.items() if name.startswith("best_")}
-    assert not best.items() <= json.loads(emptied.out).items()
+    assert not best.items() <= emptied.items()
     run(ANSWER, *given, "--cpu", "--null-threshold", "1e9")
-    answered = run(SCORE, *scored, *odds, "--threshold", "-5000")
-    assert json.loads(answered.out).items() <= metrics.items()  # the best scores, too
-    assert "threshold" not in answered.err
+    answered, told = scored(*odds, "--threshold", "-5000")
+    assert answered.items() <= metrics.items()  # the best scores, too
+    assert "threshold" not in told
 
 
 def test_questions_are_answered(answer_runs, facts):

@@ -70,7 +70,7 @@ def test_a_group_lists_its_own(capsys):
     ("words", "message"),
     [
         (["scor"], "'scor': no such subcommand; did you mean score? choices: answer, "),
-        (["score_answers"], "did you mean score-answers?"),
+        (["train_pipelin"], "did you mean train-pipeline?"),
         (["xyzzy"], "'xyzzy': no such subcommand; choices: answer, "),
         (["prepare"], "prepare: of what? choices: questions, text, translation"),
         (["seeds", "runs/cola"], "seeds: this command is called `fairseq-plugins results compare`"),

@@ -13,7 +13,7 @@ from fairseq_plugins.cli.main import main
 from fairseq_plugins.evaluation.squad import as_text
 from fairseq_plugins.evaluation.squad_files import SquadScoring, read_gold, read_ids, score_files
 
-SCRIPT = "score-answers"
+SCRIPT = "score"
 PARAGRAPH = paragraph(
     "Mara built the mill in Lund.",
     question("a", "Who built the mill?", "Mara", "Mara built"),
@@ -219,12 +219,20 @@ def run(monkeypatch, capsys):
 
 
 def test_the_script_prints_a_table_or_json(run, files):
-    where = (files / "gold.json", files / "texts.json", "--null-odds", files / "odds.json")
-    status, out, err = run(*where, "--json")
+    plain = ("--sys", files / "texts.json", "--ref", files / "gold.json")
+    where = (*plain, "--null-odds", files / "odds.json")
+    status, out, err = run(*where, "--json", files / "scores")
     assert (status, err) == (0, "")
-    assert json.loads(out) == scored(files, null_odds=files / "odds.json")
-    assert "no answer where null odds exceed 1;" in run(*where)[1]
-    assert "null odds" not in run(*where[:2])[1]
+    found = json.loads((files / "scores").read_text())
+    assert found == scored(files, null_odds=files / "odds.json")
+    assert "no answer where null odds exceed 1;" in out
+    assert "null odds" not in run(*plain)[1]
+    for words, said in (
+        (("--lang", "de"), "without --lang"),
+        (("--missing", "no"), "invalid choice"),
+    ):
+        status, _, err = run(*plain, *words)
+        assert (status, said in err) == (2, True)
     status, out, err = run(*where, "--threshold", "0")
     assert (status, err.count("\n")) == (0, 1)  # the answers were made with another
     assert "answerable" in out
@@ -245,11 +253,11 @@ def test_the_table_says_where_silence_is_best(files):
 
 def test_the_script_refuses_in_one_line(run, files):
     gold = files / "gold.json"
-    status, _, err = run(gold, files / "texts.json", "--threshold", "high")
+    status, _, err = run("--sys", files / "texts.json", "--ref", gold, "--threshold", "high")
     assert status == 2
     assert "argument --threshold: invalid float value: 'high'" in err
-    for args in ((gold, gold), (gold, "nowhere"), (gold, files), (gold, files / "ids.txt")):
-        status, out, err = run(*args)
+    for system in (gold, "nowhere", files, files / "ids.txt"):
+        status, out, err = run("--sys", system, "--ref", gold)
         assert (status, out) == (1, "")
         assert err.startswith("error: ")
         assert err.count("\n") == 1

@@ -38,7 +38,6 @@ COMMANDS = {
     "robustness": ("robustness",),
     "run experiment": ("run",),
     "score": ("score",),
-    "score questions": ("score-answers",),
     "subset": ("subset",),
     "train pipeline": ("train-pipeline",),
     "translate": ("translate",),

@@ -24,7 +24,7 @@ from .yaml_file import read_as
 
 COMMANDS = (
     *("answer", "compare", "perturb", "plot attention", "plot coattention"),
-    *("plot gates", "predict", "results table", "robustness", "score", "score-answers"),
+    *("plot gates", "predict", "results table", "robustness", "score"),
 )
 OPTIONAL = "?"  # before a place: what is left out where nothing is there
 _INNER = r"(?:/(?!\.)[^/\\{}:,=\x00-\x1f\x7f]+)*/?"  # behind a placeholder: goes down only
