@@ -153,12 +153,12 @@ def test_what_cannot_be_trained_is_refused_at_once(tmp_path):
     train.write_text(toy(4), encoding="utf-8")
     options = {"ud_dir": None, "dev": None, **QUICK}
     with pytest.raises(ValueError, match="is a folder; give the name of a file"):
-        udpipe_training.train(Namespace(train=train, out=tmp_path, **options))
+        udpipe_training.train(Namespace(train=train, output=tmp_path, **options))
     with pytest.raises(ValueError, match="train.conllu: is there already"):
-        udpipe_training.train(Namespace(train=train, out=train, **options))
+        udpipe_training.train(Namespace(train=train, output=train, **options))
     train.write_text("é", encoding="latin-1")
     with pytest.raises(ValueError, match=r"train.conllu:1: .*UTF-8"):
-        udpipe_training.train(Namespace(train=train, out=tmp_path / "m", **options))
+        udpipe_training.train(Namespace(train=train, output=tmp_path / "m", **options))
 
 
 TRY_ALL = """
