@@ -36,7 +36,7 @@ OLD = {  # name of the release before -> today's; such a name is refused, and sa
     "keep": "results keep",
     "cases": "compare",
     "analyze-questions": "compare",
-    "plot fractions": "results page",
+    "plot fractions": "results compare",
     "score-answers": "score",
     "train-udpipe": "train-pipeline",
     "score-pipeline": "train-pipeline --score",
