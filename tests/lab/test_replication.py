@@ -92,19 +92,6 @@ def test_systems_with_a_name_may_have_no_rows_yet(run_here, claims, tmp_path):
         assert page.read_text().count("![") == 1
 
 
-def test_pictures_of_an_earlier_page_go_and_other_files_stay(run_here, claims, tmp_path):
-    """What is no longer shown is removed from the folder of pictures, and nothing else."""
-    page = tmp_path / "page.md"
-    run_here("results page", claims, "--output", page)
-    folder, mine = page.with_suffix(""), {"mine.png", "claim1-2-mine.png"}
-    for name in mine:
-        (folder / name).write_bytes(b"")
-    assert {path.name for path in folder.iterdir()} == {"claim1-1.png", "claim1-2.png", *mine}
-    claims.write_text(re.sub(r" +- \{rows: rows/cola.jsonl, baseline: \S+ systems.*\n", "", FILE))
-    run_here("results page", claims, "--output", page)
-    assert {path.name for path in folder.iterdir()} == {"claim1-1.png", *mine}
-
-
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [

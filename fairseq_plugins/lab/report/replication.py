@@ -6,14 +6,12 @@ of claims.
 
 import logging
 import math
-import re
 import shlex
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
-
-from tqdm import tqdm
 
 from ...evaluation.metrics import LOWER_IS_BETTER
 from ...evaluation.templates import render
@@ -21,7 +19,7 @@ from ...files import write_text
 from ...messages import quoted
 from ..figures.drawing import save
 from ..figures.seeds import plot_seeds
-from ..plan.claims_file import ClaimsFile, Compared, read_claims
+from ..plan.claims_file import Compared, read_claims
 from ..results.compare import interval
 from ..results.frame import read_runs
 from ..results.layouts import SIGNIFICANT
@@ -55,7 +53,6 @@ _CAPTION = (
     "five, if its p is the smallest of the table. With few seeds these are rough guesses."
 )
 _OUTCOMES = ("better", "worse", "without a significant difference", "with too little to test")
-_PICTURE = re.compile(r"claim\d+-\d+\.png")
 _TESTS = (
     "paired t-test over seeds",
     "bootstrap over examples alone (one seed has no p)",
@@ -80,8 +77,7 @@ def write_page(file: str | Path, page: str | Path) -> list[Path]:
 
     Args:
         file: of claims; see `plan.claims_file`.
-        page: Markdown file; pictures go to a folder beside it that is called as it is. Those of an
-            earlier page of this file that are no longer shown are removed.
+        page: Markdown file; pictures go to a folder beside it that is called as it is.
 
     Returns:
         All files that were written, the page first.
@@ -94,40 +90,35 @@ def write_page(file: str | Path, page: str | Path) -> list[Path]:
     if page.suffix != ".md":
         raise ValueError(f"{page}: a page is a file .md")
     refuse_links(page.parent, page.with_suffix(""))
-    claims, drawn = read_claims(file), []
-    shown = _comparisons(file, claims, page.with_suffix(""))
-    chapters = [(one, own, _verdict(claims.names, own)) for one, own in zip(claims.claims, shown)]
+    claims, chapters, drawn = read_claims(file), [], []
+    for number, claim in enumerate(claims.claims, 1):
+        pictures = (page.with_suffix("") / f"claim{number}-{k}.png" for k in count(1))
+        asked = zip(claim.comparisons, pictures)
+        shown = [_shown(file, one, claims.names, picture) for one, picture in asked]
+        chapters.append((claim, shown, _verdict(claims.names, shown)))
     text = render("claims.md", PAGES, claims=claims, chapters=chapters)
-    for picture, report in ((one.picture, one.report) for own in shown for one in own):
-        if report:
-            scores = {_called(claims.names, name): own for name, own in report.scores.items()}
-            drawn += save(plot_seeds(scores, report.shown), picture, ["png"])
+    for one in (one for _, shown, _ in chapters for one in shown):
+        if one.report:
+            scores = {_called(claims.names, name): v for name, v in one.report.scores.items()}
+            drawn += save(plot_seeds(scores, one.report.shown), one.picture, ["png"])
     write_text(page, text)
-    for old in {*page.with_suffix("").glob("claim*.png")} - {*drawn}:
-        if _PICTURE.fullmatch(old.name) and old.is_file():
-            old.unlink()
     return [page, *drawn]
 
 
-def _comparisons(file: Path, claims: ClaimsFile, pictures: Path) -> list[list[_Shown]]:
-    """Make every comparison, claim by claim; in a terminal a bar shows how far it is."""
-    asked = [(n, one) for n, claim in enumerate(claims.claims) for one in claim.comparisons]
-    shown: list[list[_Shown]] = [[] for _ in claims.claims]
-    for n, one in tqdm(asked, desc="compare", unit=" comparisons", disable=None):
-        picture = pictures / f"claim{n + 1}-{len(shown[n]) + 1}.png"
-        try:
-            shown[n].append(_shown(one, file.parent / one.rows, claims.names, picture))
-        except ValueError as error:
-            raise ValueError(f"{file}: comparison {quoted(one.title)}: {error}") from None
-    return shown
-
-
-def _shown(asked: Compared, rows: Path, names: Mapping[str, str], picture: Path) -> _Shown:
-    """Compare what is asked for, as far as its rows are there: systems with a name may wait."""
-    nothing = _Shown(asked.title, picture)
+def _shown(file: Path, asked: Compared, names: Mapping[str, str], picture: Path) -> _Shown:
+    """Compare what is asked for, as far as its rows are there."""
+    rows = file.parent / asked.rows
     if not rows.is_file():
         logger.warning("comparison %s: no file %s yet", quoted(asked.title), rows)
-        return nothing
+        return _Shown(asked.title, picture)
+    try:
+        return _compared(asked, rows, names, _Shown(asked.title, picture))
+    except ValueError as error:
+        raise ValueError(f"{file}: comparison {quoted(asked.title)}: {error}") from None
+
+
+def _compared(asked: Compared, rows: Path, names: Mapping[str, str], nothing: _Shown) -> _Shown:
+    """Compare the systems that have rows; others that have a name may wait."""
     known, baseline = set(read_runs(rows).system), asked.baseline
     systems = [name for name in asked.systems if name in known or name not in names]
     if (asked.systems and not systems) or baseline in {*names} - known:
