@@ -149,7 +149,7 @@ def test_tables_are_of_the_runs_that_were_made(project, tmp_path, monkeypatch, m
     place = re.search(r"--runs (\S+)", ran)[1]
     wanted = {"--runs": str(tmp_path / "out"), "--name": "runs/mine"}.get("".join(more[:1]))
     assert place == (wanted or "runs/cola")
-    assert table == f"-m fairseq_plugins table {place} --output {place}/tables"
+    assert table == f"-m fairseq_plugins results table {place} --output {place}/tables"
 
 
 def test_dabert_is_ablated_by_one_command_at_the_preset(project):
