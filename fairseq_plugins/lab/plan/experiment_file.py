@@ -3,7 +3,7 @@
     title: Single sentences (Li et al. 2020, Table 1)
     parts:
       - {grid: configs/cola.yaml, size: base}               # a file of this folder, with changes
-      - {grid: configs/sst2.yaml, size: base, seeds: [1, 2], systems: [bert_plain_minilm]}
+      - {grid: configs/sst2.yaml, seeds: [1, 2], systems: [bert_plain_minilm]}  # its own, or new
       - {name: wmt, dataset: translation, systems: [...], updates: 100000}  # a grid of its own
     tables: [sla1]
     after:

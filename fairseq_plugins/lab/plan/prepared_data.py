@@ -25,13 +25,6 @@ SPANS = "spans"  # target of question answering; that of translation is called a
 METRICS = {**NAMES, TRANSLATION: ("loss", "nll_loss", "ppl", "bleu")}
 _DEVELOPMENT = ("dev-v2.0.json", "dev-v1.1.json", "dev.json")
 _PARALLEL = "fairseq_plugins.translation"  # format of a manifest of parallel text
-_OF_PARALLEL = {
-    "dataset": TRANSLATION,
-    "task": "syntax_translation",
-    "target": TRANSLATION,
-    "metric": "loss",
-    "positive": "",
-}
 
 
 @dataclass(frozen=True)
@@ -99,7 +92,8 @@ def _as_of_texts(manifest: dict[str, Any]) -> dict[str, Any]:
         name: {**counts, "examples": counts["lines"], "labelled": counts["lines"]}
         for name, counts in manifest["splits"].items()
     }
-    return {**manifest, **_OF_PARALLEL, "splits": splits}
+    own = {"dataset": TRANSLATION, "task": "syntax_translation", "target": TRANSLATION}
+    return {**manifest, **own, "metric": "loss", "positive": "", "splits": splits}
 
 
 def _check_splits(splits: Mapping[str, Any], grid: Grid, path: Path) -> None:
