@@ -14,7 +14,7 @@ from .systems import check_choice, refuse_owned
 from .yaml_file import parse_yaml
 
 _SHORTEST = {"beam": 1, "max-len-a": 0, "max-len-b": 8, "max-tokens": 2000}
-_LISTS = ("learning_rates", "epochs", "seeds", "fractions")
+_KEYS = ("learning_rates", "epochs", "updates", "seeds", "fractions")
 _ASSIGNED = re.compile(r"([A-Za-z][\w-]*)=(.*)", re.DOTALL)
 
 
@@ -102,8 +102,7 @@ def selected_grid(grid: Grid, args: Namespace) -> Grid:
         grid = change(grid) if getattr(args, change.__name__) else grid
     if args.epochs and args.updates:
         raise ValueError("--epochs and --updates both say how long to train: give one of them")
-    own = {key: list(getattr(args, key)) for key in _LISTS if getattr(args, key)}
-    own |= {"updates": args.updates} if args.updates else {}
+    own = {key: getattr(args, key) for key in _KEYS if getattr(args, key)}
     grid = changed(grid, own, "command line") if own else grid
     grid = _contrast(_choose(grid, read_choices(args.choices)), read_choices(args.contrast))
     own = {key: getattr(args, key) for key in ("evaluate", "reference") if getattr(args, key)}
@@ -116,7 +115,7 @@ def selected_grid(grid: Grid, args: Namespace) -> Grid:
 def _choose(grid: Grid, given: Mapping[str, Sequence[Any]]) -> Grid:
     every = (grid.options, *grid.systems.values())
     known = {name for own in every for name, value in own.items() if isinstance(value, list)}
-    for name in given.keys() - known:
+    for name in [name for name in given if name not in known]:
         choices = named(sorted(known), none="none in this grid")
         raise ValueError(f"no system has a choice {name!r}; choices: {choices}")
     return _each(grid, lambda name, v: list(given.get(name, v)) if isinstance(v, list) else v)

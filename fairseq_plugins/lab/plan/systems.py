@@ -32,8 +32,9 @@ def read_systems(value: Any) -> dict[str, Options]:
         name = str(entry.get("name", entry["arch"]))
         if name in found or not FOLDER.fits(name):
             raise ValueError(f"{quoted(name)} is named twice, or no name for a folder")
-        own = {key: v for key, v in entry.items() if (key, v) != (OWN_RATE, None)}
-        found[name] = _read_options({key: v for key, v in own.items() if key != "name"})
+        empty = (OWN_RATE, None)
+        own = {k: v for k, v in entry.items() if k != "name" and (k, v) != empty}
+        found[name] = _read_options(own)
     if not found:
         raise ValueError("there is none")
     return found
