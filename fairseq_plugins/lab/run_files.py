@@ -5,7 +5,6 @@ from pathlib import Path
 USER_DIR = Path(__file__).resolve().parents[1]
 # what decides a run, the row of one that ended, why one failed, and what its training said
 SETTINGS, RESULT, ERROR, LOG = "settings.json", "result.json", "error.txt", "train.log"
-COMMAND = "command.txt"  # what trains it, as a person would type it
 BEST, LAST, PREDICTIONS = "checkpoint_best.pt", "checkpoint_last.pt", "predictions.jsonl"
 EVALUATED = "evaluation.jsonl"  # predictions and the metrics of `EVALUATION`
 AVERAGE = "checkpoint_average.pt"  # of translation

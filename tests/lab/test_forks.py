@@ -93,16 +93,6 @@ def test_a_package_that_is_reached_by_a_link_is_not_forked(warm, monkeypatch):
     assert not processes.can_be_forked(training)
 
 
-def test_runs_side_by_side_share_one_card_and_the_cores(tmp_path, monkeypatch):
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: 1)
-    monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(16))
-    for name in ("CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS"):
-        monkeypatch.delenv(name, raising=False)
-    machine = Machine(tmp_path, jobs=16, gpus_per_node=1)
-    found = [runner.environment_of(machine, slot) for slot in range(16)]
-    assert found == [{"CUDA_VISIBLE_DEVICES": None, "OMP_NUM_THREADS": "1"}] * 16
-
-
 def test_no_run_starts_that_would_end_too_late_and_the_rest_goes_on(tmp_path, monkeypatch):
     """Each run takes 40 seconds: within two minutes there is time for two of three, by seeds."""
     slept, told = [], []

@@ -15,7 +15,7 @@ from lab.fake_runs import make_runs
 
 from fairseq_plugins.files import NO_LOCKS
 from fairseq_plugins.lab.execution.machine import Machine
-from fairseq_plugins.lab.execution.processes import last_lines, launch
+from fairseq_plugins.lab.execution.processes import launch
 from fairseq_plugins.lab.execution.run import RunError
 from fairseq_plugins.lab.execution.slurm import SlurmJob, rendezvous
 from fairseq_plugins.lab.execution.training import locked
@@ -46,13 +46,9 @@ def test_a_failure_shows_the_end_of_its_own_output(tmp_path):
     with pytest.raises(RunError, match="exit status 3") as told:
         launch(shell("echo one; echo; echo two; exit 3"), log)
     assert str(told.value).splitlines()[1:] == ["  one", "  two"]
-
-
-def test_last_lines_are_few_and_not_empty(tmp_path):
-    (tmp_path / "log").write_text("\n\n".join(map(str, range(30))))
-    assert last_lines(tmp_path / "log")[-2:] == ["28", "29"]
-    assert len(last_lines(tmp_path / "log")) < 15
-    assert last_lines(tmp_path / "none") == []
+    with pytest.raises(RunError) as told:
+        launch(shell("seq 30; exit 3"), log)
+    assert 2 < len(str(told.value).splitlines()) < 15
 
 
 def test_an_interrupted_command_ends(tmp_path, monkeypatch):

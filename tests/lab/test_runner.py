@@ -10,7 +10,7 @@ from lab.fake_runs import make_runs, trained, work_here
 
 from fairseq_plugins.lab.execution import runner, training
 from fairseq_plugins.lab.execution.machine import Machine
-from fairseq_plugins.lab.execution.run import Run, RunError
+from fairseq_plugins.lab.execution.run import Run
 
 
 @pytest.fixture
@@ -39,18 +39,6 @@ def test_runs_leave_results_predictions_and_a_light_checkpoint(make, execute):
         state = torch.load(run.folder / "checkpoint_best.pt", weights_only=True)
         assert torch.equal(state["model"]["w"], torch.ones(3))
         assert "last_optimizer_state" not in state
-
-
-def test_the_command_is_there_when_training_starts(make):
-    run, found = make()[0], []
-
-    def launch(command, log):
-        found.append((run.folder / "command.txt").read_text())
-        raise RunError("stopped")
-
-    with pytest.raises(RunError):
-        training.execute(run, launch)
-    assert found == ["fairseq-train\n"]
 
 
 def test_finished_runs_are_passed_over_and_others_go_on(make, execute):

@@ -106,18 +106,26 @@ def test_a_killed_job_is_told_and_its_training_is_waited_for(make, tmp_path, mon
     assert trained(run) == 1
 
 
-def test_each_run_gets_gpus_of_its_own(tmp_path, monkeypatch):
-    monkeypatch.setattr(torch.cuda, "device_count", lambda: 4)
-    machine = Machine(tmp_path, jobs=3, gpus_per_node=2)
-
-    def devices(slot):
-        return runner.environment_of(machine, slot)["CUDA_VISIBLE_DEVICES"]
-
-    monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
-    assert [devices(slot) for slot in range(3)] == ["0,1", "2,3", "0,1"]
-    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "5,GPU-a,7,6")
-    assert devices(1) == "7,6"
-    assert runner.environment_of(Machine(tmp_path), 0)["CUDA_VISIBLE_DEVICES"] == "5,GPU-a,7,6"
+@pytest.mark.parametrize(
+    ("there", "visible", "jobs", "own", "seen"),
+    [
+        (4, None, 3, 2, ["0,1", "2,3", "0,1"]),
+        (4, "5,GPU-a,7,6", 3, 2, ["5,GPU-a", "7,6", "5,GPU-a"]),
+        (4, "5,GPU-a,7,6", 1, 0, ["5,GPU-a,7,6"]),
+        (1, None, 16, 1, [None] * 16),  # one card is shared
+    ],
+)
+def test_each_run_gets_gpus_and_cores(tmp_path, monkeypatch, there, visible, jobs, own, seen):
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: there)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: range(32))
+    for name in ("CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS"):
+        monkeypatch.delenv(name, raising=False)
+    if visible:
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", visible)
+    machine = Machine(tmp_path, jobs=jobs, gpus_per_node=own)
+    found = [runner.environment_of(machine, slot) for slot in range(jobs)]
+    assert [one["CUDA_VISIBLE_DEVICES"] for one in found] == seen
+    assert {one["OMP_NUM_THREADS"] for one in found} == {str(32 // jobs)}
 
 
 # Slurm

@@ -1,10 +1,10 @@
 """A run of a grid: its place on disk, what decides it, its commands, and what it came to.
 
-Its folder holds ``settings.json`` (what decides the run), ``command.txt`` (what trains it),
-``train.log`` and checkpoints while it trains; at its end ``checkpoint_best.pt`` without the
-optimiser's state, predictions of the validation set, those of another split with their metrics
-where the grid says so, and ``result.json``: the row of the run (`lab.rows`). A folder with a result
-is never trained again; one without goes on from its last checkpoint (`training`).
+Its folder holds ``settings.json`` (what decides the run), ``train.log`` and checkpoints while it
+trains; at its end ``checkpoint_best.pt`` without the optimiser's state, predictions of the
+validation set, those of another split with their metrics where the grid says so, and
+``result.json``: the row of the run (`lab.rows`). A folder with a result is never trained again; one
+without goes on from its last checkpoint (`training`). A run that failed leaves ``error.txt``.
 """
 
 import shlex

@@ -115,7 +115,6 @@ def assist(run: Run, launch: Launch) -> None:
 
 def _train(run: Run, launch: Launch) -> None:
     write_text(run.folder / files.SETTINGS, json.dumps(run.settings, indent=2) + "\n")
-    write_text(run.folder / files.COMMAND, f"{run.shown_command()}\n")
     last = run.folder / files.LAST
     mend(last, run.folder / files.BEST)
     if updates_of(last) < run.updates:
