@@ -64,20 +64,12 @@ def test_one_file_makes_a_table(folder, tmp_path):
 @pytest.mark.parametrize(
     ("line", "wrong", "message"),
     [
-        ("title: A", "titel: A", r"mine.yaml: key 'title' is missing"),
-        (
-            "Acc: accuracy}}",
-            "Acc: acuracy}}",
-            r"columns: value 1: metrics: no metric 'acuracy'; choices",
-        ),
-        (
-            "[70.5, null",
-            "[70.5, high",
-            r"paper: base: bert_mine: value 2: 'high': Input should be a valid number",
-        ),
-        ("[70.5,", "[1, 1, 70.5,", r"paper: base: bert_mine: 5 figures for 3 metrics"),
-        ("  base:", "  huge:", r"paper: huge: .*'huge': Input should be 'tiny', 'minilm'"),
-        ("own: [bert_mine]", "own: [bert_mime]", r"no system 'bert_mime'; choices: bert_mrc"),
+        ("title: A", "titel: A", "mine.yaml: key 'title' is missing"),
+        ("Acc: accuracy}}", "Acc: acuracy}}", "value 1: metrics: no metric 'acuracy'; choices"),
+        ("[70.5, null", "[70.5, high", "paper: base: bert_mine: value 2: 'high': Input should"),
+        ("[70.5,", "[1, 1, 70.5,", "paper: base: bert_mine: 5 figures for 3 metrics"),
+        ("  base:", "  huge:", "paper: huge: .*'huge': Input should be 'tiny', 'minilm'"),
+        ("own: [bert_mine]", "own: [bert_mime]", "no system 'bert_mime'; choices: bert_mrc"),
         ("own: [", "own: [", ""),
     ],
 )
