@@ -117,8 +117,7 @@ def titled(found: CoattentionMap) -> str:
     """Say what the frame is."""
     if text := found.reply.text:
         return f"red: the answer, {as_line(text)}"
-    beaten = "; dashed: the best span, which loses" if found.span else ""
-    return f"no answer is found{beaten}"
+    return "no answer is found" + "; dashed: the best span, which loses" * bool(found.span)
 
 
 def described(found: CoattentionMap, count: int) -> Iterator[str]:
@@ -130,8 +129,5 @@ def described(found: CoattentionMap, count: int) -> Iterator[str]:
     yield from (f"{name}: {as_line(text) or 'none'}" for name, text in said.items())
     if found.window[1] > 1:
         yield f"window: {found.window[0]} of 0 to {found.window[1] - 1}"
-    if found.on_span is not None:
-        yield f"attention on the best span: {found.on_span:.3f}"
-    yield f"attention on {found.separator}: {found.on_separator:.3f}"
     for place, share in found.most_attended(count):
         yield f"{share:.3f}  {place:4}  {as_line(found.attended[place])}"

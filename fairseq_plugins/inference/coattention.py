@@ -56,23 +56,6 @@ class CoattentionMap:
         order = np.argsort(-self.received, kind="stable")[:count]
         return [(int(place), float(self.received[place])) for place in order]
 
-    @property
-    def on_span(self) -> float | None:
-        """Share of attention on the best span; None where it is not the side attended to."""
-        if self.span is None or self.direction != TO_CONTEXT:
-            return None
-        return float(self.received[self.span[0] : self.span[1] + 1].sum())
-
-    @property
-    def on_separator(self) -> float:
-        """Share of attention on the special token that ends the side attended to."""
-        return float(self.received[-1])
-
-    @property
-    def separator(self) -> str:
-        """That special token."""
-        return self.attended[-1]
-
 
 def number_of(dataset: Any, name: str | None = None, kind: str = ANSWERED) -> int:
     """Return the number of a question in a split.

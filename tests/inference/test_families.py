@@ -132,7 +132,7 @@ def test_questions_of_any_family_are_answered(tmp_path, form) -> None:
         found = coattention.attend(reader, dataset, 0, direction=direction)
         own = Manifest.load(destdir, TEXT).family.specials
         assert (found.question[0], found.question[-1]) == (own.cls, own.sep)
-        assert (found.separator, found.weights.shape) == (
+        assert (found.attended[-1], found.weights.shape) == (
             own.sep,
             (len(found.question), len(found.context)),
         )
