@@ -152,8 +152,9 @@ def run_all(plan: Plan) -> int:
     from ..prep.subset import write_subset
 
     print(format_costs(plan), end="", file=sys.stderr)
-    for subset in plan.subsets:
-        write_subset(*subset)
+    for data in {run.data.folder: run.data for run in plan.runs}.values():
+        if data.taken:
+            write_subset(data.taken[0], data.folder, data.taken[1])
     write_description(plan, shlex.join([PROGRAM, *sys.argv[1:]]))
     write_rows(plan)
     failed = execute(plan.runs, lambda *_: write_rows(plan))

@@ -43,7 +43,7 @@ def performed(file, root, name, data, raw=None):
     """Do the steps of an example on one part, named; return what they left, by step."""
     experiment = read_experiment(ROOT / "examples" / file)
     part = PlannedPart(name, Grid(name, {}), str(data))
-    plan = Plan(replace(experiment, parts=(part,)), root, (), ())
+    plan = Plan(replace(experiment, parts=(part,)), root, ())
     assert perform(plan, raw, launch) == []
     return {
         step.name: {

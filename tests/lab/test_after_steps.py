@@ -48,7 +48,7 @@ def plan_of(root, *parts, file=Path("examples/x/table1.yaml")):
     found = tuple(
         PlannedPart(name, Grid(name, {}), str(root.parent / name)) for name in parts or PARTS
     )
-    return Plan(PlannedExperiment("x", "", file, found), root, (), ())
+    return Plan(PlannedExperiment("x", "", file, found), root, ())
 
 
 @pytest.fixture

@@ -106,12 +106,11 @@ def test_plan_has_every_run_and_the_parts_of_the_data_they_need(plan, tmp_path):
     assert folders[0] == "toy/plain_tiny/lr0.001-epochs3/seed1"
     assert folders[2] == "pairs/baseline/lr0.001-updates8-fraction0.1/seed1"
     assert folders[4] == "pairs/baseline/lr0.001-updates8/seed1"
-    (subset,) = plan.subsets
-    assert subset.share == Share(0.1, 1)
-    assert subset.source == tmp_path / "bin" / "pairs"
     small, whole = plan.runs[2], plan.runs[4]
-    assert (small.data.folder, small.data.examples) == (subset.folder, 3)
-    assert (whole.data.folder, whole.data.examples) == (subset.source, 30)
+    assert small.data.taken == (tmp_path / "bin" / "pairs", Share(0.1, 1))
+    assert small.data.folder == tmp_path / "runs" / "pairs" / "data" / "train-fraction0.1-seed1"
+    assert (whole.data.folder, whole.data.taken) == (tmp_path / "bin" / "pairs", None)
+    assert (small.data.examples, whole.data.examples) == (3, 30)
     assert small.settings["data"] == whole.settings["data"]
     assert all(pickle.loads(pickle.dumps(one)) == one for one in plan.runs)
 
@@ -300,7 +299,7 @@ def test_what_is_held_out_chooses_and_the_validation_set_is_reported(data, tmp_p
     found = {"toy": {"": read_prepared(tmp_path / "bin" / "toy", grid)}}
     experiment = PlannedExperiment("toy", "", Path("toy.yaml"), (PlannedPart("toy", grid),))
     plan = make_plan(experiment, tmp_path / "runs", found, Machine(tmp_path / "jobs"))
-    shares = {subset.share for subset in plan.subsets}  # whole sets give all seeds one part
+    shares = {run.data.taken[1] for run in plan.runs}  # whole sets give all seeds one part
     assert shares == {Share(0.5, 1, 0.2), Share(0.5, 2, 0.2), Share(1.0, 1, 0.2)}
     for run in plan.runs:
         options = run.settings["options"]

@@ -103,7 +103,7 @@ def test_data_that_begin_like_an_option_would_be_one(tmp_path) -> None:
     for folder, root in ((own, "runs"), (replace(own, data="bin"), "-runs")):
         experiment = PlannedExperiment("x", "", tmp_path / "x.yaml", (folder,))
         with pytest.raises(ValueError, match="begins like an option, or breaks a line"):
-            check_plan(Plan(experiment, Path(root), (), ()))
+            check_plan(Plan(experiment, Path(root), ()))
 
 
 def test_names_stay_on_their_line_of_a_batch_script(tmp_path) -> None:

@@ -191,7 +191,7 @@ def plan_with(root, words, file=Path("x.yaml")):
     finish(root / "cola", "bert_sla_base", 2e-5, 1, 0.5, right=5, home=root)
     part = PlannedPart("cola", Grid("cola", {}), data="bin")
     after = read_steps({"one": words}, "after")
-    return Plan(PlannedExperiment("x", "", file, (part,), after=after), root, (), ())
+    return Plan(PlannedExperiment("x", "", file, (part,), after=after), root, ())
 
 
 @pytest.mark.parametrize("name", ["after", "after/.one.tmp1", "after/one"])
@@ -223,7 +223,7 @@ def test_steps_read_no_file_behind_a_link(tmp_path, secret) -> None:
 
 def test_folders_of_a_plan_are_no_links(tmp_path, secret) -> None:
     part = PlannedPart("cola", Grid("cola", {"a": {"arch": "a"}}), data="bin")
-    plan = Plan(PlannedExperiment("x", "", Path("x.yaml"), (part,)), tmp_path / "runs", (), ())
+    plan = Plan(PlannedExperiment("x", "", Path("x.yaml"), (part,)), tmp_path / "runs", ())
     check_plan(plan)
     for name in ("cola", "jobs", "after"):
         linked(plan.root / name, secret.parent)

@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import NamedTuple
 
 from ...messages import named
 from ...prep.shares import WHOLE, Share
@@ -33,14 +32,6 @@ SUBSETS = "data"  # folder of the parts of training sets, where the systems lie
 logger = logging.getLogger(__name__)
 
 
-class Subset(NamedTuple):
-    """A part of a training set that has to be made before runs can use it."""
-
-    source: Path  # the whole prepared folder
-    folder: Path  # of the part
-    share: Share
-
-
 @dataclass(frozen=True)
 class Plan:
     """What there is to do."""
@@ -48,7 +39,6 @@ class Plan:
     experiment: PlannedExperiment  # what for
     root: Path  # its folder
     runs: tuple[Run, ...]  # all runs, part by part
-    subsets: tuple[Subset, ...]  # parts of training sets that they need
 
 
 def selected(args: argparse.Namespace) -> PlannedExperiment:
@@ -129,7 +119,7 @@ def make_plan(
         folders: part -> what `read_folders` found; parts that it lacks are left out.
         machine, predict: see `Run`.
     """
-    runs, subsets = [], {}
+    runs = []
     for part in experiment.parts:
         place = experiment.runs_of(part, root)
         for cell in part.grid.cells() if part.name in folders else ():
@@ -137,10 +127,9 @@ def make_plan(
             data = folders[part.name][name]
             if (share := _share_of(part.grid, cell)) != WHOLE:
                 folder = place / SUBSETS / _stem(name, share)
-                subsets[folder] = Subset(data.folder, folder, share)
                 data = data.part(share, folder)
             runs.append(Run(part.grid, cell, data, place, machine, predict, part.name))
-    return Plan(experiment, root, tuple(runs), tuple(subsets.values()))
+    return Plan(experiment, root, tuple(runs))
 
 
 def _share_of(grid: Grid, cell: Cell) -> Share:
@@ -169,7 +158,8 @@ def check_plan(plan: Plan) -> None:
         if name.startswith("-") or not name.isprintable():
             raise ValueError(f"{name!r}: begins like an option, or breaks a line")
     folders = [plan.experiment.runs_of(part, plan.root) for part in plan.experiment.parts]
-    folders += [plan.root / JOBS, plan.root / AFTER, *(subset.folder for subset in plan.subsets)]
+    folders += [plan.root / JOBS, plan.root / AFTER]
+    folders += {run.data.folder for run in plan.runs if run.data.taken}
     for folder in folders:
         refuse_links(plan.root, folder)
     planned = Counter(run.folder for run in plan.runs)

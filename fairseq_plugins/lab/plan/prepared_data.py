@@ -34,6 +34,7 @@ class PreparedData:
     folder: Path  # the folder
     manifest: Mapping[str, Any]  # contents of its ``manifest.json``; see `_as_of_texts`
     fingerprint: str  # SHA-256 of that file
+    taken: tuple[Path, Share] | None = None  # whole folder, and the share that this one has of it
 
     @property
     def examples(self) -> int:
@@ -50,7 +51,8 @@ class PreparedData:
         splits = dict(self.manifest["splits"])
         for split, count in share.counts(self.examples).items():
             splits[split] = {**self.manifest["splits"]["train"], "examples": count}
-        return replace(self, folder=folder, manifest={**self.manifest, "splits": splits})
+        manifest = {**self.manifest, "splits": splits}
+        return replace(self, folder=folder, manifest=manifest, taken=(self.folder, share))
 
     def file_of(self, split: str) -> str:
         """Return the SHA-256 of the file a split was made of; of the whole folder if unknown."""
