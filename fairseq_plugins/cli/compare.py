@@ -65,9 +65,10 @@ def run(args: argparse.Namespace) -> None:
     pairs = PairOptions(**{spec.name: getattr(args, spec.name) for spec in fields(PairOptions)})
     command.show_log()
     first = options.named[1][0]
-    if os.path.isdir(first) or first.endswith(".pt"):
-        if sum(map(bool, (pairs.pair, pairs.input, pairs.split))) != 1:
-            raise command.UsageError("models judge pairs: give one of --pair, --input and --split")
+    if os.path.isdir(first.split(os.pathsep)[0]) or first.endswith(".pt"):
+        if args.plot or sum(map(bool, (pairs.pair, pairs.input, pairs.split))) != 1:
+            alone = "give one of --pair, --input and --split, and no --plot"
+            raise command.UsageError(f"models judge pairs: {alone}")
         from ..inference.difference_study import compare_models
 
         print(compare_models(options, pairs), end="")

@@ -67,9 +67,7 @@ def compare_files(
     read_questions: ReadQuestions,
     draw: Callable[[Any], Any] | None = None,
 ) -> str:
-    """Compare, write the page that is asked for, and return what is to be printed.
-
-    ``draw`` draws the errors by question word, if they are wanted.
+    """Compare, write the page, draw errors by question word, and return what is to be printed.
 
     Raises:
         FileNotFoundError: a file is not there.
