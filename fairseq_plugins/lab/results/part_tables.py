@@ -72,11 +72,10 @@ def _scores(
     """Yield the score of each row and column."""
     shown, label, first = shown_of(found), label_of(found), baseline_of(found)
     runs = found if layout.rows == SHARE else _whole(found)
-    shares = runs.groupby("fraction")
-    bases = {share: chosen_at(own, own.system).get(first) for share, own in shares}
+    bases = chosen_at(runs, zip(runs.fraction, runs.system))
     printed = paper and label.startswith(layout.data) and shown.metric == layout.metric
     for (row, column), one in _best_at(runs, layout).items():
-        own = compared_with(bases[one.fraction.iloc[0]], one, shown, test)
+        own = compared_with(bases.get((one.fraction.iloc[0], first)), one, shown, test)
         if layout.rows != SHARE:
             chosen = Shown(one.metric.iloc[0], one.validation.iloc[0])
             own["more"] = f"{chosen.metric} {fmean(chosen.values(one)):.3f}"

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from ...messages import named
-from .choice import chosen_by_share, plain_of, seed_scores, shown_of
+from .choice import plain_of, seed_scores, shown_of
 from .compare import FEWEST, Significance, against
 from .frame import Shown, read_runs
 from .remarks import devices_of, remarked
@@ -98,9 +98,8 @@ def make_report(
     if systems:
         found = found[found.system.isin([baseline, *systems])]
     shown, drawn = shown_of(found, metric), Significance(samples=samples, seed=seed)
-    chosen = {one.setting.iloc[0] for one in chosen_by_share(found, shown).values()}
     report = SeedReport(
-        settings_table(on_split(shown), found, [shown], chosen),
+        settings_table(on_split(shown), found, [shown]),
         baseline,
         against(found, shown, baseline, drawn),
         found,

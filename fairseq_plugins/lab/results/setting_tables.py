@@ -1,7 +1,7 @@
 """Every setting of every system, with all its seeds, and which of them are chosen."""
 
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from statistics import fmean
 
@@ -9,7 +9,7 @@ import pandas as pd
 
 from ...evaluation.choices import SENTENCE_METRICS
 from ..rows import Setting
-from .choice import best_of, chosen_finished, scale_of
+from .choice import best_of, chosen_by_share, scale_of
 from .frame import Shown
 from .remarks import remarked
 from .scores import Score, laid_out
@@ -56,23 +56,20 @@ def every_setting(title: str, runs: pd.DataFrame, *, is_folded: bool = False) ->
     """
     if not (shown := shown_metrics(runs)):
         return []
-    chosen = [chosen_finished(some) for _, some in runs.groupby("fraction")]
-    best = {one.setting.iloc[0] for own in chosen for one in own.values()}
-    table = settings_table(title, runs[runs.done.astype(bool)], shown, best)
+    table = settings_table(title, runs[runs.done.astype(bool)], shown)
     return [remarked(replace(table, is_folded=is_folded or table.is_folded), runs)]
 
 
-def settings_table(
-    title: str, runs: pd.DataFrame, shown: Sequence[Shown], chosen: Collection[Setting]
-) -> ResultTable:
+def settings_table(title: str, runs: pd.DataFrame, shown: Sequence[Shown]) -> ResultTable:
     """Lay all settings out, a line each.
 
     Args:
         title: of the table.
         runs: finished ones.
-        shown: the metrics; the first of them is the one that chose.
-        chosen: the settings at which systems are compared.
+        shown: the metrics; the first of them chooses settings (see `chosen_by_share`).
     """
+    same = runs[runs.metric == runs.metric.iloc[0]]
+    chosen = {own.setting.iloc[0] for own in chosen_by_share(same, shown[0]).values()}
     groups = dict(iter(runs.groupby("setting", sort=False)))
     parted = any(setting.fraction != 1 for setting in groups)
     headings = [*words("system"), Heading("learning rate"), Heading("length")]
