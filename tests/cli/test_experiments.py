@@ -1,4 +1,4 @@
-"""Experiments from the command line: `run`, `seeds`, `table`."""
+"""Experiments from the command line: `run`, `results compare`, `results table`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`report` in a browser: tables sort, figures show, no errors, no requests."""
+"""`results page` in a browser: tables sort, figures show, no errors, no requests."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from fairseq_plugins.lab.plan.grid_selection import smoke
 from fairseq_plugins.lab.plan.prepared_data import METRICS, TRANSLATION
 
 EXAMPLES = ROOT / "examples"
-CLAIMS = "claims.yaml"  # of `fairseq-plugins evidence`
+CLAIMS = "claims.yaml"  # of `fairseq-plugins results page`
 FILES = sorted(path for path in EXAMPLES.glob("*/*.yaml") if path.name != CLAIMS)
 TINY = {  # smaller than the smallest size
     "understanding": "hidden-size=16 intermediate-size=32 max-positions=96".split(),
