@@ -14,7 +14,6 @@ UNSEEN = frozenset(("Cc", "Cs", "Zl", "Zp"))  # controls, halves of characters, 
 TURNS = frozenset(("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"))
 SIDES = "\u061c\u200e\u200f"  # marks of a direction
 
-_MARKDOWN = re.compile(r"([\\`*_|~<>\[\]])")
 _IN_CELL = re.compile(r"([\\|]|<(?=[A-Za-z/!?])|(?<=\])\()")
 _BREAKS = re.compile(r"[\t\r\n\v\f\x1c-\x1e\x85\u2028\u2029]")
 _PARAGRAPH_END = re.compile(r"\n\s*\n")
@@ -40,16 +39,8 @@ def as_line(text: str) -> str:
     return straight(re.sub(r"\s+", " ", text))
 
 
-def escape_markdown(text: str) -> str:
-    """Make text safe inside a Markdown table."""
-    return _MARKDOWN.sub(r"\\\1", straight(text))
-
-
 def as_markdown_cell(text: str) -> str:
-    """Return a name for a Markdown table that is also read as it is: it ends no cell, is no HTML.
-
-    Unlike `escape_markdown` it leaves names such as ``bert_plain`` as they are.
-    """
+    """Return a name for a Markdown table that is also read as it is: it ends no cell, no HTML."""
     return _IN_CELL.sub(r"\\\1", straight(text))
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 
-from .shown_text import escape_markdown, straight, visible
+from .shown_text import straight, visible
 
 PAGES = Path(__file__).parent / "pages"
 
@@ -29,6 +29,6 @@ def _environment(folder: Path) -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    environment.filters |= {"escaped": escape_markdown, "straight": straight, "visible": visible}
+    environment.filters |= {"straight": straight, "visible": visible}
     environment.globals["zip"] = zip  # pyrefly: ignore[unsupported-operation]
     return environment

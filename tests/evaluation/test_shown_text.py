@@ -10,7 +10,6 @@ from fairseq_plugins.evaluation.shown_text import (
     as_line,
     as_markdown_cell,
     cropped,
-    escape_markdown,
     straight,
     surroundings,
     visible,
@@ -83,7 +82,6 @@ def test_what_moves_a_cursor_is_not_shown():
 
 
 def test_markdown_is_shown_as_it_is_written():
-    assert escape_markdown("a|b_c<d>`") == r"a\|b\_c\<d\>\`"
     assert as_markdown_cell("bert_plain|x <b> a < b [c](d)") == r"bert_plain\|x \<b> a < b [c]\(d)"
 
 
