@@ -58,8 +58,14 @@ def test_plain_values_are_values() -> None:
     training |= {"valid-subset": "valid,valid_mismatched", "data": 35, "fp16": True}
     training |= {"dropout": None, "long-examples": ["truncate", "split"]}
     assert check_options(training, of_training(), is_open=True) == training
-    search = {"beam": 4, "lenpen": 0.6, "sampling": True, "print-alignment": "hard"}
+    search = {"beam": 4, "lenpen": 0.6, "sampling": True}
     assert check_options(search, of_generation(), is_open=True) == search
+
+
+@pytest.mark.parametrize("name", ["num-shards", "prefix-size", "score-reference", "tpu"])
+def test_generation_is_of_the_whole_split_and_sees_no_reference(name: str) -> None:
+    with pytest.raises(ValueError, match=f"option '{name}'"):
+        check_options({name: 1}, of_generation())
 
 
 def test_no_name_is_the_beginning_of_another_option() -> None:

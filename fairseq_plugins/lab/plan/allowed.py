@@ -48,6 +48,12 @@ _TRAINING = listed(
 )
 _CRITERIONS = ("cross_entropy", "label_smoothed_cross_entropy")  # fairseq's, in addition to ours
 _OPTIMIZERS = "adam nag bert_adamw".split()
+_GENERATION = (  # all that searches; none that translates a part of the split or reads references
+    "beam nbest max-len-a max-len-b min-len match-source-len unnormalized no-early-stop "
+    "no-beamable-mm lenpen unkpen no-repeat-ngram-size sampling sampling-topk sampling-topp "
+    "temperature diverse-beam-groups diverse-beam-strength diversity-rate seed cpu fp16 bf16 "
+    "batch-size max-tokens required-batch-size-multiple"
+).split()
 
 
 def kinds_of(actions: Iterable[Action], names: Names) -> Kinds:
@@ -109,12 +115,13 @@ def of_training() -> Kinds:
 
 @cache
 def of_generation() -> Kinds:
-    """Return name -> kind of the options of ``fairseq-generate``."""
+    """Return name -> kind of the options of generation."""
     registered.register()
     from fairseq.dataclass import configs
 
     groups = (configs.CommonConfig, configs.DatasetConfig, configs.GenerationConfig)
-    return kinds_of(registered.parser_of_records(*groups)._actions, listed({None: _REFUSED}))
+    found = kinds_of(registered.parser_of_records(*groups)._actions, {})
+    return {name: found[name] for name in _GENERATION}
 
 
 def check_options(options: Options, kinds: Kinds, *, is_open: bool = False) -> Options:
