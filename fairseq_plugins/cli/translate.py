@@ -59,7 +59,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     annotator = "what annotates raw text, such as a spaCy pipeline (default: as in training)"
     add("--annotator", metavar="NAME", help=annotator)
     add("--split", default="test", help="split of the prepared folder (default: test)")
-    add("--checkpoint", default="checkpoint_best.pt", help="checkpoint file in the run's folder")
     references = "file of raw references (default: the target side of the prepared folder)"
     add("--reference", metavar="FILE", help=references)
     add("--cpu", action="store_true", help="use no GPU")
@@ -88,14 +87,12 @@ def run(args: argparse.Namespace) -> None:
 
 
 def take_file(args: argparse.Namespace) -> None:
-    """Take a checkpoint's file as its run folder and its name there."""
+    """Take a checkpoint's file as its run folder and its name there (``checkpoint``)."""
     from ..lab.run_files import BEST
 
-    if not args.run.is_file():
-        return
-    if args.checkpoint not in (BEST, args.run.name):
-        raise command.UsageError(f"{args.run} and --checkpoint {args.checkpoint}: give one of them")
-    args.run, args.checkpoint = args.run.parent, args.run.name
+    args.checkpoint = BEST
+    if args.run.is_file():
+        args.run, args.checkpoint = args.run.parent, args.run.name
 
 
 def run_checkpoint(args: argparse.Namespace) -> None:
@@ -149,7 +146,7 @@ def take_planned(args: argparse.Namespace) -> None:
         args.checkpoint = AVERAGE
     differing = [name for name, value in searched(given) - searched(usual)]
     if args.checkpoint != (AVERAGE if planned.get("average") else BEST):
-        differing.append(f"--checkpoint {args.checkpoint}")
+        differing.append(args.checkpoint)
     if not same_text(args.reference, reference):
         differing.append(f"--reference {args.reference}")
     if differing and not args.output:

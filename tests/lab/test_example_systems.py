@@ -55,6 +55,7 @@ def launch(command, log):
 def translate(words):
     """Do what `translate` does, with the generation in a forked process."""
     args = parsed(translate_command, words)
+    translate_command.take_file(args)
     data, language = translate_command.read_folder(args)
     own = ["--user-dir", fairseq_plugins.__path__[0], "--task", "syntax_translation", "--cpu"]
     own += ["--path", args.run / args.checkpoint, "--gen-subset", args.split, *args.generate]

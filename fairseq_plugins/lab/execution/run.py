@@ -127,9 +127,9 @@ class Run:
         rows = self.folder / (files.EVALUATED if tested else files.PREDICTIONS)
         options: Options = {"data": self.data.folder, "split": split}
         options["cpu"] = not self.machine.gpus_per_node
-        more: list[str] = []
+        model, more = self.folder, []
         if self.data.translates:
-            options["checkpoint"] = files.AVERAGE if self.grid.average else files.BEST
+            model = self.folder / files.AVERAGE if self.grid.average else self.folder
             options["reference"] = self.grid.reference or None
             own = command_line(dict(self.grid.generate))
             more = ["--", *own] if own else []
@@ -138,7 +138,7 @@ class Run:
         else:
             options |= {"metrics": self.evaluation} if tested else {}
             options["output"] = rows
-        return [*self.predictor(), str(self.folder), *command_line(options), *more]
+        return [*self.predictor(), str(model), *command_line(options), *more]
 
     def average_command(self) -> list[str]:
         """Return the command that averages the last checkpoints."""
