@@ -23,6 +23,7 @@ from .predictions import ENTITIES, KEYS, WORD_LABELS
 from .sentence_counts import sentence_counts
 
 _ANSWERS = {key: target for target, key in KEYS.items()}
+_HUGE = 2**63  # from here on no number
 _ANSWERS |= {"answer": "spans", ENTITIES: ENTITIES}
 
 
@@ -86,8 +87,12 @@ def read_answers(path: str | Path) -> Answers:
             sides = [record.get("gold"), record[key]]
             if key == ENTITIES:
                 sides = [side if side is None else _entities(side) for side in sides]
+            if not all(
+                _fits(_ANSWERS[key], side, gold) for side, gold in zip(sides, (True, False))
+            ):
+                raise TypeError
             records.append((_ANSWERS[key], str(record["id"]), *sides))
-        except (TypeError, KeyError, AttributeError, StopIteration):
+        except (TypeError, ValueError, KeyError, AttributeError, StopIteration):
             raise ValueError(
                 f"{path}, line {number}: no prediction of fairseq-plugins predict"
             ) from None
@@ -131,6 +136,17 @@ def translation_counts(
     """Count the translations of a run for a metric of translation; see `ExampleCounts`."""
     counts = Counts(metric, sentence_counts(metric, hypotheses, references, lang))
     return ExampleCounts(source, metric, _digest([base_code(lang)], references), counts)
+
+
+def _fits(target: str, value: Any, is_gold: bool) -> bool:
+    """Tell whether a value is what predictions of a target have; gold may be missing."""
+    if target == ENTITIES or (is_gold and value is None):
+        return True
+    if target == "score":
+        return isinstance(value, float) or (isinstance(value, int) and abs(value) < _HUGE)
+    if target == WORD_LABELS or (target == "spans" and is_gold):
+        return isinstance(value, list) and all(isinstance(one, str) for one in value)
+    return isinstance(value, str)
 
 
 def _digest(*about: Any) -> str:

@@ -153,6 +153,8 @@ def bootstrap_sentences(
 ) -> tuple[float, float]:
     """Return difference and p-value of two runs of translation; see `two_sided_p_value`.
 
+    Of one sentence every resample is the same: the p-value is nan.
+
     Raises:
         ValueError: runs of other sentences.
     """
@@ -160,7 +162,9 @@ def bootstrap_sentences(
     runs = [baseline.score, system.score]
     scores, resampled = resampled_sentences(runs, baseline.count, samples, seed)
     difference = float(scores[1] - scores[0])
-    return difference, two_sided_p_value(difference, resampled[:, 1] - resampled[:, 0])
+    differences = resampled[:, 1] - resampled[:, 0]
+    p_value = two_sided_p_value(difference, differences) if baseline.count > 1 else math.nan
+    return difference, p_value
 
 
 def two_sided_p_value(difference: float, resampled: np.ndarray) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import random
 
 import numpy as np
@@ -10,8 +11,14 @@ import pytest
 from scipy import stats
 
 from fairseq_plugins.evaluation.entity_spans import spans_of
-from fairseq_plugins.evaluation.example_answers import Answers, example_counts, read_answers
+from fairseq_plugins.evaluation.example_answers import (
+    Answers,
+    example_counts,
+    read_answers,
+    translation_counts,
+)
 from fairseq_plugins.evaluation.example_bootstrap import bootstrap as resample
+from fairseq_plugins.evaluation.example_bootstrap import bootstrap_sentences
 from fairseq_plugins.evaluation.metrics import NAMES, counts_of, score
 from fairseq_plugins.evaluation.seed_statistics import Noise, detectable
 
@@ -150,6 +157,11 @@ def test_answers_are_read_from_prediction_files(tmp_path, row, target, gold, pre
             "one kind",
         ),
         ("x\n", "line 1: no JSON"),
+        ('{"id": "1", "label": "a", "gold": ["a"]}\n', "line 1: no prediction"),
+        ('{"id": "1", "answer": 3, "gold": ["a"]}\n', "line 1: no prediction"),
+        ('{"id": "1", "labels": "ab", "gold": ["a", "b"]}\n', "line 1: no prediction"),
+        ('{"id": "1", "score": 1%s, "gold": 1}\n' % ("0" * 400), "line 1: no prediction"),
+        ('{"id": "1", "entities": [{"label": 1, "first": "x"}], "gold": []}\n', "line 1: no pred"),
         ("[1]\n", "line 1: no prediction"),
         ("", "no example has a gold"),
     ],
@@ -158,6 +170,14 @@ def test_files_that_hold_no_predictions_are_refused(tmp_path, text, message):
     (tmp_path / "p").write_text(text)
     with pytest.raises(ValueError, match=message):
         read_answers(tmp_path / "p")
+
+
+def test_one_sentence_tells_no_p_value():
+    one, other = (translation_counts("x", [said], ["A b c d e"], "bleu", "en") for said in
+                  ("A b c d e", "A b c d x"))  # fmt: skip
+    difference, p_value = bootstrap_sentences(one, other, samples=20)
+    assert difference < 0
+    assert math.isnan(p_value)
 
 
 RUN = answers("classes", 0.5)

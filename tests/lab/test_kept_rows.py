@@ -335,6 +335,14 @@ def test_translations_are_held_against_their_score_in_points(run_here, tmp_path,
     assert told.endswith(f"1 in all, {counted} with counts of their examples\n")
 
 
+@pytest.mark.parametrize("score", [[], {"language": "de"}, {"reference": 3, "language": "de"}])
+def test_a_score_of_translations_that_is_none_is_named(tmp_path, score):
+    folder = translated(tmp_path / "translation", "plain", 0, wrong=4)
+    (folder / "score.test.json").write_text(json.dumps(score))
+    with pytest.raises(ValueError, match=r"score.test.json: (not a|keys 'reference' and 'lang)"):
+        keep.keep_rows(tmp_path / "translation", tmp_path / "rows.jsonl")
+
+
 @pytest.mark.parametrize("link", ["", "symlink_to", "hardlink_to"])
 def test_the_rows_of_the_experiment_itself_are_not_written(run_here, root, tmp_path, link):
     own = root / "rows.jsonl"

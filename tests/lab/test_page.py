@@ -215,6 +215,19 @@ def test_several_experiments_stand_on_one_page(tmp_path):
     assert "one/after/gates/%FF.txt" in html
 
 
+def test_a_part_that_other_splits_chose_costs_a_remark(tmp_path, monkeypatch):
+    monkeypatch.setattr("fairseq_plugins.lab.report.figures.curves_of", lambda *_: {})
+    part_of(tmp_path / "cola", "cola", "mcc", {PLAIN: [0.5], SLA: [0.6]})
+    first, *others = lines_of(tmp_path)
+    other = {"chosen_on": "dev", "metrics": {"dev": first["metrics"]["valid"]}}
+    write_lines(tmp_path, [first | other, *others])
+    _, (chapter,), (remark,) = write_report(tmp_path, options=QUICK)
+    assert "key 'validation': 'valid', of rows before 'dev'" in remark
+    (table,) = chapter.tables
+    assert [row[0].text for row in table.rows] == [PLAIN, SLA]
+    assert chapter.counts["finished"] == 2
+
+
 def test_an_unknown_baseline_is_refused(tmp_path):
     part_of(tmp_path / "cola", "cola", "mcc", {PLAIN: [0.5], SLA: [0.6]})
     with pytest.raises(ValueError, match=f"choices are {PLAIN}, {SLA}"):

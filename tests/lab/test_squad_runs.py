@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from lab.filled_tables import OVER_SEEDS, cells, column, named, parts_of, table_of, tables_of
 from lab.finished_questions import answered, with_three_models
+from lab.report_runs import lines_of, write_lines
 
 from fairseq_plugins.evaluation.example_answers import example_counts, read_answers
 from fairseq_plugins.evaluation.example_bootstrap import bootstrap
@@ -231,6 +232,16 @@ def test_table_1_says_what_the_models_are(tmp_path):
     assert len(lay_out([tmp_path], ["bertqa1"])[1].splitlines()) == 4
 
 
+def test_an_option_that_is_no_number_is_named(tmp_path):
+    with_three_models(tmp_path)
+    lines = lines_of(tmp_path)
+    for one in lines:
+        one["options"]["update-freq"] = [3]
+    write_lines(tmp_path, lines)
+    with pytest.raises(ValueError, match=r"rows.jsonl:\d: option 'update-freq': \[3\] is no whole"):
+        models_table(parts_of([tmp_path]))
+
+
 def test_the_ensemble_stands_in_table_3_beside_the_papers(tmp_path):
     folder = with_three_models(tmp_path)
     found = with_ensemble(parts_of([tmp_path]), folder)
@@ -252,6 +263,10 @@ def test_an_ensemble_of_other_runs_or_of_another_split_is_refused(tmp_path):
     path.write_text(json.dumps({**metrics, "checkpoints": ["elsewhere/checkpoint_best.pt"]}))
     with pytest.raises(ValueError, match="elsewhere.* is of none of the runs"):
         with_ensemble(found, folder)
+    for wrong, told in (({"f1": [1]}, "key 'f1'"), ({"checkpoints": 3}, "no answers")):
+        path.write_text(json.dumps(metrics | wrong))
+        with pytest.raises(ValueError, match=told):
+            with_ensemble(found, folder)
     path.unlink()
     with pytest.raises(FileNotFoundError, match="metrics.json"):
         with_ensemble(found, folder)

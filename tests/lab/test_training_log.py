@@ -47,6 +47,16 @@ def test_validations_are_read_once_each_with_bare_names(tmp_path):
     ]
 
 
+@pytest.mark.parametrize("value", [None, [1], 1e999, "x"])
+@pytest.mark.parametrize("read", [validations, training_losses])
+def test_what_is_no_number_in_a_log_is_named(tmp_path, read, value):
+    path = tmp_path / "train.log"
+    record = json.dumps({"num_updates": value, "valid_num_updates": value, "loss": "1"})
+    path.write_text("".join(f"x | {name} | {record}\n" for name in ("train_inner", "valid")))
+    with pytest.raises(ValueError, match="is no number"):
+        read(path)
+
+
 def test_further_splits_keep_their_names(tmp_path):
     path = tmp_path / "train.log"
     path.write_text(valid(7, accuracy=0.5) + valid(7, "valid_mismatched", accuracy=0.25))

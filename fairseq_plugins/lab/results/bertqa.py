@@ -11,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 
+from ...messages import quoted
 from ..rows import PlacedRow, Row
 from . import squad_answers
 from .frame import frame_of
@@ -43,8 +44,7 @@ def models_table(found: Sequence[pd.DataFrame], asked: bool = False) -> list[Res
         said = layout.systems.get(row.kind.removeprefix(QUERY))
         if said and not row.name and row not in models:
             batch, accumulated = (
-                int(run.options.get(name, usual))
-                for name, usual in (("batch-size", 0), ("update-freq", 1))
+                _whole(run, name, usual) for name, usual in (("batch-size", 0), ("update-freq", 1))
             )
             own = {name: run.options.get(name, usual) for name, usual in layout.usual.items()}
             changes = [f"{name} {own[name]}" for name in own if own[name] != layout.usual[name]]
@@ -59,6 +59,16 @@ def models_table(found: Sequence[pd.DataFrame], asked: bool = False) -> list[Res
     rows = [models[row] for row in sorted(models, key=lambda row: [*labels()].index(row.kind))]
     caption = "BS: questions of an update; GA: batches that they are read in. Paper: the same."
     return [ResultTable(layout.title, headings, rows, caption)] if models else []
+
+
+def _whole(run: Any, name: str, usual: int) -> int:
+    """Return an option that is a whole number; ValueError names row and option."""
+    said = run.options.get(name, usual)
+    try:
+        return int(said)
+    except (TypeError, ValueError, OverflowError):
+        told = f"option {name!r}: {quoted(said)} is no whole number"
+        raise ValueError(f"{run.place}: {told}") from None
 
 
 def with_ensemble(found: Sequence[pd.DataFrame], folder: str | Path) -> list[pd.DataFrame]:
@@ -77,8 +87,9 @@ def with_ensemble(found: Sequence[pd.DataFrame], folder: str | Path) -> list[pd.
     about = squad_answers.read_json(folder / squad_answers.METRICS)
     runs = {run.folder.resolve(): run for one in found for run in one.itertuples()}
     members: list[Any] = []
-    for checkpoint in map(Path, about.get("checkpoints", ())):
-        if (at := checkpoint.resolve().parent) not in runs:
+    listed = about.get("checkpoints")
+    for checkpoint in map(str, listed if isinstance(listed, list) else ()):
+        if (at := Path(checkpoint).resolve().parent) not in runs:
             raise ValueError(f"{folder}: {checkpoint} is of none of the runs that are reported")
         members.append(runs[at])
     of = str(about.get("of", ""))

@@ -68,9 +68,15 @@ def _best(best: Any, settings: dict[Any, list[int]], values: Sequence[float]) ->
 
 def chosen_finished(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Return the chosen setting of every system, of those runs that are finished."""
-    runs = runs[runs.done.astype(bool)]
-    runs = runs[runs.metric == runs.metric.iloc[0]] if len(runs) else runs
+    runs = alike(runs[runs.done.astype(bool)])
     return chosen_at(runs, runs.system)
+
+
+def alike(runs: pd.DataFrame) -> pd.DataFrame:
+    """Return the runs whose checkpoints the same metric and split chose as the first one's."""
+    for key in ("metric", "validation"):
+        runs = runs[runs[key] == runs[key].iloc[0]] if len(runs) else runs
+    return runs
 
 
 def chosen_by_share(runs: pd.DataFrame, shown: Shown) -> dict[tuple[float, str], pd.DataFrame]:

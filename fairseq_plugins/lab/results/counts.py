@@ -1,6 +1,5 @@
 """What a run did on each example of a split: kept in its row, or read from its files."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +16,7 @@ from ...evaluation.metrics import NAMES
 from ...evaluation.translation import TextForm
 from ..rows import PlacedRow, check_counts
 from ..run_files import EVALUATED, GENERATED, PREDICTIONS, SCORE, of_split
-from ..safe_files import is_file, read_text
+from ..safe_files import is_file, read_json
 from .frame import Shown
 
 _OWN = "T- lines of "  # how a score's reference begins that is the one of its own log
@@ -74,10 +73,12 @@ def _of_translations(run: Any, metric: str) -> ExampleCounts | None:
     log, about = (run.folder / of_split(name, run.evaluated) for name in (GENERATED, SCORE))
     if not (is_file(log) and is_file(about)):
         return None
-    score = json.loads(read_text(about))
-    reference = None if score["reference"].startswith(_OWN) else score["reference"]
+    reference, language = (read_json(about).get(key) for key in ("reference", "language"))
+    if not (isinstance(reference, str) and isinstance(language, str)):
+        raise ValueError(f"{about}: keys 'reference' and 'language' have to be texts")
+    reference = None if reference.startswith(_OWN) else reference
     if reference and not Path(reference).is_file():
         return None
-    inputs = load([log], reference, TextForm(score["language"]))
+    inputs = load([log], reference, TextForm(language))
     texts = inputs.systems[0].text, inputs.reference.text
-    return translation_counts(str(log), *texts, metric, score["language"])
+    return translation_counts(str(log), *texts, metric, language)

@@ -294,6 +294,7 @@ def tried(
     """
     try:
         return make()
-    except (OSError, ValueError) as error:
-        faults.append(f"{what}{error}")
+    except (OSError, ValueError, TypeError, LookupError) as error:
+        known = isinstance(error, (OSError, ValueError))
+        faults.append(f"{what}{error if known else repr(error)}")
         return other

@@ -9,7 +9,7 @@ import pandas as pd
 
 from ...evaluation.choices import SENTENCE_METRICS
 from ..rows import Setting
-from .choice import best_of, chosen_by_share, scale_of
+from .choice import alike, best_of, chosen_by_share, scale_of
 from .frame import Shown
 from .remarks import remarked
 from .scores import Score, laid_out
@@ -68,8 +68,7 @@ def settings_table(title: str, runs: pd.DataFrame, shown: Sequence[Shown]) -> Re
         runs: finished ones.
         shown: the metrics; the first of them chooses settings (see `chosen_by_share`).
     """
-    same = runs[runs.metric == runs.metric.iloc[0]]
-    chosen = {own.setting.iloc[0] for own in chosen_by_share(same, shown[0]).values()}
+    chosen = {own.setting.iloc[0] for own in chosen_by_share(alike(runs), shown[0]).values()}
     groups = dict(iter(runs.groupby("setting", sort=False)))
     parted = any(setting.fraction != 1 for setting in groups)
     headings = [*words("system"), Heading("learning rate"), Heading("length")]

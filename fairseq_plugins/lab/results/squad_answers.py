@@ -11,6 +11,7 @@ from pathlib import Path
 
 from ...evaluation.squad_files import read_json, read_predictions
 from ...files import write_text
+from ...messages import quoted
 from ...text_reading import json_lines
 
 TUNED = "tuned_"
@@ -61,6 +62,13 @@ def metrics_of(folder: Path) -> dict[str, float]:
         FileNotFoundError, ValueError: there is no ``metrics.json``, or it holds none.
     """
     found = read_json(folder / METRICS)
+    if not isinstance(found, dict):
+        raise ValueError(f"{folder / METRICS}: not a JSON object")
+    for name in (*_PERCENT.values(), _THRESHOLD):
+        if not isinstance(found.get(name, 0), float | int):
+            raise ValueError(
+                f"{folder / METRICS}: key {name!r}: {quoted(found[name])} is no number"
+            )
     metrics = {ours: found[name] / 100 for ours, name in _PERCENT.items() if name in found}
     if _THRESHOLD in found:
         metrics["tuned_threshold"] = float(found[_THRESHOLD])

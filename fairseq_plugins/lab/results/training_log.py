@@ -4,11 +4,11 @@ import json
 import math
 import re
 import statistics
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
-from ...messages import named
+from ...messages import named, quoted
 from ..rows import CPU
 from ..safe_files import is_file, read_tail, read_text
 
@@ -20,6 +20,7 @@ _SPEED = re.compile(r'"(?:train_)?ups": "([\d.]+)"')
 _GATE = re.compile(r"gate_(\d+)")  # of a layer: its mean local share of attention
 _NO_METRICS = ("num_updates", "epoch", "update", "wps")  # wps: the machine's
 _TAIL = 4096  # bytes that hold the last line
+_N = TypeVar("_N", int, float)
 
 
 class Validation(NamedTuple):
@@ -48,11 +49,11 @@ def validations(path: Path, split: str = "valid") -> list[Validation]:
     for subset, record in _records(path):
         if f"{subset}_num_updates" not in record or subset.startswith("train"):
             continue
-        metrics = found.setdefault(int(record[f"{subset}_num_updates"]), {})
+        metrics = found.setdefault(_number(int, record[f"{subset}_num_updates"]), {})
         for key, value in record.items():
             name = key.removeprefix(f"{subset}_")
             if key != name and name not in _NO_METRICS and not name.startswith("best_"):
-                metrics[name if subset == split else key] = float(value)
+                metrics[name if subset == split else key] = _number(float, value)
     return [Validation(updates, found[updates]) for updates in sorted(found)]
 
 
@@ -109,7 +110,7 @@ def training_losses(path: Path) -> dict[int, float]:
     """
     inner = [record for name, record in _records(path) if name == "train_inner"]
     inner = [record for record in inner if {"loss", "num_updates"} <= record.keys()]
-    found = {int(record["num_updates"]): float(record["loss"]) for record in inner}
+    found = {_number(int, one["num_updates"]): _number(float, one["loss"]) for one in inner}
     return {updates: loss for updates, loss in sorted(found.items()) if math.isfinite(loss)}
 
 
@@ -117,6 +118,14 @@ def updates_so_far(path: Path) -> int:
     """Return the number of updates that the end of a growing log tells of; 0 at its beginning."""
     numbers = _UPDATES.findall(read_tail(path, _TAIL))
     return int("".join(numbers[-1])) if numbers else 0
+
+
+def _number(kind: Callable[[Any], _N], value: Any) -> _N:
+    """Return what a record says as a number; ValueError if it is none."""
+    try:
+        return kind(value)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"{quoted(value)} is no number") from None
 
 
 def _records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
