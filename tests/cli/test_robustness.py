@@ -89,7 +89,6 @@ def test_comparisons_that_make_no_sense_are_refused(run_here, tmp_path):
     plain.write_text("hello\n")
     for arguments_, told in (
         ([classes, classes, "--metric", "bleu"], "--metric is not for classes, which "),
-        ([classes, classes, "--names", "x"], "--names gives 1 names for 2 systems"),
         ([classes, plain], "x.txt, line 1: no JSON"),
         ([classes], "two systems at least"),
         ([plain, plain, plain, "--gold", plain], "3 systems: translations are compared two by two"),

@@ -103,7 +103,7 @@ TRANSLATION = {
         _CUT, 2, same="translation-long-cut", needs="translation translation-long-cut"
     ),
     "translation-subset": _of(
-        "subset | translation-parsed @ --fraction 0.3 --seed 2", needs="translation-parsed"
+        "subset | translation-parsed --output @ --fraction 0.3 --seed 2", needs="translation-parsed"
     ),
 }
 _PLAIN = (
@@ -183,7 +183,7 @@ TEXT = {
         f"{_OWN}/edits.m2 --dataset token_errors --ignored-edits M:PUNCT --annotations pos",
     ),
     "text-shards": _shards(f"{_RTE} --annotations pos,heads {_BLANKS}", 3, same="text-rte"),
-    "text-subset": _of("subset | text-pairs @ --fraction 0.5", needs="text-pairs"),
+    "text-subset": _of("subset | text-pairs --output @ --fraction 0.5", needs="text-pairs"),
 }
 QUESTIONS = {
     "questions": _of(_SQUAD2),
@@ -196,7 +196,7 @@ QUESTIONS = {
     ),
     "questions-shards": _shards(_SQUAD1, 2, same="questions-1.1"),
     "questions-subset": _of(
-        "subset | questions-1.1 @ --fraction 0.4 --seed 5", needs="questions-1.1"
+        "subset | questions-1.1 --output @ --fraction 0.4 --seed 5", needs="questions-1.1"
     ),
 }
 _PERTURB = "perturb | --dataset rte --raw-dir raw/rte_pairs --split valid --workers 1 --output @"
@@ -207,7 +207,7 @@ RAW = {
         "--wordnet raw/wordnet"
     ),
     "augmented": _of(
-        "augment questions | raw/squad2/train-v2.0.json @/train.json --rate 0.35 "
+        "augment questions | raw/squad2/train-v2.0.json --output @/train.json --rate 0.35 "
         "--command \"sed 's/^/Say, /'\""
     ),
 }
