@@ -79,6 +79,16 @@ def test_a_folder_of_other_words_than_the_file_asks_for_is_warned_of(data, asked
     assert caplog.text.count("the experiment's file says whitespace") == (asked == "whitespace")
 
 
+@pytest.mark.parametrize("task", ["translation", "--user-dir=/x", None, 1])
+def test_a_prepared_folder_chooses_no_task(data, task):
+    """fairseq's own tasks read files of many kinds, some of which can run code."""
+    grid, found = data["toy"]
+    path = found[""].folder / "manifest.json"
+    path.write_text(json.dumps({**TEXTS, "task": task}))
+    with pytest.raises(ValueError, match=f"{path}: key 'task': .* is not 'text_classification'"):
+        read_prepared(path.parent, grid)
+
+
 def test_given_words_are_cut_by_nothing():
     assert made_of({"target": "word_labels", "tokenize": "whitespace"}) == {"words": "given"}
 
@@ -364,6 +374,15 @@ def test_another_seed_of_a_setting_has_its_options(plan):
             continue
         with pytest.raises(ValueError, match=f"seed1 is another seed of a setting, .*{said}"):
             check_plan(changed)
+
+
+def test_another_seed_of_a_setting_is_chosen_on_the_same_part(plan):
+    first = with_grid(plan, 0, select_fraction=0.1, evaluate="valid")
+    finish(first.runs[0])
+    write_rows(first)
+    changed = with_grid(plan, 0, select_fraction=0.2, evaluate="valid")
+    with pytest.raises(ValueError, match=r"\(another select_fraction\)"):
+        check_plan(replace(changed, runs=changed.runs[1:]))
 
 
 @pytest.mark.parametrize(

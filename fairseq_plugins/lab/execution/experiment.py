@@ -207,8 +207,8 @@ def _check_rows(plan: Plan) -> None:
                 "folder for the runs (--runs)"
             )
         if other and one.folder not in own and row.trained not in ("", other.trained):
+            options = difference(row.options, other.options) or "another select_fraction"
             raise ValueError(
-                f"{one.folder} is another seed of a setting, but with other options "
-                f"({difference(row.options, other.options)}): name another folder for the runs "
-                "(--runs), or remove that one"
+                f"{one.folder} is another seed of a setting, but with other options ({options}): "
+                "name another folder for the runs (--runs), or remove that one"
             )

@@ -10,8 +10,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from ...data.folder_names import TARGETS
 from ...evaluation.metrics import NAMES
-from ...messages import named
+from ...messages import named, quoted
 from ...prep.shares import Share
 from ..commands import command, written
 from .experiment_file import PlannedPart
@@ -25,6 +26,7 @@ SPANS = "spans"  # target of question answering; that of translation is called a
 METRICS = {**NAMES, TRANSLATION: ("loss", "nll_loss", "ppl", "bleu")}
 _DEVELOPMENT = ("dev-v2.0.json", "dev-v1.1.json", "dev.json")
 _PARALLEL = "fairseq_plugins.translation"  # format of a manifest of parallel text
+_TASKS = {**TARGETS, TRANSLATION: "syntax_translation"}  # a manifest may ask for no other
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,8 @@ def read_prepared(folder: str | Path, grid: Grid) -> PreparedData:
 
     Raises:
         FileNotFoundError: there is none; says how to make it.
-        ValueError: it is of another dataset or kind, or lacks a training or validation set.
+        ValueError: it is of another dataset or kind, asks for another task than its kind has, or
+            lacks a training or validation set.
     """
     path = Path(folder) / "manifest.json"
     if not path.is_file():
@@ -78,6 +81,8 @@ def read_prepared(folder: str | Path, grid: Grid) -> PreparedData:
     if manifest.get("target") not in METRICS or manifest.get("dataset") != grid.dataset:
         found = manifest.get("dataset", "no text dataset")
         raise ValueError(f"{path}: holds {found!r}, expected {grid.dataset!r}")
+    if manifest.get("task") != (task := _TASKS[manifest["target"]]):
+        raise ValueError(f"{path}: key 'task': {quoted(manifest.get('task'))} is not {task!r}")
     asked, cut = grid.prepare.get("tokenize"), manifest.get("tokenize")
     if asked and asked != cut:
         told = "%s: its text was cut into words by --tokenize %s, the experiment's file says %s"
@@ -94,7 +99,7 @@ def _as_of_texts(manifest: dict[str, Any]) -> dict[str, Any]:
         name: {**counts, "examples": counts["lines"], "labelled": counts["lines"]}
         for name, counts in manifest["splits"].items()
     }
-    own = {"dataset": TRANSLATION, "task": "syntax_translation", "target": TRANSLATION}
+    own = {"dataset": TRANSLATION, "task": _TASKS[TRANSLATION], "target": TRANSLATION}
     return {**manifest, **own, "metric": "loss", "positive": "", "splits": splits}
 
 
