@@ -68,6 +68,15 @@ def test_a_best_checkpoint_before_its_copies_is_the_best(tmp_path):
     assert mended(tmp_path) == (6, 4)
 
 
+def test_an_average_hides_no_checkpoint_that_can_be_gone_on_from(tmp_path):
+    save(tmp_path, [BEST], state(4, 0.5, 0.5))
+    strip(tmp_path / BEST)
+    (tmp_path / BEST).rename(tmp_path / "checkpoint_avg.pt")
+    save(tmp_path, ["checkpoint_1_2.pt"], state(2, 0.5, 0.5))
+    (tmp_path / LAST).write_bytes(b"PK half a file")
+    assert mended(tmp_path) == (2, 2)
+
+
 def test_a_folder_that_a_killed_training_did_not_finish_goes(tmp_path):
     save(tmp_path, [BEST, LAST], state(2, 0.5, 0.5))
     (tmp_path / ".prepared.tmp12").mkdir()

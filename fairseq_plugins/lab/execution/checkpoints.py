@@ -58,11 +58,11 @@ def mend(last: Path, best: Path) -> None:
         for path in last.parent.glob(pattern):
             shutil.rmtree(path) if path.is_dir() else path.unlink()
     whole = {path: updates_of(path) for path in (last, best, *last.parent.glob("checkpoint*.pt"))}
-    newest = max(whole, key=whole.__getitem__)  # of equal ones the last
-    if whole[newest] <= whole[last]:
-        return
-    state = read_plain(newest)
-    if "last_optimizer_state" not in state:  # nothing to go on from
+    newer = [path for path in whole if whole[path] > whole[last]]
+    for newest in sorted(newer, key=whole.__getitem__, reverse=True):
+        if "last_optimizer_state" in (state := read_plain(newest)):  # averages have none
+            break
+    else:  # nothing to go on from
         return
     extra = state.get("extra_state", {})
     loss = extra.get("val_loss")
