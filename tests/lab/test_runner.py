@@ -92,6 +92,17 @@ def test_an_evaluation_is_made_up_for_without_training(make, execute):
     assert asked(first) == ["valid", "test"]
 
 
+def test_a_result_of_an_earlier_release_says_what_trained_it(make, execute):
+    run = make()[0]
+    execute([run])
+    row, earlier = run.row(), {"processes": 4, "command": "fairseq-train x", "versions": {"a": "1"}}
+    (run.folder / "result.json").write_text(json.dumps({**run.settings, **earlier}, indent=2))
+    assert (run.row(), run.is_finished()) == (None, False)
+    assert execute([run]) == []
+    assert trained(run) == 1
+    assert run.row() == row.model_copy(update=earlier)
+
+
 def test_a_failed_run_is_named_and_the_others_are_finished(make, execute):
     runs = make()
     runs[1] = make(status=3)[1]

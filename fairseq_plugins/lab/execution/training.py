@@ -92,7 +92,7 @@ def execute(run: Run, launch: Launch) -> None:
 
     Raises:
         RunError: a command failed.
-        ValueError: the log holds no validation with the metric.
+        ValueError: the log holds no validation with the metric; the result is no JSON.
     """
     if not (run.folder / files.RESULT).is_file():
         _train(run, launch)
@@ -155,6 +155,8 @@ def _trained(run: Run) -> Row:
     log, metric = run.folder / files.LOG, run.settings["metric"]
     found, rate = validations(log, run.grid.validation), speed(log)
     chosen = best(found, metric, metric not in LOWER_IS_BETTER)
+    told = {"processes": run.processes, "command": run.shown_command(), "versions": versions()}
+    earlier = read_json(run.folder / files.RESULT)  # of an earlier release, which trained it
     return planned_row(
         run,
         status=FINISHED,
@@ -164,10 +166,8 @@ def _trained(run: Run) -> Row:
         parameters=parameters(log),
         gates={str(layer): share for layer, share in gates(chosen).items()},
         device=device(log),
-        processes=run.processes,
-        command=run.shown_command(),
-        versions=versions(),
         seconds=round(run.updates / rate, 1) if rate else None,
+        **{name: earlier.get(name, value) for name, value in told.items()},
     )
 
 
