@@ -26,6 +26,7 @@ def test_values_come_in_place_of_the_grids():
     assert (found.seeds, found.updates, found.learning_rates) == ((7,), 4, TOY.learning_rates)
     assert (found.evaluate, found.generate) == ("test", {"beam": 2})
     assert asked(found, "--epochs 2").updates == 0
+    assert asked(TOY, "--options valid-subset=").validation == "valid"  # taken away
     assert asked(TOY, "") == TOY
 
 
@@ -78,6 +79,9 @@ def test_systems_and_sizes_that_there_are_not_are_refused():
         select_systems(POS, ["typo"])
     with pytest.raises(ValueError, match="--size 'huge': choices are tiny, minilm, base, large"):
         resize(POS, "huge")
+    two = {"a_tiny": {"arch": "a_tiny"}, "a_base": {"arch": "a_base", "dropout": 0.2}}
+    with pytest.raises(ValueError, match="--size base: 'a_base' and another system would be"):
+        resize(Grid("toy", two), "base")  # neither is lost
     with pytest.raises(ValueError, match="'esim' does not end with its size"):
         resize(Grid("toy", {"a": {"arch": "esim"}}), "large")
 

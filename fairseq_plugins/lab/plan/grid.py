@@ -113,7 +113,7 @@ class Grid:
     def validation(self) -> str:
         """The split that chooses checkpoints and learning rates: the first of ``valid-subset``."""
         usual = SELECT if self.select_fraction else VALID
-        return str(self.options.get("valid-subset", usual)).split(",")[0]
+        return str(self.options.get("valid-subset") or usual).split(",")[0]
 
     @property
     def reported(self) -> str:

@@ -154,7 +154,9 @@ def resize(grid: Grid, size: str) -> Grid:
             kind, old = options["arch"], "-"
             if size != SIZES[0]:
                 raise ValueError(f"--size {size}: {kind!r} does not end with its size")
-        systems[f"{name.removesuffix(f'_{old}')}_{size}"] = {**options, "arch": f"{kind}_{size}"}
+        new, made = f"{name.removesuffix(f'_{old}')}_{size}", {**options, "arch": f"{kind}_{size}"}
+        if systems.setdefault(new, made) != made:
+            raise ValueError(f"--size {size}: {name!r} and another system would be {new!r}")
     return replace(grid, systems=systems)
 
 

@@ -34,6 +34,8 @@ def read_systems(value: Any) -> dict[str, Options]:
             raise ValueError(f"{quoted(name)} is named twice, or no name for a folder")
         empty = (OWN_RATE, None)
         own = {k: v for k, v in entry.items() if k != "name" and (k, v) != empty}
+        if "valid-subset" in own:  # checkpoints of all systems are chosen on one split
+            raise ValueError(f"{quoted(name)}: option 'valid-subset' is for all systems (options)")
         found[name] = _read_options(own)
     if not found:
         raise ValueError("there is none")
