@@ -152,7 +152,8 @@ def test_documents_are_of_a_bounded_size(tmp_path) -> None:
         (b"# " + b"x" * LARGEST, "larger than"),
         (b"\xff", "not valid UTF-8"),
         (b"a: " + b"1:" * 6000 + b"1", "values of this length"),
-        (b"a: 1" + b"0" * 5000, "not YAML"),
+        (b"a: 1" + b"0" * 5000, "x.yaml: .*numbers of this length"),
+        (b"a: 0x" + b"f" * 5000, "x.yaml: .*numbers of this length"),  # too long to be shown
         (b"[" * LARGEST, "values this deep"),
     ):
         path.write_bytes(content)

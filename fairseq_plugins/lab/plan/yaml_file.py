@@ -18,7 +18,8 @@ from ..safe_files import read_bytes
 
 LARGEST = 200_000  # bytes of a document
 DEEPEST = 12  # mappings and lists within each other
-LONGEST = 10_000  # characters of one value; numbers of more take long to read
+LONGEST = 10_000  # characters of one value
+_DIGITS = 1000  # of a whole number; those of more cannot be shown
 _adapter = cache(TypeAdapter)
 
 
@@ -53,6 +54,14 @@ class _Loader(yaml.SafeLoader):
                 raise _refusal(key, f"keys that stand twice ({name!r})")
             seen.add(name)
         return super().construct_mapping(node, deep)
+
+    def construct_yaml_int(self, node: Any) -> int:
+        if len(node.value) > _DIGITS:
+            raise _refusal(node, "numbers of this length")
+        return super().construct_yaml_int(node)
+
+
+_Loader.add_constructor("tag:yaml.org,2002:int", _Loader.construct_yaml_int)
 
 
 def _refusal(where: Any, problem: str) -> ValueError:
