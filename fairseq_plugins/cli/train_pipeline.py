@@ -68,10 +68,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Train, or score and print the figures."""
+    is_udpipe = args.output.suffix == ".udpipe"
+    if is_udpipe and args.score:
+        raise ValueError(f"--score is for spaCy pipelines, not for {args.output}")
     from ..text.pipeline import training, udpipe_training
     from ..text.pipeline.treebank import split_file
 
-    is_udpipe = args.output.suffix == ".udpipe"
     if not (args.ud_dir or args.train and is_udpipe):
         raise ValueError("give the treebank: --ud-dir (for UDPipe, --train does as well)")
     if is_udpipe:

@@ -21,6 +21,7 @@ COMMANDS = [
     "run none",
     "score --sys none --ref none --lang de",
     "subset none --output out --fraction 0.5",
+    "train-pipeline --train none --output none.udpipe --score",
 ]
 
 
