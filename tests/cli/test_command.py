@@ -13,7 +13,7 @@ import pytest
 
 from fairseq_plugins.cli import command, main, subcommands
 from fairseq_plugins.lab.commands import parser_of
-from fairseq_plugins.lab.execution import selection
+from fairseq_plugins.lab.execution import experiment
 
 ROOT = Path(__file__).parents[1]
 
@@ -123,7 +123,7 @@ def test_raw_data_need_not_be_there_for_a_dry_run(name, monkeypatch) -> None:
     def selected(args):
         raise ValueError("planned")
 
-    monkeypatch.setattr(selection, "selected", selected)
+    monkeypatch.setattr(experiment, "selected", selected)
     monkeypatch.setattr("signal.signal", lambda *_: None)
     module, typed = subcommands.load(name), ["a.yaml", "--raw", "none", "--dry-run"]
     assert "raw" not in module.READ

@@ -59,10 +59,13 @@ def look(number: int) -> dict[str, Any]:
     return {"color": color, "marker": marker, "linestyle": line}
 
 
-class _Names(TextWrapper):
-    """Breaks lines behind spaces, and behind marks such as those of file names."""
+_BREAKS = re.compile(r"(\s+)|(?<=[_/=,;:+-])")  # behind spaces and the marks of file names
 
-    wordsep_re = re.compile(r"(\s+)|(?<=[_/=,;:+-])")
+
+class _Names(TextWrapper):
+    """Breaks lines where `_BREAKS` says."""
+
+    wordsep_re = _BREAKS
 
 
 def wrapped(text: str, most: int = 32) -> str:

@@ -29,12 +29,18 @@ COMMANDS = (
 OPTIONAL = "?"  # before a place: what is left out where nothing is there
 _INNER = r"(?:/(?!\.)[^/\\{}:,=\x00-\x1f\x7f]+)*/?"  # behind a placeholder: goes down only
 _PLACE = rf"\{{(?:(?:runs|data|raw)(?::[^{{}}:]+)?|(?:run|after):[^{{}}:]+|file|out)\}}{_INNER}"
+_PLACES = re.compile(
+    rf"\??(?:[^-?={{}}:,\x00-\x1f\x7f][^={{}}:,\x00-\x1f\x7f]*=)?{_PLACE}(?:[:,]{_PLACE})*"
+)
+_OUT = re.compile(rf"\{{out\}}{_INNER}")
+_NAMED = re.compile(r"[A-Za-z0-9][\w-]{0,99}")
+_WITH_VALUE = re.compile(r"-[^=]*=.*")
 PLACE = matching(
-    rf"\??(?:[^-?={{}}:,\x00-\x1f\x7f][^={{}}:,\x00-\x1f\x7f]*=)?{_PLACE}(?:[:,]{_PLACE})*",
+    _PLACES.fullmatch,
     "a place: {runs}, {runs:NAME}, {run:NAME}, {data}, {raw}, {after:STEP}, {file} or {out}, and "
     "/names that go down from there; several with , or : between; NAME= may stand before",
 )
-OUT = matching(rf"\{{out\}}{_INNER}", "{out}/...: a step writes into its own folder")
+OUT = matching(_OUT.fullmatch, "{out}/...: a step writes into its own folder")
 _TEXT = Kind(TEXT.said, lambda value: TEXT.fits(value) and not PLACE.fits(value))
 NAMES = listed(
     {
@@ -46,11 +52,10 @@ NAMES = listed(
         WORD: "dataset fields head lang layout split transformations untouched",
     }
 )
-_STEP = matching(r"[A-Za-z0-9][\w-]{0,99}", "a name of letters, digits, - and _")
-_OPTION_WITH_VALUE = matching(r"-[^=]*=.*", "--option=value")
+_STEP = matching(_NAMED.fullmatch, "a name of letters, digits, - and _")
 _WORD = Kind(
     "a word by itself, in quotes if need be",
-    lambda one: NUMBER.fits(one) or LINE.fits(one) and not _OPTION_WITH_VALUE.fits(one),
+    lambda one: NUMBER.fits(one) or LINE.fits(one) and not _WITH_VALUE.fullmatch(one),
 )
 _NOTHING = Kind("for a step to say", lambda value: False)
 

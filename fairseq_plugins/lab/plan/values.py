@@ -18,6 +18,11 @@ from ...messages import like, named, quoted
 _NUMBER = r"[+-]?(?:[0-9]{1,30}(?:\.[0-9]{0,30})?|\.[0-9]{1,30})(?:[eE][+-]?[0-9]{1,3})?"
 _SEVERAL = rf"\s*{_NUMBER}\s*(?:,\s*{_NUMBER}\s*){{0,50}},?\s*"
 _COMPONENT = r"\w[\w.+-]{0,99}"
+_ONE_NUMBER = re.compile(_NUMBER)
+_NUMBERS = re.compile(rf"(?a){_SEVERAL}|\({_SEVERAL}\)|\[{_SEVERAL}\]")
+_ONE_WORD = re.compile(r"\w[\w.,+-]{0,199}")
+_ONE_NAME = re.compile(r"\w[\w.-]{0,99}")
+_ONE_PATH = re.compile(rf"{_COMPONENT}(?:/{_COMPONENT}){{0,19}}")
 
 
 class Refused(ValueError, ArgumentTypeError):
@@ -48,10 +53,9 @@ class Kind:
         return core_schema.no_info_plain_validator_function(self.check)
 
 
-def matching(pattern: str, said: str) -> Kind:
+def matching(fullmatch: Callable[[str], Any], said: str) -> Kind:
     """Return the kind of texts that a regular expression matches as a whole."""
-    whole = re.compile(pattern)
-    return Kind(said, lambda value: isinstance(value, str) and bool(whole.fullmatch(value)))
+    return Kind(said, lambda value: isinstance(value, str) and bool(fullmatch(value)))
 
 
 def one_of(names: Iterable[str]) -> Kind:
@@ -74,17 +78,17 @@ def _is_line(value: Any) -> bool:
     return isinstance(value, str) and value.isprintable() and len(value) <= 500
 
 
-_ONE = matching(_NUMBER, "a number")
-_TUPLE = matching(rf"(?a){_SEVERAL}|\({_SEVERAL}\)|\[{_SEVERAL}\]", "numbers such as (0.9, 0.98)")
-_WORD = matching(r"\w[\w.,+-]{0,199}", "a word of letters, digits and _, with . , + - within")
+_ONE = matching(_ONE_NUMBER.fullmatch, "a number")
+_TUPLE = matching(_NUMBERS.fullmatch, "numbers such as (0.9, 0.98)")
+_WORD = matching(_ONE_WORD.fullmatch, "a word of letters, digits and _, with . , + - within")
 FLAG = Kind("true or false", lambda value: isinstance(value, bool))
 WHOLE = Kind("a whole number", _is_whole)
 NUMBER = Kind("a number", _is_number)
 NUMBERS = Kind(_TUPLE.said, lambda value: _is_number(value) or _TUPLE.fits(value))
 WORD = Kind(_WORD.said, lambda value: _is_whole(value) and value >= 0 or _WORD.fits(value))
-NAME = matching(r"\w[\w.-]{0,99}", "a name of letters, digits and _, with . - within")
+NAME = matching(_ONE_NAME.fullmatch, "a name of letters, digits and _, with . - within")
 PATH = matching(
-    rf"{_COMPONENT}(?:/{_COMPONENT}){{0,19}}",
+    _ONE_PATH.fullmatch,
     "a path that goes down only, of letters, digits and _, with . + - within",
 )
 LINE = Kind("a line of at most 500 characters", _is_line)
