@@ -9,6 +9,8 @@ Written are seeds.md, settings.csv, comparisons.csv and seeds.png. Kept rows are
 import argparse
 from pathlib import Path
 
+from . import command
+
 READ = ("folder",)
 PLACES = ("output", "folder")
 
@@ -31,6 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Compare the systems, write everything, print it."""
+    command.check_least(args, samples=1, seed=0)
     from ..files import write_text
     from ..lab.figures.curves import plot_curves
     from ..lab.figures.drawing import save

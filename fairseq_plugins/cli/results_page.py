@@ -14,10 +14,12 @@ import sys
 from pathlib import Path
 
 from ..messages import plain
+from ..option_flags import flag_of
 from . import command
 
 READ = ("folder",)
 PLACES = ("folder", "output")
+_OF_EXPERIMENTS = {"title": "", "no_paper": False, "baseline": "", "samples": 1000, "seed": 12345}
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,17 +31,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "pictures in a folder beside it (default: the name of their file with .md)"
     )
     add("--output", default="", metavar="FILE", help=page)
-    add("--title", default="", help="title of the page (default: the experiment's)")
+    add("--title", help="title of the page (default: the experiment's)")
     add("--no-paper", action="store_true", help="do not show the papers' scores")
-    add("--baseline", default="", metavar="SYSTEM", help="system the others are compared with")
-    add("--samples", type=int, default=1000, help="number of bootstrap resamples")
-    add("--seed", type=int, default=12345, help="random seed of the bootstrap")
+    add("--baseline", metavar="SYSTEM", help="system the others are compared with")
+    add("--samples", type=int, help="number of bootstrap resamples")
+    add("--seed", type=int, help="random seed of the bootstrap")
+    parser.set_defaults(**_OF_EXPERIMENTS)
 
 
 def run(args: argparse.Namespace) -> None:
     """Write the page, and say where it is."""
-    command.check_least(args, samples=1)
+    command.check_least(args, samples=1, seed=0)
     if args.folder.is_file():
+        for name, usual in _OF_EXPERIMENTS.items():
+            if getattr(args, name) != usual:
+                told = f"{flag_of(name)} is for experiments, and {args.folder} is a file of claims"
+                raise command.UsageError(told)
         from ..lab.report.replication import write_page
 
         print(*write_page(args.folder, args.output or args.folder.with_suffix(".md")), sep="\n")

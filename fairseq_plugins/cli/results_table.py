@@ -14,6 +14,7 @@ import argparse
 from pathlib import Path
 
 from ..lab.results.layouts import table_names
+from . import command
 
 READ = ("folders",)
 
@@ -36,6 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Lay out, print, write."""
+    command.check_least(args, samples=1, seed=0)
     from ..files import write_text
     from ..lab.results.compare import Significance
     from ..lab.results.experiment_tables import lay_out

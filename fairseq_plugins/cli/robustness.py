@@ -58,8 +58,7 @@ def run(args: argparse.Namespace) -> None:
     from ..lab.results.robustness_table import robustness_table
     from ..lab.results.tables import format_table, to_csv
 
-    if args.samples < 0:
-        raise ValueError(f"--samples {args.samples}: must be at least 0")
+    command.check_least(args, samples=0, seed=0)
     command.show_log("INFO")
     given = {spec.name: getattr(args, spec.name) for spec in fields(ExampleOptions)}
     systems = parse_systems(args.systems, args.names)

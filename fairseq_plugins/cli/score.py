@@ -80,6 +80,9 @@ def of_answers(args: argparse.Namespace) -> tuple[str, str]:
 
     if args.lang or args.paired or len(args.sys) > 1:
         raise command.UsageError("answers are scored one file at a time, without --lang, --paired")
+    for name in ("tokenized", "ref_tokenized", "subwords"):
+        if getattr(args, name) != "auto":
+            raise command.UsageError(f"{flag_of(name)} is for translations: --ref is a SQuAD file")
     given = {name: getattr(args, name) for name in OF_ANSWERS if getattr(args, name) is not None}
     what = SquadScoring(args.ref, args.sys[0], **given)
     found = score_files(what)

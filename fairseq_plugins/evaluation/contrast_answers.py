@@ -16,7 +16,7 @@ from typing import Any
 
 from ..messages import quoted
 from .contrast import SAME, SPAN, WRONG, Contrast, Item, Runs, View, plain
-from .example_answers import Answers, example_counts
+from .example_answers import Answers, ExampleCounts, example_counts
 from .example_bootstrap import bootstrap
 from .shown_text import NO_ANSWER, as_line, cropped
 from .squad import scores_of
@@ -38,8 +38,10 @@ def answered(questions: Mapping[str, Any], paths: Sequence[str], names: Sequence
 
     Raises:
         FileNotFoundError, ValueError: see `squad_files.read_predictions`; a question without an
-            answer of a system.
+            answer of a system, or two systems of one name, whose counts would be taken for one's.
     """
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise ValueError(f"two systems are called {twice[0]!r}: write NAME=FILE")
     systems = [read_predictions(path) for path in paths]
     for path, answers in zip(paths, systems):
         if lacking := [name for name in questions if name not in answers]:
@@ -145,10 +147,13 @@ def count_errors(
             run = Answers(system, "spans", ids, golds, [answers[name] for name in ids])
             wrong = sum(not scores_of(*pair)[0] for pair in zip(golds, run.predicted))
             counts.append(example_counts(run, "exact"))
-            test = bootstrap(counts[:1], counts[-1:], samples=samples, seed=12345)
-            is_other = len(counts) > 1 and test.p_value < SIGNIFICANT
+            is_other = len(counts) > 1 and _differ(*counts[:: len(counts) - 1], samples)
             found.append(TypeErrors(kind, system, len(ids), wrong, is_other))
     return found
+
+
+def _differ(first: ExampleCounts, other: ExampleCounts, samples: int) -> bool:
+    return bootstrap([first], [other], samples=samples, seed=12345).p_value < SIGNIFICANT
 
 
 def rows_of(found: Sequence[TypeErrors]) -> list[list[str]]:

@@ -190,6 +190,8 @@ def test_what_cannot_be_compared_is_one_line(run_here, squad, files, tmp_path):
         ([files[0], tmp_path / "no.json"], "no.json: no such file"),
         ([*files, "--min-gap", -1], "--min-gap -1.0: must be at least 0"),
         ([*files, "--split", "valid"], "--split is for models, and"),
+        ([f"A={one}" for one in files], "two systems are called 'A'"),
+        ([f"ours={files[0]}", files[1]], "two systems are called 'ours'"),
         ([*files, "--plot", files[0] / "x"], "plain.json"),
     ):
         done = run_here("compare", *words, "--gold", squad, fails=True)

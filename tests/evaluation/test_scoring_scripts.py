@@ -60,6 +60,14 @@ def test_score_refuses_in_one_line(run, files, tmp_path) -> None:
     assert re.match(r"error: unequal line counts: .*short has 1.*\n\Z", said)
 
 
+@pytest.mark.parametrize("flag", ["--tokenized", "--ref-tokenized", "--subwords=bpe", "--lang=de"])
+def test_answers_are_not_scored_with_what_is_for_translations(run_here, tmp_path, flag) -> None:
+    for name in ("said", "gold"):
+        (tmp_path / f"{name}.json").write_text("{}")
+    files = ["--sys", tmp_path / "said.json", "--ref", tmp_path / "gold.json"]
+    assert flag.split("=")[0] in run_here("score", *files, flag, fails=True).err
+
+
 def test_tokenized_flag_needs_no_value(run, files) -> None:
     """Moses rules, forced upon plain text, leave it as it is; the table says they were applied."""
     systems = ["--sys", files["first"], "--ref", files["gold"], "--lang", "de"]

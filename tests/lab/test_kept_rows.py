@@ -83,6 +83,13 @@ def test_the_command_writes_everything(run_here, rows, root, tmp_path, output):
     assert {path.name for path in (root / "cola").iterdir() if path.is_file()} == set(names)
 
 
+@pytest.mark.parametrize("command", ["results compare", "results table", "results page"])
+@pytest.mark.parametrize(("flag", "number"), [("--samples", 0), ("--seed", -1)])
+def test_numbers_of_the_bootstrap_have_a_least(run_here, root, command, flag, number):
+    done = run_here(command, root, flag, number, fails=True)
+    assert f"{flag} {number}: must be at least {number + 1}" in done.err
+
+
 def file_lines(file):
     return [json.loads(line) for line in file.read_text().splitlines()]
 

@@ -92,6 +92,13 @@ def test_systems_with_a_name_may_have_no_rows_yet(run_here, claims, tmp_path):
         assert page.read_text().count("![") == 1
 
 
+@pytest.mark.parametrize("words", ["--baseline x", "--samples 9", "--seed 1", "--no-paper"])
+def test_what_a_page_of_experiments_alone_listens_to_is_refused(run_here, claims, words):
+    done = run_here("results page", claims, *words.split(), fails=True)
+    assert f"{words.split()[0]} is for experiments, and {claims} is a file of claims" in done.err
+    assert not claims.with_suffix(".md").exists()
+
+
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
