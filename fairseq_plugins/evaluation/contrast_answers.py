@@ -147,7 +147,7 @@ def count_errors(
             run = Answers(system, "spans", ids, golds, [answers[name] for name in ids])
             wrong = sum(not scores_of(*pair)[0] for pair in zip(golds, run.predicted))
             counts.append(example_counts(run, "exact"))
-            is_other = len(counts) > 1 and _differ(*counts[:: len(counts) - 1], samples)
+            is_other = len(counts) > 1 and _differ(counts[0], counts[-1], samples)
             found.append(TypeErrors(kind, system, len(ids), wrong, is_other))
     return found
 

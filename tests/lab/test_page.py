@@ -228,6 +228,18 @@ def test_a_part_that_other_splits_chose_costs_a_remark(tmp_path, monkeypatch):
     assert chapter.counts["finished"] == 2
 
 
+@pytest.mark.parametrize("scores", [(math.inf, -math.inf), (1e308, 1e308)])
+def test_scores_without_a_mean_cost_remarks(tmp_path, scores):
+    part_of(tmp_path / "cola", "cola", "mcc", {PLAIN: [0.5, 0.6], SLA: [0.6]})
+    lines = lines_of(tmp_path)
+    for one, score in zip(lines, scores):
+        one["metrics"]["valid"]["mcc"] = score
+    write_lines(tmp_path, lines)
+    _, (chapter,), remarks = write_report(tmp_path, options=QUICK)
+    assert chapter.counts["finished"] == 3
+    assert any(f"{tmp_path}/cola: a table is left out: " in one for one in remarks)
+
+
 def test_an_unknown_baseline_is_refused(tmp_path):
     part_of(tmp_path / "cola", "cola", "mcc", {PLAIN: [0.5], SLA: [0.6]})
     with pytest.raises(ValueError, match=f"choices are {PLAIN}, {SLA}"):

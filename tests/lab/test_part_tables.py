@@ -179,6 +179,12 @@ def test_every_width_stands_with_its_gain_and_what_chose_it(root):
     ]
 
 
+def test_widths_that_are_no_numbers_are_named(root):
+    translated(root, "sum", 9.0, features="pos", choice={"feature-embed-dim": "x"})
+    with pytest.raises(ValueError, match=r"rows.jsonl:1: widths of features \['x'\]: no whole"):
+        table_of(root, "feature_dims")
+
+
 def test_without_a_system_that_has_no_features_nothing_is_gained(root):
     translated(root, "sum", 9.0, features="pos", choice={"feature-embed-dim": 8})
     ((width, *_, cell),) = table_of(root, "feature_dims").rows

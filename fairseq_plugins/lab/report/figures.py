@@ -50,7 +50,8 @@ def draw(
         yield from tried(make, remarks, [], f"{root}: no figure of seeds, ")
         make = partial(_shares, name, finished)
         yield from tried(make, remarks, [], f"{root}: no curve of shares of the data, ")
-    if chosen := chosen_finished(whole):
+    make = partial(chosen_finished, whole)
+    if chosen := tried(make, remarks, {}, f"{root}: no figure of what is learnt, "):
         yield from _learning(name, chosen, remarks)
         yield from _gates(name, chosen)
 

@@ -132,8 +132,9 @@ def tables_of(
         shown += tried(make, remarks, [], f"{root}{left_out}")
     shown = [remarked(table, experiment.runs) for table in shown]
     for name, runs in experiment.parts.items():
-        title = f"{name}: every setting"
-        shown += every_setting(title, runs, is_folded=len(experiment.parts) > _SHORT)
+        is_folded, title = len(experiment.parts) > _SHORT, f"{name}: every setting"
+        make = partial(every_setting, title, runs, is_folded=is_folded)
+        shown += tried(make, remarks, [], f"{runs.root.iloc[0]}{left_out}")
     for one in found:
         make = partial(comparison_tables, one, options.baseline, drawn)
         shown += tried(make, remarks, [], f"{one.root.iloc[0]}{left_out}")

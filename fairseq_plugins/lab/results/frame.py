@@ -294,7 +294,7 @@ def tried(
     """
     try:
         return make()
-    except (OSError, ValueError, TypeError, LookupError) as error:
+    except (OSError, ValueError, TypeError, LookupError, OverflowError) as error:
         known = isinstance(error, (OSError, ValueError))
         faults.append(f"{what}{error if known else repr(error)}")
         return other

@@ -11,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 
+from ...messages import quoted
 from ..plan.prepare import TRANSLATION
 from .choice import NO_FEATURES, baseline_of, chosen_at, scale_of, shown_of
 from .compare import Significance
@@ -133,8 +134,11 @@ def _place(run: Any, layout: PartLayout) -> tuple[Any, str]:
     if not names:
         return (0, NONE, run.system), ""
     width = run.options.get("feature-embed-dim", _WIDTH)
-    widths = str(run.options.get("feature-embed-dims") or width).split(",")
+    found = str(run.options.get("feature-embed-dims") or width).split(",")
+    widths = [one.strip() for one in found]
     way = str(run.options.get("feature-combine", _SUM))
+    if not all(one.isdecimal() for one in widths):
+        raise ValueError(f"{run.place}: widths of features {quoted(widths)}: no whole numbers")
     return (sum(map(int, widths)), way, run.system), ""
 
 
