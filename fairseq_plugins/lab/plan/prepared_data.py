@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from pydantic import BaseModel
+
 from ...data.folder_names import TARGETS
 from ...evaluation.metrics import NAMES
 from ...messages import named, quoted
 from ...prep.shares import Share
 from ..commands import command, written
+from ..safe_files import parse_json
 from .experiment_file import PlannedPart
-from .grid import Grid
+from .grid import Count, Grid
 from .prepare import SQUAD, TRANSLATION, preparing
+from .yaml_file import read_as
 
 logger = logging.getLogger(__name__)
 
@@ -27,6 +30,40 @@ METRICS = {**NAMES, TRANSLATION: ("loss", "nll_loss", "ppl", "bleu")}
 _DEVELOPMENT = ("dev-v2.0.json", "dev-v1.1.json", "dev.json")
 _PARALLEL = "fairseq_plugins.translation"  # format of a manifest of parallel text
 _TASKS = {**TARGETS, TRANSLATION: "syntax_translation"}  # a manifest may ask for no other
+
+
+class _Split(BaseModel):
+    examples: Count
+    labelled: Count = 0
+
+
+class _Pairs(BaseModel):
+    lines: Count
+
+
+class _Input(BaseModel):
+    sha256: str = ""
+
+
+class _Parallel(BaseModel):
+    """What is read of a manifest of parallel text; others may be more."""
+
+    splits: dict[str, _Pairs]
+    inputs: dict[str, _Input] = {}
+    annotator: dict[str, Any] | None = None
+    segmentation: dict[str, dict[str, Any]] | None = None
+
+
+class _Texts(_Parallel):
+    """What is read of the manifest of other text."""
+
+    dataset: str | None = None
+    task: str | None = None
+    target: str | None = None
+    metric: str
+    positive: str
+    splits: dict[str, _Split]
+    tokenize: str | None = None
 
 
 @dataclass(frozen=True)
@@ -66,8 +103,8 @@ def read_prepared(folder: str | Path, grid: Grid) -> PreparedData:
 
     Raises:
         FileNotFoundError: there is none; says how to make it.
-        ValueError: it is of another dataset or kind, asks for another task than its kind has, or
-            lacks a training or validation set.
+        ValueError: it is broken, or of another dataset or kind, asks for another task than its
+            kind has, or lacks a training or validation set.
     """
     path = Path(folder) / "manifest.json"
     if not path.is_file():
@@ -77,7 +114,7 @@ def read_prepared(folder: str | Path, grid: Grid) -> PreparedData:
             f"--raw DIR, or run {written(*words)}"
         )
     content = path.read_bytes()
-    manifest = _as_of_texts(json.loads(content))
+    manifest = _as_of_texts(content, str(path))
     if manifest.get("target") not in METRICS or manifest.get("dataset") != grid.dataset:
         found = manifest.get("dataset", "no text dataset")
         raise ValueError(f"{path}: holds {found!r}, expected {grid.dataset!r}")
@@ -91,13 +128,19 @@ def read_prepared(folder: str | Path, grid: Grid) -> PreparedData:
     return PreparedData(Path(folder), manifest, hashlib.sha256(content).hexdigest())
 
 
-def _as_of_texts(manifest: dict[str, Any]) -> dict[str, Any]:
+def _as_of_texts(content: bytes, place: str) -> dict[str, Any]:
     """Return a manifest; that of parallel text with the keys of others: every pair has gold."""
+    try:
+        told = parse_json(content.decode())
+    except ValueError as error:
+        raise ValueError(f"{place}: no manifest: {error}") from None
+    manifest = read_as(dict[str, Any], told, place)
     if manifest.get("format") != _PARALLEL:
+        read_as(_Texts, manifest, place)
         return manifest
     splits = {
-        name: {**counts, "examples": counts["lines"], "labelled": counts["lines"]}
-        for name, counts in manifest["splits"].items()
+        name: {**manifest["splits"][name], "examples": one.lines, "labelled": one.lines}
+        for name, one in read_as(_Parallel, manifest, place).splits.items()
     }
     own = {"dataset": TRANSLATION, "task": _TASKS[TRANSLATION], "target": TRANSLATION}
     return {**manifest, **own, "metric": "loss", "positive": "", "splits": splits}
