@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import pickle
 import re
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from for_each import for_each
 
 from fairseq_plugins.lab.commands import command, parser_of, written
 from fairseq_plugins.lab.execution.experiment import check_plan, make_plan
@@ -79,7 +81,7 @@ def test_a_folder_of_other_words_than_the_file_asks_for_is_warned_of(data, asked
     assert caplog.text.count("the experiment's file says whitespace") == (asked == "whitespace")
 
 
-@pytest.mark.parametrize("task", ["translation", "--user-dir=/x", None, 1])
+@pytest.mark.parametrize("task", ["translation", "--user-dir=/x", None])
 def test_a_prepared_folder_chooses_no_task(data, task):
     """fairseq's own tasks read files of many kinds, some of which can run code."""
     grid, found = data["toy"]
@@ -87,6 +89,28 @@ def test_a_prepared_folder_chooses_no_task(data, task):
     path.write_text(json.dumps({**TEXTS, "task": task}))
     with pytest.raises(ValueError, match=f"{path}: key 'task': .* is not 'text_classification'"):
         read_prepared(path.parent, grid)
+
+
+@for_each(
+    [
+        ("{", "no manifest: "),
+        ("[" * 100_000, "no manifest: too deep"),
+        ("[]", r"\[\]: "),
+        ("{}", "key 'splits' is missing"),
+        (json.dumps({**TEXTS, "target": []}), "target: "),
+        (json.dumps({**TEXTS, "splits": [1]}), "splits: "),
+        (
+            json.dumps({**TEXTS, "splits": {"train": {}}}),
+            "splits: train: key 'examples' is missing",
+        ),
+        (json.dumps({**PARALLEL, "splits": {"train": {}}}), "splits: train: key 'lines'"),
+    ]
+)
+def test_a_broken_manifest_is_named(case, tmp_path):
+    text, said = case
+    (tmp_path / "manifest.json").write_text(text)
+    with pytest.raises(ValueError, match=f"^{tmp_path}/manifest.json: {said}"):
+        read_prepared(tmp_path, Grid("toy", {"a": {"arch": "a"}}))
 
 
 def test_given_words_are_cut_by_nothing():
@@ -374,6 +398,8 @@ def test_another_seed_of_a_setting_has_its_options(plan):
             continue
         with pytest.raises(ValueError, match=f"seed1 is another seed of a setting, .*{said}"):
             check_plan(changed)
+        shutil.rmtree(plan.runs[0].folder)  # as the message says
+        check_plan(changed)
 
 
 def test_another_seed_of_a_setting_is_chosen_on_the_same_part(plan):

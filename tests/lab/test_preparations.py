@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from argparse import Namespace
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from fairseq_plugins.lab.commands import command
+from fairseq_plugins.lab.execution.experiment import _prepare
 from fairseq_plugins.lab.plan.experiment_file import PlannedPart
 from fairseq_plugins.lab.plan.grid import Grid
 from fairseq_plugins.lab.plan.prepared_data import preparation, raw_folder
@@ -60,3 +62,8 @@ def test_augmented_questions_are_validated_on_the_same_ones(tmp_path):
         "--train-file": str(tmp_path / "train_35.json"),
         "--valid-file": str(tmp_path / "dev-v2.0.json"),
     }
+
+
+def test_options_with_half_a_quote_are_named():
+    with pytest.raises(ValueError, match='^--prepare "--lower \'a": No closing quotation'):
+        _prepare(Namespace(prepare="--lower 'a"), [])

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from ...messages import named
+from ...messages import named, quoted
 from ...prep.shares import WHOLE, Share
 from ..commands import written
 from ..plan import grid_selection as grids
@@ -20,7 +20,7 @@ from ..plan.prepared_data import PreparedData, preparation, read_folders
 from ..plan.recipes import share_batches
 from ..plan.systems import TAKEN
 from ..rows import FAILED, read_rows
-from ..run_files import AFTER, ROWS
+from ..run_files import AFTER, ERROR, RESULT, ROWS
 from ..safe_files import is_file, refuse_links
 from .machine import Machine, machine_of
 from .run import Run, difference
@@ -96,8 +96,11 @@ def planned(args: argparse.Namespace, experiment: PlannedExperiment) -> tuple[Pl
 
 def _prepare(args: argparse.Namespace, parts: Iterable[PlannedPart]) -> None:
     """Prepare the data of all parts; what is there already is left as it is."""
-    for part in parts:
+    try:
         more = shlex.split(args.prepare)
+    except ValueError as error:  # a quote without another
+        raise ValueError(f"--prepare {quoted(args.prepare)}: {error}") from None
+    for part in parts:
         for words in preparation(part, args.raw, args.pretrained, more):
             logger.info("data of %s: %s", part.name, written(*words[3:]))
             if subprocess.run(words, check=False).returncode:
@@ -188,6 +191,11 @@ def _check_grid(part: PlannedPart) -> None:
         )
 
 
+def has_ended(folder: Path) -> bool:
+    """Return whether a run that ended lies in a folder; an old row's may have been removed."""
+    return any(is_file(folder / name) for name in (RESULT, ERROR))
+
+
 def _check_rows(plan: Plan) -> None:
     """Refuse runs of an earlier plan that are on other data, or have a setting but other options.
 
@@ -199,7 +207,8 @@ def _check_rows(plan: Plan) -> None:
     data = {(row.part, row.data) for row in own.values()}
     settings = {(row.part, row.setting): row for row in own.values()}
     path = plan.root / ROWS
-    for one in read_rows(path, remarks=[]) if is_file(path) else []:
+    found = read_rows(path, remarks=[]) if is_file(path) else []
+    for one in (one for one in found if has_ended(one.folder)):
         row, other = one.row, settings.get((one.row.part, one.row.setting))
         if row.part in {part for part, _ in data} and (row.part, row.data) not in data:
             raise ValueError(

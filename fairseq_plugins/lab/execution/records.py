@@ -10,9 +10,9 @@ import logging
 from ...files import alone_in, write_text
 from ..rows import FAILED, FINISHED, Row, read_rows
 from ..rows import write_rows as write_file
-from ..run_files import DESCRIPTION, ERROR, RESULT, ROWS
+from ..run_files import DESCRIPTION, ERROR, ROWS
 from ..safe_files import is_file, read_json, read_text
-from .experiment import Plan
+from .experiment import Plan, has_ended
 from .run import Run
 from .training import planned_row, versions
 
@@ -51,7 +51,7 @@ def write_rows(plan: Plan) -> None:
     with alone_in(plan.root):
         rows = [*filter(None, (_row(plan, run) for run in plan.runs))]
         for one in read_rows(path, remarks) if path.is_file() else []:
-            if any(is_file(one.folder / name) for name in (RESULT, ERROR)):
+            if has_ended(one.folder):
                 rows += [one.row] if one.folder not in planned else []
             elif one.row.is_finished:
                 remarks.append(f"{one.place}: left out, its run was removed: {one.folder}")
