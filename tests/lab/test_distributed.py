@@ -60,6 +60,8 @@ def test_what_several_processes_cannot_do_is_refused(arguments, torchrun, gpus, 
     refused = nullcontext() if said is None else pytest.raises(ValueError, match=said)
     with refused:
         check(2, [*DATA, *arguments], torchrun.split(), gpus)
+    with pytest.raises(ValueError, match="^0 processes: "):
+        check(0, DATA, (), 0)
 
 
 def test_backends_are_those_of_fairseq():

@@ -67,6 +67,8 @@ def check(processes: int, arguments: Sequence[str], torchrun: Sequence[str], gpu
     Raises:
         ValueError: says what to give instead.
     """
+    if processes < 1:
+        raise ValueError(f"{processes} processes: give a number from 1 on")
     for option in GIVEN_HERE:
         if is_given(arguments, option):
             raise ValueError(f"leave out {option}: train-distributed tells it to every process")

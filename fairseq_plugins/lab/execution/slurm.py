@@ -175,7 +175,7 @@ class SlurmPool:
         self._missed = missed
         over = [job for job, times in missed.items() if times > 1]
         for path in (path for job in over for path in self._machine.folder.glob(f"{job}_*.pkl")):
-            path.unlink()
+            path.unlink(missing_ok=True)  # another command may wait for the same job
         return [self._running.pop(job) for job in over]
 
     def stop(self) -> None:
