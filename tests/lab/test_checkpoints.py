@@ -87,6 +87,7 @@ def test_a_folder_that_a_killed_training_did_not_finish_goes(tmp_path):
 
 def test_what_is_whole_stays_and_what_is_none_goes(tmp_path):
     save(tmp_path, [BEST, LAST], state(2, 0.5, 0.5))
+    (tmp_path / ".notes.tmpl").touch()  # of the user
     before = {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
     for name in ("checkpoint_best.pt.tmp", ".generate.log.tmp12", "checkpoint_1_3.pt"):
         (tmp_path / name).write_bytes(b"PK half a file")

@@ -54,7 +54,7 @@ def mend(last: Path, best: Path) -> None:
     Args:
         last, best: of one folder.
     """
-    for pattern in ("*.pt.tmp", ".*.tmp*"):
+    for pattern in ("*.pt.tmp", ".*.tmp[0-9]*"):
         for path in last.parent.glob(pattern):
             shutil.rmtree(path) if path.is_dir() else path.unlink()
     whole = {path: updates_of(path) for path in (last, best, *last.parent.glob("checkpoint*.pt"))}
