@@ -195,3 +195,10 @@ def test_runs_on_a_share_of_the_data_stand_in_no_papers_table(tmp_path):
     own = {"dataset": "rte", "share": 0.1, "options": {"arch": "bert_pos_base"}}
     finish(tmp_path, "bert_pos_base", 5e-5, 1, 0.9, **own)
     assert named(table_of([tmp_path], "syntax2")) == ["BERT"]
+
+
+def test_a_dataset_whose_runs_have_none_of_its_metrics_is_not_lost_without_a_word(tmp_path):
+    fill(tmp_path / "mrpc", "mrpc", "accuracy", {PLAIN: [0.8], DABERT: [0.9]})
+    fill(tmp_path / "rte", "rte", "mcc", {PLAIN: [0.5], DABERT: [0.6]})
+    with pytest.raises(ValueError, match=r"rte.*: no metric 'accuracy'; choices: loss, mcc"):
+        tables_of([tmp_path], "dabert1")

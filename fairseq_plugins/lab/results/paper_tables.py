@@ -140,7 +140,11 @@ class _Block:
 
 
 def _blocks(layout: TableLayout, found: Sequence[pd.DataFrame]) -> Iterator[_Block]:
-    """Yield the datasets of a layout that there are; metrics that a run lacks are left out."""
+    """Yield the datasets of a layout that there are; metrics that a run lacks are left out.
+
+    Raises:
+        ValueError: runs have none of a dataset's metrics in common.
+    """
     for column in layout.columns:
         parts = [one for one in found if one.dataset.iloc[0] == column.dataset]
         chosen = [(row, one) for row, one in _chosen(parts).items() if _shows(layout, row)]
@@ -153,7 +157,10 @@ def _blocks(layout: TableLayout, found: Sequence[pd.DataFrame]) -> Iterator[_Blo
             for title, name in column.metrics.items()
             if not any(None in Shown(name, split).found(one) for _, one in chosen)
         }
-        if chosen and metrics and column.split in ("", split):
+        if chosen and column.split in ("", split):
+            if not metrics:  # the first run that lacks one is named
+                for name in column.metrics.values():
+                    Shown(name, split).values(pd.concat([one for _, one in chosen]))
             column = column.model_copy(update={"metrics": metrics})
             chosen = dict(sorted(chosen, key=lambda item: item[0].order))
             yield _Block(column, split, tested, parts, chosen)
