@@ -202,3 +202,9 @@ def test_a_dataset_whose_runs_have_none_of_its_metrics_is_not_lost_without_a_wor
     fill(tmp_path / "rte", "rte", "mcc", {PLAIN: [0.5], DABERT: [0.6]})
     with pytest.raises(ValueError, match=r"rte.*: no metric 'accuracy'; choices: loss, mcc"):
         tables_of([tmp_path], "dabert1")
+
+
+def test_a_metric_that_one_run_lacks_is_named_below_the_table(tmp_path):
+    fill(tmp_path / "sts_b", "sts_b", "pearson", {PLAIN: [0.8], DABERT: [0.9]})
+    (table,) = tables_of([tmp_path], "dabert1")
+    assert any("not every run has spearman" in note for note in table.notes)

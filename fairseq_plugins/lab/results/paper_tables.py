@@ -123,7 +123,8 @@ def _fitting(found: Sequence[pd.DataFrame]) -> list[TableLayout]:
 class _Block:
     """A dataset of a table: what is shown, on which split, and the chosen runs of each system."""
 
-    column: Column
+    column: Column  # with those metrics that every run has
+    lacking: list[str]  # names of the others
     split: str
     is_tested: bool
     parts: list[pd.DataFrame]
@@ -133,6 +134,7 @@ class _Block:
         """Say where it comes from, and at which settings its systems stand."""
         lacks = self.column.tested and not self.is_tested
         why = ", since not every run was tried on the test set" if lacks else ""
+        why += f"; not every run has {named(self.lacking)}" if self.lacking else ""
         roots = ", ".join(str(one.root.iloc[0]) for one in self.parts)
         settings = ((row.label, one.setting.iloc[0].values) for row, one in self.chosen.items())
         chosen = "; ".join(map(" ".join, settings))
@@ -161,9 +163,10 @@ def _blocks(layout: TableLayout, found: Sequence[pd.DataFrame]) -> Iterator[_Blo
             if not metrics:  # the first run that lacks one is named
                 for name in column.metrics.values():
                     Shown(name, split).values(pd.concat([one for _, one in chosen]))
+            lacking = [name for name in column.metrics.values() if name not in metrics.values()]
             column = column.model_copy(update={"metrics": metrics})
             chosen = dict(sorted(chosen, key=lambda item: item[0].order))
-            yield _Block(column, split, tested, parts, chosen)
+            yield _Block(column, lacking, split, tested, parts, chosen)
 
 
 def _shows(layout: TableLayout, row: Row) -> bool:
