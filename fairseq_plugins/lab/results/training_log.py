@@ -15,7 +15,7 @@ from ..safe_files import is_file, read_tail, read_text
 _RECORD = re.compile(r"\| (\w+) \| (\{.*)$", re.MULTILINE)
 _UPDATES = re.compile(r'"num_updates": "(\d+)"|"train_num_updates": "(\d+)"')
 _PARAMETERS = re.compile(r"num\. shared model params: ([\d,]+)")
-_CARD = re.compile(r"rank +\d+: capabilities = .* ; name = (.*\S)")
+_CARD = re.compile(r"rank +\d+: capabilities = [^;\n]*;[^;\n]*; name = (\S.*)")
 _SPEED = re.compile(r'"(?:train_)?ups": "([\d.]+)"')
 _GATE = re.compile(r"gate_(\d+)")  # of a layer: its mean local share of attention
 _NO_METRICS = ("num_updates", "epoch", "update", "wps")  # wps: the machine's
@@ -88,7 +88,7 @@ def parameters(path: Path) -> int:
 
 def device(path: Path) -> str:
     """Return the names of the GPUs that a log of a training names, or "cpu"."""
-    return ", ".join(dict.fromkeys(_said(_CARD, path))) or CPU
+    return ", ".join(dict.fromkeys(map(str.strip, _said(_CARD, path)))) or CPU
 
 
 def speed(path: Path) -> float | None:
