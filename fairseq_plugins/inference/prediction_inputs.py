@@ -142,7 +142,7 @@ class KeptExample(NamedTuple):
 
 
 def kept_examples(
-    path: Path, count: int, word_counts: Sequence[int] | None = None, *, pairs: bool = False
+    path: Path, count: int, word_counts: Sequence[int] | None = None
 ) -> Iterator[KeptExample]:
     """Yield what a prepared folder keeps of a split's examples.
 
@@ -150,7 +150,6 @@ def kept_examples(
         path: the split's ``examples.jsonl``.
         count: how many examples the split's streams have.
         word_counts: how many words each has there, for labels of words.
-        pairs: whether every example has to be a pair.
 
     Raises:
         FileNotFoundError: there is no such file.
@@ -163,9 +162,7 @@ def kept_examples(
             texts, words = (tuple(map(str, row.get(key) or ())) for key in ("texts", "words"))
             kept = KeptExample(str(row["id"]), texts, words)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            raise _no_example(path, number, pairs) from None
-        if pairs and len(texts) != 2:
-            raise _no_example(path, number, pairs)
+            raise ValueError(f"{path}:{number}: no example; prepare the folder again") from None
         wanted = len(words) if word_counts is None or number > count else word_counts[number - 1]
         if len(words) != wanted and not wrong:
             wrong = f":{number}: example {kept.id!r} has {len(words)} words, the split's streams "
@@ -175,11 +172,6 @@ def kept_examples(
         wrong = f" has {number} examples, the split {count}"
     if wrong:
         raise ValueError(f"{path}{wrong}; prepare again")
-
-
-def _no_example(path: Path, number: int, pairs: bool) -> ValueError:
-    what = "pair" if pairs else "example"
-    return ValueError(f"{path}:{number}: no {what}; prepare the folder again")
 
 
 def _line(number: int, line: str, where: str, wanted: Wanted) -> Example:
