@@ -166,7 +166,7 @@ def comparison_tables(found: pd.DataFrame, baseline: str, drawn: Significance) -
 def _answers(compared: pd.DataFrame, baseline: str, shown: Shown) -> Iterator[str]:
     """Yield what comparisons with a p-value tell, or one line where none has any."""
     tested = compared[compared.corrected_p.notna()]
-    yield from sentences(tested, baseline, shown, {})
+    yield from sentences(tested, baseline, shown)
     if tested.empty and len(compared):
         why = ", ".join(dict.fromkeys(compared.untested))
         yield f"too little to conclude anything against {baseline} ({why})."

@@ -1,7 +1,7 @@
 """What systems gain over a baseline, over seeds and over examples: the report of `compare`."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -27,7 +27,7 @@ from .tables import (
     to_csv,
     words,
 )
-from .verdicts import on_split, sentences
+from .verdicts import named_title, on_split, sentences
 
 _HEADS = ("difference", "paired t-test", "bootstrap", "decides", "80 % power")
 _CAPTION = (
@@ -136,7 +136,7 @@ def format_markdown(report: SeedReport) -> str:
     if len(compared):
         table = compared_table(f"Against {report.baseline}", report.shown, compared)
         texts.append(format_table(remarked(table, report.runs)))
-        told = sentences(compared, report.baseline, report.shown, {})
+        told = sentences(compared, report.baseline, report.shown)
         texts.append("".join(f"- {line}\n" for line in told))
     return "\n".join([*texts, *(f"{remark}\n" for remark in report.remarks)])
 
@@ -147,23 +147,26 @@ def csv_files(report: SeedReport) -> dict[str, str]:
     return {"settings.csv": to_csv(report.settings.scores), "comparisons.csv": to_csv(compared)}
 
 
-def compared_table(title: str, shown: Shown, comparisons: pd.DataFrame) -> ResultTable:
+def compared_table(
+    title: str, shown: Shown, comparisons: pd.DataFrame, names: Mapping[str, str] = {}
+) -> ResultTable:
     """Lay out what systems are compared with a baseline, over seeds and over examples.
 
     Args:
         title: of the table.
         shown: what is compared.
         comparisons: of each system; see `against`.
+        names: see `named_title`.
     """
     found = comparisons[["examples", "samples"]].dropna().to_numpy()[:1]
     drawn = "".join(f" ({one:,} examples, {samples:,} samples)" for one, samples in found)
-    rows = [_compared(one, shown.metric) for one in comparisons.itertuples()]
+    rows = [_compared(one, shown.metric, names) for one in comparisons.itertuples()]
     caption = _CAPTION.format(on_split(shown), drawn)
     headings = [*words("system"), *map(Heading, _HEADS)]
     return ResultTable(title, headings, rows, caption, is_folded=True)
 
 
-def _compared(one: Any, metric: str) -> list[TableCell]:
+def _compared(one: Any, metric: str, names: Mapping[str, str]) -> list[TableCell]:
     """Return the cells of a comparison."""
     scale, digits = scale_of(metric), digits_of(metric)
     difference, error, power = (scale * x for x in (one.difference, one.se, one.detectable))
@@ -174,7 +177,7 @@ def _compared(one: Any, metric: str) -> list[TableCell]:
     )
     seeds = f"{one.n} seed{'s' * (one.n > 1)} · {one.wins} / {one.losses}"
     return [
-        TableCell(one.title),
+        TableCell(named_title(one.title, names)),
         TableCell(f"{signed(difference, digits)}{more}", seeds, difference),
         replace(p_cell(one.t_p, one.untested), detail=over_seeds),
         replace(p_cell(one.bootstrap_p), detail=over_both),

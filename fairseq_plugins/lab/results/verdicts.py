@@ -22,8 +22,14 @@ def on_split(shown: Shown) -> str:
     return f"{name_of(shown.metric)} on {split}"
 
 
+def named_title(title: str, names: Mapping[str, str]) -> str:
+    """Return the title of a setting with the name that its system goes by, if it has another."""
+    system, space, rest = title.partition(" ")
+    return names.get(system, system) + space + rest
+
+
 def sentences(
-    compared: Any, baseline: str, shown: Shown, names: Mapping[str, str]
+    compared: Any, baseline: str, shown: Shown, names: Mapping[str, str] = {}
 ) -> Iterator[str]:
     """Say what comparisons tell: a sentence each, but one for all that differ by no test.
 
@@ -31,13 +37,13 @@ def sentences(
         compared: a row a comparison, see `against.against`.
         baseline: system that all are compared with.
         shown: what was compared.
-        names: system -> what it is called, where that is something else.
+        names: see `named_title`.
     """
     other, alike = names.get(baseline, baseline), []
     in_points = scale_of(shown.metric) > 1 or shown.metric in SENTENCE_METRICS
     unit = " points" * in_points
     for one in compared.itertuples():
-        title = names.get(one.system, one.system) + one.title.removeprefix(one.system)
+        title = named_title(one.title, names)
         seen = _shown(one.difference, shown.metric) + unit
         if math.isnan(one.corrected_p):
             why = f"too little to conclude anything ({one.untested})"

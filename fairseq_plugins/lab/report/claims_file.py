@@ -21,10 +21,10 @@ from typing import Annotated
 from pydantic import AfterValidator, BaseModel, Field
 
 from ...messages import quoted
+from ..plan.grid import Below, Name
+from ..plan.values import LINE, Kind
+from ..plan.yaml_file import read_as, read_yaml
 from ..safe_files import is_below
-from .grid import Below, Name
-from .values import LINE, Kind
-from .yaml_file import read_as, read_yaml
 
 _Label = Annotated[  # in a table, a picture, a heading
     str,
