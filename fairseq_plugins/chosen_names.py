@@ -11,6 +11,7 @@ from argparse import ArgumentParser
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from .errors import InputError
 from .messages import like, quoted
 from .quiet import is_fairseq_running
 from .registration import ROOMS
@@ -39,7 +40,7 @@ def check_command_line() -> None:
     Does nothing while a room that registers names is being imported.
 
     Raises:
-        ValueError: see `check_chosen_names`.
+        InputError: see `check_chosen_names`.
     """
     rooms = (sys.modules.get(f"{__package__}.{room}") for room in ROOMS)
     if is_fairseq_running() and all(hasattr(room, "__all__") for room in rooms):
@@ -55,7 +56,7 @@ def check_chosen_names(words: Sequence[str]) -> None:
         words: of the command line, without the program.
 
     Raises:
-        ValueError: names the option, the name and what it is like.
+        InputError: names the option, the name and what it is like.
     """
     parser = ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--replace-unk", nargs="?", const="")
@@ -65,7 +66,7 @@ def check_chosen_names(words: Sequence[str]) -> None:
     if not _is_here(chosen.pop("user-dir")):
         return
     if chosen.pop("replace_unk") is not None and chosen["task"] == "syntax_translation":
-        raise ValueError(WITHOUT_TEXT)
+        raise InputError(WITHOUT_TEXT)
     lengths = [chosen.pop(option) for option in LENGTHS]
     for option, name in chosen.items():
         known = _registered(option)
@@ -73,9 +74,9 @@ def check_chosen_names(words: Sequence[str]) -> None:
             continue
         near = like(name, known, 0.5)
         hint = f" (like it: {near})" if near else ""
-        raise ValueError(f"--{option} {quoted(name, 100)}: nothing has this name{hint}")
+        raise InputError(f"--{option} {quoted(name, 100)}: nothing has this name{hint}")
     if chosen["lr-scheduler"] == "linear_warmup" and not any(lengths):
-        raise ValueError(WITHOUT_END)
+        raise InputError(WITHOUT_END)
 
 
 def _is_here(folder: str | None) -> bool:

@@ -21,6 +21,8 @@ from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
 
+from .errors import InputError
+
 logger = logging.getLogger(__name__)
 
 BLOCK = 1 << 20
@@ -96,11 +98,11 @@ def working_folder(path: str | Path) -> Iterator[Path]:
 
 
 def check_free(folder: str | Path) -> Path:
-    """Refuse a place for a new folder that is taken (ValueError); an empty folder is free."""
+    """Refuse a place for a new folder that is taken (InputError); an empty folder is free."""
     folder = Path(folder)
     taken = folder.is_dir() and any(folder.iterdir())
     if taken or folder.is_symlink() or (folder.exists() and not folder.is_dir()):
-        raise ValueError(f"{folder} is there already; choose another name, or remove it")
+        raise InputError(f"{folder} is there already; choose another name, or remove it")
     return folder
 
 
@@ -109,7 +111,7 @@ def complete_folder(folder: str | Path) -> Iterator[Path]:
     """Give a folder to fill, which gets its name when the block ends well.
 
     Raises:
-        ValueError: the name is taken.
+        InputError: the name is taken.
     """
     folder = check_free(folder)
     with working_folder(folder) as temporary:
@@ -187,16 +189,16 @@ def sha256(path: str | Path) -> str:
 
 
 def refuse_link(path: Path) -> None:
-    """Refuse a symbolic link (ValueError) where a file or folder of our own has to be."""
+    """Refuse a symbolic link (InputError) where a file or folder of our own has to be."""
     if path.is_symlink():
-        raise ValueError(
+        raise InputError(
             f"{path} is a symbolic link, to {os.readlink(path)!r}: what is written and removed "
             "there would lie elsewhere; remove the link"
         )
 
 
 def own_folder(path: Path) -> Path:
-    """Make a folder of our own if it is missing; ValueError for a link in its place."""
+    """Make a folder of our own if it is missing; InputError for a link in its place."""
     refuse_link(path)
     path.mkdir(exist_ok=True)
     return path
@@ -206,7 +208,7 @@ def open_own(path: Path) -> IO[bytes]:
     """Open a file of our own for reading and appending, made if missing; no link is followed.
 
     Raises:
-        ValueError: it is a link, no regular file, or a file that has another name as well.
+        InputError: it is a link, no regular file, or a file that has another name as well.
     """
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
@@ -220,7 +222,7 @@ def open_own(path: Path) -> IO[bytes]:
     if not stat.S_ISREG(status.st_mode) or status.st_nlink > 1:
         os.close(handle)
         what = "has another name as well" if stat.S_ISREG(status.st_mode) else "is no plain file"
-        raise ValueError(f"{path} {what}: what is written there would lie elsewhere; remove it")
+        raise InputError(f"{path} {what}: what is written there would lie elsewhere; remove it")
     return os.fdopen(handle, "a+b")
 
 

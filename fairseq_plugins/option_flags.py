@@ -18,6 +18,8 @@ from enum import Enum
 from math import inf
 from typing import Any, get_args, get_type_hints
 
+from .errors import InputError
+
 _KINDS = {int: int, int | None: int, float: float, float | None: float}
 
 
@@ -122,7 +124,7 @@ def check(record: Any, declared: type | None = None) -> None:
         declared: dataclass of them, if the record is of another type.
 
     Raises:
-        ValueError: names the flag, the value, and the choices or the limit.
+        InputError: names the flag, the value, and the choices or the limit.
     """
     for spec in fields(declared or record):
         choices, least = _choices(spec), spec.metadata.get("least")
@@ -132,12 +134,12 @@ def check(record: Any, declared: type | None = None) -> None:
             continue
         if choices and value not in choices:
             known = ", ".join(filter(None, choices))
-            raise ValueError(f"{flag_of(spec.name)} {value!r}: choices are {known}")
+            raise InputError(f"{flag_of(spec.name)} {value!r}: choices are {known}")
         if most is not None and not least <= value <= most:
-            raise ValueError(f"{flag_of(spec.name)} {value}: must be from {least} to {most}")
+            raise InputError(f"{flag_of(spec.name)} {value}: must be from {least} to {most}")
         if least is not None and not least <= value < inf:
             finite = "" if value < least else ", and finite"
-            raise ValueError(f"{flag_of(spec.name)} {value}: must be at least {least}{finite}")
+            raise InputError(f"{flag_of(spec.name)} {value}: must be at least {least}{finite}")
 
 
 def _choices(spec: Field) -> Collection[str]:

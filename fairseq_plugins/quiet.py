@@ -3,7 +3,7 @@
 Each silenced warning stands below by its own words: it is about how fairseq calls hydra and torch,
 which nobody who trains can change. The configuration and the model's layout, hundreds of lines, go
 to ``--log-file`` alone; hydra's debug messages, and four lines about iterators for every epoch and
-sentence, are left out. An error of the input that our code raises ends in one line. With
+sentence, are left out. An error of the input ends in one line. With
 ``FAIRSEQ_PLUGINS_VERBOSE=1`` everything is printed. What fairseq says before it reads
 ``--user-dir`` (that tensorboardX is missing) cannot be reached from here.
 """
@@ -14,9 +14,9 @@ import re
 import sys
 import warnings
 from collections.abc import Callable
-from dis import opmap
 from types import TracebackType
 
+from .errors import InputError
 from .messages import plain, plain_record
 
 PACKAGE = __name__.partition(".")[0]
@@ -77,40 +77,24 @@ def _is_brief(record: logging.LogRecord) -> bool:
     return not (dumped and record.name.startswith("fairseq_cli."))
 
 
-def is_input_error(error: BaseException | None) -> bool:
-    """Whether our code refused its input: it raises the error itself, or opens what is not there.
-
-    A `ValueError` that another library raises, or that a built-in function raises within our code,
-    is a mistake of the code and no error of the input.
-    """
-    if not isinstance(error, (ValueError, OSError)) or error.__traceback__ is None:
-        return False
-    last = error.__traceback__
-    while last.tb_next is not None:
-        last = last.tb_next
-    if not str(last.tb_frame.f_globals.get("__name__", "")).startswith(f"{PACKAGE}."):
-        return False
-    raised = last.tb_frame.f_code.co_code[last.tb_lasti] == opmap["RAISE_VARARGS"]
-    return raised or isinstance(error, OSError) and error.filename is not None
-
-
-# How the traceback of an error ends that our code raises in a process that torch spawned
+# How the traceback of an error of the input ends that a process prints which torch spawned
 IN_A_PROCESS = re.compile(
-    rf'[/\\]{PACKAGE}[/\\][^"\n]+", line \d+, in .+\n    raise .+\n(?:    .*\n)*'
-    r"(?:[\w.]+\.)?(?:ValueError|FileNotFoundError|Refused): ([^\n]+)\s*\Z"
+    r"^(?:[\w.]+\.)?(?:InputError|Refused|FileNotFoundError): ([^\n]+)\s*\Z", re.MULTILINE
 )
 
 
 def input_error(error: BaseException) -> str | None:
-    """The reason of an error of the input, in this process or one of several; None for others."""
+    """The reason of an error of the input, in this process or one of several; None for others.
+
+    Such an error is an `InputError`, or an `OSError` that names its file: with the system's number,
+    or, without one, in its sentence.
+    """
     if type(error).__name__ == "ProcessRaisedException":
         found = IN_A_PROCESS.search(str(error))
         return found[1] if found else None
-    if not is_input_error(error):
-        return None
-    if isinstance(error, OSError) and error.strerror:
-        return f"{error.filename}: {error.strerror}"
-    return str(error)
+    if isinstance(error, OSError) and error.errno is not None:
+        return f"{error.filename}: {error.strerror}" if error.filename is not None else None
+    return str(error) if isinstance(error, (InputError, OSError)) else None
 
 
 Hook = Callable[[type[BaseException], BaseException, TracebackType | None], object]

@@ -14,6 +14,8 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
+from .errors import InputError
+
 BYTE_ORDER_MARK = "\ufeff"
 MARKS = {  # the longer ones first, for one begins like another
     codecs.BOM_UTF32_LE: "UTF-32",
@@ -57,13 +59,13 @@ def json_lines(path: str | Path) -> Iterator[tuple[int, Any]]:
 
     Raises:
         FileNotFoundError: there is no such file.
-        ValueError: a line that is no JSON; names file and line.
+        InputError: a line that is no JSON; names file and line.
     """
     for number, line in enumerate(read_lines(path), start=1):
         try:
             yield number, json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise ValueError(f"{path}, line {number}: no JSON ({error})") from None
+            raise InputError(f"{path}, line {number}: no JSON ({error})") from None
 
 
 def as_rows(value: Any) -> Any:
@@ -83,11 +85,11 @@ def decode_line(raw: bytes, name: str | Path, number: int) -> str:
     """Return line ``number`` (from 1) of a file, or what errors call it, as text without its end.
 
     Raises:
-        ValueError: no UTF-8, or a whole file in one line that has carriage returns inside.
+        InputError: no UTF-8, or a whole file in one line that has carriage returns inside.
     """
     line = decode(raw, name, number).rstrip("\r\n")
     if number == 1 and "\r" in line and not raw.endswith(b"\n"):
-        raise ValueError(
+        raise InputError(
             f"{name}: its lines end with a carriage return alone (old Macintosh), so "
             "all of it is one line; convert the file first (tr '\\r' '\\n' < FILE > NEW)"
         )
@@ -101,7 +103,7 @@ def decode(raw: bytes, name: str | Path, number: int = 1) -> str:
         raw: the file ``name`` (or what errors call it), or what begins at its line ``number``.
 
     Raises:
-        ValueError: no UTF-8; names file, line and byte, and how to convert it.
+        InputError: no UTF-8; names file, line and byte, and how to convert it.
     """
     try:
         text = raw.decode("utf-8")
@@ -112,12 +114,12 @@ def decode(raw: bytes, name: str | Path, number: int = 1) -> str:
     return text.removeprefix(BYTE_ORDER_MARK) if number == 1 else text
 
 
-def _other_encoding(raw: bytes, place: int, name: str | Path, number: int) -> ValueError:
+def _other_encoding(raw: bytes, place: int, name: str | Path, number: int) -> InputError:
     """Return the error of a byte that shows that a file is no UTF-8."""
     line, byte = number + raw.count(b"\n", 0, place), place - raw.rfind(b"\n", 0, place)
     found = _guess(_beginning(raw, name))
     why = f": the file looks like {found}" if found else ""
-    return ValueError(
+    return InputError(
         f"{name}:{line}: byte {byte} of the line (0x{raw[place]:02x}) is not valid UTF-8{why}; "
         f"convert the file first (iconv -f {found or 'OLD'} -t UTF-8 FILE > NEW"
         f"{'' if found else ', where OLD is often LATIN1 or CP1252'})"
@@ -166,12 +168,12 @@ def _is_in(sample: bytes, encoding: str) -> bool:
 
 
 def check_characters(text: str, place: str) -> None:
-    """Refuse halves of surrogate pairs, which JSON can spell; ValueError names ``place``."""
+    """Refuse halves of surrogate pairs, which JSON can spell; InputError names ``place``."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:
         half = text[error.start]
-        raise ValueError(f"{place}: {half!r} is half a character (a lone surrogate)") from None
+        raise InputError(f"{place}: {half!r} is half a character (a lone surrogate)") from None
 
 
 def is_cell(text: str) -> bool:

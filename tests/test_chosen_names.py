@@ -6,6 +6,7 @@ import pytest
 from cli import shims
 
 from fairseq_plugins.chosen_names import OPTIONS, check_chosen_names
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.installation import __file__ as beside
 from fairseq_plugins.registration import register
 
@@ -33,7 +34,7 @@ def line(user_dir: str = USER_DIR, **other: str) -> list[str]:
 @pytest.mark.parametrize("option", OPTIONS)
 def test_a_mistyped_name_is_refused_with_the_right_one(option):
     wrong = RIGHT[option].replace("_", "", 1)
-    with pytest.raises(ValueError, match=f"^--{option} '{wrong}': .*{RIGHT[option]}"):
+    with pytest.raises(InputError, match=f"^--{option} '{wrong}': .*{RIGHT[option]}"):
         check_chosen_names(line(**{option: wrong}))
 
 
@@ -45,13 +46,13 @@ def test_right_names_and_absent_ones_pass():
 
 @pytest.mark.parametrize("words", [["-a", "bert_slaminilm"], ["--arch=bert_slaminilm"]])
 def test_every_spelling_is_read(words):
-    with pytest.raises(ValueError, match="bert_sla_minilm"):
+    with pytest.raises(InputError, match="bert_sla_minilm"):
         check_chosen_names(["data", "--user-dir", f"{USER_DIR}/", *words])
 
 
 def test_a_schedule_to_the_last_update_needs_the_number_of_updates():
     words = line()[:-2]
-    with pytest.raises(ValueError, match="linear_warmup .* give --max-update"):
+    with pytest.raises(InputError, match="linear_warmup .* give --max-update"):
         check_chosen_names(words)
     check_chosen_names([*words, "--total-num-update=9"])
     check_chosen_names(["data", "--user-dir", USER_DIR, "--lr-scheduler", "fixed"])
@@ -63,9 +64,9 @@ def test_other_folders_of_plugins_may_register_more(tmp_path):
 
 
 def test_a_name_like_nothing_and_one_that_cannot_be_printed():
-    with pytest.raises(ValueError, match="nothing has this name$"):
+    with pytest.raises(InputError, match="nothing has this name$"):
         check_chosen_names(line(arch="0123456789"))
-    with pytest.raises(ValueError, match=r"\\x1b"):
+    with pytest.raises(InputError, match=r"\\x1b"):
         check_chosen_names(line(arch="\x1b[31m"))
 
 
@@ -73,7 +74,7 @@ def test_a_name_like_nothing_and_one_that_cannot_be_printed():
     "words", [["--replace-unk"], ["--replace-unk=dict"], ["--replace-unk", "d"]]
 )
 def test_replacing_unknown_words_is_refused_where_no_raw_text_is(words, tmp_path):
-    with pytest.raises(ValueError, match=r"^--replace-unk does not go with --task syntax_tr\w+: "):
+    with pytest.raises(InputError, match=r"^--replace-unk does not go with --task syntax_tr\w+: "):
         check_chosen_names([*line(task="syntax_translation"), *words])
     check_chosen_names([*line(task="translation"), *words])
     check_chosen_names([*line(str(tmp_path), task="syntax_translation"), *words])

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from fairseq_plugins import files
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.files import write_text
 
 
@@ -84,7 +85,7 @@ def test_own_files_are_no_links_and_no_pipes(make, tmp_path):
     target, path = tmp_path / "target", tmp_path / "own"
     target.write_text("precious")
     make(path, target)
-    with pytest.raises(ValueError, match=r"own (is a symbolic link|has another name|is no plain)"):
+    with pytest.raises(InputError, match=r"own (is a symbolic link|has another name|is no plain)"):
         files.open_own(path)
     assert target.read_text() == "precious"
     assert not target.with_name("nothing").exists()

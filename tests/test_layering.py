@@ -70,6 +70,7 @@ LOOSE = {
     "__init__",
     "__main__",
     "chosen_names",
+    "errors",
     "files",
     "installation",
     "language_codes",

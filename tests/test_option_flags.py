@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import pytest
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.option_flags import add_flags, check, option
 
 
@@ -62,7 +63,7 @@ def test_an_option_without_default_is_asked_for(capsys):
     ],
 )
 def test_values_outside_choices_and_limits_are_refused(words, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         _parsed("--destdir", "d", *words)
 
 
@@ -82,5 +83,5 @@ def test_an_option_that_is_not_given_is_none_and_has_its_type_otherwise(capsys):
     with pytest.raises(SystemExit):
         parser.parse_args(["--kind", "c"])
     assert "invalid choice: 'c'" in capsys.readouterr().err
-    with pytest.raises(ValueError, match="--most 0: must be at least 1"):
+    with pytest.raises(InputError, match="--most 0: must be at least 1"):
         Some(0)

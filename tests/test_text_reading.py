@@ -16,6 +16,7 @@ from fairseq_plugins.corpora.parallel_text import scan_file
 from fairseq_plugins.corpora.readers.expected import Expected
 from fairseq_plugins.corpora.readers.foreign import read_advglue
 from fairseq_plugins.corpora.squad import read as read_squad
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.evaluation.squad_files import read_json
 from fairseq_plugins.lab.plan.yaml_file import read_yaml
 from fairseq_plugins.prep.recipes.text_options import parse_labels
@@ -53,7 +54,7 @@ def test_wide_encodings_are_named_with_their_cure(text, encoding, tmp_path) -> N
 
 def test_streams_are_recognised_like_files() -> None:
     for encoding in ("utf-16", "utf-16-le", "utf-16-be", "utf-32"):
-        with pytest.raises(ValueError, match="standard input:1: .* looks like UTF-"):
+        with pytest.raises(InputError, match="standard input:1: .* looks like UTF-"):
             list(lines_of(io.BytesIO(TEXTS[0].encode(encoding)), "standard input"))
 
 
@@ -61,7 +62,7 @@ def test_latin_1_names_line_and_byte(tmp_path) -> None:
     path = tmp_path / "latin"
     path.write_bytes("gut\nsch\u00f6n\n".encode("latin-1"))
     for read in (read_lines, read_text):
-        with pytest.raises(ValueError, match=r"latin:2: byte 4 of the line \(0xf6\).*iconv -f OLD"):
+        with pytest.raises(InputError, match=r"latin:2: byte 4 of the line \(0xf6\).*iconv -f OLD"):
             read(path)
 
 
@@ -82,9 +83,9 @@ def test_carriage_returns_alone_are_refused_in_one_sentence(end, tmp_path) -> No
     path.write_bytes(b"text\tlabel\r" + b"good film\t1\r" * 100 + b"bad film\t0" + end)
     message = r"train\.tsv: its lines end with a carriage return alone .*tr '\\r' '\\n'"
     for read in (read_lines, lambda p: scan_file(p, 9), lambda p: scan_file(p, None)):
-        with pytest.raises(ValueError, match=message) as caught:
+        with pytest.raises(InputError, match=message) as caught:
             read(path)
-    with pytest.raises(ValueError, match=message) as caught:
+    with pytest.raises(InputError, match=message) as caught:
         list(read_split(DATASETS["plain"], "train", path))
     assert len(str(caught.value)) < 200 + len(str(path))
     path.write_bytes(path.read_bytes().replace(b"\r", b"\n"))  # what the message says
@@ -114,7 +115,7 @@ def test_every_reader_says_so(reader, encoding, tmp_path) -> None:
     path = tmp_path / "file.json"
     text = json.dumps({"d\u00e9j\u00e0": "vu"}, ensure_ascii=False)
     path.write_bytes(text.encode(encoding))
-    with pytest.raises(ValueError, match=r"file\.json:1: byte \d+ of the line .* iconv|\(iconv"):
+    with pytest.raises(InputError, match=r"file\.json:1: byte \d+ of the line .* iconv|\(iconv"):
         READERS[reader](path)
     path.write_bytes(text.encode("utf-8-sig"))
     with suppress(ValueError):  # UTF-8, but no such file as it reads

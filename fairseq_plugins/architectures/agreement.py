@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..checkpoints.records import read_list
+from ..errors import InputError
 from ..messages import named, shortened
 from ..syntax.layers import Layer
 
@@ -19,7 +20,7 @@ def check_texts(
         manifest, vocabulary, layers, folder: of the folder; see the checks below.
 
     Raises:
-        ValueError: names the folder and what differs.
+        InputError: names the folder and what differs.
     """
     check_vocabulary(cfg, manifest, vocabulary, folder)
     check_labels(cfg, manifest, folder)
@@ -35,7 +36,7 @@ def check_labels(cfg: Any, manifest: Any, folder: object) -> None:
         folder: its name.
 
     Raises:
-        ValueError: names both.
+        InputError: names both.
     """
     trained = read_list(getattr(cfg, "labels", None), "labels")
     target = getattr(cfg, "target", None)
@@ -44,7 +45,7 @@ def check_labels(cfg: Any, manifest: Any, folder: object) -> None:
             shortened(str(kind)) + (f" ({named(labels)})" if labels else "")
             for kind, labels in ((target, trained), (manifest.target, manifest.labels))
         ]
-        raise ValueError(f"the model was trained for {sides[0]}, but {folder} has {sides[1]}")
+        raise InputError(f"the model was trained for {sides[0]}, but {folder} has {sides[1]}")
 
 
 def vocabulary_digest(content: bytes) -> str:
@@ -69,16 +70,16 @@ def check_vocabulary(cfg: Any, manifest: Any, content: bytes, folder: object) ->
         manifest, content, folder: of the folder, its vocabulary's file, and its name.
 
     Raises:
-        ValueError: names the folder, and what to prepare it with.
+        InputError: names the folder, and what to prepare it with.
     """
     if getattr(cfg, "vocabulary", None) not in (None, vocabulary_digest(content)):
-        raise ValueError(
+        raise InputError(
             f"the model was trained with another vocabulary than {folder} has: prepare it with the "
             "same --pretrained, or with --words-from and the folder that the model was trained on"
         )
     trained, held = getattr(cfg, "text_settings", None), settings_text(manifest.tokenizer)
     if trained not in (None, held):
-        raise ValueError(
+        raise InputError(
             f"the model reads text cut with {trained}, but {folder} was cut with {held}: prepare "
             "it with the same --pretrained and its tokenizer's files"
         )
@@ -102,12 +103,12 @@ def check_inventories(cfg: Any, layers: Sequence[Layer], folder: object) -> None
         layers, folder: of the folder, and its name.
 
     Raises:
-        ValueError: names the layers, and what to prepare the folder with.
+        InputError: names the layers, and what to prepare the folder with.
     """
     trained = _digests(getattr(cfg, "inventories", None))
     held = {layer.name: layer.inventory.digest for layer in layers if layer.learnt}
     if other := [name for name in trained if held.get(name, trained[name]) != trained[name]]:
-        raise ValueError(
+        raise InputError(
             f"{folder} has other values of {' and of '.join(other)} than the folder that the model "
             "was trained on: prepare it with --layer-dicts and that folder"
         )
@@ -122,16 +123,16 @@ def check_words(cfg: Any, words: str, folder: object, *, start: bool = False) ->
         start: whether a training only starts from it, which may be of other languages.
 
     Raises:
-        ValueError: names the languages, and what to prepare the folder with.
+        InputError: names the languages, and what to prepare the folder with.
     """
     trained, held = _digests(getattr(cfg, "words", None)), _digests(words)
     if trained and start:
         trained = dict(zip(held, trained.values()))
     if trained and [*trained] != [*held]:
         pairs = "-".join(trained), "-".join(held)
-        raise ValueError(f"the model translates {pairs[0]}, but {folder} holds {pairs[1]}")
+        raise InputError(f"the model translates {pairs[0]}, but {folder} holds {pairs[1]}")
     if other := [language for language, own in trained.items() if held[language] != own]:
-        raise ValueError(
+        raise InputError(
             f"{folder} has other subwords of {' and of '.join(other)} than the folder that the "
             "model was trained on: prepare it with --like and that folder"
         )

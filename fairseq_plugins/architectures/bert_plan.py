@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from ..errors import InputError
 from ..nn.bert import BertEncoder, BertShape
 from ..option_flags import flag_of
 from ..pretrained.configuration import constants_of, drawn_shape, embedding_of
@@ -44,13 +45,13 @@ def family_of(args: BertOptions, folder: Path | None, data: Family) -> Family:
         data: what the data folder was cut for.
 
     Raises:
-        ValueError: ``--family`` or the checkpoint is of another family than the data folder.
+        InputError: ``--family`` or the checkpoint is of another family than the data folder.
     """
     wanted = {"--family": args.family and FAMILIES[args.family]}
     wanted |= {f"--pretrained {args.pretrained}": folder and find_family(folder)}
     for what, family in wanted.items():
         if family is not None and family != data:
-            raise ValueError(
+            raise InputError(
                 f"{what} is of the family {family.name}, but the data folder was prepared for "
                 f"{data.name}; prepare it with a --pretrained of {family.name}"
             )
@@ -62,7 +63,7 @@ def constants(args: BertOptions, checkpoint: BertShape | None, family: Family) -
     them.
 
     Raises:
-        ValueError: options that contradict the checkpoint or the family, or no segment embedding.
+        InputError: options that contradict the checkpoint or the family, or no segment embedding.
     """
     model = checkpoint or drawn_shape(family, args.hidden_size)
     wrong = [
@@ -73,7 +74,7 @@ def constants(args: BertOptions, checkpoint: BertShape | None, family: Family) -
         and getattr(args, name) not in (None, getattr(model, part))
     ]
     if wrong:
-        raise ValueError(
+        raise InputError(
             f"--pretrained {args.pretrained} is of another shape than the model: "
             f"{', '.join(wrong)}; {_advice(model)}"
         )
@@ -83,22 +84,22 @@ def constants(args: BertOptions, checkpoint: BertShape | None, family: Family) -
     }
     _check_family(found, family, args.hidden_size)
     if model.sides and found["type_vocab_size"] < 1:
-        raise ValueError(
+        raise InputError(
             f"--type-vocab-size {found['type_vocab_size']}: {family.name} has 1 at least"
         )
     return found
 
 
 def _check_family(found: dict[str, Any], family: Family, hidden: int) -> None:
-    """Refuse options that no encoder of a family has; ValueError."""
+    """Refuse options that no encoder of a family has; InputError."""
     for name, part in FOLLOWING.items():
         if found[name] != constants_of(family, 0).get(part, found[name]):
             only = constants_of(family, 0)[part]
-            raise ValueError(f"{flag_of(name)} {found[name]}: {family.name} has {only} alone")
+            raise InputError(f"{flag_of(name)} {found[name]}: {family.name} has {only} alone")
     try:
         embedding_of(family, found["embedding_size"], hidden)
-    except ValueError as error:
-        raise ValueError(f"--embedding-size: {error}") from None
+    except InputError as error:
+        raise InputError(f"--embedding-size: {error}") from None
 
 
 def _advice(shape: BertShape) -> str:
@@ -113,11 +114,11 @@ def shape_of(args: BertOptions, vocabulary: Vocabulary) -> BertShape:
     """Return the encoder's shape, of completed options and the data folder's vocabulary.
 
     Raises:
-        ValueError: the vocabulary is of another family.
+        InputError: the vocabulary is of another family.
     """
     family = FAMILIES[args.family or OLDEST]
     if vocabulary.family != family:
-        raise ValueError(
+        raise InputError(
             f"the model is of the family {family.name}, the data folder was prepared for "
             f"{vocabulary.family.name}"
         )
@@ -142,7 +143,7 @@ def check_vocabulary(given: Vocabulary, vocabulary: Vocabulary, folder: Path) ->
         folder: of the checkpoint.
 
     Raises:
-        ValueError: names the first subword that differs, or the families.
+        InputError: names the first subword that differs, or the families.
     """
     wanted, found = vocabulary.pieces, given.pieces
     families = [one.family.name for one in (given, vocabulary)]
@@ -155,7 +156,7 @@ def check_vocabulary(given: Vocabulary, vocabulary: Vocabulary, folder: Path) ->
         detail = f"{len(found)} subwords instead of {len(wanted)}"
     else:
         detail = f"subword {at} is {found[at]!r} instead of {wanted[at]!r}"
-    raise ValueError(
+    raise InputError(
         f"the data folder was prepared for another vocabulary than {folder} has: {detail}; "
         "prepare it with this --pretrained, or start from the one it was prepared for"
     )
@@ -166,12 +167,12 @@ def freeze(encoder: BertEncoder, layers: int) -> None:
     attention: these are new, and learn.
 
     Raises:
-        ValueError: there are not so many layers.
+        InputError: there are not so many layers.
     """
     if not 0 <= layers <= len(encoder.layers):
-        raise ValueError(f"--freeze-layers {layers}: the encoder has {len(encoder.layers)} layers")
+        raise InputError(f"--freeze-layers {layers}: the encoder has {len(encoder.layers)} layers")
     if encoder.shape.shared and 0 < layers < len(encoder.layers):
-        raise ValueError(
+        raise InputError(
             f"--freeze-layers {layers}: all {len(encoder.layers)} layers share their weights, so "
             f"that none of them can be kept alone; choices: 0, {len(encoder.layers)}"
         )

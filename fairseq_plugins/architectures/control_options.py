@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Optional
 
+from ..errors import InputError
 from ..option_flags import choice, option
 from ..syntax.needs import (
     FEATURE_SOURCES,
@@ -72,15 +73,15 @@ def controls_of(args: Any, *, features: Sequence[str] = (), trees: bool = False)
         trees: whether it reads any.
 
     Raises:
-        ValueError: a control of what it does not read.
+        InputError: a control of what it does not read.
     """
     source = str(getattr(args, "tree_source", PARSE))
     asked = str(getattr(args, "question_source", GIVEN))
     found = Controls(source, str(args.feature_source), asked, args.control_seed)
     if source != PARSE and not trees:
-        raise ValueError(f"--tree-source {source}: this model reads no parse trees")
+        raise InputError(f"--tree-source {source}: this model reads no parse trees")
     if found.features != GIVEN and not features:
-        raise ValueError(f"--feature-source {found.features}: this model reads no features")
+        raise InputError(f"--feature-source {found.features}: this model reads no features")
     return found if found.drawn else replace(found, seed=None)
 
 

@@ -6,6 +6,7 @@ Wang et al. 2022, "DABERT"; Xia et al. 2021, "UER-BERT" (similarities on the sco
 from dataclasses import dataclass
 from typing import Any, Optional
 
+from ..errors import InputError
 from ..nn.bert import BertShape, draw
 from ..nn.dual_attention import (
     CONTROLS,
@@ -80,20 +81,20 @@ def dual_layers(args: Any) -> tuple[int, ...]:
     """Return the numbers of the layers with dual attention; see `read_layers`.
 
     Raises:
-        ValueError: also for an ablation without dual attention.
+        InputError: also for an ablation without dual attention.
     """
     layers = _layers(args, "dual_layers")
     if args.ablate != NONE and not layers:
-        raise ValueError(f"--ablate {args.ablate}: there is no dual attention (--dual-layers none)")
+        raise InputError(f"--ablate {args.ablate}: there is no dual attention (--dual-layers none)")
     control = args.dual_control
     if control != NONE and not layers:
-        raise ValueError(
+        raise InputError(
             f"--dual-control {control}: there is no dual attention (--dual-layers none)"
         )
     if control != NONE and (
         args.ablate == WITHOUT or (args.ablate, control) == ("affinity", NO_DIFFERENCE)
     ):
-        raise ValueError(
+        raise InputError(
             f"--dual-control {control}: --ablate {args.ablate} leaves nothing to compare"
         )
     return () if args.ablate == WITHOUT else layers
@@ -103,11 +104,11 @@ def similarity_layers(args: Any) -> tuple[int, ...]:
     """Return the numbers of the layers that read word similarities; see `read_layers`.
 
     Raises:
-        ValueError: also for layers without affinity attention, whose scores they multiply.
+        InputError: also for layers without affinity attention, whose scores they multiply.
     """
     found = _layers(args, "similarity_layers")
     if found and args.ablate == "affinity" and set(found) <= set(_layers(args, "dual_layers")):
-        raise ValueError(
+        raise InputError(
             f"--similarity-layers {args.similarity_layers}: --ablate affinity leaves these layers "
             "no scores to multiply"
         )

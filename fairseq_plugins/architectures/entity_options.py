@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any, Optional
 
 from ..checkpoints.records import read_list
+from ..errors import InputError
 from ..nn.entity_spans import MATCHES, EntityReader
 from ..option_flags import choice
 from .options import NONE, Options, preset, written
@@ -34,12 +35,12 @@ def asked_of(cfg: Any) -> dict[str, str]:
     """Return the question of each type of entities that a model was trained with.
 
     Raises:
-        ValueError: the option holds something else.
+        InputError: the option holds something else.
     """
     found = read_list(getattr(cfg, "questions", None), "questions")
     types, questions = found[::2], found[1::2]
     if not found or len(types) != len(questions) or len({*types}) != len(types):
-        raise ValueError("option 'questions' holds no types of entities with their questions")
+        raise InputError("option 'questions' holds no types of entities with their questions")
     return dict(zip(types, questions))
 
 
@@ -51,20 +52,20 @@ def check_entities(args: Any, target: str) -> None:
         target: what the data are for.
 
     Raises:
-        ValueError: says what to choose.
+        InputError: says what to choose.
     """
     if target == ENTITIES and args.entity_match in (None, NONE):
-        raise ValueError(
+        raise InputError(
             "--entity-match none: this task finds entities by questions; choose --arch bert_mrc or "
             f"--entity-match {' or '.join(MATCHES)}"
         )
     if target == ENTITIES and args.classifier_dropout is not None and args.entity_match != "mlp":
-        raise ValueError(
+        raise InputError(
             f"--classifier-dropout {args.classifier_dropout}: --entity-match {args.entity_match} "
             "has no dropout; leave it out, or choose --entity-match mlp"
         )
     if target != ENTITIES and args.entity_match not in (None, NONE):
-        raise ValueError(
+        raise InputError(
             f"--entity-match {args.entity_match}: this model finds entities by questions, but the "
             f"task is one of {target}: take --task mrc_ner, or another architecture"
         )

@@ -7,6 +7,7 @@ baseline); Bai et al. 2021, "Syntax-BERT" (parent, child, sibling).
 from dataclasses import dataclass
 from typing import Any
 
+from ..errors import InputError
 from ..nn import tree_masks
 from ..nn.tree_masks import RELATIONS, OpenRule, RelationRule, Rule, TreeRule, WindowRule
 from ..option_flags import choice, option
@@ -100,19 +101,19 @@ def read_layers(text: str | None, layers: int, flag: str) -> tuple[int, ...]:
         flag: named in messages.
 
     Raises:
-        ValueError: no number, a repeated one, or one beyond the layers.
+        InputError: no number, a repeated one, or one beyond the layers.
     """
     if text is None or text.strip() == ALL_LAYERS:
         return tuple(range(layers))
     parts = [part.strip() for part in text.split(",")]
     if not all(part.isdecimal() for part in parts):
-        raise ValueError(f"{flag} {text!r}: say {ALL_LAYERS!r}, or numbers from 0 such as 0,2,5")
+        raise InputError(f"{flag} {text!r}: say {ALL_LAYERS!r}, or numbers from 0 such as 0,2,5")
     numbers = sorted(int(part) for part in parts)
     if numbers[-1] >= layers:
-        raise ValueError(
+        raise InputError(
             f"{flag} {text!r}: there is no layer {numbers[-1]}; the {layers} layers are numbered "
             f"from 0 to {layers - 1}"
         )
     if len(set(numbers)) != len(numbers):
-        raise ValueError(f"{flag} {text!r} names a layer twice")
+        raise InputError(f"{flag} {text!r} names a layer twice")
     return tuple(numbers)

@@ -10,6 +10,7 @@ from typing import Any, Optional
 from torch import Tensor, nn
 
 from ..checkpoints.records import read_list
+from ..errors import InputError
 from ..nn.bert import BertShape
 from ..nn.bimpm import Bimpm
 from ..nn.cafe import Cafe
@@ -41,7 +42,7 @@ class PairModel(nn.Module):
         needs: what it reads.
 
     Raises:
-        ValueError: options or a vocabulary that do not fit together.
+        InputError: options or a vocabulary that do not fit together.
     """
 
     def __init__(
@@ -100,10 +101,10 @@ class PairModel(nn.Module):
             Logits (B, C), and ``losses``: none.
 
         Raises:
-            ValueError: the batch has no pairs, or weights are asked for.
+            InputError: the batch has no pairs, or weights are asked for.
         """
         if need_weights:
-            raise ValueError("models that match pairs from scratch have no self-attention to show")
+            raise InputError("models that match pairs from scratch have no self-attention to show")
         layout = BatchLayout.of(src_tokens.eq(self.padding), token_positions, known=known)
         return self.head(self.body(src_tokens, segments, layout, src_factors)), {"losses": {}}
 
@@ -149,12 +150,12 @@ MAKERS: dict[str, Callable[[MatchingOptions, Vocabulary, Features], nn.Module]] 
 def _check(args: MatchingOptions, vocabulary: Vocabulary) -> None:
     """Refuse targets that are not those of pairs, and characters for a matcher that reads none."""
     if args.target not in (None, *TARGETS):
-        raise ValueError(
+        raise InputError(
             f"models that match pairs learn {' or '.join(TARGETS)}, and the data folder has "
             f"{args.target}: take another architecture"
         )
     if args.character_hidden_size and args.matcher == TRANSFORMER:
-        raise ValueError(
+        raise InputError(
             f"--character-hidden-size {args.character_hidden_size}: the transformer reads no "
             "characters; choices: 0, or another architecture"
         )

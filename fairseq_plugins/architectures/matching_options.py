@@ -165,7 +165,7 @@ def needs_of(args: MatchingOptions) -> Needs:
     """Return what a model of resolved options reads.
 
     Raises:
-        ValueError: features that do not fit.
+        InputError: features that do not fit.
     """
     features = read_features(args.features)
     return Needs(features, pairs=True, controls=controls_of(args, features=features))

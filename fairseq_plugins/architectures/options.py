@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields
 from enum import Enum
 from typing import Any, Optional
 
+from ..errors import InputError
 from ..option_flags import check, option
 from ..syntax.layers import parse_features, parse_targets
 
@@ -37,7 +38,7 @@ def merged(cfg: Any, config_class: type) -> Any:
     defaults. ``_name`` holds the architecture.
 
     Raises:
-        ValueError: a value that is no choice or out of its limits; names its option.
+        InputError: a value that is no choice or out of its limits; names its option.
     """
     given = vars(cfg)
     if not _is_plain(cfg):
@@ -78,7 +79,7 @@ def read_features(text: str | None) -> tuple[str, ...]:
     """Return the feature names of ``--features``; ``none`` gives none.
 
     Raises:
-        ValueError: an unknown or repeated name.
+        InputError: an unknown or repeated name.
     """
     return () if text in (None, NONE) else parse_features(text)
 
@@ -106,16 +107,16 @@ def read_names(
         unknown: what is said of a name that is no choice.
 
     Raises:
-        ValueError: empty text, an unknown or a repeated name.
+        InputError: empty text, an unknown or a repeated name.
     """
     if text is None or text.strip() == NONE:
         return ()
     names = tuple(name.strip() for name in text.split(",") if name.strip())
     if not names:
-        raise ValueError(f"{flag} is empty; say '{flag} {NONE}' for {plain}")
+        raise InputError(f"{flag} is empty; say '{flag} {NONE}' for {plain}")
     for name in names:
         if name not in choices:
-            raise ValueError(f"{flag} {unknown.format(name)} {', '.join([*choices, NONE])}")
+            raise InputError(f"{flag} {unknown.format(name)} {', '.join([*choices, NONE])}")
         if names.count(name) > 1:
-            raise ValueError(f"{flag} names {name!r} twice")
+            raise InputError(f"{flag} names {name!r} twice")
     return names

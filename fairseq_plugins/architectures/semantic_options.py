@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Optional
 
+from ..errors import InputError
 from ..nn.bert import BertShape
 from ..nn.semantic_layers import MAX, POOLINGS, LabelReader, SemanticLayers
 from ..nn.starts import own_start
@@ -52,24 +53,24 @@ def semantic_layers(args: Any) -> tuple[str, ...]:
     """Return the names of the layers of labels; ``none`` gives none.
 
     Raises:
-        ValueError: no name, an unknown or a repeated one, or a layer that has no labels.
+        InputError: no name, an unknown or a repeated one, or a layer that has no labels.
     """
     text = args.semantic_layers
     if text is None or text.strip() == NONE:
         return ()
     try:
         found = parse_features(text)
-    except ValueError as error:
-        raise ValueError(f"{FLAG} {text!r}: {error}") from None
+    except InputError as error:
+        raise InputError(f"{FLAG} {text!r}: {error}") from None
     if not found:
-        raise ValueError(f"{FLAG} is empty; say '{FLAG} {NONE}' for no such layers")
+        raise InputError(f"{FLAG} is empty; say '{FLAG} {NONE}' for no such layers")
     return found
 
 
 def check_semantics(args: Any, target: str | None) -> None:
-    """Refuse layers of labels for questions, whose words come without; ValueError."""
+    """Refuse layers of labels for questions, whose words come without; InputError."""
     if target in (SPANS, ENTITIES) and semantic_layers(args):
-        raise ValueError(
+        raise InputError(
             f"{FLAG} {args.semantic_layers}: what answers questions reads no such layers; choices: "
             f"{FLAG} {NONE}, or another architecture"
         )

@@ -8,6 +8,7 @@ from typing import Any, Optional
 
 import torch
 
+from ..errors import InputError
 from ..nn.bert import BertShape
 from ..nn.coattention import LOCAL, SKIPS, WIRINGS, DirectedCoattention
 from ..nn.plain_layers import PlainLayers
@@ -126,15 +127,15 @@ def check_spans(args: Any, target: str) -> None:
         target: what the data folder is for.
 
     Raises:
-        ValueError: says which part is missing, or what to choose.
+        InputError: says which part is missing, or what to choose.
     """
     if args.span_lstm == "bidirectional" and args.span_head == "joint":
-        raise ValueError(
+        raise InputError(
             "--span-lstm bidirectional: --span-head joint has no LSTM; choose --span-head separate"
         )
     if target == SPANS:
         if args.classifier_dropout is not None:
-            raise ValueError(
+            raise InputError(
                 f"--classifier-dropout {args.classifier_dropout}: what finds answers has no "
                 "dropout before its output layer; leave it out"
             )
@@ -148,7 +149,7 @@ def check_spans(args: Any, target: str) -> None:
     }
     found = [flag for flag, given in asked.items() if given]
     if found:
-        raise ValueError(
+        raise InputError(
             f"{', '.join(found)}: this model answers questions, but the data folder is for "
             f"{target}: take another architecture, or a folder of `prepare questions`"
         )

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from ..errors import InputError
 from ..nn.ancestor_attention import SyntaxLayers
 from ..nn.attention import GlobalMixer, SelfAttention
 from ..nn.bert import BertShape
@@ -22,7 +23,7 @@ def needs_of(args: BertOptions) -> Needs:
     """Return what a model of resolved options reads.
 
     Raises:
-        ValueError: features or layers that do not fit; names the option and the choices.
+        InputError: features or layers that do not fit; names the option and the choices.
     """
     rules = read_rules(args.local_attention, args)
     read_layers(args.local_layers, args.num_hidden_layers, "--local-layers")
@@ -49,10 +50,10 @@ def reads_trees(args: BertOptions) -> bool:
     """Whether a model reads parse trees, or would but for ``--tree-source full``.
 
     Raises:
-        ValueError: that option for a model whose trees are no masks.
+        InputError: that option for a model whose trees are no masks.
     """
     if is_full(args) and args.parent_loss_weight > 0:
-        raise ValueError(
+        raise InputError(
             "--tree-source full: the loss of --parent-loss-weight has no mask; choices: "
             "shuffled, random, chain, or --parent-loss-weight 0"
         )

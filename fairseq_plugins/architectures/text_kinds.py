@@ -54,7 +54,7 @@ class TextKind:
                 among them, others are passed over.
 
         Raises:
-            ValueError: says which, and why.
+            InputError: says which, and why.
         """
         known = [one for one in fields(self.options) if one.name in options]
         own = {

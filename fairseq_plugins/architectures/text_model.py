@@ -45,7 +45,7 @@ class TextModel(nn.Module):
         answerability_weight: of the loss of judging whether a question has an answer.
 
     Raises:
-        ValueError: options or a vocabulary that do not fit together.
+        InputError: options or a vocabulary that do not fit together.
     """
 
     def __init__(self, args: BertOptions, vocabulary: Vocabulary, layers: Sequence[Layer]) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, NamedTuple
 
+from ..errors import InputError
 from ..option_flags import flag_of
 from .bert_options import BEFORE
 from .local_options import read_local
@@ -83,7 +84,7 @@ def check_read(args: Any, parts: Sequence[Part], presets: Mapping[str, Any]) -> 
             releases (`BEFORE`), are nobody's wish.
 
     Raises:
-        ValueError: names the option, and the one by which the model has no such part.
+        InputError: names the option, and the one by which the model has no such part.
     """
     defaults = {one.name: one.default for one in fields(args)}
     for part in parts:
@@ -91,7 +92,7 @@ def check_read(args: Any, parts: Sequence[Part], presets: Mapping[str, Any]) -> 
         for name in () if part.is_there(switch) else part.reads:
             value = getattr(args, name)
             if value not in (None, defaults[name], presets.get(name), BEFORE.get(name)):
-                raise ValueError(
+                raise InputError(
                     f"{flag_of(name)} {value}: this model has no {part.name} "
                     f"({flag_of(part.option)} {switch}), so nothing would read it; leave it out"
                 )

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from ..corpora.conllu import Word
+from ..errors import InputError
 from .error_rules import WordEdit
 
 _NEW = ("X", "dep")  # part of speech and relation of a word that came
@@ -39,7 +40,7 @@ def carried_tree(words: Sequence[Word], edits: Sequence[WordEdit]) -> list[Carri
         Its words; again one tree.
 
     Raises:
-        ValueError: the words are no tree with one root.
+        InputError: the words are no tree with one root.
     """
     heads = _checked([word.head for word in words])
     forms, sources = _after(words, edits)
@@ -69,11 +70,11 @@ def _checked(heads: Sequence[int | None]) -> list[int]:
         while at:
             head = heads[at - 1]
             if at in seen or head is None or head > len(heads):
-                raise ValueError(f"word {start}: no tree leads from it to a root")
+                raise InputError(f"word {start}: no tree leads from it to a root")
             seen.add(at)
             at = head
     if sum(not head for head in heads) != 1:
-        raise ValueError(f"{sum(not head for head in heads)} roots in the place of one")
+        raise InputError(f"{sum(not head for head in heads)} roots in the place of one")
     return [head or 0 for head in heads]
 
 

@@ -14,6 +14,7 @@ from random import Random
 
 from ..corpora.conllu import Line, Word, read_blocks, sentence_id, treebank_words
 from ..corpora.readers.tokens import CORRECT, INCORRECT
+from ..errors import InputError
 from ..files import write_text
 from ..messages import quoted
 from ..option_flags import check, option
@@ -28,7 +29,7 @@ class Injection:
     """What is put in, and how much of it.
 
     Raises:
-        ValueError: a share outside 0 … 1, or an unknown kind.
+        InputError: a share outside 0 … 1, or an unknown kind.
     """
 
     seed: int = option("seed of all random choices")
@@ -45,7 +46,7 @@ class Injection:
         """Check the values."""
         check(self)
         if not set(self.names) <= RULES.keys() or len(set(self.names)) != len(self.names):
-            raise ValueError(f"--kinds {self.kinds!r}: choices, each once, are {', '.join(RULES)}")
+            raise InputError(f"--kinds {self.kinds!r}: choices, each once, are {', '.join(RULES)}")
 
     @property
     def names(self) -> list[str]:
@@ -140,7 +141,7 @@ def inject_file(
 
     Raises:
         FileNotFoundError: no such file, or no folder to write into.
-        ValueError: a sentence that is no CoNLL-U or, with trees, no tree; a word with a blank
+        InputError: a sentence that is no CoNLL-U or, with trees, no tree; a word with a blank
             inside; with file and line. Or two of the files are one.
     """
     source = Path(source)
@@ -156,7 +157,7 @@ def inject_file(
         if trees:
             parsed += _parsed(words, done.edits, f"{source}:{words[0].line}")
     if not rows:
-        raise ValueError(f"{source}: no sentences")
+        raise InputError(f"{source}: no sentences")
     if trees:
         write_text(trees, "".join(parsed))
     write_text(output, "".join(rows))
@@ -172,7 +173,7 @@ def _check_paths(source: Path, outputs: Mapping[str, Path | None]) -> None:
         if path and not Path(path).parent.is_dir():
             raise FileNotFoundError(f"{flag}: no folder {str(Path(path).parent)!r}")
         if path and (other := places.setdefault(Path(path).resolve(), flag)) != flag:
-            raise ValueError(f"{flag} {str(path)!r} is {other}")
+            raise InputError(f"{flag} {str(path)!r} is {other}")
 
 
 def _checked_words(block: Sequence[Line], source: Path) -> list[Word]:
@@ -181,7 +182,7 @@ def _checked_words(block: Sequence[Line], source: Path) -> list[Word]:
     for word in words:
         if not word.form or any(character.isspace() for character in word.form):
             what = f"word {quoted(word.form)} is empty or has a blank inside"
-            raise ValueError(f"{source}:{word.line}: {what}")
+            raise InputError(f"{source}:{word.line}: {what}")
     return words
 
 
@@ -189,8 +190,8 @@ def _parsed(words: Sequence[Word], edits: Sequence[WordEdit], place: str) -> Ite
     """Yield the lines of a sentence with its errors as CoNLL-U."""
     try:
         carried = carried_tree(words, edits)
-    except ValueError as error:
-        raise ValueError(f"{place}: {error}") from None
+    except InputError as error:
+        raise InputError(f"{place}: {error}") from None
     for number, word in enumerate(carried, 1):
         columns = (number, word.form, "_", word.upos, "_", "_", word.head, word.relation, "_", "_")
         yield "\t".join(map(str, columns)) + "\n"

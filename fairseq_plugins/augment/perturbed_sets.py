@@ -22,6 +22,7 @@ from ..corpora.readers.foreign import (
 from ..corpora.readers.options import ReadOptions
 from ..corpora.squad import JSON_KINDS
 from ..data.manifest import Manifest
+from ..errors import InputError
 from ..messages import quoted
 from .perturbation.record import CHANGES, ORIGINAL, RECORD
 
@@ -62,10 +63,10 @@ def expected_of(manifest: Manifest) -> Expected:
     """Return what the models of a prepared folder read and answer.
 
     Raises:
-        ValueError: they label words.
+        InputError: they label words.
     """
     if manifest.target == "word_labels":
-        raise ValueError(
+        raise InputError(
             f"a model of {manifest.dataset!r} labels words; perturbed sets are for models of "
             "sentences and pairs of sentences"
         )
@@ -82,7 +83,7 @@ def read_sets(paths: Sequence[str | Path], manifest: Manifest) -> list[Perturbed
 
     Raises:
         FileNotFoundError: nothing there, or a part of it is missing.
-        ValueError: a damaged file; sets for other models; labels that the model does not know, or
+        InputError: a damaged file; sets for other models; labels that the model does not know, or
             that contradict the record of changes; two sets of one name.
     """
     expected = expected_of(manifest)
@@ -120,7 +121,7 @@ def _places(path: str | Path) -> Iterator[tuple[Path, str]]:
     elif place.is_dir() or place.suffix == ".json":
         yield transformed_file(place)[0], task
     elif place.exists():
-        raise ValueError(f"{path} is no perturbed set; expected {KINDS}")
+        raise InputError(f"{path} is no perturbed set; expected {KINDS}")
     else:
         raise FileNotFoundError(f"{path}: no such file or folder; expected {KINDS}")
 
@@ -140,13 +141,13 @@ def _check_names(sets: Sequence[PerturbedExamples]) -> None:
     for one in sets:
         name = one.name
         if not name.strip(". ") or set(name) & set("/\\\0\t\n") or name.endswith(WHOLE):
-            raise ValueError(
+            raise InputError(
                 f"{one.source}: transformation {name!r} cannot name a file of predictions; such "
                 f"names are no paths, and do not end in {WHOLE!r}"
             )
         other = first.setdefault(one.name, one)
         if other is not one:
-            raise ValueError(f"{other.source} and {one.source} are both {one.name}: name one")
+            raise InputError(f"{other.source} and {one.source} are both {one.name}: name one")
 
 
 def read_perturbed(folder: Path, expected: Expected, options: ReadOptions) -> PerturbedExamples:
@@ -159,13 +160,13 @@ def read_perturbed(folder: Path, expected: Expected, options: ReadOptions) -> Pe
 
     Raises:
         FileNotFoundError: a file is missing, the originals among them.
-        ValueError: a damaged file, another kind of dataset than the model's, a label that the
+        InputError: a damaged file, another kind of dataset than the model's, a label that the
             model does not know, or parts that contradict each other; with file and line.
     """
     record = _read_record(folder / RECORD)
     dataset, split = get_dataset(record["dataset"]), record["split"]
     if dataset.target != expected.target:
-        raise ValueError(
+        raise InputError(
             f"{folder / RECORD}: dataset {dataset.name!r} has {GOLD[dataset.target]}, but the "
             f"model gives {GOLD[expected.target]}"
         )
@@ -193,11 +194,11 @@ def _read_record(path: Path) -> dict[str, Any]:
     _check_kinds(record, dict.fromkeys(("dataset", "split", "transformation"), str), path)
     try:
         splits = get_dataset(record["dataset"]).splits
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
     if record["split"] not in splits:
         choices = ", ".join(splits)
-        raise ValueError(f"{path}: unknown split {quoted(record['split'])}; choices: {choices}")
+        raise InputError(f"{path}: unknown split {quoted(record['split'])}; choices: {choices}")
     return record
 
 
@@ -205,7 +206,7 @@ def _check_kinds(found: dict[str, Any], kinds: dict[str, type], where: object) -
     for name, kind in kinds.items():
         if not isinstance(found.get(name), kind):
             shown = quoted(found.get(name))
-            raise ValueError(f"{where}: {name!r} is {shown}, expected {JSON_KINDS[kind]}")
+            raise InputError(f"{where}: {name!r} is {shown}, expected {JSON_KINDS[kind]}")
 
 
 def _check_changes(
@@ -223,7 +224,7 @@ def _check_changes(
     kept = [change for change in changes if change[1]["changed"]]
     count = len(after[1])
     if count not in (len(kept), len(changes)):
-        raise ValueError(
+        raise InputError(
             f"{after[0]} has {count} examples, but {path} tells of {len(kept)} changed ones among "
             f"{len(changes)}"
         )
@@ -243,7 +244,7 @@ def _check_same(found: dict[str, Any], recorded: dict[str, Any], place: str, oth
     """Refuse an example that is not what is recorded of it."""
     for name, value in recorded.items():
         if found[name] != value:
-            raise ValueError(
+            raise InputError(
                 f"{place}: {name} {quoted(found[name], SHOWN)} contradicts {other}, where it is "
                 f"{quoted(value, SHOWN)}"
             )

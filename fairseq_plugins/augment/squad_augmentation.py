@@ -16,6 +16,7 @@ from typing import IO, Any
 
 from .. import __version__
 from ..corpora.squad import VERSION, Paragraph, Question, Squad, dump, read
+from ..errors import InputError
 from ..files import open_own, sha256, try_lock, write_text
 from ..messages import quoted
 from .squad_augmentation_options import AugmentOptions, TranslationStep
@@ -75,7 +76,7 @@ def augment(options: AugmentOptions, load_translator: LoadTranslator) -> Augment
         load_translator: makes a translator of a step that names a checkpoint.
 
     Raises:
-        ValueError, FileNotFoundError: bad input (see `squad.read`); an id that is there already; a
+        InputError, FileNotFoundError: bad input (see `squad.read`); an id that is there already; a
             checkpoint or command that does not translate (see `translators`).
     """
     squad = read(options.input)
@@ -104,7 +105,7 @@ def _check_ids(known: set[str], chosen: Sequence[Question], options: AugmentOpti
     for question in chosen:
         name = question.id + options.suffix
         if name in known:
-            raise ValueError(
+            raise InputError(
                 f"{options.input} has a question {quoted(name)} already, as a paraphrase of "
                 f"{quoted(question.id)} would be called; was it augmented before? Give another "
                 "--suffix"
@@ -116,8 +117,8 @@ def _translator(step: TranslationStep, options: AugmentOptions, load: LoadTransl
         return run_command(step.command, step.flag)
     try:
         return load(step, options)
-    except ValueError as error:
-        raise ValueError(
+    except InputError as error:
+        raise InputError(
             f"{step.flag}: {error}; any other translator goes through {step.flag}-command"
         ) from None
 
@@ -139,12 +140,12 @@ def open_work(
         What was translated before, and a function that keeps another chunk.
 
     Raises:
-        ValueError: another process works with the file, or it is a link.
+        InputError: another process works with the file, or it is a link.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with open_own(path) as stream:
         if not try_lock(stream, path):
-            raise ValueError(f"{path} is in use: another augmentation writes this output")
+            raise InputError(f"{path} is in use: another augmentation writes this output")
         found = _read(stream, path, fingerprint)
 
         def keep(chunk: dict[str, str]) -> None:

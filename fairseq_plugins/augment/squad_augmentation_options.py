@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ..errors import InputError
 from ..files import sha256
 from ..option_flags import check, option
 from .translators import CHUNK
@@ -40,7 +41,7 @@ class AugmentOptions:
     """Which questions to paraphrase, and how.
 
     Raises:
-        ValueError: a value out of range, nothing that translates, or an output that is there.
+        InputError: a value out of range, nothing that translates, or an output that is there.
         FileNotFoundError: no such input or checkpoint.
     """
 
@@ -100,22 +101,22 @@ class AugmentOptions:
         """Check what can be checked without reading a file."""
         check(self)
         if not (self.max_ratio == 0 or self.max_ratio >= 1):
-            raise ValueError(f"--max-ratio {self.max_ratio}: 0 (off) or at least 1")
+            raise InputError(f"--max-ratio {self.max_ratio}: 0 (off) or at least 1")
         if not self.suffix or self.suffix != "".join(self.suffix.split()):
-            raise ValueError(
+            raise InputError(
                 f"--suffix {self.suffix!r}: must be some characters, none of them blank"
             )
         if not Path(self.input).is_file():
             raise FileNotFoundError(f"no file {self.input!r}")
         for path in self.results:
             if path.resolve() == Path(self.input).resolve():
-                raise ValueError(
+                raise InputError(
                     f"{path} would replace the input {self.input}: name another output"
                 )
             if path.is_dir():
-                raise ValueError(f"{path} is a folder: name a file for the output")
+                raise InputError(f"{path} is a folder: name a file for the output")
         if Path(self.output).exists() and not self.overwrite:
-            raise ValueError(f"{self.output} is there already: name another or give --overwrite")
+            raise InputError(f"{self.output} is there already: name another or give --overwrite")
         for step in self.steps:
             if step.checkpoint and not Path(step.checkpoint).is_file():
                 raise FileNotFoundError(f"{step.flag}: no file {step.checkpoint!r}")
@@ -125,7 +126,7 @@ class AugmentOptions:
         """What translates, one after the other.
 
         Raises:
-            ValueError: nothing, only one way, or more than one for a way.
+            InputError: nothing, only one way, or more than one for a way.
         """
         ways = [("--forward", self.forward, self.forward_data, self.forward_command)]
         ways += [("--backward", self.backward, self.backward_data, self.backward_command)]
@@ -133,7 +134,7 @@ class AugmentOptions:
         if self.command and not any(given):
             return [TranslationStep("--command", command=self.command)]
         if self.command or given != [1, 1]:
-            raise ValueError(
+            raise InputError(
                 "what translates is either --command, or one for each way: --forward or "
                 "--forward-command, and --backward or --backward-command"
             )

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from tqdm import tqdm
 
+from ..errors import InputError
+
 Translate = Callable[[Sequence[str]], Sequence[str]]
 CHUNK = 256  # sentences at a time
 
@@ -31,11 +33,11 @@ def translate_chunk(texts: Sequence[str], translate: Translate) -> dict[str, str
         Each text with what it became, which may be empty.
 
     Raises:
-        ValueError: another number of sentences came back.
+        InputError: another number of sentences came back.
     """
     back = translate([one_line(text) for text in texts])
     if len(back) != len(texts):
-        raise ValueError(
+        raise InputError(
             f"{len(texts)} sentences went in, {len(back)} came back; there must be one a line, in "
             "the same order"
         )
@@ -66,7 +68,7 @@ def translate_all(
         Each text with what it became, which may be empty.
 
     Raises:
-        ValueError: another number of sentences came back.
+        InputError: another number of sentences came back.
     """
     found, distinct = {} if found is None else found, list(dict.fromkeys(texts))
     with tqdm(total=len(distinct), desc=title, unit=unit) as bar:
@@ -101,7 +103,7 @@ def run_command(command: str, flag: str) -> Translate:
         flag: that gave it, for errors.
 
     Raises:
-        ValueError: when called: it fails, writes no UTF-8, or another number of lines.
+        InputError: when called: it fails, writes no UTF-8, or another number of lines.
     """
 
     def translate(texts: Sequence[str]) -> list[str]:
@@ -110,14 +112,14 @@ def run_command(command: str, flag: str) -> Translate:
         said = done.stderr.decode(errors="replace").strip().splitlines()
         last = f": {said[-1]}" if said else ""
         if done.returncode:
-            raise ValueError(f"{flag} {command!r} ended with status {done.returncode}{last}")
+            raise InputError(f"{flag} {command!r} ended with status {done.returncode}{last}")
         try:
             out = done.stdout.decode()
         except UnicodeDecodeError:
-            raise ValueError(f"{flag} {command!r} wrote no UTF-8") from None
+            raise InputError(f"{flag} {command!r} wrote no UTF-8") from None
         lines = out.removesuffix("\n").split("\n") if out else []
         if len(lines) != len(texts):
-            raise ValueError(
+            raise InputError(
                 f"{flag} {command!r}: {len(texts)} sentences went in, {len(lines)} came back; "
                 f"there must be one a line, in the same order{last}"
             )

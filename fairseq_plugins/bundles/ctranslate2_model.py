@@ -19,6 +19,7 @@ import ctranslate2
 import numpy as np
 from ctranslate2.specs import common_spec, model_spec, transformer_spec
 
+from ..errors import InputError
 from ..files import write_text
 from ..messages import named
 from ..text_reading import read_text
@@ -67,9 +68,9 @@ class Search:
         least = {"beam": 1, "nbest": 1, "max_tokens": 1, "longest": 1}
         for name, number in least.items():
             if getattr(self, name) < number:
-                raise ValueError(f"{name} is {getattr(self, name)}; it is {number} at least")
+                raise InputError(f"{name} is {getattr(self, name)}; it is {number} at least")
         if self.nbest > self.beam:
-            raise ValueError(f"nbest is {self.nbest}, but a beam of {self.beam} finds no more")
+            raise InputError(f"nbest is {self.nbest}, but a beam of {self.beam} finds no more")
 
 
 def token(number: int) -> str:
@@ -92,16 +93,16 @@ def write_model(
         int8: whether matrices are kept as bytes, with a scale for each row.
 
     Raises:
-        ValueError: weights that the layout does not have, or lacks.
+        InputError: weights that the layout does not have, or lacks.
     """
     shapes = layout.shapes()
     if weights.keys() != shapes.keys():
-        raise ValueError(f"weights {named(sorted(weights.keys() ^ shapes.keys()))} do not fit")
+        raise InputError(f"weights {named(sorted(weights.keys() ^ shapes.keys()))} do not fit")
     spec = _empty_spec(layout)
     for name, shape in shapes.items():
         found = np.array(weights[name], dtype=FLOAT32, order="C")  # quantised in place
         if found.shape != shape:
-            raise ValueError(f"{name} has shape {found.shape}, not {shape}")
+            raise InputError(f"{name} has shape {found.shape}, not {shape}")
         scope, _, leaf = name.rpartition("/")
         setattr(model_spec.index_spec(spec, scope), leaf, found)
     for side in ("source", "target"):
@@ -160,31 +161,31 @@ def _source_names(layout: Layout) -> list[str]:
 
 
 def check_folder(folder: Path, layout: Layout, *, int8: bool) -> None:
-    """Refuse a folder that is not as `write_model` leaves it (ValueError)."""
+    """Refuse a folder that is not as `write_model` leaves it (InputError)."""
     names = {SETTINGS, "target_vocabulary.json", *_source_names(layout)}
     held = {path.name for path in folder.iterdir()}
     if held != {WEIGHTS, *names}:
         wrong = named(sorted(held ^ {WEIGHTS, *names}))
-        raise ValueError(f"{folder}: {wrong} should not be there, or is missing")
+        raise InputError(f"{folder}: {wrong} should not be there, or is missing")
     _check_weights(folder / WEIGHTS, layout, int8=int8)  # before anything has the sizes it says
     for name, content in _texts(layout).items():
         try:
             found = json.loads(read_text(folder / name))
         except (ValueError, RecursionError) as error:
-            raise ValueError(f"{folder / name} is no JSON: {error}") from None
+            raise InputError(f"{folder / name} is no JSON: {error}") from None
         if json.dumps(found, sort_keys=True) != json.dumps(content, sort_keys=True):  # 0 == False
-            raise ValueError(f"{folder / name} does not fit the model that the bundle describes")
+            raise InputError(f"{folder / name} does not fit the model that the bundle describes")
 
 
 def _check_weights(path: Path, layout: Layout, *, int8: bool) -> None:
-    """Compare a file of weights with a layout (ValueError); the sizes it says are not trusted."""
+    """Compare a file of weights with a layout (InputError); the sizes it says are not trusted."""
     with path.open("rb") as stream:
         try:
             spec = _empty_spec(layout)
             kinds = _wanted(layout, int8=int8)
             check_weights(stream, (spec.name, spec.revision), kinds, _settings(spec))
-        except ValueError as error:
-            raise ValueError(f"{path} is no model of its bundle: {error}") from None
+        except InputError as error:
+            raise InputError(f"{path} is no model of its bundle: {error}") from None
 
 
 def _wanted(layout: Layout, *, int8: bool) -> Kinds:
@@ -214,7 +215,7 @@ class Model:
         compute_type: of CTranslate2; ``default`` computes as weights are kept.
 
     Raises:
-        ValueError: a folder that is refused.
+        InputError: a folder that is refused.
     """
 
     def __init__(
@@ -232,7 +233,7 @@ class Model:
         try:
             self._translator = ctranslate2.Translator(str(folder), "cpu", **how)
         except (RuntimeError, ValueError) as error:
-            raise ValueError(f"{folder}: CTranslate2 cannot read it: {error}") from None
+            raise InputError(f"{folder}: CTranslate2 cannot read it: {error}") from None
         self.layout = layout
 
     def translate(self, rows: Sequence[Row], search: Search) -> list[list[tuple[list[int], float]]]:

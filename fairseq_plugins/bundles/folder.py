@@ -66,7 +66,7 @@ def read_folder(bundle: Bundle, kind: FolderKind) -> Manifest:
     """Return the manifest of a bundle, all whose files are there.
 
     Raises:
-        FileNotFoundError, ValueError: a file that its index does not name, a manifest of another
+        FileNotFoundError, InputError: a file that its index does not name, a manifest of another
             kind.
     """
     bundle.path(manifests.FILE_NAME)
@@ -80,7 +80,7 @@ def pipeline_of(bundle: Bundle) -> str | None:
     """Return the pipeline that a bundle brings, as ``--spacy-model`` takes it; None without one.
 
     Raises:
-        ValueError: one that asks for more than plain parts, see `check_pipeline`.
+        InputError: one that asks for more than plain parts, see `check_pipeline`.
     """
     files = bundle.inside(PIPELINE)
     if not files:
@@ -95,7 +95,7 @@ def keep_pipeline(annotator: Any, output: Path) -> None:
     """Copy the files of a loaded annotator (`text.annotate`, `text.udpipe`) into a bundle.
 
     Raises:
-        ValueError: a pipeline that a bundle could not load again; see `check_pipeline`.
+        InputError: a pipeline that a bundle could not load again; see `check_pipeline`.
     """
     files = Path(annotator.files)
     if files.is_file():

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ..errors import InputError
 from ..files import complete_folder, sha256, sync, write_text
 from ..messages import named, quoted
 from ..text_reading import read_text
@@ -59,10 +60,10 @@ class Bundle:
         """Return the path of one of its files.
 
         Raises:
-            ValueError: the index names no such file.
+            InputError: the index names no such file.
         """
         if name not in self.files:
-            raise ValueError(f"{self.folder / FILE_NAME} names no file {name!r}: it is incomplete")
+            raise InputError(f"{self.folder / FILE_NAME} names no file {name!r}: it is incomplete")
         return self.folder / name
 
     def inside(self, folder: str) -> list[str]:
@@ -90,13 +91,13 @@ def found_bundles(path: str | Path | Sequence[str | Path]) -> list[Path]:
         Nothing where none of them is a bundle.
 
     Raises:
-        ValueError: some are bundles and others are not.
+        InputError: some are bundles and others are not.
     """
     parts = listed(path)
     bundles = [part for part in parts if is_bundle(part)]
     if bundles and len(bundles) < len(parts):
         other = next(part for part in parts if not is_bundle(part))
-        raise ValueError(f"{bundles[0]} is a bundle and {other} is none: they make no ensemble")
+        raise InputError(f"{bundles[0]} is a bundle and {other} is none: they make no ensemble")
     return bundles
 
 
@@ -115,7 +116,7 @@ def new_bundle(
         kind, task, content, versions: see `Bundle`; ``content`` may still grow inside the block.
 
     Raises:
-        ValueError: ``output`` is taken.
+        InputError: ``output`` is taken.
     """
     with complete_folder(output) as temporary:
         yield temporary
@@ -131,7 +132,7 @@ def open_bundle(folder: str | Path) -> Bundle:
 
     Raises:
         FileNotFoundError: there is no index, or a file that it names is missing.
-        ValueError: no index of this release, a name that leads elsewhere, a link, a file that
+        InputError: no index of this release, a name that leads elsewhere, a link, a file that
             differs, or one in an inner folder that the index does not name.
     """
     folder = Path(folder)
@@ -142,7 +143,7 @@ def open_bundle(folder: str | Path) -> Bundle:
     for part in sorted(inner):
         strange = [name for name in _all_files(folder, part) if name not in bundle.files]
         if strange:
-            raise ValueError(
+            raise InputError(
                 f"{folder}: {named(strange)} in its folder {part!r} is not named in {FILE_NAME}; "
                 "it was changed after it was made: take an unchanged copy"
             )
@@ -157,25 +158,25 @@ def read_index(folder: Path) -> Bundle:
             f"{path} is missing: {folder} is no bundle (fairseq-plugins export makes one)"
         )
     if path.is_symlink() or path.stat().st_size > LONGEST_INDEX:
-        raise ValueError(f"{path} is a link, or larger than {LONGEST_INDEX:,} bytes")
+        raise InputError(f"{path} is a link, or larger than {LONGEST_INDEX:,} bytes")
     try:
         body = json.loads(read_text(path))
         form, version = body["format"], body["format_version"]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        raise ValueError(f"{path} is no index of a bundle: {error!r}") from None
+        raise InputError(f"{path} is no index of a bundle: {error!r}") from None
     if (form, version) != (FORMAT, VERSION):
-        raise ValueError(
+        raise InputError(
             f"{path} has format {quoted(form)} version {quoted(version)}; this release reads "
             f"{FORMAT!r} version {VERSION}"
         )
     kinds = {"kind": str, "task": str, "content": dict, "files": dict, "versions": dict}
     for name, kind in kinds.items():
         if type(body.get(name)) is not kind:
-            raise ValueError(f"{path}: {name!r} is {quoted(body.get(name))}, not of its type")
+            raise InputError(f"{path}: {name!r} is {quoted(body.get(name))}, not of its type")
     if body["kind"] not in KINDS:
-        raise ValueError(f"{path}: kind {quoted(body['kind'])}; choices: {', '.join(KINDS)}")
+        raise InputError(f"{path}: kind {quoted(body['kind'])}; choices: {', '.join(KINDS)}")
     if not body["task"].isidentifier() or len(body["task"]) > LONGEST_NAME:
-        raise ValueError(f"{path}: task {quoted(body['task'])} is no name")
+        raise InputError(f"{path}: task {quoted(body['task'])} is no name")
     _check_entries(path, body["files"])
     return Bundle(folder, **{name: body[name] for name in kinds})
 
@@ -184,10 +185,10 @@ def _check_entries(path: object, files: dict[str, Any]) -> None:
     """Refuse an index whose files have other names or descriptions than `new_bundle` writes."""
     for name, entry in files.items():
         if not _NAME.fullmatch(name) or name == FILE_NAME:
-            raise ValueError(f"{path}: {quoted(name)} is no name of a file in a bundle")
+            raise InputError(f"{path}: {quoted(name)} is no name of a file in a bundle")
         size, digest = (entry.get(k) if isinstance(entry, dict) else 0 for k in ("size", "sha256"))
         if type(size) is not int or not isinstance(digest, str) or not _DIGEST.fullmatch(digest):
-            raise ValueError(f"{path}: the entry of {quoted(name)} has no size and SHA-256")
+            raise InputError(f"{path}: the entry of {quoted(name)} has no size and SHA-256")
 
 
 def _check_file(folder: Path, name: str, entry: dict[str, Any]) -> None:
@@ -196,13 +197,13 @@ def _check_file(folder: Path, name: str, entry: dict[str, Any]) -> None:
     for part in name.split("/"):
         path = path / part
         if path.is_symlink():
-            raise ValueError(f"{path} is a symbolic link: a bundle has its files in itself")
+            raise InputError(f"{path} is a symbolic link: a bundle has its files in itself")
     if not path.is_file():
         raise FileNotFoundError(f"{path} is missing: the bundle is incomplete")
     if (size := path.stat().st_size) != entry["size"]:
-        raise ValueError(f"{path} has {size} bytes, but was written with {entry['size']}")
+        raise InputError(f"{path} has {size} bytes, but was written with {entry['size']}")
     if sha256(path) != entry["sha256"]:
-        raise ValueError(f"{path} has other bytes than were written (SHA-256)")
+        raise InputError(f"{path} has other bytes than were written (SHA-256)")
 
 
 def _described(path: Path) -> dict[str, Any]:

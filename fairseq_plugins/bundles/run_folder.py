@@ -22,6 +22,7 @@ from typing import Any
 
 from ..data.manifest import FILE_NAME, TRANSLATION, Manifest, changes
 from ..data.products import check_whole, faults, record_products, split_digests
+from ..errors import InputError
 from ..files import complete_folder, refuse_link, sha256, write_text
 from ..messages import named
 from ..text_reading import read_text
@@ -91,7 +92,7 @@ def check_place(run: Path, folder: Path) -> bool:
     """Tell whether a run already keeps what it would keep of a prepared folder.
 
     Raises:
-        ValueError: its place is taken by something else, or by a link; or it has checkpoints and
+        InputError: its place is taken by something else, or by a link; or it has checkpoints and
             keeps another folder, which they are of.
     """
     place = run / FOLDER
@@ -99,13 +100,13 @@ def check_place(run: Path, folder: Path) -> bool:
     if not place.exists() or place.resolve() == folder.resolve():
         return place.exists()
     if not _is_copy(place):
-        raise ValueError(
+        raise InputError(
             f"{place} is there, and is nothing that a run keeps of a prepared folder: choose "
             "another --save-dir"
         )
     difference = unlike(place, folder)
     if difference and (checkpoints := sorted(path.name for path in run.glob("*.pt"))):
-        raise ValueError(
+        raise InputError(
             f"{run} holds {named(checkpoints, SHOWN)}, trained on another prepared folder than "
             f"{folder} ({difference}): choose another --save-dir, or remove {place} to go on with "
             "them all the same"
@@ -117,7 +118,7 @@ def _is_copy(place: Path) -> bool:
     """Tell whether a folder is one that `results keep` wrote, which has no data."""
     try:
         return not Manifest.load(place).splits
-    except (OSError, ValueError):
+    except (OSError, InputError):
         return False
 
 
@@ -154,7 +155,7 @@ def unlike(copy: Path, folder: Path) -> str:
         kept, manifest = open_copy(copy), Manifest.load(folder)
         check_whole(folder, manifest, partial=manifest.kind is TRANSLATION)
         found = changes(_decisive(copy, kept), _decisive(folder, manifest))
-    except (OSError, ValueError) as error:
+    except (OSError, InputError) as error:
         return str(error)
     return named(found, SHOWN, between="; ", none="")
 
@@ -180,7 +181,7 @@ def open_copy(place: Path) -> Manifest:
     """Return the manifest of a run's copy, all whose files are as they were written.
 
     Raises:
-        FileNotFoundError, ValueError: a file that is missing, a link, or other than it was.
+        FileNotFoundError, InputError: a file that is missing, a link, or other than it was.
     """
     for path in (place, place / FILE_NAME):
         _refuse_link(path)
@@ -194,7 +195,7 @@ def open_copy(place: Path) -> Manifest:
 
 def _refuse_link(path: Path) -> None:
     if path.is_symlink():
-        raise ValueError(f"{path} is a symbolic link: a run has what it keeps in itself")
+        raise InputError(f"{path} is a symbolic link: a run has what it keeps in itself")
 
 
 def prepared_folder(checkpoint: Path, origin: Origin, given: str | Path | None = None) -> str:
@@ -205,7 +206,7 @@ def prepared_folder(checkpoint: Path, origin: Origin, given: str | Path | None =
 
     Raises:
         FileNotFoundError: there is none of these.
-        ValueError: a copy that was changed, or no copy, and a folder of other data in its place.
+        InputError: a copy that was changed, or no copy, and a folder of other data in its place.
     """
     if given and _is_there(str(given)):
         return str(given)
@@ -227,7 +228,7 @@ def prepared_folder(checkpoint: Path, origin: Origin, given: str | Path | None =
     for folder, why in there.items():
         changed = f"{folder} is not as it was when {checkpoint} was trained ({why})"
         if own is None:
-            raise ValueError(f"{changed}; {_CURE}, or take what is there with --data {folder}")
+            raise InputError(f"{changed}; {_CURE}, or take what is there with --data {folder}")
         now = f"--data {folder} takes what is there now"
         logger.warning("%s: text is read by the run's own copy, %s; %s", changed, own, now)
     return str(own)
@@ -237,7 +238,7 @@ def _difference(origin: Origin, folder: Path, copy: Path | None) -> str:
     """Say why a folder is not the one of a training; empty if it may be."""
     try:
         return origin.other_data(folder, copy) or (unlike(copy, folder) if copy else "")
-    except (OSError, ValueError) as error:
+    except (OSError, InputError) as error:
         return str(error)
 
 

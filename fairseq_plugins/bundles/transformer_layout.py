@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
+from ..errors import InputError
 from ..messages import quoted
 
 ACTIVATIONS = ("relu", "gelu", "gelu_tanh", "tanh")
@@ -69,7 +70,7 @@ class Layout:
         """Read a layout that `dataclasses.asdict` wrote; ``where`` it stands is for messages.
 
         Raises:
-            ValueError: it is none, or one of impossible sizes.
+            InputError: it is none, or one of impossible sizes.
         """
         said = _closed(said, cls, where)
         sides: dict[str, Any] = {
@@ -77,7 +78,7 @@ class Layout:
         }
         found = cls(**(sides | {**said, **sides, "factors": tuple(said["factors"])}))
         for problem in found.problems():
-            raise ValueError(f"{where}: {problem}")
+            raise InputError(f"{where}: {problem}")
         return found
 
     def problems(self) -> Iterator[str]:
@@ -150,8 +151,8 @@ def _closed(said: Any, kind: type, where: object) -> Mapping[str, Any]:
     wanted["tuple[int, ...]"] = list
     names = {item.name: wanted[str(item.type)] for item in fields(kind)}
     if not isinstance(said, dict) or said.keys() != names.keys():
-        raise ValueError(f"{where}: {quoted(said)} is no {kind.__name__.lower()} of a model")
+        raise InputError(f"{where}: {quoted(said)} is no {kind.__name__.lower()} of a model")
     for name, type_ in names.items():
         if type(said[name]) is not type_ or type_ is list and {*map(type, said[name])} - {int}:
-            raise ValueError(f"{where}: {name!r} is {quoted(said[name])}, not of its type")
+            raise InputError(f"{where}: {name!r} is {quoted(said[name])}, not of its type")
     return said

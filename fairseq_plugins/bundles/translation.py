@@ -20,6 +20,7 @@ import numpy as np
 from ..data.inventories import bound_layers
 from ..data.manifest import TRANSLATION as TRANSLATION_FOLDER
 from ..data.manifest import Manifest
+from ..errors import InputError
 from ..files import write_text
 from ..messages import named, quoted
 from ..syntax.layers import given_names
@@ -58,21 +59,21 @@ class Contents:
         """Read what stands in an index.
 
         Raises:
-            ValueError: a bundle of another kind, or contents that are none.
+            InputError: a bundle of another kind, or contents that are none.
         """
         said, where = bundle.content, bundle.folder
         if bundle.kind != TRANSLATION:
-            raise ValueError(
+            raise InputError(
                 f"{where} is a bundle for {bundle.kind}; one for translation is wanted (others are "
                 "read by fairseq-plugins predict, answer or ask)"
             )
         features = said.get("features")
         is_list = isinstance(features, list) and {*map(type, features)} <= {str}
         if type(said.get("int8")) is not bool or not is_list:
-            raise ValueError(f"{where}: {quoted(said)} does not describe a model")
+            raise InputError(f"{where}: {quoted(said)} does not describe a model")
         layout = Layout.of(said.get("layout"), where)
         if len(features) != len(layout.factors):
-            raise ValueError(f"{where}: {len(layout.factors)} tables for {len(features)} features")
+            raise InputError(f"{where}: {len(layout.factors)} tables for {len(features)} features")
         return cls(layout, tuple(features), said["int8"])
 
 
@@ -153,25 +154,25 @@ class Translator:
 
         Raises:
             FileNotFoundError: a file is missing.
-            ValueError: a file that is not as it was written, or does not fit the others.
+            InputError: a file that is not as it was written, or does not fit the others.
         """
         bundle = bundle if isinstance(bundle, Bundle) else open_bundle(bundle)
         contents = Contents.of(bundle)
         layout, folder = contents.layout, bundle.folder
         for part in (FOLDER, TEXT):
             if not bundle.inside(part):
-                raise ValueError(f"{folder} names no files in {part!r}: it is incomplete")
+                raise InputError(f"{folder} names no files in {part!r}: it is incomplete")
         how = {"int8": contents.int8, "threads": threads, "workers": workers}
         model = Model(folder / FOLDER, layout, **how, compute_type=compute_type)
         return cls(model, folder / TEXT, contents, spacy_model or pipeline_of(bundle))
 
     def _layers(self, contents: Contents) -> list[Any]:
-        """Return the layers that the model reads, in its order; ValueError if they do not fit."""
+        """Return the layers that the model reads, in its order; InputError if they do not fit."""
         held = {layer.name: layer for layer in bound_layers(self.folder, self.manifest)}
         for name, size in zip(self.features, contents.layout.factors):
             found = len(held[name].inventory) if name in held and held[name].inventory else 0
             if found != size:
-                raise ValueError(
+                raise InputError(
                     f"{self.folder}: the model knows {size} values of {quoted(name)}, raw text has "
                     f"{found} (of {named(held)})"
                 )
@@ -182,11 +183,11 @@ class Translator:
         """What makes subwords and features of raw text; made at first use.
 
         Raises:
-            FileNotFoundError, ValueError: there is no pipeline, see `SourceEncoder.from_folder`, or
+            FileNotFoundError, InputError: there is no pipeline, see `SourceEncoder.from_folder`, or
                 the model reads layers that raw text has not.
         """
         if given := given_names(self.features):
-            raise ValueError(f"the model reads {', '.join(given)}, which raw text has not")
+            raise InputError(f"the model reads {', '.join(given)}, which raw text has not")
         return SourceEncoder.from_folder(self.folder, self.manifest, self._spacy_model)
 
     def translate(self, lines: Sequence[str], *, first: int = 1, **search: Any) -> list[str]:
@@ -211,10 +212,10 @@ class Translator:
             ``nbest`` translations of each line, best first.
 
         Raises:
-            ValueError: no list of lines, or a search that cannot be.
+            InputError: no list of lines, or a search that cannot be.
         """
         if isinstance(lines, str):
-            raise ValueError("one text was given; give a list of lines")
+            raise InputError("one text was given; give a list of lines")
         how = Search(**search)
         rows, marks = self._rows(lines, first)
         found = iter(self.of_ids([row for row, mark in zip(rows, marks) if not mark], how))
@@ -229,11 +230,11 @@ class Translator:
             search: see `hypotheses`.
 
         Raises:
-            ValueError: a line that is empty or too long.
+            InputError: a line that is empty or too long.
         """
         (row,), (mark,) = self._rows([line])
         if mark:
-            raise ValueError(
+            raise InputError(
                 f"there is nothing to translate in {line[:40]!r}: it is empty, or longer than the "
                 "model takes"
             )
@@ -288,11 +289,11 @@ class Translator:
 
 
 def _read_manifest(folder: Path) -> Manifest:
-    """Read the manifest of what raw text needs; ValueError for one that says too little."""
+    """Read the manifest of what raw text needs; InputError for one that says too little."""
     found = Manifest.load(folder, TRANSLATION_FOLDER)
     longest = found.options.get("max_characters", 1)
     if type(longest) is not int or longest < 1:
-        raise ValueError(f"{folder}: the manifest says {quoted(longest)} for 'max_characters'")
+        raise InputError(f"{folder}: the manifest says {quoted(longest)} for 'max_characters'")
     return found
 
 
@@ -306,24 +307,24 @@ def read_subwords(path: Path, size: int) -> list[str]:
 
     Raises:
         FileNotFoundError: there is no such file.
-        ValueError: other than ``size`` subwords that begin with fairseq's own symbols.
+        InputError: other than ``size`` subwords that begin with fairseq's own symbols.
     """
     if not path.is_file():
         raise FileNotFoundError(f"{path} is missing: the bundle is incomplete")
     try:
         found = json.loads(read_text(path))
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"{path} is no JSON: {error}") from None
+        raise InputError(f"{path} is no JSON: {error}") from None
     is_list = isinstance(found, list) and {*map(type, found)} <= {str}
     if not is_list or len(found) != size or tuple(found[: len(SPECIALS)]) != SPECIALS:
-        raise ValueError(f"{path} is no list of {size} subwords, {' '.join(SPECIALS)} the first")
+        raise InputError(f"{path} is no list of {size} subwords, {' '.join(SPECIALS)} the first")
     return found
 
 
 def check_single(bundles: Sequence[str | Path]) -> str | Path:
-    """Return the one bundle that is given; ValueError: there are several."""
+    """Return the one bundle that is given; InputError: there are several."""
     if len(bundles) != 1:
-        raise ValueError(
+        raise InputError(
             f"{len(bundles)} bundles: CTranslate2 decodes with one model; average the checkpoints "
             "(fairseq-plugins average) and export the result, or give them to fairseq-generate "
             "(--path A.pt:B.pt)"

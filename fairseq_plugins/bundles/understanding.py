@@ -28,6 +28,7 @@ from ..data.inventories import bound_layers
 from ..data.manifest import TEXT, Manifest, load_vocabulary
 from ..data.text_folders import open_folder
 from ..data.text_inputs import InputOptions, TextInputs
+from ..errors import InputError
 from ..evaluation.entity_spans import spans_of
 from ..messages import named, quoted
 from ..nn.quantized import quantize_
@@ -94,15 +95,15 @@ def load_bundle(
 
     Raises:
         FileNotFoundError: a file is missing.
-        ValueError: a bundle of another kind, options that are no such, weights that are not those
+        InputError: a bundle of another kind, options that are no such, weights that are not those
             of the options, or a prepared folder for other models.
     """
     where = f"{bundle.folder}: the bundle"
     if bundle.kind != UNDERSTANDING:
-        raise ValueError(f"{where} is one of {bundle.kind}, not of {UNDERSTANDING}")
+        raise InputError(f"{where} is one of {bundle.kind}, not of {UNDERSTANDING}")
     manifest = read_folder(bundle, TEXT)
     if manifest.task != bundle.task:
-        raise ValueError(f"{where} is for {bundle.task!r}, but its manifest for {manifest.task!r}")
+        raise InputError(f"{where} is for {bundle.task!r}, but its manifest for {manifest.task!r}")
     options = _inputs(_part(bundle, "input"), overrides, where)
     kind, args = _arguments(_part(bundle, "model"), where)
     layers = bound_layers(bundle.folder, manifest)
@@ -129,7 +130,7 @@ def join(first: TextInputs, other: Loaded, where: object) -> None:
     """Let an ensemble's further model read the input of the first.
 
     Raises:
-        ValueError: it has another vocabulary, other labels, values or features.
+        InputError: it has another vocabulary, other labels, values or features.
     """
     one, two = first.manifest, other.inputs.manifest
     alike = ("target", "labels", "tokenizer", "tokenize", "sentences")
@@ -137,7 +138,7 @@ def join(first: TextInputs, other: Loaded, where: object) -> None:
     if first.vocabulary.content != other.inputs.vocabulary.content:
         differing.append("vocabulary")
     if differing:
-        raise ValueError(f"{where}: its {named(differing)} are others than those of the first")
+        raise InputError(f"{where}: its {named(differing)} are others than those of the first")
     agreement.check_inventories(other.options, bound_layers(first.folder, one), first.folder)
     first.check(other.model.needs, training=False)
     first.serve(other.model.needs, other.model.max_positions())
@@ -148,11 +149,11 @@ def check_folder(data: Path, manifest: Manifest, vocabulary: bytes, args: Any) -
 
     Raises:
         FileNotFoundError: there is no such folder.
-        ValueError: it is for another task, or has another vocabulary, other labels or values.
+        InputError: it is for another task, or has another vocabulary, other labels or values.
     """
     found = open_folder(data, manifest.task)
     if load_vocabulary(data, found).content != vocabulary or found.tokenizer != manifest.tokenizer:
-        raise ValueError(f"{data} was prepared for another vocabulary than the bundle has")
+        raise InputError(f"{data} was prepared for another vocabulary than the bundle has")
     agreement.check_texts(args, found, vocabulary, bound_layers(data, found), data)
     needs = cast(TextKind, kind_of(args._name)).needs(args)
     if said := agreement.other_words(manifest.cutting, found, needs, data):
@@ -167,7 +168,7 @@ def _names(bundle: Bundle, manifest: Manifest) -> dict[str, str]:
     found = _part(bundle, "names")
     for label, name in found.items():
         if label not in manifest.labels or not isinstance(name, str) or not is_cell(name):
-            raise ValueError(
+            raise InputError(
                 f"{bundle.folder}: the index calls label {quoted(label)} {quoted(name)}: "
                 f"labels are {named(manifest.labels, none='none')}, names are texts"
             )
@@ -177,7 +178,7 @@ def _names(bundle: Bundle, manifest: Manifest) -> dict[str, str]:
 def _part(bundle: Bundle, name: str) -> dict[str, Any]:
     found = bundle.content.get(name)
     if not isinstance(found, dict):
-        raise ValueError(f"{bundle.folder}: the index says {quoted(found)} for {name!r}")
+        raise InputError(f"{bundle.folder}: the index says {quoted(found)} for {name!r}")
     return found
 
 
@@ -185,7 +186,7 @@ def _inputs(given: dict[str, Any], overrides: Mapping[str, Any], where: str) -> 
     found = InputOptions(**close(given, InputOptions, where))
     known = [spec.name for spec in fields(InputOptions)]
     if unknown := [name for name in overrides if name not in known]:
-        raise ValueError(f"{unknown[0]!r} is no option of a bundle; choices: {', '.join(known)}")
+        raise InputError(f"{unknown[0]!r} is no option of a bundle; choices: {', '.join(known)}")
     return replace(found, **close(overrides, InputOptions, "the options given"))
 
 
@@ -194,7 +195,7 @@ def _arguments(given: dict[str, Any], where: str) -> tuple[TextKind, Any]:
     arch = given.get("_name")
     kind = kind_of(arch)
     if kind is None:
-        raise ValueError(f"{where} has a model of architecture {quoted(arch)}, none of ours")
+        raise InputError(f"{where} has a model of architecture {quoted(arch)}, none of ours")
     closed = close(given, kind.options, where, without=kind.opened, before=kind.before)
     options = Namespace(**closed, _name=arch)
     options = merged(options, kind.options)
@@ -206,7 +207,7 @@ def _model(bundle: Bundle, build: Callable[[], nn.Module]) -> Any:
     """Build a model and fill it, after its sizes were compared with those of the weights."""
     form = bundle.content.get("form")
     if form not in FORMS:
-        raise ValueError(f"{bundle.folder}: form {quoted(form)}; choices: {', '.join(FORMS)}")
+        raise InputError(f"{bundle.folder}: form {quoted(form)}; choices: {', '.join(FORMS)}")
 
     def make() -> nn.Module:
         model = build()
@@ -218,7 +219,7 @@ def _model(bundle: Bundle, build: Callable[[], nn.Module]) -> Any:
     wanted = {name: tuple(value.shape) for name, value in trial.state_dict().items()}
     found = read_safetensors(path, sizes=True)
     if unlike := sorted(n for n in wanted.keys() | found if wanted.get(n) != found.get(n)):
-        raise ValueError(f"{path} does not fit the options: {named(unlike, 6)}")
+        raise InputError(f"{path} does not fit the options: {named(unlike, 6)}")
     model = make()
     model.load_state_dict(_of_type(read_safetensors(path), model.state_dict(), path))
     return model.eval()
@@ -229,6 +230,6 @@ def _of_type(
 ) -> Mapping[str, Tensor]:
     for name, value in tensors.items():
         if value.dtype != wanted[name].dtype:
-            raise ValueError(f"{path}: {name!r} is of {value.dtype}, not {wanted[name].dtype}")
+            raise InputError(f"{path}: {name!r} is of {value.dtype}, not {wanted[name].dtype}")
     check_finite(tensors, path)
     return tensors

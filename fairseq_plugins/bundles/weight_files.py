@@ -16,6 +16,7 @@ from typing import IO, Any
 
 import numpy as np
 
+from ..errors import InputError
 from ..files import BLOCK
 from ..messages import named, quoted
 
@@ -41,12 +42,12 @@ def check_weights(
         settings: numbers of NumPy that have to be these.
 
     Raises:
-        ValueError: it holds something else, NaN or infinity, or ends too early.
+        InputError: it holds something else, NaN or infinity, or ends too early.
     """
     try:
         _check(stream, model, weights, settings)
     except struct.error:
-        raise ValueError("it ends too early") from None
+        raise InputError("it ends too early") from None
 
 
 def _check(
@@ -55,13 +56,13 @@ def _check(
     """Compare all parts of a file."""
     kind = (_integer(stream, "I"), _text(stream), _integer(stream, "I"))
     if kind != (BINARY_VERSION, *model):
-        raise ValueError(f"it is of kind {quoted(kind)}")
+        raise InputError(f"it is of kind {quoted(kind)}")
     wanted = {**weights, **{name: ((), value.dtype) for name, value in settings.items()}}
     found: Kinds = {}
     for _ in range(_integer(stream, "I")):
         name, kind = _variable(stream, settings)
         if name in found or kind != wanted.get(name):
-            raise ValueError(
+            raise InputError(
                 f"its {quoted(name)} is {quoted(kind)}, not {wanted.get(name)}, or there twice"
             )
         found[name] = kind
@@ -69,14 +70,14 @@ def _check(
         alias, name = _text(stream), _text(stream)
         is_setting = {alias, name} & settings.keys()  # which are compared where they stand
         if is_setting or alias in found or name not in found or wanted.get(alias) != found[name]:
-            raise ValueError(f"its {quoted(alias)} cannot be its {quoted(name)}")
+            raise InputError(f"its {quoted(alias)} cannot be its {quoted(name)}")
         found[alias] = found[name]
         if f"{name}_scale" in found:
             found[f"{alias}_scale"] = found[f"{name}_scale"]
     if lacking := sorted(wanted.keys() - found.keys()):
-        raise ValueError(f"it lacks {named(lacking)}")
+        raise InputError(f"it lacks {named(lacking)}")
     if stream.read(1):
-        raise ValueError("it goes on behind its end")
+        raise InputError("it goes on behind its end")
 
 
 def _variable(stream: IO[bytes], settings: Mapping[str, Any]) -> tuple[str, Kind]:
@@ -86,9 +87,9 @@ def _variable(stream: IO[bytes], settings: Mapping[str, Any]) -> tuple[str, Kind
     dtype = TYPES.get(_integer(stream, "B"), OTHER)
     size = prod(shape) * dtype.itemsize
     if _integer(stream, "I") != size:
-        raise ValueError(f"its {quoted(name)} has another size than its shape and type")
+        raise InputError(f"its {quoted(name)} has another size than its shape and type")
     if name in settings and not shape and stream.read(size) != settings[name].tobytes():
-        raise ValueError(f"its {name} is another than the bundle says")
+        raise InputError(f"its {name} is another than the bundle says")
     if dtype == FLOAT32 and name not in settings:
         _check_numbers(stream, size, name)
     else:
@@ -101,9 +102,9 @@ def _check_numbers(stream: IO[bytes], size: int, name: str) -> None:
     while size > 0 and (block := stream.read(min(size, BLOCK))):
         found = np.frombuffer(block[: len(block) // 4 * 4], "<f4")
         if not np.isfinite(found).all():
-            raise ValueError(f"its {quoted(name)} holds a value that is no finite number")
+            raise InputError(f"its {quoted(name)} holds a value that is no finite number")
         if name.endswith("_scale") and np.abs(found).min() < SMALLEST:
-            raise ValueError(f"its {quoted(name)} holds a value that nothing can be divided by")
+            raise InputError(f"its {quoted(name)} holds a value that nothing can be divided by")
         size -= len(block)
 
 

@@ -18,6 +18,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from ..errors import InputError
 from ..messages import quoted
 
 SHARED = 4  # how often all numbers of a file may be shared; three tables of a translation model are
@@ -32,7 +33,7 @@ def read_plain(path: str | Path) -> Any:
 
     Raises:
         FileNotFoundError: there is no such file.
-        ValueError: it would run code, is damaged, or claims more numbers than it holds.
+        InputError: it would run code, is damaged, or claims more numbers than it holds.
     """
     path = Path(path)
     if not path.is_file():
@@ -44,12 +45,12 @@ def read_plain(path: str | Path) -> Any:
         if archive:
             with zipfile.ZipFile(path) as parts:
                 if any(part.compress_type != zipfile.ZIP_STORED for part in parts.infolist()):
-                    raise ValueError("compressed")  # as torch's never are: it may be of any size
+                    raise InputError("compressed")  # as torch's never are: it may be of any size
         content = torch.load(path, map_location="cpu", weights_only=True, mmap=archive)
     except pickle.UnpicklingError as error:
-        raise ValueError(_refusal(path, error)) from None
+        raise InputError(_refusal(path, error)) from None
     except Exception as error:  # a damaged pickle can fail in any way
-        raise ValueError(unreadable(path, error)) from None
+        raise InputError(unreadable(path, error)) from None
     _check_claims(path, content)
     return content
 
@@ -58,15 +59,15 @@ def read_state(path: str | Path) -> dict[str, Any]:
     """Read a checkpoint of fairseq.
 
     Raises:
-        FileNotFoundError, ValueError: as `read_plain`; there are no parameters in it.
+        FileNotFoundError, InputError: as `read_plain`; there are no parameters in it.
     """
     state = read_plain(path)
     model = state.get("model") if isinstance(state, dict) else None
     if not isinstance(model, dict) or not all(torch.is_tensor(value) for value in model.values()):
-        raise ValueError(f"{path}: no fairseq checkpoint, it holds no 'model' parameters")
+        raise InputError(f"{path}: no fairseq checkpoint, it holds no 'model' parameters")
     for name in (*state, *model):
         if not isinstance(name, str):
-            raise ValueError(f"{path}: refused: {quoted(name)} is no name, names are text")
+            raise InputError(f"{path}: refused: {quoted(name)} is no name, names are text")
     return state
 
 
@@ -80,12 +81,12 @@ def write_state(state: Any, path: Path) -> None:
 
 
 def check_finite(tensors: Mapping[str, Tensor], where: object) -> None:
-    """Refuse weights that are no numbers: NaN, or infinite (ValueError)."""
+    """Refuse weights that are no numbers: NaN, or infinite (InputError)."""
     for name, value in tensors.items():
         numbers = value.float() if value.is_floating_point() else value.new_zeros(1)
         # a sum is the faster way to know, but may itself be too large
         if not (numbers.sum().isfinite() or numbers.isfinite().all()):
-            raise ValueError(f"{where}: {quoted(name)} holds a value that is no finite number")
+            raise InputError(f"{where}: {quoted(name)} holds a value that is no finite number")
 
 
 def _refusal(path: Path, error: Exception) -> str:
@@ -119,17 +120,17 @@ def _check_claims(path: Path, content: Any) -> None:
     for name, tensor in tensors_of(content):
         other = tensor.is_quantized or tensor.is_nested or tensor.is_complex()
         if other or tensor.layout != torch.strided or tensor.device.type != "cpu":
-            raise ValueError(f"{path}: refused: {name!r} is no plain tensor of numbers")
+            raise InputError(f"{path}: refused: {name!r} is no plain tensor of numbers")
         storage = tensor.untyped_storage()
         place, held = storage.data_ptr(), storage.nbytes()
         storages[place] = max(held, storages.get(place, 0))
         claimed += tensor.nbytes
         if tensor.nbytes > held:
-            raise ValueError(
+            raise InputError(
                 f"{path}: refused: {name!r} claims {tensor.nbytes:,} bytes and holds {held:,}"
             )
     if sum(storages.values()) > size or claimed > SHARED * size:
-        raise ValueError(f"{path}: refused: its tensors claim {claimed:,} bytes, it has {size:,}")
+        raise InputError(f"{path}: refused: its tensors claim {claimed:,} bytes, it has {size:,}")
 
 
 def tensors_of(content: Any) -> Iterator[tuple[str, Tensor]]:

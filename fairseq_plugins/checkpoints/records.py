@@ -13,6 +13,8 @@ from enum import Enum
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin
 
+from ..errors import InputError
+
 PIPELINE = "spacy_model"  # what reads raw text: the user names it, a checkpoint does not
 NAME = "_name"  # of what fairseq builds: for whoever asks to decide
 LONGEST_TEXT = 10_000  # characters of an option, unless its metadata say otherwise ("longest")
@@ -46,7 +48,7 @@ def close(
         before: what an older checkpoint means by options that it does not have.
 
     Raises:
-        ValueError: a value of another type, one that refers to something else, or one out of
+        InputError: a value of another type, one that refers to something else, or one out of
             bounds; names the option and what is expected.
     """
     given, found = {**before, **given}, {}
@@ -62,21 +64,21 @@ def close(
 
 
 def _checked(value: Any, spec: Field, where: object) -> Any:
-    """Return a value of the declared type, or ValueError; see `close`."""
+    """Return a value of the declared type, or InputError; see `close`."""
     if isinstance(value, str) and REFERENCE in value:
-        raise ValueError(
+        raise InputError(
             f"{where}: option {spec.name!r} refers to something else ({REFERENCE}...}}); a "
             "checkpoint holds values alone, and nothing was looked up"
         )
     longest = spec.metadata.get("longest", LONGEST_TEXT)
     if isinstance(value, (str, list)) and len(value) > longest:
-        raise ValueError(f"{where}: option {spec.name!r} is longer than {longest:,}")
+        raise InputError(f"{where}: option {spec.name!r} is longer than {longest:,}")
     if not _fits(value, spec.type) or value == MISSING or value != value:  # not a number
-        raise ValueError(
+        raise InputError(
             f"{where}: option {spec.name!r} is {_shown(value)}, expected {_expected(spec.type)}"
         )
     if spec.name.endswith(COUNTS) and isinstance(value, int) and value > MOST_LAYERS:
-        raise ValueError(
+        raise InputError(
             f"{where}: option {spec.name!r} is {value}, expected at most {MOST_LAYERS:,}"
         )
     return value
@@ -122,12 +124,12 @@ def read_list(text: str | None, name: str) -> list[str]:
     """Read an option that holds several texts as JSON; None holds none.
 
     Raises:
-        ValueError: it is something else; ``name`` is named.
+        InputError: it is something else; ``name`` is named.
     """
     try:
         found = json.loads(text or "[]")
     except (ValueError, RecursionError):
         found = None
     if not isinstance(found, list) or not all(isinstance(item, str) for item in found):
-        raise ValueError(f"option {name!r} is {_shown(text)}, expected a JSON list of text")
+        raise InputError(f"option {name!r} is {_shown(text)}, expected a JSON list of text")
     return found

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
+from ..errors import InputError
 from ..messages import quoted
 
 TABLES = 2**30  # bytes of what a model computes for itself: positions, masks
@@ -35,25 +36,25 @@ def build_without_memory(build: Callable[[], nn.Module]) -> nn.Module:
     """Build a model on torch's ``meta`` device; what it logs is not for the log.
 
     Raises:
-        ValueError: no model can be built, for whatever reason.
+        InputError: no model can be built, for whatever reason.
     """
     try:
         with _silence(), torch.device("meta"), _NoDraws():
             return build()
-    except ValueError:
+    except InputError:
         raise
     except Exception as error:  # what its parts make of options that do not fit each other
         reason = f"{type(error).__name__}: {' '.join(str(error).split())[:SHOWN]}"
-        raise ValueError(f"no model can be built of the checkpoint's options ({reason})") from error
+        raise InputError(f"no model can be built of the checkpoint's options ({reason})") from error
 
 
 def check_size(model: nn.Module) -> None:
-    """Refuse a model, built without memory, that is too large here; ValueError says how large."""
+    """Refuse a model, built without memory, that is too large here; InputError says how large."""
     weights = sum(parameter.nbytes for parameter in model.parameters())
     tables = sum(table.nbytes for table in _tables(model))
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     if tables > TABLES or weights + tables > memory:
-        raise ValueError(
+        raise InputError(
             f"the options of the checkpoint ask for {weights:,} bytes of weights and {tables:,} of "
             f"tables of positions; this machine has {memory:,}, and tables may have {TABLES:,}"
         )
@@ -65,7 +66,7 @@ def check_weights(model: nn.Module, weights: Mapping[str, Tensor], **how: Any) -
     ``how`` are further arguments of the model's ``load_state_dict``.
 
     Raises:
-        ValueError: says what does not fit.
+        InputError: says what does not fit.
     """
     # fairseq looks at single numbers, versions of its modules
     shapes = {n: value if value.numel() == 1 else value.to("meta") for n, value in weights.items()}
@@ -75,11 +76,11 @@ def check_weights(model: nn.Module, weights: Mapping[str, Tensor], **how: Any) -
             model.load_state_dict(shapes, strict=True, **how)
     except RuntimeError as error:
         reason = " ".join(str(error).split())
-        raise ValueError(reason if len(reason) <= SHOWN else f"{reason[:SHOWN]}...") from None
+        raise InputError(reason if len(reason) <= SHOWN else f"{reason[:SHOWN]}...") from None
     shapes |= weights  # beside older names those that the model itself replaced them by
     for name, own in model.state_dict().items():
         if name in shapes and own.is_floating_point() != shapes[name].is_floating_point():
-            raise ValueError(f"{quoted(name)} is of {shapes[name].dtype}, not of {own.dtype}")
+            raise InputError(f"{quoted(name)} is of {shapes[name].dtype}, not of {own.dtype}")
 
 
 @contextmanager

@@ -16,6 +16,7 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
+from ..errors import InputError
 from ..inference.options import ENSEMBLES, WINDOWS, add_overrides, given_overrides
 from . import command
 
@@ -52,7 +53,7 @@ def run(args: argparse.Namespace) -> None:
     """Load, then answer question after question.
 
     Raises:
-        FileNotFoundError, ValueError: what `question_answering.load` and `Reader.answer` refuse.
+        FileNotFoundError, InputError: what `question_answering.load` and `Reader.answer` refuse.
     """
     check(args)
     from ..inference.question_answering import load
@@ -67,7 +68,7 @@ def run(args: argparse.Namespace) -> None:
     for question in questions(args):
         try:
             print(answered(reader, question.strip(), context, color), flush=True)
-        except ValueError as error:
+        except InputError as error:
             if args.question:
                 raise
             command.complain(error)  # and on with the next
@@ -88,13 +89,13 @@ def read_context(path: str) -> str:
 
     Raises:
         FileNotFoundError: there is no such file.
-        ValueError: it is no UTF-8, or empty.
+        InputError: it is no UTF-8, or empty.
     """
     from ..text_reading import read_lines
 
     text = "\n".join(read_lines(path))
     if not text.strip():
-        raise ValueError(f"{path} is empty: there is nothing to ask about")
+        raise InputError(f"{path} is empty: there is nothing to ask about")
     return text
 
 

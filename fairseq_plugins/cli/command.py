@@ -1,6 +1,6 @@
 """How a command ends: with its exit status, and with one line about what went wrong.
 
-Errors of its input are `ValueError`, `FileNotFoundError` or what else the system says of files;
+Errors of its input are `InputError`, and what the system says of files (`OSError`);
 they become ``error: ...`` on standard error and exit status 1. Whoever interrupts it gets 130, and
 whoever closes the pipe that it writes to is told nothing. Anything else is a mistake in the code
 and keeps its traceback.
@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from threading import Timer
 from typing import Any, TextIO
 
+from ..errors import InputError
 from ..messages import plain, plain_record
 
 FAILED, INTERRUPTED = 1, 130
@@ -21,7 +22,7 @@ SOON = 1.0  # seconds
 TIMED = "%(asctime)s | %(message)s"  # form of a log
 
 
-class UsageError(ValueError):
+class UsageError(InputError):
     """Arguments that do not go together: the usage is shown, and the exit status is 2."""
 
 
@@ -39,7 +40,7 @@ def run(work: Callable[[], object], place: object = "", *, stopped: str = "") ->
     except BrokenPipeError:  # whoever read has had enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
-    except (OSError, ValueError) as error:
+    except (OSError, InputError) as error:
         reason = explain(error, place) if isinstance(error, OSError) else error
         complain(reason)
         return FAILED

@@ -59,7 +59,7 @@ def run(args: argparse.Namespace) -> None:
     """Export.
 
     Raises:
-        FileNotFoundError, ValueError: see `inference.export.export_checkpoint`.
+        FileNotFoundError, InputError: see `inference.export.export_checkpoint`.
     """
     from ..inference.export import export_checkpoint
 

@@ -14,6 +14,7 @@ from types import ModuleType
 from typing import NoReturn
 
 from .. import __version__
+from ..errors import InputError
 from ..installation import FAIRSEQ_MISSING
 from ..quiet import silence_warnings
 from . import command, subcommands
@@ -48,7 +49,7 @@ def main(words: Sequence[str] | None = None) -> int:
         return command.run(lambda: print(subcommands.overview(words[0]), end=""))
     try:
         typed, name = subcommands.find(words)
-    except ValueError as error:
+    except InputError as error:
         command.complain(error)
         return USAGE_ERROR
     return execute(typed, subcommands.load(name), words[len(typed) :])

@@ -16,6 +16,7 @@ import textwrap
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 
+from ..errors import InputError
 from ..messages import like
 from ..option_flags import flag_of
 from ..registration import architectures_of_ours, ours, parser_of_class, presets
@@ -38,7 +39,7 @@ def run(args: argparse.Namespace) -> None:
     """Print what was asked for.
 
     Raises:
-        ValueError: a name that is none of ours; names the nearest.
+        InputError: a name that is none of ours; names the nearest.
     """
     known = {kind: names_of(kind) for kind in KINDS}
     if not args.names:
@@ -61,7 +62,7 @@ def kinds_of(name: str, known: Mapping[str, list[str]]) -> list[str]:
     if not kinds:
         near = like(name, {one for names in known.values() for one in names})
         hint = f"; like it: {near}" if near else ""
-        raise ValueError(f"{name!r} is no name of ours{hint} (`options` alone lists all)")
+        raise InputError(f"{name!r} is no name of ours{hint} (`options` alone lists all)")
     return kinds
 
 

@@ -21,6 +21,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..errors import InputError
 from ..inference.options import ATTENTIONS, EXAMPLES, add_overrides, given_overrides
 from . import command
 
@@ -62,7 +63,7 @@ def run(args: argparse.Namespace) -> None:
     """Draw the kind of attention that the checkpoints have, and say where.
 
     Raises:
-        FileNotFoundError, ValueError, OSError: what `attend`, `load` and `plot_attention` refuse;
+        FileNotFoundError, InputError, OSError: what `attend`, `load` and `plot_attention` refuse;
             checkpoints of both kinds.
     """
     count, kinds = len(args.checkpoints), args.attention or ()
@@ -80,7 +81,7 @@ def run(args: argparse.Namespace) -> None:
     for path, task in zip(paths, tasks):
         if (task in TASKS) != (tasks[0] in TASKS):
             both = f"{paths[0]} is of task {tasks[0]!r} and {path} of {task!r}"
-            raise ValueError(f"{both}: they make no figure together")
+            raise InputError(f"{both}: they make no figure together")
     is_encoder = tasks[0] in TASKS
     panels = (encoder_panels if is_encoder else translation_panels)(args, paths)
     usual = "mean over layers" if is_encoder else "last layer"
@@ -97,9 +98,9 @@ def translation_panels(args: argparse.Namespace, paths: list[Path]) -> list[Atte
 
     for option in ENCODER_ONLY:
         if getattr(args, option):
-            raise ValueError(f"--{option.replace('_', '-')} is for a BERT, not for a translation")
+            raise InputError(f"--{option.replace('_', '-')} is for a BERT, not for a translation")
     if len(args.sentence) != 1:
-        raise ValueError(f"a translation is of one sentence, not of {len(args.sentence)}")
+        raise InputError(f"a translation is of one sentence, not of {len(args.sentence)}")
     panels = []
     for name, path in zip(args.names or [path.parent.name for path in paths], paths):
         model = attention.load(path, args.data, args.spacy_model)

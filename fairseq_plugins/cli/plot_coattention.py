@@ -63,7 +63,7 @@ def run(args: argparse.Namespace) -> None:
     """Look, draw and print.
 
     Raises:
-        FileNotFoundError, ValueError: see `question_answering.load` and `coattention.attend`.
+        FileNotFoundError, InputError: see `question_answering.load` and `coattention.attend`.
     """
     check(args)
     from ..lab.figures.drawing import check_stem, save

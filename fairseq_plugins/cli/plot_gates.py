@@ -60,7 +60,7 @@ def measure(args: argparse.Namespace) -> tuple[Mapping[str, Curves], dict[tuple[
     """Average the gates of every run; return what `gates_table` takes.
 
     Raises:
-        FileNotFoundError, ValueError: see `gated_runs`, `prediction.load` and `mean_gates`.
+        FileNotFoundError, InputError: see `gated_runs`, `prediction.load` and `mean_gates`.
     """
     from tqdm import tqdm
 

@@ -51,7 +51,7 @@ def run(args: argparse.Namespace) -> None:
     """Predict, write everything, print the table.
 
     Raises:
-        FileNotFoundError, ValueError: see `try_systems`; numbers below their least.
+        FileNotFoundError, InputError: see `try_systems`; numbers below their least.
     """
     from ..files import write_text
     from ..inference.robustness import RobustnessOptions, parse_systems, try_systems

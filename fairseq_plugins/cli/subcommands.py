@@ -18,6 +18,8 @@ import os
 from collections.abc import Sequence
 from types import ModuleType
 
+from ..errors import InputError
+
 PROGRAM = "fairseq-plugins"
 GROUPS = ("augment", "plot", "prepare", "results")
 HEADINGS = {  # of the overview -> first words of its commands; all others stand under `EXTRAS`
@@ -64,7 +66,7 @@ def find(typed: Sequence[str]) -> tuple[Words, str]:
     """Return the subcommand that a command line begins with: its words, and its module's name.
 
     Raises:
-        ValueError: there is none; names the choices, and the nearest of them.
+        InputError: there is none; names the choices, and the nearest of them.
     """
     known = subcommands()
     for length in (1, 2):
@@ -74,14 +76,14 @@ def find(typed: Sequence[str]) -> tuple[Words, str]:
     verb = typed[0]
     for old in (verb, " ".join(typed[:2])):
         if old in OLD:
-            raise ValueError(f"{old}: this command is called `{PROGRAM} {OLD[old]}` now")
+            raise InputError(f"{old}: this command is called `{PROGRAM} {OLD[old]}` now")
     choices = [words[1] for words in known if len(words) == 2 and words[0] == verb]
     if choices and len(typed) < 2:
-        raise ValueError(f"{verb}: of what? choices: {', '.join(choices)}")
+        raise InputError(f"{verb}: of what? choices: {', '.join(choices)}")
     if choices:
-        raise ValueError(f"{verb} {typed[1]!r}: no such subcommand{_nearest(typed[1], choices)}")
+        raise InputError(f"{verb} {typed[1]!r}: no such subcommand{_nearest(typed[1], choices)}")
     verbs = [*dict.fromkeys(words[0] for words in known)]
-    raise ValueError(f"{verb!r}: no such subcommand{_nearest(verb, verbs)}")
+    raise InputError(f"{verb!r}: no such subcommand{_nearest(verb, verbs)}")
 
 
 def _nearest(typed: str, choices: list[str]) -> str:

@@ -12,6 +12,8 @@ split `select`, on which checkpoints and learning rates are chosen (`fairseq-tra
 
 import argparse
 
+from ..errors import InputError
+
 READ = ("folder",)
 PLACES = ("output",)
 
@@ -33,7 +35,7 @@ def run(args: argparse.Namespace) -> None:
     from ..prep.subset import write_subset
 
     if args.fraction == 1 and not args.select_fraction:
-        raise ValueError("nothing to be chosen: give --fraction, --select-fraction, or both")
+        raise InputError("nothing to be chosen: give --fraction, --select-fraction, or both")
     share = Share(args.fraction, args.seed, args.select_fraction)
     manifest = write_subset(args.folder, args.output, share)
     held = f", {manifest.count(SELECT)} held out as split {SELECT!r}" if share.select else ""

@@ -17,6 +17,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..errors import InputError
 from ..lab.commands import parser_of, written
 from . import command
 from .run import STOPPED, add_choices, add_places, run_all, show
@@ -70,14 +71,14 @@ def check_single(experiment: PlannedExperiment) -> None:
     """Refuse an experiment of several runs.
 
     Raises:
-        ValueError: names the options that choose.
+        InputError: names the options that choose.
     """
     parts = [part.name for part in experiment.parts]
     cells = [cell for part in experiment.parts for cell in part.grid.cells()]
     if len(cells) == 1:
         return
     if len(parts) > 1:
-        raise ValueError(
+        raise InputError(
             f"{experiment.file} has {len(parts)} parts ({', '.join(parts)}), and one run is "
             "trained here: take `fairseq-plugins run`, with --parts"
         )
@@ -88,7 +89,7 @@ def check_single(experiment: PlannedExperiment) -> None:
         "--seeds": {str(cell.seed) for cell in cells},
     }
     choices = [f"{flag} {' | '.join(sorted(v))}" for flag, v in several.items() if len(v) > 1]
-    raise ValueError(
+    raise InputError(
         f"{experiment.file} has {len(cells)} runs: choose one "
         f"({'; '.join(choices) or '--choices'}), or take `fairseq-plugins run`"
     )

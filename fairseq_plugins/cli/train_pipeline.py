@@ -21,6 +21,8 @@ Other commands take the result as --spacy-model de_gsd_small or --spacy-model ud
 import argparse
 from pathlib import Path
 
+from ..errors import InputError
+
 READ = ("ud_dir",)
 UDPIPE = {
     "tokenizer": "epochs=20;batch_size=50;dimension=24;early_stopping=1",
@@ -70,12 +72,12 @@ def run(args: argparse.Namespace) -> None:
     """Train, or score and print the figures."""
     is_udpipe = args.output.suffix == ".udpipe"
     if is_udpipe and args.score:
-        raise ValueError(f"--score is for spaCy pipelines, not for {args.output}")
+        raise InputError(f"--score is for spaCy pipelines, not for {args.output}")
     from ..text.pipeline import training, udpipe_training
     from ..text.pipeline.treebank import split_file
 
     if not (args.ud_dir or args.train and is_udpipe):
-        raise ValueError("give the treebank: --ud-dir (for UDPipe, --train does as well)")
+        raise InputError("give the treebank: --ud-dir (for UDPipe, --train does as well)")
     if is_udpipe:
         udpipe_training.train(args)
     elif args.score:

@@ -32,6 +32,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ..errors import InputError
 from ..lab.run_files import USER_DIR
 from . import command
 
@@ -243,7 +244,7 @@ def check_reference(args: argparse.Namespace, data: str = "") -> None:
         splits = json.loads((Path(data) / "manifest.json").read_text(encoding="utf-8"))["splits"]
         source, asked = f"split {args.split!r} of {data}", splits[args.split]["lines"]
     if asked and (count := lines(args.reference)) != asked:
-        raise ValueError(f"unequal line counts: {source} has {asked}, {args.reference} {count}")
+        raise InputError(f"unequal line counts: {source} has {asked}, {args.reference} {count}")
 
 
 def check_language(language: str) -> None:
@@ -277,7 +278,7 @@ def read_folder(args: argparse.Namespace) -> tuple[str, str]:
 
     Raises:
         FileNotFoundError: no checkpoint, or no manifest.
-        ValueError: the folder holds no parallel text, or not this split; or is another than the
+        InputError: the folder holds no parallel text, or not this split; or is another than the
             model was trained on, without a file for what comes of it.
     """
     from ..data.folder_names import NO_SPLITS
@@ -291,14 +292,14 @@ def read_folder(args: argparse.Namespace) -> tuple[str, str]:
         raise FileNotFoundError(f"{manifest}: no such file; name the prepared folder with --data")
     found = json.loads(manifest.read_text(encoding="utf-8"))
     if "target_lang" not in found:
-        raise ValueError(f"{manifest}: no parallel text")
+        raise InputError(f"{manifest}: no parallel text")
     if args.split not in found["splits"]:
         choices, known = named(found["splits"], none=NO_SPLITS), checkpoint.origin.path
         gone = f"; {known}, which the model was trained on, is not there" * (not args.data)
         gone *= not Path(known).is_dir()
-        raise ValueError(f"{manifest}: no split {args.split!r}; choices are {choices}{gone}")
+        raise InputError(f"{manifest}: no split {args.split!r}; choices are {choices}{gone}")
     if not args.output and is_other(data, checkpoint.origin):
-        raise ValueError(
+        raise InputError(
             f"{data} is another folder than {checkpoint.origin.path}, which the model was trained "
             f"on: name a file for its log with --output, since {args.run} keeps the scores of that"
         )
@@ -317,7 +318,7 @@ def is_other(data: str, origin: Origin) -> bool:
         return bool(origin.other_data(Path(data)))
     made, known = Manifest.load(Path(data)).portable(), []
     for part in map(Path, origin.path.split(os.pathsep)):
-        with contextlib.suppress(OSError, ValueError):
+        with contextlib.suppress(OSError, InputError):
             known.append(Manifest.load(part).portable())
     return bool(known) and made not in known
 
@@ -345,7 +346,7 @@ def translate(args: argparse.Namespace, data: str) -> Path:
         done = subprocess.run(words, stdout=stream, stderr=subprocess.PIPE, check=False)
         if done.returncode:
             last = done.stderr.decode("utf-8", errors="replace").strip().splitlines()[-1:]
-            raise ValueError(f"fairseq-generate failed: {''.join(last)}")
+            raise InputError(f"fairseq-generate failed: {''.join(last)}")
         for name in () if args.output else (SCORE, EVALUATION):  # those of the log before
             (args.run / of_split(name, args.split)).unlink(missing_ok=True)
     return out

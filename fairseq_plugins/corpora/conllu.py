@@ -7,6 +7,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ..errors import InputError
 from ..messages import quoted
 from ..syntax.layers import (
     GIVEN,
@@ -94,7 +95,7 @@ def parse_block(
         names: of the layers that are wanted.
 
     Raises:
-        ValueError: a row that is no CoNLL-U, ids that do not count 1, 2, …, a label that is none,
+        InputError: a row that is no CoNLL-U, ids that do not count 1, 2, …, a label that is none,
             or heads that are wanted and form no tree, with file and line.
     """
     words, ranges = checked_rows(block, path)
@@ -132,27 +133,27 @@ def _label(layer: Layer, fields: Sequence[str], path: Path, number: int) -> str:
     try:
         read = layer.tag.conllu if layer.tag else partial(misc_value, layer.given_as)
         return layer.label(read(fields))
-    except ValueError as error:
-        raise ValueError(f"{path}:{number}: {error}") from None
+    except InputError as error:
+        raise InputError(f"{path}:{number}: {error}") from None
 
 
 def heads_of(words: Sequence[Row], path: Path) -> list[int]:
     """Return the heads of a block's words, from 1, 0 at the root.
 
     Raises:
-        ValueError: they form no tree; with file and line.
+        InputError: they form no tree; with file and line.
     """
     for number, fields in words:
         if not fields[6].isdecimal():
-            raise ValueError(
+            raise InputError(
                 f"{path}:{number}: head {quoted(fields[6])} is no number, but the words' heads "
                 "are wanted (of the layers only heads, arc and dep need them)"
             )
     heads = [int(fields[6]) for _, fields in words]
     try:
         check_heads(heads, [fields[1] for _, fields in words], one_root=bool(words))
-    except ValueError as error:
-        raise ValueError(f"{path}:{words[0][0]}: {error}") from None
+    except InputError as error:
+        raise InputError(f"{path}:{words[0][0]}: {error}") from None
     return heads
 
 
@@ -162,7 +163,7 @@ def treebank_words(block: Sequence[Line], path: Path) -> list[Word]:
     Multiword tokens are their parts.
 
     Raises:
-        ValueError: see `parse_block`.
+        InputError: see `parse_block`.
     """
     found = []
     for line, fields in checked_rows(block, path)[0]:
@@ -187,7 +188,7 @@ def checked_rows(
     """Return a block's word rows, and its multiword tokens: first id -> (last id, fields).
 
     Raises:
-        ValueError: see `parse_block`.
+        InputError: see `parse_block`.
     """
     words: list[Row] = []
     ranges: dict[int, tuple[int, list[str]]] = {}
@@ -197,22 +198,22 @@ def checked_rows(
             continue
         place, fields = f"{path}:{number}", line.split("\t")
         if len(fields) != 10:
-            raise ValueError(f"{place}: expected 10 tab-separated fields, found {quoted(line)}")
+            raise InputError(f"{place}: expected 10 tab-separated fields, found {quoted(line)}")
         first, last = _ids(fields[0], place)
         if first is None:
             continue
         if first != len(words) + 1 or (last is not None and last < first):
-            raise ValueError(f"{place}: id {quoted(fields[0])} where {len(words) + 1} is due")
+            raise InputError(f"{place}: id {quoted(fields[0])} where {len(words) + 1} is due")
         if last is None:
             words.append((number, fields))
             continue
         if any(first <= end for end, _ in ranges.values()):
-            raise ValueError(f"{place}: multiword token {fields[0]} overlaps another")
+            raise InputError(f"{place}: multiword token {fields[0]} overlaps another")
         ranges[first], final = (last, fields), place
     beyond = [last for last, _ in ranges.values() if last > len(words)]
     if beyond:
         what = f"ends at {beyond[0]}, but the sentence has {len(words)} words"
-        raise ValueError(f"{final}: a multiword token {what}")
+        raise InputError(f"{final}: a multiword token {what}")
     return words, ranges
 
 
@@ -223,5 +224,5 @@ def _ids(text: str, place: str) -> tuple[int | None, int | None]:
     if dot and whole.isdecimal() and part.isdecimal():
         return None, None
     if not first.isdecimal() or (dash and not last.isdecimal()):
-        raise ValueError(f"{place}: {quoted(text)} is no CoNLL-U id")
+        raise InputError(f"{place}: {quoted(text)} is no CoNLL-U id")
     return int(first), int(last) if dash else None

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ..data.manifest import CONLLU
+from ..errors import InputError
 from ..files import sha256
 from ..syntax.layers import TREES, Annotation, annotated_names, given_names
 from ..text_reading import numbered_lines
@@ -73,14 +74,14 @@ class ParseFile:
         """Yield examples, all of them and in the file's order, with the parses of their texts.
 
         Raises:
-            ValueError: sentences of other words, too few or too many of them, or no CoNLL-U; with
+            InputError: sentences of other words, too few or too many of them, or no CoNLL-U; with
                 the lines of both files.
         """
         for example in examples:
             yield example, tuple(self._take(text, example) for text in example.texts)
         for block in self._blocks:
             if words := parse_block(block, self.path).words:
-                raise ValueError(
+                raise InputError(
                     f"{self.path}:{block[0][0]}: too many sentences: {_snippet(''.join(words))!r} "
                     f"comes after those of all examples of {self.examples}{self._hint()}"
                 )
@@ -92,7 +93,7 @@ class ParseFile:
             block = next(self._blocks, None)
             place = f"{self.examples}:{example.line}"
             if block is None:
-                raise ValueError(
+                raise InputError(
                     f"{self.path}:{self._last}: too few sentences: the file ends before "
                     f"{_snippet(wanted[done:])!r} of {place}"
                 )
@@ -101,7 +102,7 @@ class ParseFile:
             spelt = "".join("".join(word.split()) for word in part.words)
             if not wanted.startswith(spelt, done):
                 found, due = _apart(spelt, wanted[done:])
-                raise ValueError(
+                raise InputError(
                     f"{self.path}:{block[0][0]}: the sentence {found!r} is not what "
                     f"{place} has there, {due!r}{self._hint()}"
                 )

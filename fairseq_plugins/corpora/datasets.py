@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 
+from ..errors import InputError
 from ..messages import named
 from .examples import Example
 from .readers.dataset import Dataset, Files
@@ -47,10 +48,10 @@ def get_dataset(name: str) -> Dataset:
     """Return a dataset by name.
 
     Raises:
-        ValueError: there is none; names the choices.
+        InputError: there is none; names the choices.
     """
     if name not in DATASETS:
-        raise ValueError(f"unknown dataset {name!r}; choices: {', '.join(DATASETS)}")
+        raise InputError(f"unknown dataset {name!r}; choices: {', '.join(DATASETS)}")
     return DATASETS[name]
 
 
@@ -150,7 +151,7 @@ def read_split(
 
     Raises:
         FileNotFoundError: no such file.
-        ValueError: a row that is no example, with file and line, or no example at all.
+        InputError: a row that is no example, with file and line, or no example at all.
     """
     path, options = Path(path), ReadOptions() if options is None else options
     if not path.is_file():
@@ -176,6 +177,6 @@ def _not_none(examples: Iterator[Example], file: SplitFile, *, log: bool) -> Ite
         yield example
     if not some:
         passed = "".join(f"; {count} {kind}" for kind, count in sorted(file.dropped.items()))
-        raise ValueError(f"{file.path}: no examples of split {file.split!r}{passed}")
+        raise InputError(f"{file.path}: no examples of split {file.split!r}{passed}")
     if log:
         log_respelled(file.path, file.respelled)

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from ..errors import InputError
 from ..messages import named
 
 logger = logging.getLogger(__name__)
@@ -22,7 +23,7 @@ def own_files(options: Any) -> dict[str, Path]:
 
     Raises:
         FileNotFoundError: a missing file or folder.
-        ValueError: an empty name.
+        InputError: an empty name.
     """
     found = {
         f"{split}{k or ''}": path
@@ -41,10 +42,10 @@ def check_some(options: Any) -> None:
     """Refuse options that name neither a file nor a folder.
 
     Raises:
-        ValueError: there is nothing to prepare.
+        InputError: there is nothing to prepare.
     """
     if not any(getattr(options, name) for name in ("raw_dir", *OWN_FILES.values())):
-        raise ValueError(
+        raise InputError(
             "nothing to prepare: give --raw-dir, or --train-file, --valid-file, --test-file"
         )
 
@@ -54,7 +55,7 @@ def listed(options: Any, name: str) -> list[Path]:
     value = getattr(options, name)
     parts = [part.strip() for part in value.split(",")] if value else []
     if not all(parts):
-        raise ValueError(f"--{name.replace('_', '-')} {value!r}: a file name is empty")
+        raise InputError(f"--{name.replace('_', '-')} {value!r}: a file name is empty")
     return [Path(part) for part in parts]
 
 

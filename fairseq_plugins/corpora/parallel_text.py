@@ -12,6 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from ..errors import InputError
 from ..text_reading import decode_line, numbered_lines
 from .conllu import BLANKS
 
@@ -54,7 +55,7 @@ def scan_file(
         tick: called with the number of bytes read.
 
     Raises:
-        FileNotFoundError, ValueError: no such file; bytes that are no UTF-8 (with line and byte).
+        FileNotFoundError, InputError: no such file; bytes that are no UTF-8 (with line and byte).
     """
     if not Path(path).is_file():
         raise FileNotFoundError(f"no file {str(path)!r}")
@@ -83,20 +84,20 @@ def read_chunk(path: Path, offset: int, number: int, count: int) -> list[str]:
     """Read ``count`` lines from line ``number`` on, which is at a byte offset.
 
     Raises:
-        ValueError: the file is shorter than it was when it was checked.
+        InputError: the file is shorter than it was when it was checked.
     """
     lines = [line for _, line in islice(numbered_lines(path, offset, number), count)]
     if len(lines) != count:
-        raise ValueError(f"{path} changed while it was read: run the same command again")
+        raise InputError(f"{path} changed while it was read: run the same command again")
     return lines
 
 
 def check_parallel(source: Scan, other: Scan, unit: str = "lines") -> None:
     """Refuse two files of unequal length, and empty ones."""
     if source.lines != other.lines:
-        raise ValueError(
+        raise InputError(
             f"{source.path} has {source.lines} lines but {other.path} has {other.lines} {unit}: "
             "line i of one must translate or annotate line i of the other"
         )
     if source.lines == 0:
-        raise ValueError(f"{source.path} is empty")
+        raise InputError(f"{source.path} is empty")

@@ -20,6 +20,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..errors import InputError
 from ..messages import quoted
 from ..option_flags import check, flag_of, option
 from ..text_reading import numbered_lines
@@ -37,7 +38,7 @@ class RoleColumns:
     """Where words and roles stand.
 
     Raises:
-        ValueError: columns that are none.
+        InputError: columns that are none.
     """
 
     word_column: int = option("column of the word, from 1", 1, least=1)
@@ -70,7 +71,7 @@ def read_roles(path: Path, columns: RoleColumns) -> Iterator[Predicates]:
     """Read a file of roles.
 
     Raises:
-        ValueError: a line with other columns than its sentence, a word or role that is none; with
+        InputError: a line with other columns than its sentence, a word or role that is none; with
             file, line and column.
     """
     for block in read_blocks(numbered_lines(path), DOCUMENTS):
@@ -84,14 +85,14 @@ def _sentence(block: Sequence[Line], path: Path, columns: RoleColumns) -> Predic
     for (line, text), row in zip(block, rows):
         if len(row) != count:
             what = f"found {len(row)} columns, line {block[0][0]} has {count}"
-            raise ValueError(f"{path}:{line}: {what}")
+            raise InputError(f"{path}:{line}: {what}")
         word = row[columns.word_column - 1] if columns.word_column <= count else ""
         if stop < start or word.split() != [word]:
             flag = flag_of("word_column" if stop >= start else "first_column")
             number = columns.word_column if stop >= start else columns.first_column
             what = f"found {count} columns in {quoted(text)}: {flag} {number} has"
             none = "no word" if stop >= start else "no roles"
-            raise ValueError(f"{path}:{line}: {what} {none}")
+            raise InputError(f"{path}:{line}: {what} {none}")
     words = [row[columns.word_column - 1] for row in rows]
     lines = [line for line, _ in block]
     roles = [
@@ -107,31 +108,31 @@ def _labels(cells: Sequence[str], lines: Sequence[int], column: str, path: Path)
         for cell, line in zip(cells, lines):
             if not LABEL.fullmatch(cell):
                 expected = "expected O, B-ROLE or I-ROLE, or brackets such as (A0*, * and *)"
-                raise ValueError(f"{path}:{line}: {column} has {quoted(cell)}; {expected}")
+                raise InputError(f"{path}:{line}: {column} has {quoted(cell)}; {expected}")
         return [*cells]
     try:
         return _from_brackets(cells, lines)
-    except ValueError as error:
-        raise ValueError(f"{path}:{error.args[1]}: {column} {error.args[0]}") from None
+    except InputError as error:
+        raise InputError(f"{path}:{error.args[1]}: {column} {error.args[0]}") from None
 
 
 def _from_brackets(cells: Sequence[str], lines: Sequence[int]) -> list[str]:
-    """Return the labels of spans in brackets; ValueError says what is wrong, and in which line."""
+    """Return the labels of spans in brackets; InputError says what is wrong, and in which line."""
     found, inside, since = [], "", lines[0]
     for cell, line in zip(cells, lines):
         match = BRACKETS.fullmatch(cell)
         if match is None:
-            raise ValueError(f"has {quoted(cell)} among brackets such as (A0*, * and *)", line)
+            raise InputError(f"has {quoted(cell)} among brackets such as (A0*, * and *)", line)
         opens, closes = match.groups()  # the name behind *, which may be empty, or None
         if opens and inside:
-            raise ValueError(f"opens {quoted(cell)} inside {inside}", line)
+            raise InputError(f"opens {quoted(cell)} inside {inside}", line)
         due = opens or inside
         if closes is not None and (not due or closes not in ("", due)):
-            raise ValueError(f"closes {quoted(cell)}, but {due or 'nothing'} is open", line)
+            raise InputError(f"closes {quoted(cell)}, but {due or 'nothing'} is open", line)
         label = f"B-{opens}" if opens else f"I-{inside}" if inside else OUTSIDE
         found.append(label)
         since = line if opens else since
         inside = "" if closes is not None else due
     if inside:
-        raise ValueError(f"opens {inside} and never closes it", since)
+        raise InputError(f"opens {inside} and never closes it", since)
     return found

@@ -17,6 +17,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any
 
+from ..errors import InputError
 from ..files import write_text
 from ..messages import named, quoted, shortened
 from ..text_reading import as_rows, check_characters, read_text
@@ -108,7 +109,7 @@ def read(path: str | Path) -> Squad:
 
     Raises:
         FileNotFoundError: there is none.
-        ValueError: it is no JSON (with line and column); a key is missing or of another kind, a
+        InputError: it is no JSON (with line and column); a key is missing or of another kind, a
             text is empty or half a character, an id is there twice, or ``is_impossible``
             contradicts ``answers`` (with the place in the file, and the id).
     """
@@ -119,10 +120,10 @@ def read(path: str | Path) -> Squad:
     for paragraph in paragraphs:
         for place, question in paragraph.named():
             if question.id in seen:
-                raise ValueError(f"{place}: the id stands at {seen[question.id]} as well")
+                raise InputError(f"{place}: the id stands at {seen[question.id]} as well")
             seen[question.id] = place.removeprefix(f"{path}: ")
     if not seen:
-        raise ValueError(f"{path} holds no question")
+        raise InputError(f"{path} holds no question")
     return Squad(_said(body, "version", str(path)), paragraphs)
 
 
@@ -159,11 +160,11 @@ def _parsed(path: Path) -> dict[str, Any]:
         body = json.loads(text)
     except json.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
-        raise ValueError(f"{path} is no JSON: {place}: {error.msg}") from None
+        raise InputError(f"{path} is no JSON: {place}: {error.msg}") from None
     except (ValueError, RecursionError) as error:  # a number too long, or lists too deep
-        raise ValueError(f"{path} is no JSON that can be read: {error}") from None
+        raise InputError(f"{path} is no JSON that can be read: {error}") from None
     if not isinstance(body, dict) or "data" not in body:
-        raise ValueError(f"{path} is no SQuAD file: expected an object with a list 'data'")
+        raise InputError(f"{path} is no SQuAD file: expected an object with a list 'data'")
     return body
 
 
@@ -194,7 +195,7 @@ def _question(body: Any, place: str) -> Question:
     impossible = _take(body, "is_impossible", bool, place, None)
     found = _take(body, "answers", list, place, [] if impossible else None)
     if impossible is not None and impossible != (not found):
-        raise ValueError(
+        raise InputError(
             f"{place}: 'is_impossible' is {json.dumps(impossible)}, but it has "
             f"{len(found or ())} answers"
         )
@@ -212,7 +213,7 @@ def _text(body: Any, key: str, place: str) -> str:
     """Take a text that says something."""
     found = _take(body, key, str, place)
     if not found.strip():
-        raise ValueError(f"{place}: {key!r} is empty")
+        raise InputError(f"{place}: {key!r} is empty")
     check_characters(found, place)
     return found
 
@@ -227,13 +228,13 @@ def _said(body: dict[str, Any], key: str, place: str) -> str:
 def _take(body: Any, key: str, kind: type, place: str, default: Any = ...) -> Any:
     """Take a value of a kind; without a default it must be there."""
     if not isinstance(body, dict):
-        raise ValueError(f"{place} is {shortened(json.dumps(body), 40)}, expected an object")
+        raise InputError(f"{place} is {shortened(json.dumps(body), 40)}, expected an object")
     found = body.get(key, default)
     if found is ...:
-        raise ValueError(
+        raise InputError(
             f"{place} has no {key!r}; it has {named(map(quoted, body), none='nothing')}"
         )
     if key in body and type(found) is not kind:
         shown = shortened(json.dumps(found), 40)
-        raise ValueError(f"{place}: {key!r} is {shown}, expected {JSON_KINDS[kind]}")
+        raise InputError(f"{place}: {key!r} is {shown}, expected {JSON_KINDS[kind]}")
     return found

@@ -19,6 +19,7 @@ from fairseq.criterions.label_smoothed_cross_entropy import (
 from fairseq.logging import metrics
 from torch import Tensor
 
+from ..errors import InputError
 from ..nn.target_factors import FIRST_LABEL, factor_losses
 from ..option_flags import option
 from . import _tallies
@@ -59,7 +60,7 @@ class FactoredCrossEntropy(LabelSmoothedCrossEntropyCriterion):
     ) -> None:
         super().__init__(task, sentence_avg, label_smoothing, ignore_prefix_size, report_accuracy)
         if not 0 <= target_factor_weight < math.inf:
-            raise ValueError(f"--target-factor-weight {target_factor_weight} must be at least 0")
+            raise InputError(f"--target-factor-weight {target_factor_weight} must be at least 0")
         self.weight = target_factor_weight
         self._found: dict[str, Tensor] = {}  # what is logged of the factors of a batch
 

@@ -16,6 +16,7 @@ import torch
 from fairseq.logging import metrics
 from torch import Tensor
 
+from ..errors import InputError
 from ..evaluation import squad
 from ..evaluation.answers import decode, limits_of, windows_of
 from ..evaluation.entity_spans import (
@@ -164,10 +165,10 @@ class Spans:
         """Return the columns of `evaluation.squad.Judged`, and what was seen, each (total,).
 
         Raises:
-            ValueError: the batch holds no passages.
+            InputError: the batch holds no passages.
         """
         if "passages" not in sample:
-            raise ValueError(
+            raise InputError(
                 "the questions' texts were not read, as this is the training split: it can be "
                 "validated if --valid-subset names it"
             )

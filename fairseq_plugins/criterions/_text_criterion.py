@@ -26,6 +26,7 @@ from fairseq.logging import metrics
 from torch import Tensor, nn
 from torch.nn import functional
 
+from ..errors import InputError
 from ..evaluation.predictions import SCORE, WORD_LABELS
 from . import _tallies
 
@@ -49,7 +50,7 @@ class TextCriterion(FairseqCriterion):
         metrics: names of the metrics that validation logs.
 
     Raises:
-        ValueError: another task.
+        InputError: another task.
     """
 
     NAME: str
@@ -58,7 +59,7 @@ class TextCriterion(FairseqCriterion):
     def __init__(self, task: Any) -> None:
         super().__init__(task)
         if getattr(task, "NAME", None) != self.NAME:
-            raise ValueError(f"--criterion {self.NAME} needs --task {self.NAME}")
+            raise InputError(f"--criterion {self.NAME} needs --task {self.NAME}")
         self.target = task.manifest.target
         self.tally = self._tally(task)
         self.metrics = self.tally.metrics
@@ -94,10 +95,10 @@ class TextCriterion(FairseqCriterion):
             training or the counts of all metrics in validation.
 
         Raises:
-            ValueError: the batch has no labels.
+            InputError: the batch has no labels.
         """
         if "target" not in sample:
-            raise ValueError("this split has no labels: training and metrics need gold labels")
+            raise InputError("this split has no labels: training and metrics need gold labels")
         with self._precision(model, sample):
             logits, extra = model(**sample["net_input"])
         logits, target = logits.float(), sample["target"]

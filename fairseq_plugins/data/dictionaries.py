@@ -15,6 +15,7 @@ from fairseq.data import Dictionary
 from fairseq.tokenizer import tokenize_line
 from torch import Tensor
 
+from ..errors import InputError
 from ..files import write_bytes
 from ..pretrained.families import Family
 from ..pretrained.vocabulary import BERT, Vocabulary
@@ -37,14 +38,14 @@ def build_dictionary(counts: Mapping[str, int], threshold: int, size: int) -> Di
 
 
 def load_dictionary(path: str | Path) -> Dictionary:
-    """Load a fairseq dictionary; FileNotFoundError or ValueError name a bad file."""
+    """Load a fairseq dictionary; FileNotFoundError or InputError name a bad file."""
     if not Path(path).is_file():
         raise FileNotFoundError(f"no dictionary {str(path)!r}")
     try:
         return Dictionary.load(str(path))
     except Exception as error:
         reason = " ".join(str(error).split())
-        raise ValueError(f"{path} is no fairseq dictionary: {reason}") from None
+        raise InputError(f"{path} is no fairseq dictionary: {reason}") from None
 
 
 def token_ids(dictionary: Dictionary, tokens: Sequence[str]) -> list[int]:
@@ -96,14 +97,14 @@ class ClosedDictionary(Dictionary):
         """Return the id of a known subword; the vocabulary takes no others.
 
         Raises:
-            ValueError: the subword is unknown, or to be overwritten.
+            InputError: the subword is unknown, or to be overwritten.
         """
         if overwrite or word not in self.indices:
-            raise ValueError(f"a pretrained vocabulary is closed: cannot add {word!r}")
+            raise InputError(f"a pretrained vocabulary is closed: cannot add {word!r}")
         return self.indices[word]
 
     def update(self, new_dict: Dictionary) -> None:
-        """Take nothing from another dictionary; ValueError names a symbol that is not here."""
+        """Take nothing from another dictionary; InputError names a symbol that is not here."""
         for word in new_dict.symbols:
             self.add_symbol(word)
 

@@ -30,7 +30,7 @@ class EntityDataset(TextDataset):
         gold, name_of: see `TextDataset`.
 
     Raises:
-        ValueError: columns that disagree, or a question that leaves a sentence no room.
+        InputError: columns that disagree, or a question that leaves a sentence no room.
     """
 
     def __init__(

@@ -14,6 +14,7 @@ import torch
 from fairseq.data import ConcatDataset, Dictionary
 from torch import Tensor
 
+from ..errors import InputError
 from ..messages import named
 from ..syntax.labels import PAD_ID
 from ..syntax.layers import TREE, Layer
@@ -147,12 +148,12 @@ def check_split(
 
     Raises:
         FileNotFoundError: a stream is missing.
-        ValueError: rows, lengths or ids that do not fit; names file, line and both values.
+        InputError: rows, lengths or ids that do not fit; names file, line and both values.
     """
     source_prefix = stream_prefix(folder, split, pair, source)
     sizes, _ = _read(source_prefix)
     if lines is not None and lines != len(sizes):
-        raise ValueError(f"{source_prefix} holds {len(sizes)} lines, but the manifest says {lines}")
+        raise InputError(f"{source_prefix} holds {len(sizes)} lines, but the manifest says {lines}")
     (target,) = {*pair.split("-")} - {source}
     target_prefix = stream_prefix(folder, split, pair, target)
     if any(Path(f"{target_prefix}.{ext}").is_file() for ext in ("bin", "idx")):
@@ -174,7 +175,7 @@ def _check_layer(layer: Layer, source: Path, sizes: np.ndarray) -> None:
         columns.append(values)
         _check_rows(prefix, len(found), source, len(sizes))
         for row in np.flatnonzero(found != sizes)[:1]:
-            raise ValueError(
+            raise InputError(
                 f"{prefix}, line {row + 1}: {found[row]} ids for the {sizes[row]} tokens of "
                 f"{source}; {AGAIN}"
             )
@@ -193,7 +194,7 @@ def _read(prefix: Path) -> tuple[np.ndarray, np.ndarray]:
 
 def _check_rows(prefix: Path, found: int, other: Path, wanted: int) -> None:
     if found != wanted:
-        raise ValueError(f"{prefix} holds {found} lines, but {other} holds {wanted}")
+        raise InputError(f"{prefix} holds {found} lines, but {other} holds {wanted}")
 
 
 def _check_tokens(prefix: Path, language: str, dictionary: Dictionary) -> None:
@@ -204,9 +205,9 @@ def _check_tokens(prefix: Path, language: str, dictionary: Dictionary) -> None:
     end = dictionary.eos()
     check_ids(prefix, ids, sizes, (end, len(dictionary)), f"token of dict.{language}.txt")
     for row in np.flatnonzero(sizes < 1)[:1]:
-        raise ValueError(f"{prefix}, line {row + 1}: holds nothing, not even </s>; {AGAIN}")
+        raise InputError(f"{prefix}, line {row + 1}: holds nothing, not even </s>; {AGAIN}")
     for row in np.flatnonzero(ids[np.cumsum(sizes, dtype=np.int64) - 1] != end)[:1]:
-        raise ValueError(f"{prefix}, line {row + 1}: does not end in </s>; {AGAIN}")
+        raise InputError(f"{prefix}, line {row + 1}: does not end in </s>; {AGAIN}")
 
 
 def check_trees(what: str, words: np.ndarray, heads: np.ndarray, sizes: np.ndarray) -> None:
@@ -218,7 +219,7 @@ def check_trees(what: str, words: np.ndarray, heads: np.ndarray, sizes: np.ndarr
         sizes: tokens in each line, ``</s>`` included; they sum to N.
 
     Raises:
-        ValueError: names the first line that is wrong.
+        InputError: names the first line that is wrong.
     """
     begin = 0
     for first in range(0, len(sizes), ROWS_AT_ONCE):
@@ -245,7 +246,7 @@ def _check_lines(
     within = ~firsts & (words != NO_WORD) & ~wrong
     wrong[within] |= (heads != np.roll(heads, 1))[within]  # one word, two heads
     for place in np.flatnonzero(wrong)[:1]:
-        raise ValueError(
+        raise InputError(
             f"{what}, line {done + line_of[place] + 1}: word {words[place]} with head "
             f"{heads[place]} does not fit in with the tokens before it; {AGAIN}"
         )
@@ -254,4 +255,4 @@ def _check_lines(
     counts = np.bincount(line_of[firsts], minlength=len(sizes))
     if bad := first_bad_sentence(numbers, counts):
         line, error = bad
-        raise ValueError(f"{what}, line {done + line + 1}: {error}; {AGAIN}")
+        raise InputError(f"{what}, line {done + line + 1}: {error}; {AGAIN}")

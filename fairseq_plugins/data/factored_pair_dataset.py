@@ -9,6 +9,7 @@ import torch
 from fairseq.data import BaseWrapperDataset, LanguagePairDataset
 from torch import Tensor
 
+from ..errors import InputError
 from ..syntax.labels import PAD_ID, SPECIAL_ID
 from .factor_streams import FactorStreams
 
@@ -38,7 +39,7 @@ class FactoredPairDataset(BaseWrapperDataset):
             fairseq stops.
 
     Raises:
-        ValueError: numbers of rows differ.
+        InputError: numbers of rows differ.
     """
 
     def __init__(
@@ -53,7 +54,7 @@ class FactoredPairDataset(BaseWrapperDataset):
         super().__init__(pairs)
         for rows in (factors, targets):
             if rows is not None and len(pairs) != len(rows):
-                raise ValueError(f"{len(pairs)} sentences, but {len(rows)} rows of features")
+                raise InputError(f"{len(pairs)} sentences, but {len(rows)} rows of features")
         self.targets = targets
         self.factors, self.observer, self.takes_all = factors, observer, takes_all
 
@@ -115,12 +116,12 @@ def place_factors(
         Feature ids, (B, S, F); padding has id 0.
 
     Raises:
-        ValueError: a row is not as long as its sentence.
+        InputError: a row is not as long as its sentence.
     """
     real = src_tokens.ne(pad)  # (B, S)
     for number, row, length in zip(ids, rows, real.sum(dim=1).tolist()):
         if len(row) != length:
-            raise ValueError(f"sentence {number} has {length} tokens, but {len(row)} features")
+            raise InputError(f"sentence {number} has {length} tokens, but {len(row)} features")
     out = src_tokens.new_zeros(*src_tokens.shape, rows[0].size(-1))  # (B, S, F)
     out[real] = torch.cat(list(rows)).to(out)  # (tokens, F)
     return out

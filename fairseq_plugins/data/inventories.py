@@ -24,7 +24,7 @@ def bound_layers(
 
     Raises:
         FileNotFoundError: an inventory is missing.
-        ValueError: it is none, or lists other labels than this release knows.
+        InputError: it is none, or lists other labels than this release knows.
     """
     found = []
     for layer in layers_of(manifest.layers if names is None else names):

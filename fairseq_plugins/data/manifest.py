@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from .. import __version__
+from ..errors import InputError
 from ..files import write_text
 from ..messages import named, quoted
 from ..pretrained.families import Family, family_of
@@ -155,9 +156,9 @@ class Manifest:
         return identity_line(self.annotator)
 
     def check_trees(self, controls: Controls, folder: object) -> None:
-        """Refuse gold trees of a folder whose heads were not given (ValueError)."""
+        """Refuse gold trees of a folder whose heads were not given (InputError)."""
         if controls.trees == GOLD and self.annotator.get("name") != CONLLU:
-            raise ValueError(
+            raise InputError(
                 f"--tree-source gold: the heads of {folder} were not given but parsed "
                 f"({self.annotator_id or 'by nothing'}); prepare it with the treebank's CoNLL-U "
                 "(--train-conllu and its relatives; of parallel text --conllu), or take "
@@ -318,7 +319,7 @@ class Manifest:
 
         Raises:
             FileNotFoundError: the folder has none (not prepared, or not finished).
-            ValueError: it is of another format or version, or lacks a field.
+            InputError: it is of another format or version, or lacks a field.
         """
         path, kinds = Path(folder) / FILE_NAME, KINDS if kind is None else {kind.form: kind}
         body = _read(path, [*kinds.values()])
@@ -326,19 +327,19 @@ class Manifest:
         missing, foreign = {*kind.required} - body.keys(), body.keys() - {*kind.fields}
         for what, names in (("lacks", missing), ("has", foreign)):
             if names:
-                raise ValueError(
+                raise InputError(
                     f"{path} does not fit this release: it {what} {named(sorted(names))}"
                 )
         manifest = cls(**body, kind=kind)
         for item in fields(cls)[:-1]:
             found, wanted = getattr(manifest, item.name), item.type.partition("[")[0]
             if type(found).__name__ != wanted:
-                raise ValueError(f"{path}: {item.name!r} is {quoted(found)}, expected a {wanted}")
+                raise InputError(f"{path}: {item.name!r} is {quoted(found)}, expected a {wanted}")
         try:
             for problem in chain(common_problems(manifest), kind.problems(manifest)):
-                raise ValueError(f"{path}: {problem}")
+                raise InputError(f"{path}: {problem}")
         except (AttributeError, LookupError, TypeError) as error:  # of another form than ours
-            raise ValueError(f"{path} does not fit this release: {quoted(error)}") from None
+            raise InputError(f"{path} does not fit this release: {quoted(error)}") from None
         return manifest
 
 
@@ -364,14 +365,14 @@ def _read(path: Path, kinds: list[FolderKind]) -> dict[str, Any]:
         body = json.loads(read_text(path))
         form, version = body["format"], body.pop("format_version")
     except (ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
-        raise ValueError(f"{path} is no manifest of fairseq_plugins: {error!r}") from None
+        raise InputError(f"{path} is no manifest of fairseq_plugins: {error!r}") from None
     if version == VERSION and isinstance(form, str) and form in KINDS and KINDS[form] not in kinds:
-        raise ValueError(
+        raise InputError(
             f"{path.parent} is a folder of {KINDS[form].command}; one of "
             f"{named((kind.command for kind in kinds), between=' or ')} is wanted"
         )
     if version != VERSION or form not in [kind.form for kind in kinds]:
-        raise ValueError(
+        raise InputError(
             f"{path} has format {quoted(form)} version {quoted(version)}; this release reads "
             f"{named((repr(kind.form) for kind in kinds), between=' and ')} version {VERSION}"
         )

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 from itertools import chain
 from typing import Any
 
+from ..errors import InputError
 from ..messages import named, quoted
 from ..pretrained.families import FAMILIES, WORDPIECE
 from ..syntax.layers import CHOICES, OF_PAIRS, are_known, parse_features, parse_targets
@@ -62,11 +63,11 @@ def translation_problems(manifest: Any) -> Iterator[str]:
     yield from _outside(names)
     try:
         parse_features(",".join(manifest.features))
-    except ValueError as error:
+    except InputError as error:
         yield f"'features': {error}"
     try:
         parse_targets(",".join(manifest.target_features))
-    except ValueError as error:
+    except InputError as error:
         yield f"'target_features': {error}"
 
 

@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from ..errors import InputError
 from ..pretrained.families import RowFormat
 from ..text_reading import numbered_lines
 from .folder_names import CONTEXTS, EXAMPLES
@@ -98,7 +99,7 @@ class Texts:
 
         Raises:
             FileNotFoundError: a file is missing.
-            ValueError: a line is damaged, there are more or fewer than questions or passages, or
+            InputError: a line is damaged, there are more or fewer than questions or passages, or
                 wordpieces lie outside their passage; names file and line.
         """
         questions = read_texts(folder / f"{split}.{EXAMPLES}", _question, len(paragraph))
@@ -108,7 +109,7 @@ class Texts:
         lengths = np.array([len(text) for text in contexts], dtype=np.int64)
         outside = np.flatnonzero(offsets.lasts > lengths)  # ends rise
         if len(outside):
-            raise ValueError(
+            raise InputError(
                 f"{path}:{outside[0] + 1}: the context has {lengths[outside[0]]} characters, but "
                 f"{split}.offsets1 reaches to {offsets.lasts[outside[0]]}; {AGAIN}"
             )
@@ -127,7 +128,7 @@ def read_texts(path: Path, take: Callable[[Any], Found], count: int | None = Non
 
     Raises:
         FileNotFoundError: the file is missing.
-        ValueError: a line is damaged, or their number is another; names file and line.
+        InputError: a line is damaged, or their number is another; names file and line.
     """
     if not path.is_file():
         raise FileNotFoundError(f"{path} is missing; {AGAIN}")
@@ -137,9 +138,9 @@ def read_texts(path: Path, take: Callable[[Any], Found], count: int | None = Non
             found.append(take(json.loads(line)))
         except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
             reason = f"{type(error).__name__}: {error}"
-            raise ValueError(f"{path}:{number}: damaged line ({reason}); {AGAIN}") from None
+            raise InputError(f"{path}:{number}: damaged line ({reason}); {AGAIN}") from None
     if count not in (None, len(found)):
-        raise ValueError(f"{path} has {len(found)} lines instead of {count}; {AGAIN}")
+        raise InputError(f"{path} has {len(found)} lines instead of {count}; {AGAIN}")
     return found
 
 

@@ -7,6 +7,7 @@ import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
+from ..errors import InputError
 from ..files import sha256, sync
 from .manifest import Manifest
 from .rows import AGAIN
@@ -46,12 +47,12 @@ def faults(folder: Path, manifest: Manifest, *, hashes: bool = False) -> Iterato
         if not path.is_file():
             yield FileNotFoundError(f"{path} is missing")
         elif manifest.products and written is None:
-            yield ValueError(f"{path} is not among the files that the manifest describes")
+            yield InputError(f"{path} is not among the files that the manifest describes")
         elif written and (size := path.stat().st_size) != written["size"]:
             was = written["size"]
-            yield ValueError(f"{path} has {size} bytes, but was written with {was}")
+            yield InputError(f"{path} has {size} bytes, but was written with {was}")
         elif written and hashes and sha256(path) != written["sha256"]:
-            yield ValueError(f"{path} has other bytes than were written (SHA-256)")
+            yield InputError(f"{path} has other bytes than were written (SHA-256)")
 
 
 def check_whole(
@@ -60,7 +61,7 @@ def check_whole(
     """Refuse a folder whose files are not those that were written; if ``partial``, some may lack.
 
     Raises:
-        FileNotFoundError, ValueError: the first of the `faults`.
+        FileNotFoundError, InputError: the first of the `faults`.
     """
     for fault in faults(folder, manifest, hashes=hashes):
         if not (partial and isinstance(fault, FileNotFoundError)):

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ..errors import InputError
 from ..syntax.layers import Layer
 from ..syntax.needs import SHUFFLED, UNCONTROLLED, Controls
 from .controls import other_questions
@@ -52,11 +53,11 @@ class SpanGold:
 
         Raises:
             FileNotFoundError: a file is missing.
-            ValueError: a row is none; names file and example.
+            InputError: a row is none; names file and example.
         """
         rows = Rows.read(path)
         if len(rows) != len(passages):
-            raise ValueError(f"{path} has {len(rows)} rows instead of {len(passages)}; {AGAIN}")
+            raise InputError(f"{path} has {len(rows)} rows instead of {len(passages)}; {AGAIN}")
         begins = rows.ends - rows.lengths
         refuse(path, rows.lengths % 2 == 0, "has a row that is no state with pairs of wordpieces")
         states = rows.values[begins].astype(np.int64)  # (n,)
@@ -139,7 +140,7 @@ class QuestionColumns:
             offsets: for each passage (S, 2).
 
         Raises:
-            ValueError: a text lacks a layer, or its heads form no trees.
+            InputError: a text lacks a layer, or its heads form no trees.
         """
         numbers = np.asarray(paragraph, dtype=np.int64)
 

@@ -25,7 +25,7 @@ class QuestionDataset(TextDataset):
         name_of: see `TextDataset`.
 
     Raises:
-        ValueError: columns that disagree, or a question that leaves its passage no room.
+        InputError: columns that disagree, or a question that leaves its passage no room.
     """
 
     def __init__(

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+from ..errors import InputError
 from ..syntax.tree import first_bad_sentence
 
 AGAIN = "prepare the folder again"
@@ -33,7 +34,7 @@ def stream_layout(prefix: Path) -> tuple[np.ndarray, np.dtype]:
 
     Raises:
         FileNotFoundError: a file is missing.
-        ValueError: an index that is none, or that describes other rows than those of the ``.bin``
+        InputError: an index that is none, or that describes other rows than those of the ``.bin``
             file, one after another.
     """
     index, binary = Path(f"{prefix}.idx"), Path(f"{prefix}.bin")
@@ -45,20 +46,20 @@ def stream_layout(prefix: Path) -> tuple[np.ndarray, np.dtype]:
         mark, version, code, count = HEADER.unpack(head)
         promised, found = HEADER.size + 12 * count, index.stat().st_size
         if (mark, version) != (MARK, VERSION) or code not in TYPES or promised != found:
-            raise ValueError(f"{index} is no index of a stream, or not all of one; {AGAIN}")
+            raise InputError(f"{index} is no index of a stream, or not all of one; {AGAIN}")
         sizes = np.fromfile(stream, "<i4", count)  # (N,)
         pointers = np.fromfile(stream, "<i8", count)  # (N,)
     dtype = np.dtype(f"<{TYPES[code]}")
     ends = np.cumsum(sizes, dtype=np.int64) * dtype.itemsize  # (N,)
     apart = pointers != ends - sizes.astype(np.int64) * dtype.itemsize
     if wrong := np.flatnonzero((sizes < 0) | apart).tolist():
-        raise ValueError(
+        raise InputError(
             f"{index}, line {wrong[0] + 1}: {sizes[wrong[0]]} numbers from byte "
             f"{pointers[wrong[0]]} on do not follow the line before; {AGAIN}"
         )
     promised, found = int(ends[-1]) if count else 0, binary.stat().st_size
     if promised != found:
-        raise ValueError(f"{binary} has {found} bytes, but its index says {promised}; {AGAIN}")
+        raise InputError(f"{binary} has {found} bytes, but its index says {promised}; {AGAIN}")
     return sizes, dtype
 
 
@@ -80,7 +81,7 @@ def check_ids(
         names: what they stand for, e.g. ``token of dict.en.txt``.
 
     Raises:
-        ValueError: names the first line with such a number.
+        InputError: names the first line with such a number.
     """
     low, high = bounds
     signed = low > 0 or values.dtype.kind == "i"
@@ -90,7 +91,7 @@ def check_ids(
             continue
         at = begin + int(np.flatnonzero((part < low) | (part >= high))[0])
         row = int(np.searchsorted(np.cumsum(sizes, dtype=np.int64), at, side="right"))
-        raise ValueError(
+        raise InputError(
             f"{what}, line {row + 1}: id {values[at]} is no {names}, whose ids are {low} to "
             f"{high - 1}; {AGAIN}"
         )
@@ -175,18 +176,18 @@ def refuse(
         said, cure: what is wrong with it (or what its number from 0 gives to say), and what to do.
 
     Raises:
-        ValueError: names the first of them.
+        InputError: names the first of them.
     """
     if wrong.any():
         at = int(wrong.argmax())
         reason = said if isinstance(said, str) else said(at)
-        raise ValueError(f"{what}: {row} {at + 1} {reason}; {cure}")
+        raise InputError(f"{what}: {row} {at + 1} {reason}; {cure}")
 
 
 def check_lengths(what: object, rows: Rows, lengths: np.ndarray, cure: str = AGAIN) -> None:
     """Refuse rows of other lengths than those given."""
     if len(rows) != len(lengths):
-        raise ValueError(f"{what} has {len(rows)} rows instead of {len(lengths)}; {cure}")
+        raise InputError(f"{what} has {len(rows)} rows instead of {len(lengths)}; {cure}")
     refuse(
         what,
         rows.lengths != lengths,
@@ -208,7 +209,7 @@ def parents_of(what: object, heads: Rows, cure: str = AGAIN) -> Rows:
     """Return heads that count from 1 as indices from 0, a root's its own, if they form trees."""
     if bad := first_bad_sentence(heads.values, heads.lengths):
         at, error = bad
-        raise ValueError(f"{what}: example {at + 1}: {error}; {cure}")
+        raise InputError(f"{what}: example {at + 1}: {error}; {cure}")
     values = heads.values.astype(np.int32) - 1  # (N,)
     roots = np.flatnonzero(values < 0)
     begins = np.repeat(heads.ends - heads.lengths, heads.lengths)  # (N,)

@@ -12,6 +12,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ..errors import InputError
 from ..syntax.labels import PAD_ID
 from ..syntax.layers import LAYERS, TABLE, TREE
 from .text_items import joined
@@ -35,12 +36,12 @@ def lay_out(items: Sequence[dict[str, Any]], pad: int) -> dict[str, Any]:
         labelled; and ``known``, see `_known`.
 
     Raises:
-        ValueError: an item without a token.
+        InputError: an item without a token.
     """
     lengths = np.concatenate([item["lengths"] for item in items])  # (B,)
     if not lengths.all():
         empty = next(item["id"] for item in items if 0 in item["lengths"])
-        raise ValueError(f"example {empty} of the split, from 0, has a row without a token")
+        raise InputError(f"example {empty} of the split, from 0, has a row without a token")
     token_positions, width = real_positions(lengths)
     net_input: dict[str, Any] = {
         "src_lengths": torch.from_numpy(lengths),

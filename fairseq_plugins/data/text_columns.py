@@ -14,6 +14,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from ..errors import InputError
 from ..messages import quoted
 from ..syntax.labels import PAD_ID
 from ..syntax.layers import COLUMN, TREE, WORD, Layer, layers_of
@@ -79,7 +80,7 @@ class SentenceColumns:
 
         Raises:
             FileNotFoundError: a stream is missing.
-            ValueError: streams disagree, numbers stand for nothing, or heads form no trees; names
+            InputError: streams disagree, numbers stand for nothing, or heads form no trees; names
                 split and example.
         """
         layers = [*layers]
@@ -113,7 +114,7 @@ class SentenceColumns:
         What is drawn by ``controls`` belongs to the ``key`` of these sentences.
 
         Raises:
-            ValueError: a sentence lacks a layer, or its heads form no trees; ``name_of`` gives the
+            InputError: a sentence lacks a layer, or its heads form no trees; ``name_of`` gives the
                 example's name, by its number.
         """
         layers = layers_of(names)
@@ -160,7 +161,7 @@ class SentenceColumns:
         """Return these second sentences with a layer of pairs of words, ``what`` in messages.
 
         Raises:
-            ValueError: there are more or fewer numbers than pairs of words, or others than there
+            InputError: there are more or fewer numbers than pairs of words, or others than there
                 may be; names the example.
         """
         check_lengths(what, rows, self.word_counts * first.word_counts)
@@ -175,10 +176,10 @@ def _of_words(layers: Iterable[Layer]) -> list[Layer]:
 
 
 def raw_rows(layer: Layer, sentences: Sequence[Encoded], name_of: Callable[[int], str]) -> Rows:
-    """Take a layer of raw text, see `SentenceColumns.of`; ValueError names a sentence without."""
+    """Take a layer of raw text, see `SentenceColumns.of`; InputError names a sentence without."""
     for index, sentence in enumerate(sentences):
         if layer.name not in sentence.layers:
-            raise ValueError(
+            raise InputError(
                 f"{name_of(index)} {layer.lacking}, but the model reads {layer.about}; prepare the "
                 f"folder with --layers {','.join(layer.asked_with)} beside what it has, so "
                 "that raw text has them as well"
@@ -223,7 +224,7 @@ class Gold:
 
         Raises:
             FileNotFoundError: a file is missing.
-            ValueError: a row is none; names file and line.
+            InputError: a row is none; names file and line.
         """
         if kind == SCORE:
             return cls(kind, _read_scores(folder / f"{split}.score.txt"))
@@ -233,7 +234,7 @@ class Gold:
         if kind == WORD_LABELS:
             return cls(kind, rows)
         if rows.lengths.max(initial=0) > 1:
-            raise ValueError(f"{path}.bin holds several labels of one example; {AGAIN}")
+            raise InputError(f"{path}.bin holds several labels of one example; {AGAIN}")
         return cls(kind, rows.lasts)
 
 
@@ -245,5 +246,5 @@ def _read_scores(path: Path) -> np.ndarray:
         try:
             scores.append(float(line) if line.strip() else np.nan)
         except ValueError:
-            raise ValueError(f"{path}:{number}: {quoted(line)} is no number") from None
+            raise InputError(f"{path}:{number}: {quoted(line)} is no number") from None
     return np.array(scores)

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from ..errors import InputError
 from .folder_names import WORD_LABELS
 from .text_batches import lay_out
 from .text_columns import SCORE, SentenceColumns
@@ -29,7 +30,7 @@ class TextDataset:
         levels: how many labels a labelled word has.
 
     Raises:
-        ValueError: columns that disagree, or an example that is too long.
+        InputError: columns that disagree, or an example that is too long.
     """
 
     levels = 1
@@ -75,7 +76,7 @@ class TextDataset:
 
     def _check_gold(self, gold: Any) -> None:
         if len(gold) != len(self):
-            raise ValueError(f"{len(gold)} labels of {len(self)} examples; prepare again")
+            raise InputError(f"{len(gold)} labels of {len(self)} examples; prepare again")
         if gold.kind != WORD_LABELS:
             return
         words, labels = self.word_counts, gold.values.lengths
@@ -83,7 +84,7 @@ class TextDataset:
         if len(wrong):
             at = int(wrong[0])
             each = f" of {self.levels} labels each" if self.levels > 1 else ""
-            raise ValueError(
+            raise InputError(
                 f"{self.name_of(at)} has {labels[at]} labels for {words[at]} words{each}; prepare "
                 "again"
             )

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import InputError
 from ..messages import named
 from ..syntax.layers import STANDARD, WORD_PAIR, Layer, layers_of
 from ..syntax.needs import UNCONTROLLED, Controls
@@ -37,15 +38,15 @@ def open_folder(folder: Path, task: str) -> Manifest:
 
     Raises:
         FileNotFoundError: a folder that was not prepared, or not to the end.
-        ValueError: a folder for another task, or one whose files disagree.
+        InputError: a folder for another task, or one whose files disagree.
     """
     manifest = Manifest.load(folder, TEXT)
     if task == TARGETS[ENTITIES] and manifest.target == WORD_LABELS:
         manifest = manifest.asking()
     if manifest.task != task:
-        raise ValueError(f"{folder} was prepared for --task {manifest.task}, not for --task {task}")
+        raise InputError(f"{folder} was prepared for --task {manifest.task}, not for --task {task}")
     if manifest.levels and task == TARGETS[WORD_LABELS]:
-        raise ValueError(
+        raise InputError(
             f"{folder} has {manifest.levels} labels a word: --task {TARGETS[ENTITIES]} takes all, "
             f"--task {task} a folder that was prepared with one label column"
         )
@@ -54,7 +55,7 @@ def open_folder(folder: Path, task: str) -> Manifest:
         path = folder / LABELS
         found = read_text(path).removesuffix("\n").split("\n")
         if found != manifest.labels:
-            raise ValueError(f"{path} and the manifest disagree; prepare the folder again")
+            raise InputError(f"{path} and the manifest disagree; prepare the folder again")
     return manifest
 
 
@@ -71,7 +72,7 @@ def read_sentences(
 
     Raises:
         FileNotFoundError: no such split, or a missing stream.
-        ValueError: streams that disagree with each other or with the manifest.
+        InputError: streams that disagree with each other or with the manifest.
     """
     _check_split(folder, manifest, split)
     layers = bound_layers(folder, manifest, names)
@@ -105,7 +106,7 @@ def read_questions(
 
     Raises:
         FileNotFoundError: no such split, or a missing stream.
-        ValueError: streams that disagree with each other or with the manifest, or answers that are
+        InputError: streams that disagree with each other or with the manifest, or answers that are
             ``required`` of every question and missing.
     """
     _check_split(folder, manifest, split)
@@ -130,7 +131,7 @@ def _check_split(folder: Path, manifest: Manifest, split: str) -> None:
 def _check_count(folder: Path, manifest: Manifest, split: str, what: str, count: int) -> None:
     promised = manifest.splits[split][what]
     if count != promised:
-        raise ValueError(
+        raise InputError(
             f"{folder}: split {split!r} has {count} {what}, but the manifest says {promised}; "
             f"{AGAIN}"
         )
@@ -178,11 +179,11 @@ def take_sentences(
     ``controls`` may draw nothing: raw text is no split.
 
     Raises:
-        ValueError: an example with another number of sentences, or one that lacks a layer.
+        InputError: an example with another number of sentences, or one that lacks a layer.
     """
     for name, sentences in zip(ids, examples):
         if len(sentences) != number:
-            raise ValueError(f"{name} has {len(sentences)} texts; this task takes {number}")
+            raise InputError(f"{name} has {len(sentences)} texts; this task takes {number}")
     sides = [[sentences[place] for sentences in examples] for place in range(number)]
     how = {"name_of": ids.__getitem__, "controls": controls}
     columns = [SentenceColumns.of(side, names, **how) for side in sides]
@@ -197,7 +198,7 @@ def read_gold(folder: Path, manifest: Manifest, split: str, *, required: bool) -
 
     Raises:
         FileNotFoundError: a file is missing.
-        ValueError: labels are damaged, or ``required`` of every example and missing.
+        InputError: labels are damaged, or ``required`` of every example and missing.
     """
     gold = None
     if manifest.splits[split]["labelled"]:
@@ -212,7 +213,7 @@ def require_gold(folder: Path, manifest: Manifest, split: str, gold: Any) -> Non
     """Refuse a split of which not every example has its gold label.
 
     Raises:
-        ValueError: names the first example without, and the splits that have them all.
+        InputError: names the first example without, and the splits that have them all.
     """
     if gold is not None and gold.complete:
         return
@@ -221,7 +222,7 @@ def require_gold(folder: Path, manifest: Manifest, split: str, gold: Any) -> Non
     if gold is not None:
         what = f"{name_example(folder, split, int((~gold.present).argmax()))} has no label"
     labelled = [name for name, c in counts.items() if c["labelled"] == c["examples"] > 0]
-    raise ValueError(
+    raise InputError(
         f"{what}: training and metrics need gold labels; splits with labels: {named(labelled)}"
     )
 

@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from ..errors import InputError
 from ..option_flags import check, option
 from ..pretrained.vocabulary import Vocabulary
 from ..syntax.layers import TREE, WORD_PAIR, Layer, in_order, layers_of
@@ -59,7 +60,7 @@ class InputOptions:
     def __post_init__(self) -> None:
         check(self)
         if math.isnan(self.null_threshold):
-            raise ValueError("--null-threshold nan: must be a number")
+            raise InputError("--null-threshold nan: must be a number")
 
     @classmethod
     def of(cls, cfg: Any) -> "InputOptions":
@@ -85,7 +86,7 @@ class TextInputs:
         limit: most tokens of a row: the option, or what the models have; None before there is one.
 
     Raises:
-        ValueError: no example has room in so few positions, or is to be read as it cannot be.
+        InputError: no example has room in so few positions, or is to be read as it cannot be.
     """
 
     def __init__(
@@ -102,11 +103,11 @@ class TextInputs:
         self._positions: int | None = None
         if options.long_examples == NOT_FOR.get(manifest.target, SPLIT):
             choices = ", ".join(one for one in LONG_EXAMPLES if one != options.long_examples)
-            raise ValueError(f"--long-examples {options.long_examples}: choices are {choices}")
+            raise InputError(f"--long-examples {options.long_examples}: choices are {choices}")
         texts = 2 if self.seeks else manifest.sentences
         least = manifest.family.row.specials(texts) + texts
         if options.max_positions is not None and options.max_positions < least:
-            raise ValueError(f"--max-positions {options.max_positions}: must be at least {least}")
+            raise InputError(f"--max-positions {options.max_positions}: must be at least {least}")
 
     def _size(self, name: str) -> int:
         """Return one of the sizes of windows: the option, or what the folder says."""
@@ -117,11 +118,11 @@ class TextInputs:
         """Refuse a folder that lacks what a model reads, to be trained or to answer.
 
         Raises:
-            ValueError: says what, and how to prepare it.
+            InputError: says what, and how to prepare it.
         """
         for layer in layers_of(needs.layers) if self.asks or self.seeks else ():
             if layer.unit == WORD_PAIR:
-                raise ValueError(
+                raise InputError(
                     f"--task {self.manifest.task} does not take models that read {layer.about}, "
                     "which questions and what they are put to have none of; choices: "
                     "--similarity-layers none, or another architecture"
@@ -149,14 +150,14 @@ class TextInputs:
             positions: the longest row that it takes.
 
         Raises:
-            ValueError: models of an ensemble that read other features, or a limit beyond what the
+            InputError: models of an ensemble that read other features, or a limit beyond what the
                 model has.
         """
         self.needs = needs.joined(self.needs if self._served else None)
         self._served = True
         asked = self.options.max_positions
         if asked is not None and asked > positions:
-            raise ValueError(f"--max-positions {asked}: the model has only {positions}")
+            raise InputError(f"--max-positions {asked}: the model has only {positions}")
         self.limit = min(positions, self.limit or positions)
         self._positions = min(positions, self._positions or positions)
 
@@ -201,7 +202,7 @@ class TextInputs:
 
         Raises:
             FileNotFoundError: no such split, or a missing stream.
-            ValueError: streams that disagree, missing labels, or an example that is too long.
+            InputError: streams that disagree, missing labels, or an example that is too long.
         """
         self.check(self.needs, training=learning)
         dataset = self._read(split, learning, make, texts)
@@ -251,14 +252,14 @@ class TextInputs:
             logger.info(message, self.folder, split, unreachable, len(dataset))
 
     def check_length(self, texts: int, subwords: int, name: str) -> None:
-        """Refuse an example that has too many subwords, before it is annotated (ValueError).
+        """Refuse an example that has too many subwords, before it is annotated (InputError).
 
         ``subwords`` may leave some of its ``texts`` texts' out.
         """
         form = self.form(learning=False)
         least = subwords + form.row.specials(texts)
         if form.long_examples == ERROR and form.limit is not None and least > form.limit:
-            raise ValueError(form.too_long(name, f"at least {least}"))
+            raise InputError(form.too_long(name, f"at least {least}"))
 
     def take(
         self, sentences: Sequence[Sequence[Any]], ids: Sequence[str] | None = None
@@ -270,7 +271,7 @@ class TextInputs:
             ids: the examples' names for messages (default: their numbers).
 
         Raises:
-            ValueError: an example with another number of sentences, one that is too long, or one
+            InputError: an example with another number of sentences, one that is too long, or one
                 that was not parsed or compared for a model whose answers depend on it; a model of
                 which something is drawn from a split.
         """
@@ -288,7 +289,7 @@ class TextInputs:
             paragraphs: what it encoded, `corpora.squad.Paragraph`.
 
         Raises:
-            ValueError: a question that leaves its context no room, or texts that were not parsed
+            InputError: a question that leaves its context no room, or texts that were not parsed
                 for a model whose answers depend on it; see also `take`.
         """
         self.needs.controls.check_raw()
@@ -332,7 +333,7 @@ def check_needs(
         training: whether the model is to be trained.
 
     Raises:
-        ValueError: says what, and how to prepare it.
+        InputError: says what, and how to prepare it.
     """
 
     read = layers_of(needs.reads(training=training))

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import InputError
 from ..pretrained.families import RowFormat
 from ..syntax.labels import SPECIAL_ID
 from ..syntax.layers import COLUMN, TABLE, TREE, Layer, layers_of
@@ -76,7 +77,7 @@ class TextItems:
         sizes: tokens of each example over all its rows, (n,).
 
     Raises:
-        ValueError: columns of different lengths, or an example that is too long.
+        InputError: columns of different lengths, or an example that is too long.
     """
 
     def __init__(
@@ -87,7 +88,7 @@ class TextItems:
     ) -> None:
         counts = [len(column.tokens) for column in sentences]
         if len(set(counts)) != 1:
-            raise ValueError(f"columns of {counts} examples do not belong together; prepare again")
+            raise InputError(f"columns of {counts} examples do not belong together; prepare again")
         self.sentences = list(sentences)
         self.form = form
         self.columns = form.entering(COLUMN)
@@ -209,7 +210,7 @@ class TextItems:
         cuts = {TRUNCATE: self._truncate, SPLIT: self._split, WINDOWS: self._windows}
         for index in np.flatnonzero(unfit).tolist():
             if self.form.long_examples == ERROR:
-                raise ValueError(self.form.too_long(self.name_of(index), self.sizes[index]))
+                raise InputError(self.form.too_long(self.name_of(index), self.sizes[index]))
             cut = cuts[self.form.long_examples]
             rows, owners = self._cuts[index] = cut(index, limit - specials)
             lengths = [end - begin for parts in rows for _, begin, end in parts]
@@ -224,7 +225,7 @@ class TextItems:
         room -= sum(end for *_, end in whole)
         if room < 1:
             larger = self.form.larger_limit()
-            raise ValueError(
+            raise InputError(
                 f"{self.name_of(index)}: in {self.form.limit} tokens, special tokens included, the "
                 f"question leaves no room; choices: {larger and larger + ', or '}a shorter question"
             )
@@ -237,7 +238,7 @@ class TextItems:
         if kept >= room:
             larger = self.form.larger_limit()
             choices = f"{larger and larger + ', or '}a smaller --max-query-length"
-            raise ValueError(
+            raise InputError(
                 f"{self.name_of(index)} has a question of {kept} wordpieces: in "
                 f"{self.form.limit} tokens, special tokens included, nothing of its passage "
                 f"has room; choices: {choices}"

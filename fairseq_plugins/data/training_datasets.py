@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from fairseq.data import FairseqDataset
 
+from ..errors import InputError
 from .entity_dataset import EntityDataset
 from .qa_dataset import QuestionDataset
 from .text_dataset import TextDataset
@@ -68,13 +69,13 @@ class _Batched(FairseqDataset):
         cuts the last examples into several batches and throws the last of them away.
 
         Raises:
-            ValueError: an example alone exceeds ``--max-tokens``.
+            InputError: an example alone exceeds ``--max-tokens``.
         """
         if len(indices) == 0:
             return []
         longest = int(indices[self.sizes[indices].argmax()])
         if max_tokens is not None and self.sizes[longest] > max_tokens:
-            raise ValueError(
+            raise InputError(
                 f"{self.name_of(longest)} has {self.sizes[longest]} tokens, more than "
                 f"--max-tokens {max_tokens}"
             )

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from pathlib import Path
 
+from ..errors import InputError
 from ..syntax.labels import digest_of
 from ..syntax.layers import Layer, layers_of
 from ..text_reading import read_text
@@ -20,18 +21,18 @@ def shared_manifest(folders: Sequence[str]) -> Manifest:
     Raises:
         FileNotFoundError: a folder without a manifest. Of a finished folder a part may be enough,
             as raw text needs no streams, so that other files are missed where they are opened.
-        ValueError: no folder, an unknown feature, or folders that differ in languages, features,
+        InputError: no folder, an unknown feature, or folders that differ in languages, features,
             parse trees, annotator or vocabulary, or a file of another size than it was written.
     """
     if not folders:
-        raise ValueError("no data folder is given")
+        raise InputError("no data folder is given")
     first = _load(folders[0])
     for folder in folders[1:]:
         other = _load(folder)
         for key in _SHARED:
             ours, theirs = getattr(first, key), getattr(other, key)
             if ours != theirs:
-                raise ValueError(
+                raise InputError(
                     f"{folders[0]} and {folder} differ in {key}: {ours!r} and {theirs!r}; "
                     "shards must be prepared alike"
                 )
@@ -57,7 +58,7 @@ def _same_vocabulary(first: str, other: str, name: str) -> None:
         lines = read_text(path).split("\n")
         vocabularies.append([line.rsplit(" ", 1)[0] for line in lines])
     if vocabularies[0] != vocabularies[1]:
-        raise ValueError(
+        raise InputError(
             f"{first} and {other} differ in {name}; prepare the second with the first's "
             "dictionaries (--srcdict, --tgtdict)"
         )
@@ -67,7 +68,7 @@ def check_languages(manifest: Manifest, source: str | None, target: str | None) 
     """Refuse languages (if given) that are not the folder's."""
     wanted = (source or manifest.source_lang, target or manifest.target_lang)
     if wanted != (manifest.source_lang, manifest.target_lang):
-        raise ValueError(
+        raise InputError(
             f"--source-lang and --target-lang ask for {'-'.join(wanted)}, "
             f"but the folder was prepared for {manifest.pair}"
         )
@@ -89,7 +90,7 @@ def load_layers(folders: Sequence[str], manifest: Manifest) -> list[Layer]:
 
     Raises:
         FileNotFoundError: an inventory is missing.
-        ValueError: it lists other labels than this release knows.
+        InputError: it lists other labels than this release knows.
     """
     return [bound_layers(Path(folder), manifest) for folder in folders][0]
 

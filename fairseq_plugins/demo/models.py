@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any
 
 from ..bundles.translation import Translator
+from ..errors import InputError
 from ..inference.loading import load, task_of
 from ..inference.options import SEEKING
 from ..inference.prediction import Predictor
@@ -55,7 +56,7 @@ def open_models(options: DemoOptions) -> list[Shown]:
     """Load all models.
 
     Raises:
-        FileNotFoundError, ValueError: see `service.models.find_models` and `load`; or a model is
+        FileNotFoundError, InputError: see `service.models.find_models` and `load`; or a model is
             of no kind of `options.KINDS`, or reads layers that raw text has not.
     """
     how = {"spacy_model": options.spacy_model, "int8": options.int8}
@@ -63,7 +64,7 @@ def open_models(options: DemoOptions) -> list[Shown]:
     for name, paths in find_models(options.models).items():
         task = task_of(paths)
         if task == SEEKING:
-            raise ValueError(f"{named(paths)} is of task {task}, which the page does not show")
+            raise InputError(f"{named(paths)} is of task {task}, which the page does not show")
         model = load(paths, **how, **LONG.get(task or "", {}))
         kind = kind_of(model)
         if kind != TRANSLATION:

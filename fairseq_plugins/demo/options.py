@@ -38,7 +38,7 @@ class DemoOptions:
 
         Raises:
             FileNotFoundError: there are no such presets.
-            ValueError: a number beyond its limits.
+            InputError: a number beyond its limits.
         """
         check(self)
         if self.presets is not None and not Path(self.presets).is_file():

@@ -14,6 +14,7 @@ from typing import Any
 
 from ..bundles.translation import Translator
 from ..corpora.examples import Example
+from ..errors import InputError
 from ..syntax.layers import COLUMN, Layer, annotator_line, layer_of
 from ..syntax.subwords import spread
 from ..text.annotators import reopen_annotator
@@ -82,10 +83,10 @@ class SentenceReader:
         """Read a sentence.
 
         Raises:
-            ValueError: an empty one, or one that the model refuses.
+            InputError: an empty one, or one that the model refuses.
         """
         if not text.strip():
-            raise ValueError("the sentence is empty")
+            raise InputError("the sentence is empty")
         translates = isinstance(self.model, Translator)
         cut = (_cut_for_translation if translates else _cut_for_text)(self.model, text)
         read = self.model.features if translates else self.model.inputs.needs.reads(training=False)
@@ -117,7 +118,7 @@ class SentenceReader:
         for names in WANTED:
             try:
                 return reopen_annotator(model.folder, manifest.annotator, names, named), ""
-            except (ValueError, FileNotFoundError) as error:
+            except (InputError, FileNotFoundError) as error:
                 reason = str(error)
         return None, reason
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import yaml
 
+from ..errors import InputError
 from ..messages import quoted
 from ..text_reading import check_characters, read_text
 from . import views
@@ -52,7 +53,7 @@ class Tab:
         for text, (label, lines) in zip(given, self.texts.items()):
             try:
                 _check_text(text, f"the {label}", lines)
-            except ValueError as error:
+            except InputError as error:
                 return render("panels.html", panels=[(self.title, None, str(error))])
         if self.single:
             name, given = given[-1], given[:-1]
@@ -61,7 +62,7 @@ class Tab:
         for model in models:
             try:
                 panels.append((model.name, self.view(model, *given), ""))
-            except (ValueError, OSError) as error:
+            except (InputError, OSError) as error:
                 panels.append((model.name, None, str(error)))
         return render("panels.html", panels=panels, template=self.template)
 
@@ -132,22 +133,22 @@ def read_presets(path: Path = PRESETS) -> dict[str, list[list[str]]]:
     """Read examples to choose from: name of a tab -> examples, each the texts of its fields.
 
     Raises:
-        ValueError: anything else.
+        InputError: anything else.
     """
     try:
         found = yaml.safe_load(read_text(path))
     except (yaml.YAMLError, RecursionError) as error:
-        raise ValueError(f"{path} is no YAML: {' '.join(str(error).split())}") from None
+        raise InputError(f"{path} is no YAML: {' '.join(str(error).split())}") from None
     sizes = {tab.name: len(tab.texts) for tab in TABS}
     if not isinstance(found, dict) or not found.keys() <= sizes.keys():
-        raise ValueError(
+        raise InputError(
             f"{path}: expected examples under {', '.join(sizes)}; found {quoted(found)}"
         )
     for name, examples in found.items():
         for example in examples if isinstance(examples, list) else [examples]:
             kinds = {*map(type, example)} if isinstance(example, list) else set()
             if kinds != {str} or len(example) != sizes[name]:
-                raise ValueError(
+                raise InputError(
                     f"{path}, {name}: expected {sizes[name]} text(s) in a list, found "
                     f"{quoted(example)}"
                 )
@@ -163,7 +164,7 @@ def english_presets(models: Sequence[Shown]) -> dict[str, list[list[str]]]:
 
 
 def _check_example(where: str, name: str, example: Sequence[str]) -> None:
-    """Refuse texts that a tab does not take (ValueError)."""
+    """Refuse texts that a tab does not take (InputError)."""
     fields = next(tab.texts for tab in TABS if tab.name == name)
     for text, (label, lines) in zip(example, fields.items()):
         _check_text(text, f"{where}: the {label}", lines)
@@ -172,4 +173,4 @@ def _check_example(where: str, name: str, example: Sequence[str]) -> None:
 def _check_text(text: str, what: str, lines: int) -> None:
     check_characters(text, what)
     if len(text) > LONGEST[lines]:
-        raise ValueError(f"{what} has {len(text)} characters; the page takes {LONGEST[lines]}")
+        raise InputError(f"{what} has {len(text)} characters; the page takes {LONGEST[lines]}")

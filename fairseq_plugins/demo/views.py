@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from ..bundles.translation import Translator
+from ..errors import InputError
 from ..evaluation.predictions import CLASSES, Prediction
 from ..evaluation.shown_text import NO_ANSWER
 from ..inference.coattention import attend as attend_to_passage
@@ -59,7 +60,7 @@ def _labelled(model: Predictor, texts: tuple[str, ...], layer: str) -> dict[str,
         seen = look(model, texts)
         gates = gates_of(seen.extra)
         maps = _maps(model, seen, layer)
-    except ValueError as error:  # the answer is there all the same
+    except InputError as error:  # the answer is there all the same
         note = f"No picture: {error}"
     return {"found": found, "bars": bars_of(found), "gates": gates, "maps": maps, "note": note}
 

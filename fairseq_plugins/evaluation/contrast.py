@@ -45,7 +45,7 @@ class ContrastOptions:
     """What to compare, which items are looked for, and how to show them.
 
     Raises:
-        ValueError: a value outside choices or limits.
+        InputError: a value outside choices or limits.
     """
 
     systems: Sequence[str] = ()  # [NAME=]FILE each

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from ..errors import InputError
 from ..messages import quoted
 from .contrast import SAME, SPAN, WRONG, Contrast, Item, Runs, View, plain
 from .example_answers import Answers, ExampleCounts, example_counts
@@ -37,15 +38,15 @@ def answered(questions: Mapping[str, Any], paths: Sequence[str], names: Sequence
     """Return the questions that systems answer, and their errors by question word.
 
     Raises:
-        FileNotFoundError, ValueError: see `squad_files.read_predictions`; a question without an
+        FileNotFoundError, InputError: see `squad_files.read_predictions`; a question without an
             answer of a system, or two systems of one name, whose counts would be taken for one's.
     """
     if twice := [name for name in names if names.count(name) > 1]:
-        raise ValueError(f"two systems are called {twice[0]!r}: write NAME=FILE")
+        raise InputError(f"two systems are called {twice[0]!r}: write NAME=FILE")
     systems = [read_predictions(path) for path in paths]
     for path, answers in zip(paths, systems):
         if lacking := [name for name in questions if name not in answers]:
-            raise ValueError(
+            raise InputError(
                 f"{path}: {len(lacking):,} of {len(questions):,} questions have no prediction, "
                 f"{quoted(lacking[0])} among them"
             )

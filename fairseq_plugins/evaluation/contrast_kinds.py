@@ -12,6 +12,7 @@ from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
+from ..errors import InputError
 from ..messages import named
 from ..option_flags import flag_of
 from ..text_reading import read_lines
@@ -71,19 +72,19 @@ def compare_files(
 
     Raises:
         FileNotFoundError: a file is not there.
-        ValueError: one of another kind or damaged, systems of other items, or options that are not
+        InputError: one of another kind or damaged, systems of other items, or options that are not
             for the kind.
     """
     names, paths = options.named
     kind = kind_of_all(paths)
     check_options(kind, options, paths[0])
     if draw and kind != ANSWERS:
-        raise ValueError(f"--plot is for answers: {paths[0]} holds {_shown(kind)}")
+        raise InputError(f"--plot is for answers: {paths[0]} holds {_shown(kind)}")
     if kind == TRANSLATIONS:
         found = _translations(options, names, paths)
     elif kind == ANSWERS:
         if not options.gold:
-            raise ValueError(f"{paths[0]} holds answers: --gold names the questions")
+            raise InputError(f"{paths[0]} holds answers: --gold names the questions")
         found = answered(read_questions(options.gold), paths, names)
         if draw:
             draw(found.errors)
@@ -100,22 +101,22 @@ def kind_of_all(paths: Sequence[str]) -> str:
 
     Raises:
         FileNotFoundError: a file is not there.
-        ValueError: a single file, answers beside other things, or what `kind_of` refuses.
+        InputError: a single file, answers beside other things, or what `kind_of` refuses.
     """
     kinds = [kind_of(path) for path in paths]
     if len(paths) < 2:
-        raise ValueError("a comparison needs the predictions of two systems at least")
+        raise InputError("a comparison needs the predictions of two systems at least")
     if ANSWERS in kinds and kinds[0] != ANSWERS:
         other = paths[kinds.index(ANSWERS)]
-        raise ValueError(f"{paths[0]} holds {_shown(kinds[0])}, {other} answers")
+        raise InputError(f"{paths[0]} holds {_shown(kinds[0])}, {other} answers")
     return kinds[0]
 
 
 def check_options(kind: str, options: ContrastOptions, first: str) -> None:
-    """Refuse options that say nothing about what a system is (`OPTIONS`); ValueError names them."""
+    """Refuse options that say nothing about what a system is (`OPTIONS`); InputError names them."""
     for name in sorted({name for own in OPTIONS.values() for name in own} - OPTIONS[kind]):
         if getattr(options, name) is not None:
-            raise ValueError(f"{flag_of(name)} is not for {_shown(kind)}, which {first} holds")
+            raise InputError(f"{flag_of(name)} is not for {_shown(kind)}, which {first} holds")
 
 
 def _shown(kind: str) -> str:
@@ -127,7 +128,7 @@ def kind_of(path: str | Path) -> str:
 
     Raises:
         FileNotFoundError: there is no such file.
-        ValueError: a JSON object of something else, which nothing here compares.
+        InputError: a JSON object of something else, which nothing here compares.
     """
     text, target = "\n".join(read_lines(path)).strip(), target_of_lines(path)
     if target or not (text.startswith("{") and text.endswith("}")):
@@ -137,13 +138,13 @@ def kind_of(path: str | Path) -> str:
     except (ValueError, RecursionError):
         return TRANSLATIONS
     if not all(isinstance(answer, str) for answer in found.values()):
-        raise ValueError(f"{path} is one JSON object, but not of ids with answers")
+        raise InputError(f"{path} is one JSON object, but not of ids with answers")
     return ANSWERS
 
 
 def _translations(options: ContrastOptions, names: Sequence[str], paths: Sequence[str]) -> Contrast:
     if len(paths) != 2:
-        raise ValueError(f"{len(paths)} systems: translations are compared two by two")
+        raise InputError(f"{len(paths)} systems: translations are compared two by two")
     form = TextForm(options.lang or "de", options.tokenized or "auto")
     inputs = load(paths, options.gold, form)
     sources = next((o.sources for o in inputs.outputs if o.sources is not None), None)
@@ -176,7 +177,7 @@ def sentence_items(
     names: Sequence[str] = ("first", "second"),
     metric: tuple[str, Metric],
 ) -> list[Item]:
-    """Return the sentences that two systems translate; ValueError for unequal counts.
+    """Return the sentences that two systems translate; InputError for unequal counts.
 
     Args:
         systems: the predictions of both.
@@ -216,7 +217,7 @@ def predicted(target: str, systems: Systems, *, positive: str = "") -> Contrast:
         target: what is predicted, a key of `predictions.KEYS`.
         systems: files, each with its predictions.
         positive: class whose probability is shown (default: ``1`` where classes are 0 and 1, else
-            that of each answer); ValueError if there is no such class.
+            that of each answer); InputError if there is no such class.
     """
     rate, view = {CLASSES: (_chance, _class), SCORE: (_nearness, _score)}.get(
         target, (_share, _labels)
@@ -238,7 +239,7 @@ def _shown_class(systems: Systems, positive: str) -> str:
     """Return the class whose probability is shown; empty for that of each answer."""
     classes = {label for _, made in systems for one in made for label in one.probabilities}
     if positive and positive not in classes:
-        raise ValueError(f"class {positive!r} is not one of {named(sorted(classes))}")
+        raise InputError(f"class {positive!r} is not one of {named(sorted(classes))}")
     return positive or ("1" if classes == {"0", "1"} else "")
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import InputError
 from ..language_codes import base_code
 from ..messages import named
 from ..text_reading import json_lines
@@ -78,7 +79,7 @@ def read_answers(path: str | Path) -> Answers:
     """Read predictions (JSON lines of `predict`); rows without gold are left out.
 
     Raises:
-        FileNotFoundError, ValueError: no such file; a line that is no prediction; no gold at all.
+        FileNotFoundError, InputError: no such file; a line that is no prediction; no gold at all.
     """
     records = []
     for number, record in json_lines(path):
@@ -93,14 +94,14 @@ def read_answers(path: str | Path) -> Answers:
                 raise TypeError
             records.append((_ANSWERS[key], str(record["id"]), *sides))
         except (TypeError, ValueError, KeyError, AttributeError, StopIteration):
-            raise ValueError(
+            raise InputError(
                 f"{path}, line {number}: no prediction of fairseq-plugins predict"
             ) from None
     known = [record for record in records if record[2] is not None]
     if not known:
-        raise ValueError(f"{path}: no example has a gold label")
+        raise InputError(f"{path}: no example has a gold label")
     if len({target for target, *_ in known}) > 1:
-        raise ValueError(f"{path}: predictions of more than one kind")
+        raise InputError(f"{path}: predictions of more than one kind")
     _, ids, gold, predicted = (list(column) for column in zip(*known))
     return Answers(str(path), known[0][0], ids, gold, predicted)
 
@@ -114,7 +115,7 @@ def example_counts(run: Answers, metric: str, positive: str = "") -> ExampleCoun
         positive: class or error label that the metric is about, if it is about one.
 
     Raises:
-        ValueError: a metric that does not go with the answers, or a positive label that it lacks.
+        InputError: a metric that does not go with the answers, or a positive label that it lacks.
     """
     _check(run, metric, positive)
     labels: Sequence[str] = [f"B-{kind}" for kind in sorted(EDITS)]  # whose metrics all types have
@@ -161,9 +162,9 @@ def _check(run: Answers, metric: str, positive: str) -> None:
     """Refuse a metric that does not go with the answers."""
     if metric not in NAMES[run.target]:
         choices = ", ".join(NAMES[run.target])
-        raise ValueError(f"metric {metric!r} is not one of {choices}")
+        raise InputError(f"metric {metric!r} is not one of {choices}")
     if run.target != "spans" and metric.startswith(("f1", "token_", "detection_")):
         gold = run.gold if run.target == "classes" else chain.from_iterable(run.gold)
         if positive not in (there := sorted({*gold})):
             told = f"{positive!r} is none of {named(there)}"
-            raise ValueError(f"metric {metric!r} needs the positive label, {told}")
+            raise InputError(f"metric {metric!r} needs the positive label, {told}")

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..errors import InputError
 from .example_answers import ExampleCounts
 
 ROUNDING = 1e-9  # scores that differ by less are equal
@@ -70,7 +71,7 @@ def bootstrap(
         over_seeds: whether runs are drawn as well; the n-th runs of both systems are pairs.
 
     Raises:
-        ValueError: runs of other examples, or that are no pairs; no run; fewer than one sample.
+        InputError: runs of other examples, or that are no pairs; no run; fewer than one sample.
     """
     _check(baseline, system, samples, over_seeds)
     random, count = np.random.default_rng(seed), baseline[0].count
@@ -99,13 +100,13 @@ def _check(
 ) -> None:
     """Refuse what cannot be compared; see `bootstrap`."""
     if not (baseline and system) or samples < 1:
-        raise ValueError("a bootstrap needs runs of both systems and at least one sample")
+        raise InputError("a bootstrap needs runs of both systems and at least one sample")
     if over_seeds and len(baseline) != len(system):
-        raise ValueError(f"{len(baseline)} and {len(system)} runs are no pairs")
+        raise InputError(f"{len(baseline)} and {len(system)} runs are no pairs")
     first = baseline[0]
     for run in (*baseline, *system):
         if (run.metric, run.examples, run.count) != (first.metric, first.examples, first.count):
-            raise ValueError(f"{run.source} and {first.source} are predictions of other examples")
+            raise InputError(f"{run.source} and {first.source} are predictions of other examples")
 
 
 def _even(count: int) -> np.ndarray:
@@ -156,7 +157,7 @@ def bootstrap_sentences(
     Of one sentence every resample is the same: the p-value is nan.
 
     Raises:
-        ValueError: runs of other sentences.
+        InputError: runs of other sentences.
     """
     _check([baseline], [system], samples, False)
     runs = [baseline.score, system.score]

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 from operator import itemgetter
 from pathlib import Path
 
+from ..errors import InputError
 from ..messages import named
 from ..text_reading import read_lines
 from .translation import Corpus, TextForm, check_equal_counts, prepare
@@ -57,12 +58,12 @@ def parse_generate_log(lines: Sequence[str], *, name: str = "log") -> SystemOutp
     """Parse the lines of a generation log; sentences come in the order of their ids, 0 to n - 1.
 
     Raises:
-        ValueError: no hypotheses at all, an id missing or twice, a malformed line, an incomplete
+        InputError: no hypotheses at all, an id missing or twice, a malformed line, an incomplete
             group of lines, or fewer sentences than the stated total; names log, line and id.
     """
     entries, total = _collect(lines, name)
     if not entries:
-        raise ValueError(f"{name}: no hypotheses; expected lines like 'H-0<tab>score<tab>tokens'")
+        raise InputError(f"{name}: no hypotheses; expected lines like 'H-0<tab>score<tab>tokens'")
     _check_ids(entries, total, name)
     kinds = set().union(*entries.values())
     for number in sorted(entries):
@@ -80,11 +81,11 @@ def read_system(path: str | Path) -> SystemOutput:
 
     Raises:
         FileNotFoundError: there is no such file.
-        ValueError: the file is empty, or a log that :func:`parse_generate_log` refuses.
+        InputError: the file is empty, or a log that :func:`parse_generate_log` refuses.
     """
     lines = read_lines(path)
     if not lines:
-        raise ValueError(f"{path}: empty file")
+        raise InputError(f"{path}: empty file")
     if not is_generate_log(lines):
         return SystemOutput(str(path), lines)
     return parse_generate_log(lines, name=str(path))
@@ -102,13 +103,13 @@ def _collect(lines: Sequence[str], name: str) -> tuple[dict[int, Entry], int | N
             continue
         kind, sentence_id, payload = match.group(1), int(match.group(2)), match.group(3)
         if "\r" in payload and "%|" in payload:
-            raise ValueError(
+            raise InputError(
                 f"{name}, line {number}: a progress bar cuts through {kind}-{sentence_id}; keep "
                 "standard error out of the log or generate with --no-progress-bar"
             )
         found = entries.setdefault(sentence_id, {}).setdefault(kind, [])
         if found and kind in "ST":
-            raise ValueError(
+            raise InputError(
                 f"{name}, line {number}: {kind}-{sentence_id} again (first in line {found[0][0]}); "
                 "are these two logs in one file?"
             )
@@ -134,12 +135,12 @@ def _check_ids(entries: Mapping[int, Entry], total: int | None, name: str) -> No
     )
     if missing:
         stated = f"; the log states {total:,} sentences" if total is not None else ""
-        raise ValueError(
+        raise InputError(
             f"{name}: {len(missing):,} of {count:,} sentences are missing "
             f"(ids {named(missing, 5)}){stated}; {hint}"
         )
     if total is not None and total != len(entries):
-        raise ValueError(
+        raise InputError(
             f"{name}: states {total:,} sentences but holds {len(entries):,}; "
             "truncated or joined log"
         )
@@ -150,16 +151,16 @@ def _check_whole(number: int, entry: Entry, kinds: set[str], name: str) -> None:
     main = "H" if "H" in kinds else "D"
     found = {kind: len(entry.get(kind, ())) for kind in sorted(kinds)}
     if not found.get(main):
-        raise ValueError(
+        raise InputError(
             f"{name}: sentence {number} has no hypothesis ({main}- line); truncated log?"
         )
     for kind, count in found.items():
         if kind in "ST" and not count:
-            raise ValueError(
+            raise InputError(
                 f"{name}: sentence {number} has no {kind}- line, others have; truncated log?"
             )
         if kind not in "ST" and count != found[main]:
-            raise ValueError(
+            raise InputError(
                 f"{name}: sentence {number} has {found[main]} {main}- line(s) but "
                 f"{count} {kind}- line(s); truncated or joined log?"
             )
@@ -173,7 +174,7 @@ def _best(number: int, entry: Entry, name: str) -> str:
     ]
     for (line, _), pair in zip(entry.get("D", ()), zip(*columns)):
         if len({repr(score) for score, _ in pair}) > 1:
-            raise ValueError(
+            raise InputError(
                 f"{name}, line {line}: D-{number} has another score than the H-{number} line it "
                 "should follow; was the log sorted?"
             )
@@ -188,7 +189,7 @@ def _scored(line: tuple[int, str], kind: str, name: str) -> tuple[float, str]:
             raise ValueError
         return float(score), text
     except ValueError:
-        raise ValueError(
+        raise InputError(
             f"{name}, line {number}: expected '{kind}<tab>score<tab>text', got {payload[:60]!r}"
         ) from None
 
@@ -216,7 +217,7 @@ def load(paths: Sequence[str | Path], reference: str | Path | None, form: TextFo
 
     Raises:
         FileNotFoundError: a file is missing.
-        ValueError: a file is empty, not UTF-8 or a damaged log; the counts differ; or there is no
+        InputError: a file is empty, not UTF-8 or a damaged log; the counts differ; or there is no
             reference and the files have no T- lines, or T- lines that differ.
     """
     outputs = [read_system(path) for path in paths]
@@ -241,7 +242,7 @@ def _target_lines(outputs: Sequence[SystemOutput], form: TextForm) -> tuple[Corp
     corpora = []
     for output in outputs:
         if output.targets is None:
-            raise ValueError(f"{output.name} has no references (T- lines); give a reference file")
+            raise InputError(f"{output.name} has no references (T- lines); give a reference file")
         name = f"T- lines of {output.name}"
         corpora.append(prepare(name, output.targets, form, output.lines))
     first = corpora[0]
@@ -249,7 +250,7 @@ def _target_lines(outputs: Sequence[SystemOutput], form: TextForm) -> tuple[Corp
         check_equal_counts((corpus.name, corpus.text), (first.name, first.text))
         for i, (line, expected) in enumerate(zip(corpus.text, first.text)):
             if line != expected:
-                raise ValueError(
+                raise InputError(
                     f"{corpus.name} differ from {first.name} at sentence {i}: {line[:60]!r} "
                     f"against {expected[:60]!r}; give a reference file"
                 )

@@ -19,6 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..errors import InputError
 from ..syntax.entity_labels import OUTSIDE, entity_types, label_parts
 
 Row = Sequence[str]
@@ -77,13 +78,13 @@ def counted(
     """Count in n sentences, one after another; (n, k).
 
     Raises:
-        ValueError: unequal numbers of rows, or of words in a row.
+        InputError: unequal numbers of rows, or of words in a row.
     """
     check_equal(gold_rows, predicted_rows)
     for number, rows in enumerate(zip(gold_rows, predicted_rows)):
         gold, predicted = map(len, rows)
         if gold != predicted:
-            raise ValueError(
+            raise InputError(
                 f"sentence {number} has {gold} gold labels and {predicted} predicted ones"
             )
     return np.array([*map(counts, gold_rows, predicted_rows)])
@@ -121,10 +122,10 @@ def check_equal(gold: Sequence, predicted: Sequence) -> None:
     """Refuse columns of unequal length.
 
     Raises:
-        ValueError: the lengths differ; gives both.
+        InputError: the lengths differ; gives both.
     """
     if len(gold) != len(predicted):
-        raise ValueError(f"{len(gold):,} gold values against {len(predicted):,} predictions")
+        raise InputError(f"{len(gold):,} gold values against {len(predicted):,} predictions")
 
 
 class WordGroup(NamedTuple):

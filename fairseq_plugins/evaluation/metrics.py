@@ -24,6 +24,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..errors import InputError
 from ..messages import named, quoted
 from . import squad
 from .choices import SENTENCE_METRICS
@@ -75,12 +76,12 @@ def score(
         metric -> value, of the examples that have gold.
 
     Raises:
-        ValueError: nothing has gold, unequal counts, an unknown target, class or positive label.
+        InputError: nothing has gold, unequal counts, an unknown target, class or positive label.
     """
     if target not in NAMES:
-        raise ValueError(f"target {target!r} is not one of {', '.join(NAMES)}")
+        raise InputError(f"target {target!r} is not one of {', '.join(NAMES)}")
     if positive and positive not in labels:
-        raise ValueError(f"positive label {positive!r} is not one of {named(labels)}")
+        raise InputError(f"positive label {positive!r} is not one of {named(labels)}")
     columns = _with_gold(gold, predicted)
     once = np.ones(len(columns[0]), dtype=np.int64)
     found = counts_of(target, *columns, labels, positive).values()
@@ -91,7 +92,7 @@ def _with_gold(gold: Sequence[Any], predicted: Sequence[Any]) -> tuple[list[Any]
     check_equal(gold, predicted)
     pairs = [(truth, guess) for truth, guess in zip(gold, predicted) if truth is not None]
     if not pairs:
-        raise ValueError("no example has a gold label: there is nothing to score")
+        raise InputError("no example has a gold label: there is nothing to score")
     return [truth for truth, _ in pairs], [guess for _, guess in pairs]
 
 
@@ -141,7 +142,7 @@ def counts_of(
         target, gold, predicted, labels, positive: see `score`; every example has gold.
 
     Raises:
-        ValueError: unequal counts, or a class that is none of the labels.
+        InputError: unequal counts, or a class that is none of the labels.
     """
     if target == "score":
         return {"": Counts("score", np.array([gold, predicted], dtype=float).T)}
@@ -164,13 +165,13 @@ def cells(gold: Sequence[Any], predicted: Sequence[Any], labels: Sequence[Any]) 
     """Return i C + j for each of n examples of class i, of C, that are predicted as j; (n,).
 
     Raises:
-        ValueError: unequal counts, or a class that is none of the labels.
+        InputError: unequal counts, or a class that is none of the labels.
     """
     check_equal(gold, predicted)
     ids = {label: number for number, label in enumerate(labels)}
     unknown = next((label for label in (*gold, *predicted) if label not in ids), None)
     if unknown is not None:
-        raise ValueError(f"class {quoted(unknown)} is not one of {named(ids)}")
+        raise InputError(f"class {quoted(unknown)} is not one of {named(ids)}")
     pairs = [ids[truth] * len(ids) + ids[guess] for truth, guess in zip(gold, predicted)]
     return np.array(pairs, dtype=np.int64)
 

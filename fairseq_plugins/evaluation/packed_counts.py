@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import InputError
 from ..messages import quoted
 from .example_answers import ExampleCounts
 from .metrics import COLUMNS, MOST, PARTS, Counts
@@ -33,17 +34,17 @@ def packed(one: ExampleCounts, split: str) -> dict[str, Any]:
         split: whose examples they are.
 
     Raises:
-        ValueError: a number that is none, or too large; more examples or classes than are read.
+        InputError: a number that is none, or too large; more examples or classes than are read.
     """
     counts = one.counts
     try:
         if not np.isfinite(counts.table).all():
-            raise ValueError("a score is no number")
+            raise InputError("a score is no number")
         _check_size(counts.kind, *counts.table.shape, classes=counts.classes)
         _check(counts, one.metric)
         whole, scale = _whole(counts.table)
     except ValueError as error:
-        raise ValueError(f"{one.source}: {error}") from None
+        raise InputError(f"{one.source}: {error}") from None
     content = zlib.compress(whole.T.tobytes(), 9)
     return {
         "metric": one.metric,
@@ -67,12 +68,12 @@ def unpacked(found: Any, source: str) -> ExampleCounts:
         source: what messages call them.
 
     Raises:
-        ValueError: what is there is no packed table; names the key.
+        InputError: what is there is no packed table; names the key.
     """
     try:
         metric, split, examples = texts = [found[key] for key in ("metric", "split", "examples")]
         if not all(isinstance(one, str) for one in texts):
-            raise ValueError(f"no texts {quoted(texts)}")
+            raise InputError(f"no texts {quoted(texts)}")
         classes, positive = int(found["classes"]), found["positive"]
         count, columns = map(int, found["shape"])
         kind = _known(found, "kind", tuple(COLUMNS))
@@ -81,9 +82,9 @@ def unpacked(found: Any, source: str) -> ExampleCounts:
         counts = Counts(kind, table, classes, None if positive is None else int(positive))
         _check(counts, metric)
     except (TypeError, KeyError, binascii.Error, zlib.error, OverflowError) as error:
-        raise ValueError(f"{source}: key 'counts': no counts of examples ({error!r})") from None
+        raise InputError(f"{source}: key 'counts': no counts of examples ({error!r})") from None
     except ValueError as error:
-        raise ValueError(f"{source}: key 'counts': {error}") from None
+        raise InputError(f"{source}: key 'counts': {error}") from None
     return ExampleCounts(source, metric, examples, counts, split)
 
 
@@ -96,35 +97,35 @@ def _whole(table: np.ndarray) -> tuple[np.ndarray, int]:
     for name in _TYPES:
         if np.iinfo(name).min <= low and high <= np.iinfo(name).max:
             return table.astype(name), scale
-    raise ValueError(f"a number as large as {max(-low, high) / scale:g}")
+    raise InputError(f"a number as large as {max(-low, high) / scale:g}")
 
 
 def _known(found: Mapping[str, Any], key: str, choices: tuple[str, ...]) -> str:
     if found[key] not in choices:
-        raise ValueError(f"{key} {quoted(found[key])} is not one of {', '.join(choices)}")
+        raise InputError(f"{key} {quoted(found[key])} is not one of {', '.join(choices)}")
     return found[key]
 
 
 def _check_size(kind: str, count: int, columns: int, classes: int) -> None:
     """Refuse what takes memory or time without end."""
     if not 0 < count <= _EXAMPLES:
-        raise ValueError(f"{count:,} examples, not 1 to {_EXAMPLES:,}")
+        raise InputError(f"{count:,} examples, not 1 to {_EXAMPLES:,}")
     if columns != COLUMNS[kind]:
-        raise ValueError(f"{columns:,} columns, {kind!r} has {COLUMNS[kind]}")
+        raise InputError(f"{columns:,} columns, {kind!r} has {COLUMNS[kind]}")
     if kind == "classes" and not 0 < classes <= _CLASSES:
-        raise ValueError(f"{classes:,} classes, not 1 to {_CLASSES}")
+        raise InputError(f"{classes:,} classes, not 1 to {_CLASSES}")
 
 
 def _table(found: Mapping[str, Any], count: int, columns: int) -> np.ndarray:
     """Return the numbers, (n, k)."""
     if found["scale"] not in (1, _FINE):
-        raise ValueError(f"scale {quoted(found['scale'])} is not one of 1, {_FINE}")
+        raise InputError(f"scale {quoted(found['scale'])} is not one of 1, {_FINE}")
     kind: Any = np.dtype(_known(found, "type", _TYPES))
     size = count * columns * kind.itemsize
     unpacking = zlib.decompressobj()
     content = unpacking.decompress(base64.b64decode(found["data"], validate=True), size + 1)
     if len(content) != size:
-        raise ValueError(f"{len(content)} bytes or more in the place of {size}")
+        raise InputError(f"{len(content)} bytes or more in the place of {size}")
     return np.frombuffer(content, kind).reshape(columns, count).T / found["scale"]
 
 
@@ -134,15 +135,15 @@ def _check(counts: Counts, metric: str) -> None:
     if kind == "classes":
         most = counts.classes**2 - 1
         if counts.positive is not None and not 0 <= counts.positive < counts.classes:
-            raise ValueError(f"class {counts.positive} of {counts.classes}")
+            raise InputError(f"class {counts.positive} of {counts.classes}")
     if kind not in _FRACTIONS and (table != np.round(table)).any():
-        raise ValueError(f"fractions of {kind!r}")
+        raise InputError(f"fractions of {kind!r}")
     if kind != "score" and not (table.min() >= 0 and table.max() <= most):
-        raise ValueError(f"numbers from {table.min():g} to {table.max():g} of {kind!r}")
+        raise InputError(f"numbers from {table.min():g} to {table.max():g} of {kind!r}")
     for part, whole in PARTS.get(kind, ()):
         if (wrong := table[:, part] > table[:, whole]).any():
             one = int(wrong.argmax())
             numbers = f"{table[one, part]:g} of {table[one, whole]:g}"
-            raise ValueError(f"example {one + 1}: {numbers} in columns {part + 1} and {whole + 1}")
+            raise InputError(f"example {one + 1}: {numbers} in columns {part + 1} and {whole + 1}")
     if metric not in counts.metrics(np.ones(len(table), dtype=np.int64)):
-        raise ValueError(f"{kind!r} have no metric {quoted(metric)}")
+        raise InputError(f"{kind!r} have no metric {quoted(metric)}")

@@ -14,6 +14,7 @@ from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
+from ..errors import InputError
 from ..messages import named, quoted
 from ..text_reading import json_lines, read_lines
 from .shown_text import as_cell
@@ -121,16 +122,16 @@ def renderer(form: str, target: str, names: Mapping[str, str] | None = None) -> 
         names: for ``glue``: our label -> the server's; None without a GLUE submission.
 
     Raises:
-        ValueError: an unknown format, or one that does not go with the target.
+        InputError: an unknown format, or one that does not go with the target.
     """
     if form not in FORMATS:
-        raise ValueError(f"unknown format {form!r}; choices: {', '.join(FORMATS)}")
+        raise InputError(f"unknown format {form!r}; choices: {', '.join(FORMATS)}")
     if form == "conll" and target != WORD_LABELS:
         choices = "jsonl, tsv" if target == ENTITIES else "jsonl, tsv, glue"
-        raise ValueError(f"format 'conll' is for labels of words; choices: {choices}")
+        raise InputError(f"format 'conll' is for labels of words; choices: {choices}")
     if form == "glue":
         if names is None or target in (WORD_LABELS, ENTITIES):
-            raise ValueError("format 'glue' is for splits of GLUE's datasets")
+            raise InputError("format 'glue' is for splits of GLUE's datasets")
         return "index\tprediction\n", lambda made: f"{made.id}\t{_glue(made, names)}\n"
     return _HEADS[target] if form == "tsv" else "", {"tsv": _tsv, "conll": _conll}.get(form, _json)
 
@@ -198,14 +199,14 @@ def read_predictions(path: str | Path, target: str = CLASSES) -> list[Prediction
 
     Raises:
         FileNotFoundError: there is no such file.
-        ValueError: a line that is none; names file and line.
+        InputError: a line that is none; names file and line.
     """
     what, needed = _NEEDED[target]
     made = []
     for number, record in json_lines(path):
         where = f"{path}, line {number}"
         if not isinstance(record, dict) or not record.keys() >= set(needed):
-            raise ValueError(f"{where}: no prediction of {what} ({', '.join(needed)})")
+            raise InputError(f"{where}: no prediction of {what} ({', '.join(needed)})")
         answer, gold, more = _READ[target](record, record.get("gold"), where)
         made.append(Prediction(str(record["id"]), target, answer, gold, line=number, **more))
     return made
@@ -220,7 +221,7 @@ def read_texts(path: str | Path) -> dict[str, tuple[str, ...]]:
 
     Raises:
         FileNotFoundError: there is no such file.
-        ValueError: a line that is no example, or has the id of another; names file and line.
+        InputError: a line that is no example, or has the id of another; names file and line.
     """
     if Path(path).suffix != ".jsonl":
         lines = enumerate(read_lines(path))
@@ -231,9 +232,9 @@ def read_texts(path: str | Path) -> dict[str, tuple[str, ...]]:
         try:
             name, row = str(record["id"]), tuple(map(str, record["texts"]))
         except (KeyError, TypeError):
-            raise ValueError(f"{path}, line {number}: no example with 'id' and 'texts'") from None
+            raise InputError(f"{path}, line {number}: no example with 'id' and 'texts'") from None
         if (before := places.setdefault(name, number)) != number:
-            raise ValueError(
+            raise InputError(
                 f"{path}, line {number}: id {quoted(name)} is in line {before} already"
             )
         texts[name] = row
@@ -244,13 +245,13 @@ def with_texts(systems: Systems, path: str | Path) -> Systems:
     """Give the first system's predictions the texts of a file, where they hold none.
 
     Raises:
-        FileNotFoundError, ValueError: see `read_texts`; an example that the file does not hold.
+        FileNotFoundError, InputError: see `read_texts`; an example that the file does not hold.
     """
     (first, made), *others = systems
     texts = read_texts(path)
     lacking = next((one for one in made if not one.texts and one.id not in texts), None)
     if lacking is not None:
-        raise ValueError(f"{path} holds no example {lacking.id!r}, which {first} predicts")
+        raise InputError(f"{path} holds no example {lacking.id!r}, which {first} predicts")
     known = [replace(one, texts=one.texts or texts[one.id]) for one in made]
     return [(first, known), *others]
 
@@ -262,35 +263,35 @@ def check_same(systems: Systems) -> None:
         systems: files, each with its predictions.
 
     Raises:
-        ValueError: names files and line.
+        InputError: names files and line.
     """
     (first, made), *others = systems
     for name, other in others:
         if len(made) != len(other):
-            raise ValueError(
+            raise InputError(
                 f"{name} has {len(other):,} predictions, {first} {len(made):,}: they must be of "
                 "the same examples"
             )
         for one, two in zip(made, other):
             for what in ("id", "gold"):
                 if getattr(one, what) != getattr(two, what):
-                    raise ValueError(
+                    raise InputError(
                         f"{name}, line {two.line}: {what} {quoted(getattr(two, what))}, but "
                         f"{first} has {quoted(getattr(one, what))}: they must be of the same "
                         "examples"
                     )
     lacking = next((one for one in made if one.gold is None), None)
     if lacking is not None:
-        raise ValueError(f"{first}, line {lacking.line}: no gold label: nobody is right or wrong")
+        raise InputError(f"{first}, line {lacking.line}: no gold label: nobody is right or wrong")
 
 
 def _class(record: dict[str, Any], gold: Any, where: str) -> tuple[Any, Any, dict[str, Any]]:
     probabilities = record["probabilities"]
     label = record["label"]
     if not isinstance(probabilities, dict) or label not in [*probabilities]:
-        raise ValueError(f"{where}: no probability of label {quoted(label)}")
+        raise InputError(f"{where}: no probability of label {quoted(label)}")
     if not all(map(_is_number, probabilities.values())):
-        raise ValueError(f"{where}: probabilities are {named(probabilities.values())}")
+        raise InputError(f"{where}: probabilities are {named(probabilities.values())}")
     more = {"texts": _texts(record, where), "probabilities": probabilities}
     return str(label), None if gold is None else str(gold), more
 
@@ -298,7 +299,7 @@ def _class(record: dict[str, Any], gold: Any, where: str) -> tuple[Any, Any, dic
 def _score(record: dict[str, Any], gold: Any, where: str) -> tuple[Any, Any, dict[str, Any]]:
     for value in (record["score"], *([] if gold is None else [gold])):
         if not _is_number(value):
-            raise ValueError(f"{where}: {quoted(value)} is no number")
+            raise InputError(f"{where}: {quoted(value)} is no number")
     return record["score"], gold, {"texts": _texts(record, where)}
 
 
@@ -306,7 +307,7 @@ def _labels(record: dict[str, Any], gold: Any, where: str) -> tuple[Any, Any, di
     keys = ("words", "labels", *([] if gold is None else ["gold"]))
     rows = [_row(record, key, where) for key in keys]
     if len({len(row) for row in rows}) > 1:
-        raise ValueError(f"{where}: {named(map(len, rows), between=' and ')} words and labels")
+        raise InputError(f"{where}: {named(map(len, rows), between=' and ')} words and labels")
     words, labels, *truth = rows
     return labels, truth[0] if truth else None, {"texts": words}
 
@@ -322,7 +323,7 @@ def _row(record: dict[str, Any], key: str, where: str) -> tuple[str, ...]:
     values = record[key]
     if not isinstance(values, list | tuple) or not all(isinstance(text, str) for text in values):
         wanted = "sentences" if key == "texts" else "texts"
-        raise ValueError(f"{where}: {key!r} are {quoted(values)}, expected a list of {wanted}")
+        raise InputError(f"{where}: {key!r} are {quoted(values)}, expected a list of {wanted}")
     return tuple(values)
 
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..errors import InputError
 from . import metrics
 from .example_answers import Answers, example_counts
 from .example_bootstrap import bootstrap
@@ -48,14 +49,14 @@ def scores_of(answers: Sequence[Answers], metric: str) -> list[float]:
     """Return the metric of each run.
 
     Raises:
-        ValueError: a metric that does not go with the answers.
+        InputError: a metric that does not go with the answers.
     """
     found = []
     for run in answers:
         labels = () if run.target == "score" else sorted({*run.gold, *run.predicted})
         scores = metrics.score(run.target, run.gold, run.predicted, labels)
         if metric not in scores:
-            raise ValueError(f"metric {metric!r} is not one of {', '.join(scores)}")
+            raise InputError(f"metric {metric!r} is not one of {', '.join(scores)}")
         found.append(scores[metric])
     return found
 
@@ -86,7 +87,7 @@ def on_set(
         nan.
 
     Raises:
-        ValueError: systems that answered other examples.
+        InputError: systems that answered other examples.
     """
     perturbed, others = ([run[name] for run in one.runs] for one in (system, first or system))
     originals = [run[before(name)] for run in system.runs if before(name) in run]

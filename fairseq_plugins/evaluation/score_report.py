@@ -64,7 +64,7 @@ def score_files(
         samples, seed: of the bootstrap.
 
     Raises:
-        FileNotFoundError, ValueError: as :func:`load`, :func:`score`, :func:`paired_bootstrap`.
+        FileNotFoundError, InputError: as :func:`load`, :func:`score`, :func:`paired_bootstrap`.
     """
     inputs = load(systems, reference, form)
     scores = [score(system, inputs.reference, lang=form.lang) for system in inputs.systems]

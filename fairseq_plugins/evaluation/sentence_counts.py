@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..errors import InputError
 from ..language_codes import base_code, is_known
 
 
@@ -18,7 +19,7 @@ def metric_of(name: str, lang: str = "", **bleu: Any) -> Any:
         bleu: options of BLEU.
 
     Raises:
-        ValueError: the tokenisation needs a library that is not installed; says how to install it.
+        InputError: the tokenisation needs a library that is not installed; says how to install it.
     """
     from sacrebleu.metrics import BLEU, CHRF  # slow to import: metrics of classes do without
 
@@ -28,7 +29,7 @@ def metric_of(name: str, lang: str = "", **bleu: Any) -> Any:
     try:
         return BLEU(trg_lang=language, **bleu)
     except (RuntimeError, AssertionError):  # of sacreBLEU's tokenisers, those that need MeCab
-        raise ValueError(
+        raise InputError(
             f"BLEU in language {lang!r} needs MeCab and its dictionary: pip install "
             f"'sacrebleu[{language}]'"
         ) from None

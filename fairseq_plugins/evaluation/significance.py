@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from sacrebleu.significance import estimate_ci
 
+from ..errors import InputError
 from .choices import SENTENCE_METRICS
 from .example_bootstrap import resampled_sentences, two_sided_p_value
 from .sentence_counts import metric_of
@@ -63,7 +64,7 @@ def paired_bootstrap(
         names: of `SENTENCE_METRICS`, those to compare on.
 
     Raises:
-        ValueError: fewer than two systems or sentences, two systems of the same name, unequal
+        InputError: fewer than two systems or sentences, two systems of the same name, unequal
             counts, or a seed or sample count below 1.
     """
     _check(systems, reference, samples, seed)
@@ -106,12 +107,12 @@ def _compared(
 def _check(systems: Sequence[Corpus], reference: Corpus, samples: int, seed: int) -> None:
     names = [system.name for system in systems]
     if len(systems) < 2:
-        raise ValueError(f"a paired comparison needs at least two systems, got {names}")
+        raise InputError(f"a paired comparison needs at least two systems, got {names}")
     if len(set(names)) < len(names):
-        raise ValueError(f"a system is named twice: {names}")
+        raise InputError(f"a system is named twice: {names}")
     if seed < 1 or samples < 1:  # sacreBLEU takes seed 0 for "no seed"
-        raise ValueError(f"seed and samples must be at least 1, got seed {seed}, samples {samples}")
+        raise InputError(f"seed and samples must be at least 1, got seed {seed}, samples {samples}")
     if len(reference.text) < 2:  # every resample would be the same, and any difference certain
-        raise ValueError(f"{reference.name}: a bootstrap needs at least two sentences")
+        raise InputError(f"{reference.name}: a bootstrap needs at least two sentences")
     for system in systems:
         check_equal_counts((system.name, system.text), (reference.name, reference.text))

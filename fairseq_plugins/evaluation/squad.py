@@ -19,6 +19,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from ..errors import InputError
+
 OFFICIAL_THRESHOLD = 1.0  # of the official script, made for probabilities
 LOGGED = (
     *("exact", "f1", "has_answer_exact", "has_answer_f1", "no_answer_exact", "no_answer_f1"),
@@ -173,10 +175,10 @@ def evaluate(
         questions; with odds ``best_exact``, ``best_exact_thresh``, ``best_f1``, ``best_f1_thresh``.
 
     Raises:
-        ValueError: there are no questions.
+        InputError: there are no questions.
     """
     if not gold:
-        raise ValueError("there are no questions to score")
+        raise InputError("there are no questions to score")
     scores = np.array([scores_of(golds, predictions[name]) for name, golds in gold.items()])
     has_answer = np.array([bool(golds) for golds in gold.values()])
     given, found = scores, {}  # (n, 2)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ..errors import InputError
 from ..messages import named
 from ..text_reading import as_rows, read_lines
 from .choices import MISSING
@@ -58,14 +59,14 @@ def score_files(what: SquadScoring) -> dict[str, float]:
 
     Raises:
         FileNotFoundError: a file is not there.
-        ValueError: one that is not what it should be, ids that do not fit, options without sense.
+        InputError: one that is not what it should be, ids that do not fit, options without sense.
     """
     if what.missing not in MISSING:
-        raise ValueError(f"--missing {what.missing!r}; choices: {', '.join(MISSING)}")
+        raise InputError(f"--missing {what.missing!r}; choices: {', '.join(MISSING)}")
     if what.threshold is not None and what.null_odds is None:
-        raise ValueError("--threshold needs --null-odds: there is nothing to compare it with")
+        raise InputError("--threshold needs --null-odds: there is nothing to compare it with")
     if what.threshold is not None and math.isnan(what.threshold):
-        raise ValueError("--threshold nan: must be a number")
+        raise InputError("--threshold nan: must be a number")
     gold = read_gold(what.gold)
     known = set(gold)
     if what.ids is not None:
@@ -93,7 +94,7 @@ def _complete(
     """Follow the policy for questions without a prediction."""
     lacking = [name for name in gold if name not in predictions]
     if lacking and what.missing == "error":
-        raise ValueError(
+        raise InputError(
             f"{what.predictions} lacks {_some(lacking)} of the {len(gold)} questions of "
             f"{what.ids or what.gold}; --missing skip leaves them out, --missing empty counts them "
             "as predicted to have no answer"
@@ -101,11 +102,11 @@ def _complete(
     if lacking and what.missing == "skip":
         gold = {name: golds for name, golds in gold.items() if name in predictions}
         if not gold:
-            raise ValueError(f"{what.predictions} has no prediction for any question")
+            raise InputError(f"{what.predictions} has no prediction for any question")
     if odds is not None:
         without = [name for name in gold if name not in odds and name in predictions]
         if without:
-            raise ValueError(f"{what.null_odds} lacks {_some(without)} that are predicted")
+            raise InputError(f"{what.null_odds} lacks {_some(without)} that are predicted")
         odds = {name: value for name, value in odds.items() if name in gold}
         odds |= dict.fromkeys(lacking if what.missing == "empty" else (), math.inf)
     if lacking:
@@ -135,11 +136,11 @@ def check_known(ids: Iterable[str], known: Container[str], path: str, gold: str)
     """Refuse ids that there are no questions of.
 
     Raises:
-        ValueError: names some.
+        InputError: names some.
     """
     unknown = [name for name in ids if name not in known]
     if unknown:
-        raise ValueError(f"{path}: {_some(unknown)} not in {gold}")
+        raise InputError(f"{path}: {_some(unknown)} not in {gold}")
 
 
 def _some(names: list[str]) -> str:
@@ -151,18 +152,18 @@ def read_json(path: str | Path) -> Any:
 
     Raises:
         FileNotFoundError: there is no such file.
-        ValueError: no UTF-8, or no JSON; names line and column.
+        InputError: no UTF-8, or no JSON; names line and column.
     """
     text = "\n".join(read_lines(path))
     try:
         return json.loads(text)
     except json.JSONDecodeError as error:
         where = f"{path}, line {error.lineno}, column {error.colno}"
-        raise ValueError(f"{where}: malformed JSON ({error.msg})") from None
+        raise InputError(f"{where}: malformed JSON ({error.msg})") from None
     except ValueError:
-        raise ValueError(f"{path}: malformed JSON (a number of too many digits)") from None
+        raise InputError(f"{path}: malformed JSON (a number of too many digits)") from None
     except RecursionError:
-        raise ValueError(f"{path}: malformed JSON (nested too deeply)") from None
+        raise InputError(f"{path}: malformed JSON (nested too deeply)") from None
 
 
 def read_gold(path: str | Path) -> dict[str, tuple[str, ...]]:
@@ -170,22 +171,22 @@ def read_gold(path: str | Path) -> dict[str, tuple[str, ...]]:
 
     Raises:
         FileNotFoundError: there is no such file.
-        ValueError: no SQuAD file, a question without ``answers``, or one that is there twice.
+        InputError: no SQuAD file, a question without ``answers``, or one that is there twice.
     """
     found: dict[str, tuple[str, ...]] = {}
     for where, question in _questions(read_json(path), str(path)):
         name = str(_part(question, "id", (str, int), where))
         if "answers" not in question:
-            raise ValueError(
+            raise InputError(
                 f"{where}: question {name} has no 'answers': there is no gold to score"
             )
         if name in found:
-            raise ValueError(f"{where}: question {name} is there twice")
+            raise InputError(f"{where}: question {name} is there twice")
         given = {"answers": as_rows(question["answers"])}
         answers = _part(given, "answers", list, where)
         found[name] = tuple(_part(answer, "text", str, where) for answer in answers)
     if not found:
-        raise ValueError(f"{path} holds no questions")
+        raise InputError(f"{path} holds no questions")
     return found
 
 
@@ -205,7 +206,7 @@ def _part(whole: Any, name: str, kind: type | tuple[type, ...], where: str) -> A
     part = whole.get(name) if isinstance(whole, dict) else None
     if not isinstance(part, kind) or isinstance(part, bool):
         names = " or ".join(_KINDS[each] for each in (kind if isinstance(kind, tuple) else (kind,)))
-        raise ValueError(f"{where}: expected an object with {name!r}, {names}: no SQuAD file")
+        raise InputError(f"{where}: expected an object with {name!r}, {names}: no SQuAD file")
     return part
 
 
@@ -217,7 +218,7 @@ def read_predictions(path: str | Path) -> dict[str, str]:
 
     Raises:
         FileNotFoundError: there is no such file.
-        ValueError: no JSON object, or a prediction that is no text; names it.
+        InputError: no JSON object, or a prediction that is no text; names it.
     """
     return _values(path, lambda value: isinstance(value, str), "a text")
 
@@ -227,7 +228,7 @@ def read_odds(path: str | Path) -> dict[str, float]:
 
     Raises:
         FileNotFoundError: there is no such file.
-        ValueError: no JSON object, or a value that is no number; names it.
+        InputError: no JSON object, or a value that is no number; names it.
     """
 
     def fits(value: Any) -> bool:
@@ -240,10 +241,10 @@ def read_odds(path: str | Path) -> dict[str, float]:
 def _values(path: str | Path, fits: Callable[[Any], bool], wanted: str) -> dict[str, Any]:
     found = read_json(path)
     if not isinstance(found, Mapping):
-        raise ValueError(f"{path}: expected one JSON object, ids with {wanted} each")
+        raise InputError(f"{path}: expected one JSON object, ids with {wanted} each")
     for name, value in found.items():
         if not fits(value):
-            raise ValueError(f"{path}: question {name}: {json.dumps(value)[:80]} is not {wanted}")
+            raise InputError(f"{path}: question {name}: {json.dumps(value)[:80]} is not {wanted}")
     return dict(found)
 
 
@@ -252,7 +253,7 @@ def read_ids(path: str | Path) -> dict[str, None]:
 
     Raises:
         FileNotFoundError: there is no such file.
-        ValueError: a file without ids, or JSON that holds something else.
+        InputError: a file without ids, or JSON that holds something else.
     """
     lines = read_lines(path)
     start = next((line.strip()[0] for line in lines if line.strip()), "")
@@ -267,7 +268,7 @@ def read_ids(path: str | Path) -> dict[str, None]:
             found = [str(name) if type(name) is int else name for name in content]
     for name in found:
         if not isinstance(name, str):
-            raise ValueError(f"{path}: {json.dumps(name)[:80]} is no id of a question")
+            raise InputError(f"{path}: {json.dumps(name)[:80]} is no id of a question")
     if not found:
-        raise ValueError(f"{path} holds no ids")
+        raise InputError(f"{path} holds no ids")
     return dict.fromkeys(found)

@@ -17,6 +17,7 @@ from typing import Any
 from sacrebleu.metrics import BLEU
 from sacremoses import MosesDetokenizer, MosesTokenizer
 
+from ..errors import InputError
 from ..language_codes import base_code
 from .choices import SUBWORDS, TOKENIZED
 from .sentence_counts import metric_of
@@ -75,11 +76,11 @@ def check_equal_counts(first: tuple[str, Sequence[str]], second: tuple[str, Sequ
     """Refuse two named lists of sentences of different length.
 
     Raises:
-        ValueError: the counts differ; names both and gives both counts.
+        InputError: the counts differ; names both and gives both counts.
     """
     (first_name, first_lines), (second_name, second_lines) = first, second
     if len(first_lines) != len(second_lines):
-        raise ValueError(
+        raise InputError(
             f"unequal line counts: {first_name} has {len(first_lines):,}, "
             f"{second_name} has {len(second_lines):,}; sentence i of one must answer "
             "sentence i of the other"
@@ -97,7 +98,7 @@ def remove_subwords(
         alike: further sentences of the same form, for ``auto`` to look at.
 
     Raises:
-        ValueError: ``kind`` is none of ``SUBWORDS``.
+        InputError: ``kind`` is none of ``SUBWORDS``.
     """
     _check_choice("subwords", kind, SUBWORDS)
     if kind == "auto":
@@ -165,7 +166,7 @@ def prepare(
             produce no punctuation to tell tokens by; the T- lines of its log always do.
 
     Raises:
-        ValueError: an unknown choice.
+        InputError: an unknown choice.
     """
     alike, tokenized = alike or (), form.tokenized
     _check_choice("tokenized", tokenized, TOKENIZED)
@@ -210,11 +211,11 @@ def score(system: Corpus, reference: Corpus, *, lang: str) -> SystemScores:
         lang: target language; chooses sacreBLEU's tokenisation and the Moses rules.
 
     Raises:
-        ValueError: unequal counts, or nothing to score; or as `metric_of`.
+        InputError: unequal counts, or nothing to score; or as `metric_of`.
     """
     check_equal_counts((system.name, system.text), (reference.name, reference.text))
     if not system.text:
-        raise ValueError(f"{system.name}: no sentences to score")
+        raise InputError(f"{system.name}: no sentences to score")
     hypotheses, references, origin = _tokens_of_both(system, reference, lang)
     pairs = {
         "bleu": (metric_of("bleu", lang), system.text, reference.text),
@@ -244,4 +245,4 @@ def _tokens_of_both(
 
 def _check_choice(option: str, value: str, choices: Sequence[str]) -> None:
     if value not in choices:
-        raise ValueError(f"{option}: unknown value {value!r}; choose from {', '.join(choices)}")
+        raise InputError(f"{option}: unknown value {value!r}; choose from {', '.join(choices)}")

@@ -40,7 +40,7 @@ def answer_files(options: AnswerOptions) -> None:
     """Load, answer, write.
 
     Raises:
-        FileNotFoundError, ValueError: see `question_answering.load`, `Reader`, `corpora.squad.read`
+        FileNotFoundError, InputError: see `question_answering.load`, `Reader`, `corpora.squad.read`
             and `AnswerOptions.check`; ids that there are no questions of.
     """
     options.check()

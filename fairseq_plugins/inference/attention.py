@@ -16,6 +16,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from ..errors import InputError
 from .options import AFFINITY, ATTENTIONS, DIFFERENCE, FUSED
 
 
@@ -23,10 +24,10 @@ def check_choice(what: str, value: int | None, count: int) -> None:
     """Refuse a number that is not there.
 
     Raises:
-        ValueError: names the choices.
+        InputError: names the choices.
     """
     if value is not None and not 0 <= value < count:
-        raise ValueError(f"there is no {what} {value}: choices are 0 to {count - 1}")
+        raise InputError(f"there is no {what} {value}: choices are 0 to {count - 1}")
 
 
 def select_tables(
@@ -46,10 +47,10 @@ def select_tables(
         One table (H, T, S) a layer; rows attend to columns.
 
     Raises:
-        ValueError: an unknown kind, no such layer, or a layer without that attention.
+        InputError: an unknown kind, no such layer, or a layer without that attention.
     """
     if kind not in (None, *ATTENTIONS):
-        raise ValueError(f"unknown attention {kind!r}; choices: {', '.join(ATTENTIONS)}")
+        raise InputError(f"unknown attention {kind!r}; choices: {', '.join(ATTENTIONS)}")
     check_choice("layer", layer, len(extra["attention"]))
     if kind in (DIFFERENCE, FUSED):
         _check_dual(sorted(extra.get("difference", ())), kind, layer)
@@ -65,12 +66,12 @@ def select_tables(
 def _check_dual(dual: list[int], kind: str, layer: int | None) -> None:
     """Refuse what only layers with dual attention have."""
     if not dual:
-        raise ValueError(
+        raise InputError(
             f"this model has no {kind} attention, because no layer of it has dual attention; "
             f"choices: {AFFINITY}"
         )
     if layer not in (None, *dual):
-        raise ValueError(
+        raise InputError(
             f"layer {layer} has no {kind} attention, because it has no dual attention; choices: "
             f"{AFFINITY} in this layer, or layer {', '.join(map(str, dual))}"
         )

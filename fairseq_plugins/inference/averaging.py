@@ -19,6 +19,7 @@ import torch
 
 from ..bundles.run_folder import Origin
 from ..checkpoints.reading import read_state, write_state
+from ..errors import InputError
 from ..files import replaced
 from ..messages import named
 from .options import COUNTED
@@ -48,7 +49,7 @@ def average_checkpoints(
 
     Raises:
         FileNotFoundError: a checkpoint is missing.
-        ValueError: no inputs, a file that is no checkpoint or would run code, keys or shapes that
+        InputError: no inputs, a file that is no checkpoint or would run code, keys or shapes that
             differ, other tasks or data, or no EMA weights where they are asked for; names the file.
     """
     state = average_states(inputs, ema=ema)
@@ -63,7 +64,7 @@ def average_states(paths: Sequence[str | Path], *, ema: bool = False) -> State:
     Arguments and errors are those of :func:`average_checkpoints`.
     """
     if not paths:
-        raise ValueError("no checkpoints to average")
+        raise InputError("no checkpoints to average")
     first = read_state(paths[0])
     told = _told(first)
     parameters = _parameters(first, paths[0], ema)
@@ -75,7 +76,7 @@ def average_states(paths: Sequence[str | Path], *, ema: bool = False) -> State:
     for path in paths[1:]:
         state = read_state(path)
         if other := [what for what, own in _told(state).items() if own != told.get(what, own)]:
-            raise ValueError(f"{paths[0]} and {path} differ in their {named(other)}: no average")
+            raise InputError(f"{paths[0]} and {path} differ in their {named(other)}: no average")
         current = _parameters(state, path, ema)
         _check_same(parameters, paths[0], current, path)
         for key, value in current.items():
@@ -116,7 +117,7 @@ def _parameters(state: State, path: str | Path, ema: bool) -> Parameters:
     averages, full = (_mapping(extra.get(name)) for name in _EMA_KEYS)
     found = {key: full.get(key, value) for key, value in averages.items()}
     if not found or not all(torch.is_tensor(value) for value in found.values()):
-        raise ValueError(f"{path}: no EMA weights; was the model trained with --store-ema?")
+        raise InputError(f"{path}: no EMA weights; was the model trained with --store-ema?")
     return found
 
 
@@ -131,14 +132,14 @@ def _check_same(first: Parameters, first_path: Any, other: Parameters, other_pat
         (other_path, sorted(other.keys() - first.keys())),
     ):
         if keys:
-            raise ValueError(
+            raise InputError(
                 f"{first_path} and {other_path} are different models: only {source} has "
                 f"{named(keys, 5)}"
             )
     unlike = [key for key in first if _form(first[key]) != _form(other[key])]
     if unlike:
         key = unlike[0]
-        raise ValueError(
+        raise InputError(
             f"{first_path} and {other_path} are different models: {named(unlike, 5)} differ in "
             f"shape ({key}: {_form(first[key])} against {_form(other[key])})"
         )
@@ -177,10 +178,10 @@ def last_checkpoints(folder: str | Path, count: int, *, kind: str | None = None)
 
     Raises:
         FileNotFoundError: there is no such folder.
-        ValueError: fewer than ``count`` of them, an unknown kind, or both kinds and none chosen.
+        InputError: fewer than ``count`` of them, an unknown kind, or both kinds and none chosen.
     """
     if kind is not None and kind not in COUNTED:
-        raise ValueError(f"kind: unknown value {kind!r}; choose from {', '.join(COUNTED)}")
+        raise InputError(f"kind: unknown value {kind!r}; choose from {', '.join(COUNTED)}")
     found = {
         name: [(float(match[1]), path) for path, match in _matching(folder, fits)]
         for name, fits in zip(COUNTED, (_EPOCH.fullmatch, _UPDATE.fullmatch))
@@ -188,7 +189,7 @@ def last_checkpoints(folder: str | Path, count: int, *, kind: str | None = None)
     if kind is None:
         present = [name for name in COUNTED if found[name]]
         if len(present) > 1:
-            raise ValueError(
+            raise InputError(
                 f"{folder}: holds checkpoints by epoch and by update: say --by epoch or update"
             )
         kind = present[0] if present else "epoch"
@@ -202,14 +203,14 @@ def best_checkpoints(folder: str | Path, count: int) -> list[Path]:
 
     Raises:
         FileNotFoundError: there is no such folder.
-        ValueError: fewer than ``count`` of them, or values of several metrics.
+        InputError: fewer than ``count`` of them, or values of several metrics.
     """
     valued = [
         (float(match[2]), path, match[1]) for path, match in _matching(folder, _BEST.fullmatch)
     ]
     metrics = sorted({metric for _, _, metric in valued})
     if len(metrics) > 1:
-        raise ValueError(f"{folder}: best checkpoints by several metrics ({named(metrics)})")
+        raise InputError(f"{folder}: best checkpoints by several metrics ({named(metrics)})")
     entries = sorted((value, path) for value, path, _ in valued)
     if entries and _maximises(read_state(entries[0][1])):
         entries.reverse()
@@ -237,7 +238,7 @@ def _take(
 ) -> list[Path]:
     """Return the first ``count`` paths, refusing to average fewer than asked for."""
     if count < 1:
-        raise ValueError(f"number of checkpoints must be at least 1, got {count}")
+        raise InputError(f"number of checkpoints must be at least 1, got {count}")
     if len(entries) < count:
-        raise ValueError(f"{folder}: {count} {what} asked for, {len(entries)} found")
+        raise InputError(f"{folder}: {count} {what} asked for, {len(entries)} found")
     return [path for _, path in entries[:count]]

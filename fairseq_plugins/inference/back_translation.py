@@ -36,7 +36,7 @@ def load_translator(
         A function of sentences, which gives as many back.
 
     Raises:
-        FileNotFoundError, ValueError: no such checkpoint, or one of another task; see
+        FileNotFoundError, InputError: no such checkpoint, or one of another task; see
             `models._hub.from_pretrained`.
     """
     (path,) = find_checkpoints([checkpoint])
@@ -59,6 +59,6 @@ def there_and_back(forward: str, backward: str) -> Translate:
     """Load two checkpoints, the first for the way there, the second for the way back.
 
     Raises:
-        FileNotFoundError, ValueError: see `load_translator`.
+        FileNotFoundError, InputError: see `load_translator`.
     """
     return chain(load_translator(forward), load_translator(backward))

@@ -12,6 +12,7 @@ from ..bundles.index import CARD, UNDERSTANDING, new_bundle
 from ..checkpoints.reading import read_state
 from ..corpora.datasets import label_names
 from ..data.manifest import Manifest, tool_versions
+from ..errors import InputError
 from ..files import check_free, write_text
 from ..models._checkpoints import Checkpoint, read_checkpoint
 from ..nn.quantized import quantize_
@@ -46,7 +47,7 @@ def export_bundle(
 
     Raises:
         FileNotFoundError: no such checkpoint, prepared folder or pipeline.
-        ValueError: a refused checkpoint or pipeline, a control, or an output that is taken.
+        InputError: a refused checkpoint or pipeline, a control, or an output that is taken.
     """
     check_free(output)
     how = {"int8": int8, "with_pipeline": with_pipeline, "spacy_model": spacy_model}
@@ -64,12 +65,12 @@ def export_bundle(
 
 
 def refuse_controls(needs: Needs, checkpoint: object) -> None:
-    """Refuse to export a model that is given something else than its folder has (ValueError).
+    """Refuse to export a model that is given something else than its folder has (InputError).
 
     It is what another is compared with, and nothing to be used.
     """
     if said := needs.controls.said:
-        raise ValueError(
+        raise InputError(
             f"{checkpoint} was trained with {said}, a control: it is not exported; predict splits "
             "of prepared folders with the checkpoint"
         )

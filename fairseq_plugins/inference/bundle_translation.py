@@ -30,7 +30,7 @@ def translate_text(translate: Callable[..., Sequence[str]], source: str, output:
 
     Raises:
         FileNotFoundError: there is no such file.
-        ValueError: what ``translate`` refuses.
+        InputError: what ``translate`` refuses.
     """
     if source != STANDARD and not Path(source).is_file():
         raise FileNotFoundError(f"{source}: no such file")
@@ -57,7 +57,7 @@ def translate_split(
 
     Raises:
         FileNotFoundError: no such folder or split.
-        ValueError: a folder that does not fit the bundle, or a sentence that is too long.
+        InputError: a folder that does not fit the bundle, or a sentence that is too long.
     """
     from .prepared_splits import read_split
 

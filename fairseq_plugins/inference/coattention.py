@@ -12,6 +12,7 @@ import numpy as np
 import torch
 
 from ..data.passages import AskedPassage
+from ..errors import InputError
 from ..evaluation.answers import Candidate
 from .attention import check_choice
 from .options import ANSWERED, DIRECTIONS, TO_CONTEXT
@@ -66,17 +67,17 @@ def number_of(dataset: Any, name: str | None = None, kind: str = ANSWERED) -> in
         kind: without a name: of `QUESTIONS`, the first that has an answer, or has none.
 
     Raises:
-        ValueError: there is no such question.
+        InputError: there is no such question.
     """
     if name is not None:
         if name not in dataset.texts.ids:
-            raise ValueError(f"no question has the id {name!r}")
+            raise InputError(f"no question has the id {name!r}")
         return dataset.texts.ids.index(name)
     for number in range(len(dataset)):
         gold = dataset.passage(number).answers
         if gold is not None and bool(gold) == (kind == ANSWERED):
             return number
-    raise ValueError(f"no question of the split is known to be {kind}")
+    raise InputError(f"no question of the split is known to be {kind}")
 
 
 @torch.no_grad()
@@ -102,11 +103,11 @@ def attend(
         window: of a context that needs several, from 0 (default: that of the best span).
 
     Raises:
-        ValueError: an unknown direction, a model without coattention, or no such block, head or
+        InputError: an unknown direction, a model without coattention, or no such block, head or
             window.
     """
     if direction not in DIRECTIONS:
-        raise ValueError(f"unknown direction {direction!r}; choices: {', '.join(DIRECTIONS)}")
+        raise InputError(f"unknown direction {direction!r}; choices: {', '.join(DIRECTIONS)}")
     (reply,) = reader.answer_dataset(dataset, [number])
     check_choice("window", window, len(reply.passage.windows))
     window = _window_of(reply) if window is None else window
@@ -137,7 +138,7 @@ def _weights(
     """Return one block's weights of question and context in one row, (Q, C) with padding."""
     blocks = extra.get("coattention")
     if not blocks:
-        raise ValueError("this model has no coattention (--coattention-blocks 0, or a control)")
+        raise InputError("this model has no coattention (--coattention-blocks 0, or a control)")
     check_choice("block", block, len(blocks))
     c2q, q2c = blocks[-1 if block is None else block]  # (K, H, T, S) each
     heads = (q2c if direction == TO_CONTEXT else c2q)[0].double()  # (H, T, S)

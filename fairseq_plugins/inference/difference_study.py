@@ -20,6 +20,7 @@ import numpy as np
 
 from ..architectures import dual_options
 from ..architectures.options import NONE
+from ..errors import InputError
 from ..evaluation.contrast import HIT, SAME, ContrastOptions, Item, Runs, View, plain, show
 from ..evaluation.contrast_kinds import MODELS, check_options, predicted
 from ..evaluation.predictions import Prediction, check_same
@@ -38,7 +39,7 @@ def compare_models(options: ContrastOptions, pairs: PairOptions) -> str:
 
     Raises:
         FileNotFoundError: a checkpoint, a file or a folder is not there.
-        ValueError: no model has difference attention, or models of other things than pairs.
+        InputError: no model has difference attention, or models of other things than pairs.
     """
     names, paths = options.named
     check_options(MODELS, options, paths[0])
@@ -61,12 +62,12 @@ def compare_models(options: ContrastOptions, pairs: PairOptions) -> str:
 
 
 def opened(paths: Sequence[str], pairs: PairOptions) -> list[Predictor]:
-    """Load models; ValueError if one is of other things than pairs, or of another target."""
+    """Load models; InputError if one is of other things than pairs, or of another target."""
     given = given_overrides(pairs, EXAMPLES)
     models = [load(path, pairs.data, cpu=pairs.cpu, **given) for path in paths]
     for path, model in zip(paths, models):
         if model.wanted.sentences != 2 or model.target != models[0].target:
-            raise ValueError(
+            raise InputError(
                 f"{path} reads {model.wanted}: models of pairs are compared, all of a kind"
             )
     return models
@@ -77,9 +78,9 @@ def with_difference(paths: Sequence[str]) -> int:
 
     Raises:
         FileNotFoundError: a checkpoint is not there.
-        ValueError: no model has it; names those that do. Or one that is none of ours.
+        InputError: no model has it; names those that do. Or one that is none of ours.
     """
-    why: list[ValueError] = []
+    why: list[InputError] = []
     for place, path in enumerate(paths):
         checkpoint = find_checkpoints(path)[0]
         options = check_checkpoint(checkpoint, LABELLING).model

@@ -16,6 +16,7 @@ import numpy as np
 import torch
 
 from ..corpora.examples import Example
+from ..errors import InputError
 from ..pretrained.families import RowFormat
 from ..syntax.layers import STANDARD_TAGS
 from ..text.annotators import reopen_annotator
@@ -103,7 +104,7 @@ def look(predictor: Predictor, texts: Sequence[str]) -> Look:
     """Read a raw sentence, or a pair, with the first model of a `Predictor`.
 
     Raises:
-        ValueError: an empty sentence, another number of sentences, or a text that is too long for
+        InputError: an empty sentence, another number of sentences, or a text that is too long for
             the model.
     """
     example, sentences = _encoded(predictor, texts)
@@ -120,7 +121,7 @@ def attend(predictor: Predictor, texts: Sequence[str], **wanted: Any) -> Encoder
         wanted: see `attention_of`.
 
     Raises:
-        ValueError: see `look` and `attention_of`.
+        InputError: see `look` and `attention_of`.
     """
     return attention_of(predictor, look(predictor, texts), **wanted)
 
@@ -145,7 +146,7 @@ def attention_of(
         parse: whether to tell the heads of words.
 
     Raises:
-        ValueError: no such layer, head or attention.
+        InputError: no such layer, head or attention.
     """
     example, sentences = found.example, found.sentences
     tables = select_tables(found.extra, kind, layer)
@@ -176,7 +177,7 @@ def _encoded(
     length = predictor.manifest.family.row.specials(len(sentences))
     length, limit = length + sum(len(s.tokens) for s in sentences), predictor.inputs.limit
     if limit is not None and length > limit:
-        raise ValueError(
+        raise InputError(
             f"the text has {length} wordpieces, special tokens included; the model reads {limit}"
         )
     return example, sentences
@@ -228,7 +229,7 @@ def _relations(
         names = (*STANDARD_TAGS, TREE, RELATIONS)
         annotator = reopen_annotator(predictor.folder, recorded, names, named)
         notes = annotator.annotate_words([sentence.words for sentence in sentences])
-    except (ValueError, FileNotFoundError) as error:
+    except (InputError, FileNotFoundError) as error:
         logger.info("no relations to draw: %s", error)
         return []
     known = [known_of(sentence.words, note) for sentence, note in zip(sentences, notes)]
@@ -249,7 +250,7 @@ def _parsed(predictor: Predictor, example: Example) -> Sequence[EncodedSentence]
         parsing = replace(manifest, annotations=[*kept, TREE])
         encoder = TextEncoder.from_folder(predictor.folder, parsing, predictor.spacy_model)
         return encoder.encode([example])[0]
-    except (ValueError, FileNotFoundError) as error:
+    except (InputError, FileNotFoundError) as error:
         logger.warning("no parse to draw: %s", error)
         return ()
 

@@ -13,6 +13,7 @@ from torch import Tensor
 
 from ..data.label_questions import LabelQuestions
 from ..data.text_inputs import TextInputs
+from ..errors import InputError
 from ..evaluation.entity_spans import NESTED, EntitySpan, found_spans, kept_spans, spans_of
 from ..evaluation.predictions import ENTITIES, Prediction
 from ..nn.entity_spans import span_scores
@@ -24,10 +25,10 @@ def check_alone(models: Sequence[Any], inputs: TextInputs) -> None:
     """Refuse an ensemble: each model finds its own candidates, which no mean is defined of.
 
     Raises:
-        ValueError: there are several models that find entities.
+        InputError: there are several models that find entities.
     """
     if inputs.seeks and len(models) > 1:
-        raise ValueError(
+        raise InputError(
             f"{len(models)} models of task {inputs.manifest.task} make no ensemble: each finds its "
             "own candidates; give one of them"
         )

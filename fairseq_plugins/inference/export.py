@@ -8,6 +8,7 @@ from typing import Any
 from torch import nn
 
 from ..architectures.text_model import TextModel
+from ..errors import InputError
 from ..files import check_free
 from ..nn.entity_spans import EntityReader
 from ..nn.heads import LabelHead
@@ -40,17 +41,17 @@ def export_checkpoint(
 
     Raises:
         FileNotFoundError: no such checkpoint or prepared folder.
-        ValueError: an unknown format, a checkpoint that is refused or that the format cannot hold,
+        InputError: an unknown format, a checkpoint that is refused or that the format cannot hold,
             an output that is taken, or packages that are missing.
     """
     if form not in EXPORTS:
-        raise ValueError(f"--format {form!r} is unknown; choices: {', '.join(EXPORTS)}")
+        raise InputError(f"--format {form!r} is unknown; choices: {', '.join(EXPORTS)}")
     check_free(output)
     if form == ONNX:
         onnx_files.check_installed()
     paths = find_checkpoints(checkpoint)
     if len(paths) > 1:
-        raise ValueError(f"{len(paths)} checkpoints were given; an export takes one")
+        raise InputError(f"{len(paths)} checkpoints were given; an export takes one")
     data = None if data is None else str(data)
     if form == BUNDLE:
         export_bundle(paths[0], output, data, **options)
@@ -64,10 +65,10 @@ def _write_as(form: str, checkpoint: Path, output: str | Path, data: str | None)
     refuse_controls(model.needs, checkpoint)
     try:
         if not isinstance(model, TextModel):
-            raise ValueError("the model is no encoder of a known family; give --format bundle")
+            raise InputError("the model is no encoder of a known family; give --format bundle")
         FORMATS[form](Path(output), task, model)
-    except ValueError as error:
-        raise ValueError(f"{checkpoint}: {error}") from None
+    except InputError as error:
+        raise InputError(f"{checkpoint}: {error}") from None
     logger.info("wrote %s: %s as %s", output, checkpoint, form)
 
 
@@ -75,7 +76,7 @@ def write_encoder(directory: Path, task: Any, model: Any) -> None:
     """Write a Hugging Face directory of the encoder without its task's head.
 
     Raises:
-        ValueError: the encoder computes something else than its family's.
+        InputError: the encoder computes something else than its family's.
     """
     exporting.check_plain(model.encoder)
     _write(directory, task, model, None)
@@ -85,7 +86,7 @@ def write_huggingface(directory: Path, task: Any, model: Any) -> None:
     """Write a Hugging Face directory with the task's head, for transformers' model of the task.
 
     Raises:
-        ValueError: encoder or head compute something else than transformers'.
+        InputError: encoder or head compute something else than transformers'.
     """
     exporting.check_plain(model.encoder)
     _write(directory, task, model, head_of(task, model))
@@ -95,7 +96,7 @@ def write_onnx(directory: Path, task: Any, model: Any) -> None:
     """Write ``model.onnx`` with the task's head, beside what makes its input.
 
     Raises:
-        ValueError: the encoder attends otherwise than plainly, or an answer's head is no single
+        InputError: the encoder attends otherwise than plainly, or an answer's head is no single
             map.
     """
     known = {layer.name: layer for layer in task.layers}
@@ -107,12 +108,12 @@ def head_of(task: Any, model: Any) -> TaskHead:
     """Return a model's head for its task.
 
     Raises:
-        ValueError: one of answers that is more than a map of every token, or one behind semantic
+        InputError: one of answers that is more than a map of every token, or one behind semantic
             layers; names what to do.
     """
     head = model.head
     if model.semantics is not None:
-        raise ValueError(
+        raise InputError(
             "semantic layers join the encoder's states, for which formats of others have no place; "
             "a bundle holds every model: fairseq-plugins export RUN --output BUNDLE"
         )
@@ -120,7 +121,7 @@ def head_of(task: Any, model: Any) -> TaskHead:
         kind = TOKENS if model.encoder.pooler is None else SENTENCES
         return TaskHead(kind, _state(head.out), tuple(task.manifest.labels), head.dropout.p)
     if isinstance(head, EntityReader):
-        raise ValueError(
+        raise InputError(
             "it finds entities by questions, which no model of transformers does: give --format "
             "bundle, or huggingface-encoder for the encoder alone"
         )
@@ -131,7 +132,7 @@ def head_of(task: Any, model: Any) -> TaskHead:
     }
     for what, found in more.items():
         if found:
-            raise ValueError(
+            raise InputError(
                 f"what finds its answers {what}; only models with --span-head joint and nothing "
                 "before it are written in formats of others"
             )

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..architectures import local_options
 from ..data.manifest import TEXT, Manifest
+from ..errors import InputError
 from .options import LABELLING
 from .text_checkpoints import check_checkpoint, folder_of, lacking
 
@@ -41,7 +42,7 @@ def gated_runs(
 
     Raises:
         FileNotFoundError: there is no such file or prepared folder.
-        ValueError: a checkpoint without gates, of another task or damaged; runs that are no seeds
+        InputError: a checkpoint without gates, of another task or damaged; runs that are no seeds
             of one system.
     """
     folders, called, options = [], [], []
@@ -87,7 +88,7 @@ def _check_seeds(runs: Sequence[GatedRun]) -> None:
         for option in sorted({*one.options, *run.options}):
             values = [other.options.get(option) for other in (one, run)]
             if values[0] != values[1]:
-                raise ValueError(
+                raise InputError(
                     f"{one.path} and {run.path} are both {run.system!r}, but differ in "
                     f"--{option.replace('_', '-')} ({values[0]} and {values[1]}): tell them apart "
                     "with --names"

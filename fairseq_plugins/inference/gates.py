@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+from ..errors import InputError
 from .prediction import BATCH_SIZE, Predictor
 
 
@@ -30,17 +31,17 @@ def mean_gates(
         batch_size: most examples of a batch.
 
     Raises:
-        ValueError: no tokens, or no gates.
+        InputError: no tokens, or no gates.
     """
     tokens, sums = 0, Counter()
     for dataset in datasets:
         for sample in predictor.batches(dataset, batch_size):
             gates = predictor.outputs(sample)[0][1].get("gates")
             if not gates:
-                raise ValueError(f"{':'.join(predictor.checkpoints)} has no gates")
+                raise InputError(f"{':'.join(predictor.checkpoints)} has no gates")
             for layer, shares in gates.items():  # (N, K)
                 sums[layer] += shares.double().sum().item()
             tokens += sample["ntokens"]
     if not tokens:
-        raise ValueError("there is no text to average gates over")
+        raise InputError("there is no text to average gates over")
     return GateMeans(tokens, {layer: sums[layer] / tokens for layer in sorted(sums)})

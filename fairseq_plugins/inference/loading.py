@@ -4,6 +4,7 @@ import os
 from typing import Any
 
 from ..bundles.index import found_bundles, read_index
+from ..errors import InputError
 from .options import ANSWERING, TRANSLATING, Paths
 
 OF_TRANSLATOR = ("spacy_model", "threads", "workers", "compute_type")
@@ -27,7 +28,7 @@ def load(path: Paths, **options: Any) -> Any:
 
     Raises:
         FileNotFoundError: there is no such bundle or run.
-        ValueError: one that is damaged or refused.
+        InputError: one that is damaged or refused.
     """
     task = task_of(path)
     if task == TRANSLATING:
@@ -51,12 +52,12 @@ def task_of(path: Paths) -> str | None:
 
 
 def _load_translation(path: Paths, *, int8: bool = False, **options: Any) -> Any:
-    """Load a model that translates; ValueError for an option that it does not have."""
+    """Load a model that translates; InputError for an option that it does not have."""
     if bundles := found_bundles(path):
         options.pop("cpu", None)  # nowhere else
         if unknown := [name for name in options if name not in OF_TRANSLATOR]:
             choices = ", ".join(("int8", *OF_TRANSLATOR))
-            raise ValueError(f"{unknown[0]!r} is no option of a bundle; choices: {choices}")
+            raise InputError(f"{unknown[0]!r} is no option of a bundle; choices: {choices}")
         from ..bundles.translation import Translator, check_single
 
         options |= {"compute_type": "int8"} if int8 else {}
@@ -65,7 +66,7 @@ def _load_translation(path: Paths, *, int8: bool = False, **options: Any) -> Any
     from .text_checkpoints import find_checkpoints
 
     if int8:
-        raise ValueError("8 bits are for bundles: fairseq-plugins export makes one of a run")
+        raise InputError("8 bits are for bundles: fairseq-plugins export makes one of a run")
     files = find_checkpoints(path)
     names = os.pathsep.join(os.path.relpath(file, files[0].parent) for file in files)
     return SyntaxTransformerModel.from_pretrained(str(files[0].parent), names, **options)

@@ -15,6 +15,7 @@ from ..bundles.index import found_bundles, open_bundle
 from ..bundles.understanding import join, load_bundle
 from ..corpora.datasets import label_names
 from ..data.text_inputs import TextInputs
+from ..errors import InputError
 from ..nn.quantized import QuantizedLinear
 from .options import READ_BY, Paths
 
@@ -71,7 +72,7 @@ def _from_bundles(
     for bundle in opened:
         if bundle.task not in wanted:
             by = f"; it is read by {READ_BY[bundle.task]}" if bundle.task in READ_BY else ""
-            raise ValueError(
+            raise InputError(
                 f"{bundle.folder} is a bundle for {bundle.task}; what is wanted is one for "
                 f"{' or '.join(wanted)}{by}"
             )

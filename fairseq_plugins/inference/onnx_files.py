@@ -17,6 +17,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from ..errors import InputError
 from ..files import complete_folder
 from ..installation import how_to_add
 from ..nn.bert import BertShape
@@ -34,10 +35,10 @@ LARGEST = 2**31 - 2**26  # bytes of weights in the file itself; more lie in a se
 
 
 def check_installed() -> None:
-    """Refuse to go on (ValueError) where packages that write ONNX are missing."""
+    """Refuse to go on (InputError) where packages that write ONNX are missing."""
     missing = [name for name in PACKAGES if find_spec(name) is None]
     if missing:
-        raise ValueError(f"--format onnx needs {' and '.join(missing)}: {how_to_add('onnx')}")
+        raise InputError(f"--format onnx needs {' and '.join(missing)}: {how_to_add('onnx')}")
 
 
 def write(
@@ -57,10 +58,10 @@ def write(
         features: the layers that it reads, with their values, in order.
 
     Raises:
-        ValueError: the directory is taken, or the encoder attends otherwise than plainly.
+        InputError: the directory is taken, or the encoder attends otherwise than plainly.
     """
     for other, *_ in exporting.beyond_plain(model.encoder, features=False):
-        raise ValueError(
+        raise InputError(
             f"{other}, which --format onnx does not write; a bundle holds every model: "
             "fairseq-plugins export RUN --output BUNDLE"
         )

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from ..corpora.readers.options import COLUMNS, JSON_SUFFIXES, TABLES, ReadOptions
+from ..errors import InputError
 from ..evaluation.predictions import FORMATS as OUTPUT_FORMATS
 from ..option_flags import add_flags, check, flag_of, option
 from .prediction_inputs import FORMATS as INPUT_FORMATS
@@ -190,13 +191,13 @@ class PredictionOptions(ExampleOptions):
 
         Raises:
             FileNotFoundError: there is no such input file.
-            ValueError: anything else; names the options.
+            InputError: anything else; names the options.
         """
         check(self)
         if (self.split is None) == (self.input is None):
-            raise ValueError("give either --split or --input")
+            raise InputError("give either --split or --input")
         if self.submission_dir and self.split is None:
-            raise ValueError(
+            raise InputError(
                 "--submission-dir goes with --split: the server wants its own test set"
             )
         if self.input not in FREE and not Path(str(self.input)).is_file():
@@ -204,24 +205,24 @@ class PredictionOptions(ExampleOptions):
         self._check_table(Path(str(self.input)).suffix.lower())
         for path in (self.output, self.metrics):
             if path not in FREE and Path(str(path)).is_dir():
-                raise ValueError(f"{path} is a folder, not a file to write")
+                raise InputError(f"{path} is a folder, not a file to write")
         named = [str(path) for path in (self.input, self.output, self.metrics) if path not in FREE]
         places = [Path(path).resolve() for path in named]
         twice = [path for path, place in zip(named, places) if places.count(place) > 1]
         if twice:
-            raise ValueError(f"{twice[0]} is named twice among --input, --output and --metrics")
+            raise InputError(f"{twice[0]} is named twice among --input, --output and --metrics")
 
     def _check_table(self, suffix: str) -> None:
         given = [name for name in (*COLUMNS, "no_header", "keep_columns") if getattr(self, name)]
         if given and not self.text_column:
-            raise ValueError(f"{flag_of(given[0])} is for a table: give --text-column, too")
+            raise InputError(f"{flag_of(given[0])} is for a table: give --text-column, too")
         if given and (self.input in FREE or self.input_format != "text"):
-            raise ValueError("--text-column goes with --input FILE, and not with --input-format")
+            raise InputError("--text-column goes with --input FILE, and not with --input-format")
         if suffix in TABLES and not given and self.input_format == "text":
-            raise ValueError(f"{self.input} is a table: name its column of texts by --text-column")
+            raise InputError(f"{self.input} is a table: name its column of texts by --text-column")
         forms = ("jsonl",) if suffix in JSON_SUFFIXES else ("jsonl", "tsv")
         if self.keep_columns and self.format not in forms:
-            raise ValueError(f"--keep-columns of {self.input}: --format is {' or '.join(forms)}")
+            raise InputError(f"--keep-columns of {self.input}: --format is {' or '.join(forms)}")
 
     @property
     def columns(self) -> dict[str, Any]:
@@ -302,15 +303,15 @@ class AnswerOptions(ModelOptions, WindowOverrides):
 
         Raises:
             FileNotFoundError: there is no such input or file of ids.
-            ValueError: anything else; names the option.
+            InputError: anything else; names the option.
         """
         check(self)
         if (self.split is None) == (self.input is None):
-            raise ValueError("give either --split or --input")
+            raise InputError("give either --split or --input")
         for path in (self.input, self.ids):
             if path is not None and not Path(path).is_file():
                 raise FileNotFoundError(f"{path}: no such file")
         if self.null_threshold is not None and math.isnan(self.null_threshold):
-            raise ValueError("--null-threshold is nan, it must be a number")
+            raise InputError("--null-threshold is nan, it must be a number")
         if Path(self.output).exists() and not Path(self.output).is_dir():
-            raise ValueError(f"--output {self.output} is a file, not a folder")
+            raise InputError(f"--output {self.output} is a file, not a folder")

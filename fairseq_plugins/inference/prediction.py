@@ -30,6 +30,7 @@ from ..data.folder_names import NO_SPLITS, TOKENIZE
 from ..data.manifest import CONLLU
 from ..data.text_dataset import TextDataset
 from ..data.text_inputs import TextInputs
+from ..errors import InputError
 from ..evaluation.predictions import CLASSES, ENTITIES, SCORE, WORD_LABELS, Prediction
 from ..messages import named
 from ..nn.quantized import quantize_
@@ -71,7 +72,7 @@ def load(
 
     Raises:
         FileNotFoundError: a checkpoint or the prepared folder is not there.
-        ValueError: a checkpoint that is not one of ours, damaged, or would run code; checkpoints
+        InputError: a checkpoint that is not one of ours, damaged, or would run code; checkpoints
             that do not fit each other or the folder.
     """
     how = {"wanted": wanted, "overrides": overrides}
@@ -125,7 +126,7 @@ class Predictor:
         """What turns raw text into wordpieces and what the models read; made at first use.
 
         Raises:
-            ValueError: models of which a control draws something from a whole split.
+            InputError: models of which a control draws something from a whole split.
         """
         self.inputs.needs.controls.check_raw()
         part = read_part(self.manifest, self.inputs.needs)
@@ -150,7 +151,7 @@ class Predictor:
         return self.target in (WORD_LABELS, ENTITIES)
 
     def check_raw(self) -> None:
-        """Refuse raw text for models whose layers it has not (ValueError); nothing is loaded."""
+        """Refuse raw text for models whose layers it has not (InputError); nothing is loaded."""
         self.inputs.needs.controls.check_raw()
         check_raw(self.folder, read_part(self.manifest, self.inputs.needs).annotations)
 
@@ -166,7 +167,7 @@ class Predictor:
             One prediction a text, in order.
 
         Raises:
-            ValueError: an empty text, one of another kind, or one too long for the model (see
+            InputError: an empty text, one of another kind, or one too long for the model (see
                 the task's option ``long_examples``); names its number, from 0.
         """
         examples = examples_of(texts, self.wanted)
@@ -196,7 +197,7 @@ class Predictor:
         """Yield raw examples, ``count`` at a time, with their encoding and their dataset.
 
         Raises:
-            ValueError: an example that is too long for the model.
+            InputError: an example that is too long for the model.
         """
         examples = iter(examples)
         while part := list(islice(examples, count)):
@@ -214,7 +215,7 @@ class Predictor:
 
         Raises:
             FileNotFoundError: a file of the split is missing.
-            ValueError: the folder has no such split, its files disagree, or an example is too
+            InputError: the folder has no such split, its files disagree, or an example is too
                 long for the model.
         """
         dataset = self.load_split(split)
@@ -239,18 +240,18 @@ class Predictor:
         """Refuse a split that the prepared folder lacks.
 
         Raises:
-            ValueError: names the choices.
+            InputError: names the choices.
         """
         choices = self.manifest.splits
         if split not in choices:
             choices = named(choices, none=NO_SPLITS)
-            raise ValueError(f"{self.folder} has no split {split!r}; choices: {choices}")
+            raise InputError(f"{self.folder} has no split {split!r}; choices: {choices}")
 
     def load_split(self, split: str) -> Any:
         """Load a split of the prepared folder as a dataset.
 
         Raises:
-            FileNotFoundError, ValueError: see `predict_split`.
+            FileNotFoundError, InputError: see `predict_split`.
         """
         self.check_split(split)
         return self.inputs.read(split, learning=False)
@@ -358,14 +359,14 @@ def cut_batches(
         max_tokens: wordpieces of a batch as wide as its longest example; None for any number.
 
     Raises:
-        ValueError: an example alone exceeds ``max_tokens``.
+        InputError: an example alone exceeds ``max_tokens``.
     """
     begin = 0
     while begin < len(indices):
         longest = int(dataset.sizes[indices[begin]])
         if max_tokens is not None and longest > max_tokens:
             name = dataset.name_of(indices[begin])
-            raise ValueError(f"{name} has {longest} tokens, more than --max-tokens {max_tokens}")
+            raise InputError(f"{name} has {longest} tokens, more than --max-tokens {max_tokens}")
         end = begin + (most if max_tokens is None else min(most, max_tokens // longest))
         yield list(indices[begin:end])
         begin = end

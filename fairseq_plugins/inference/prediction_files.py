@@ -16,6 +16,7 @@ from tqdm import tqdm
 
 from ..corpora.examples import Example
 from ..corpora.readers.options import ReadOptions
+from ..errors import InputError
 from ..evaluation.metrics import score
 from ..evaluation.predictions import CLASSES, Prediction, Render, renderer, row_of_cells
 from ..files import replacing, write_text
@@ -43,7 +44,7 @@ def predict_files(options: PredictionOptions) -> None:
     """Load, predict, write.
 
     Raises:
-        FileNotFoundError, ValueError: see `prediction.load`, `Predictor` and
+        FileNotFoundError, InputError: see `prediction.load`, `Predictor` and
             `PredictionOptions.check`; no gold labels where metrics are wanted; a split that
             is no submission.
     """
@@ -71,7 +72,7 @@ def _submission(predictor: Predictor, options: PredictionOptions) -> dict[str, A
     found = predictor.manifest.submission.get(str(options.split))
     if options.submission_dir and not found:
         choices = named(predictor.manifest.submission, none="none of this dataset")
-        raise ValueError(
+        raise InputError(
             f"split {options.split!r} of {predictor.manifest.dataset!r} is no submission; "
             f"choices: {choices}"
         )
@@ -86,7 +87,7 @@ def _job(predictor: Predictor, options: PredictionOptions) -> Job:
         return Job(predictor.predict_split(options.split, **options.limits), counts["examples"])
     if options.input == STANDARD:
         if options.metrics:
-            raise ValueError("--metrics needs gold labels: give a file or a split, not '-'")
+            raise InputError("--metrics needs gold labels: give a file or a split, not '-'")
         lines = lines_of(sys.stdin.buffer, STDIN)
         examples = read_examples(lines, STDIN, options.input_format, predictor.wanted)
         buffer = 1 if sys.stdin.isatty() else options.batch_size
@@ -114,9 +115,9 @@ def _file_examples(
     return read_rows(path, *how, keeps=options.keep_columns)
 
 
-def _no_gold(what: str) -> ValueError:
+def _no_gold(what: str) -> InputError:
     hint = "of a table, name their --label-column"
-    return ValueError(f"{what} has no labels: metrics need gold labels ({hint})")
+    return InputError(f"{what} has no labels: metrics need gold labels ({hint})")
 
 
 def _write(job: Job, form: tuple[str, Render], options: PredictionOptions) -> list[Prediction]:

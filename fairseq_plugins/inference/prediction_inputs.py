@@ -25,6 +25,7 @@ from ..corpora.readers.options import TABLES, ReadOptions
 from ..corpora.readers.split_file import known_label
 from ..corpora.readers.tables import read_plain
 from ..corpora.readers.tokens import DOCUMENT_START, TokenLayout, columns_of
+from ..errors import InputError
 from ..evaluation.predictions import SCORE
 from ..messages import named, quoted
 from ..text_reading import numbered_lines
@@ -60,10 +61,10 @@ def examples_of(texts: Iterable[Any], wanted: Wanted) -> list[Example]:
         wanted: what the model reads.
 
     Raises:
-        ValueError: an empty text, or one of another kind; names its number, from 0.
+        InputError: an empty text, or one of another kind; names its number, from 0.
     """
     if isinstance(texts, str):
-        raise ValueError("expected a list of texts, found one text: put it into a list")
+        raise InputError("expected a list of texts, found one text: put it into a list")
     return [_example(number, text, wanted) for number, text in enumerate(texts)]
 
 
@@ -71,21 +72,21 @@ def _example(number: int, text: Any, wanted: Wanted) -> Example:
     is_row = isinstance(text, Sequence) and not isinstance(text, (str, bytes))
     parts: tuple[Any, ...] = tuple(text) if is_row else (text,)
     if not all(isinstance(part, str) for part in parts):
-        raise ValueError(f"text {number} is {quoted(text)}; expected {wanted}")
+        raise InputError(f"text {number} is {quoted(text)}; expected {wanted}")
     if not parts or not all(part.strip() for part in parts):
-        raise ValueError(f"text {number} is empty, or a part of it: {quoted(text)}")
+        raise InputError(f"text {number} is empty, or a part of it: {quoted(text)}")
     if wanted.labels and not isinstance(text, str):
         for word in parts:
             _check_word(word, f"text {number}")
         return Example(str(number), (" ".join(parts),), words=parts)
     if len(parts) != wanted.sentences:
-        raise ValueError(f"text {number} has {len(parts)} sentence(s); expected {wanted}")
+        raise InputError(f"text {number} has {len(parts)} sentence(s); expected {wanted}")
     return Example(str(number), parts)
 
 
 def _check_word(word: str, where: str) -> None:
     if word.split() != [word]:
-        raise ValueError(f"{where}: {quoted(word)} is no word: it is empty or holds white space")
+        raise InputError(f"{where}: {quoted(word)} is no word: it is empty or holds white space")
 
 
 def read_examples(lines: Iterable[Line], name: str, form: str, wanted: Wanted) -> Iterator[Example]:
@@ -98,16 +99,16 @@ def read_examples(lines: Iterable[Line], name: str, form: str, wanted: Wanted) -
         wanted: what the model reads.
 
     Raises:
-        ValueError: a line that does not fit; names file, line, what was found and expected.
+        InputError: a line that does not fit; names file, line, what was found and expected.
     """
     if form not in FORMATS:
-        raise ValueError(f"unknown input format {form!r}; choices: {', '.join(FORMATS)}")
+        raise InputError(f"unknown input format {form!r}; choices: {', '.join(FORMATS)}")
     if form == "text" and Path(name).suffix.lower() in TABLES:
-        raise ValueError(f"{name} is a table, which predict --text-column COLUMN reads")
+        raise InputError(f"{name} is a table, which predict --text-column COLUMN reads")
     if form == "text":
         return (_line(number, line, f"{name}:{number}", wanted) for number, line in lines)
     if not wanted.labels:
-        raise ValueError("input format 'conll' is for models that label words; choices: text")
+        raise InputError("input format 'conll' is for models that label words; choices: text")
     # of a layout's own marks those in a column of their own: "#1" may be a word
     ends = {DOCUMENT_START, *(f"{mark}\t" for mark in wanted.layout.ends)}
     found = read_blocks(token_lines(lines), tuple(ends))
@@ -120,14 +121,14 @@ def read_rows(
     """Read examples of a model's target from a table, as preparation does.
 
     Raises:
-        ValueError: columns that are not there, or too few or many for the model; a row that is no
+        InputError: columns that are not there, or too few or many for the model; a row that is no
             example; with file and line.
     """
     if (2 if columns.text2_column else 1) != wanted.sentences:
         how = "give" if wanted.sentences == 2 else "leave out"
-        raise ValueError(f"the model reads {wanted}: {how} --text2-column")
+        raise InputError(f"the model reads {wanted}: {how} --text2-column")
     if columns.label_column and wanted.labels:
-        raise ValueError("--label-column: gold labels of words stand in --input-format conll")
+        raise InputError("--label-column: gold labels of words stand in --input-format conll")
     reader = partial(read_plain, strict_label=bool(columns.label_column), keeps=keeps)
     dataset = DATASETS["plain_scores" if target == SCORE else "plain"]
     return read_split(replace(dataset, reader=reader), "test", path, columns)
@@ -153,7 +154,7 @@ def kept_examples(
 
     Raises:
         FileNotFoundError: there is no such file.
-        ValueError: a line that is no example; at the end, another number of examples or words.
+        InputError: a line that is no example; at the end, another number of examples or words.
     """
     number, wrong = 0, ""
     for number, line in numbered_lines(path):
@@ -162,7 +163,7 @@ def kept_examples(
             texts, words = (tuple(map(str, row.get(key) or ())) for key in ("texts", "words"))
             kept = KeptExample(str(row["id"]), texts, words)
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            raise ValueError(f"{path}:{number}: no example; prepare the folder again") from None
+            raise InputError(f"{path}:{number}: no example; prepare the folder again") from None
         wanted = len(words) if word_counts is None or number > count else word_counts[number - 1]
         if len(words) != wanted and not wrong:
             wrong = f":{number}: example {kept.id!r} has {len(words)} words, the split's streams "
@@ -171,19 +172,19 @@ def kept_examples(
     if number != count:
         wrong = f" has {number} examples, the split {count}"
     if wrong:
-        raise ValueError(f"{path}{wrong}; prepare again")
+        raise InputError(f"{path}{wrong}; prepare again")
 
 
 def _line(number: int, line: str, where: str, wanted: Wanted) -> Example:
     texts = (line,) if wanted.labels else tuple(line.split("\t"))
     if not line.strip():
-        raise ValueError(f"{where}: empty line; expected {wanted}")
+        raise InputError(f"{where}: empty line; expected {wanted}")
     if len(texts) != wanted.sentences:
-        raise ValueError(
+        raise InputError(
             f"{where}: {len(texts)} TAB-separated column(s), but the model reads {wanted}"
         )
     if not all(text.strip() for text in texts):
-        raise ValueError(f"{where}: one of the two sentences is empty")
+        raise InputError(f"{where}: one of the two sentences is empty")
     return Example(str(number - 1), texts, line=number)
 
 
@@ -199,13 +200,13 @@ def _sentence(block: list[Line], identifier: str, name: str, wanted: Wanted) -> 
     for number, row in rows:
         where = f"{name}:{number}"
         if len(row) != len(head):
-            raise ValueError(f"{where}: {len(row)} column(s), but line {first} has {len(head)}")
+            raise InputError(f"{where}: {len(row)} column(s), but line {first} has {len(head)}")
         _check_word(row[token], where)
         for column in tag:
             gold.append(known_label(row[column], wanted.labels))
             if gold[-1] is None:
                 found, choices = quoted(row[column]), named(wanted.labels)
-                raise ValueError(f"{where}: unknown label {found}; choices: {choices}")
+                raise InputError(f"{where}: unknown label {found}; choices: {choices}")
     words = tuple(row[token] for _, row in rows)
     labels = tuple(gold) or None
     return Example(identifier, (" ".join(words),), words, word_labels=labels, line=first)
@@ -219,7 +220,7 @@ def _columns(layout: TokenLayout, count: int, where: str) -> tuple[int, ...]:
     columns = both if layout.has_labels(count) else both[:1]
     if len({column % count for column in columns if -count <= column < count}) < len(columns):
         token, tag = (column + (column >= 0) for column in both)
-        raise ValueError(
+        raise InputError(
             f"{where}: {count} columns, but the model was trained on files with the word in column "
             f"{token} and its label in column {tag} (from 1, or from -1 at the end); words alone "
             "are one column"

@@ -6,6 +6,7 @@ from typing import Any
 
 from ..bundles.ctranslate2_model import Row
 from ..bundles.translation import Translator
+from ..errors import InputError
 from ..syntax.layers import column_places
 from ..tasks._warnings import Warnings
 from ..tasks.syntax_translation import SyntaxTranslationConfig, SyntaxTranslationTask
@@ -16,7 +17,7 @@ def read_split(translator: Translator, data: str, split: str) -> Iterator[tuple[
 
     Raises:
         FileNotFoundError: no such folder or split.
-        ValueError: subwords or values of features are not those of the bundle, or a sentence is too
+        InputError: subwords or values of features are not those of the bundle, or a sentence is too
             long for it; before the first pair.
     """
     how = {"train_subset": "train", "dataset_impl": None, "required_seq_len_multiple": 1}
@@ -28,7 +29,7 @@ def read_split(translator: Translator, data: str, split: str) -> Iterator[tuple[
     pairs, limit = task.dataset(split), translator.model.layout.source.positions
     for number, length in enumerate(pairs.dataset.src_sizes, 1):
         if length > limit:
-            raise ValueError(f"{data}, {split}, line {number}: longer than {limit} subwords")
+            raise InputError(f"{data}, {split}, line {number}: longer than {limit} subwords")
     return (_pair(task, pairs[i], columns) for i in range(len(pairs)))
 
 
@@ -42,18 +43,18 @@ def _pair(task: Any, item: dict[str, Any], columns: Sequence[int]) -> tuple[str,
 
 
 def check_fits(translator: Translator, task: SyntaxTranslationTask) -> None:
-    """Refuse a folder whose ids mean something else than a bundle's (ValueError)."""
+    """Refuse a folder whose ids mean something else than a bundle's (InputError)."""
     folder = Path(task.folders[0])
     sides = (task.source_dictionary, translator.source), (task.target_dictionary, translator.target)
     for dictionary, subwords in sides:
         if dictionary.symbols != subwords:
-            raise ValueError(f"{folder} has other subwords than the bundle: prepare it with --like")
+            raise InputError(f"{folder} has other subwords than the bundle: prepare it with --like")
     held = {layer.name: layer for layer in task.source_layers}
     for layer in translator.layers:
         if layer.name not in held:
-            raise ValueError(f"the model reads {layer.about}, which {folder} lacks")
+            raise InputError(f"the model reads {layer.about}, which {folder} lacks")
         if held[layer.name].inventory.symbols != layer.inventory.symbols:
-            raise ValueError(f"{folder} knows other values of {layer.name!r} than the bundle")
+            raise InputError(f"{folder} knows other values of {layer.name!r} than the bundle")
     if translator.layers and translator.manifest.annotator:
         trained = translator.manifest.annotator_id
         Warnings().other_annotator([trained], task.manifest.annotator_id, str(folder))

@@ -24,6 +24,7 @@ from torch import Tensor
 
 from ..corpora.squad import Paragraph, Question
 from ..data.passages import AskedPassage
+from ..errors import InputError
 from ..evaluation.answers import (
     Answered,
     decode,
@@ -60,16 +61,16 @@ def load(
             ``max_answer_length=10``, ``null_threshold=-1.5``, ``doc_stride=64``.
 
     Raises:
-        FileNotFoundError, ValueError: see `prediction.load`; a checkpoint that is not for
+        FileNotFoundError, InputError: see `prediction.load`; a checkpoint that is not for
             questions, or an unknown ensemble.
     """
     if ensemble not in ENSEMBLES:
-        raise ValueError(f"ensemble {ensemble!r} is unknown; choices: {', '.join(ENSEMBLES)}")
+        raise InputError(f"ensemble {ensemble!r} is unknown; choices: {', '.join(ENSEMBLES)}")
     how: dict[str, Any] = {"wanted": (ANSWERING,), "cpu": cpu, "int8": int8, **overrides}
     return Reader(load_predictor(path, data, checkpoint, **how), ensemble)
 
 
-class BrokenModel(ValueError):
+class BrokenModel(InputError):
     """A model computes what is no number."""
 
 
@@ -138,12 +139,12 @@ class Reader:
         """Return a dataset of one raw question.
 
         Raises:
-            ValueError: one of the texts is empty, holds half a character, or BERT sees nothing of
+            InputError: one of the texts is empty, holds half a character, or BERT sees nothing of
                 it.
         """
         for name, text in (("question", question), ("context", context)):
             if not text.strip():
-                raise ValueError(f"the {name} is empty")
+                raise InputError(f"the {name} is empty")
             check_characters(text, f"the {name}")
         paragraph = Paragraph("", context, (Question("0", question),), "the given text")
         return self._encoded([paragraph])
@@ -152,7 +153,7 @@ class Reader:
         """Answer a question on a context.
 
         Raises:
-            ValueError: see `ask`.
+            InputError: see `ask`.
         """
         return next(self.answer_dataset(self.ask(question, context)))
 
@@ -176,7 +177,7 @@ class Reader:
             buffer: how many paragraphs to wait for (default: `BATCHES_AHEAD` batches).
 
         Raises:
-            ValueError: a text of which BERT sees nothing, or a question that leaves its context no
+            InputError: a text of which BERT sees nothing, or a question that leaves its context no
                 room; names it.
         """
         paragraphs = iter(paragraphs)
@@ -195,7 +196,7 @@ class Reader:
 
         Raises:
             FileNotFoundError: a file of the split is missing.
-            ValueError: the folder has no such split, its files disagree, or it lacks some ids.
+            InputError: the folder has no such split, its files disagree, or it lacks some ids.
         """
         dataset = self.predictor.load_split(split)
         numbers = range(len(dataset))

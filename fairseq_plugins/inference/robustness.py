@@ -16,6 +16,7 @@ from ..augment.perturbed_sets import PerturbedExamples, expected_of, read_sets
 from ..bundles.index import found_bundles, open_bundle
 from ..corpora.examples import Example
 from ..data.manifest import TEXT, Manifest
+from ..errors import InputError
 from ..evaluation.contrast import short_names
 from ..evaluation.example_answers import Answers
 from ..evaluation.predictions import SCORE, Prediction, renderer
@@ -76,27 +77,27 @@ def parse_systems(given: Sequence[str], names: Sequence[str] | None = None) -> l
         names: of all systems (default: those given, or what tells their paths apart).
 
     Raises:
-        ValueError: another number of names than of systems, a name that is no folder name or stands
+        InputError: another number of names than of systems, a name that is no folder name or stands
             twice, no path, or one twice.
     """
     parts = [_named(text) for text in given]
     paths = [tuple(path for path in text.split(",") if path) for _, text in parts]
     for text, found in zip(given, paths):
         if not found:
-            raise ValueError(f"system {text!r} has no checkpoint")
+            raise InputError(f"system {text!r} has no checkpoint")
         twice = next((path for path in found if found.count(path) > 1), None)
         if twice is not None:
-            raise ValueError(f"system {text!r} names {twice!r} twice: its runs are to differ")
+            raise InputError(f"system {text!r} names {twice!r} twice: its runs are to differ")
     if names is None:
         short = short_names([found[0] for found in paths])
         names = [name or other for (name, _), other in zip(parts, short)]
     if len(names) != len(parts):
-        raise ValueError(f"--names gives {len(names)} names for {len(parts)} systems")
+        raise InputError(f"--names gives {len(names)} names for {len(parts)} systems")
     for name in names:
         if list(names).count(name) > 1:
-            raise ValueError(f"two systems are called {name!r}: give others by --names")
+            raise InputError(f"two systems are called {name!r}: give others by --names")
         if not name or name in (".", "..") or set(name) & set("/\\\0\n\t"):
-            raise ValueError(f"system {name!r}: the name must be good for a folder, give --names")
+            raise InputError(f"system {name!r}: the name must be good for a folder, give --names")
     return [System(name, found) for name, found in zip(names, paths)]
 
 
@@ -114,7 +115,7 @@ def try_systems(options: RobustnessOptions) -> RobustnessTrial:
 
     Raises:
         FileNotFoundError: a checkpoint, prepared folder or set is not there.
-        ValueError: one that is damaged or refused; systems or sets that do not go together.
+        InputError: one that is damaged or refused; systems or sets that do not go together.
     """
     checked = [
         (system, path, *_checked(path, options.data))
@@ -152,8 +153,8 @@ def _checked(path: str, data: str | None) -> tuple[Manifest, str]:
     manifest = Manifest.load(Path(folder), TEXT)
     try:
         expected_of(manifest)
-    except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
+    except InputError as error:
+        raise InputError(f"{path}: {error}") from None
     whole = options.get("ablate", "none") == "none"
     return manifest, str(options["_name"]) if whole else ""
 
@@ -165,7 +166,7 @@ def _common(checked: Sequence[tuple[System, str, Manifest, str]]) -> Manifest:
         for name in ("dataset", "target", "labels", "sentences"):
             one, other = getattr(first, name), getattr(manifest, name)
             if one != other:
-                raise ValueError(
+                raise InputError(
                     f"{first_path} and {path} cannot be compared: their {name} are {one!r} and "
                     f"{other!r}"
                 )

@@ -31,7 +31,7 @@ def open_checkpoint(
         A function of raw lines, and the language of what it returns.
 
     Raises:
-        FileNotFoundError, ValueError: see `models._hub.from_pretrained`.
+        FileNotFoundError, InputError: see `models._hub.from_pretrained`.
     """
     model = load(checkpoint, data, spacy_model)
     if torch.cuda.is_available() and not cpu:

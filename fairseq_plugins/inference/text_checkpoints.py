@@ -11,6 +11,7 @@ from typing import Any
 
 from ..architectures.bert_options import KINDS
 from ..bundles.index import listed
+from ..errors import InputError
 from ..messages import named
 from ..models._checkpoints import (
     Checkpoint,
@@ -32,11 +33,11 @@ def find_checkpoints(path: Paths, name: str = DEFAULT) -> list[Path]:
 
     Raises:
         FileNotFoundError: there is no such file or folder, or the folder lacks that file.
-        ValueError: nothing was given.
+        InputError: nothing was given.
     """
     found = [_find(part, name) for part in listed(path)]
     if not found:
-        raise ValueError("no checkpoint was given")
+        raise InputError("no checkpoint was given")
     return found
 
 
@@ -60,7 +61,7 @@ def check_checkpoint(path: Path, wanted: Sequence[str] = TASKS) -> Checkpoint:
 
     Raises:
         FileNotFoundError: there is no such file.
-        ValueError: another task or model, or a file that is refused.
+        InputError: another task or model, or a file that is refused.
     """
     found = read_checkpoint(path)
     name, arch = found.task["_name"], found.model["_name"]
@@ -68,7 +69,7 @@ def check_checkpoint(path: Path, wanted: Sequence[str] = TASKS) -> Checkpoint:
         elsewhere = f"; it is read by {READ_BY[name]}" if found.ours and name in READ_BY else ""
         if name in wanted:  # so the architecture is none of ours
             elsewhere = "; architectures of your own: import their package, then load it in Python"
-        raise ValueError(
+        raise InputError(
             f"{path} holds model {arch!r} of task {name!r}; what is wanted is one of ours for "
             f"{' or '.join(wanted)}{elsewhere}"
         )
@@ -77,7 +78,7 @@ def check_checkpoint(path: Path, wanted: Sequence[str] = TASKS) -> Checkpoint:
 
 def lacking(
     path: Path, arch: str, what: str, feature: str, has: Callable[[dict[str, Any]], bool]
-) -> ValueError:
+) -> InputError:
     """Return the error of a model that lacks something, which names the architectures that have it.
 
     Args:
@@ -88,7 +89,7 @@ def lacking(
         has: tells from an architecture's options whether it has that.
     """
     kinds = ", ".join(kind for kind, options in KINDS.items() if has(options))
-    return ValueError(
+    return InputError(
         f"{path} is of architecture {arch!r} and has no {what}; those with {feature} have: {kinds}"
     )
 
@@ -113,13 +114,13 @@ def load_models(
 
     Raises:
         FileNotFoundError: a checkpoint or the prepared folder is not there.
-        ValueError: a checkpoint that is refused, or does not fit the others or the folder.
+        InputError: a checkpoint that is refused, or does not fit the others or the folder.
     """
     found = [check_checkpoint(path, wanted) for path in paths]
     names = [checkpoint.task["_name"] for checkpoint in found]
     for path, name in zip(paths, names):
         if name != names[0]:
-            raise ValueError(
+            raise InputError(
                 f"{paths[0]} is of task {names[0]!r} and {path} of {name!r}: they make no ensemble"
             )
     folder = folder_of(found[0], data)

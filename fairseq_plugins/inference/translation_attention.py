@@ -9,6 +9,7 @@ from fairseq.data import data_utils
 from torch import Tensor
 
 from ..data.factored_dictionary import FactoredDictionary
+from ..errors import InputError
 from ..models.syntax_transformer import SyntaxTransformerModel
 from ..tasks._unanswered import is_unanswered
 from .attention import check_choice
@@ -54,14 +55,14 @@ def attend(
         head: one head from 0 (default: the mean over heads).
 
     Raises:
-        ValueError: a sentence that is empty or too long, or no such layer or head.
+        InputError: a sentence that is empty or too long, or no such layer or head.
     """
     task, model = translator.task, translator.models[0]
     check_choice("layer", layer, len(model.decoder.layers))
     check_choice("head", head, model.decoder.layers[-1].encoder_attn.num_heads)
     tokens, lengths = task.get_interactive_tokens_and_lengths([sentence], None)
     if is_unanswered(tokens[0], task.source_dictionary.eos()):
-        raise ValueError(
+        raise InputError(
             f"there is nothing to translate in {sentence[:40]!r}: it is empty, or longer than the "
             "model takes"
         )

@@ -21,6 +21,7 @@ from ..bundles.index import CARD, TRANSLATION, new_bundle
 from ..bundles.transformer_layout import Layout
 from ..data.inventories import bound_layers
 from ..data.manifest import Manifest, tool_versions
+from ..errors import InputError
 from ..files import check_free, copy, write_text
 from ..models import _checkpoints
 from ..option_flags import flag_of
@@ -70,12 +71,12 @@ def export_translation(
 
     Raises:
         FileNotFoundError: no such checkpoint or prepared folder.
-        ValueError: a checkpoint that is refused, or of a model that CTranslate2 does not compute.
+        InputError: a checkpoint that is refused, or of a model that CTranslate2 does not compute.
     """
     check_free(output)
     found = _checkpoints.read_checkpoint(Path(checkpoint))
     if not found.ours or found.task["_name"] != TRANSLATING:
-        raise ValueError(f"{checkpoint} holds no syntax_transformer of {TRANSLATING!r}")
+        raise InputError(f"{checkpoint} holds no syntax_transformer of {TRANSLATING!r}")
     check_expressible(found.model, checkpoint)
     folder = Path(_checkpoints.folder_of(found, data))
     how = {"data": str(folder), "eval_bleu": False}
@@ -113,16 +114,16 @@ def sizes(model: Any, told: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def check_expressible(options: Mapping[str, Any], where: object) -> None:
-    """Refuse options of a model that CTranslate2 has nothing for (ValueError names one)."""
+    """Refuse options of a model that CTranslate2 has nothing for (InputError names one)."""
     for name, reason in REFUSED.items():
         if options.get(name) not in NONE:
-            raise ValueError(
+            raise InputError(
                 f"{where}: {flag_of(name)} {options[name]} cannot be exported: {reason}; "
                 "translate with fairseq"
             )
     activation = str(options["activation_fn"])
     if activation not in ACTIVATIONS:
-        raise ValueError(
+        raise InputError(
             f"{where}: --activation-fn {activation} cannot be exported; CTranslate2 has "
             f"{', '.join(ACTIVATIONS)}"
         )
@@ -176,7 +177,7 @@ def _write_checked(
     write_model(trial, layout, arrays)
     difference = largest_difference(Model(trial, layout), model)
     if not difference <= CLOSE:
-        raise ValueError(
+        raise InputError(
             f"CTranslate2 computes something else (log-probabilities differ by {difference:.2g}): "
             "the model has an option that is not known to differ; translate with fairseq"
         )

@@ -15,6 +15,7 @@ from typing import Annotated, Any, Literal, NamedTuple
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from ..errors import InputError
 from ..evaluation.example_answers import ExampleCounts
 from ..evaluation.packed_counts import unpacked
 from ..files import write_text
@@ -140,7 +141,7 @@ class Row(BaseModel):
     def _tells_its_score(self) -> "Row":
         for name, scores in (("metrics", self.best), ("last", self.last)):
             if self.is_finished and self.metric not in scores:
-                raise ValueError(f"key {name!r}: no value of {quoted(self.metric)}")
+                raise InputError(f"key {name!r}: no value of {quoted(self.metric)}")
         return self
 
     @property
@@ -189,7 +190,7 @@ def counts_of(one: PlacedRow) -> dict[str, ExampleCounts]:
     """Return split -> how each example counts, of those splits for which the row keeps it.
 
     Raises:
-        ValueError: what is kept is no table of counts, or tells another score than the row; names
+        InputError: what is kept is no table of counts, or tells another score than the row; names
             file, line, key and both scores.
     """
     found = {}
@@ -204,10 +205,10 @@ def check_counts(counts: ExampleCounts, one: PlacedRow) -> None:
     told = one.row.metrics.get(counts.split, {}).get(counts.metric)
     what = f"{one.place}: key 'counts': {quoted(counts.metric)} on {quoted(counts.split)}"
     if told is None:
-        raise ValueError(f"{what}: the row has no such score")
+        raise InputError(f"{what}: the row has no such score")
     own = counts.score(np.ones(counts.count, dtype=np.int64))
     if not math.isclose(own, told, rel_tol=_ROUNDING, abs_tol=_ROUNDING):
-        raise ValueError(f"{what} is {own:g}, in the row {told:g}")
+        raise InputError(f"{what} is {own:g}, in the row {told:g}")
 
 
 def read_rows(path: Path, remarks: list[str] | None = None) -> list[PlacedRow]:
@@ -219,7 +220,7 @@ def read_rows(path: Path, remarks: list[str] | None = None) -> list[PlacedRow]:
 
     Raises:
         OSError: the file cannot be read.
-        ValueError: a line that is no row, or the same run as another, or one whose folder lies
+        InputError: a line that is no row, or the same run as another, or one whose folder lies
             elsewhere; names file, line and key.
     """
     places: dict[tuple[Any, ...], str] = {}
@@ -229,7 +230,7 @@ def read_rows(path: Path, remarks: list[str] | None = None) -> list[PlacedRow]:
         try:
             if line.strip():
                 found.append(_placed(line, place, path.parent, places))
-        except ValueError as error:
+        except InputError as error:
             if remarks is None:
                 raise
             remarks.append(f"passed over {error}")
@@ -246,13 +247,13 @@ def _placed(line: str, place: str, root: Path, places: dict[tuple[Any, ...], str
     try:
         content = parse_json(line)
     except ValueError as error:
-        raise ValueError(f"{place}: no row (a JSON object a line): {error}") from None
+        raise InputError(f"{place}: no row (a JSON object a line): {error}") from None
     row = read_as(Row, _of_this_release(content, place), place)
     folder = root / row.folder
     if not is_below(root, folder):
-        raise ValueError(f"{place}: key 'folder': {quoted(row.folder)} lies outside")
+        raise InputError(f"{place}: key 'folder': {quoted(row.folder)} lies outside")
     if (before := places.setdefault(row.key, place)) != place:
-        raise ValueError(f"{place}: the run of {before} again (same setting and seed)")
+        raise InputError(f"{place}: the run of {before} again (same setting and seed)")
     return PlacedRow(place, row, folder)
 
 
@@ -260,13 +261,13 @@ def _of_this_release(content: Any, place: str) -> Any:
     """Return a row without the number of its schema.
 
     Raises:
-        ValueError: it is of an earlier or later release.
+        InputError: it is of an earlier or later release.
     """
     if not isinstance(content, dict):
         return content
     if content.get("schema") != SCHEMA:
         told = quoted(content.get("schema"))
-        raise ValueError(
+        raise InputError(
             f"{place}: key 'schema' is {told}: rows of this release have {SCHEMA}, and the same "
             "`run` command as before writes them anew"
         )

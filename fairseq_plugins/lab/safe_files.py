@@ -13,6 +13,8 @@ import stat
 from pathlib import Path
 from typing import IO, Any
 
+from ..errors import InputError
+
 LARGEST = 2**31  # bytes of a file that is read as a whole: the log of a long training
 _DIGITS = 18  # of a whole number
 
@@ -24,29 +26,29 @@ def open_file(path: str | Path, mode: str = "rb") -> IO[bytes]:
 
     Raises:
         OSError: as `open`.
-        ValueError: a link, a folder, a pipe or a device.
+        InputError: a link, a folder, a pipe or a device.
     """
     how = os.O_RDONLY if mode == "rb" else os.O_WRONLY | os.O_APPEND | os.O_CREAT
     try:
         handle = os.open(path, how | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o666)
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.EMLINK):
-            raise ValueError(_linked(path)) from None
+            raise InputError(_linked(path)) from None
         if error.errno in (errno.EISDIR, errno.ENXIO):
-            raise ValueError(f"{path}: no regular file") from None
+            raise InputError(f"{path}: no regular file") from None
         raise
     if not stat.S_ISREG(os.fstat(handle).st_mode):
         os.close(handle)
-        raise ValueError(f"{path}: no regular file")
+        raise InputError(f"{path}: no regular file")
     return os.fdopen(handle, mode)
 
 
 def read_bytes(path: str | Path, limit: int = LARGEST) -> bytes:
-    """Read a file as `open_file` opens it; ValueError also for one larger than the limit."""
+    """Read a file as `open_file` opens it; InputError also for one larger than the limit."""
     with open_file(path) as stream:
         content = stream.read(limit + 1) if os.fstat(stream.fileno()).st_size <= limit else None
     if content is None or len(content) > limit:
-        raise ValueError(f"{path}: larger than {limit:,} bytes")
+        raise InputError(f"{path}: larger than {limit:,} bytes")
     return content
 
 
@@ -60,19 +62,19 @@ def parse_json(text: str) -> Any:
     """Read JSON, and nothing with which one cannot compute or which cannot be written again.
 
     Raises:
-        ValueError: no JSON, too deep, a whole number of more than 18 digits, half a character.
+        InputError: no JSON, too deep, a whole number of more than 18 digits, half a character.
     """
 
     def whole(digits: str) -> int:
         if len(digits) > _DIGITS + 1:
-            raise ValueError(f"a number of {len(digits):,} digits")
+            raise InputError(f"a number of {len(digits):,} digits")
         return int(digits)
 
     try:
         found = json.loads(text, parse_int=whole)
         json.dumps(found, ensure_ascii=False).encode()  # fails for half of a pair of surrogates
     except RecursionError:
-        raise ValueError("too deep") from None
+        raise InputError("too deep") from None
     return found
 
 
@@ -81,14 +83,14 @@ def read_json(path: str | Path) -> dict[str, Any]:
 
     Raises:
         OSError: the file cannot be read.
-        ValueError: it holds something else; names the file.
+        InputError: it holds something else; names the file.
     """
     try:
         found = parse_json(read_text(path)) if os.path.lexists(path) else {}
     except ValueError as error:
-        raise ValueError(f"{path}: not JSON: {error}") from None
+        raise InputError(f"{path}: not JSON: {error}") from None
     if not isinstance(found, dict):
-        raise ValueError(f"{path}: not a JSON object")
+        raise InputError(f"{path}: not a JSON object")
     return found
 
 
@@ -145,7 +147,7 @@ def is_below(root: Path, folder: Path) -> bool:
     """Return whether a folder, which need not be there, lies below another and behind no link."""
     try:
         refuse_links(root, folder)
-    except (OSError, ValueError):  # of another path, a link, or no path at all
+    except (OSError, InputError):  # of another path, a link, or no path at all
         return False
     return "\0" not in str(folder) and ".." not in folder.relative_to(root).parts
 
@@ -159,7 +161,7 @@ def refuse_links(root: Path, folder: Path, *, within: bool = False) -> None:
         within: whether its files may be no links either.
 
     Raises:
-        ValueError: names the link.
+        InputError: names the link.
     """
     parts = folder.relative_to(root).parts
     places = [root.joinpath(*parts[: count + 1]) for count in range(len(parts))]
@@ -167,7 +169,7 @@ def refuse_links(root: Path, folder: Path, *, within: bool = False) -> None:
         places += [folder / entry.name for entry in os.scandir(folder) if entry.is_symlink()]
     for place in places:
         if place.is_symlink():
-            raise ValueError(_linked(place))
+            raise InputError(_linked(place))
 
 
 def _linked(path: str | Path) -> str:

@@ -25,6 +25,7 @@ from ..bundles.run_folder import Origin, prepared_folder
 from ..checkpoints.reading import check_finite, read_state
 from ..checkpoints.records import NAME, PIPELINE, close
 from ..checkpoints.trial import build_without_memory, check_weights
+from ..errors import InputError
 
 # task -> what marks the models that it takes
 TAKEN = {
@@ -62,7 +63,7 @@ def read_checkpoint(path: Path) -> Checkpoint:
 
     Raises:
         FileNotFoundError: there is no such file.
-        ValueError: a damaged file, one that would run code or claims more than it holds, or options
+        InputError: a damaged file, one that would run code or claims more than it holds, or options
             of ours with values that are not of their types.
     """
     state = read_state(path)
@@ -99,14 +100,14 @@ def task_options(checkpoint: Checkpoint, **overrides: Any) -> dict[str, Any]:
     """Return the options of a checkpoint's task with some of the user's.
 
     Raises:
-        ValueError: an unknown option, or a value of another type.
+        InputError: an unknown option, or a value of another type.
     """
     name = checkpoint.task["_name"]
     config_class = TASK_DATACLASS_REGISTRY[name]
     known = [spec.name for spec in fields(config_class) if spec.name != NAME]
     for option in overrides:
         if option not in known:
-            raise ValueError(
+            raise InputError(
                 f"{option!r} is no option of task {name!r}; choices: {', '.join(sorted(known))}"
             )
     return {**checkpoint.task, **close(overrides, config_class, "the options given")}
@@ -129,7 +130,7 @@ def build(checkpoint: Checkpoint, task: Any, overrides: Mapping[str, Any] = {}) 
         overrides: options of the model that replace those of the checkpoint.
 
     Raises:
-        ValueError: weights that are not those of the options, or a model that does not fit the
+        InputError: weights that are not those of the options, or a model that does not fit the
             task's folder.
     """
     options = OmegaConf.create({**checkpoint.model, **overrides})
@@ -138,8 +139,8 @@ def build(checkpoint: Checkpoint, task: Any, overrides: Mapping[str, Any] = {}) 
     trial = build_without_memory(partial(FairseqTask.build_model, task, tried, True))
     try:
         check_weights(trial, checkpoint.weights, model_cfg=tried)
-    except ValueError as error:
-        raise ValueError(f"{checkpoint.path} does not fit its own options: {error}") from None
+    except InputError as error:
+        raise InputError(f"{checkpoint.path} does not fit its own options: {error}") from None
     model = task.build_model(options, from_checkpoint=True)
     model.load_state_dict(checkpoint.weights, strict=True, model_cfg=options)
     return model.eval()

@@ -22,6 +22,7 @@ from fairseq.models.transformer.transformer_config import (
 
 from ..architectures.local_options import ALL_LAYERS, LAYERS_HELP, LOCAL_HELP, LocalOptions
 from ..architectures.options import NONE, architecture, merged, write, written
+from ..errors import InputError
 from ..nn.factors import COMBINATIONS, INITS, MERGES
 from ..option_flags import option
 
@@ -174,7 +175,7 @@ def check_initialisation(args: Namespace) -> None:
     """Refuse ``--param-init glorot`` beside ready-made embeddings, which it would draw anew."""
     for side in ("encoder", "decoder"):
         if args.param_init == "glorot" and getattr(args, f"{side}_embed_path", None):
-            raise ValueError(
+            raise InputError(
                 f"--param-init glorot would overwrite --{side}-embed-path; "
                 "use --param-init fairseq with ready-made embeddings"
             )

@@ -8,6 +8,7 @@ import torch
 from fairseq.models.transformer import TransformerDecoderBase
 from torch import Tensor, nn
 
+from ..errors import InputError
 from ..nn.starts import own_start
 from ..nn.target_factors import SPECIAL_ID, TargetFactors, decided, delayed
 
@@ -64,7 +65,7 @@ class FactoredDecoder(TransformerDecoderBase):
                 search, whose factors are its own.
 
         Raises:
-            ValueError: no factors, or of another shape.
+            InputError: no factors, or of another shape.
         """
         given = {"prev_output_factors": prev_output_factors}
         found = (prev_output_tokens, encoder_out, incremental_state)
@@ -100,12 +101,12 @@ class FactoredDecoder(TransformerDecoderBase):
     def _known(self, tokens: Tensor, given: Optional[Tensor]) -> Tensor:
         """Return the given factors (B, T, K)."""
         if given is None:
-            raise ValueError(
+            raise InputError(
                 "this model reads target factors and got none: use --task syntax_translation and a "
                 "folder prepared with --target-layers"
             )
         if given.shape[:2] != tokens.shape:
-            raise ValueError(
+            raise InputError(
                 f"target factors of shape {tuple(given.shape)} do not fit target tokens of "
                 f"shape {tuple(tokens.shape)}"
             )

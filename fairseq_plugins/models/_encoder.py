@@ -19,6 +19,7 @@ from fairseq.modules.transformer_layer import TransformerEncoderLayerBase
 from torch import Tensor, nn
 
 from ..architectures.local_options import SEPARATE, read_layers, read_rules
+from ..errors import InputError
 from ..nn.factors import FactoredEmbedding
 from ..nn.local_attention import Gate
 from ..nn.masks import AdditiveMask, allowed_keys
@@ -54,7 +55,7 @@ def read_tree(args: Any) -> tuple[str, ...]:
     """Return the layers that the options' local attention reads: heads, or none.
 
     Raises:
-        ValueError: an option that does not fit.
+        InputError: an option that does not fit.
     """
     rules = read_rules(args.encoder_attention, args, OPTION)
     return ("heads",) if any(rule.needs_words for rule in rules) else ()
@@ -68,7 +69,7 @@ def plan_local(args: Any, held: Sequence[Layer]) -> LocalPlan:
         held: layers of the data folder, which holds what `read_tree` names.
 
     Raises:
-        ValueError: options that do not fit.
+        InputError: options that do not fit.
     """
     rules = read_rules(args.encoder_attention, args, OPTION)
     layers = read_layers(args.encoder_attention_layers, args.encoder_layers, f"{OPTION}-layers")
@@ -236,7 +237,7 @@ class SyntaxEncoder(TransformerEncoderBase):
                 and two for its parse trees, if it has them.
 
         Raises:
-            ValueError: the model reads features or trees and there are none, or their shape does
+            InputError: the model reads features or trees and there are none, or their shape does
                 not fit.
         """
         factored = token_embeddings is None and isinstance(self.embed_tokens, FactoredEmbedding)
@@ -256,13 +257,13 @@ class SyntaxEncoder(TransformerEncoderBase):
 
     def _check(self, src_tokens: Tensor, src_factors: Optional[Tensor]) -> None:
         if src_factors is None:
-            raise ValueError(
+            raise InputError(
                 "this model reads source features and got none: use --task syntax_translation, "
                 "or SyntaxTransformerModel.from_pretrained(...).translate(...) in Python"
             )
         needed = max(self.columns) + 1
         if src_factors.shape[:2] != src_tokens.shape or src_factors.size(2) < needed:
-            raise ValueError(
+            raise InputError(
                 f"source features of shape {tuple(src_factors.shape)} do not fit source tokens of "
                 f"shape {tuple(src_tokens.shape)} and {needed} columns"
             )

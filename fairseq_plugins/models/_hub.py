@@ -13,6 +13,7 @@ from fairseq.tasks import TASK_DATACLASS_REGISTRY
 from omegaconf import OmegaConf
 
 from ..checkpoints.records import close
+from ..errors import InputError
 from . import _checkpoints
 from ._config import SyntaxTransformerConfig
 
@@ -66,7 +67,7 @@ class SyntaxGenerator(GeneratorHubInterface):
 
     def encode(self, sentence: str) -> torch.LongTensor:
         """Refuse: token ids alone would lose the features."""
-        raise ValueError(
+        raise InputError(
             "encode() cannot carry source features; hand raw text to translate() or sample()"
         )
 
@@ -92,7 +93,7 @@ def from_pretrained(
 
     Raises:
         FileNotFoundError: a checkpoint or data folder that is not there.
-        ValueError: a checkpoint of another task or model, one that is refused (see
+        InputError: a checkpoint of another task or model, one that is refused (see
             `_checkpoints.read_checkpoint`), or an option that is not known.
     """
     checkpoints = []
@@ -100,7 +101,7 @@ def from_pretrained(
         found = _checkpoints.read_checkpoint(Path(model_folder) / name)
         task, arch = found.task["_name"], found.model["_name"]
         if not found.ours or task != TASK:
-            raise ValueError(
+            raise InputError(
                 f"{found.path} holds model {arch!r} of task {task!r}, not a syntax_transformer of "
                 f"{TASK!r}"
             )
@@ -122,7 +123,7 @@ def _sorted_overrides(overrides: Mapping[str, Any]) -> dict[str, dict[str, Any]]
     known = {spec.name for part in PARTS.values() for spec in fields(part)} - {"_name"}
     for name in overrides:
         if name not in known:
-            raise ValueError(
+            raise InputError(
                 f"{name!r} is no option of {TASK} or its model; choices: {', '.join(sorted(known))}"
             )
     return {name: close(overrides, part, "the options given") for name, part in PARTS.items()}

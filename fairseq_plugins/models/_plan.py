@@ -6,6 +6,7 @@ from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 
 from ..architectures.options import NONE, read_names
+from ..errors import InputError
 from ..option_flags import flag_of
 from ..syntax.layers import COLUMN, Layer, column_places
 
@@ -40,7 +41,7 @@ def resolve_features(option: str | None, available: Sequence[str]) -> tuple[str,
     """Return the features that ``--features`` asks for; None asks for all that are available.
 
     Raises:
-        ValueError: a repeated feature, one the data lacks, or empty text.
+        InputError: a repeated feature, one the data lacks, or empty text.
     """
     if option is None:
         return tuple(available)
@@ -62,7 +63,7 @@ def plan_targets(
         Factor -> number of its ids; the column of each in ``prev_output_factors``.
 
     Raises:
-        ValueError: a repeated factor, one the data lacks, or empty text.
+        InputError: a repeated factor, one the data lacks, or empty text.
     """
     held = {layer.name: k for k, layer in enumerate(layers)}
     unknown = "asks for {!r}, which the data folder lacks (--target-layers); choices:"
@@ -91,7 +92,7 @@ def plan_factors(args: Namespace, layers: Sequence[Layer]) -> FactorPlan:
         layers: those of the data folder, in the order of their columns.
 
     Raises:
-        ValueError: features or sizes that do not fit; both numbers are named.
+        InputError: features or sizes that do not fit; both numbers are named.
     """
     held = {layer.name: layer for layer in layers if layer.enters == COLUMN}
     places = column_places(layers)
@@ -101,7 +102,7 @@ def plan_factors(args: Namespace, layers: Sequence[Layer]) -> FactorPlan:
     d = sum(dims) if args.feature_combine == "concat" else dims[0] if names else 0
     for option in ("share_all_embeddings", "merge_src_tgt_embed"):
         if names and args.feature_merge == "concat" and getattr(args, option, False):
-            raise ValueError(
+            raise InputError(
                 f"{flag_of(option)} needs a word table of full width, which --feature-merge concat "
                 "does not have; use --feature-merge overlay or add"
             )
@@ -117,7 +118,7 @@ def _feature_dims(args: Namespace, names: Sequence[str], width: int) -> tuple[in
     one, each = getattr(args, "feature_embed_dim", None), getattr(args, "feature_embed_dims", None)
     if args.feature_combine == "sum":
         if each is not None:
-            raise ValueError(
+            raise InputError(
                 "--feature-embed-dims belongs to --feature-combine concat; "
                 "summed features have one width, --feature-embed-dim"
             )
@@ -126,43 +127,43 @@ def _feature_dims(args: Namespace, names: Sequence[str], width: int) -> tuple[in
     else:
         dims = _explicit_dims(each, names)
         if one is not None and one != sum(dims):
-            raise ValueError(
+            raise InputError(
                 f"--feature-embed-dims {each} makes {sum(dims)}, but --feature-embed-dim is {one}"
             )
     if min(dims) < 1:
-        raise ValueError(f"a feature needs at least one dimension, not {min(dims)}")
+        raise InputError(f"a feature needs at least one dimension, not {min(dims)}")
     return dims
 
 
 def _explicit_dims(text: str | None, names: Sequence[str]) -> tuple[int, ...]:
     wanted = f"--feature-embed-dims needs {len(names)} numbers, one each for {','.join(names)}"
     if text is None:
-        raise ValueError(f"--feature-combine concat: {wanted}")
+        raise InputError(f"--feature-combine concat: {wanted}")
     try:
         dims = tuple(int(part) for part in str(text).split(","))
     except ValueError:
-        raise ValueError(f"{wanted}; found {text!r}") from None
+        raise InputError(f"{wanted}; found {text!r}") from None
     if len(dims) != len(names):
-        raise ValueError(f"{wanted}; found {len(dims)} in {text!r}")
+        raise InputError(f"{wanted}; found {len(dims)} in {text!r}")
     return dims
 
 
 def _word_dim(args: Namespace, names: Sequence[str], width: int, d: int) -> int:
     merge = args.feature_merge if names else NONE
     if merge == "add" and d != width:
-        raise ValueError(
+        raise InputError(
             f"--feature-merge add: the features are {d} wide, but --encoder-embed-dim is {width}; "
             "they must agree"
         )
     if merge in ("concat", "overlay") and d >= width:
-        raise ValueError(
+        raise InputError(
             f"the features are {d} wide and leave the word nothing of --encoder-embed-dim {width}"
         )
     word = width - d if merge == "concat" else width
     given = getattr(args, "word_embed_dim", None)
     if given is not None and given != word:
         beside = f" + features {d} = {given + d}" if merge == "concat" else ""
-        raise ValueError(
+        raise InputError(
             f"--word-embed-dim {given}{beside} does not fit --encoder-embed-dim {width}: "
             f"the word embedding must be {word} wide here"
         )

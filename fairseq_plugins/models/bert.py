@@ -77,7 +77,7 @@ class BertModel(TextModel, BaseFairseqModel):
         """Return what a model of these options reads.
 
         Raises:
-            ValueError: an option that does not fit.
+            InputError: an option that does not fit.
         """
         resolve(cfg)
         return syntax_plan.needs_of(merged(cfg, BertConfig))
@@ -93,7 +93,7 @@ class BertModel(TextModel, BaseFairseqModel):
 
         Raises:
             FileNotFoundError: no such checkpoint.
-            ValueError: options that do not fit, or a checkpoint of other sizes or another family.
+            InputError: options that do not fit, or a checkpoint of other sizes or another family.
         """
         needs = cls.needs_of(cfg)
         described = {*needs.reads(training=True)} - {*OF_PAIRS}  # words are
@@ -123,7 +123,7 @@ class BertModel(TextModel, BaseFairseqModel):
         """Build the model, with the weights of ``--pretrained`` when the task asks for them.
 
         Raises:
-            ValueError: options, vocabulary or checkpoint that do not fit together.
+            InputError: options, vocabulary or checkpoint that do not fit together.
         """
         resolve(cfg)
         args = merged(cfg, BertConfig)

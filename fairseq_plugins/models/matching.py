@@ -51,7 +51,7 @@ class MatchingModel(PairModel, BaseFairseqModel):
         """Return what a model of these options reads.
 
         Raises:
-            ValueError: an option that does not fit.
+            InputError: an option that does not fit.
         """
         resolve(cfg)
         return needs_of(merged(cfg, MatchingConfig))
@@ -66,7 +66,7 @@ class MatchingModel(PairModel, BaseFairseqModel):
             layers: those of the folder, with its inventories.
 
         Raises:
-            ValueError: an option that does not fit.
+            InputError: an option that does not fit.
         """
         features = cls.needs_of(cfg).features
         check_read(merged(cfg, MatchingConfig), OF_MATCHING, presets_of(cfg))
@@ -84,7 +84,7 @@ class MatchingModel(PairModel, BaseFairseqModel):
 
         Raises:
             FileNotFoundError: no such file of word vectors.
-            ValueError: options, vocabulary or vectors that do not fit together.
+            InputError: options, vocabulary or vectors that do not fit together.
         """
         resolve(cfg)
         args = merged(cfg, MatchingConfig)

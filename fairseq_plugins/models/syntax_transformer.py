@@ -22,6 +22,7 @@ from ..architectures.control_options import controls_of
 from ..architectures.local_options import names_trees
 from ..architectures.options import NONE
 from ..architectures.unread_options import OF_TRANSLATION, check_read
+from ..errors import InputError
 from ..nn.factors import FactoredEmbedding, FactorEmbedding, glorot_, init_table
 from ..nn.starts import own_start
 from ..pretrained.word_vectors import read_word_vectors
@@ -74,7 +75,7 @@ class SyntaxTransformerModel(TransformerModel):
             targets: its layers of target subwords.
 
         Raises:
-            ValueError: an option of local attention that nothing reads.
+            InputError: an option of local attention that nothing reads.
         """
         sizes, _ = plan_targets(getattr(cfg, "target_features", None), targets)
         options.write(cfg, target_features=",".join(sizes) or NONE)
@@ -92,7 +93,7 @@ class SyntaxTransformerModel(TransformerModel):
         """Return what a model of completed options reads.
 
         Raises:
-            ValueError: an option of local attention that does not fit.
+            InputError: an option of local attention that does not fit.
         """
         args = options.merged(cfg, _config.SyntaxTransformerConfig)
         features, tree = options.read_features(args.features), read_tree(args)
@@ -108,11 +109,11 @@ class SyntaxTransformerModel(TransformerModel):
         """Build the model for a task that knows its feature inventories.
 
         Raises:
-            ValueError: another task, or features, trees and sizes that do not fit.
+            InputError: another task, or features, trees and sizes that do not fit.
         """
         layers = getattr(task, "source_layers", None)
         if layers is None:
-            raise ValueError("syntax_transformer needs --task syntax_translation")
+            raise InputError("syntax_transformer needs --task syntax_translation")
         args = _config.as_namespace(cfg)
         args.factor_plan = plan_factors(args, layers)
         args.local_plan = plan_local(args, layers)

@@ -15,6 +15,8 @@ from fairseq.dataclass import FairseqDataclass
 from fairseq.optim import FairseqOptimizer, register_optimizer
 from omegaconf import II
 
+from ..errors import InputError
+
 _FUSED_DEVICES = ("cpu", "cuda")
 
 
@@ -40,7 +42,7 @@ class BertAdamW(FairseqOptimizer):
     """torch's AdamW with two groups of parameters: decayed ones and others.
 
     Raises:
-        ValueError: the parameters come as one vector (``--fp16`` alone flattens them), in which
+        InputError: the parameters come as one vector (``--fp16`` alone flattens them), in which
             biases cannot be told from matrices; or betas that are not two numbers below 1.
     """
 
@@ -48,7 +50,7 @@ class BertAdamW(FairseqOptimizer):
         super().__init__(cfg)
         params = list(params)
         if len(params) == 1 and params[0].ndim == 1:
-            raise ValueError(
+            raise InputError(
                 "--optimizer bert_adamw got all parameters as one vector, in which biases cannot "
                 "be told from matrices: add --fp16-no-flatten-grads"
             )
@@ -65,9 +67,9 @@ class BertAdamW(FairseqOptimizer):
         """Never: moments of half precision would lose what small gradients add.
 
         Raises:
-            ValueError: always; fairseq asks when ``--memory-efficient-fp16`` (or bf16) is given.
+            InputError: always; fairseq asks when ``--memory-efficient-fp16`` (or bf16) is given.
         """
-        raise ValueError(
+        raise InputError(
             "--optimizer bert_adamw needs moments in full precision, which "
             "--memory-efficient-fp16 (or bf16) does not keep: give --fp16 "
             "--fp16-no-flatten-grads (or bf16) instead"
@@ -105,5 +107,5 @@ def _betas(given: Any) -> tuple[float, float]:
     except (ValueError, SyntaxError, TypeError):
         first = second = -1.0
     if not (0 <= first < 1 and 0 <= second < 1):
-        raise ValueError(f"--adam-betas {given} is not two numbers from 0 to below 1")
+        raise InputError(f"--adam-betas {given} is not two numbers from 0 to below 1")
     return first, second

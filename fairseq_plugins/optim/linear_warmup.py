@@ -15,6 +15,7 @@ from fairseq.optim.lr_scheduler import FairseqLRScheduler, register_lr_scheduler
 from omegaconf import II
 
 from ..chosen_names import WITHOUT_END
+from ..errors import InputError
 
 
 @dataclass
@@ -40,7 +41,7 @@ class LinearWarmupSchedule(FairseqLRScheduler):
     """The schedule; what it does depends on the number of the update alone.
 
     Raises:
-        ValueError: no number of updates is given, a ratio outside [0, 1], or several rates.
+        InputError: no number of updates is given, a ratio outside [0, 1], or several rates.
     """
 
     optimizer: FairseqOptimizer
@@ -49,11 +50,11 @@ class LinearWarmupSchedule(FairseqLRScheduler):
         super().__init__(cfg, optimizer)
         self.total = cfg.total_num_update or cfg.max_update
         if self.total <= 0:
-            raise ValueError(WITHOUT_END)
+            raise InputError(WITHOUT_END)
         if not 0 <= cfg.warmup_ratio <= 1:
-            raise ValueError(f"--warmup-ratio {cfg.warmup_ratio} is not between 0 and 1")
+            raise InputError(f"--warmup-ratio {cfg.warmup_ratio} is not between 0 and 1")
         if len(cfg.lr) != 1:
-            raise ValueError(f"--lr-scheduler linear_warmup takes one --lr, not {list(cfg.lr)}")
+            raise InputError(f"--lr-scheduler linear_warmup takes one --lr, not {list(cfg.lr)}")
         self.step_update(0)
 
     def step_update(self, num_updates: int) -> float:

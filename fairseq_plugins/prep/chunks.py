@@ -20,6 +20,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
 from ..data.rows import Rows
+from ..errors import InputError
 from ..files import write_bytes, write_text
 
 NO_BOUND = 2**31  # of numbers that are checked when their split is opened
@@ -94,7 +95,7 @@ class EncodedChunk:
             alike: groups of streams whose rows must be as long as each other's.
 
         Raises:
-            ValueError: it is damaged, or holds numbers that stand for nothing.
+            InputError: it is damaged, or holds numbers that stand for nothing.
         """
         with open_chunk(path) as (header, array):
             names = header.pop("streams")
@@ -105,7 +106,7 @@ class EncodedChunk:
             for group in alike:
                 sizes = [streams[name][1] for name in group]
                 if not all(np.array_equal(sizes[0], other) for other in sizes):
-                    raise ValueError(f"{', '.join(group)} have rows of unequal length")
+                    raise InputError(f"{', '.join(group)} have rows of unequal length")
             return cls({name: Rows(*arrays) for name, arrays in streams.items()}, **header)
 
 
@@ -125,26 +126,26 @@ def open_chunk(path: Path) -> Iterator[tuple[dict[str, Any], Callable[[str], np.
     """Open a chunk that is made: its header, and what reads an array by name.
 
     Raises:
-        ValueError: the file is damaged, or what is done with it says so.
+        InputError: the file is damaged, or what is done with it says so.
     """
     try:
         with safe_open(path, "np") as archive:
             yield json.loads(archive.get_tensor("header").tobytes()), archive.get_tensor
     except (SafetensorError, *WRONG) as error:
         reason = str(error) if isinstance(error, ValueError) else repr(error)
-        raise ValueError(
+        raise InputError(
             f"{path} is no chunk of this preparation, or damaged ({reason}): remove it (of a shard "
             "the whole shard) and run the same command again"
         ) from None
 
 
 def check_rows(name: str, numbers: np.ndarray, sizes: np.ndarray, count: int) -> None:
-    """Refuse numbers below 0 or from ``count`` on, and other sizes; ValueError names the rows."""
+    """Refuse numbers below 0 or from ``count`` on, and other sizes; InputError names the rows."""
     for array in (numbers, sizes):
         if array.ndim != 1 or array.dtype.kind not in "iu":
-            raise ValueError(f"{name} are no rows of whole numbers")
+            raise InputError(f"{name} are no rows of whole numbers")
     if sizes.min(initial=0) < 0 or sizes.sum() != len(numbers):
-        raise ValueError(f"{name} has {len(numbers)} numbers in rows of {sizes.sum()}")
+        raise InputError(f"{name} has {len(numbers)} numbers in rows of {sizes.sum()}")
     low, high = numbers.min(initial=0), numbers.max(initial=0)
     if low < 0 or (len(numbers) and high >= count):
-        raise ValueError(f"{name} has numbers from {low} to {high}, allowed are 0 to {count - 1}")
+        raise InputError(f"{name} has numbers from {low} to {high}, allowed are 0 to {count - 1}")

@@ -104,7 +104,7 @@ def prepare(recipe: Recipe) -> Manifest:
     """Prepare a folder; return its manifest (at once, when it is already finished).
 
     Raises:
-        FileNotFoundError, ValueError: bad input or options; nothing finished-looking is left.
+        FileNotFoundError, InputError: bad input or options; nothing finished-looking is left.
         OSError: the folder cannot be written.
     """
     folder = Path(recipe.options.destdir)

@@ -11,6 +11,7 @@ from ..data.passages import Texts, read_ids
 from ..data.products import faults
 from ..data.text_folders import open_folder, read_gold, read_questions, read_sentences
 from ..data.translation_folders import load_layers, load_target_layers, shared_manifest
+from ..errors import InputError
 
 SHOWN = 10  # faults in a message
 
@@ -23,14 +24,14 @@ def check_folder(folder: str | Path) -> str:
 
     Raises:
         FileNotFoundError: it has no manifest.
-        ValueError: files are missing, or of another size or content than the manifest says, or
+        InputError: files are missing, or of another size or content than the manifest says, or
             hold numbers that stand for nothing.
     """
     folder = Path(folder)
     manifest = Manifest.load(folder)
     if found := [str(fault) for fault in faults(folder, manifest, hashes=True)]:
         more = f"; and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
-        raise ValueError("; ".join(islice(found, SHOWN)) + more)
+        raise InputError("; ".join(islice(found, SHOWN)) + more)
     if manifest.kind is TRANSLATION:
         _check_translation(folder)
     else:
@@ -76,4 +77,4 @@ def _check_texts(folder: Path, manifest: Manifest) -> None:
         sentences = read_sentences(*streams, pieces=pieces)
         read_gold(*where, required=False)
         if len(read_ids(folder, split)) != len(sentences[0].tokens):
-            raise ValueError(f"{folder}/{split}.examples.jsonl has another number of examples")
+            raise InputError(f"{folder}/{split}.examples.jsonl has another number of examples")

@@ -12,6 +12,7 @@ import numpy as np
 
 from ..data.manifest import Manifest
 from ..data.rows import Rows
+from ..errors import InputError
 from ..syntax.labels import NO_VALUE, UNKNOWN, Inventory
 from ..syntax.layers import Layer, layers_of
 from .chunks import Chunk, EncodedChunk, open_chunk
@@ -36,7 +37,7 @@ def bind_layers(
             words have each value.
 
     Raises:
-        ValueError: no word of training has a value in a layer.
+        InputError: no word of training has a value in a layer.
     """
     layers = [given.get(layer.name, layer) for layer in layers_of(names)]
     counts: dict[str, Counter[str]] = {layer.name: Counter() for layer in layers if layer.learnt}
@@ -67,7 +68,7 @@ def _learn(layer: Layer, counts: Counter[str], options: Any) -> Inventory:
         if {*counts} - {NO_VALUE}:
             least, size = options.layer_min_count, options.layer_max_size
             what = f"has one that --layer-min-count {least} and --layer-max-size {size} let in"
-        raise ValueError(f"layer {layer.name!r}: no word {what}")
+        raise InputError(f"layer {layer.name!r}: no word {what}")
     return found
 
 

@@ -12,6 +12,7 @@ from ..corpora.squad import GoldAnswer
 from ..data.folder_names import CONTEXTS, EXAMPLES
 from ..data.passages import read_texts
 from ..data.rows import Rows, stream_exists
+from ..errors import InputError
 from ..messages import quoted
 from ..text_reading import numbered_lines
 
@@ -45,7 +46,7 @@ def read_asked(path: str | Path, contexts: bool = False) -> dict[str, Asked]:
 
     Raises:
         FileNotFoundError: no such file.
-        ValueError: it holds something else, no question, one twice, or one without gold answers;
+        InputError: it holds something else, no question, one twice, or one without gold answers;
             contexts of other questions.
     """
     path = Path(path)
@@ -75,12 +76,12 @@ def _prepared(path: Path) -> dict[str, Asked]:
             name, (text,), gold = _text(row["id"]), map(_text, row["texts"]), row.get("answers")
             answers = gold if gold is None else tuple(map(_answer, gold))
         except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-            raise ValueError(f"{path}:{number}: no question of a prepared folder") from None
+            raise InputError(f"{path}:{number}: no question of a prepared folder") from None
         if name in found:
-            raise ValueError(f"{path}:{number}: question {quoted(name)} is there twice")
+            raise InputError(f"{path}:{number}: question {quoted(name)} is there twice")
         found[name] = Asked(text, _known(answers, name, path))
     if not found:
-        raise ValueError(f"{path} holds no question")
+        raise InputError(f"{path} holds no question")
     return found
 
 
@@ -97,7 +98,7 @@ def _text(value: Any) -> str:
 
 def _known(answers: tuple[GoldAnswer, ...] | None, name: str, path: Path) -> tuple[GoldAnswer, ...]:
     if answers is None:
-        raise ValueError(f"{path}: question {name!r} has no gold answers to compare with")
+        raise InputError(f"{path}: question {name!r} has no gold answers to compare with")
     return answers
 
 
@@ -111,7 +112,7 @@ def _contexts(examples: Path, count: int) -> list[str]:
         lines = read_texts(texts, lambda row: _text(row["context"]))
         found = [lines[int(row[0])] for row in Rows.read(numbers)]
     except (ValueError, TypeError, LookupError, OSError) as error:
-        raise ValueError(f"{texts}, {numbers.name}.*: not as they were made: {error}") from None
+        raise InputError(f"{texts}, {numbers.name}.*: not as they were made: {error}") from None
     if len(found) != count:
-        raise ValueError(f"{examples} has {count:,} questions, {numbers.name}.* {len(found):,}")
+        raise InputError(f"{examples} has {count:,} questions, {numbers.name}.* {len(found):,}")
     return found

@@ -23,6 +23,7 @@ from typing import Any
 from ..corpora.conllu import checked_rows, read_blocks
 from ..corpora.readers.tokens import OUTSIDE
 from ..corpora.role_columns import Predicates, RoleColumns, read_roles
+from ..errors import InputError
 from ..files import replacing
 from ..messages import quoted
 from ..option_flags import check, option
@@ -41,7 +42,7 @@ class RoleFiles(RoleColumns):
     """Options of a conversion.
 
     Raises:
-        ValueError: a value that does not fit, or two options that both say what words are.
+        InputError: a value that does not fit, or two options that both say what words are.
     """
 
     roles: str = option("file of semantic roles: one word per line, one column per predicate")
@@ -60,9 +61,9 @@ class RoleFiles(RoleColumns):
     def __post_init__(self) -> None:
         check(self)
         if not re.fullmatch(r"\w+", self.name):
-            raise ValueError(f"--name {quoted(self.name)}: must be letters, digits and _")
+            raise InputError(f"--name {quoted(self.name)}: must be letters, digits and _")
         if self.conllu and self.annotator:
-            raise ValueError(
+            raise InputError(
                 "--conllu has parts of speech and trees already: leave out --annotator"
             )
 
@@ -81,7 +82,7 @@ def convert(options: RoleFiles) -> Counter[str]:
 
     Raises:
         FileNotFoundError: no such file, or no folder to write into.
-        ValueError: a file that is none, or a CoNLL-U file of other words, with file and line; or an
+        InputError: a file that is none, or a CoNLL-U file of other words, with file and line; or an
             output that is no new file.
     """
     _check_files(options)
@@ -95,7 +96,7 @@ def convert(options: RoleFiles) -> Counter[str]:
             counts["bare"] += not sentence.roles
             stream.write("".join(f"{line}\n" for line in [*lines, ""]))
         if not counts:
-            raise ValueError(f"{options.roles}: no sentences")
+            raise InputError(f"{options.roles}: no sentences")
     return counts
 
 
@@ -106,11 +107,11 @@ def _check_files(options: RoleFiles) -> None:
         if not path.is_file():
             raise FileNotFoundError(f"no file {str(path)!r}")
         if output.exists() and output.samefile(path):
-            raise ValueError(f"--output {options.output}: would replace what is read; name another")
+            raise InputError(f"--output {options.output}: would replace what is read; name another")
     if not output.parent.is_dir():
         raise FileNotFoundError(f"--output: no folder {str(output.parent)!r}")
     if output.is_dir():
-        raise ValueError(f"--output {quoted(options.output)}: is no name of a file")
+        raise InputError(f"--output {quoted(options.output)}: is no name of a file")
 
 
 def _rows(options: RoleFiles) -> Iterator[tuple[Predicates, list[str]]]:
@@ -173,11 +174,11 @@ def _beside(
         sentence = next(sentences, None)
         found = [fields[1] for _, fields in words]
         if sentence is None or sentence.words != found:
-            raise ValueError(_unlike(options, words[0][0], found, sentence))
+            raise InputError(_unlike(options, words[0][0], found, sentence))
         misc = dict(zip((line for line, _ in words), _misc(sentence, options)))
         yield sentence, [_joined(line, text, misc, options.keys) for line, text in block]
     if (left := next(sentences, None)) is not None:
-        raise ValueError(
+        raise InputError(
             f"{options.roles}:{left.line}: the sentence {quoted(' '.join(left.words))} comes after "
             f"all those of {path}"
         )

@@ -7,6 +7,7 @@ import re
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from ..errors import InputError
 from ..option_flags import option
 
 # the cores this process may use, which can be fewer than the machine has
@@ -48,14 +49,14 @@ class Share:
 
     @classmethod
     def parse(cls, shard: str, *, merge: bool) -> Share:
-        """Read ``--shard i/n`` (or nothing) and ``--merge``; ValueError: no such shard, or both."""
+        """Read ``--shard i/n`` (or nothing) and ``--merge``; InputError: no such shard, or both."""
         if not shard:
             return cls(merge=merge)
         found = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", shard)
         if not found or not 1 <= int(found[1]) <= int(found[2]):
-            raise ValueError(f"--shard {shard!r}: give i/n with i from 1 to n, for example 2/3")
+            raise InputError(f"--shard {shard!r}: give i/n with i from 1 to n, for example 2/3")
         if merge:
-            raise ValueError(
+            raise InputError(
                 f"--shard {shard} makes one part and --merge puts all together: give one of them"
             )
         return cls(int(found[1]), int(found[2]))

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ..data.manifest import FILE_NAME, Manifest, changes
+from ..errors import InputError
 from ..files import refuse_link, sha256, write_text
 from ..messages import named
 from ..text_reading import read_text
@@ -84,7 +85,7 @@ def carry_out(options: Any, manifest: Manifest, make: Callable[[WorkLayout], Non
             last, or only chunks are made where `WorkLayout.is_part`.
 
     Raises:
-        ValueError: the folder is in use or holds something else; shards that cannot be merged.
+        InputError: the folder is in use or holds something else; shards that cannot be merged.
     """
     folder, share = Path(options.destdir), options.share
     if share.number:
@@ -115,7 +116,7 @@ def _overwrites(options: Any, manifest: Manifest) -> bool:
         return True
     try:
         return bool(Manifest.load(folder, manifest.kind).differences(manifest))
-    except ValueError:  # of another kind
+    except InputError:  # of another kind
         return True
 
 
@@ -123,7 +124,7 @@ def make_shard(options: Any, manifest: Manifest, make: Callable[[WorkLayout], No
     """Make one shard, unless it is finished.
 
     Raises:
-        ValueError: another command makes it, or a shard of another preparation stands in its
+        InputError: another command makes it, or a shard of another preparation stands in its
             place, or the prepared folder could not be written in the end.
     """
     check_products(Path(options.destdir), overwrite=options.overwrite)
@@ -134,7 +135,7 @@ def make_shard(options: Any, manifest: Manifest, make: Callable[[WorkLayout], No
         record = folder / RECORD
         differing, damaged = _faults(folder, manifest) if record.is_file() else ([], RECORD)
         if differing and not options.overwrite:
-            raise ValueError(
+            raise InputError(
                 f"{folder} holds a shard of another preparation ({some(differing)}); merge or "
                 "remove it, or give --overwrite"
             )
@@ -156,36 +157,36 @@ def find_parts(folder: Path, manifest: Manifest) -> tuple[Path, ...]:
     """Return the folders of chunks of all shards, in order, checked.
 
     Raises:
-        ValueError: a shard is missing, not finished, damaged, or of another preparation.
+        InputError: a shard is missing, not finished, damaged, or of another preparation.
     """
     found = _shards(folder)
     for path in found.values():
         _refuse_links(path)
     counts = sorted({share.of for share in found})
     if not counts:
-        raise ValueError(
+        raise InputError(
             f"{folder / SHARDS} holds no shards: make them with --shard 1/n to --shard n/n, and "
             "copy there what other machines made"
         )
     if len(counts) > 1:
-        raise ValueError(
+        raise InputError(
             f"{folder / SHARDS} holds shards of {named(counts, between=' and of ')}: remove those "
             "that are not to be merged"
         )
     shares = [Share(number, counts[0]) for number in range(1, counts[0] + 1)]
     if missing := [str(s) for s in shares if s not in found or not (found[s] / RECORD).is_file()]:
-        raise ValueError(
+        raise InputError(
             f"{folder / SHARDS} lacks or has only begun shard {named(missing)}: make it with "
             f"--shard {missing[0]}, or copy its folder there"
         )
     for share in shares:
         differing, damaged = _faults(found[share], manifest)
         if differing:
-            raise ValueError(
+            raise InputError(
                 f"shard {share} in {found[share]} is of another preparation ({some(differing)})"
             )
         if damaged:
-            raise ValueError(
+            raise InputError(
                 f"shard {share} in {found[share]}: {damaged} is missing or not whole; copy the "
                 f"folder again, or run --shard {share} again"
             )
@@ -212,7 +213,7 @@ def _clear(folder: Path) -> None:
 
 
 def _refuse_links(shard: Path) -> None:
-    """Refuse a shard that is a link or behind one (ValueError): its chunks are removed later."""
+    """Refuse a shard that is a link or behind one (InputError): its chunks are removed later."""
     for path in (shard.parent, shard, shard / WORK, shard / RECORD):
         refuse_link(path)
 
@@ -243,11 +244,11 @@ def _record(folder: Path) -> dict[str, Any]:
             Path(name).name == name and isinstance(digest, str) for name, digest in files.items()
         )
     except (ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
-        raise ValueError(f"{path} is no record of a shard: {error!r}") from None
+        raise InputError(f"{path} is no record of a shard: {error!r}") from None
     if form != (FORMAT, VERSION) or not whole:
-        raise ValueError(f"{path} is no record of a shard that this release reads: {form}")
+        raise InputError(f"{path} is no record of a shard that this release reads: {form}")
     if share != folder.name:
-        raise ValueError(f"{path} is the record of shard {body['shard']}, not of {folder.name}")
+        raise InputError(f"{path} is the record of shard {body['shard']}, not of {folder.name}")
     return body
 
 

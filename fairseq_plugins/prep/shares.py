@@ -2,6 +2,8 @@
 
 from typing import NamedTuple
 
+from ..errors import InputError
+
 SELECT = "select"  # the split that is held out
 
 
@@ -16,15 +18,15 @@ class Share(NamedTuple):
         """Return how many of so many lines or examples stay, and are held out, if any are.
 
         Raises:
-            ValueError: shares that are none, or leave nothing to train on.
+            InputError: shares that are none, or leave nothing to train on.
         """
         if not 0 < self.fraction <= 1:
-            raise ValueError(f"fraction {self.fraction}: must be above 0 and at most 1")
+            raise InputError(f"fraction {self.fraction}: must be above 0 and at most 1")
         if not 0 <= self.select < 1:
-            raise ValueError(f"select fraction {self.select}: must be from 0 to below 1")
+            raise InputError(f"select fraction {self.select}: must be from 0 to below 1")
         held = max(1, round(examples * self.select)) if self.select else 0
         if held and held >= examples:
-            raise ValueError(f"select fraction {self.select}: leaves none of {examples} examples")
+            raise InputError(f"select fraction {self.select}: leaves none of {examples} examples")
         kept = max(1, round((examples - held) * self.fraction))
         return {"train": kept, **({SELECT: held} if held else {})}
 

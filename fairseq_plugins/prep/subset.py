@@ -19,6 +19,7 @@ from ..data.products import check_whole, faults
 from ..data.rows import Rows, stream_layout
 from ..data.streams import write_stream
 from ..data.text_folders import count_examples
+from ..errors import InputError
 from ..files import copy, write_text
 from ..messages import named
 from .shares import SELECT, Share
@@ -29,7 +30,7 @@ def choose_lines(lines: int, share: Share) -> tuple[np.ndarray, np.ndarray]:
     """Return the sorted indices of the lines that stay, and of those that are held out.
 
     Raises:
-        ValueError: a bad share.
+        InputError: a bad share.
     """
     return _parted(np.arange(lines), share)
 
@@ -54,24 +55,24 @@ def write_subset(folder: str | Path, destination: str | Path, share: Share) -> M
         share: what stays, and what becomes the split `SELECT`.
 
     Raises:
-        ValueError: a bad share, no training split, a folder that is not as it was written, or
+        InputError: a bad share, no training split, a folder that is not as it was written, or
             a destination that holds other data.
     """
     folder, destination = Path(folder), Path(destination)
     manifest = Manifest.load(folder)
     parts = [split for split in manifest.splits if split.startswith("train")]
     if not parts:
-        raise ValueError(f"{folder} has no training split (splits: {named(manifest.splits)})")
+        raise InputError(f"{folder} has no training split (splits: {named(manifest.splits)})")
     if "subset" in manifest.options:
-        raise ValueError(f"{folder} is itself a subset: choose from the whole folder")
+        raise InputError(f"{folder} is itself a subset: choose from the whole folder")
     if share.select and SELECT in manifest.splits:
-        raise ValueError(f"{folder} has a split {SELECT!r} already")
+        raise InputError(f"{folder} has a split {SELECT!r} already")
     own = share._asdict()
     manifest.options["subset"] = own if share.select else {k: own[k] for k in ("fraction", "seed")}
     if (destination / FILE_NAME).is_file():
         found = Manifest.load(destination, manifest.kind)
         if differences := found.differences(manifest):
-            raise ValueError(
+            raise InputError(
                 f"{destination} holds other data ({differences[0]}); name another folder"
             )
         if not any(faults(destination, found)):

@@ -17,6 +17,7 @@ from typing import IO
 
 from ..data.manifest import FILE_NAME, Manifest
 from ..data.products import faults, record_products
+from ..errors import InputError
 from ..files import final_name, open_own, own_folder, refuse_link, try_lock, write_text
 from ..messages import named
 from ..syntax.layers import LAYERS, MADE
@@ -52,7 +53,7 @@ def check_destination(folder: Path, inputs: Iterable[Path]) -> None:
 
     Raises:
         NotADirectoryError, PermissionError: the folder cannot be made or written.
-        ValueError: an input file lies where a result goes.
+        InputError: an input file lies where a result goes.
     """
     existing = folder
     while not existing.exists() and existing != existing.parent:
@@ -63,7 +64,7 @@ def check_destination(folder: Path, inputs: Iterable[Path]) -> None:
         raise PermissionError(errno.EACCES, "--destdir: cannot write", str(existing))
     for path in inputs:
         if path.resolve().parent == folder.resolve() and PRODUCT.fullmatch(path.name):
-            raise ValueError(
+            raise InputError(
                 f"{path} is an input, but --destdir {folder} would replace it: "
                 "copy it elsewhere or name another --destdir"
             )
@@ -74,7 +75,7 @@ def locked(folder: Path) -> Iterator[None]:
     """Hold the folder (made if missing) against other preparations.
 
     Raises:
-        ValueError: another one works in it, or its lock is a link.
+        InputError: another one works in it, or its lock is a link.
     """
     folder.mkdir(parents=True, exist_ok=True)
     stream = _take(folder)
@@ -100,7 +101,7 @@ def _take(folder: Path) -> IO[bytes]:
             stream.seek(0)
             holder = stream.read(20).decode("ascii", "replace") or "?"
             stream.close()
-            raise ValueError(
+            raise InputError(
                 f"{folder} is being prepared by another process ({holder}): "
                 "wait for it, or name another --destdir"
             )
@@ -122,7 +123,7 @@ def open_work(folder: Path, fingerprint: str, *, overwrite: bool) -> Path:
     The ``fingerprint`` is of this preparation's input, options and versions.
 
     Raises:
-        ValueError: the folder holds results that no preparation of ours left unfinished, or its
+        InputError: the folder holds results that no preparation of ours left unfinished, or its
             unfinished work is a link; see also `check_products`.
     """
     found = check_products(folder, overwrite=overwrite)
@@ -157,12 +158,12 @@ def check_products(folder: Path, *, overwrite: bool) -> list[Path]:
     """Return the results in the folder, which may go.
 
     Raises:
-        ValueError: no preparation of ours left them, and ``--overwrite`` is not given.
+        InputError: no preparation of ours left them, and ``--overwrite`` is not given.
     """
     found = products(folder)
     ours = (folder / WORK).is_dir() or (folder / FILE_NAME).is_file()
     if found and not ours and not overwrite:
-        raise ValueError(
+        raise InputError(
             f"{folder} holds files of another tool or preparation ({found[0].name}, …); "
             "name another --destdir or give --overwrite"
         )
@@ -175,13 +176,13 @@ def is_finished(folder: Path, manifest: Manifest, *, overwrite: bool) -> bool:
     Nothing counts as finished where ``overwrite`` says that finished results may go.
 
     Raises:
-        ValueError: it holds another one, and ``--overwrite`` is not given.
+        InputError: it holds another one, and ``--overwrite`` is not given.
     """
     if overwrite or not (folder / FILE_NAME).is_file():
         return False
     found = Manifest.load(folder, manifest.kind)
     if differences := found.differences(manifest):
-        raise ValueError(
+        raise InputError(
             f"{folder} holds another preparation ({some(differences)}); "
             "name another --destdir or give --overwrite "
             "(of an experiment: another name of the part, or --name)"

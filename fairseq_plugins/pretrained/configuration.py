@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ..checkpoints.records import MOST_LAYERS
+from ..errors import InputError
 from ..messages import quoted
 from ..nn.bert import ACTIVATIONS, BertShape
 from .directory import CONFIG as FILE_NAME
@@ -140,11 +141,11 @@ def embedding_of(family: Family, width: int | None, hidden: int) -> int | None:
         hidden: width of the encoder.
 
     Raises:
-        ValueError: the family has embeddings of its own width alone.
+        InputError: the family has embeddings of its own width alone.
     """
     form, width = FORMS[family.name], hidden if width is None else width
     if form.embedding is None and width != hidden:
-        raise ValueError(f"{family.name} has embeddings of its own width, {hidden}, not {width}")
+        raise InputError(f"{family.name} has embeddings of its own width, {hidden}, not {width}")
     return width if width != hidden or form.projected else None
 
 
@@ -166,7 +167,7 @@ def read_shape(directory: str | Path) -> BertShape:
 
     Raises:
         FileNotFoundError: there is no such file.
-        ValueError: it is no configuration of an encoder that we compute; names key and value.
+        InputError: it is no configuration of an encoder that we compute; names key and value.
     """
     path, family = Path(directory) / FILE_NAME, find_family(directory)
     if is_fairseq(directory):
@@ -183,7 +184,7 @@ def read_shape(directory: str | Path) -> BertShape:
         values["embedding"] = embedding_of(family, width, values["hidden"])
     shape = BertShape(pooler_activation=form.pooled, **values)
     for problem in _problems(shape, form):
-        raise ValueError(f"{path}: {problem}")
+        raise InputError(f"{path}: {problem}")
     return shape
 
 
@@ -198,7 +199,7 @@ def _options(path: Path, config: dict[str, Any], form: Form) -> dict[str, Any]:
     for name, key in form.rates.items():
         values[name] = _number(path, config, key, form.absent.get(name, 0.1))
         if not 0 <= values[name] < 1:
-            raise ValueError(f"{path}: {key} is {values[name]}, expected a rate below 1")
+            raise InputError(f"{path}: {key} is {values[name]}, expected a rate below 1")
     if form.norm_epsilon is not None:
         values["norm_epsilon"] = _number(path, config, form.norm_epsilon, 1e-12)
     return values | {"activation": _activation(config, form)}
@@ -233,12 +234,12 @@ def _check_kind(path: Path, config: dict[str, Any], form: Form) -> None:
     """Refuse values of options that we do not compute."""
     for key, value in form.fixed.items():
         if config.get(key) not in (value, None):
-            raise ValueError(f"{path}: {key} is {config[key]!r}, expected {value!r}")
+            raise InputError(f"{path}: {key} is {config[key]!r}, expected {value!r}")
     if config.get("pruned_heads"):
-        raise ValueError(f"{path}: pruned_heads is {config['pruned_heads']!r}, expected none")
+        raise InputError(f"{path}: pruned_heads is {config['pruned_heads']!r}, expected none")
     activation = _activation(config, form)
     if not isinstance(activation, str) or activation not in ACTIVATIONS:
-        raise ValueError(
+        raise InputError(
             f"{path}: {form.activation} is {quoted(activation)}; choices: "
             f"{', '.join((*ACTIVATIONS, *SAME))}"
         )
@@ -250,7 +251,7 @@ def _number(
     """Return a real number that is not negative, or where there is a ``least`` one a whole one."""
     value, kinds = config.get(key, default), (int, float) if least is None else (int,)
     if type(value) not in kinds or not (least or 0) <= value < LARGEST:
-        raise ValueError(f"{path}: {key} is {value!r}, expected a number from {least or 0}")
+        raise InputError(f"{path}: {key} is {value!r}, expected a number from {least or 0}")
     return float(value) if least is None else value
 
 
@@ -258,11 +259,11 @@ def config_of(shape: BertShape, family: Family) -> dict[str, Any]:
     """Return the content of ``config.json`` for an encoder of a family.
 
     Raises:
-        ValueError: a shape that no such encoder has.
+        InputError: a shape that no such encoder has.
     """
     form = FORMS[family.name]
     if form.norm_epsilon is None and shape.norm_epsilon != form.constants["norm_epsilon"]:
-        raise ValueError(
+        raise InputError(
             f"{family.name} has no layer_norm_eps but {form.constants['norm_epsilon']}; this "
             f"encoder has {shape.norm_epsilon}"
         )

@@ -12,6 +12,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from ..errors import InputError
 from ..messages import quoted
 from ..text_reading import read_text
 from .families import FAMILIES, Family
@@ -30,13 +31,13 @@ def resolve_directory(name_or_path: str | Path) -> Path:
 
     Raises:
         FileNotFoundError: there is no such directory, or the embedded model is not installed.
-        ValueError: the path is a file.
+        InputError: the path is a file.
     """
     if str(name_or_path) in EMBEDDED:
         return _embedded(str(name_or_path))
     path = Path(name_or_path).expanduser()
     if path.is_file():
-        raise ValueError(f"{path} is a file; a pretrained model is given by its directory")
+        raise InputError(f"{path} is a file; a pretrained model is given by its directory")
     if not path.is_dir():
         raise FileNotFoundError(
             f"no pretrained model {str(name_or_path)!r}: neither a directory nor an embedded model "
@@ -68,7 +69,7 @@ def find_family(directory: str | Path) -> Family:
     """Return the family of a pretrained directory; without any word of it BERT.
 
     Raises:
-        ValueError: its configuration is damaged, or names a family that is not known.
+        InputError: its configuration is damaged, or names a family that is not known.
     """
     directory = Path(directory)
     if is_fairseq(directory):
@@ -77,7 +78,7 @@ def find_family(directory: str | Path) -> Family:
     path = directory / CONFIG
     name = read_json(path).get("model_type") if path.is_file() else "bert"
     if not isinstance(name, str) or name not in FAMILIES:
-        raise ValueError(f"{path}: model_type is {quoted(name)}; choices: {', '.join(FAMILIES)}")
+        raise InputError(f"{path}: model_type is {quoted(name)}; choices: {', '.join(FAMILIES)}")
     return FAMILIES[name]
 
 
@@ -86,7 +87,7 @@ def read_json(path: Path) -> dict[str, Any]:
 
     Raises:
         FileNotFoundError: there is no such file.
-        ValueError: it is no JSON object; names the file.
+        InputError: it is no JSON object; names the file.
     """
     if not path.is_file():
         raise FileNotFoundError(f"{path.parent} is no pretrained BERT directory: no {path.name}")
@@ -94,7 +95,7 @@ def read_json(path: Path) -> dict[str, Any]:
     try:
         body = json.loads(text)
     except (ValueError, RecursionError) as error:  # no JSON, or a number of many digits
-        raise ValueError(f"{path} is not readable JSON: {error}") from None
+        raise InputError(f"{path} is not readable JSON: {error}") from None
     if not isinstance(body, dict):
-        raise ValueError(f"{path} holds no JSON object")
+        raise InputError(f"{path} holds no JSON object")
     return body

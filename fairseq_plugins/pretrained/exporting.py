@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from ..errors import InputError
 from ..files import check_free, complete_folder
 from ..nn.attention import GlobalMixer
 from ..nn.bert import BertEncoder, BertShape
@@ -30,10 +31,10 @@ def check_plain(encoder: BertEncoder) -> None:
     """Refuse an encoder that computes something else than its family from the same weights.
 
     Raises:
-        ValueError: it reads features, or attends in another way; says which.
+        InputError: it reads features, or attends in another way; says which.
     """
     for other, those, without in beyond_plain(encoder):
-        raise ValueError(
+        raise InputError(
             f"{other}; a pretrained directory has no place for {those}, and without {without} it "
             "would compute something else"
         )
@@ -75,7 +76,7 @@ def export(
             none.
 
     Raises:
-        ValueError: the directory is taken, the parameters are not those of a plain encoder of the
+        InputError: the directory is taken, the parameters are not those of a plain encoder of the
             family, its head is none of the family's, or the vocabulary does not fit.
     """
     directory, family = check_free(directory), family_of(settings)
@@ -102,12 +103,12 @@ def small_files(
     """Return all files of a directory but the weights: name -> content.
 
     Raises:
-        ValueError: a vocabulary that does not fit, or a shape that no encoder of the family has.
+        InputError: a vocabulary that does not fit, or a shape that no encoder of the family has.
     """
     family = family_of(settings)
     pieces = Vocabulary(vocabulary, "the vocabulary", family)
     if len(pieces) > shape.vocabulary:
-        raise ValueError(
+        raise InputError(
             f"the vocabulary has {len(pieces)} subwords, the encoder {shape.vocabulary} embeddings"
         )
     config = configuration.config_of(shape, family)
@@ -123,10 +124,10 @@ def _their_tensors(
 ) -> dict[str, Tensor]:
     """Return the tensors under their names, refusing what a plain encoder does not have."""
     for what, keys in names.unlike(state, [ours for ours, _ in names.renamings(shape, own)]):
-        raise ValueError(f"not a plain {family.short}: {what} {keys}")
+        raise InputError(f"not a plain {family.short}: {what} {keys}")
     plain = {name: tensor.detach().cpu().to(torch.float32) for name, tensor in state.items()}
     tensors = names.to_theirs(plain, shape, own)
     for name, size in names.expected_sizes(shape, own).items():
         if tuple(tensors[name].shape) != size:
-            raise ValueError(f"{name!r} has shape {tuple(tensors[name].shape)}, expected {size}")
+            raise InputError(f"{name!r} has shape {tuple(tensors[name].shape)}, expected {size}")
     return tensors

@@ -16,6 +16,7 @@ from torch import Tensor
 
 from ..checkpoints.reading import read_state
 from ..checkpoints.records import close
+from ..errors import InputError
 from ..text_reading import read_lines
 from .directory import DICTIONARY
 
@@ -81,14 +82,14 @@ def read_config(directory: str | Path) -> tuple[Path, dict[str, Any]]:
     """Return the file, and its options as a ``config.json`` of RoBERTa says them.
 
     Raises:
-        FileNotFoundError, ValueError: there is no such file; it would run code, is damaged, or of a
+        FileNotFoundError, InputError: there is no such file; it would run code, is damaged, or of a
             model that we do not compute.
     """
     path = Path(directory) / FILE_NAME
     options = Options(**close(_options(read_state(path), path), Options, path))
     for name, value in FIXED.items():
         if getattr(options, name) != value:
-            raise ValueError(f"{path}: {name} is {getattr(options, name)}, expected {value}")
+            raise InputError(f"{path}: {name} is {getattr(options, name)}, expected {value}")
     return path, {
         "vocab_size": SPECIALS + sum(1 for _ in read_lines(path.parent / DICTIONARY)),
         "hidden_size": options.encoder_embed_dim,
@@ -111,7 +112,7 @@ def _options(state: Mapping[str, Any], path: Path) -> Mapping[str, Any]:
     found = cfg.get("model") if isinstance(cfg, Mapping) else state.get("args")
     found = vars(found) if isinstance(found, argparse.Namespace) else found
     if not isinstance(found, Mapping):
-        raise ValueError(f"{path}: no options of a model, neither 'args' nor 'cfg'")
+        raise InputError(f"{path}: no options of a model, neither 'args' nor 'cfg'")
     return found
 
 
@@ -119,7 +120,7 @@ def read_tensors(path: str | Path) -> dict[str, Tensor]:
     """Read the encoder's tensors under Hugging Face's names; what is unknown keeps its own.
 
     Raises:
-        FileNotFoundError, ValueError: as `read_config`; a tensor is there twice.
+        FileNotFoundError, InputError: as `read_config`; a tensor is there twice.
     """
     found: dict[str, Tensor] = {}
     for name, tensor in read_state(path)["model"].items():
@@ -128,7 +129,7 @@ def read_tensors(path: str | Path) -> dict[str, Tensor]:
             continue
         for new, part in _renamed(plain, tensor):
             if new in found:
-                raise ValueError(f"{path}: {new!r} is there twice, also as {name!r}")
+                raise InputError(f"{path}: {new!r} is there twice, also as {name!r}")
             found[new] = part
     words = found.get("embeddings.word_embeddings.weight")
     if words is not None and words.dim() == 2:

@@ -13,6 +13,7 @@ from typing import TypeVar
 from torch import Tensor
 
 from ..checkpoints.reading import check_finite
+from ..errors import InputError
 from ..messages import named
 from ..nn.bert import BertShape
 from . import configuration, names, weights
@@ -37,7 +38,7 @@ def read_config(directory: str | Path) -> BertShape:
     """Read sizes and constants, which must be those of the tensors; these tell of a pooler.
 
     Raises:
-        FileNotFoundError, ValueError: ``config.json`` or the weights cannot be read or are of
+        FileNotFoundError, InputError: ``config.json`` or the weights cannot be read or are of
             another model.
     """
     family = find_family(directory)
@@ -48,10 +49,10 @@ def read_config(directory: str | Path) -> BertShape:
     has_pooler = own.pooler is not None and any(name.startswith(own.pooler) for name in sizes)
     shape = replace(shape, pooler=has_pooler)
     if not shape.shared and shape.layers > len(sizes):  # before as many names are made
-        raise ValueError(f"{path}: {len(sizes)} tensors, {authority} says {shape.layers} layers")
+        raise InputError(f"{path}: {len(sizes)} tensors, {authority} says {shape.layers} layers")
     for what, keys in names.unlike(sizes, names.expected_sizes(shape, own)):
         kind = f"{family.short} of {shape.layers} layers by {authority}"
-        raise ValueError(f"{path}: {what} tensors {keys} ({kind})")
+        raise InputError(f"{path}: {what} tensors {keys} ({kind})")
     _check_sizes(sizes, names.expected_sizes(shape, own), path, authority)
     return shape
 
@@ -69,7 +70,7 @@ def load_state(directory: str | Path, shape: BertShape | None = None) -> dict[st
         The state of ``nn.bert.BertEncoder(shape)``, complete.
 
     Raises:
-        FileNotFoundError, ValueError: as `read_config`; tensors that are unknown, missing, of
+        FileNotFoundError, InputError: as `read_config`; tensors that are unknown, missing, of
             another size or not finite, or a model of another shape.
     """
     own = read_config(directory)
@@ -77,7 +78,7 @@ def load_state(directory: str | Path, shape: BertShape | None = None) -> dict[st
     tensors = _of_encoder(weights.read_tensors(directory), theirs, path, log=True)
     for name, tensor in tensors.items():
         if not tensor.is_floating_point():
-            raise ValueError(f"{path}: {name!r} holds {tensor.dtype}, expected real numbers")
+            raise InputError(f"{path}: {name!r} holds {tensor.dtype}, expected real numbers")
         tensors[name] = tensor.float()
     check_finite(tensors, path)
     if shape is not None:
@@ -102,10 +103,10 @@ def _of_encoder(
         if plain in BUFFERS or name in unknown:
             continue
         if plain in taken:
-            raise ValueError(f"{path}: {plain!r} is there twice, also as {name!r}")
+            raise InputError(f"{path}: {plain!r} is there twice, also as {name!r}")
         taken[plain] = value
     if unknown:
-        raise ValueError(f"{path}: unknown tensors {named(sorted(unknown), 6)}")
+        raise InputError(f"{path}: unknown tensors {named(sorted(unknown), 6)}")
     if left_out and log:
         logger.info("%s: left out %s", path, named(sorted(left_out), 6))
     return taken
@@ -117,7 +118,7 @@ def _check_sizes(
     """Refuse a tensor whose size is not what ``authority`` says."""
     for name, size in sizes.items():
         if name in found and found[name] != size:
-            raise ValueError(f"{path}: {name!r} has shape {found[name]}, {authority} says {size}")
+            raise InputError(f"{path}: {name!r} has shape {found[name]}, {authority} says {size}")
 
 
 def _cut_table(tensors: dict[str, Tensor], asked: BertShape, directory: Path) -> None:
@@ -139,7 +140,7 @@ def _check_request(
     for field in DECISIVE:
         one, other = getattr(own, field), getattr(asked, field)
         if one != other:
-            raise ValueError(f"{path.parent}: {field} is {one}, the model has {other}")
+            raise InputError(f"{path.parent}: {field} is {one}, the model has {other}")
     if asked.pooler and not own.pooler:
         found = f" ({theirs.pooler}.*)" if theirs.pooler else ""
-        raise ValueError(f"{path}: no pooler{found}, the model has one")
+        raise InputError(f"{path}: no pooler{found}, the model has one")

@@ -14,6 +14,7 @@ from typing import Any
 
 from sentencepiece import SentencePieceNormalizer, SentencePieceProcessor
 
+from ..errors import InputError
 from ..messages import named, quoted
 from .character_table import is_table
 
@@ -52,7 +53,7 @@ def read_sentencepieces(path: Path) -> SentencePieces:
     """Read a model file.
 
     Raises:
-        ValueError: it is damaged, no unigram model with a mark before words, or keeps blanks.
+        InputError: it is damaged, no unigram model with a mark before words, or keeps blanks.
     """
     content = path.read_bytes()
     try:
@@ -60,10 +61,10 @@ def read_sentencepieces(path: Path) -> SentencePieces:
         fields = dict(_fields(content, last_of=(TRAINER, NORMALIZER)))
         trainer, normalizer = (dict(_fields(fields.get(k, b""))) for k in (TRAINER, NORMALIZER))
     except (RuntimeError, OSError, ValueError, TypeError, IndexError):
-        raise ValueError(f"{path} is no sentencepiece model, or is damaged") from None
+        raise InputError(f"{path} is no sentencepiece model, or is damaged") from None
     count = model.get_piece_size()
     if trainer.get(MODEL_TYPE, UNIGRAM) != UNIGRAM or any(map(model.is_byte, range(count))):
-        raise ValueError(f"{path} is no unigram model; others are not read here")
+        raise InputError(f"{path} is no unigram model; others are not read here")
     scores = [(model.id_to_piece(i), float(model.get_score(i))) for i in range(count)]
     hidden = (model.is_control, model.is_unknown, model.is_unused)
     controls = frozenset(scores[i][0] for i in range(count) if any(is_so(i) for is_so in hidden))
@@ -75,20 +76,20 @@ def read_sentencepieces(path: Path) -> SentencePieces:
         change = table_reader(table).normalize
         unread += [f"with the symbol {quoted(one)}" for one in given if change(one) != one]
     if unread:
-        raise ValueError(f"{path} was made {named(unread)}; such models are not read here")
+        raise InputError(f"{path} was made {named(unread)}; such models are not read here")
     characters = base64.b64encode(table).decode("ascii") if table else None
     return SentencePieces(scores, model.unk_id(), controls, characters)
 
 
 def table_reader(table: bytes) -> Any:
-    """Return what changes characters by a table alone; ValueError where there is none in it."""
+    """Return what changes characters by a table alone; InputError where there is none in it."""
     plain: dict[str, Any] = {"add_dummy_prefix": False, "escape_whitespaces": False}
     plain["remove_extra_whitespaces"] = False
     model = _field(NORMALIZER, _field(CHARACTERS, table))
     try:
         return SentencePieceNormalizer(model_proto=model, **plain)
     except RuntimeError:
-        raise ValueError("precompiled_charsmap is no table of characters") from None
+        raise InputError("precompiled_charsmap is no table of characters") from None
 
 
 def _field(number: int, content: bytes) -> bytes:
@@ -114,7 +115,7 @@ def _fields(content: bytes, last_of: tuple[int, ...] = ()) -> Iterator[tuple[int
             length, place = _number(content, place)
             value = content[place : place + length]
         else:
-            raise ValueError(f"no field of kind {kind}")
+            raise InputError(f"no field of kind {kind}")
         place += length
         if not last_of or key >> 3 in last_of:
             yield key >> 3, value

@@ -13,6 +13,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from ..errors import InputError
 from ..nn.bert import BertShape
 from .configuration import FORMS
 from .families import Family
@@ -51,11 +52,11 @@ def check_activation(shape: BertShape, family: Family) -> None:
     """Refuse a pooler that transformers' head would not compute.
 
     Raises:
-        ValueError: its activation is another one; names both.
+        InputError: its activation is another one; names both.
     """
     ours, theirs = shape.pooler_activation, FORMS[family.name].pooled
     if ours != theirs:
-        raise ValueError(
+        raise InputError(
             f"its classifier has {ours} behind its first map; that of {family.name} in "
             f"transformers has {theirs}, and would compute something else; --format "
             "huggingface-encoder writes the encoder alone"

@@ -23,6 +23,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from ..errors import InputError
 from ..messages import named
 from .directory import TOKENIZER, find_family, read_json
 from .families import WORDPIECE, Family, family_of
@@ -52,7 +53,7 @@ def read_tokenizer_settings(directory: str | Path) -> dict[str, Any]:
 
     Raises:
         FileNotFoundError: nothing tells, not even a vocabulary.
-        ValueError: a file is unreadable, or holds another value than true, false and null.
+        InputError: a file is unreadable, or holds another value than true, false and null.
     """
     directory = Path(directory)
     family = find_family(directory)
@@ -84,7 +85,7 @@ def _named(path: Path, body: dict[str, Any], keys: dict[str, str]) -> dict[str, 
     values = {s: body[key] for s, key in keys.items() if body.get(key) is not None}
     for setting, value in values.items():
         if not isinstance(value, bool):
-            raise ValueError(f"{path}: {keys[setting]} is {value!r}, expected true or false")
+            raise InputError(f"{path}: {keys[setting]} is {value!r}, expected true or false")
     return values
 
 
@@ -96,11 +97,11 @@ def tokenizer_files(
     Without ``sides`` the encoder has one segment embedding, and the tokeniser gives no segments.
 
     Raises:
-        ValueError: a setting is missing, or the vocabulary is of another family.
+        InputError: a setting is missing, or the vocabulary is of another family.
     """
     family = family_of(settings)
     if family != vocabulary.family:
-        raise ValueError(f"a vocabulary of {vocabulary.family.name} is not one of {family.name}")
+        raise InputError(f"a vocabulary of {vocabulary.family.name} is not one of {family.name}")
     special, inputs = _special_tokens(family), family.inputs if sides else UNSIDED
     config = {
         "tokenizer_class": f"{family.title}Tokenizer",
@@ -129,6 +130,6 @@ def _how_text_is_cut(vocabulary: Vocabulary, settings: dict[str, Any]) -> dict[s
         return vocabulary.parts.options
     missing = [setting for setting in CONFIG_KEYS if setting not in settings]
     if missing:
-        raise ValueError(f"tokenizer settings lack {named(missing)}")
+        raise InputError(f"tokenizer settings lack {named(missing)}")
     found = {key: settings[setting] for setting, key in CONFIG_KEYS.items()}
     return found | {"do_basic_tokenize": True}

@@ -8,6 +8,7 @@ from collections.abc import Container, Mapping
 from math import isfinite
 from typing import Any
 
+from ..errors import InputError
 from ..messages import quoted
 from ..text_reading import decode
 from .character_table import is_table
@@ -24,23 +25,23 @@ BLANKS = " {2,}"  # the one regular expression that converted models have
 
 
 def parse(content: bytes, place: str) -> Body:
-    """Return the JSON object of a file; ValueError names the ``place``."""
+    """Return the JSON object of a file; InputError names the ``place``."""
     try:
         body = json.loads(decode(content, place, 1))
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"{place} is not readable JSON: {error}") from None
+        raise InputError(f"{place} is not readable JSON: {error}") from None
     if not isinstance(body, dict):
-        raise ValueError(f"{place} holds no JSON object")
+        raise InputError(f"{place} holds no JSON object")
     return body
 
 
 def ordered_pieces(vocabulary: Any, place: str, *, gaps: bool = False) -> list[str]:
     """Return subwords in the order of their ids, which must be 0, 1, ... unless there are gaps."""
     if not isinstance(vocabulary, dict) or not all(type(i) is int for i in vocabulary.values()):
-        raise ValueError(f"{place}: ids of the vocabulary are not numbers")
+        raise InputError(f"{place}: ids of the vocabulary are not numbers")
     pieces = sorted(vocabulary, key=vocabulary.__getitem__)
     if not gaps and [vocabulary[piece] for piece in pieces] != list(range(len(pieces))):
-        raise ValueError(f"{place}: ids of the vocabulary are not 0 to {len(pieces) - 1}")
+        raise InputError(f"{place}: ids of the vocabulary are not 0 to {len(pieces) - 1}")
     return pieces
 
 
@@ -51,7 +52,7 @@ def added_tokens(tokens: Any, place: str) -> dict[str, tuple[int, bool]]:
         told = token if isinstance(token, dict) else {}
         name, number = told.get("content"), told.get("id")
         if not isinstance(name, str) or type(number) is not int:
-            raise ValueError(f"{place}: an added token is {quoted(token)}")
+            raise InputError(f"{place}: an added token is {quoted(token)}")
         found[name] = number, bool(token.get("special"))
     return found
 
@@ -67,7 +68,7 @@ def with_added(
     hidden = [name for name in added if name not in kept]
     for name, (number, _) in sorted(added.items(), key=lambda pair: pair[1]):
         if indices.setdefault(name, len(pieces)) != number:
-            raise ValueError(f"{place}: the added token {name!r} has the id {number}")
+            raise InputError(f"{place}: the added token {name!r} has the id {number}")
         pieces += [name] * (number == len(pieces))
     return pieces, hidden
 
@@ -79,27 +80,27 @@ def special_pieces(family: Family, added: Any) -> tuple[str, ...]:
 
 
 def merge_pairs(model: Body, place: str) -> list[list[str]]:
-    """Return the merges as pairs; ValueError for options that change what is done."""
+    """Return the merges as pairs; InputError for options that change what is done."""
     for key in BPE_OPTIONS:
         if model.get(key) not in NEUTRAL:
-            raise ValueError(f"{place}: {key} is {quoted(model[key])}, expected none")
+            raise InputError(f"{place}: {key} is {quoted(model[key])}, expected none")
     merges = model.get("merges")
     pairs = [one.split(" ") if isinstance(one, str) else one for one in merges or ()]
     texts = (len(p) == 2 and all(isinstance(t, str) for t in p) for p in pairs)
     if not pairs or not all(texts):
-        raise ValueError(f"{place}: it has no merges (pairs of subwords), so nothing can be joined")
+        raise InputError(f"{place}: it has no merges (pairs of subwords), so nothing can be joined")
     return pairs
 
 
 def piece_scores(model: Body, place: str) -> list[tuple[str, float]]:
     """Return the subwords of a unigram model with their log probabilities."""
     if model.get("byte_fallback"):
-        raise ValueError(f"{place}: byte_fallback is not done here")
+        raise InputError(f"{place}: byte_fallback is not done here")
     rows: Any = model.get("vocab")
     for row in rows if isinstance(rows, list) else [rows]:
         pair = [type(value) for value in row] if isinstance(row, list) else []
         if pair not in ([str, float], [str, int]) or not isfinite(row[1]):
-            raise ValueError(f"{place}: {quoted(row)} is no subword with its score")
+            raise InputError(f"{place}: {quoted(row)} is no subword with its score")
     return [(piece, float(score)) for piece, score in rows]
 
 
@@ -109,7 +110,7 @@ def has_prefix(before: Any, place: str) -> bool:
     found = {**wanted, **before} if isinstance(before, dict) else {}
     prefix = found.get("add_prefix_space")
     if found | {"add_prefix_space": False, "trim_offsets": True} != wanted or prefix not in (0, 1):
-        raise ValueError(f"{place}: pre_tokenizer is {quoted(before)}, expected ByteLevel alone")
+        raise InputError(f"{place}: pre_tokenizer is {quoted(before)}, expected ByteLevel alone")
     return bool(prefix)
 
 
@@ -121,7 +122,7 @@ def marking(before: Any, place: str) -> Body:
     if kinds not in (["Metaspace"], ["WhitespaceSplit", "Metaspace"]) or (
         steps[-1].get("replacement", MARK) != MARK
     ):
-        raise ValueError(
+        raise InputError(
             f"{place}: pre_tokenizer is {quoted(before)}, expected WhitespaceSplit and Metaspace"
         )
     return before
@@ -136,12 +137,12 @@ def known_normalizer(found: Any, place: str) -> Body | None:
         pattern = step.get("pattern") if isinstance(step, dict) else None
         regex = pattern.get("Regex", BLANKS) if isinstance(pattern, dict) else BLANKS
         if kind not in NORMALIZERS or regex != BLANKS:
-            raise ValueError(
+            raise InputError(
                 f"{place}: normalizer {quoted(step)} is not known; "
                 f"choices: {', '.join(NORMALIZERS)}"
             )
         if kind == "Precompiled" and not _is_table(step.get("precompiled_charsmap")):
-            raise ValueError(f"{place}: precompiled_charsmap is no table of characters")
+            raise InputError(f"{place}: precompiled_charsmap is no table of characters")
     return found
 
 

@@ -15,6 +15,7 @@ from typing import Any
 from tokenizers import Tokenizer
 from tokenizers.models import WordLevel
 
+from ..errors import InputError
 from ..messages import named, quoted
 from .directory import TOKENIZER, read_json
 from .tokenizer_checks import ordered_pieces, special_pieces
@@ -41,11 +42,11 @@ def check_wordpiece(directory: Path, vocabulary: Vocabulary) -> None:
     model = body.get("model") if isinstance(body.get("model"), dict) else {}
     for key, wanted in (MODEL | {"unk_token": unknown}).items():
         if model.get(key, wanted) != wanted:
-            raise ValueError(f"{path}: {key} is {quoted(model[key])}, expected {quoted(wanted)}")
+            raise InputError(f"{path}: {key} is {quoted(model[key])}, expected {quoted(wanted)}")
     for key, wanted in (("normalizer", "BertNormalizer"), ("pre_tokenizer", "BertPreTokenizer")):
         found = only_step(body.get(key, {"type": wanted}))
         if found.get("type") != wanted or found.get("clean_text", True) is not True:
-            raise ValueError(
+            raise InputError(
                 f"{path}: {key} is {quoted(body[key])}, expected {wanted} alone, as BERT cuts "
                 "text; other ways are not read here"
             )
@@ -54,7 +55,7 @@ def check_wordpiece(directory: Path, vocabulary: Vocabulary) -> None:
     words, pieces = {*_added(directory)}, ordered_pieces(model["vocab"], str(path), gaps=True)
     pairs = {(piece, model["vocab"][piece]) for piece in pieces} ^ vocabulary.indices.items()
     for piece, number in sorted(pair for pair in pairs if pair[0] not in words):
-        raise ValueError(
+        raise InputError(
             f"{path} has other subwords than the file beside it: one of them alone has "
             f"{quoted(piece)} as subword {number}"
         )
@@ -70,12 +71,12 @@ def only_step(part: Any) -> Body:
 
 
 def tell(directory: Path, vocabulary: Vocabulary) -> None:
-    """Warn of what is done otherwise here; ValueError if the configuration contradicts the file."""
+    """Warn of what is done otherwise here; InputError if the configuration contradicts the file."""
     family, path = vocabulary.family, directory / CONFIG
     config, body = (read_json(p) if p.is_file() else {} for p in (path, directory / TOKENIZER))
     for key, wanted in (vocabulary.parts.options if vocabulary.parts else OLD).items():
         if config.get(key) and not wanted or config.get(key) is False and wanted:
-            raise ValueError(f"{path}: {key} is {quoted(config[key])}, expected {quoted(wanted)}")
+            raise InputError(f"{path}: {key} is {quoted(config[key])}, expected {quoted(wanted)}")
     told, own = [], special_pieces(family, ())
     name = str(config.get("tokenizer_class") or "BertTokenizer").removesuffix("Fast")
     if name not in {*CLASSES, f"{family.title}Tokenizer"}:

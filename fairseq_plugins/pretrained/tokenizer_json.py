@@ -11,6 +11,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from ..errors import InputError
 from ..messages import quoted
 from . import tokenizer_checks as checks
 from .families import BYTE_BPE, Family
@@ -47,13 +48,13 @@ class Parts:
         """Take a ``tokenizer.json`` apart.
 
         Raises:
-            ValueError: it holds another kind of tokeniser than the family has, or says something
+            InputError: it holds another kind of tokeniser than the family has, or says something
                 that is not done here; names ``place``, key and value.
         """
         try:
             return cls._read(body, family, place)
         except (AttributeError, LookupError, TypeError) as error:  # of another form than any
-            raise ValueError(f"{place} is no tokeniser: {quoted(error)}") from None
+            raise InputError(f"{place} is no tokeniser: {quoted(error)}") from None
 
     @classmethod
     def _read(cls, body: Body, family: Family, place: str) -> Parts:
@@ -61,7 +62,7 @@ class Parts:
         wanted = MODELS.get(family.scheme, "Unigram")
         if not isinstance(model, dict) or model.get("type", wanted) != wanted:
             kind = model.get("type") if isinstance(model, dict) else model
-            raise ValueError(f"{place}: model is {quoted(kind)}, {family.name} has {wanted}")
+            raise InputError(f"{place}: model is {quoted(kind)}, {family.name} has {wanted}")
         added = checks.added_tokens(body.get("added_tokens") or [], place)
         if wanted == "BPE":
             pairs = checks.merge_pairs(model, place)
@@ -69,7 +70,7 @@ class Parts:
             names, hidden = checks.with_added(pieces, added, {*pieces}, place)
             model = byte_bpe(names, pairs, model.get("unk_token"))
             if normalizer is not None:
-                raise ValueError(f"{place}: normalizer is {quoted(normalizer)}, expected none")
+                raise InputError(f"{place}: normalizer is {quoted(normalizer)}, expected none")
             before = byte_level(prefix=checks.has_prefix(body.get("pre_tokenizer"), place))
         else:
             scores = checks.piece_scores(model, place)
@@ -97,23 +98,23 @@ class Parts:
         """Return itself.
 
         Raises:
-            ValueError: a special token is missing, a merge is none, or would make one of text.
+            InputError: a special token is missing, a merge is none, or would make one of text.
         """
         pieces = {*self.pieces}
         lacking = [one for one in self.specials[:REQUIRED] if one not in pieces]
         if lacking:
-            raise ValueError(f"{place}: the vocabulary lacks {', '.join(lacking)}")
+            raise InputError(f"{place}: the vocabulary lacks {', '.join(lacking)}")
         if self.model["type"] == "BPE":
             known, special = self.model["vocab"].keys(), {*self.specials}
             for pair in self.model["merges"]:
                 if not known >= {*pair, "".join(pair)}:
-                    raise ValueError(f"{place}: no vocabulary for the merge {' '.join(pair)!r}")
+                    raise InputError(f"{place}: no vocabulary for the merge {' '.join(pair)!r}")
                 if "".join(pair) in special:
-                    raise ValueError(f"{place}: the merge {' '.join(pair)!r} makes a special token")
+                    raise InputError(f"{place}: the merge {' '.join(pair)!r} makes a special token")
         elif type(self.model["unk_id"]) is not int or not 0 <= self.model["unk_id"] < len(
             self.pieces
         ):
-            raise ValueError(f"{place}: unk_id is {quoted(self.model['unk_id'])}, no subword's")
+            raise InputError(f"{place}: unk_id is {quoted(self.model['unk_id'])}, no subword's")
         return self
 
     @property

@@ -11,6 +11,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from ..errors import InputError
 from ..messages import named, quoted
 from ..text_reading import read_lines
 from . import tokenizer_claims, tokenizer_models
@@ -35,7 +36,7 @@ def read_vocabulary(directory: str | Path) -> Vocabulary:
 
     Raises:
         FileNotFoundError: a file is missing; names what there may be.
-        ValueError: a file is damaged, of another family, does not fit another one, or cuts text in
+        InputError: a file is damaged, of another family, does not fit another one, or cuts text in
             a way that is not done here.
     """
     vocabulary = _read(Path(directory))
@@ -69,7 +70,7 @@ def _check_embedded(directory: Path, vocabulary: Vocabulary) -> None:
     path = directory / ENCODER
     size = read_json(path).get("vocab_size") if path.is_file() else None
     if type(size) is int and len(vocabulary) > size:
-        raise ValueError(
+        raise InputError(
             f"{path}: vocab_size is {size}, but the vocabulary beside it has {len(vocabulary)} "
             "subwords: some would have no embedding"
         )
@@ -94,20 +95,20 @@ def _wordpieces(directory: Path) -> bytes:
     model: Any = read_json(path).get("model")
     pieces = model.get("vocab") if isinstance(model, dict) else None
     if not isinstance(pieces, dict) or model.get("type", "WordPiece") != "WordPiece":
-        raise ValueError(f"{path} holds no WordPiece vocabulary")
+        raise InputError(f"{path} holds no WordPiece vocabulary")
     ordered = ordered_pieces(pieces, str(path))
     broken = [piece for piece in ordered if "\n" in piece]
     if broken:
-        raise ValueError(f"{path}: the wordpiece {broken[0]!r} holds a line break")
+        raise InputError(f"{path}: the wordpiece {broken[0]!r} holds a line break")
     return "".join(f"{piece}\n" for piece in ordered).encode("utf-8")
 
 
 def _flag(directory: Path, key: str, default: bool) -> bool:
-    """Return what the tokeniser's configuration says; ValueError where it is no truth value."""
+    """Return what the tokeniser's configuration says; InputError where it is no truth value."""
     path = directory / CONFIG
     value = read_json(path).get(key) if path.is_file() else None
     if value not in (True, False, None):
-        raise ValueError(f"{path}: {key} is {quoted(value)}, expected true or false")
+        raise InputError(f"{path}: {key} is {quoted(value)}, expected true or false")
     return default if value is None else bool(value)
 
 
@@ -145,10 +146,10 @@ def _merges(path: Path) -> list[list[str]]:
             continue
         pair = line.split(" ")
         if len(pair) != 2 or not all(pair):
-            raise ValueError(f"{path}:{number}: {quoted(line)} is no pair of subwords")
+            raise InputError(f"{path}:{number}: {quoted(line)} is no pair of subwords")
         pairs.append(pair)
     if not pairs:
-        raise ValueError(f"{path} has no merges, so nothing can be joined")
+        raise InputError(f"{path} has no merges, so nothing can be joined")
     return pairs
 
 
@@ -161,7 +162,7 @@ def _by_dictionary(path: Path, spelled: dict[str, str], family: Family) -> list[
         family: whose special tokens these are.
 
     Raises:
-        ValueError: it has other symbols; names file, line and symbol.
+        InputError: it has other symbols; names file, line and symbol.
     """
     own = family.specials
     found = {piece: 0 for piece in (own.cls, own.pad, own.sep, own.unk)}
@@ -170,15 +171,15 @@ def _by_dictionary(path: Path, spelled: dict[str, str], family: Family) -> list[
         if count == "#fairseq:overwrite":
             symbol, _, count = symbol.rpartition(" ")
         if not symbol or not count.isdecimal():
-            raise ValueError(f"{path}:{number}: {quoted(line)} is no symbol with its count")
+            raise InputError(f"{path}:{number}: {quoted(line)} is no symbol with its count")
         piece = spelled.get(symbol, symbol if FILLER.fullmatch(symbol) else None)
         if piece is None or piece in found:
             what = "stands for no subword of the tokeniser" if piece is None else "is there twice"
-            raise ValueError(f"{path}:{number} {UNFIT}: {quoted(symbol)} {what}")
+            raise InputError(f"{path}:{number} {UNFIT}: {quoted(symbol)} {what}")
         found[piece] = number
     lacking = [symbol for symbol, piece in spelled.items() if piece not in found]
     if lacking:
-        raise ValueError(f"{path} {UNFIT}: it lacks {named(lacking, 6)}")
+        raise InputError(f"{path} {UNFIT}: it lacks {named(lacking, 6)}")
     return [*found, own.mask]
 
 
@@ -207,7 +208,7 @@ def _renumbered(found: SentencePieces, path: Path, directory: Path, family: Fami
         len(plain) != len(found.scores) - 3
     ):
         first = named([piece for piece, _ in found.scores[:3]])
-        raise ValueError(
+        raise InputError(
             f"{path}: its first subwords are {first}, expected {own.unk}, {own.cls} and {own.sep} "
             "and no other special ones"
         )

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from ..errors import InputError
 from ..text_reading import decode
 from .families import FAMILIES, WORDPIECE, Family
 from .tokenizer_checks import parse
@@ -25,7 +26,7 @@ class Vocabulary:
         cls, sep, pad: ids of what stands before a text, behind it, and for padding.
 
     Raises:
-        ValueError: it is damaged, or lacks a special token of the family.
+        InputError: it is damaged, or lacks a special token of the family.
     """
 
     def __init__(self, content: bytes, name: str = "vocabulary", family: Family = BERT) -> None:
@@ -43,7 +44,7 @@ class Vocabulary:
         own = family.specials
         missing = [p for p in (own.pad, own.unk, own.cls, own.sep) if p not in self.indices]
         if missing:
-            raise ValueError(
+            raise InputError(
                 f"{name} is no vocabulary of {family.name}: it lacks {', '.join(missing)}"
             )
 
@@ -58,7 +59,7 @@ class Vocabulary:
 
         Raises:
             FileNotFoundError: there is no such file.
-            ValueError: it is none of this family.
+            InputError: it is none of this family.
         """
         path = Path(file)
         if not path.is_file():

@@ -17,6 +17,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from ..checkpoints.reading import read_plain, unreadable
+from ..errors import InputError
 from ..messages import named
 from . import fairseq_folder
 from .directory import is_fairseq, read_json
@@ -54,17 +55,17 @@ def read_tensors(directory: str | Path, *, sizes: bool = False) -> dict[str, Any
 
     Raises:
         FileNotFoundError: no weights, or a shard is missing.
-        ValueError: a file is damaged, would run code, or does not fit its index.
+        InputError: a file is damaged, would run code, or does not fit its index.
     """
     path = weights_file(directory)
     if path.suffix != ".json":
         return dict(_read_file(path, sizes=sizes))
     listed = read_json(path).get("weight_map")
     if not isinstance(listed, dict) or not listed:
-        raise ValueError(f"{path} is no index of shards: it has no weight_map")
+        raise InputError(f"{path} is no index of shards: it has no weight_map")
     for name in listed.values():
         if not isinstance(name, str) or not _BARE_NAME.fullmatch(name):
-            raise ValueError(f"{path}: {name!r} is no plain file name")
+            raise InputError(f"{path}: {name!r} is no plain file name")
     found: dict[str, Any] = {}
     for name in sorted(set(listed.values())):
         shard = path.parent / name
@@ -74,7 +75,7 @@ def read_tensors(directory: str | Path, *, sizes: bool = False) -> dict[str, Any
         content = _read_file(shard, sizes=sizes)
         if content.keys() != expected:
             unlike = sorted(content.keys() ^ expected)
-            raise ValueError(f"{shard} does not hold what {path.name} says: {named(unlike, 6)}")
+            raise InputError(f"{shard} does not hold what {path.name} says: {named(unlike, 6)}")
         found |= content
     return found
 
@@ -91,7 +92,7 @@ def read_safetensors(path: Path, *, sizes: bool = False) -> dict[str, Any]:
     """Read the tensors of one file, or of its header alone their shapes.
 
     Raises:
-        ValueError: it is damaged, or of another form.
+        InputError: it is damaged, or of another form.
     """
     try:
         with safe_open(path, framework="pt", device="cpu") as file:
@@ -100,7 +101,7 @@ def read_safetensors(path: Path, *, sizes: bool = False) -> dict[str, Any]:
                 return {name: tuple(file.get_slice(name).get_shape()) for name in names}
             return {name: file.get_tensor(name) for name in names}
     except (SafetensorError, OSError) as error:
-        raise ValueError(unreadable(path, error)) from None
+        raise InputError(unreadable(path, error)) from None
 
 
 def write_safetensors(
@@ -120,11 +121,11 @@ def read_pickle(path: Path) -> Mapping[str, Tensor]:
     """Read named tensors from a pickle that may hold nothing else.
 
     Raises:
-        ValueError: the file would run code, is damaged, claims more than it holds, or holds
+        InputError: the file would run code, is damaged, claims more than it holds, or holds
             something else.
     """
     content = read_plain(path)
     by_name = isinstance(content, Mapping) and all(isinstance(key, str) for key in content)
     if not by_name or not all(torch.is_tensor(value) for value in content.values()):
-        raise ValueError(f"{path}: expected tensors by name, found something else")
+        raise InputError(f"{path}: expected tensors by name, found something else")
     return content

@@ -18,6 +18,7 @@ from pathlib import Path
 import torch
 from torch import Tensor
 
+from ..errors import InputError
 from ..messages import quoted
 
 logger = logging.getLogger(__name__)
@@ -50,7 +51,7 @@ def read_word_vectors(
 
     Raises:
         FileNotFoundError: there is no such file.
-        ValueError: a line that has other than a word and E numbers, which must be finite where the
+        InputError: a line that has other than a word and E numbers, which must be finite where the
             word is wanted, a header that says another width, or none of the words is there.
     """
     path = Path(path)
@@ -70,25 +71,25 @@ def read_word_vectors(
             elif parts[0] in known and parts[0] not in found:
                 found[parts[0]] = _numbers(parts[1:], path, number)
     if not found:
-        raise ValueError(f"{path} has none of the {len(known):,} words of the data folder")
+        raise InputError(f"{path} has none of the {len(known):,} words of the data folder")
     words = [word.decode("utf-8") for word in found]
     return WordVectors(words, torch.stack([*found.values()]), path)
 
 
-def _no_vector(line: bytes, place: str, wanted: str) -> ValueError:
+def _no_vector(line: bytes, place: str, wanted: str) -> InputError:
     text = quoted(line.decode("utf-8", "replace").rstrip())
     wanted = f"{wanted}; no packed or binary file)"
-    return ValueError(f"{place}: expected a word and {wanted}, found {text}")
+    return InputError(f"{place}: expected a word and {wanted}, found {text}")
 
 
 def _check_header(header: list[bytes], path: Path, width: int, called: str) -> None:
     """Refuse a first line of two that are no numbers, or of another width."""
     count, wide = (int(part) if part.isdigit() else 0 for part in header)
     if not count or not wide:
-        raise ValueError(f"{path}:1: expected a word and {width} numbers, or how many words and "
+        raise InputError(f"{path}:1: expected a word and {width} numbers, or how many words and "
                          f"how wide, found {quoted(b' '.join(header))}")  # fmt: skip
     if wide != width:
-        raise ValueError(f"{path}:1: the vectors have {wide} numbers, but {called} is {width}")
+        raise InputError(f"{path}:1: the vectors have {wide} numbers, but {called} is {width}")
 
 
 def _is_wide(word: bytes) -> bool:
@@ -110,5 +111,5 @@ def _numbers(parts: list[bytes], path: Path, line: int) -> Tensor:
     values = torch.tensor([*map(_number, parts)])
     if len(wrong := (~values.isfinite()).nonzero()):
         text = parts[wrong[0]].decode("utf-8", "replace")
-        raise ValueError(f"{path}:{line}: number {int(wrong[0]) + 1} is {quoted(text)}")
+        raise InputError(f"{path}:{line}: number {int(wrong[0]) + 1} is {quoted(text)}")
     return values

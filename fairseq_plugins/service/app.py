@@ -24,6 +24,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp
 
 from .. import __version__
+from ..errors import InputError
 from ..inference.question_answering import BrokenModel
 from ..messages import named, quoted
 from .batching import Batcher, Closed, Full
@@ -131,7 +132,7 @@ class Service:
             raise Refused(BUSY, BUSY_REASON.format(reason)) from None
         except (Refused, BrokenModel):
             raise
-        except ValueError as error:  # about the text
+        except InputError as error:  # about the text
             logger.info("%s refuses: %s", served.name, error)
             raise Refused(CONTENT, str(error).partition("; choices: --")[0]) from None
 
@@ -221,7 +222,7 @@ async def answered(asked: Future[list[Any]], request: Request, deadline: float) 
 
 
 def as_json(content: Any, status: int = OK, headers: Mapping[str, str] | None = None) -> Response:
-    """Return a response; ValueError for numbers that JSON has not."""
+    """Return a response; InputError for numbers that JSON has not."""
     text = json.dumps(content, ensure_ascii=False, allow_nan=False)
     return Response(text.encode("utf-8"), status, headers, JSON)
 

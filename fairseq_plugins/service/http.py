@@ -12,6 +12,7 @@ from errno import EADDRINUSE
 from importlib.util import find_spec
 from typing import Any
 
+from ..errors import InputError
 from ..installation import how_to_add
 from ..messages import named, quoted
 
@@ -22,19 +23,19 @@ TICK = 0.5  # seconds between looks at signals
 
 
 def check_libraries(*wanted: str) -> None:
-    """Refuse to begin without what a server is made of (ValueError)."""
+    """Refuse to begin without what a server is made of (InputError)."""
     if missing := [name for name in wanted if find_spec(name) is None]:
-        raise ValueError(f"{named(missing, between=' and ')} not installed: {how_to_add('web')}")
+        raise InputError(f"{named(missing, between=' and ')} not installed: {how_to_add('web')}")
 
 
 def bind(host: str, port: int) -> socket.socket:
     """Take a port; nobody can connect yet.
 
     Raises:
-        ValueError: there is no such address, or the port is taken.
+        InputError: there is no such address, or the port is taken.
     """
     if not host:
-        raise ValueError("--host is empty; 127.0.0.1 is this machine, 0.0.0.0 all its addresses")
+        raise InputError("--host is empty; 127.0.0.1 is this machine, 0.0.0.0 all its addresses")
     taken = None
     try:
         kind, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
@@ -44,7 +45,7 @@ def bind(host: str, port: int) -> socket.socket:
     except OSError as error:
         if taken is not None:
             taken.close()
-        raise ValueError(_taken(f"--host {host} --port {port}", error)) from None
+        raise InputError(_taken(f"--host {host} --port {port}", error)) from None
     return taken
 
 
@@ -52,12 +53,12 @@ def listen(port: socket.socket, waiting: int) -> None:
     """Let others connect; so many wait until they are taken.
 
     Raises:
-        ValueError: another server took the port meanwhile.
+        InputError: another server took the port meanwhile.
     """
     try:
         port.listen(waiting)
     except OSError as error:
-        raise ValueError(_taken(address_of(port), error)) from None
+        raise InputError(_taken(address_of(port), error)) from None
 
 
 def _taken(where: str, error: OSError) -> str:

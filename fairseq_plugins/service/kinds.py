@@ -26,7 +26,7 @@ class Kind:
         name: what it is called in lists of models.
         body: what a request holds.
         example: of a request; every model answers it before it is served.
-        items: a model and a request -> what the queue holds; ValueError for what is refused.
+        items: a model and a request -> what the queue holds; InputError for what is refused.
         answer: a model and items, of one or several requests -> their records, in order, an
             exception in place of one.
     """

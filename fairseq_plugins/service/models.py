@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..bundles.index import CARD, found_bundles, listed
+from ..errors import InputError
 from ..inference.loading import load, task_of
 from ..inference.options import ANSWERING, SEEKING, TRANSLATING
 from ..installation import FAIRSEQ_MISSING
@@ -54,7 +55,7 @@ def find_models(given: Sequence[str]) -> dict[str, list[Path]]:
 
     Raises:
         FileNotFoundError: there is no such path.
-        ValueError: a name that is none or stands twice; a run where fairseq is not installed, or
+        InputError: a name that is none or stands twice; a run where fairseq is not installed, or
             one that translates.
     """
     found: dict[str, list[Path]] = {}
@@ -62,18 +63,18 @@ def find_models(given: Sequence[str]) -> dict[str, list[Path]]:
         name, path = _named(one)
         paths = listed(path)
         if not paths:
-            raise ValueError(f"{quoted(one)} names no model")
+            raise InputError(f"{quoted(one)} names no model")
         for part in paths:
             if not part.exists():
                 raise FileNotFoundError(f"{part}: no such bundle or run")
         name = name or paths[0].resolve().name
         if not _NAME.fullmatch(name):
-            raise ValueError(
+            raise InputError(
                 f"{quoted(name)} cannot stand in an address: name the model, NAME={path}, by "
                 "letters, digits, '.', '-' and '_'"
             )
         if name in found:
-            raise ValueError(f"two models are called {name!r}: name one of them, NAME={path}")
+            raise InputError(f"two models are called {name!r}: name one of them, NAME={path}")
         if not found_bundles(paths):
             _check_run(paths)
         found[name] = paths
@@ -87,13 +88,13 @@ def _named(given: str) -> tuple[str, str]:
 
 
 def _check_run(paths: Sequence[Path]) -> None:
-    """Refuse a run that cannot be served (ValueError)."""
+    """Refuse a run that cannot be served (InputError)."""
     if find_spec("fairseq") is None:
-        raise ValueError(
+        raise InputError(
             f"{named(paths)} is no bundle (fairseq-plugins export makes one), and {FAIRSEQ_MISSING}"
         )
     if task_of(paths) == TRANSLATING:
-        raise ValueError(
+        raise InputError(
             f"{named(paths)} is a run that translates: fairseq-plugins export makes a bundle of "
             "it, which can be served (unless it has local attention)"
         )
@@ -103,7 +104,7 @@ def load_model(name: str, paths: Sequence[Path], options: ServiceOptions) -> Ser
     """Load a model and try it.
 
     Raises:
-        FileNotFoundError, ValueError: see `inference.loading.load`; a model that cannot answer its
+        FileNotFoundError, InputError: see `inference.loading.load`; a model that cannot answer its
             kind's example.
     """
     task = task_of(paths)
@@ -120,7 +121,7 @@ def load_model(name: str, paths: Sequence[Path], options: ServiceOptions) -> Ser
     items = kind.items(model, kind.body.model_validate(kind.example))
     for found in served.answer(items):  # what raw text needs is loaded by the first
         if isinstance(found, Exception):
-            raise ValueError(f"{named(paths)} cannot answer {kind.example}: {found}")
+            raise InputError(f"{named(paths)} cannot answer {kind.example}: {found}")
     return served
 
 
@@ -160,5 +161,5 @@ def _card(folder: Path) -> str | None:
         return None
     try:
         return read_text(path)
-    except ValueError:
+    except InputError:
         return None

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from ..errors import InputError
 from ..option_flags import check, option
 from .http import names_of
 
@@ -61,10 +62,10 @@ class ServiceOptions:
     )
 
     def check(self) -> None:
-        """Refuse options that do not go together (ValueError)."""
+        """Refuse options that do not go together (InputError)."""
         check(self)
         if self.max_texts > self.queue:
-            raise ValueError(
+            raise InputError(
                 f"--max-texts {self.max_texts}: must be at most --queue {self.queue}, or a request "
                 "could wait for ever"
             )

@@ -13,6 +13,7 @@ from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from ..errors import InputError
 from ..messages import named, quoted
 from ..text_reading import check_characters
 
@@ -21,7 +22,7 @@ MOST_BEAM = 32
 CONTENT, UNREADABLE, TOO_LARGE, UNKNOWN, OTHER_TYPE, BUSY = 422, 400, 413, 404, 415, 503
 
 
-class Refused(ValueError):
+class Refused(InputError):
     """A request that gets another answer than it wanted.
 
     Args:
@@ -112,17 +113,17 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     if len(found) < len(pairs):
         names = Counter(name for name, _ in pairs)
         twice = next(name for name, count in names.items() if count > 1)
-        raise ValueError(f"the name {quoted(twice)} stands twice in an object")
+        raise InputError(f"the name {quoted(twice)} stands twice in an object")
     return found
 
 
 def _constant(name: str) -> Any:
-    raise ValueError(f"{name} is no number of JSON")
+    raise InputError(f"{name} is no number of JSON")
 
 
 def _whole(digits: str) -> int:
     if len(digits) > DIGITS:
-        raise ValueError(f"a number has {len(digits)} digits")
+        raise InputError(f"a number has {len(digits)} digits")
     return int(digits)
 
 
@@ -231,7 +232,7 @@ def _check_text(text: str, place: str, longest: int) -> None:
     _check_length(len(text), place, longest)
     try:
         check_characters(text, place)
-    except ValueError as error:
+    except InputError as error:
         raise Refused(CONTENT, str(error)) from None
 
 

@@ -43,7 +43,7 @@ def serve(options: ServiceOptions, ready: Callable[[str], None]) -> None:
         ready: is called with one line when requests are answered.
 
     Raises:
-        FileNotFoundError, ValueError: options or models that are refused, a port that is taken,
+        FileNotFoundError, InputError: options or models that are refused, a port that is taken,
             or libraries that are missing.
     """
     options.check()

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from ..errors import InputError
 from ..files import write_text
 from ..messages import named
 from ..text_reading import read_lines
@@ -76,11 +77,11 @@ class Inventory:
         """Read a learnt inventory that `save` wrote.
 
         Raises:
-            ValueError: it is none.
+            InputError: it is none.
         """
         found, whole = _read_symbols(path)
         if not whole or found[: len(RESERVED)] != RESERVED or len({*found}) != len(found):
-            raise ValueError(
+            raise InputError(
                 f"{path} is no learnt inventory: expected {' '.join(RESERVED)}, then labels that "
                 f"differ; found {named(found)}"
             )
@@ -106,7 +107,7 @@ class Inventory:
         A text's own ``<pad>`` is unknown in a learnt inventory.
 
         Raises:
-            ValueError: an unknown one, in a closed inventory; it is named.
+            InputError: an unknown one, in a closed inventory; it is named.
         """
         table = self._table
         if self.learnt:
@@ -114,7 +115,7 @@ class Inventory:
         try:
             return [table[label] for label in labels]
         except KeyError as error:
-            raise ValueError(
+            raise InputError(
                 f"{error.args[0]!r} is no value of feature {self.name!r}; "
                 f"choices: {', '.join(self.symbols)}"
             ) from None
@@ -130,10 +131,10 @@ class Inventory:
         write_text(path, "".join(lines))
 
     def check_file(self, path: Path) -> None:
-        """Refuse a file that is none of `save`, or one of other labels; ValueError names these."""
+        """Refuse a file that is none of `save`, or one of other labels; InputError names these."""
         found, whole = _read_symbols(path)
         if found != self.symbols or not whole:
-            raise ValueError(
+            raise InputError(
                 f"{path} lists other labels than this release knows for {self.name!r}: found "
                 f"{named(found[2:])}; expected {' '.join(self.labels)}"
             )
@@ -151,11 +152,11 @@ def upos_label(tag: str) -> str:
     spaCy's own extra values and "no value" become X, its older CONJ becomes CCONJ.
 
     Raises:
-        ValueError: anything else, with the choices.
+        InputError: anything else, with the choices.
     """
     tag = FOREIGN_UPOS.get(tag, tag)
     if tag not in UPOS:
-        raise ValueError(f"{tag!r} is no universal part of speech; choices: {', '.join(UPOS)}")
+        raise InputError(f"{tag!r} is no universal part of speech; choices: {', '.join(UPOS)}")
     return tag
 
 

@@ -15,6 +15,7 @@ from functools import partial
 from operator import attrgetter, itemgetter
 from typing import Any
 
+from ..errors import InputError
 from ..messages import named
 from .casing import CASINGS, MIXED, casing_of, lowered, restored
 from .labels import (
@@ -59,7 +60,7 @@ class Tag:
     Args:
         spacy: reads it from a spaCy token.
         set_by: what spaCy calls such annotation, so that it is seen whether a pipeline gives it.
-        conllu: reads it from the ten fields of a word's line in CoNLL-U; ValueError if it has none.
+        conllu: reads it from the ten fields of a word's line in CoNLL-U; InputError if it has none.
         components: of a pipeline, which run for such layers alone.
     """
 
@@ -87,7 +88,7 @@ class Layer:
         source: where the values come from: `TAGS`, `PARSE`, `ARC`, `SPELLING`, `ALIGNMENT`,
             `COMPARISON`, `GIVEN`.
         about: what a model with the layer reads, for messages.
-        label: what makes labels: of a tag (ValueError for what is none); of the heads of W words, W
+        label: what makes labels: of a tag (InputError for what is none); of the heads of W words, W
             of them; of a word as it is written; of the word indices of S subwords, S of them.
         tag: where an annotator's tags stand.
         standard: whether every prepared folder of texts holds it, without being asked.
@@ -163,10 +164,10 @@ class Layer:
         """The inventory of a layer that enters as a column.
 
         Raises:
-            ValueError: the layer has none, or none yet.
+            InputError: the layer has none, or none yet.
         """
         if not isinstance(self.values, Inventory):
-            raise ValueError(f"{self.name!r} has no inventory of labels")
+            raise InputError(f"{self.name!r} has no inventory of labels")
         return self.values
 
     @property
@@ -284,13 +285,13 @@ def _spacy_entity(token: Any) -> str:
 
 
 def misc_value(key: str, fields: Sequence[str]) -> str:
-    """Return the value of a key of CoNLL-U's MISC column; ValueError names the keys there are."""
+    """Return the value of a key of CoNLL-U's MISC column; InputError names the keys there are."""
     pairs = [pair.partition("=") for pair in fields[9].split("|")]
     for found, _, value in pairs:
         if found == key:
             return value
     held = named(found for found, equals, _ in pairs if equals)
-    raise ValueError(f"{fields[1]!r} has no key {key} in MISC (its keys: {held or 'none'})")
+    raise InputError(f"{fields[1]!r} has no key {key} in MISC (its keys: {held or 'none'})")
 
 
 def _learnt(name: str, about: str, tag: Tag, label: Callable[[Any], Any] = plain_label) -> Layer:
@@ -413,17 +414,17 @@ TREES = tuple(name for name, layer in LAYERS.items() if layer.enters == TREE)
 
 
 def layer_of(name: str) -> Layer:
-    """Return the layer of a name; ValueError names the choices."""
+    """Return the layer of a name; InputError names the choices."""
     made, _, rest = name.partition(".")
     if name in LAYERS:
         return LAYERS[name]
     if made in MADE and NAME.fullmatch(rest):
         return MADE[made](rest)
-    raise ValueError(f"unknown layer {name!r}; choices: {', '.join(CHOICES)}")
+    raise InputError(f"unknown layer {name!r}; choices: {', '.join(CHOICES)}")
 
 
 def layers_of(names: Iterable[str]) -> list[Layer]:
-    """Return the layers of these names; ValueError names an unknown one and the choices."""
+    """Return the layers of these names; InputError names an unknown one and the choices."""
     return [layer_of(name) for name in names]
 
 
@@ -438,7 +439,7 @@ def are_known(names: Iterable[str]) -> bool:
     try:
         found = layers_of(names)
         return not any(layer.standard or layer.derived or layer.reduce for layer in found)
-    except ValueError:
+    except InputError:
         return False
 
 
@@ -479,10 +480,10 @@ def given_names(names: Iterable[str]) -> list[str]:
 
 
 def split_names(text: str) -> list[str]:
-    """Split ``"pos, dep"`` into names; ValueError for one that is there twice."""
+    """Split ``"pos, dep"`` into names; InputError for one that is there twice."""
     names = [name.strip() for name in text.split(",") if name.strip()]
     if len({*names}) != len(names):
-        raise ValueError(f"a layer is named twice in {text!r}")
+        raise InputError(f"a layer is named twice in {text!r}")
     return names
 
 
@@ -492,15 +493,15 @@ def parse_targets(text: str) -> tuple[str, ...]:
     for layer in layers_of(names):
         if layer.enters != COLUMN or layer.learnt:
             kept = [one.name for one in LAYERS.values() if one.enters == COLUMN and not one.learnt]
-            raise ValueError(f"{layer.name!r} is no layer of targets; choices: {', '.join(kept)}")
+            raise InputError(f"{layer.name!r} is no layer of targets; choices: {', '.join(kept)}")
     return tuple(names)
 
 
 def refuse_targets(names: Iterable[str]) -> None:
-    """Refuse layers that target text alone has; ValueError names the first."""
+    """Refuse layers that target text alone has; InputError names the first."""
     for name in names:
         if name in OF_TARGETS:
-            raise ValueError(f"{name!r} is a layer of target text; choices: {', '.join(CHOICES)}")
+            raise InputError(f"{name!r} is a layer of target text; choices: {', '.join(CHOICES)}")
 
 
 def parse_features(text: str) -> tuple[str, ...]:
@@ -509,19 +510,19 @@ def parse_features(text: str) -> tuple[str, ...]:
     Empty text gives none.
 
     Raises:
-        ValueError: an unknown or repeated name, or a layer of target text.
+        InputError: an unknown or repeated name, or a layer of target text.
     """
     names = split_names(text)
     refuse_targets(names)
     for layer in layers_of(names):
         if layer.enters != COLUMN:
             columns = [name for name in CHOICES if name not in LAYERS or is_column(name)]
-            raise ValueError(f"{layer.name!r} is no feature; choices: {', '.join(columns)}")
+            raise InputError(f"{layer.name!r} is no feature; choices: {', '.join(columns)}")
     return tuple(names)
 
 
 def is_column(name: str) -> bool:
-    """Whether a layer enters a batch as a column; ValueError names the choices."""
+    """Whether a layer enters a batch as a column; InputError names the choices."""
     return layer_of(name).enters == COLUMN
 
 

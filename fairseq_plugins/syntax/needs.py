@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 
+from ..errors import InputError
 from .layers import Layer, layers_of
 
 PARSE, GOLD, SHUFFLED, RANDOM, CHAIN, FULL = TREE_SOURCES = (
@@ -70,9 +71,9 @@ class Controls:
         return any(value in DRAWN for value in self._sources.values())
 
     def check_raw(self) -> None:
-        """Refuse raw text for a model of which something is drawn; ValueError says what to do."""
+        """Refuse raw text for a model of which something is drawn; InputError says what to do."""
         if self.drawn:
-            raise ValueError(
+            raise InputError(
                 f"the model was trained with {self.said}, which is drawn from a whole split: raw "
                 "text has none; take a split of a prepared folder"
             )
@@ -119,14 +120,14 @@ class Needs:
         """Return what both models of an ensemble read.
 
         Raises:
-            ValueError: they read other features, or have other controls.
+            InputError: they read other features, or have other controls.
         """
         if other is None:
             return self
         self.check_controls(other.controls)
         if self.features != other.features:
             sides = [",".join(names) or "none" for names in (other.features, self.features)]
-            raise ValueError(
+            raise InputError(
                 f"models of an ensemble must read the same features, not {' and '.join(sides)}"
             )
         return replace(
@@ -138,10 +139,10 @@ class Needs:
         )
 
     def check_controls(self, other: Controls | None) -> None:
-        """Refuse a further model of an ensemble with other controls (ValueError); None fits all."""
+        """Refuse a further model of an ensemble with other controls (InputError); None fits all."""
         if other is not None and other != self.controls:
             sides = [one.described or "none" for one in (other, self.controls)]
-            raise ValueError(
+            raise InputError(
                 f"models of an ensemble must have the same controls, not {' and '.join(sides)}"
             )
 
@@ -164,16 +165,16 @@ class Needs:
             training: whether the model is to be trained on it.
 
         Raises:
-            ValueError: names what is missing, and the cure.
+            InputError: names what is missing, and the cure.
         """
         if self.pairs and sentences < 2:
-            raise ValueError(
+            raise InputError(
                 f"the model compares the two sentences of a pair, but {folder} has single "
                 "sentences: take another architecture, or a dataset of pairs"
             )
         for layer in layers_of(self.reads(training=training)):
             if layer.name not in held:
-                raise ValueError(
+                raise InputError(
                     f"{self.options.get(layer.name, 'the model')} reads {layer.about}, but "
                     f"{folder} was prepared without: prepare it with {cure(layer)}"
                 )

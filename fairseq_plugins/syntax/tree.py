@@ -13,6 +13,7 @@ from operator import eq
 
 import numpy as np
 
+from ..errors import InputError
 from ..messages import named, quoted
 
 NO_WORD = 0
@@ -31,27 +32,27 @@ def check_heads(
         one_root: whether the sentence has to be one tree.
 
     Raises:
-        ValueError: names word, head and length of the sentence.
+        InputError: names word, head and length of the sentence.
     """
     count = len(heads)
     if words is not None and len(words) != count:
-        raise ValueError(f"{count} heads are given for a sentence of {len(words)} words")
+        raise InputError(f"{count} heads are given for a sentence of {len(words)} words")
     for word, head in enumerate(heads, 1):
         if not 0 <= head <= count:
-            raise ValueError(
+            raise InputError(
                 f"{_name(word, words)} has head {head}, but the sentence has {count} words"
             )
         if head == word:
-            raise ValueError(f"{_name(word, words)} of {count} is its own head")
+            raise InputError(f"{_name(word, words)} of {count} is its own head")
     if cycle := _cycle(heads):
         chain = named(
             (_name(word, words) for word in [*cycle, cycle[0]]), between=", whose head is "
         )
-        raise ValueError(f"the heads of the sentence of {count} words form a cycle: {chain}")
+        raise InputError(f"the heads of the sentence of {count} words form a cycle: {chain}")
     roots = [word for word, head in enumerate(heads, 1) if head == 0]
     if one_root and len(roots) != 1:
         found = named(_name(word, words) for word in roots)
-        raise ValueError(
+        raise InputError(
             f"the sentence of {count} words has {len(roots)} roots (head 0) instead of one: {found}"
         )
 
@@ -102,7 +103,7 @@ def first_bad_sentence(heads: np.ndarray, lengths: np.ndarray) -> tuple[int, str
         at = int(np.searchsorted(ends, wrong, side="right"))
         try:
             check_heads(heads[ends[at] - lengths[at] : ends[at]].tolist())
-        except ValueError as error:
+        except InputError as error:
             return at, str(error)
     return None
 

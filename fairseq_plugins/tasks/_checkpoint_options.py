@@ -21,6 +21,7 @@ from omegaconf import DictConfig, OmegaConf, open_dict
 
 from ..checkpoints.records import PIPELINE, close
 from ..checkpoints.trial import build_without_memory, check_size
+from ..errors import InputError
 
 WHERE = "the checkpoint"
 FACTORED = "label_smoothed_cross_entropy_with_factors"  # of words and target factors
@@ -42,7 +43,7 @@ def unresolved(cfg: Any) -> dict[str, Any]:
     elif isinstance(cfg, Namespace) or is_dataclass(cfg):
         found = vars(cfg)
     if not isinstance(found, dict):
-        raise ValueError(f"{WHERE}: options are no options by name")
+        raise InputError(f"{WHERE}: options are no options by name")
     return found
 
 
@@ -100,7 +101,7 @@ def closed_criterion(cfg: Any, known: tuple[str, ...]) -> DictConfig:
     """Return the options of a criterion out of a checkpoint as a closed record; see `_closed`."""
     name = architecture_of(unresolved(cfg))
     if name not in known:
-        raise ValueError(f"{WHERE}: criterion {name!r} is none of {', '.join(known)}")
+        raise InputError(f"{WHERE}: criterion {name!r} is none of {', '.join(known)}")
     return _closed("criterion", cfg, CRITERION_DATACLASS_REGISTRY[name])
 
 
@@ -112,12 +113,12 @@ def check_bleu(cfg: Any) -> None:
         except (ValueError, RecursionError):
             found = None
         if not isinstance(found, dict) or (name == "eval_bleu_detok_args" and found):
-            raise ValueError(f"{WHERE}: option {name!r} is refused: it says more than {{}}")
+            raise InputError(f"{WHERE}: option {name!r} is refused: it says more than {{}}")
         unknown = found.keys() - close(found, GenerationConfig, WHERE).keys()
         if unknown:
-            raise ValueError(f"{WHERE}: option {name!r} holds {sorted(unknown)[0]!r}")
+            raise InputError(f"{WHERE}: option {name!r} holds {sorted(unknown)[0]!r}")
     if cfg["eval_bleu_detok"] not in DETOKENIZERS:
-        raise ValueError(f"{WHERE}: option 'eval_bleu_detok' is {cfg['eval_bleu_detok']!r}")
+        raise InputError(f"{WHERE}: option 'eval_bleu_detok' is {cfg['eval_bleu_detok']!r}")
 
 
 def check_memory(task: FairseqTask, cfg: Any) -> None:

@@ -11,6 +11,7 @@ from fairseq.models import ARCH_MODEL_REGISTRY
 from omegaconf.errors import InterpolationResolutionError
 
 from ..data.manifest import Manifest
+from ..errors import InputError
 from ..evaluation.metrics import LOWER_IS_BETTER
 from ..messages import named, plain
 from ._checkpoint_options import architecture_of, run_of, unresolved
@@ -18,8 +19,8 @@ from ._checkpoint_options import architecture_of, run_of, unresolved
 NO_AUTOCAST = "none"
 
 
-class Refused(SystemExit, ValueError):
-    """A ValueError that ends a command of fairseq with its sentence alone, without a traceback."""
+class Refused(SystemExit, InputError):
+    """An InputError that ends a command of fairseq with its sentence alone, without a traceback."""
 
     def __init__(self, sentence: str) -> None:
         super().__init__(plain(sentence))
@@ -35,14 +36,14 @@ def model_class_of(cfg: Any, task: str, mark: str, cure: str = "") -> Any:
         cure: what to do else, for the message.
 
     Raises:
-        ValueError: it is none of ours. A checkpoint may thus name none of those models of fairseq
+        InputError: it is none of ours. A checkpoint may thus name none of those models of fairseq
             that evaluate text of their options as Python.
     """
     name = architecture_of(unresolved(cfg))
     ours: list[Any] = [k for k, v in ARCH_MODEL_REGISTRY.items() if getattr(v, mark, False)]
     if name not in ours:
         choices = ", ".join(sorted(ours))
-        raise ValueError(f"--task {task} does not take --arch {name}; choices: {choices}{cure}")
+        raise InputError(f"--task {task} does not take --arch {name}; choices: {choices}{cure}")
     return ARCH_MODEL_REGISTRY[name]
 
 
@@ -84,7 +85,7 @@ def seed_of(cfg: Any) -> int:
 def positive_label(given: str | None, manifest: Manifest, folder: Path) -> str:
     """Return the label that F1 is about; empty if there is none."""
     if given is not None and given not in manifest.labels:
-        raise ValueError(
+        raise InputError(
             f"--positive-label {given!r} is no label of {folder}; "
             f"choices: {named(manifest.labels, none='none, it holds scores')}"
         )
@@ -99,7 +100,7 @@ def check_autocast(cfg: Any) -> None:
         except InterpolationResolutionError:  # set up in Python, without fairseq's other options
             return
         if given is True and str(cfg.autocast) != NO_AUTOCAST:
-            raise ValueError(
+            raise InputError(
                 f"--autocast {cfg.autocast} and --{name} exclude each other: leave out one of them"
             )
 
@@ -111,13 +112,13 @@ def check_best_metric(cfg: Any, known: Sequence[str]) -> None:
         return
     if best not in known:
         hint = "; f1 is that of --positive-label" if best == "f1" else ""
-        raise ValueError(
+        raise InputError(
             f"--best-checkpoint-metric {best} is not computed for {cfg.data}; "
             f"choices: {', '.join(known)}{hint}"
         )
     if (best in LOWER_IS_BETTER) == bool(cfg.maximize_best_checkpoint_metric):
         cure = "without" if best in LOWER_IS_BETTER else "with"
-        raise ValueError(
+        raise InputError(
             f"--best-checkpoint-metric {best} goes {cure} --maximize-best-checkpoint-metric: "
             "fairseq would take the WORST checkpoint for the best"
         )

@@ -12,6 +12,7 @@ from fairseq.logging import metrics
 from omegaconf import open_dict
 from torch import Tensor
 
+from ..errors import InputError
 from ..evaluation.sentence_counts import metric_of
 from ..syntax.layers import Layer
 from ._checkpoint_options import run_of, training_of
@@ -75,7 +76,7 @@ def to_factors(sentence: Any, layers: Iterable[Layer]) -> Tensor:
             rows.append([*sentence.columns[name], layer.end])
             if len(rows[-1]) != length:
                 count = len(rows[-1]) - 1
-                raise ValueError(f"{count} values of {name!r} for {length - 1} subwords")
+                raise InputError(f"{count} values of {name!r} for {length - 1} subwords")
     return torch.tensor(rows).reshape(len(rows), length).T.long()
 
 
@@ -106,7 +107,7 @@ def score_plain_text(cfg: Any, lang: str) -> None:
         return
     try:
         metric = metric_of("bleu", lang)
-    except ValueError as error:
+    except InputError as error:
         logger.warning("the last line will be BLEU of subwords: %s", error)
         return
     tokenizer = metric._TOKENIZER_MAP.get(metric.trg_lang, metric.TOKENIZER_DEFAULT)

@@ -14,6 +14,7 @@ from typing import IO, Any
 from ..bundles.card import about, card
 from ..bundles.run_folder import FOLDER, check_place, keep, told_of
 from ..data.manifest import Manifest
+from ..errors import InputError
 from ..files import open_own, try_lock
 from ..messages import shortened
 from ._checkpoint_options import architecture_of, training_of, unresolved
@@ -49,7 +50,7 @@ def keep_folder(task: Any, folder: str | Path, model_cfg: Any, model: Any) -> di
         if first:
             _lock(run, task)
         has = check_place(run, folder)
-    except ValueError as error:
+    except InputError as error:
         raise Refused(str(error)) from None
     if not first:
         return {}
@@ -60,7 +61,7 @@ def keep_folder(task: Any, folder: str | Path, model_cfg: Any, model: Any) -> di
 
 
 def _lock(run: Path, task: Any) -> None:
-    """Keep other trainings out of a run's folder while a task is in use (ValueError: one is there).
+    """Keep other trainings out of a run's folder while a task is in use (InputError: one is there).
 
     The lock ends with its process, however that ends. Its file says who holds it.
     """
@@ -73,7 +74,7 @@ def _lock(run: Path, task: Any) -> None:
         stream.seek(0)
         other = shortened(stream.read(LONGEST).decode(errors="replace"), LONGEST)
         stream.close()
-        raise ValueError(
+        raise InputError(
             f"{run}: another training is at work there ({other}): choose another --save-dir, or "
             "wait for its end"
         )

@@ -18,6 +18,7 @@ from torch import distributed
 
 from ..architectures.options import architecture
 from ..checkpoints.reading import read_state
+from ..errors import InputError
 from ..messages import named
 from ..option_flags import flag_of
 from ..syntax.needs import CONTROLS
@@ -35,7 +36,7 @@ def check_start(cfg: Any, model_cfg: Any, check: Callable[[Namespace], None]) ->
     Args:
         cfg: options of a task, among those of its run; without them nothing is checked.
         model_cfg: options of the new model, complete.
-        check: raises ValueError for options of a checkpoint's model that do not fit the task.
+        check: raises InputError for options of a checkpoint's model that do not fit the task.
 
     Raises:
         Refused: names the checkpoint; also where the training would go on under another control, or
@@ -51,7 +52,7 @@ def check_start(cfg: Any, model_cfg: Any, check: Callable[[Namespace], None]) ->
     try:
         told = _model_options(path)
         check(Namespace(**told))
-    except ValueError as error:
+    except InputError as error:
         raise Refused(f"{path}, from which this training would start: {error}") from None
     others = _differing(_complete(model_cfg), told) if resumed else {}
     controls = [others[name] for name in CONTROLS if name in others]

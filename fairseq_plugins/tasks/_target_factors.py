@@ -14,16 +14,17 @@ from fairseq import utils
 from torch import Tensor
 
 from ..data.factored_dictionary import FactoredDictionary
+from ..errors import InputError
 from ..syntax.labels import SPECIAL_ID
 
 Hypotheses = list[list[dict[str, Any]]]
 
 
 def check_alike(known: Sequence[str] | None, names: Sequence[str]) -> tuple[str, ...]:
-    """Return the factors that models of an ensemble predict; ValueError: they differ."""
+    """Return the factors that models of an ensemble predict; InputError: they differ."""
     if known is not None and tuple(known) != tuple(names):
         sides = [",".join(side) or "none" for side in (known, names)]
-        raise ValueError(
+        raise InputError(
             "models of an ensemble must predict the same target features, not "
             + " and ".join(sides)
         )

@@ -23,6 +23,7 @@ from ..data.inventories import bound_layers
 from ..data.manifest import Manifest, load_vocabulary
 from ..data.text_inputs import InputOptions, TextInputs
 from ..data.training_datasets import FILE, LENGTH, RANDOM, TrainingTexts
+from ..errors import InputError
 from ..option_flags import check, option
 from ..syntax.needs import Needs
 from . import _checkpoint_options, _checks, _run_folder, _spawned, _start, _warnings
@@ -109,7 +110,7 @@ class TextTask(FairseqTask):
 
         Raises:
             FileNotFoundError: a folder that was not prepared, or not to the end.
-            ValueError: a folder for the other task, or options that do not fit.
+            InputError: a folder for the other task, or options that do not fit.
         """
         of_checkpoint = bool(kwargs.get("from_checkpoint"))
         if of_checkpoint:
@@ -142,7 +143,7 @@ class TextTask(FairseqTask):
         Of a checkpoint's options a closed record is taken, see `_checkpoint_options`.
 
         Raises:
-            ValueError: a model that is none of ours, or one that does not fit the folder: that was
+            InputError: a model that is none of ours, or one that does not fit the folder: that was
                 trained for other labels or for pairs, or reads heads or similarities that the
                 folder lacks.
         """
@@ -186,7 +187,7 @@ class TextTask(FairseqTask):
             cfg, model_class: its options, a closed record, and what they are of.
 
         Raises:
-            ValueError: it has another vocabulary, other labels or values of layers, or reads what
+            InputError: it has another vocabulary, other labels or values of layers, or reads what
                 the folder lacks.
         """
         content = self.dictionary.vocabulary.content
@@ -205,12 +206,12 @@ class TextTask(FairseqTask):
         """Build the task's criterion.
 
         Raises:
-            ValueError: another criterion, or a ``--best-checkpoint-metric`` that is not computed.
+            InputError: another criterion, or a ``--best-checkpoint-metric`` that is not computed.
         """
         if self.of_checkpoint:
             cfg = _checkpoint_options.closed_criterion(cfg, (self.NAME,))
         if cfg._name != self.NAME:
-            raise ValueError(
+            raise InputError(
                 f"--task {self.NAME} needs --criterion {self.NAME}, not --criterion {cfg._name}"
             )
         # fairseq 0.12.2 knows no second argument, and never passes it
@@ -232,7 +233,7 @@ class TextTask(FairseqTask):
 
         Raises:
             FileNotFoundError: no such split, or a missing stream.
-            ValueError: streams that disagree, missing labels, or an example that is too long.
+            InputError: streams that disagree, missing labels, or an example that is too long.
         """
         training = split == self.cfg.train_subset and task_cfg is None
         order = str(self.cfg.batch_order) if training else FILE

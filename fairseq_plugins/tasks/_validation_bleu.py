@@ -18,6 +18,7 @@ from typing import Any, Optional
 from fairseq.distributed import utils as distributed_utils
 from torch import Tensor
 
+from ..errors import InputError
 from ..evaluation.sentence_counts import metric_of, remark_on
 
 LIMIT = {"max_len_a": 2.0, "max_len_b": 20}
@@ -32,14 +33,14 @@ def limited(arguments: Optional[str]) -> str:
     """Return ``--eval-bleu-args`` with a limit of length, unless it has one.
 
     Raises:
-        ValueError: it is no JSON object.
+        InputError: it is no JSON object.
     """
     try:
         given = json.loads(arguments or "{}")
     except ValueError:
         given = None
     if not isinstance(given, dict):
-        raise ValueError(
+        raise InputError(
             f"--eval-bleu-args {arguments}: expected a JSON object, such as "
             '\'{"beam": 4, "lenpen": 0.6}\''
         )

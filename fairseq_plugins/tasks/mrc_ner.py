@@ -17,6 +17,7 @@ from ..architectures.entity_options import asked_of
 from ..architectures.options import write
 from ..data.text_items import ERROR, SPLIT
 from ..data.training_datasets import TrainingEntities
+from ..errors import InputError
 from ..evaluation.entity_spans import OVERLAPS, spans_of, types_of
 from ..option_flags import option
 from ..text.label_questions import label_questions, read_questions
@@ -62,11 +63,11 @@ class MrcNerTask(TextTask):
 
         Raises:
             FileNotFoundError: no such file of questions.
-            ValueError: labels that name no entities, or questions that are not theirs.
+            InputError: labels that name no entities, or questions that are not theirs.
         """
         types = types_of(self.manifest.labels)
         if not types:
-            raise ValueError(
+            raise InputError(
                 f"{self.folder}: its labels name no entities (B-PER and the like), for which "
                 "questions could ask"
             )

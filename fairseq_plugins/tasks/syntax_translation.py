@@ -37,6 +37,7 @@ from ..data.factored_dictionary import FactoredDictionary
 from ..data.factored_pair_dataset import MODES, Ablation, FactoredPairDataset
 from ..data.manifest import Manifest
 from ..data.text_dictionary import Joined, TextDictionary
+from ..errors import InputError
 from ..option_flags import option
 from ..syntax.layers import COLUMN, Layer, column_places, given_names
 from ..syntax.needs import UNCONTROLLED, Controls, Needs
@@ -140,7 +141,7 @@ class SyntaxTranslationTask(TranslationTask):
 
         Raises:
             FileNotFoundError: a folder that was not prepared, or not to the end.
-            ValueError: folders, languages or options that do not fit.
+            InputError: folders, languages or options that do not fit.
         """
         of_checkpoint = bool(kwargs.get("from_checkpoint"))
         if of_checkpoint:
@@ -148,12 +149,12 @@ class SyntaxTranslationTask(TranslationTask):
             _checkpoint_options.check_bleu(cfg)
         _checks.check_precision(cfg)
         if cfg.num_batch_buckets > 0:
-            raise ValueError(
+            raise InputError(
                 "--num-batch-buckets does not work: fairseq's bucketing needs an older NumPy; "
                 "leave it out"
             )
         if cfg.dataset_impl not in (None, "mmap"):
-            raise ValueError(f"--dataset-impl is {cfg.dataset_impl}; prepared folders are mmap")
+            raise InputError(f"--dataset-impl is {cfg.dataset_impl}; prepared folders are mmap")
         folders = utils.split_paths(cfg.data) if cfg.data else []
         manifest = translation_folders.shared_manifest(folders)
         translation_folders.check_languages(manifest, cfg.source_lang, cfg.target_lang)
@@ -165,7 +166,7 @@ class SyntaxTranslationTask(TranslationTask):
 
     @classmethod
     def load_dictionary(cls, filename: str) -> Dictionary:
-        """Load a dictionary; FileNotFoundError or ValueError name a bad file."""
+        """Load a dictionary; FileNotFoundError or InputError name a bad file."""
         return load_dictionary(Path(filename))
 
     @property
@@ -189,7 +190,7 @@ class SyntaxTranslationTask(TranslationTask):
         names = read_features(self.cfg.ablate_features)
         for name in names:
             if name not in available:
-                raise ValueError(
+                raise InputError(
                     f"--ablate-features names {name!r}, which the data folder lacks; "
                     f"choices: {', '.join(available) or 'none'}"
                 )
@@ -212,7 +213,7 @@ class SyntaxTranslationTask(TranslationTask):
 
         Raises:
             FileNotFoundError: a split or stream that is missing.
-            ValueError: streams that disagree; names file and line.
+            InputError: streams that disagree; names file and line.
         """
         training = split == self.cfg.train_subset
         folder = Path(self.folders[(epoch - 1) % len(self.folders) if training else 0])
@@ -243,7 +244,7 @@ class SyntaxTranslationTask(TranslationTask):
         Of a checkpoint's options a closed record is taken, see `_checkpoint_options`.
 
         Raises:
-            ValueError: a model that reads no source features, see `_checks.model_class_of`, or
+            InputError: a model that reads no source features, see `_checks.model_class_of`, or
                 values of a checkpoint that are refused.
         """
         model_class = _checks.model_class_of(cfg, NAME, "takes_source_factors", PLAIN)
@@ -298,7 +299,7 @@ class SyntaxTranslationTask(TranslationTask):
             cfg, model_class: its options, a closed record, and what they are of.
 
         Raises:
-            ValueError: it has other words, languages or values of layers, or reads what the folder
+            InputError: it has other words, languages or values of layers, or reads what the folder
                 lacks.
         """
         self._check_words(cfg)
@@ -323,7 +324,7 @@ class SyntaxTranslationTask(TranslationTask):
         """Build a criterion; of a checkpoint (``fairseq-validate``) one of cross entropy.
 
         Raises:
-            ValueError: a checkpoint names another one; one that does not train target factors,
+            InputError: a checkpoint names another one; one that does not train target factors,
                 for a model that predicts them.
         """
         if self.of_checkpoint:
@@ -331,7 +332,7 @@ class SyntaxTranslationTask(TranslationTask):
         # fairseq 0.12.2 knows no second argument, and never passes it
         criterion = super().build_criterion(cfg, *([True] if from_checkpoint else []))
         if self._predicted and not getattr(criterion, "takes_target_factors", False):
-            raise ValueError(
+            raise InputError(
                 f"--target-features {','.join(self._predicted)} is trained with --criterion "
                 f"{_checkpoint_options.FACTORED}, not {_checkpoint_options.architecture_of(cfg)}"
             )
@@ -367,10 +368,10 @@ class SyntaxTranslationTask(TranslationTask):
         """What turns raw source lines into subwords and features; made at first use.
 
         Raises:
-            ValueError: a model reads layers that raw text has not.
+            InputError: a model reads layers that raw text has not.
         """
         if self._given:
-            raise ValueError(
+            raise InputError(
                 f"the model reads {', '.join(sorted(self._given))}, which raw text has not: "
                 "prepare the text with its values, and translate the folder by fairseq-generate"
             )
@@ -473,10 +474,10 @@ class SyntaxTranslationTask(TranslationTask):
         """Make a dataset of what `get_interactive_tokens_and_lengths` returned.
 
         Raises:
-            ValueError: tokens without features.
+            InputError: tokens without features.
         """
         if not isinstance(src_tokens, _generation.InferenceTokens):
-            raise ValueError(
+            raise InputError(
                 "tokens alone carry no source features: hand raw text to "
                 "get_interactive_tokens_and_lengths, or to translate() of the model"
             )

@@ -19,6 +19,7 @@ import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
 
+from ..errors import InputError
 from ..messages import named
 from ..resources import BUNDLED, PIPELINES, pipeline_path
 from ..syntax.layers import STANDARD_TAGS, TREE, Annotation, annotated_names, layers_of
@@ -44,7 +45,7 @@ class Annotator:
 
     Raises:
         FileNotFoundError: no such pipeline.
-        ValueError: the pipeline does not give parts of speech, or something that is wanted.
+        InputError: the pipeline does not give parts of speech, or something that is wanted.
     """
 
     def __init__(self, model: str = BUNDLED, names: Sequence[str] = STANDARD_TAGS) -> None:
@@ -71,7 +72,7 @@ class Annotator:
             found = sorted(one[6:] for one in given if one.startswith("MORPH."))
             asked = any(one.startswith("morph.") for one in lacking) and found
             known = f"; features of its morph: {', '.join(found)}" if asked else ""
-            raise ValueError(
+            raise InputError(
                 f"spaCy pipeline {self.model!r} gives no {' and no '.join(lacking)} (components: "
                 f"{named(self.nlp.pipe_names)}{known}): name another one, or leave "
                 f"{named(lacking)} out"
@@ -160,7 +161,7 @@ def load_pipeline(model: str, exclude: Sequence[str] = ON_REQUEST):
 
     Raises:
         FileNotFoundError: neither installed nor a path.
-        ValueError: its files are damaged.
+        InputError: its files are damaged.
     """
     path = pipeline_path(model) if model in PIPELINES else model
     try:
@@ -177,10 +178,10 @@ def load_pipeline(model: str, exclude: Sequence[str] = ON_REQUEST):
 
 @contextmanager
 def _readable(path: Path) -> Iterator[None]:
-    """Make one sentence of what spaCy says of damaged files in a folder; ValueError."""
+    """Make one sentence of what spaCy says of damaged files in a folder; InputError."""
     try:
         for problem in table_problems(path):
-            raise ValueError(problem)
+            raise InputError(problem)
         yield
     except Exception as error:  # whatever spaCy makes of damaged files
         gc.enable()  # which srsly leaves off
@@ -192,7 +193,7 @@ def _readable(path: Path) -> Iterator[None]:
             if found
             else " ".join(f"{type(error).__name__}: {error}".split())[:200]
         )
-        raise ValueError(f"the spaCy pipeline {str(path)!r} cannot be loaded: {reason}") from None
+        raise InputError(f"the spaCy pipeline {str(path)!r} cannot be loaded: {reason}") from None
 
 
 def recorded_name(model: str) -> str:
@@ -207,13 +208,13 @@ def check_recorded(model: str, folder: Path) -> None:
 
     Raises:
         FileNotFoundError: it is not installed.
-        ValueError: the manifest names a path.
+        InputError: the manifest names a path.
     """
     if isinstance(model, str) and model in PIPELINES:
         return
     cure = f"give --spacy-model {model} (spacy_model=... in Python) if you trust what lies there"
     if not isinstance(model, str) or not model.isidentifier():
-        raise ValueError(
+        raise InputError(
             f"raw text of {folder} is to be read by the annotator in {model!r}, and a folder "
             f"does not decide which path is loaded: {cure}"
         )

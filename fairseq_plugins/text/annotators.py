@@ -68,7 +68,7 @@ def reopen_annotator(
 
     Raises:
         FileNotFoundError: no such pipeline, or one that is not installed.
-        ValueError: the manifest names a path; see also `annotate.Annotator`.
+        InputError: the manifest names a path; see also `annotate.Annotator`.
     """
     names = tuple(names)
     if not named and needs_annotator(names, tokenize):

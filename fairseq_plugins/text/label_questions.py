@@ -15,6 +15,7 @@ from typing import Any
 from ..corpora.examples import Example
 from ..data.label_questions import LabelQuestions, Span
 from ..data.manifest import Manifest
+from ..errors import InputError
 from ..messages import named, quoted
 from ..text_reading import check_characters, numbered_lines
 from .annotators import SPACY, needs_annotator
@@ -38,46 +39,46 @@ def read_questions(path: str | Path | None, types: Sequence[str]) -> dict[str, s
 
     Raises:
         FileNotFoundError: there is no such file.
-        ValueError: none was named, or a line that is none; names file, line and choices.
+        InputError: none was named, or a line that is none; names file, line and choices.
     """
     if not path:
         form = f"lines of label, TAB, question:\n{_template(types)}"
-        raise ValueError(f"{FLAG} FILE is missing: it has a question for each label, {form}")
+        raise InputError(f"{FLAG} FILE is missing: it has a question for each label, {form}")
     if not Path(path).is_file():
         raise FileNotFoundError(f"{FLAG} {path}: no such file")
     found = _read(path, types)
     if lacking := [label for label in types if label not in found]:
-        raise ValueError(
+        raise InputError(
             f"{path}: no question for {named(lacking)}; add lines such as\n{_template(lacking)}"
         )
     return {label: found[label] for label in types}
 
 
 def _read(path: str | Path, types: Sequence[str]) -> dict[str, str]:
-    """Read the questions that a file has; ValueError for a line that is none."""
+    """Read the questions that a file has; InputError for a line that is none."""
     found: dict[str, str] = {}
     for number, line in numbered_lines(path):
         if line.strip() and not line.startswith(COMMENT):
             where = f"{path}:{number}"
             label, question = _pair(line, where)
             if label in found:
-                raise ValueError(f"{where}: {quoted(label)} stands there twice")
+                raise InputError(f"{where}: {quoted(label)} stands there twice")
             if label not in types:
                 choices = named(types)
-                raise ValueError(f"{where}: {quoted(label)} is no label of the data: {choices}")
+                raise InputError(f"{where}: {quoted(label)} is no label of the data: {choices}")
             found[label] = question
     return found
 
 
 def _pair(line: str, where: str) -> tuple[str, str]:
-    """Return label and question of a line; ValueError where it is none."""
+    """Return label and question of a line; InputError where it is none."""
     label, tab, question = (part.strip() for part in line.partition("\t"))
     if "\t" not in line or not label or not question or "\t" in question:
-        raise ValueError(f"{where}: expected label, TAB, question; found {quoted(line)}")
+        raise InputError(f"{where}: expected label, TAB, question; found {quoted(line)}")
     if len(question) > LONGEST:
-        raise ValueError(f"{where}: the question is longer than {LONGEST:,} characters")
+        raise InputError(f"{where}: the question is longer than {LONGEST:,} characters")
     if REFERENCE in line:
-        raise ValueError(f"{where}: a question cannot hold {REFERENCE}")
+        raise InputError(f"{where}: a question cannot hold {REFERENCE}")
     check_characters(line, where)
     return label, question
 
@@ -101,7 +102,7 @@ def label_questions(
         spacy_model: the pipeline that the user names (default: the folder's).
 
     Returns:
-        Questions whose ``encode`` raises ValueError where an encoder knows nothing of one of them,
+        Questions whose ``encode`` raises InputError where an encoder knows nothing of one of them,
         or cannot tell two apart.
     """
 
@@ -121,17 +122,17 @@ def label_questions(
 
 
 def _check_read(found: dict[str, EncodedSentence], unknown: int) -> None:
-    """Refuse questions that tell an encoder nothing, or two of them the same; ValueError."""
+    """Refuse questions that tell an encoder nothing, or two of them the same; InputError."""
     seen: dict[tuple[int, ...], str] = {}
     for label, sentence in found.items():
         tokens = tuple(sentence.tokens)
         if {*tokens} <= {unknown}:
-            raise ValueError(
+            raise InputError(
                 f"{FLAG}: the encoder knows no subword of the question of {quoted(label)}; ask in "
                 "the language of the encoder"
             )
         if (other := seen.setdefault(tokens, label)) != label:
-            raise ValueError(
+            raise InputError(
                 f"{FLAG}: {quoted(other)} and {quoted(label)} have the same question to this "
                 "encoder, so that nothing tells them apart; give each its own"
             )

@@ -27,6 +27,7 @@ from typing import Any, NamedTuple, cast
 from tokenizers import Tokenizer, normalizers, pre_tokenizers
 from tokenizers.models import WordPiece as WordPieceModel
 
+from ..errors import InputError
 from ..messages import quoted
 from ..pretrained.families import WORDPIECE
 from ..pretrained.tokenizer_claims import LONGEST_WORD
@@ -55,7 +56,7 @@ class PieceTokenizer:
             ``chinese_characters`` (set apart); other schemes need none.
 
     Raises:
-        ValueError: the vocabulary is damaged.
+        InputError: the vocabulary is damaged.
     """
 
     def __init__(self, vocabulary: Vocabulary, settings: Mapping[str, Any]) -> None:
@@ -176,11 +177,11 @@ def cut_words(text: str, settings: Mapping[str, Any]) -> list[str]:
 
 
 def _of_parts(parts: Parts) -> Tokenizer:
-    """Build a tokeniser of another scheme; ValueError where its library refuses it."""
+    """Build a tokeniser of another scheme; InputError where its library refuses it."""
     try:
         return Tokenizer.from_str(json.dumps(parts.body(), ensure_ascii=False))
     except Exception as error:  # the library raises nothing more exact
-        raise ValueError(f"the tokeniser cannot be built: {quoted(str(error), 200)}") from None
+        raise InputError(f"the tokeniser cannot be built: {quoted(str(error), 200)}") from None
 
 
 def _visible(text: str, offsets: Sequence[Span]) -> list[Span]:

@@ -15,6 +15,7 @@ from typing import Any
 
 from confection import Config
 
+from ..errors import InputError
 from ..messages import named, quoted
 from ..text_reading import read_text
 from .pipeline_tables import SIZES, table_problems, values
@@ -48,20 +49,20 @@ def check_pipeline(folder: Path) -> None:
 
     Raises:
         FileNotFoundError: it has no configuration.
-        ValueError: names what it asks for.
+        InputError: names what it asks for.
     """
     path = folder / FILE_NAME
     if not path.is_file():
         raise FileNotFoundError(f"{path} is missing: {folder} is no spaCy pipeline")
     text = read_text(path)
     if len(text) > LONGEST or len(_SECTION.findall(text)) > MOST_PARTS:
-        raise ValueError(f"{path} is longer than {LONGEST:,} characters or {MOST_PARTS:,} sections")
+        raise InputError(f"{path} is longer than {LONGEST:,} characters or {MOST_PARTS:,} sections")
     try:
         problem = next(_all_problems(path, text), None)
     except RecursionError:
         problem = "it is nested too deeply"
     if problem:
-        raise ValueError(
+        raise InputError(
             f"{path}: {problem}; a pipeline in a bundle has plain parts alone, and nothing of it "
             "was loaded: name one that you trust with --spacy-model (spacy_model=... in Python)"
         )
@@ -83,7 +84,7 @@ def _read(path: Path, text: str, *, interpolate: bool) -> Config:
     try:
         return Config().from_str(text, interpolate=interpolate)
     except (ValueError, KeyError, TypeError, ConfigError, RecursionError) as error:
-        raise ValueError(f"{path} is no configuration of spaCy: {quoted(error)}") from None
+        raise InputError(f"{path} is no configuration of spaCy: {quoted(error)}") from None
 
 
 def _expanded(config: Mapping[str, Any]) -> Iterator[str]:

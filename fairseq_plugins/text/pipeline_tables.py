@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from srsly import msgpack
 
+from ..errors import InputError
 from ..messages import quoted
 from ..text_reading import read_text
 
@@ -30,7 +31,7 @@ def table_problems(folder: Path, language: str | None = None) -> Iterator[str]:
     """Yield what is wrong with a pipeline's tables; without a language with its edit trees alone.
 
     Raises:
-        ValueError: a file is damaged.
+        InputError: a file is damaged.
     """
     readers: dict[str, Any] = {"trees": _trees}
     if language is not None:
@@ -42,7 +43,7 @@ def table_problems(folder: Path, language: str | None = None) -> Iterator[str]:
                 for problem in readers[path.name](path):
                     yield f"{path.relative_to(folder)}: {problem}"
             except Exception as error:  # whatever stands in the place of what is read
-                raise ValueError(f"{path} is damaged: {quoted(error)}") from None
+                raise InputError(f"{path} is damaged: {quoted(error)}") from None
 
 
 def values(name: str, value: Any) -> Iterator[tuple[str, Any]]:

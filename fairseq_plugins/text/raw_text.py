@@ -12,6 +12,7 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
+from ..errors import InputError
 from ..language_codes import base_code
 from ..text_reading import BYTE_ORDER_MARK
 
@@ -110,11 +111,11 @@ def line_reader(tokenizer: str, normalizer: str, lang: str) -> Callable[[str], s
     a line with nothing visible is empty.
 
     Raises:
-        ValueError: an unknown tokenizer or normalizer.
+        InputError: an unknown tokenizer or normalizer.
     """
     for value, choices in ((tokenizer, TOKENIZERS), (normalizer, NORMALIZERS)):
         if value not in choices:
-            raise ValueError(f"unknown value {value!r}; choices: {', '.join(choices)}")
+            raise InputError(f"unknown value {value!r}; choices: {', '.join(choices)}")
 
     def read(line: str) -> str:
         line = line.lstrip(BYTE_ORDER_MARK)

@@ -17,6 +17,7 @@ import sentencepiece
 from subword_nmt.apply_bpe import BPE
 from subword_nmt.learn_bpe import learn_bpe
 
+from ..errors import InputError
 from ..messages import quoted
 from ..syntax.subwords import Span, joined_spans
 from ..text_reading import read_text
@@ -53,7 +54,7 @@ class BpeSegmenter:
         vocabulary: subwords that may be produced (others are cut further), or None.
 
     Raises:
-        FileNotFoundError, ValueError: no codes file, or a line that is no merge operation.
+        FileNotFoundError, InputError: no codes file, or a line that is no merge operation.
     """
 
     def __init__(self, codes: Path, vocabulary: set[str] | None = None) -> None:
@@ -108,7 +109,7 @@ class SentencePieceSegmenter:
     """Pieces of a sentencepiece model.
 
     Raises:
-        FileNotFoundError, ValueError: no model, or a file that is none.
+        FileNotFoundError, InputError: no model, or a file that is none.
     """
 
     def __init__(self, model: Path) -> None:
@@ -117,7 +118,7 @@ class SentencePieceSegmenter:
         try:
             self.processor = sentencepiece.SentencePieceProcessor(model_file=str(model))
         except (RuntimeError, OSError) as error:
-            raise ValueError(f"{model} is no sentencepiece model: {error}") from None
+            raise InputError(f"{model} is no sentencepiece model: {error}") from None
         self.unknown = self.processor.id_to_piece(self.processor.unk_id())
 
     def segment(self, text: str) -> tuple[list[str], list[Span]]:
@@ -139,14 +140,14 @@ def load_segmenter(kind: str, model: Path | None, vocabulary: set[str] | None = 
     """Build a segmenter by name.
 
     Raises:
-        ValueError: an unknown kind, or a model that is missing.
+        InputError: an unknown kind, or a model that is missing.
     """
     if kind == "none":
         return WordSegmenter()
     if kind not in SUBWORDS:
-        raise ValueError(f"unknown subword method {kind!r}; choices: {', '.join(SUBWORDS)}")
+        raise InputError(f"unknown subword method {kind!r}; choices: {', '.join(SUBWORDS)}")
     if model is None:
-        raise ValueError(f"subword method {kind!r} needs a model file")
+        raise InputError(f"subword method {kind!r} needs a model file")
     return (
         BpeSegmenter(model, vocabulary) if kind == "subword_nmt" else SentencePieceSegmenter(model)
     )
@@ -156,14 +157,14 @@ def read_vocabulary(path: str | Path) -> set[str]:
     """Read the subwords of a file that has one a line, each with its number behind a blank.
 
     Raises:
-        ValueError: no UTF-8 text, or nothing in it.
+        InputError: no UTF-8 text, or nothing in it.
     """
     try:
         rows = Path(path).read_text(encoding="utf-8").split("\n")
     except UnicodeDecodeError:
-        raise ValueError(f"{path} is no list of subwords (not UTF-8 text)") from None
+        raise InputError(f"{path} is no list of subwords (not UTF-8 text)") from None
     if not any(rows):
-        raise ValueError(f"{path} is empty: no list of subwords")
+        raise InputError(f"{path} is empty: no list of subwords")
     return {row.split(" ")[0] for row in rows if row}
 
 
@@ -177,27 +178,27 @@ def check_codes(path: Path) -> int:
         raise FileNotFoundError(f"no BPE codes file {str(path)!r}")
     try:
         lines = read_text(path).rstrip("\n").split("\n")
-    except ValueError as error:
-        raise ValueError(f"{path} is no BPE codes file: {error}") from None
+    except InputError as error:
+        raise InputError(f"{path} is no BPE codes file: {error}") from None
     start = 0
     if lines[0].startswith("#version:"):
         start = 1
         if not re.fullmatch(r"#version:\s*0\.[12](\.0)*\s*", lines[0]):
-            raise ValueError(
+            raise InputError(
                 f"{path}:1: {quoted(lines[0])}: subword-nmt knows versions 0.1 and 0.2"
             )
     elif lines == [""]:
-        raise ValueError(f"{path} is empty: no BPE codes file")
+        raise InputError(f"{path} is empty: no BPE codes file")
     pairs = [line.strip("\r ").split(" ") for line in lines[start:]]
     for number, pair in enumerate(pairs, start + 1):
         if len(pair) != 2 or not all(pair):
-            raise ValueError(
+            raise InputError(
                 f"{path}:{number}: expected two symbols of a merge, found {quoted(' '.join(pair))}"
             )
     if pairs and all(second.isdecimal() for _, second in pairs):
-        raise ValueError(f"{path} is no BPE codes file: it lists counts (a vocabulary?)")
+        raise InputError(f"{path} is no BPE codes file: it lists counts (a vocabulary?)")
     if len(pairs) >= 1000 and not any("</w>" in second for _, second in pairs):
-        raise ValueError(f"{path}: no merge ends a word (</w>): not codes of subword-nmt")
+        raise InputError(f"{path}: no merge ends a word (</w>): not codes of subword-nmt")
     return -1 if pairs else 0
 
 
@@ -205,10 +206,10 @@ def learn_codes(word_counts: Counter[str], merges: int) -> str:
     """Learn byte-pair merges from word counts (Sennrich et al. 2016): the text of a codes file.
 
     Raises:
-        ValueError: no word is longer than one character.
+        InputError: no word is longer than one character.
     """
     if not any(len(word) > 1 for word in word_counts):
-        raise ValueError("the training text holds no word of two characters: nothing to learn")
+        raise InputError("the training text holds no word of two characters: nothing to learn")
     ordered = sorted(word_counts.items(), key=lambda item: (-item[1], item[0]))
     source = io.StringIO("".join(f"{word} {count}\n" for word, count in ordered), newline="\n")
     codes = io.StringIO(newline="\n")
@@ -222,7 +223,7 @@ def learn_sentencepiece(lines: Iterable[str], size: int, sample: int) -> bytes:
     Of ``lines`` at most ``sample`` are kept in memory; ``size`` is no hard limit, for small texts.
 
     Raises:
-        ValueError: too few pieces for the characters of the text, or no text.
+        InputError: too few pieces for the characters of the text, or no text.
     """
     model = io.BytesIO()
     try:
@@ -236,7 +237,7 @@ def learn_sentencepiece(lines: Iterable[str], size: int, sample: int) -> bytes:
             minloglevel=2,
         )
     except RuntimeError as error:
-        raise ValueError(
+        raise InputError(
             f"sentencepiece cannot learn {size} pieces (--bpe-size): {error}"
         ) from None
     return model.getvalue()

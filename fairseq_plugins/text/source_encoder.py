@@ -9,6 +9,7 @@ from typing import Any
 
 from ..data.inventories import bound_layers
 from ..data.manifest import Manifest
+from ..errors import InputError
 from ..syntax.labels import NO_VALUE
 from ..syntax.layers import Annotation, Layer, annotator_line, given_names, layers_of
 from ..syntax.subwords import align, joined_spans, locate_words
@@ -94,7 +95,7 @@ def encode_line(line: AnnotatedLine, segmenter: Segmenter, layers: Sequence[Laye
     What layers of target text say (`Layer.reduce`) is taken out of the line before it is cut.
 
     Raises:
-        ValueError: a layer that nothing annotated.
+        InputError: a layer that nothing annotated.
     """
     subwords, spans = segmenter.segment(reduced(line.text, layers))
     alignment = align(line.text, spans, line.spans)
@@ -121,7 +122,7 @@ class SourceEncoder:
         annotator: what annotates words; None when nothing does.
 
     Raises:
-        ValueError: a layer that needs an annotator, without one.
+        InputError: a layer that needs an annotator, without one.
     """
 
     def __init__(
@@ -135,7 +136,7 @@ class SourceEncoder:
     ) -> None:
         for layer in layers:
             if layer.annotated and annotator is None:
-                raise ValueError(f"feature {layer.name!r} needs a spaCy pipeline")
+                raise InputError(f"feature {layer.name!r} needs a spaCy pipeline")
         self.read = line_reader(tokenizer, normalizer, lang)
         self.tokenizer, self.segmenter = tokenizer, segmenter
         self.layers, self.annotator = tuple(layers), annotator
@@ -152,7 +153,7 @@ class SourceEncoder:
         """Build the encoder that prepared ``folder``; warn when its pipeline is another now.
 
         Raises:
-            FileNotFoundError, ValueError: there is no pipeline for raw text, or not any more, or
+            FileNotFoundError, InputError: there is no pipeline for raw text, or not any more, or
                 one that the user has to name as ``spacy_model``; see `reopen_annotator`.
         """
         settings = manifest.segmentation["source"]
@@ -249,11 +250,11 @@ def folder_annotator(folder: Path, manifest: Manifest, named: str | None = None)
     """Load the pipeline that a manifest names; text annotated elsewhere falls back to ours.
 
     Raises:
-        FileNotFoundError, ValueError: see `SourceEncoder.from_folder`.
+        FileNotFoundError, InputError: see `SourceEncoder.from_folder`.
     """
     known = manifest.annotator.get("model") or named or manifest.source_lang == "en"
     if needs_annotator(manifest.layers) and not known:
-        raise ValueError(
+        raise InputError(
             f"the source ({manifest.source_lang}) was annotated outside and no pipeline is known "
             "for raw text: prepare the folder with --spacy-model, or translate a prepared folder"
         )

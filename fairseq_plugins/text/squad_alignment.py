@@ -16,6 +16,7 @@ import numpy as np
 from ..corpora.squad import GoldAnswer, Question
 from ..data.folder_names import ANSWERABLE, UNANSWERABLE, UNKNOWN
 from ..data.text_windows import stride_windows
+from ..errors import InputError
 from ..pretrained.families import RowFormat
 
 MOVED = "moved"
@@ -49,10 +50,10 @@ class Limits:
         return self.row.specials(2)
 
     def check(self) -> None:
-        """Refuse windows further apart than they are long (ValueError)."""
+        """Refuse windows further apart than they are long (InputError)."""
         room = self.room(self.max_query_length)
         if self.doc_stride > room:
-            raise ValueError(
+            raise InputError(
                 f"--doc-stride {self.doc_stride}: beside a question of --max-query-length "
                 f"{self.max_query_length} and {self.specials} special tokens --max-positions "
                 f"{self.max_positions} leaves {max(room, 0)} wordpieces of the context, and "

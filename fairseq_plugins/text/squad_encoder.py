@@ -13,6 +13,7 @@ import numpy as np
 
 from ..corpora.examples import Example
 from ..corpora.squad import Paragraph
+from ..errors import InputError
 from ..syntax.subwords import Span
 from .pieces import PieceTokenizer
 from .text_encoder import EncodedSentence, TextEncoder
@@ -37,7 +38,7 @@ def encode_paragraphs(
     """Encode paragraphs and their questions.
 
     Raises:
-        ValueError: a text of which cleaning leaves nothing; names the paragraph's place and
+        InputError: a text of which cleaning leaves nothing; names the paragraph's place and
             the question's id.
     """
     texts = []
@@ -61,13 +62,13 @@ def context_offsets(pieces: PieceTokenizer, context: str, encoded: EncodedSenten
     Accents that BERT strips belong to the wordpiece before them.
 
     Raises:
-        ValueError: the sentence is not this context's.
+        InputError: the sentence is not this context's.
     """
     found, spans = pieces.encode_text(context)
     if found != encoded.tokens:  # Chinese characters are words, and BERT's cleaning sees one word
         found, spans = _by_words(pieces, context, encoded.words)
     if found != encoded.tokens:
-        raise ValueError(f"these are not the wordpieces of {context[:60]!r}")
+        raise InputError(f"these are not the wordpieces of {context[:60]!r}")
     return np.array(_with_marks(context, spans), np.int64).reshape(-1, 2)
 
 
@@ -100,9 +101,9 @@ def _with_marks(context: str, spans: Sequence[Span]) -> list[Span]:
 
 
 def check_visible(pieces: PieceTokenizer, paragraph: Paragraph) -> None:
-    """Refuse texts of which cleaning leaves nothing; ValueError with the text's place."""
+    """Refuse texts of which cleaning leaves nothing; InputError with the text's place."""
     named = [(f"{paragraph.place}: 'context'", paragraph.context)]
     named += [(f"{place}: 'question'", question.text) for place, question in paragraph.named()]
     for place, text in named:
         if not _SURELY_SEEN.search(text) and not pieces.encode_text(text)[0]:
-            raise ValueError(f"{place} {text[:20]!r} has no character that the encoder can see")
+            raise InputError(f"{place} {text[:20]!r} has no character that the encoder can see")

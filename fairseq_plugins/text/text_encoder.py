@@ -13,6 +13,7 @@ from ..data.folder_names import ENTITIES, WORD_LABELS
 from ..data.inventories import bound_layers
 from ..data.manifest import CONLLU as GIVEN
 from ..data.manifest import Manifest, load_vocabulary
+from ..errors import InputError
 from ..messages import named
 from ..syntax.layers import (
     COMPARISON,
@@ -79,10 +80,10 @@ class TextEncoder:
         known = {layer.name: layer for layer in (*layers_of(STANDARD), *annotations)}
         if annotator is None and needs_annotator(known, tokenize):
             asked = ", ".join(layer.name for layer in annotations)
-            raise ValueError(f"{asked or tokenize} needs a spaCy pipeline")
+            raise InputError(f"{asked or tokenize} needs a spaCy pipeline")
         for layer in annotations:
             if similarity is None and layer.source == COMPARISON:
-                raise ValueError(f"{layer.name} needs {layer.requires}")
+                raise InputError(f"{layer.name} needs {layer.requires}")
         self.pieces, self.tokenize = pieces, tokenize
         self.layers = tuple(known[name] for name in in_order(known))
         self.annotator, self.similarity, self.apart = annotator, similarity, apart
@@ -94,14 +95,14 @@ class TextEncoder:
         """Build the encoder that prepared ``folder``; warn when its pipeline is another now.
 
         Raises:
-            FileNotFoundError, ValueError: there is no pipeline for raw text, or not any more, or
+            FileNotFoundError, InputError: there is no pipeline for raw text, or not any more, or
                 one that the user has to name as ``spacy_model`` (see `reopen_annotator`); or no
                 WordNet, where words are compared.
         """
         check_raw(folder, manifest.annotations)
         model = manifest.annotator.get("model", "")
         if manifest.annotator.get("name") == GIVEN and not (model or spacy_model):
-            raise ValueError(
+            raise InputError(
                 f"{folder} was prepared from parses given as CoNLL-U, and no pipeline is known for "
                 "raw text: prepare it with --spacy-model as well, or predict its prepared splits"
             )
@@ -130,7 +131,7 @@ class TextEncoder:
                 of the annotator's.
 
         Raises:
-            ValueError: a given word is empty, or text is no Unicode; names the example.
+            InputError: a given word is empty, or text is no Unicode; names the example.
         """
         texts, given, values = [], [], []
         for example in examples:
@@ -138,7 +139,7 @@ class TextEncoder:
                 check_characters(text, f"example {example.id}")
             if example.words is not None and not all(example.words):
                 number = example.words.index("") + 1
-                raise ValueError(f"example {example.id}: word {number} is empty")
+                raise InputError(f"example {example.id}: word {number} is empty")
             texts += example.texts
             given += [example.words] * len(example.texts)
             values += [example.values] * len(example.texts)
@@ -233,7 +234,7 @@ class TextEncoder:
         if note is not None and note.words:
             match = match_words(words.all, note)
         if match is None:
-            raise ValueError(_other_characters(" ".join(words.all)))
+            raise InputError(_other_characters(" ".join(words.all)))
         tokens = [match.tokens[i] for i in words.places]
         known = {name: [row[i] for i in words.places] for name, row in values.items()}
         known |= {} if note is None else carried(note, tokens)
@@ -280,10 +281,10 @@ class TextEncoder:
 
 
 def _located(line: str, note: Annotation) -> Annotation:
-    """Find an annotation's words in a line; ValueError where it has other characters."""
+    """Find an annotation's words in a line; InputError where it has other characters."""
     places = locate_words(line, note.words)
     if places is None:
-        raise ValueError(_other_characters(line))
+        raise InputError(_other_characters(line))
     return replace(note, spans=places)
 
 
@@ -292,9 +293,9 @@ def _other_characters(line: str) -> str:
 
 
 def check_raw(folder: Path, names: Sequence[str]) -> None:
-    """Refuse layers of a folder that raw text has not (ValueError)."""
+    """Refuse layers of a folder that raw text has not (InputError)."""
     if lacking := given_names(names):
-        raise ValueError(
+        raise InputError(
             f"{folder} holds {named(lacking)}, which raw text has not: predict its prepared "
             "splits, or train a model without"
         )

@@ -16,6 +16,7 @@ from typing import Any
 
 from ..corpora.conllu import parse_block, read_blocks
 from ..corpora.conllu_parses import side_by_side
+from ..errors import InputError
 from ..files import sha256
 from ..syntax.layers import STANDARD_TAGS, TREES, Annotation, annotated_names
 from ..syntax.subwords import locate_words
@@ -47,7 +48,7 @@ class UDPipeAnnotator:
     Raises:
         FileNotFoundError: no such file.
         ImportError: ufal.udpipe is not installed.
-        ValueError: the file is no UDPipe model, or the model lacks something that is wanted.
+        InputError: the file is no UDPipe model, or the model lacks something that is wanted.
     """
 
     def __init__(self, path: str, names: Sequence[str] = STANDARD_TAGS) -> None:
@@ -79,25 +80,25 @@ class UDPipeAnnotator:
 
     @cached_property
     def model(self) -> Any:
-        """The model; ValueError for a file that is none, or that a trial does not survive."""
+        """The model; InputError for a file that is none, or that a trial does not survive."""
         with self.path.open("rb") as file:
             known = file.read(len(HEAD)) == HEAD
         if known and not survives(self.path, sha256(self.path)):
-            raise ValueError(
+            raise InputError(
                 f"{self.path} is damaged or forged: a process that only tries the model was ended "
                 "by the model, or by its limits of memory and time"
             )
         found = self._library().Model.load(str(self.path)) if known else None
         if found is None:
-            raise ValueError(f"{self.path} is no UDPipe model (version 1)")
+            raise InputError(f"{self.path} is no UDPipe model (version 1)")
         return found
 
     def _check(self) -> None:
         """Refuse a model that cuts no text, or does not give what is wanted."""
         if self.model.newTokenizer(self.model.DEFAULT) is None:
-            raise ValueError(f"{self.path}: the UDPipe model does not cut text into words")
+            raise InputError(f"{self.path}: the UDPipe model does not cut text into words")
         if "ent" in self.names:
-            raise ValueError(f"{self.path}: UDPipe models give no named entities (ent)")
+            raise InputError(f"{self.path}: UDPipe models give no named entities (ent)")
         self.annotate_words([PROBE])
 
     def identity(self) -> dict[str, str]:
@@ -121,14 +122,14 @@ class UDPipeAnnotator:
         """Find and annotate the words of raw lines; spans refer to each line.
 
         Raises:
-            ValueError: the model changes the characters of a line.
+            InputError: the model changes the characters of a line.
         """
         found = []
         for line in lines:
             note = side_by_side(list(self._sentences(line)), self.names)
             spans = locate_words(line, note.words)
             if spans is None:
-                raise ValueError(f"{self.path} changes the characters of {line[:80]!r}")
+                raise InputError(f"{self.path} changes the characters of {line[:80]!r}")
             found.append(Annotation(note.words, note.layers, spans))
         return found
 
@@ -150,7 +151,7 @@ class UDPipeAnnotator:
             done = self.model.parse(sentence, how, error)
         if not done:
             wanted = ", ".join(self.names)
-            raise ValueError(
+            raise InputError(
                 f"{self.path}: the UDPipe model does not give {wanted}: {error.message}"
             )
         written = library.OutputFormat.newOutputFormat("conllu").writeSentence(sentence)

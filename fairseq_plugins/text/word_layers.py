@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..errors import InputError
 from ..syntax.layers import ARC, GIVEN, SPELLING, TREE, TREES, WORD, Annotation, Layer, layer_of
 from ..syntax.subwords import align, joined_spans, locate_words, spread
 from ..syntax.tree import tree_columns
@@ -65,7 +66,7 @@ def word_values(
     ``known`` is what an annotation knows of the words; see `carried`.
 
     Raises:
-        ValueError: a layer that the annotation does not have.
+        InputError: a layer that the annotation does not have.
     """
     found = {}
     for layer in layers:
@@ -74,7 +75,7 @@ def word_values(
         elif layer.annotated or layer.source == GIVEN:
             (told,) = TREES if layer.source == ARC else (layer.name,)
             if told not in known:
-                raise ValueError(f"nothing annotated the words {words[:5]} with {layer.name!r}")
+                raise InputError(f"nothing annotated the words {words[:5]} with {layer.name!r}")
             values = known[told]
             found[layer.name] = layer.label(values) if layer.source == ARC else values
     return found
@@ -97,7 +98,7 @@ def subword_columns(
         Of an open layer labels take the place of ids.
 
     Raises:
-        ValueError: a layer that subwords cannot carry, or a label that it does not have.
+        InputError: a layer that subwords cannot carry, or a label that it does not have.
     """
     columns: dict[str, list[Any]] = {}
     for layer in layers:

@@ -28,6 +28,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from ..errors import InputError
 from ..files import sha256
 from .wordnet import FILES, WordNet, find_wordnet, open_wordnet
 
@@ -243,7 +244,7 @@ class Ancestors:
             return self._ways[name]
         parents = (*synset.hypernyms(), *synset.instance_hypernyms())
         if name in self._open:
-            raise ValueError(f"WordNet is damaged: {name} is among its own ancestors")
+            raise InputError(f"WordNet is damaged: {name} is among its own ancestors")
         self._open.add(name)
         ways = [self._above(parent) for parent in parents]
         self._open.remove(name)

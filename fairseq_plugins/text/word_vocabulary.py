@@ -14,6 +14,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from ..corpora.examples import Example
+from ..errors import InputError
 from ..pretrained.vocabulary import BERT, Vocabulary
 from .pieces import LONGEST_WORD, cut_words
 
@@ -54,11 +55,11 @@ def vocabulary_of(counts: Mapping[str, int], least: int) -> Vocabulary:
     """Return the vocabulary of the words that were counted ``least`` times, frequent ones first.
 
     Raises:
-        ValueError: there is none.
+        InputError: there is none.
     """
     kept = sorted((-count, word) for word, count in counts.items() if count >= least)
     if not kept:
         most = max(counts.values(), default=0)
-        raise ValueError(f"--min-count {least}: no word is that frequent; the most is {most:,}")
+        raise InputError(f"--min-count {least}: no word is that frequent; the most is {most:,}")
     lines = [*SPECIALS, *(word for _, word in kept)]
     return Vocabulary("".join(f"{line}\n" for line in lines).encode("utf-8"))

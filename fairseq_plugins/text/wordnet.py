@@ -11,6 +11,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from ..errors import InputError
 from ..messages import named
 
 PARTS = {"noun": "n", "verb": "v", "adj": "a", "adv": "r"}  # name in the files -> NLTK's letter
@@ -174,7 +175,7 @@ def open_wordnet(folder: str | Path | None = None) -> WordNet:
 
     Raises:
         FileNotFoundError: there is none; says how to install one.
-        ValueError: its files are damaged.
+        InputError: its files are damaged.
     """
     found = find_wordnet(folder)
     import nltk.data
@@ -198,7 +199,7 @@ def open_wordnet(folder: str | Path | None = None) -> WordNet:
             warnings.simplefilter("ignore")  # that there are no other languages
             return WordNet(Reader(str(found), None), found)
     except (WordNetError, StopIteration, ValueError, IndexError) as error:
-        raise ValueError(f"{found} holds a damaged WordNet database: {error!r}") from None
+        raise InputError(f"{found} holds a damaged WordNet database: {error!r}") from None
 
 
 def find_wordnet(folder: str | Path | None = None) -> Path:

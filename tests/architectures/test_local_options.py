@@ -13,6 +13,7 @@ from fairseq_plugins.architectures.local_options import (
     read_rules,
 )
 from fairseq_plugins.architectures.options import merged
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.nn.tree_masks import OpenRule, RelationRule, TreeRule, WindowRule
 
 
@@ -35,7 +36,7 @@ def test_kinds_are_read(text, names):
     ],
 )
 def test_kinds_that_are_none(text, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         read_local(text, "--x")
 
 
@@ -55,7 +56,7 @@ def test_layers_are_read():
     ],
 )
 def test_layers_that_are_none(text, message):
-    with pytest.raises(ValueError, match=rf"--x {text!r}.*{message}"):
+    with pytest.raises(InputError, match=rf"--x {text!r}.*{message}"):
         read_layers(text, 3, "--x")
 
 
@@ -63,7 +64,7 @@ def test_dropout_is_separate_or_on_the_mixture():
     assert merged(Namespace(), LocalOptions).local_dropout == "separate"
     assert merged(Namespace(local_dropout="mixture"), LocalOptions).local_dropout == "mixture"
     message = "--local-dropout 'both': choices are separate, mixture"
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         merged(Namespace(local_dropout="both"), LocalOptions)
 
 
@@ -96,5 +97,5 @@ def test_every_kind_has_its_rule():
     ],
 )
 def test_values_that_do_not_fit(name, value, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         merged(Namespace(**{name: value}), LocalOptions)

@@ -12,6 +12,7 @@ from fairseq_plugins.architectures.bert_options import ARCHITECTURES, BEFORE, Be
 from fairseq_plugins.architectures.matching_options import KINDS, MatchingOptions
 from fairseq_plugins.architectures.options import merged
 from fairseq_plugins.architectures.unread_options import OF_BERT, OF_MATCHING, check_read
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.models import matching
 from fairseq_plugins.models.bert import BertModel
 
@@ -47,7 +48,7 @@ def other(name, kind):
 @pytest.mark.parametrize("name", BERT_NAMES)
 def test_a_plain_bert_refuses_what_only_an_added_part_reads(name):
     flag = f"--{name.replace('_', '-')}"
-    with pytest.raises(ValueError, match=f"{flag} .*: this model has no .* nothing would read it"):
+    with pytest.raises(InputError, match=f"{flag} .*: this model has no .* nothing would read it"):
         build("bert_plain_tiny", **{name: other(name, BertOptions)})
 
 

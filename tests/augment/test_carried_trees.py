@@ -10,6 +10,7 @@ from fairseq_plugins.augment.carried_trees import carried_tree
 from fairseq_plugins.augment.error_injection import Injection, inject, inject_file
 from fairseq_plugins.augment.error_rules import WordEdit
 from fairseq_plugins.corpora.conllu import Word, parse_block, read_blocks
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.text_reading import numbered_lines
 
 CATS = "she:2 sees:0 an:5 old:5 cat:2 in:8 the:8 garden:2 .:2".split()
@@ -54,7 +55,7 @@ def test_words_that_come_and_go(edit, expected):
 @pytest.mark.parametrize("heads", [[2, 1], [0, 0], [1], [3], [None], []])
 def test_what_is_no_tree_is_refused(heads):
     words = [Word("a", "a", "X", {}, head, "dep", 1) for head in heads]
-    with pytest.raises(ValueError, match="no tree leads|roots in the place of one"):
+    with pytest.raises(InputError, match="no tree leads|roots in the place of one"):
         carried_tree(words, [])
 
 
@@ -111,7 +112,7 @@ def test_files_of_errors_and_trees_have_the_same_words(tmp_path):
 
 def test_a_treebank_without_trees_is_refused_before_anything_is_written(tmp_path):
     (tmp_path / "bank.conllu").write_text("1\ta\t_\tX\t_\t_\t_\t_\t_\t_\n\n")
-    with pytest.raises(ValueError, match="bank.conllu:1: word 1: no tree leads"):
+    with pytest.raises(InputError, match="bank.conllu:1: word 1: no tree leads"):
         inject_file(
             tmp_path / "bank.conllu", tmp_path / "e.tsv", Injection(1), tmp_path / "e.conllu"
         )
@@ -131,7 +132,7 @@ def test_no_file_is_written_over_another(tmp_path, names, said):
     (tmp_path / "bank.conllu").write_text(lines)
     (tmp_path / "sub").mkdir()
     output, trees = (tmp_path / name for name in names)
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(InputError, match=said):
         inject_file(tmp_path / "bank.conllu", output, Injection(1), trees)
     assert (tmp_path / "bank.conllu").read_text() == lines
     assert not (tmp_path / "e.tsv").exists()

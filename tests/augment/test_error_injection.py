@@ -21,6 +21,7 @@ from fairseq_plugins.augment.error_injection import Injection, inject, inject_fi
 from fairseq_plugins.augment.error_rules import RULES, ParsedSentence, edits_of
 from fairseq_plugins.corpora.conllu import Word
 from fairseq_plugins.corpora.datasets import get_dataset, read_split
+from fairseq_plugins.errors import InputError
 
 SENTENCES = {  # form lemma upos feats head relation
     "cats": """
@@ -245,13 +246,13 @@ def test_file_is_read_as_token_errors_and_counted(tmp_path) -> None:
 @pytest.mark.parametrize("name", ["rate", "erroneous"])
 @pytest.mark.parametrize("value", [-0.1, 1.1, float("nan")])
 def test_shares_are_from_0_to_1(name, value) -> None:
-    with pytest.raises(ValueError, match=f"--{name} {value}: must be from 0 to 1"):
+    with pytest.raises(InputError, match=f"--{name} {value}: must be from 0 to 1"):
         Injection(1, **{name: value})
 
 
 @pytest.mark.parametrize("kinds", ["", "articles", "article,article"])
 def test_kinds_are_known_and_named_once(kinds) -> None:
-    with pytest.raises(ValueError, match="choices, each once, are article, preposition"):
+    with pytest.raises(InputError, match="choices, each once, are article, preposition"):
         Injection(1, kinds=kinds)
 
 
@@ -275,7 +276,7 @@ def test_output_is_complete_or_absent(tmp_path, monkeypatch) -> None:
 def test_bad_treebanks_are_named(content, message, tmp_path) -> None:
     path = tmp_path / "a.conllu"
     path.write_text(content, encoding="utf-8")
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         inject_file(path, tmp_path / "out.tsv", Injection(1))
     assert not (tmp_path / "out.tsv").exists()
 

@@ -23,6 +23,7 @@ from fairseq_plugins.augment.perturbation.record import (
 )
 from fairseq_plugins.augment.perturbation.transformations import pair_datasets, pair_labels
 from fairseq_plugins.corpora.datasets import DATASETS, find_splits, read_split
+from fairseq_plugins.errors import InputError
 
 PAIRS = pair_datasets()
 TEXT = st.text(st.characters(exclude_categories=("Cs",)), max_size=12)
@@ -193,11 +194,11 @@ def test_the_same_job_writes_the_same_bytes_and_another_is_refused(tmp_path) -> 
     perturb(replace(options, output=str(tmp_path / "again")))
     again = tmp_path / "again" / "AddSent" / "dev.tsv"
     assert again.read_bytes() == once[str(tmp_path / "out" / "AddSent" / "dev.tsv")]
-    with pytest.raises(ValueError, match=r"another perturbation \(seed 1, now 2\)"):
+    with pytest.raises(InputError, match=r"another perturbation \(seed 1, now 2\)"):
         perturb(replace(options, seed=2))
     assert contents() == once
     (tmp_path / "out" / "AddSent" / "perturbation.json").unlink()
-    with pytest.raises(ValueError, match="holds no perturbation.json"):
+    with pytest.raises(InputError, match="holds no perturbation.json"):
         perturb(options)
 
 

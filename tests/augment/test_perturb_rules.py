@@ -16,6 +16,7 @@ from fairseq_plugins.augment.perturbation.transformations import (
     pair_labels,
 )
 from fairseq_plugins.corpora.datasets import DATASETS
+from fairseq_plugins.errors import InputError
 from tests.pair_sentences import LABELS, made, run, sentences, small_resources
 
 
@@ -109,7 +110,7 @@ def test_what_a_dataset_says_follows_from_its_labels() -> None:
     assert found["sick"].different == "CONTRADICTION"
     assert not found["qnli"].alike
     for name in ("cola", "conll2003", "chnsenticorp", "plain"):
-        with pytest.raises(ValueError, match=f"'{name}' has no pairs.*choices: mrpc, "):
+        with pytest.raises(InputError, match=f"'{name}' has no pairs.*choices: mrpc, "):
             pair_labels(DATASETS[name])
 
 
@@ -138,7 +139,7 @@ def test_all_leaves_out_what_does_not_apply_and_says_why(tmp_path) -> None:
 )
 def test_what_cannot_be_applied_is_refused_by_name(text, message) -> None:
     labels = pair_labels(DATASETS["sts_b"])
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         choose(text, "sts_b", labels, wordnet="", translates=False)
 
 

@@ -24,6 +24,7 @@ from fairseq_plugins.augment.squad_augmentation_rules import (
     folded,
 )
 from fairseq_plugins.corpora import squad
+from fairseq_plugins.errors import InputError
 
 TEXT = st.text(st.characters(exclude_categories=("Cs",)), max_size=20)
 LIMITS = {"max_ratio": 3.0, "max_characters": 500}
@@ -280,13 +281,13 @@ def test_work_of_other_options_is_not_taken(options, caplog) -> None:
 def test_two_at_once_are_refused(options) -> None:
     with (
         open_work(options.work, "another"),
-        pytest.raises(ValueError, match="is in use: another augmentation writes this output"),
+        pytest.raises(InputError, match="is in use: another augmentation writes this output"),
     ):
         augment(options, politely)
 
 
 def test_translators_that_lose_lines_stop_the_work(options) -> None:
-    with pytest.raises(ValueError, match="2 sentences went in, 1 came back"):
+    with pytest.raises(InputError, match="2 sentences went in, 1 came back"):
         augment(options, lambda step, options: lambda texts: texts[:1])
     assert not any(path.exists() for path in options.results)
 
@@ -294,7 +295,7 @@ def test_translators_that_lose_lines_stop_the_work(options) -> None:
 def test_ids_that_are_there_already_are_refused_before_work(options, tmp_path) -> None:
     augment(replace(options, rate=1.0), politely)
     twice = replace(options, input=options.output, output=str(tmp_path / "twice.json"), rate=1.0)
-    with pytest.raises(ValueError, match=r"has a question '.*-q' already.*another --suffix"):
+    with pytest.raises(InputError, match=r"has a question '.*-q' already.*another --suffix"):
         augment(twice, None)
     report = augment(replace(twice, suffix="-again"), politely)
     assert report.chosen == 2 * len(questions_of(options.input))
@@ -328,15 +329,15 @@ def test_bad_options_are_refused(options, change, message) -> None:
 
 
 def test_outputs_that_would_destroy_something_are_refused(options, tmp_path) -> None:
-    with pytest.raises(ValueError, match="would replace the input"):
+    with pytest.raises(InputError, match="would replace the input"):
         replace(options, output=options.input, overwrite=True)
     (tmp_path / "link.json").symlink_to(options.input)
-    with pytest.raises(ValueError, match="would replace the input"):
+    with pytest.raises(InputError, match="would replace the input"):
         replace(options, output=str(tmp_path / "link.json"), overwrite=True)
-    with pytest.raises(ValueError, match="is a folder"):
+    with pytest.raises(InputError, match="is a folder"):
         replace(options, output=str(tmp_path), overwrite=True)
     augment(options, politely)
-    with pytest.raises(ValueError, match=r"is there already: name another or give --overwrite"):
+    with pytest.raises(InputError, match=r"is there already: name another or give --overwrite"):
         replace(options)
     augment(replace(options, overwrite=True), politely)
 
@@ -354,5 +355,5 @@ def test_a_model_that_is_none_of_ours_is_told_of_commands(options) -> None:
     def refuse(step, options):
         raise ValueError(f"{step.checkpoint} holds no such model")
 
-    with pytest.raises(ValueError, match=r"--forward: .*no such model; .*--forward-command"):
+    with pytest.raises(InputError, match=r"--forward: .*no such model; .*--forward-command"):
         augment(options, refuse)

@@ -15,6 +15,7 @@ from fairseq_plugins.augment.translators import (
     run_command,
     translate_chunk,
 )
+from fairseq_plugins.errors import InputError
 
 PYTHON = f'"{sys.executable}" -c'
 TEXTS = st.lists(st.text(max_size=8), unique=True, max_size=8)
@@ -47,7 +48,7 @@ def test_a_chunk_is_one_line_a_text_and_counted() -> None:
         "a\nb": "a b x",
         "c": "c x",
     }
-    with pytest.raises(ValueError, match="2 sentences went in, 1 came back"):
+    with pytest.raises(InputError, match="2 sentences went in, 1 came back"):
         translate_chunk(["a", "b"], lambda texts: texts[:1])
 
 
@@ -68,5 +69,5 @@ def test_a_command_reads_and_writes_lines() -> None:
     ],
 )
 def test_a_command_that_does_not_translate_is_refused(command, message) -> None:
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         run_command(command, "--x")(["a", "b"])

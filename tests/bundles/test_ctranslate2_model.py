@@ -22,6 +22,7 @@ from fairseq_plugins.bundles.ctranslate2_model import (
     write_model,
 )
 from fairseq_plugins.bundles.transformer_layout import Layout, Side
+from fairseq_plugins.errors import InputError
 
 SIDE = Side(24, 40, 2, 2, 16, 32, pre_norm=True, final_norm=True, scale=4.0)
 OTHER = Side(16, 30, 1, 4, 8, 12, pre_norm=False, final_norm=False, scale=1.0)
@@ -62,7 +63,7 @@ def test_what_was_written_is_opened(tmp_path, layout, int8):
     assert [len(nbest) for nbest in found] == [2, 2]
     assert all(0 < len(ids) <= 7 for nbest in found for ids, _ in nbest)
     assert len(model.score(rows, [[4, 5], [4]])[0]) == 3
-    with pytest.raises(ValueError, match=r"model\.bin is no model of its bundle"):
+    with pytest.raises(InputError, match=r"model\.bin is no model of its bundle"):
         check_folder(tmp_path / "m", layout, int8=not int8)
 
 
@@ -95,18 +96,18 @@ def test_impossible_layouts_are_refused(name, value):
     said = json.loads(json.dumps(asdict(WIDE)))
     *above, last = name.split(".")
     (said[above[0]] if above else said)[last] = value
-    with pytest.raises(ValueError, match="^here: "):
+    with pytest.raises(InputError, match="^here: "):
         Layout.of(said, "here")
-    with pytest.raises(ValueError, match="^here: "):
+    with pytest.raises(InputError, match="^here: "):
         Layout.of([said], "here")
 
 
 def test_weights_of_other_shapes_are_not_written(tmp_path):
     weights = {name: np.zeros(shape) for name, shape in PLAIN.shapes().items()}
-    with pytest.raises(ValueError, match="do not fit"):
+    with pytest.raises(InputError, match="do not fit"):
         write_model(tmp_path / "m", PLAIN, {**weights, "more": np.zeros(3)})
     weights["decoder/projection/weight"] = np.zeros((3, 3))
-    with pytest.raises(ValueError, match=r"decoder/projection/weight has shape \(3, 3\)"):
+    with pytest.raises(InputError, match=r"decoder/projection/weight has shape \(3, 3\)"):
         write_model(tmp_path / "m", PLAIN, weights)
     assert not (tmp_path / "m").exists()
 
@@ -116,9 +117,9 @@ def test_truncated_weights_are_refused(forged):
     forged(lambda raw: sizes.append(len(raw)) or raw)
     (size,) = sizes
     for cut in (0, 3, 10, 60, size // 3, size // 2, size - 300, size - 1):
-        with pytest.raises(ValueError, match="is no model of its bundle"):
+        with pytest.raises(InputError, match="is no model of its bundle"):
             forged(lambda raw, cut=cut: raw[:cut])
-    with pytest.raises(ValueError, match="goes on behind its end"):
+    with pytest.raises(InputError, match="goes on behind its end"):
         forged(lambda raw: raw + b"\0")
 
 
@@ -175,7 +176,7 @@ LIES = {
 
 @pytest.mark.parametrize("lie", LIES)
 def test_weights_that_lie_are_refused(forged, lie):
-    with pytest.raises(ValueError, match="is no model of its bundle"):
+    with pytest.raises(InputError, match="is no model of its bundle"):
         forged(LIES[lie])
 
 
@@ -234,7 +235,7 @@ def test_aliases_are_checked(tmp_path, other):
     assert raw.count(kept) > 1  # once itself, and for each of its aliases
     head, _, tail = raw.rpartition(kept)
     path.write_bytes(head + _string(other) + tail)
-    with pytest.raises(ValueError, match=r"is no model of its bundle: its .* cannot be its"):
+    with pytest.raises(InputError, match=r"is no model of its bundle: its .* cannot be its"):
         Model(tmp_path / "m", WIDE, int8=True)
 
 
@@ -264,21 +265,21 @@ def test_texts_that_do_not_fit_are_refused(tmp_path, name, content):
         (folder / name).write_text("[" * 100_000)
     else:
         (folder / name).write_text(json.dumps(content))
-    with pytest.raises(ValueError, match=f"{tmp_path}"):
+    with pytest.raises(InputError, match=f"{tmp_path}"):
         Model(folder, WIDE)
     (folder / name).unlink()
     if name.startswith(("config", "source", "target")):
-        with pytest.raises(ValueError, match=f"{name} should not be there, or is missing"):
+        with pytest.raises(InputError, match=f"{name} should not be there, or is missing"):
             Model(folder, WIDE)
 
 
 @pytest.mark.parametrize("how", [{"beam": 0}, {"nbest": 5}, {"max_tokens": 0}, {"longest": 0}])
 def test_searches_that_cannot_be_are_refused(how):
-    with pytest.raises(ValueError, match=f"{next(iter(how))} is "):
+    with pytest.raises(InputError, match=f"{next(iter(how))} is "):
         Search(**how)
 
 
 def test_unknown_ways_to_compute_are_refused(tmp_path):
     folder = written(tmp_path / "m", PLAIN)
-    with pytest.raises(ValueError, match="CTranslate2 cannot read it"):
+    with pytest.raises(InputError, match="CTranslate2 cannot read it"):
         Model(folder, PLAIN, compute_type="int3")

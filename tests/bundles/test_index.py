@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from fairseq_plugins.bundles import index
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.files import check_free
 
 
@@ -37,7 +38,7 @@ def test_what_was_written_is_opened(bundle) -> None:
     assert found.versions["torch"] == "1"
     assert index.is_bundle(bundle)
     assert not index.is_bundle(bundle.parent)
-    with pytest.raises(ValueError, match="names no file 'c.txt'"):
+    with pytest.raises(InputError, match="names no file 'c.txt'"):
         found.path("c.txt")
 
 
@@ -55,7 +56,7 @@ def test_a_failed_bundle_leaves_nothing(tmp_path) -> None:
 @pytest.mark.parametrize("make", [Path.touch, lambda p: (p.mkdir(), (p / "x").touch())])
 def test_a_taken_place_is_refused(tmp_path, make) -> None:
     make(tmp_path / "out")
-    with pytest.raises(ValueError, match="is there already"):
+    with pytest.raises(InputError, match="is there already"):
         check_free(tmp_path / "out")
 
 
@@ -109,7 +110,7 @@ def test_a_damaged_bundle_is_refused(bundle, what) -> None:
 )
 def test_names_lead_nowhere_else(bundle, name) -> None:
     changed(bundle, files={name: {"size": 0, "sha256": "0" * 64}})
-    with pytest.raises(ValueError, match="is no name of a file"):
+    with pytest.raises(InputError, match="is no name of a file"):
         index.open_bundle(bundle)
 
 
@@ -118,7 +119,7 @@ def test_names_lead_nowhere_else(bundle, name) -> None:
 )
 def test_entries_say_size_and_hash(bundle, entry) -> None:
     changed(bundle, files={"a.txt": entry})
-    with pytest.raises(ValueError, match="no size and SHA-256"):
+    with pytest.raises(InputError, match="no size and SHA-256"):
         index.open_bundle(bundle)
 
 
@@ -126,5 +127,5 @@ def test_entries_say_size_and_hash(bundle, entry) -> None:
 def test_links_are_refused(bundle, tmp_path, place) -> None:
     (bundle / place).rename(tmp_path / "away")
     (bundle / place).symlink_to(tmp_path / "away")
-    with pytest.raises(ValueError, match="symbolic link"):
+    with pytest.raises(InputError, match="symbolic link"):
         index.open_bundle(bundle)

@@ -29,6 +29,7 @@ from fairseq_plugins.data.manifest import FILE_NAME, Manifest
 from fairseq_plugins.data.products import record_products
 from fairseq_plugins.data.text_folders import open_folder
 from fairseq_plugins.data.translation_folders import load_layers, shared_manifest
+from fairseq_plugins.errors import InputError
 
 SPLITS = {"train": examples("classes", 30, 1), "valid": examples("classes", 7, 2)}
 
@@ -150,10 +151,10 @@ def test_another_runs_copy_is_not_taken(folder, run, tmp_path) -> None:
 def test_links_are_refused(folder, run, tmp_path, name) -> None:
     outside = (run / FOLDER / name).rename(tmp_path / "outside")
     (run / FOLDER / name).symlink_to(outside)
-    with pytest.raises(ValueError, match=r"prepared.* is a symbolic link"):
+    with pytest.raises(InputError, match=r"prepared.* is a symbolic link"):
         found(run, folder)
     if not name:
-        with pytest.raises(ValueError, match="is a symbolic link"):
+        with pytest.raises(InputError, match="is a symbolic link"):
             check_place(run, folder)
 
 
@@ -173,7 +174,7 @@ def test_a_manifest_that_leads_elsewhere_is_refused(tmp_path) -> None:
     body = json.loads(path.read_text())
     body["segmentation"]["source"]["model"] = "../../secret"
     path.write_text(json.dumps(body))
-    with pytest.raises(ValueError, match="no plain file name"):
+    with pytest.raises(InputError, match="no plain file name"):
         open_copy(path.parent)
 
 
@@ -189,18 +190,18 @@ def test_a_place_is_free_kept_or_taken(folder, run, tmp_path) -> None:
     assert open_copy(run / FOLDER).labels == ["yes", "no"]
     (run / "checkpoint_last.pt").touch()
     assert check_place(run, other)
-    with pytest.raises(ValueError, match="checkpoint_last.pt.*labels.*another --save-dir"):
+    with pytest.raises(InputError, match="checkpoint_last.pt.*labels.*another --save-dir"):
         check_place(run, folder)
 
 
 def test_a_prepared_folder_that_lies_there_is_never_touched(folder, tmp_path) -> None:
     own = prepare(tmp_path / "run" / FOLDER, "classes", SPLITS)
-    with pytest.raises(ValueError, match="prepared is there.*another --save-dir"):
+    with pytest.raises(InputError, match="prepared is there.*another --save-dir"):
         check_place(tmp_path / "run", folder)
     assert check_place(tmp_path / "run", own)
     assert found(tmp_path / "run", own) == str(own)
     os.remove(own / FILE_NAME)
-    with pytest.raises(ValueError, match="prepared is there"):
+    with pytest.raises(InputError, match="prepared is there"):
         check_place(tmp_path / "run", folder)
 
 

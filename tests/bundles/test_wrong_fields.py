@@ -19,6 +19,7 @@ from safetensors.torch import load_file, save_file
 from fairseq_plugins.bundles.ctranslate2_model import END_ID, Search
 from fairseq_plugins.bundles.index import FILE_NAME
 from fairseq_plugins.bundles.translation import Translator
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.files import sha256
 from fairseq_plugins.inference.export import export_checkpoint
 from fairseq_plugins.inference.prediction import load
@@ -116,5 +117,5 @@ def test_weights_that_are_no_numbers_are_refused(bundles, tmp_path, number):
         changed[name].view(-1)[dice.randrange(whole[name].numel())] = float(number)
         save_file(changed, path)
         seal(bundle)
-        with pytest.raises(ValueError, match=f"{path}: '{name}' holds a value that is no finite"):
+        with pytest.raises(InputError, match=f"{path}: '{name}' holds a value that is no finite"):
             OPEN["understanding"](bundle)

@@ -13,6 +13,7 @@ from inference.test_export import checkpoint
 from prepared import config, make_task, prepare, random_pairs
 
 from fairseq_plugins.checkpoints.trial import check_weights
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.inference.averaging import average_checkpoints, average_states
 from fairseq_plugins.inference.export import export_checkpoint
 from fairseq_plugins.inference.text_checkpoints import load_models
@@ -84,10 +85,10 @@ def test_what_no_model_has_is_refused(saved, tmp_path, kind, change):
         state = {**saved[kind], "model": dict(saved[kind]["model"])}
         reason = change(state, dice)
         torch.save(state, path)
-        with pytest.raises(ValueError, match=f"{path}: .*{reason}"):
+        with pytest.raises(InputError, match=f"{path}: .*{reason}"):
             OPEN[kind](path)
         if change is renamed:
-            with pytest.raises(ValueError, match=reason):
+            with pytest.raises(InputError, match=reason):
                 average_states([path])
 
 
@@ -101,11 +102,11 @@ def test_whole_numbers_are_no_weights(saved, tmp_path, kind):
         name, form = dice.choice([*weights]), dice.choice(WHOLE)
         changed = {**weights, name: weights[name].to(form)}
         reason = f"'{name}' is of {form}, not of torch.float32"
-        with pytest.raises(ValueError, match=reason):
+        with pytest.raises(InputError, match=reason):
             check_weights(model, changed)
         if not number:
             torch.save(saved[kind] | {"model": changed}, path)
-            with pytest.raises(ValueError, match=f"{path} does not fit its own options: {reason}"):
+            with pytest.raises(InputError, match=f"{path} does not fit its own options: {reason}"):
                 OPEN[kind](path)
 
 

@@ -10,6 +10,7 @@ import pytest
 import torch
 
 from fairseq_plugins.checkpoints.reading import read_plain, read_state
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.inference.averaging import average_checkpoints
 from fairseq_plugins.pretrained.weights import read_pickle
 
@@ -39,7 +40,7 @@ def test_claims_of_a_tensor_are_compared_with_its_storage(tmp_path, value, messa
     path = save(tmp_path / "a.pt", {"w": value}, _use_new_zipfile_serialization=not older)
     assert torch.load(path, weights_only=True)["model"]["w"].numel() >= HUGE  # torch takes it
     for read in (read_plain, read_state, lambda p: average_checkpoints([p], tmp_path / "out.pt")):
-        with pytest.raises(ValueError, match=message):
+        with pytest.raises(InputError, match=message):
             read(path)
     assert not (tmp_path / "out.pt").exists()
 
@@ -49,7 +50,7 @@ def test_numbers_that_no_model_of_ours_has_are_refused(tmp_path):
     for value in (nested, torch.ones(2, dtype=torch.complex64)):
         path = save(tmp_path / "a.pt", {"w": value})
         assert torch.load(path, weights_only=True)["model"]["w"].numel() >= 2  # torch takes it
-        with pytest.raises(ValueError, match="'model.w' is no plain tensor"):
+        with pytest.raises(InputError, match="'model.w' is no plain tensor"):
             read_state(path)
 
 
@@ -57,10 +58,10 @@ def test_claims_anywhere_in_a_file_are_looked_at(tmp_path):
     for place in ("last_optimizer_state", "extra_state"):
         state = {"model": {}, place: {"deep": [({"w": strided((HUGE,), (0,))},)]}}
         torch.save(state, tmp_path / "a.pt")
-        with pytest.raises(ValueError, match=rf"'{place}\.deep\.0\.0\.w' claims"):
+        with pytest.raises(InputError, match=rf"'{place}\.deep\.0\.0\.w' claims"):
             read_state(tmp_path / "a.pt")
     torch.save({"w": strided((HUGE,), (0,))}, tmp_path / "b.bin")
-    with pytest.raises(ValueError, match="'w' claims"):
+    with pytest.raises(InputError, match="'w' claims"):
         read_pickle(tmp_path / "b.bin")
 
 
@@ -69,7 +70,7 @@ def test_many_tensors_on_one_storage_are_more_than_the_file(tmp_path):
     save(tmp_path / "tied.pt", {"a": table, "b": table, "c": table})  # as translation models do
     assert read_state(tmp_path / "tied.pt")["model"]["b"].shape == (1000, 10)
     save(tmp_path / "many.pt", {f"layers.{i}": table for i in range(50)})
-    with pytest.raises(ValueError, match="its tensors claim 2,000,000 bytes, it has "):
+    with pytest.raises(InputError, match="its tensors claim 2,000,000 bytes, it has "):
         read_state(tmp_path / "many.pt")
 
 
@@ -101,7 +102,7 @@ def test_a_compressed_part_is_refused_before_it_grows(tmp_path):
 
     rewrite(path, bomb)
     assert path.stat().st_size < 1_000_000
-    with pytest.raises(ValueError, match="compressed"):
+    with pytest.raises(InputError, match="compressed"):
         read_plain(path)
 
 
@@ -114,7 +115,7 @@ def test_a_storage_that_claims_more_than_its_part_is_refused(tmp_path):
         return zipfile.ZIP_STORED, claim if name.endswith("data.pkl") else content
 
     rewrite(path, longer)
-    with pytest.raises(ValueError, match=r"a\.pt: refused"):
+    with pytest.raises(InputError, match=r"a\.pt: refused"):
         read_plain(path)
 
 
@@ -122,7 +123,7 @@ def test_a_bare_pickle_with_a_claim_is_refused(tmp_path):
     stream = io.BytesIO()
     pickle.dump({"model": bytearray(3)}, stream, protocol=2)
     (tmp_path / "a.pt").write_bytes(stream.getvalue())
-    with pytest.raises(ValueError, match=r"a\.pt"):
+    with pytest.raises(InputError, match=r"a\.pt"):
         read_state(tmp_path / "a.pt")
 
 

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairseq_plugins.checkpoints.records import close, read_list
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.models._bert_config import BertConfig
 from fairseq_plugins.models._config import SyntaxTransformerConfig
 from fairseq_plugins.tasks import ExtractiveQATask
@@ -61,10 +62,10 @@ def test_defaults_are_values_of_their_own_types(config_class):
 
 
 def test_only_labels_may_be_long():
-    with pytest.raises(ValueError, match="option 'features' is longer than 10,000"):
+    with pytest.raises(InputError, match="option 'features' is longer than 10,000"):
         close({"features": "a" * 10_001}, BertConfig, "here")
     assert close({"labels": "a" * 100_000}, BertConfig, "here")
-    with pytest.raises(ValueError, match="longer than 10,000,000"):
+    with pytest.raises(InputError, match="longer than 10,000,000"):
         close({"labels": "a" * 10_000_001}, BertConfig, "here")
 
 
@@ -72,14 +73,14 @@ def test_layers_and_lists_are_not_endless():
     config = make_dataclass("Config", [("layers", int, 1), ("names", list[str], None)])
     most = {"layers": 1000, "names": ["a"] * 1000}
     assert close(most, config, "here") == most
-    with pytest.raises(ValueError, match="option 'layers' is 1001, expected at most 1,000"):
+    with pytest.raises(InputError, match="option 'layers' is 1001, expected at most 1,000"):
         close({"layers": 1001}, config, "here")
-    with pytest.raises(ValueError, match="option 'names' is of type list, expected a list of str"):
+    with pytest.raises(InputError, match="option 'names' is of type list, expected a list of str"):
         close({"names": ["a"] * 1001}, config, "here")
 
 
 def test_what_omegaconf_takes_for_missing_is_refused():
-    with pytest.raises(ValueError, match=r"here: option 'features' is '\?\?\?', expected text"):
+    with pytest.raises(InputError, match=r"here: option 'features' is '\?\?\?', expected text"):
         close({"features": "???"}, BertConfig, "here")
 
 
@@ -87,7 +88,7 @@ def test_what_omegaconf_takes_for_missing_is_refused():
     "text", ["{}", '"ab"', "5", "null", "[1]", '["a", null]', "[", "[" * 100_000]
 )
 def test_a_list_of_text_is_nothing_else(text):
-    with pytest.raises(ValueError, match="option 'labels' is .*, expected a JSON list of text"):
+    with pytest.raises(InputError, match="option 'labels' is .*, expected a JSON list of text"):
         read_list(text, "labels")
 
 

@@ -12,6 +12,7 @@ from threading import Event
 import pytest
 
 from fairseq_plugins.cli import command, main, subcommands
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.lab.commands import parser_of
 from fairseq_plugins.lab.execution import experiment
 
@@ -129,5 +130,5 @@ def test_raw_data_need_not_be_there_for_a_dry_run(name, monkeypatch) -> None:
     assert "raw" not in module.READ
     with pytest.raises(FileNotFoundError, match="^none: no such file"):
         module.run(parser_of(name).parse_args(typed[:-1]))
-    with pytest.raises(ValueError, match="planned"):
+    with pytest.raises(InputError, match="planned"):
         module.run(parser_of(name).parse_args(typed))

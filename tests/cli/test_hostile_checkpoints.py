@@ -14,6 +14,7 @@ import pytest
 import torch
 from cli.commands import USER_DIR, generate, interactive, run, state_of, train
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.models.syntax_transformer import SyntaxTransformerModel
 
 pytestmark = pytest.mark.slow
@@ -66,7 +67,7 @@ def test_pickled_code_is_refused_everywhere(folder, pickled, tmp_path):
     ]
     for refusal in refusals:
         assert any(word in refusal.err for word in ("refused", "Weights only load failed"))
-    with pytest.raises(ValueError, match="refused: "):
+    with pytest.raises(InputError, match="refused: "):
         SyntaxTransformerModel.from_pretrained(str(path.parent), path.name)
     assert not mark.exists()
     assert not (tmp_path / "average.pt").exists()
@@ -104,7 +105,7 @@ def test_text_that_fairseq_would_evaluate_is_refused(folder, textual, tmp_path):
     ]
     for refusal in refusals:
         assert "transformer_lm" in refusal.err
-    with pytest.raises(ValueError, match="transformer_lm"):
+    with pytest.raises(InputError, match="transformer_lm"):
         SyntaxTransformerModel.from_pretrained(str(path.parent), path.name)
     average = [path, "--output", tmp_path / "average.pt"]
     run("average", *average)  # reads no options: nothing to refuse
@@ -127,7 +128,7 @@ def test_python_refuses_a_task_of_fairseq(model, tmp_path):
     state = state_of(model)
     state["cfg"]["task"]["_name"] = "translation"
     torch.save(state, tmp_path / "checkpoint.pt")
-    with pytest.raises(ValueError, match="'translation'"):
+    with pytest.raises(InputError, match="'translation'"):
         SyntaxTransformerModel.from_pretrained(str(tmp_path), "checkpoint.pt")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fairseq_plugins.cli.main import main
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.lab.plan.allowed import of_training
 
 
@@ -29,5 +30,5 @@ def test_a_mistyped_name_is_refused_with_the_nearest(capsys):
 
 
 def test_a_file_with_a_mistyped_architecture_is_told_the_nearest():
-    with pytest.raises(ValueError, match="like it: bert_sla_minilm"):
+    with pytest.raises(InputError, match="like it: bert_sla_minilm"):
         of_training()["arch"].check("bert_sla_minilmm")

@@ -13,6 +13,7 @@ from coattention_runs import make_runs
 from fairseq_plugins.cli.main import main
 from fairseq_plugins.cli.plot_coattention import described, titled
 from fairseq_plugins.corpora.squad import read
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.inference import coattention
 from fairseq_plugins.inference.coattention import attend
 from fairseq_plugins.inference.question_answering import load
@@ -106,9 +107,9 @@ def test_what_is_not_there_is_refused(runs, reader, split):
         ({"head": 9}, "no head 9"),
         ({"window": 99}, "no window 99"),
     ):
-        with pytest.raises(ValueError, match=said):
+        with pytest.raises(InputError, match=said):
             attend(reader, split, 0, **given)
-    with pytest.raises(ValueError, match="no question has the id 'x'"):
+    with pytest.raises(InputError, match="no question has the id 'x'"):
         coattention.number_of(split, "x")
 
 

@@ -17,6 +17,7 @@ from fairseq_plugins.bundles import translation
 from fairseq_plugins.bundles.ctranslate2_model import Search
 from fairseq_plugins.bundles.index import FILE_NAME, open_bundle
 from fairseq_plugins.bundles.translation import Contents, Translator
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.files import sha256
 from fairseq_plugins.inference import bundle_translation
 from fairseq_plugins.inference.bundle_translation import translate_split
@@ -86,7 +87,7 @@ def test_few_lines(translator):
     assert translator.translate([""]) == [""]
     (one,) = translator.hypotheses(["The dog."], nbest=3)
     assert len({hypothesis.subwords for hypothesis in one}) == 3
-    with pytest.raises(ValueError, match="give a list of lines"):
+    with pytest.raises(InputError, match="give a list of lines"):
         translator.translate("The dog.")
 
 
@@ -291,7 +292,7 @@ def change_index(**values):
     ],
 )
 def test_forged_bundles_are_refused(forged, name, change, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         Translator.open(forged(name, change), threads=1).translate(["The dog."])
 
 
@@ -300,7 +301,7 @@ def test_changed_bundles_are_refused(bundle, tmp_path):
     shutil.copytree(bundle, copy)
     with (copy / "text" / "codes.bpe").open("a") as stream:
         stream.write("x")
-    with pytest.raises(ValueError, match="bytes, but was written with"):
+    with pytest.raises(InputError, match="bytes, but was written with"):
         Translator.open(copy)
     (copy / "text" / "codes.bpe").unlink()
     with pytest.raises(FileNotFoundError, match="codes.bpe is missing"):

@@ -8,6 +8,7 @@ import pytest
 
 from fairseq_plugins.corpora.conllu import parse_block, read_blocks, sentence_id, treebank_words
 from fairseq_plugins.corpora.parallel_text import scan_file
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.text_reading import numbered_lines
 
 FILE = Path("a.conllu")
@@ -90,7 +91,7 @@ def test_words_with_spaces_stay_whole() -> None:
     ],
 )
 def test_bad_rows_are_named(rows, message) -> None:
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         parse(*rows)
 
 
@@ -151,7 +152,7 @@ def test_multiword_token_stands_where_its_parts_stood() -> None:
 def test_heads_that_form_no_tree_are_not_read_or_refused(heads, message) -> None:
     rows = parsed(("1", "Dogs", heads[0]), ("2", "bark", heads[1]))
     assert [*parse(*rows).layers] == ["pos"]
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         heads_of(*rows)
 
 

@@ -13,6 +13,7 @@ from raw_text import RuleParser, rows_of, text_options, word_pieces, write_pretr
 from fairseq_plugins.corpora.conllu_parses import GivenParses, ParseFile
 from fairseq_plugins.corpora.examples import Example
 from fairseq_plugins.data.manifest import TEXT, Manifest
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.prep import engine
 from fairseq_plugins.prep.recipes import text as text_recipe
 from fairseq_plugins.prep.recipes.text import prepare
@@ -206,7 +207,7 @@ def test_parts_of_speech_need_no_heads(raw) -> None:
     ],
 )
 def test_files_and_splits_must_match(values, message, raw) -> None:
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         prepare(options_for(raw, **values))
     assert not (raw / "out").exists()
 
@@ -232,7 +233,7 @@ def test_manifest_says_whose_the_parses_are(raw) -> None:
     assert manifest.annotator["name"] == "conllu"
     assert {"train.conllu", "valid.conllu"} <= manifest.inputs.keys()
     write_conllu(raw / "valid.conllu", [[("a", "DET", 0), ("rose", "NOUN", 1)]])
-    with pytest.raises(ValueError, match="holds another preparation"):
+    with pytest.raises(InputError, match="holds another preparation"):
         prepare(options_for(raw))
     other = prepare(options_for(raw, overwrite=True))
     assert other.annotator_id != manifest.annotator_id
@@ -240,7 +241,7 @@ def test_manifest_says_whose_the_parses_are(raw) -> None:
 
 def test_raw_text_needs_a_pipeline_of_its_own(raw, monkeypatch) -> None:
     manifest = prepare(options_for(raw))
-    with pytest.raises(ValueError, match="prepare it with --spacy-model as well, or predict its"):
+    with pytest.raises(InputError, match="prepare it with --spacy-model as well, or predict its"):
         TextEncoder.from_folder(raw / "out", manifest)
     loaded = []
 

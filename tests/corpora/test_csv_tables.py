@@ -13,6 +13,7 @@ from raw_datasets import write
 
 from fairseq_plugins.corpora.datasets import DATASETS, ReadOptions, read_split
 from fairseq_plugins.corpora.readers.csv_rows import MARKS
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.inference.prediction_inputs import Wanted, read_rows
 
 PARTS = (
@@ -152,7 +153,7 @@ def test_csv_and_tsv_give_the_same_examples(tmp_path) -> None:
     ],
 )
 def test_what_is_no_table_is_named(lines, message, tmp_path) -> None:
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         read(write(tmp_path / "x.csv", lines))
 
 

@@ -11,6 +11,7 @@ from raw_datasets import write
 
 from fairseq_plugins.corpora.datasets import DATASETS, ReadOptions, read_split
 from fairseq_plugins.corpora.readers.split_file import known_label
+from fairseq_plugins.errors import InputError
 
 TEXTS = ("She left.", "教区成立", "كتاب جديد", "🙂🙂", "weiß")
 SPELT = {  # number -> how JSON may write it
@@ -75,7 +76,7 @@ def test_what_is_no_single_value_is_refused(tmp_path) -> None:
 @pytest.mark.parametrize(("first", "second"), [("true", "1"), ("0", "false"), ("2.0", "true")])
 def test_truth_values_among_numbers_are_refused(first, second, tmp_path) -> None:
     path = write(tmp_path / "x.jsonl", rows(['"joy"', first, second]))
-    with pytest.raises(ValueError, match=rf"x.jsonl:3: label {second}, but {first} before: labels"):
+    with pytest.raises(InputError, match=rf"x.jsonl:3: label {second}, but {first} before: labels"):
         read(path)
     assert read(write(path, rows(["true", "false", "true"]))) == ["true", "false", "true"]
     assert read(write(path, rows(["1.0", "2.0"]))) == ["1.0", "2.0"]  # as earlier releases say
@@ -84,7 +85,7 @@ def test_truth_values_among_numbers_are_refused(first, second, tmp_path) -> None
 @pytest.mark.parametrize("value", ['["a"]', "{}", "NaN"])
 def test_ids_of_no_single_value_are_refused(value, tmp_path) -> None:
     path = write(tmp_path / "x.jsonl", ['{"text": "a", "label": 1, "key": ' + value + "}"])
-    with pytest.raises(ValueError, match=r"x.jsonl:1: value "):
+    with pytest.raises(InputError, match=r"x.jsonl:1: value "):
         read(path, id_column="key")
 
 

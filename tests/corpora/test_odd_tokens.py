@@ -12,6 +12,7 @@ from fairseq_plugins.corpora.datasets import DATASETS, ReadOptions, read_split
 from fairseq_plugins.corpora.parallel_text import scan_file
 from fairseq_plugins.corpora.readers.tokens import TokenLayout
 from fairseq_plugins.corpora.role_columns import RoleColumns, read_roles
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.inference.prediction_inputs import Wanted, read_examples
 from fairseq_plugins.text_reading import numbered_lines
 
@@ -94,13 +95,13 @@ def test_labelled_tokens_of_white_space_are_refused_alike(space, tmp_path) -> No
     for separator, name in (("\t", "tab"), (" ", "blank")):
         path = write(tmp_path / f"{name}.txt", ["a", f"{space}{separator}O"])
         path.write_text(f"a{separator}O\n{space}{separator}O\nb{separator}O\n", encoding="utf-8")
-        with pytest.raises(ValueError, match=r".txt:2: word .* is white space.* such as _, in its"):
+        with pytest.raises(InputError, match=r".txt:2: word .* is white space.* such as _, in its"):
             list(read_split(DATASETS["tokens"], "train", path, ReadOptions(separator=name)))
     lines = [(1, "a O"), (2, f"{space} O"), (3, "b O")]
-    with pytest.raises(ValueError, match=r"in:2: .* is no word"):
+    with pytest.raises(InputError, match=r"in:2: .* is no word"):
         list(read_examples(lines, "in", "conll", Wanted(1, ("O", "B-x"))))
     path = write(tmp_path / "roles", ["a (A0*)", f"{space} *", "b *"])
-    with pytest.raises(ValueError, match=r"roles:2: .* no word"):
+    with pytest.raises(InputError, match=r"roles:2: .* no word"):
         list(read_roles(path, RoleColumns()))
 
 
@@ -182,5 +183,5 @@ def test_token_files_of_another_form_say_what_to_type(lines, options, message, t
     path = write(tmp_path / "x", lines)
     for split in ("test", "train" if options.get("separator") != "blank" else "test"):
         found = read_split(DATASETS["tokens"], split, path, ReadOptions(**options))
-        with pytest.raises(ValueError, match=message):
+        with pytest.raises(InputError, match=message):
             list(found)

@@ -17,6 +17,7 @@ from fairseq_plugins.corpora.datasets import (
     label_names,
     read_split,
 )
+from fairseq_plugins.errors import InputError
 
 
 def said(example) -> Made:
@@ -69,7 +70,7 @@ def test_bytes_that_are_no_utf8_are_named(name, tmp_path) -> None:
     lines = path.read_bytes().split(b"\n")
     lines[-2] += b"\xe4"
     path.write_bytes(b"\n".join(lines))
-    with pytest.raises(ValueError, match=rf"{path.name}:{len(lines) - 1}: byte .* valid UTF-8"):
+    with pytest.raises(InputError, match=rf"{path.name}:{len(lines) - 1}: byte .* valid UTF-8"):
         list(read_split(DATASETS[name], split, path))
 
 
@@ -108,16 +109,16 @@ def test_splits_may_lack(tmp_path) -> None:
 
 
 def test_unknown_dataset_names_the_choices() -> None:
-    with pytest.raises(ValueError, match="unknown dataset 'colla'; choices: cola, sst2"):
+    with pytest.raises(InputError, match="unknown dataset 'colla'; choices: cola, sst2"):
         get_dataset("colla")
 
 
 def test_file_without_examples_is_refused(tmp_path) -> None:
     path = write(tmp_path / "dev.tsv", ["index\tsentence1\tsentence2\tlabel"])
-    with pytest.raises(ValueError, match="no examples of split 'valid'"):
+    with pytest.raises(InputError, match="no examples of split 'valid'"):
         list(read_split(DATASETS["rte"], "valid", path))
     path.write_bytes(b"")
-    with pytest.raises(ValueError, match="no examples"):
+    with pytest.raises(InputError, match="no examples"):
         list(read_split(DATASETS["wnut17"], "valid", path))
 
 
@@ -126,7 +127,7 @@ def test_reading_is_lazy(tmp_path) -> None:
     path = write(tmp_path / "x.tsv", ["index\tsentence1\tsentence2\tlabel", *rows, "broken"])
     examples = read_split(DATASETS["rte"], "train", path)
     assert [next(examples).id for _ in range(3)] == ["0", "1", "2"]
-    with pytest.raises(ValueError, match=r"x.tsv:5: found 1 columns, expected 4"):
+    with pytest.raises(InputError, match=r"x.tsv:5: found 1 columns, expected 4"):
         next(examples)
 
 
@@ -165,7 +166,7 @@ def test_rows_without_majority_are_dropped_and_counted(tmp_path) -> None:
     ],
 )
 def test_bad_options_are_refused(values, message) -> None:
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         ReadOptions(**values)
 
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from raw_datasets import write
 
 from fairseq_plugins.corpora.datasets import DATASETS, ReadOptions, read_split
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.evaluation.labeling import entities
 
 REST = "|||R:X|||y|||REQUIRED|||-NONE-|||"
@@ -43,7 +44,7 @@ def test_annotators_are_chosen(tmp_path) -> None:
     edits = [(0, 1, 0), (2, 3, 1)]
     assert labels_of(tmp_path, edits) == "icccc"
     assert labels_of(tmp_path, edits, annotator=1) == "ccicc"
-    with pytest.raises(ValueError, match=r"x.m2: no edits of annotator 2; those of 0, 1 are there"):
+    with pytest.raises(InputError, match=r"x.m2: no edits of annotator 2; those of 0, 1 are there"):
         labels_of(tmp_path, edits, annotator=2)
 
 
@@ -100,7 +101,7 @@ def test_falko_merlins_labels_are_those_of_its_token_files(tmp_path, edits, labe
     ],
 )
 def test_bad_m2_is_named(lines, message, tmp_path) -> None:
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         read("token_errors", write(tmp_path / "x.m2", lines))
 
 
@@ -156,7 +157,7 @@ def test_typed_labels_are_spans_of_what_is_wrong(tmp_path_factory, drawn) -> Non
 def test_token_files_may_have_the_six_types(tmp_path) -> None:
     path = write(tmp_path / "x.tsv", ["He\tO", "go\tB-R", "", "a\tB-M"])
     assert [x.word_labels for x in read("fce_typed", path)] == [("O", "B-R"), ("B-M",)]
-    with pytest.raises(ValueError, match=r"x.tsv:2.*I-M"):
+    with pytest.raises(InputError, match=r"x.tsv:2.*I-M"):
         read("fce_typed", write(tmp_path / "x.tsv", ["He\tO", "go\tI-M"]))
 
 
@@ -212,7 +213,7 @@ def test_cged_something_may_lack_at_the_end(tmp_path) -> None:
     ],
 )
 def test_bad_cged_blocks_are_named(lines, message, tmp_path) -> None:
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         read("cged", write(tmp_path / "x.xml", lines))
 
 
@@ -247,13 +248,13 @@ def test_cged_sentences_without_truth_are_counted(tmp_path) -> None:
 def test_bad_cged_truths_are_named(truth, message, tmp_path) -> None:
     path = write(tmp_path / "a_Input.txt", INPUTS)
     write(tmp_path / "a_Truth.txt", truth)
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         read("cged", path, "test")
 
 
 def test_bad_cged_inputs_are_named(tmp_path) -> None:
     path = write(tmp_path / "a_Input.txt", [*INPUTS, "\u706f"])
-    with pytest.raises(ValueError, match=r"a_Input.txt:3: expected \(sid=ID\)<TAB>text"):
+    with pytest.raises(InputError, match=r"a_Input.txt:3: expected \(sid=ID\)<TAB>text"):
         read("cged", path, "test")
-    with pytest.raises(ValueError, match=r"no truth file beside it, but split 'train' must have"):
+    with pytest.raises(InputError, match=r"no truth file beside it, but split 'train' must have"):
         read("cged", path, "train")

@@ -14,6 +14,7 @@ from fairseq_plugins.corpora.readers.expected import (
     json_file,
     json_objects,
 )
+from fairseq_plugins.errors import InputError
 
 RTE = ("entailment", "not_entailment")
 NLI = ("entailment", "neutral", "contradiction")
@@ -55,14 +56,14 @@ def test_a_label_is_called_as_the_model_calls_it(written, labels, found):
     ],
 )
 def test_a_label_of_no_meaning_to_the_model_is_refused(written, labels):
-    with pytest.raises(ValueError, match=f"x:1: gold label '{written}' is none of the model's"):
+    with pytest.raises(InputError, match=f"x:1: gold label '{written}' is none of the model's"):
         expected(labels).label(written, "x:1")
 
 
 @pytest.mark.parametrize("written", [None, "", " "])
 @pytest.mark.parametrize("target", ["classes", "score"])
 def test_no_label_is_refused(written, target):
-    with pytest.raises(ValueError, match="x:1: no gold label"):
+    with pytest.raises(InputError, match="x:1: no gold label"):
         expected(target=target).label(written, "x:1")
 
 
@@ -70,7 +71,7 @@ def test_scores_stay_as_they_are_written():
     measure = expected((), "score")
     assert [measure.label(one, "x:1") for one in ("3.50", 2, "-1e3")] == ["3.50", "2", "-1e3"]
     for written in ("a", "nan", "inf", "1_0"):
-        with pytest.raises(ValueError, match=f"x:1: score '{written}' is no finite number"):
+        with pytest.raises(InputError, match=f"x:1: score '{written}' is no finite number"):
             measure.label(written, "x:1")
 
 
@@ -105,7 +106,7 @@ def test_an_example_has_its_texts_label_and_line():
     ],
 )
 def test_other_texts_than_the_model_reads_are_refused(texts, sentences, told):
-    with pytest.raises(ValueError, match=f"^{told}$"):
+    with pytest.raises(InputError, match=f"^{told}$"):
         expected(sentences=sentences).example(("7", texts, "1"), "x:1")
 
 
@@ -114,7 +115,7 @@ def test_lines_of_json_come_with_their_numbers(tmp_path):
     path.write_text('{"a": 1}\n\n \n{"a": 2}\n')
     assert [*json_objects(path)] == [(1, {"a": 1}), (4, {"a": 2})]
     path.write_text('{"a": 1}\n[2]\n')
-    with pytest.raises(ValueError, match=r"json:2: expected a JSON object, found '\[2\]'"):
+    with pytest.raises(InputError, match=r"json:2: expected a JSON object, found '\[2\]'"):
         [*json_objects(path)]
 
 
@@ -131,7 +132,7 @@ def test_a_file_of_other_json_is_refused(tmp_path, text, told):
     with pytest.raises(FileNotFoundError, match="no such file"):
         json_file(path)
     path.write_text(text)
-    with pytest.raises(ValueError, match=told):
+    with pytest.raises(InputError, match=told):
         json_file(path)
     path.write_text('{"a": [1]}')
     assert json_file(path) == {"a": [1]}
@@ -141,9 +142,9 @@ def test_both_files_hold_the_same_examples():
     before, after = Path("before"), Path("after")
     one, two = Example("1", ("a",), line=4), Example("2", ("b",), line=5)
     check_same_pairs([one, two], [one, two], (before, after))
-    with pytest.raises(ValueError, match="after:5: id '2', but before:4 has '1'"):
+    with pytest.raises(InputError, match="after:5: id '2', but before:4 has '1'"):
         check_same_pairs([one, two], [two, one], (before, after))
-    with pytest.raises(ValueError, match="after has 1 examples, before 2: they must hold"):
+    with pytest.raises(InputError, match="after has 1 examples, before 2: they must hold"):
         check_same_pairs([one, two], [one], (before, after))
-    with pytest.raises(ValueError, match="after has 2 examples, before 1: they must hold"):
+    with pytest.raises(InputError, match="after has 2 examples, before 1: they must hold"):
         check_same_pairs([one], [one, two], (before, after))

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from raw_datasets import find_splits_of, write, write_raw
 
 from fairseq_plugins.corpora.datasets import DATASETS, ReadOptions, read_split
+from fairseq_plugins.errors import InputError
 
 RTE = "index\tsentence1\tsentence2\tlabel"
 STS = "index\tsentence1\tsentence2\tscore"
@@ -49,7 +50,7 @@ def read(name: str, path, split: str = "train", dropped=None, **options) -> list
     ],
 )
 def test_bad_rows_are_named(name, rows, message, tmp_path) -> None:
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         read(name, write(tmp_path / "x.tsv", rows))
 
 
@@ -93,7 +94,7 @@ def test_last_line_needs_no_end(tmp_path) -> None:
 def test_labels_may_lack_in_test_splits_only(split, tmp_path) -> None:
     path = write(tmp_path / "x.tsv", [RTE, "7\ta\tb\tentailment", "8\ta\tb\t"])
     assert [(x.id, x.label) for x in read("rte", path, split)] == [("7", "entailment"), ("8", None)]
-    with pytest.raises(ValueError, match="x.tsv:3: no label"):
+    with pytest.raises(InputError, match="x.tsv:3: no label"):
         read("rte", path, "valid_mismatched")
 
 
@@ -101,7 +102,7 @@ def test_empty_sentences_are_skipped_on_request(tmp_path) -> None:
     rows = ["0\ta\tb\tentailment", "1\t\tb\tentailment", "2\ta\tb"]
     path = write(tmp_path / "x.tsv", [RTE, *rows])
     dropped: Counter[str] = Counter()
-    with pytest.raises(ValueError, match="x.tsv:4: found 3 columns"):
+    with pytest.raises(InputError, match="x.tsv:4: found 3 columns"):
         read("rte", path, on_empty="skip")
     assert len(read("rte", path, dropped=dropped, on_empty="skip", on_bad_row="skip")) == 1
     assert dropped == {"empty sentences": 1, "malformed rows": 1}
@@ -113,7 +114,7 @@ def test_broken_rows_of_quora_are_passed_over_but_in_test(tmp_path) -> None:
     dropped: Counter[str] = Counter()
     assert [x.id for x in read("qqp", path, dropped=dropped)] == ["1"]
     assert dropped == {"empty sentences": 1, "malformed rows": 1}
-    with pytest.raises(ValueError, match="x.tsv:3: found 1 columns, expected 6"):
+    with pytest.raises(InputError, match="x.tsv:3: found 1 columns, expected 6"):
         read("qqp", path, "test")
 
 
@@ -186,13 +187,13 @@ def test_own_columns_have_the_names_one_gives(tmp_path) -> None:
 )
 def test_unknown_columns_and_labels_are_named(options, message, tmp_path) -> None:
     path = write(tmp_path / "x.tsv", ["text\tlabel", "a\t0"])
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         read("plain", path, **options)
 
 
 def test_commas_in_the_place_of_tabs_are_recognised(tmp_path) -> None:
     path = write(tmp_path / "x.tsv", ["text,label", "a,0"])
-    with pytest.raises(ValueError, match=r"x.tsv:1: no column 'text'.*; .* looks like CSV"):
+    with pytest.raises(InputError, match=r"x.tsv:1: no column 'text'.*; .* looks like CSV"):
         read("plain", path)
 
 
@@ -211,13 +212,13 @@ def test_commas_in_the_place_of_tabs_are_recognised(tmp_path) -> None:
 )
 def test_bad_json_lines_are_named(line, message, tmp_path) -> None:
     good = '{"text": "a", "label": "1"}'
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         read("plain", write(tmp_path / "x.jsonl", [good, line, good]))
 
 
 @pytest.mark.parametrize("lines", [['[{"text": "a", "label": 1}]'], ["[", '{"text": "a"}', "]"]])
 def test_an_array_says_how_json_lines_are_made_of_it(lines, tmp_path) -> None:
-    with pytest.raises(ValueError, match=r"x.json:1: .*: JSON lines hold one object a line \(jq"):
+    with pytest.raises(InputError, match=r"x.json:1: .*: JSON lines hold one object a line \(jq"):
         read("plain", write(tmp_path / "x.json", lines))
 
 
@@ -231,7 +232,7 @@ def test_own_ids_may_not_occur_twice(suffix, tmp_path) -> None:
         lines = [json.dumps(dict(zip(names, row))) for row in rows]
     path, first = write(tmp_path / f"x.{suffix}", lines), 1 + (suffix == "tsv")
     message = rf"x.{suffix}:{first + 2}: id 'u1' is in line {first} already"
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         read("plain", path, "test", id_column="uid")
     dropped: Counter[str] = Counter()
     found = read("plain", path, dropped=dropped, id_column="uid", on_bad_row="skip")
@@ -271,5 +272,5 @@ def test_json_numbers_are_labels(tmp_path) -> None:
 def test_values_that_no_table_could_hold_are_named(line, message, tmp_path) -> None:
     """Labels stand one a line in ``labels.txt``, ids in columns of predictions."""
     path = write(tmp_path / "x.jsonl", ['{"text": "a", "label": "x", "id": 0}', line])
-    with pytest.raises(ValueError, match=f"x.jsonl:2: {message}"):
+    with pytest.raises(InputError, match=f"x.jsonl:2: {message}"):
         read("plain", path, id_column="id")

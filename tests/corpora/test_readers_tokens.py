@@ -9,6 +9,7 @@ from raw_datasets import iob1, write
 
 from fairseq_plugins.corpora.datasets import DATASETS, ReadOptions, read_split, token_layout
 from fairseq_plugins.corpora.readers.tokens import iob2
+from fairseq_plugins.errors import InputError
 
 
 def read(name: str, path, split: str = "train", **options) -> list:
@@ -81,9 +82,9 @@ def test_a_column_of_a_layer_is_no_label(tmp_path) -> None:
     (unknown,) = read("tokens", bare, "test", layer_columns="role=2")
     assert known.values == unknown.values == {"given.role": ("subj", "pred")}
     assert (known.word_labels, unknown.word_labels) == (("B", "O"), None)
-    with pytest.raises(ValueError, match="found no label column"):
+    with pytest.raises(InputError, match="found no label column"):
         read("tokens", bare, layer_columns="role=2")
-    with pytest.raises(ValueError, match="--layer-columns 'role=3': role is there twice"):
+    with pytest.raises(InputError, match="--layer-columns 'role=3': role is there twice"):
         read("tokens", labelled, layer_columns="role=2,role=3")
 
 
@@ -108,7 +109,7 @@ def test_violations_of_iob2_stay_outside_conll_2003(tmp_path) -> None:
     ],
 )
 def test_bad_lines_are_named(name, lines, message, tmp_path) -> None:
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         read(name, write(tmp_path / "x", lines))
 
 
@@ -120,7 +121,7 @@ def test_words_alone_are_a_test_file(tmp_path) -> None:
 
 def test_half_a_sentence_without_labels_is_refused(tmp_path) -> None:
     path = write(tmp_path / "x", ["a\tc", "b\t"])
-    with pytest.raises(ValueError, match="x:2: a word without a label in a sentence with labels"):
+    with pytest.raises(InputError, match="x:2: a word without a label in a sentence with labels"):
         read("fce", path, "test")
 
 
@@ -139,7 +140,7 @@ def test_own_columns_are_numbered_from_either_end(tmp_path) -> None:
 @pytest.mark.parametrize("options", [{"token_column": 6}, {"tag_column": -6}])
 def test_columns_that_are_not_there_are_named(options, tmp_path) -> None:
     path = write(tmp_path / "x.conll", ["1 NN a O _"])
-    with pytest.raises(ValueError, match=r"x.conll:1: found 5 columns, so there is no column -?6"):
+    with pytest.raises(InputError, match=r"x.conll:1: found 5 columns, so there is no column -?6"):
         read("tokens", path, separator="blank", **options)
 
 
@@ -155,13 +156,13 @@ def test_msra_tags_are_checked(tmp_path) -> None:
     for piece in ("\u5317/xx", "/ns"):
         path = write(tmp_path / "train1.txt", ["\u5f53/o", f"\u5f53/o {piece}"])
         told = rf"train1.txt:2: expected word/tag with a tag of o, nr.*found '{piece}'"
-        with pytest.raises(ValueError, match=told):
+        with pytest.raises(InputError, match=told):
             read("msra_ner", path)
 
 
 def test_labels_of_words_have_no_blanks(tmp_path) -> None:
     path = write(tmp_path / "x.conll", ["a\tB-x y"])
-    with pytest.raises(ValueError, match=r"x.conll:1: label 'B-x y' holds .* a blank"):
+    with pytest.raises(InputError, match=r"x.conll:1: label 'B-x y' holds .* a blank"):
         read("tokens", path)
 
 
@@ -194,5 +195,5 @@ def test_further_columns_are_further_levels_of_labels(tmp_path):
     ],
 )
 def test_columns_that_are_no_levels_are_refused(tmp_path, options, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         nested(tmp_path / "a.tsv", **options)

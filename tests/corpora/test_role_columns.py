@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairseq_plugins.corpora.role_columns import RoleColumns, read_roles
+from fairseq_plugins.errors import InputError
 
 BRACKETS = """\
 Anna (A0*   *
@@ -99,5 +100,5 @@ def test_labels_survive_brackets(tmp_path_factory, drawn) -> None:
     ],
 )
 def test_other_files_are_refused(tmp_path, text, given_columns, message) -> None:
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         read(tmp_path, text, **given_columns)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from squad_files import paragraph, question, toy_squad, write_squad
 
 from fairseq_plugins.corpora.squad import GoldAnswer, Paragraph, Question, dump, read
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.evaluation.squad_files import read_gold, read_ids
 
 CONTEXT = "Mara built a mill in Lund. Otto sold it."
@@ -114,7 +115,7 @@ AT_Q, NAMED = r"data\[0\].paragraphs\[0\].qas\[0\]", r" \(id 'q1'\)"
 def test_bad_entries_are_named(place, value, message, body, tmp_path) -> None:
     _change(body, place, value)
     (tmp_path / "squad.json").write_text(json.dumps(body))
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         read(tmp_path / "squad.json")
 
 
@@ -131,7 +132,7 @@ def test_bad_entries_are_named(place, value, message, body, tmp_path) -> None:
 )
 def test_bad_json_is_named(content, message, tmp_path) -> None:
     (tmp_path / "bad.json").write_bytes(content)
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         read(tmp_path / "bad.json")
 
 

@@ -17,6 +17,7 @@ from prepared_text import make_model
 from torch.nn import functional
 
 from fairseq_plugins.criterions import ExtractiveQACriterion
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.evaluation import squad
 from fairseq_plugins.evaluation.answers import decode
 from fairseq_plugins.nn.span_search import best_spans
@@ -252,7 +253,7 @@ def test_validation_without_texts_is_refused(dataset):
     batch = batch_of(dataset, range(4))
     del batch["passages"]
     criterion()(Echo().train(), batch)
-    with pytest.raises(ValueError, match="it can be validated if --valid-subset names it"):
+    with pytest.raises(InputError, match="it can be validated if --valid-subset names it"):
         criterion()(Echo().eval(), batch)
 
 

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from torch.nn import functional
 
 from fairseq_plugins.criterions import SequenceLabelingCriterion, TextClassificationCriterion
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.evaluation.metrics import score
 
 LABELS = {
@@ -287,13 +288,13 @@ def test_split_without_labels_is_refused():
     golds, logits = data_of("classes", 3, 0)
     sample = sample_of("classes", golds, logits, range(3))
     del sample["target"]
-    with pytest.raises(ValueError, match="has no labels: training and metrics need gold labels"):
+    with pytest.raises(InputError, match="has no labels: training and metrics need gold labels"):
         criterion_of("classes")(Echo(), sample)
 
 
 def test_another_task_is_refused():
     task = SimpleNamespace(NAME="translation")
-    with pytest.raises(ValueError, match="--criterion sequence_labeling needs --task sequence"):
+    with pytest.raises(InputError, match="--criterion sequence_labeling needs --task sequence"):
         SequenceLabelingCriterion(task)
 
 

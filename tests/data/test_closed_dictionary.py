@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairseq_plugins.data.dictionaries import ClosedDictionary
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.pretrained.vocabulary import Vocabulary
 
 SPECIALS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
@@ -74,11 +75,11 @@ def dictionary() -> ClosedDictionary:
 def test_dictionary_is_closed(dictionary) -> None:
     size = len(dictionary)
     assert dictionary.add_symbol("the") == dictionary.index("the")
-    with pytest.raises(ValueError, match="closed: cannot add 'new'"):
+    with pytest.raises(InputError, match="closed: cannot add 'new'"):
         dictionary.add_symbol("new")
-    with pytest.raises(ValueError, match="closed"):
+    with pytest.raises(InputError, match="closed"):
         dictionary.add_symbol("the", overwrite=True)
-    with pytest.raises(ValueError, match="closed: cannot add '<s>'"):
+    with pytest.raises(InputError, match="closed: cannot add '<s>'"):
         dictionary.update(Dictionary())
     dictionary.finalize(padding_factor=8)
     dictionary.pad_to_multiple_(8)
@@ -99,11 +100,11 @@ def test_files_that_are_no_vocabulary_are_named(tmp_path) -> None:
     with pytest.raises(FileNotFoundError, match="nowhere.txt: no such vocabulary"):
         ClosedDictionary.load(tmp_path / "nowhere.txt")
     path = write(tmp_path / "v.txt", ["[PAD]", "[UNK]", "a"])
-    with pytest.raises(ValueError, match=r"v.txt is no vocabulary of bert: it lacks \[CLS\], "):
+    with pytest.raises(InputError, match=r"v.txt is no vocabulary of bert: it lacks \[CLS\], "):
         ClosedDictionary.load(path)
     path.write_bytes(b"[PAD]\n\xff\n")
-    with pytest.raises(ValueError, match="v.txt:2: .* not valid UTF-8"):
+    with pytest.raises(InputError, match="v.txt:2: .* not valid UTF-8"):
         ClosedDictionary.load(path)
     path.write_bytes(b"")
-    with pytest.raises(ValueError, match="lacks"):
+    with pytest.raises(InputError, match="lacks"):
         ClosedDictionary.load(path)

@@ -20,6 +20,7 @@ from prepared_text import IDS, make_model, pieces_of
 
 from fairseq_plugins.data.rows import Rows
 from fairseq_plugins.data.text_columns import Gold
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.evaluation.entity_spans import NESTED, found_spans, kept_spans
 from fairseq_plugins.nn.entity_spans import pairs_of, span_scores
 
@@ -130,7 +131,7 @@ def test_answers_do_not_hang_on_batch_or_padding(places, limit):
 def test_layers_of_the_question_are_read(places, tmp_path):
     """Features and trees of both sides; of other questions the answers are others."""
     task = make_task(places[0], places[2], spacy_model=None)
-    with pytest.raises(ValueError, match="was prepared without"):
+    with pytest.raises(InputError, match="was prepared without"):
         make_model(task, "bert_sla_tiny", entity_match="linear")
 
 
@@ -142,7 +143,7 @@ def test_gold_of_another_number_of_labels_is_refused(places, lost):
     rows[1] = rows[1][:-lost]
     found = Gold("word_labels", Rows.of(rows))
     message = rf"example 2 .* has {2 * count - lost} labels for {count} words of 2 labels each"
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         type(dataset)([dataset.sentence], dataset.form, gold=found, **known_of(dataset))
 
 

@@ -7,6 +7,7 @@ from prepared import PAIR, prepare, random_pairs
 
 from fairseq_plugins.data.factor_streams import check_split, split_parts
 from fairseq_plugins.data.streams import stream_prefix, write_stream
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.syntax.layers import layers_of
 
 TEXT = ("a b Cat", "dog", "E fox")  # rows of 4, 2 and 3 ids with </s>
@@ -38,26 +39,26 @@ def test_missing_stream(folder):
 
 def test_fewer_rows(folder):
     overwrite(folder, [[2, 2, 2, 1], [2, 1]])
-    with pytest.raises(ValueError, match=r"en\.pos holds 2 lines, but .*en-de\.en holds 3"):
+    with pytest.raises(InputError, match=r"en\.pos holds 2 lines, but .*en-de\.en holds 3"):
         check(folder)
 
 
 def test_fewer_targets(folder):
     overwrite(folder, [[4, 2]], "de")
-    with pytest.raises(ValueError, match=r"en-de\.de holds 1 lines, but .*en-de\.en holds 3"):
+    with pytest.raises(InputError, match=r"en-de\.de holds 1 lines, but .*en-de\.en holds 3"):
         check(folder)
 
 
 def test_shorter_row_names_its_line(folder):
     overwrite(folder, [[2, 2, 2, 1], [2, 1], [2, 1]])
-    with pytest.raises(ValueError, match=r"en\.pos, line 3: 2 ids for the 3 tokens"):
+    with pytest.raises(InputError, match=r"en\.pos, line 3: 2 ids for the 3 tokens"):
         check(folder)
 
 
 @pytest.mark.parametrize("value", [19, 200, 0])
 def test_id_outside_the_inventory_names_its_line_and_value(folder, value):
     overwrite(folder, [[2, 2, 2, 1], [value, 1], [2, 2, 1]])
-    with pytest.raises(ValueError, match=rf"line 2: id {value} is no value .*'pos'.* 1 to 18"):
+    with pytest.raises(InputError, match=rf"line 2: id {value} is no value .*'pos'.* 1 to 18"):
         check(folder)
 
 
@@ -69,12 +70,12 @@ def test_largest_id_passes(folder):
 def test_cut_binary(folder):
     path = folder / "train.en-de.en.case.bin"
     path.write_bytes(path.read_bytes()[:-2])
-    with pytest.raises(ValueError, match=r"case\.bin has 7 bytes, but its index says 9"):
+    with pytest.raises(InputError, match=r"case\.bin has 7 bytes, but its index says 9"):
         check(folder)
 
 
 def test_manifest_of_other_data(folder):
-    with pytest.raises(ValueError, match="holds 3 lines, but the manifest says 4"):
+    with pytest.raises(InputError, match="holds 3 lines, but the manifest says 4"):
         check(folder, lines=4)
 
 

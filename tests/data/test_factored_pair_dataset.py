@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from prepared import batches, dictionary_of, features_of, make_task, prepare, random_pairs
 
 from fairseq_plugins.data.factored_pair_dataset import FactoredPairDataset, place_factors
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.syntax.labels import PAD_ID, SPECIAL_ID
 from fairseq_plugins.syntax.layers import LAYERS
 
@@ -168,13 +169,13 @@ def test_each_epoch_makes_its_own_batches(folder):
 def test_features_of_another_length_are_refused():
     tokens = torch.tensor([[1, 5, 6, 2], [5, 6, 7, 2]])
     rows = [torch.ones(3, 1), torch.ones(3, 1)]
-    with pytest.raises(ValueError, match="sentence 41 has 4 tokens, but 3 features"):
+    with pytest.raises(InputError, match="sentence 41 has 4 tokens, but 3 features"):
         place_factors(tokens, rows, pad=1, ids=[40, 41])
 
 
 def test_another_number_of_rows_is_refused():
     dataset = dataset_of([3, 4]).dataset
-    with pytest.raises(ValueError, match="2 sentences, but 1 rows"):
+    with pytest.raises(InputError, match="2 sentences, but 1 rows"):
         FactoredPairDataset(dataset, [torch.ones(3, 1)])
 
 

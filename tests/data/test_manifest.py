@@ -7,6 +7,7 @@ import json
 import pytest
 
 from fairseq_plugins.data.manifest import FILE_NAME, Manifest
+from fairseq_plugins.errors import InputError
 
 
 @pytest.fixture
@@ -69,7 +70,7 @@ def test_unfinished_folder_says_what_to_do(tmp_path) -> None:
 )
 def test_file_that_is_no_manifest_is_refused(text, message, tmp_path) -> None:
     (tmp_path / FILE_NAME).write_text(text)
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         Manifest.load(tmp_path)
 
 
@@ -86,7 +87,7 @@ def test_manifest_that_does_not_fit_is_refused(change, message, manifest, tmp_pa
     manifest.save(tmp_path)
     body = json.loads((tmp_path / FILE_NAME).read_text())
     (tmp_path / FILE_NAME).write_text(json.dumps(body | change))
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         Manifest.load(tmp_path)
 
 
@@ -95,7 +96,7 @@ def test_manifest_that_lacks_a_field_is_refused(manifest, tmp_path) -> None:
     body = json.loads((tmp_path / FILE_NAME).read_text())
     del body["segmentation"]
     (tmp_path / FILE_NAME).write_text(json.dumps(body))
-    with pytest.raises(ValueError, match="segmentation"):
+    with pytest.raises(InputError, match="segmentation"):
         Manifest.load(tmp_path)
 
 
@@ -111,25 +112,25 @@ def test_names_that_lead_out_of_the_folder_are_refused(manifest, tmp_path, name,
     else:
         manifest.source_lang = name
     manifest.save(tmp_path)
-    with pytest.raises(ValueError, match="no plain file name"):
+    with pytest.raises(InputError, match="no plain file name"):
         Manifest.load(tmp_path)
 
 
 def test_nested_entries_that_lack_a_part_are_refused(manifest, tmp_path) -> None:
     del manifest.segmentation["target"]["tokenizer"]
     manifest.save(tmp_path)
-    with pytest.raises(ValueError, match="segmentation lacks 'target'"):
+    with pytest.raises(InputError, match="segmentation lacks 'target'"):
         Manifest.load(tmp_path)
     manifest.segmentation["target"] |= {"tokenizer": ["moses"]}
     manifest.save(tmp_path)
-    with pytest.raises(ValueError, match=r"of 'target' says \['moses'\] for 'tokenizer'"):
+    with pytest.raises(InputError, match=r"of 'target' says \['moses'\] for 'tokenizer'"):
         Manifest.load(tmp_path)
     manifest.segmentation, splits, manifest.splits = {}, manifest.splits, {}
     manifest.save(tmp_path)
-    with pytest.raises(ValueError, match="segmentation lacks 'source'"):  # of a run as well
+    with pytest.raises(InputError, match="segmentation lacks 'source'"):  # of a run as well
         Manifest.load(tmp_path)
     manifest.splits = splits
     manifest.splits["train"].pop("lines")
     manifest.save(tmp_path)
-    with pytest.raises(ValueError, match="'train' lacks its counts"):
+    with pytest.raises(InputError, match="'train' lacks its counts"):
         Manifest.load(tmp_path)

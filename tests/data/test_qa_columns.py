@@ -14,6 +14,7 @@ from fairseq_plugins.data.passages import Texts
 from fairseq_plugins.data.qa_columns import QuestionColumns
 from fairseq_plugins.data.rows import Rows
 from fairseq_plugins.data.text_folders import read_questions
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.pretrained.families import RowFormat
 from fairseq_plugins.syntax.layers import layers_of
 
@@ -131,7 +132,7 @@ def first_answerable():
 def test_streams_that_disagree_are_refused(folder, name, change, message):
     longest = len(offsets_of(passages(8)[0].context))
     stream(folder / "train", name, change(rows_of(folder, name), longest))
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         read(folder)
 
 
@@ -149,7 +150,7 @@ def test_numbers_below_zero_are_refused(folder, name, first, message):
     rows = rows_of(folder, name)
     rows[0] = [*first, *(rows[0][2:] if name == "offsets1" else [])]
     stream(folder / "train", name, rows, ids=2**31)
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         read(folder)
 
 
@@ -159,7 +160,7 @@ def test_wordpieces_that_no_vocabulary_has_are_refused(folder):
         side.tokens.values.max() for side in (read(folder).questions, read(folder).contexts)
     )
     read_questions(folder, manifest, "train", (), pieces=greatest + 1)
-    with pytest.raises(ValueError, match=f"id {greatest} is no wordpiece of the vocabulary"):
+    with pytest.raises(InputError, match=f"id {greatest} is no wordpiece of the vocabulary"):
         read_questions(folder, manifest, "train", (), pieces=greatest)
 
 
@@ -205,7 +206,7 @@ def test_damaged_texts_are_refused(folder, name, change, message):
     path = folder / f"train.{name}.jsonl"
     lines = path.read_text().splitlines()
     path.write_text("".join(f"{line}\n" for line in change(lines)))
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         texts_of(folder)
     path.unlink()
     with pytest.raises(FileNotFoundError, match=f"{name}.jsonl is missing"):
@@ -217,7 +218,7 @@ def test_unparsed_passage_of_raw_text_is_named_by_its_question():
     lost = encode(["by"])
     del lost.layers["heads"]
     offsets = [np.array(offsets_of(text)) for text in ("by night", "by")]
-    with pytest.raises(ValueError, match="the passage of question 1 was not parsed"):
+    with pytest.raises(InputError, match="the passage of question 1 was not parsed"):
         QuestionColumns.of([side, side], [side, lost], [0, 1], offsets, names=["heads"])
 
 

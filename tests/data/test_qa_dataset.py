@@ -16,6 +16,7 @@ from fairseq_plugins.data.passages import Texts
 from fairseq_plugins.data.qa_columns import QuestionColumns, SpanGold
 from fairseq_plugins.data.qa_dataset import QuestionDataset
 from fairseq_plugins.data.text_items import WINDOWS, InputFormat
+from fairseq_plugins.errors import InputError
 
 CLS, SEP, PAD = 1, 2, 0
 ASKED, TOLD = 100, 1000  # the first wordpiece of a question and of a passage
@@ -152,7 +153,7 @@ def test_questions_without_gold_leave_a_split_without_targets():
 def test_a_question_that_leaves_no_room_is_refused():
     dataset_of([(5, 4, UNANSWERABLE, None)], limit=9, longest_question=5)
     message = "example 1 has a question of 6 wordpieces: in 9 tokens, .*a smaller --max-query"
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         dataset_of([(2, 4, 1, None), (9, 4, 1, None)], limit=9, longest_question=6)
 
 

@@ -15,6 +15,7 @@ from fairseq_plugins.data.factor_streams import (
     open_factors,
 )
 from fairseq_plugins.data.streams import stream_prefix, write_stream
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.syntax.labels import SPECIAL_ID
 from fairseq_plugins.syntax.layers import layers_of
 from fairseq_plugins.syntax.tree import shortened_columns
@@ -61,7 +62,7 @@ def test_sound_trees_pass(at_once, monkeypatch) -> None:
 )
 def test_heads_that_form_no_tree(heads, line, message, at_once, monkeypatch) -> None:
     monkeypatch.setattr(factor_streams, "ROWS_AT_ONCE", at_once)
-    with pytest.raises(ValueError, match=rf"x\.heads, line {line}: .*{message}.*prepare the"):
+    with pytest.raises(InputError, match=rf"x\.heads, line {line}: .*{message}.*prepare the"):
         check(heads=heads)
 
 
@@ -69,7 +70,7 @@ def test_heads_that_form_no_tree(heads, line, message, at_once, monkeypatch) -> 
     ("place", "value", "line"), [((0, 0), 2, 1), ((0, 3), 1, 1), ((2, 1), 4, 3), ((2, 2), 2, 3)]
 )
 def test_words_that_are_not_counted(place, value, line) -> None:
-    with pytest.raises(ValueError, match=rf"line {line}: word"):
+    with pytest.raises(InputError, match=rf"line {line}: word"):
         check(words=changed(WORDS, *place, value))
 
 
@@ -78,7 +79,7 @@ def test_more_words_than_heads_name_the_line(tmp_path) -> None:
     check_split(folder, "train", PAIR, "en", TREES)
     write_stream(stream_prefix(folder, "train", PAIR, "en.heads"), [[3, 3, 0], [1, 0]], 1000)
     check_split(folder, "train", PAIR, "en", [])
-    with pytest.raises(ValueError, match=r"en\.heads, line 1: 3 ids for the 4 tokens"):
+    with pytest.raises(InputError, match=r"en\.heads, line 1: 3 ids for the 4 tokens"):
         check_split(folder, "train", PAIR, "en", TREES)
     (folder / "train.en-de.en.words.bin").unlink()
     with pytest.raises(FileNotFoundError, match=r"en\.words\.bin is missing"):

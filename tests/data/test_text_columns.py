@@ -14,6 +14,7 @@ from fairseq_plugins.data.passages import read_ids
 from fairseq_plugins.data.rows import Rows
 from fairseq_plugins.data.streams import write_stream
 from fairseq_plugins.data.text_columns import Gold, SentenceColumns
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.syntax.layers import layers_of
 
 
@@ -87,14 +88,14 @@ def test_missing_stream_is_named(folder):
 def test_streams_that_disagree_are_refused(folder, stream, change, message):
     rows = Rows.read(folder / f"train.{stream}0")
     write_stream(folder / f"train.{stream}0", change([row.tolist() for row in rows]), 30)
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         SentenceColumns.read(folder, "train", 0, layers_of(["pos"]))
 
 
 def test_cut_off_stream_is_refused(folder):
     path = folder / "train.tokens0.bin"
     path.write_bytes(path.read_bytes()[:-1])
-    with pytest.raises(ValueError, match="but its index says"):
+    with pytest.raises(InputError, match="but its index says"):
         SentenceColumns.read(folder, "train", 0, [])
 
 
@@ -122,7 +123,7 @@ def expected_gold(example, kind):
 def test_score_that_is_no_number_is_refused_with_its_line(tmp_path):
     prepare(tmp_path, "score", {"train": examples("score", 3)})
     (tmp_path / "train.score.txt").write_text("1.0\n\nhigh\n")
-    with pytest.raises(ValueError, match=r"train\.score\.txt:3: 'high' is no number"):
+    with pytest.raises(InputError, match=r"train\.score\.txt:3: 'high' is no number"):
         Gold.read(tmp_path, "train", "score")
     (tmp_path / "train.score.txt").write_text("1.0\n\n0.5\n")
     gold = Gold.read(tmp_path, "train", "score")
@@ -131,7 +132,7 @@ def test_score_that_is_no_number_is_refused_with_its_line(tmp_path):
 
 
 def test_labels_beyond_the_inventory_are_refused(folder):
-    with pytest.raises(ValueError, match="is no label of labels.txt, whose ids are 0 to 0"):
+    with pytest.raises(InputError, match="is no label of labels.txt, whose ids are 0 to 0"):
         Gold.read(folder, "train", "classes", labels=1)
 
 
@@ -144,5 +145,5 @@ def test_ids_below_the_least_are_refused_whatever_their_type(least):
     for kind in (np.int32, np.uint16):
         Rows(np.array([least, 5], kind), np.array([2])).check("here", 6, "id", least)
     low = np.array([5, least - 1], np.int32)
-    with pytest.raises(ValueError, match=f"here, line 1: id {least - 1} is no id"):
+    with pytest.raises(InputError, match=f"here, line 1: id {least - 1} is no id"):
         Rows(low, np.array([2])).check("here", 6, "id", least)

@@ -17,6 +17,7 @@ from fairseq_plugins.data.text_batches import lay_out
 from fairseq_plugins.data.text_columns import Gold, Rows, SentenceColumns
 from fairseq_plugins.data.text_items import SPLIT, TRUNCATE, InputFormat
 from fairseq_plugins.data.training_datasets import FILE, LENGTH, RANDOM, TrainingTexts
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.syntax.labels import PAD_ID, SPECIAL_ID
 from fairseq_plugins.syntax.layers import LAYERS
 from fairseq_plugins.syntax.subwords import positions
@@ -170,7 +171,7 @@ def test_too_long_an_example_is_refused_by_default():
     examples = [encode(["by"]), encode(["garden"] * 10)]
     message = "example 1 has 22 tokens, .* the limit is 16; choices: --long-examples "
     for by_word, choice in ((False, "truncate"), (True, "split")):
-        with pytest.raises(ValueError, match=message + choice):
+        with pytest.raises(InputError, match=message + choice):
             dataset_of(examples, limit=16, by_word=by_word)
 
 
@@ -205,7 +206,7 @@ def one_word(pieces):
 
 def test_example_longer_than_a_batch_is_refused():
     dataset = dataset_of([encode(["by"]), encode(["garden"] * 10)])
-    with pytest.raises(ValueError, match="example 1 has 22 tokens, more than --max-tokens 20"):
+    with pytest.raises(InputError, match="example 1 has 22 tokens, more than --max-tokens 20"):
         dataset.batch_by_size(np.arange(2), max_tokens=20)
     assert dataset.batch_by_size(np.arange(0), max_tokens=20) == []
 
@@ -254,9 +255,9 @@ def test_partly_labelled_data_has_no_targets():
 
 def test_gold_that_does_not_fit_is_refused():
     two = [encode(["by"] * 2), encode(["by"])]
-    with pytest.raises(ValueError, match="3 labels of 2 examples"):
+    with pytest.raises(InputError, match="3 labels of 2 examples"):
         dataset_of(two, gold=Gold("classes", np.array([1, 0, 1])))
-    with pytest.raises(ValueError, match="example 0 has 1 labels for 2 words"):
+    with pytest.raises(InputError, match="example 0 has 1 labels for 2 words"):
         dataset_of(two, gold=Gold(WORD_LABELS, Rows.of([[1], [0]])), by_word=True)
 
 
@@ -279,5 +280,5 @@ def test_rows_without_a_token_are_refused_where_batches_are_made():
         for id_, count in ((5, 1), (7, 0))
     ]
     assert lay_out(rows[:1], 0)["ntokens"] == 3
-    with pytest.raises(ValueError, match="example 7 of the split, from 0, has a row without"):
+    with pytest.raises(InputError, match="example 7 of the split, from 0, has a row without"):
         lay_out(rows, 0)

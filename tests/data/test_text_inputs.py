@@ -11,6 +11,7 @@ from prepared_text import dictionary, examples, prepare
 from fairseq_plugins.data.folder_names import TARGETS
 from fairseq_plugins.data.manifest import TEXT, Manifest
 from fairseq_plugins.data.text_inputs import InputOptions, TextInputs
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.syntax.needs import Controls, Needs
 
 SIZES = {"max_positions": 384, "doc_stride": 128, "max_query_length": 64}
@@ -28,7 +29,7 @@ def inputs(target="classes", sentences=2, **options):
 @pytest.mark.parametrize("target", ["spans", "entities"])
 @pytest.mark.parametrize("training", [True, False])
 def test_questions_are_compared_with_nothing(target, training):
-    with pytest.raises(ValueError, match=f"--task {TARGETS[target]} does not take models that"):
+    with pytest.raises(InputError, match=f"--task {TARGETS[target]} does not take models that"):
         inputs(target).check(SIMILAR, training=training)
     inputs(target).check(Needs(layers=("heads",)), training=training)
     inputs().check(SIMILAR, training=training)
@@ -37,21 +38,21 @@ def test_questions_are_compared_with_nothing(target, training):
 def test_a_sentence_that_is_asked_of_counts_as_a_pair():
     needs = Needs(pairs=True)
     inputs("entities", sentences=1).check(needs, training=True)
-    with pytest.raises(ValueError, match="compares the two sentences of a pair"):
+    with pytest.raises(InputError, match="compares the two sentences of a pair"):
         inputs(sentences=1).check(needs, training=True)
 
 
 def test_only_training_wants_trees_that_were_given():
     needs = Needs(layers=("heads",), controls=Controls(trees="gold"))
     inputs().check(needs, training=False)
-    with pytest.raises(ValueError, match="--tree-source gold: the heads of folder were not given"):
+    with pytest.raises(InputError, match="--tree-source gold: the heads of folder were not given"):
         inputs().check(needs, training=True)
 
 
 def test_a_task_has_some_of_the_options():
     cfg = SimpleNamespace(n_best=3, long_examples="split", entities=None, unread=1)
     assert InputOptions.of(cfg) == InputOptions(n_best=3, long_examples="split")
-    with pytest.raises(ValueError, match="--null-threshold nan: must be a number"):
+    with pytest.raises(InputError, match="--null-threshold nan: must be a number"):
         InputOptions.of(SimpleNamespace(null_threshold=float("nan")))
 
 
@@ -61,7 +62,7 @@ def test_a_task_has_some_of_the_options():
 )
 def test_a_row_has_room_for_a_piece_of_each_text(target, sentences, least):
     assert inputs(target, sentences, max_positions=least).limit == least
-    with pytest.raises(ValueError, match=f"--max-positions {least - 1}: must be at least {least}"):
+    with pytest.raises(InputError, match=f"--max-positions {least - 1}: must be at least {least}"):
         inputs(target, sentences, max_positions=least - 1)
 
 
@@ -78,7 +79,7 @@ def test_long_examples_are_read_as_their_target_allows(target, refused):
     others = [how for how in ("error", "truncate", "split") if how != refused]
     for how in others:
         assert inputs(target, long_examples=how).form(learning=True).long_examples == how
-    with pytest.raises(ValueError, match=f"{refused}: choices are {', '.join(others)}$"):
+    with pytest.raises(InputError, match=f"{refused}: choices are {', '.join(others)}$"):
         inputs(target, long_examples=refused)
 
 
@@ -100,7 +101,7 @@ def test_an_ensemble_reads_no_more_than_its_shortest_model():
     asked = inputs(max_positions=100)
     asked.serve(Needs(), 512)
     assert (asked.limit, asked.form(learning=False).positions) == (100, 512)
-    with pytest.raises(ValueError, match="--max-positions 100: the model has only 99"):
+    with pytest.raises(InputError, match="--max-positions 100: the model has only 99"):
         asked.serve(Needs(), 99)
 
 
@@ -110,7 +111,7 @@ def test_an_ensemble_reads_what_any_of_its_models_reads():
     several.serve(Needs(features=("pos",), layers=("heads",), words=True), 9)
     form = several.form(learning=False)
     assert (form.layers, form.words) == (("pos", "heads"), True)
-    with pytest.raises(ValueError, match="must read the same features"):
+    with pytest.raises(InputError, match="must read the same features"):
         several.serve(Needs(), 9)
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from fairseq_plugins.data.folder_names import WINDOWS
 from fairseq_plugins.data.manifest import FILE_NAME, TEXT, TRANSLATION, Manifest
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.prep.workspace import PRODUCT
 
 SPANS = {
@@ -88,12 +89,12 @@ def test_folder_of_an_older_release_has_no_windows(tmp_path) -> None:
 
 def test_manifests_of_other_kinds_are_told_apart(tmp_path) -> None:
     manifest().save(tmp_path)
-    with pytest.raises(ValueError, match="folder of prepare text .*; one of prepare translation"):
+    with pytest.raises(InputError, match="folder of prepare text .*; one of prepare translation"):
         Manifest.load(tmp_path, TRANSLATION)
     body = json.loads((tmp_path / FILE_NAME).read_text())
     body["format"] = TRANSLATION.form
     (tmp_path / FILE_NAME).write_text(json.dumps(body))
-    with pytest.raises(ValueError, match="folder of prepare translation; one of prepare text or "):
+    with pytest.raises(InputError, match="folder of prepare translation; one of prepare text or "):
         Manifest.load(tmp_path, TEXT)
 
 
@@ -136,11 +137,11 @@ def test_folder_without_one_names_its_command(tmp_path) -> None:
 )
 def test_entries_that_do_not_fit_are_refused(changes, message, tmp_path) -> None:
     manifest(**changes).save(tmp_path)
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         Manifest.load(tmp_path, TEXT)
 
 
 def test_bottomless_json_is_no_manifest(tmp_path) -> None:
     (tmp_path / FILE_NAME).write_text("[" * 100_000)
-    with pytest.raises(ValueError, match="is no manifest of fairseq_plugins"):
+    with pytest.raises(InputError, match="is no manifest of fairseq_plugins"):
         Manifest.load(tmp_path, TEXT)

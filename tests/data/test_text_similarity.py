@@ -16,6 +16,7 @@ from fairseq_plugins.data.text_columns import SentenceColumns, raw_rows
 from fairseq_plugins.data.text_dataset import TextDataset
 from fairseq_plugins.data.text_folders import read_sentences
 from fairseq_plugins.data.text_items import TRUNCATE, InputFormat
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.syntax.layers import LAYERS
 
 TEXTS = st.lists(st.sampled_from(WORDS), max_size=7).map(" ".join)
@@ -167,7 +168,7 @@ def test_stored_similarities_are_those_of_raw_text(folder):
 def test_stored_similarities_that_do_not_fit_are_refused(folder, change, message):
     rows = [row.tolist() for row in Rows.read(folder / "train.similarity1")]
     write_stream(folder / "train.similarity1", change(rows), 256)
-    with pytest.raises(ValueError, match=f"train.similarity1:? {message}.*prepare .*again"):
+    with pytest.raises(InputError, match=f"train.similarity1:? {message}.*prepare .*again"):
         read(folder)
 
 

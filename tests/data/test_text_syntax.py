@@ -17,6 +17,7 @@ from fairseq_plugins.data.streams import write_stream
 from fairseq_plugins.data.text_columns import SentenceColumns
 from fairseq_plugins.data.text_dataset import TextDataset
 from fairseq_plugins.data.text_items import SPLIT, TRUNCATE, InputFormat
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.nn.tree_masks import AncestorRule, RelationRule, TreeRule, WindowRule
 from fairseq_plugins.syntax.layers import layers_of
 
@@ -234,7 +235,7 @@ def test_stored_heads_that_do_not_fit_are_refused(folder, change, message):
     rows = [row.tolist() for row in Rows.read(folder / "train.heads1")]
     assert len(rows[4]) > 1
     write_stream(folder / "train.heads1", change(rows), 600)
-    with pytest.raises(ValueError, match=f"train.heads1:? {message}.*prepare (the folder )?again"):
+    with pytest.raises(InputError, match=f"train.heads1:? {message}.*prepare (the folder )?again"):
         SentenceColumns.read(folder, "train", 1, layers_of(["heads"]))
     SentenceColumns.read(folder, "train", 1, [])
 
@@ -269,6 +270,6 @@ def test_raw_heads_that_do_not_fit_are_refused(heads, message):
     sides = [encode(["by", "night"]) for _ in range(2)]
     sides[1].layers.pop("heads")
     sides[1].layers |= {} if heads is None else {"heads": heads}
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         SentenceColumns.of(sides, ["heads"])
     assert SentenceColumns.of(sides, []).layers == {}

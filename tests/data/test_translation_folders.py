@@ -20,6 +20,7 @@ from raw_corpora import (
 
 from fairseq_plugins.data.dictionaries import load_dictionary
 from fairseq_plugins.data.manifest import Manifest, tool_versions
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.prep.recipes import translation
 from fairseq_plugins.prep.recipes.translation import prepare
 from fairseq_plugins.syntax.labels import SPECIAL_ID
@@ -299,5 +300,5 @@ def test_tokenised_text_read_as_raw_text_warns(tokenizer, warns, corpus, caplog)
 
 def test_training_set_without_a_line_left_is_refused(corpus) -> None:
     options = {"trainpref": corpus / "train", "max_words": 1, **WORDS}
-    with pytest.raises(ValueError, match=r"train: every line was dropped: {'too_long': 40}"):
+    with pytest.raises(InputError, match=r"train: every line was dropped: {'too_long': 40}"):
         prepare(make_options(corpus / "out", **options))

@@ -15,6 +15,7 @@ from fairseq_plugins.demo.options import DemoOptions
 from fairseq_plugins.demo.sentences import Cut, Reading
 from fairseq_plugins.demo.tabs import PRESETS, TABS, read_presets
 from fairseq_plugins.demo.views import bars_of
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.evaluation.predictions import Prediction
 
 WORDS = ["Dogs", "chase", "<b>cats</b>", "."]
@@ -98,7 +99,7 @@ def test_our_own_presets_fit_the_tabs():
 def test_other_presets_are_refused(tmp_path, text, said):
     path = tmp_path / "presets.yaml"
     path.write_text(text)
-    with pytest.raises(ValueError, match=re.escape(said)):
+    with pytest.raises(InputError, match=re.escape(said)):
         read_presets(path)
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 from sklearn import metrics
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.evaluation.metrics import (
     SCORE_METRICS,
     cells,
@@ -103,9 +104,9 @@ def test_scores_are_python_floats():
 
 
 def test_columns_that_do_not_fit_are_refused():
-    with pytest.raises(ValueError, match="2 gold values against 1"):
+    with pytest.raises(InputError, match="2 gold values against 1"):
         matrix_of([0, 1], [0], range(2))
-    with pytest.raises(ValueError, match="class 2 is not one of 0, 1"):
+    with pytest.raises(InputError, match="class 2 is not one of 0, 1"):
         matrix_of([0], [2], range(2))
-    with pytest.raises(ValueError, match="1 gold values against 2"):
+    with pytest.raises(InputError, match="1 gold values against 2"):
         SCORE_METRICS["pearson"]([1.0], [1.0, 2.0])

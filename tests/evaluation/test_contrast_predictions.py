@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.evaluation.contrast import (
     Contrast,
     ContrastOptions,
@@ -103,7 +104,7 @@ def test_an_example_counts_however_sure_the_wrong_system_was(tmp_path):
     assert ids(files, better="any") == ids(files, better="first") == ["0"]
     assert ids(files, better="any", min_gap=0.1) == []
     rows = [json.loads(files[0].read_text()) | {"probabilities": {"a": 10**400}}]
-    with pytest.raises(ValueError, match=r"one\.jsonl, line 1: probabilities are 1000"):
+    with pytest.raises(InputError, match=r"one\.jsonl, line 1: probabilities are 1000"):
         read_predictions(write(files[0], rows))
 
 
@@ -124,7 +125,7 @@ def test_refusals_name_file_line_and_value(files, tmp_path):
     ]
     for text, told in cases:
         path.write_text(text)
-        with pytest.raises(ValueError, match=r".") as error:
+        with pytest.raises(InputError, match=r".") as error:
             compare(files)
         assert told in str(error.value)
         assert len(str(error.value)) < 500
@@ -133,13 +134,13 @@ def test_refusals_name_file_line_and_value(files, tmp_path):
         ({"better": "third"}, "choices are second, first, last, both, any"),
         ({"min_gap": -1}, "must be at least 0"),
     ):
-        with pytest.raises(ValueError, match=told):
+        with pytest.raises(InputError, match=told):
             compare(files, **criteria)
-    with pytest.raises(ValueError, match="two systems at least"):
+    with pytest.raises(InputError, match="two systems at least"):
         printed(files[:1])
     for path in files:
         write(path, [record(0, 0.3, None)])
-    with pytest.raises(ValueError, match=r"line 1: no gold label"):
+    with pytest.raises(InputError, match=r"line 1: no gold label"):
         compare(files)
     with pytest.raises(FileNotFoundError):
         compare([tmp_path / "none", files[0]])
@@ -161,13 +162,13 @@ def test_texts_may_stand_elsewhere(tmp_path):
     assert not example.view().lines
     assert "example 1: gold 0" in shown([example], ("a", "b"))
     write(kept, rows[1:])
-    with pytest.raises(ValueError, match="holds no example '1'"):
+    with pytest.raises(InputError, match="holds no example '1'"):
         printed(files, src=str(kept))
     write(kept, [*rows, rows[0]])
-    with pytest.raises(ValueError, match="line 3: id '1' is in line 1 already"):
+    with pytest.raises(InputError, match="line 3: id '1' is in line 1 already"):
         printed(files, src=str(kept))
     kept.write_text("[]\n")
-    with pytest.raises(ValueError, match="line 1: no example with 'id' and 'texts'"):
+    with pytest.raises(InputError, match="line 1: no example with 'id' and 'texts'"):
         printed(files, src=str(kept))
 
 
@@ -201,7 +202,7 @@ def test_text_shows_differing_words_and_every_system(files):
         ["ours", "right", "0", "(1:", "20.00%)"],
     ]
     assert "(0: 80.00%)" in shown(compare(files, positive="0"), tuple(SAID))
-    with pytest.raises(ValueError, match="class 'x' is not one of 0, 1"):
+    with pytest.raises(InputError, match="class 'x' is not one of 0, 1"):
         printed(files, positive="x")
 
 
@@ -269,7 +270,7 @@ def test_the_nearer_score_is_better(tmp_path):
     assert text.endswith("2 of 2 such examples shown\n")
     assert "0 of 0" in printed(files, min_gap=3)
     write(files[0], [{"id": "0", "score": float("nan"), "gold": 3}])
-    with pytest.raises(ValueError, match="line 1: nan is no number"):
+    with pytest.raises(InputError, match="line 1: nan is no number"):
         printed(files)
     systems = [(name, read_predictions(files[1], SCORE)) for name in "ab"]
     assert not differing(predicted(SCORE, systems).items, ContrastOptions(better="any"))
@@ -286,7 +287,7 @@ def test_the_row_of_labels_with_fewer_errors_is_better(tmp_path):
     text = printed([f"{name}={path}" for name, path in zip("ab", files)])
     assert "  a      O [-O-]  (1 of 2 right)\n  b      O B-X  (2 of 2 right)\n" in text
     write(files[1], [said("O")])
-    with pytest.raises(ValueError, match="line 1: 2 and 1 and 2 words and labels"):
+    with pytest.raises(InputError, match="line 1: 2 and 1 and 2 words and labels"):
         printed(files)
 
 
@@ -300,5 +301,5 @@ def test_whole_json_objects_are_answers_to_questions(tmp_path):
         path.write_text(text)
         assert kind_of(path) != ANSWERS
     path.write_text('{"a": [{"text": "mill"}]}')
-    with pytest.raises(ValueError, match="file is one JSON object, but not of ids with answers"):
+    with pytest.raises(InputError, match="file is one JSON object, but not of ids with answers"):
         kind_of(path)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.evaluation.choices import SENTENCE_METRICS
 from fairseq_plugins.evaluation.contrast import (
     HIT,
@@ -72,13 +73,13 @@ def test_any_metric_of_prediction_and_gold_serves() -> None:
 
 
 def test_bad_arguments_are_refused() -> None:
-    with pytest.raises(ValueError, match="second has 1, gold has 4"):
+    with pytest.raises(InputError, match="second has 1, gold has 4"):
         compare(FIRST, SECOND[:1], GOLD)
     with pytest.raises(
         ValueError, match="--better 'third': choices are second, first, last, both, any"
     ):
         compare(FIRST, SECOND, GOLD, better="third")
-    with pytest.raises(ValueError, match="--min-gap -1: must be at least 0"):
+    with pytest.raises(InputError, match="--min-gap -1: must be at least 0"):
         compare(FIRST, SECOND, GOLD, min_gap=-1)
 
 
@@ -157,12 +158,12 @@ def test_files_are_compared_with_sources_from_the_log(tmp_path) -> None:
 
     assert compared(better="both") == render("text") + "3 of 3 such sentences shown\n"
     assert compared(better="both", max=0) == "0 of 3 such sentences shown\n"
-    with pytest.raises(ValueError, match="--metric 'comet': choices are bleu, chrf"):
+    with pytest.raises(InputError, match="--metric 'comet': choices are bleu, chrf"):
         compared(metric="comet")
-    with pytest.raises(ValueError, match="--positive is not for translations, which"):
+    with pytest.raises(InputError, match="--positive is not for translations, which"):
         compared(positive="1")
     write_text(tmp_path / "src.txt", "one\n")
-    with pytest.raises(ValueError, match="sources has 1, gold has 4"):
+    with pytest.raises(InputError, match="sources has 1, gold has 4"):
         compared(src=str(tmp_path / "src.txt"))
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.evaluation.entity_spans import spans_of
 from fairseq_plugins.evaluation.example_answers import (
     Answers,
@@ -168,7 +169,7 @@ def test_answers_are_read_from_prediction_files(tmp_path, row, target, gold, pre
 )
 def test_files_that_hold_no_predictions_are_refused(tmp_path, text, message):
     (tmp_path / "p").write_text(text)
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         read_answers(tmp_path / "p")
 
 
@@ -200,7 +201,7 @@ OTHER = Answers("else", "classes", RUN.ids[:-1], RUN.gold[:-1], RUN.predicted[:-
     ],
 )
 def test_runs_that_cannot_be_compared_are_refused(baseline, system, metric, options, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         bootstrap(baseline, system, metric, **options)
 
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.evaluation.generate_log import (
     is_generate_log,
     parse_generate_log,
@@ -71,7 +72,7 @@ def test_ten_sentences_are_not_sorted_as_strings() -> None:
 def test_missing_ids_are_named() -> None:
     blocks = make_log(SENTENCES, total=4)
     del blocks[1]
-    with pytest.raises(ValueError, match=r"gen\.log: 1 of 4 sentences are missing \(ids 1\)"):
+    with pytest.raises(InputError, match=r"gen\.log: 1 of 4 sentences are missing \(ids 1\)"):
         parse_generate_log(flat(blocks), name="gen.log")
 
 
@@ -89,34 +90,34 @@ def test_truncated_log_is_refused_at_every_line() -> None:
 
 def test_truncation_without_a_total_is_seen_in_the_group_of_lines() -> None:
     lines = flat(make_log(SENTENCES))
-    with pytest.raises(ValueError, match="sentence 3 has 1 H- line.* but 0 A- line"):
+    with pytest.raises(InputError, match="sentence 3 has 1 H- line.* but 0 A- line"):
         parse_generate_log(lines[:-1])
-    with pytest.raises(ValueError, match="sentence 3 has no hypothesis"):
+    with pytest.raises(InputError, match="sentence 3 has no hypothesis"):
         parse_generate_log(lines[:-4])
 
 
 def test_joined_logs_are_refused() -> None:
     lines = flat(make_log(SENTENCES))
-    with pytest.raises(ValueError, match=r"line 25: S-0 again \(first in line 1\)"):
+    with pytest.raises(InputError, match=r"line 25: S-0 again \(first in line 1\)"):
         parse_generate_log(lines + lines)
     hypotheses_only = ["H-0\t-1\ta", "H-1\t-1\tb", "Translated 3 sentences"]
-    with pytest.raises(ValueError, match="states 3 sentences but holds 2"):
+    with pytest.raises(InputError, match="states 3 sentences but holds 2"):
         parse_generate_log(hypotheses_only)
 
 
 def test_malformed_lines_are_named() -> None:
-    with pytest.raises(ValueError, match="line 2: expected 'H-0<tab>score<tab>text'"):
+    with pytest.raises(InputError, match="line 2: expected 'H-0<tab>score<tab>text'"):
         parse_generate_log(["S-0\ta", "H-0\tno score"])
-    with pytest.raises(ValueError, match="another score than the H-0"):
+    with pytest.raises(InputError, match="another score than the H-0"):
         parse_generate_log(["H-0\t-1\ta", "D-0\t-2\tb"])
-    with pytest.raises(ValueError, match="no hypotheses"):
+    with pytest.raises(InputError, match="no hypotheses"):
         parse_generate_log(["nothing here"])
 
 
 def test_progress_bar_before_a_record_is_skipped_and_inside_one_refused() -> None:
     bar = "\r  3%|3  | 1/32 [00:01<00:40,  1.3s/it, wps=500]"
     assert parse_generate_log([f"{bar}S-0\ta", "H-0\t-1\tb"]).sources == ["a"]
-    with pytest.raises(ValueError, match="progress bar cuts through H-0"):
+    with pytest.raises(InputError, match="progress bar cuts through H-0"):
         parse_generate_log(["S-0\ta", f"H-0\t-1\tb{bar}c"])
 
 
@@ -151,10 +152,10 @@ def test_unreadable_files_are_named(tmp_path) -> None:
     with pytest.raises(FileNotFoundError, match="absent"):
         read_lines(tmp_path / "absent")
     (tmp_path / "latin").write_bytes("gut\nschön\n".encode("latin-1"))
-    with pytest.raises(ValueError, match="latin:2: byte 4 .* not valid UTF-8"):
+    with pytest.raises(InputError, match="latin:2: byte 4 .* not valid UTF-8"):
         read_lines(tmp_path / "latin")
     (tmp_path / "empty").write_bytes(b"")
-    with pytest.raises(ValueError, match="empty file"):
+    with pytest.raises(InputError, match="empty file"):
         read_system(tmp_path / "empty")
 
 

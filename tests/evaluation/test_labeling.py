@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import precision_recall_fscore_support
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.evaluation.entity_spans import types_of
 from fairseq_plugins.evaluation.labeling import (
     counted,
@@ -144,9 +145,9 @@ def test_f_half_favours_precision_over_recall():
 
 @pytest.mark.parametrize("count", [entity_counts, partial(token_counts, positive="x")])
 def test_rows_of_unequal_length_are_refused(count):
-    with pytest.raises(ValueError, match="2 gold values against 1"):
+    with pytest.raises(InputError, match="2 gold values against 1"):
         counted(count, [["O"], ["O"]], [["O"]])
-    with pytest.raises(ValueError, match="sentence 1 has 2 gold labels and 1"):
+    with pytest.raises(InputError, match="sentence 1 has 2 gold labels and 1"):
         counted(count, [["O"], ["O", "O"]], [["O"], ["O"]])
 
 

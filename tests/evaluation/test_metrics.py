@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fairseq_plugins.corpora.datasets import DATASETS
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.evaluation.labeling import counted, entity_counts, precision_recall_f
 from fairseq_plugins.evaluation.metrics import score
 
@@ -24,7 +25,7 @@ def test_score_of_classes_has_f1_only_with_a_positive_class():
 def test_score_passes_over_examples_without_gold():
     gold, predicted = ["yes", None, "no"], ["yes", "yes", "yes"]
     assert score("classes", gold, predicted, LABELS)["accuracy"] == 0.5
-    with pytest.raises(ValueError, match="nothing to score"):
+    with pytest.raises(InputError, match="nothing to score"):
         score("classes", [None], ["yes"], LABELS)
 
 
@@ -89,5 +90,5 @@ def test_score_of_error_labels_has_tokens_and_sentences():
     ],
 )
 def test_score_names_what_is_wrong(arguments, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         score(*arguments)

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.evaluation.choices import SENTENCE_METRICS
 from fairseq_plugins.evaluation.example_answers import (
     Answers,
@@ -117,7 +118,7 @@ def test_what_is_packed_comes_back(kind, data):
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), 1e12])
 def test_numbers_that_cannot_be_kept_are_refused(value):
     one = ExampleCounts("run", "mse", "d", Counts("score", np.array([[1.0, value]])))
-    with pytest.raises(ValueError, match="run: a (score is no number|number as large as 1e\\+12)"):
+    with pytest.raises(InputError, match="run: a (score is no number|number as large as 1e\\+12)"):
         packed(one, "valid")
 
 
@@ -155,10 +156,10 @@ def _bomb(size: int) -> str:
 def test_what_is_no_table_is_refused_by_name(change):
     kept = packed(both("mcc")[0], "valid")
     assert unpacked(kept, "row").count == 4
-    with pytest.raises(ValueError, match="row: key 'counts': "):
+    with pytest.raises(InputError, match="row: key 'counts': "):
         unpacked(kept | change, "row")
     for broken in (None, [], "x", 5, {"metric": "mcc"}):
-        with pytest.raises(ValueError, match="row: key 'counts': no counts"):
+        with pytest.raises(InputError, match="row: key 'counts': no counts"):
             unpacked(broken, "row")
 
 
@@ -199,7 +200,7 @@ def test_numbers_that_no_example_has_are_refused(kind, metric, row, column, valu
     classes = 2 * (kind == "classes")
     assert unpacked(_kept(table, metric, kind, classes), "row").count == 3
     table[1, column] = value
-    with pytest.raises(ValueError, match="row: key 'counts': (numbers from|example 2: )"):
+    with pytest.raises(InputError, match="row: key 'counts': (numbers from|example 2: )"):
         unpacked(_kept(table, metric, kind, classes), "row")
 
 
@@ -212,9 +213,9 @@ def test_tables_beyond_a_size_are_neither_read_nor_written(fits, beyond, said):
     assert (
         unpacked(packed(ExampleCounts("run", "mcc", "d", within), "valid"), "row").count == fits[0]
     )
-    with pytest.raises(ValueError, match=f"row: key 'counts': .* {said}, not 1 to"):
+    with pytest.raises(InputError, match=f"row: key 'counts': .* {said}, not 1 to"):
         unpacked(_kept(over.table, "mcc", "classes", over.classes), "row")
-    with pytest.raises(ValueError, match=f"run: .* {said}, not 1 to"):
+    with pytest.raises(InputError, match=f"run: .* {said}, not 1 to"):
         packed(ExampleCounts("run", "mcc", "d", over), "valid")
 
 
@@ -224,7 +225,7 @@ def test_words_and_entities_of_the_same_examples_go_together():
     spans = Answers("b", "entities", IDS, [[("X", 0, 0)]] * 4, [[("X", 0, 0)]] * 4)
     assert bootstrap(words, [example_counts(spans, "entity_f1")], samples=5).difference == 0
     other = Answers("b", "entities", IDS, [[("Y", 0, 0)]] * 4, [[]] * 4)
-    with pytest.raises(ValueError, match="other examples"):
+    with pytest.raises(InputError, match="other examples"):
         bootstrap(words, [example_counts(other, "entity_f1")], samples=5)
-    with pytest.raises(ValueError, match="other examples"):
+    with pytest.raises(InputError, match="other examples"):
         bootstrap(both("bleu")[:1], both("chrf")[:1], samples=5)

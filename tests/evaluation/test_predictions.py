@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.evaluation.predictions import Prediction, read_predictions, renderer
 
 CHANCES = {"no": 0.25, "yes": 0.75}
@@ -104,7 +105,7 @@ def test_scores_of_a_submission_alone_stay_on_the_scale_of_the_server():
     ],
 )
 def test_formats_that_do_not_fit_are_refused(form, target, names):
-    with pytest.raises(ValueError, match=f"format '{form}'"):
+    with pytest.raises(InputError, match=f"format '{form}'"):
         renderer(form, target, names)
 
 

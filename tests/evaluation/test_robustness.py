@@ -6,6 +6,7 @@ import math
 
 import pytest
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.evaluation.example_answers import Answers
 from fairseq_plugins.evaluation.robustness import SystemAnswers, before, on_set, scores_of
 
@@ -50,5 +51,5 @@ def test_a_great_difference_is_significant_and_none_is_not():
 def test_scores_are_correlated():
     run = Answers("x", "score", ["0", "1", "2"], [1.0, 2.0, 3.0], [2.0, 4.0, 6.0])
     assert scores_of([run], "pearson") == [pytest.approx(1)]
-    with pytest.raises(ValueError, match="'accuracy' is not one of pearson"):
+    with pytest.raises(InputError, match="'accuracy' is not one of pearson"):
         scores_of([run], "accuracy")

@@ -13,6 +13,7 @@ import sacrebleu.tokenizers.tokenizer_ko_mecab as korean
 from language_forms import codes, sentences
 from sacrebleu.metrics import BLEU
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.evaluation.contrast_kinds import scorer
 from fairseq_plugins.evaluation.example_answers import translation_counts
 from fairseq_plugins.evaluation.score_report import format_report, score_files
@@ -69,7 +70,7 @@ def test_korean_words_keep_their_blanks(code):
 def test_a_missing_extra_is_one_sentence_that_says_what_to_install(code, extra, place, monkeypatch):
     monkeypatch.setattr(place, "MeCab", None)
     wanted = rf"BLEU in language '{code}' needs MeCab .*: pip install 'sacrebleu\[{extra}\]'"
-    with pytest.raises(ValueError, match=wanted) as caught:
+    with pytest.raises(InputError, match=wanted) as caught:
         metric_of("bleu", code)
     assert "\n" not in str(caught.value)
     assert metric_of("chrf", code).corpus_score(["a"], [["a"]]).score == 100

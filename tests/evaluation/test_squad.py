@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.evaluation import squad
 
 # BERTQA, Tables 2 and 3: overall F1, of questions with and without an answer
@@ -109,7 +110,7 @@ def test_kinds_of_questions_that_are_not_there_are_not_told():
     assert version_one["HasAns_f1"] == 100.0
     assert not any(name.startswith("NoAns") for name in version_one)
     assert not any(name.startswith("HasAns") for name in squad.evaluate({"a": ()}, {"a": ""}))
-    with pytest.raises(ValueError, match="no questions"):
+    with pytest.raises(InputError, match="no questions"):
         squad.evaluate({}, {})
 
 

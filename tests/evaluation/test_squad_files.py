@@ -10,6 +10,7 @@ import pytest
 from squad_files import paragraph, question, write_squad
 
 from fairseq_plugins.cli.main import main
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.evaluation.squad import as_text
 from fairseq_plugins.evaluation.squad_files import SquadScoring, read_gold, read_ids, score_files
 
@@ -84,7 +85,7 @@ def test_subsets_by_ids(files, form):
 
 def test_missing_predictions_follow_the_policy(files):
     write(files, "texts.json", {"a": "Mara"})
-    with pytest.raises(ValueError, match=r"texts\.json lacks 2 ids \(b, c\) of the 3 questions"):
+    with pytest.raises(InputError, match=r"texts\.json lacks 2 ids \(b, c\) of the 3 questions"):
         scored(files)
     assert scored(files, missing="skip") == {
         **{"exact": 100.0, "f1": 100.0, "total": 1},
@@ -95,7 +96,7 @@ def test_missing_predictions_follow_the_policy(files):
     write(files, "odds.json", {"a": -1.0})
     assert scored(files, missing="empty", null_odds=files / "odds.json") == empty
     write(files, "texts.json", {"z": "Mara"})
-    with pytest.raises(ValueError, match="no prediction for any question"):
+    with pytest.raises(InputError, match="no prediction for any question"):
         scored(files, missing="skip")
 
 
@@ -103,7 +104,7 @@ def test_many_missing_ids_are_counted_and_some_named(files):
     asked = [question(f"q{i}", "Who?", "Mara") for i in range(9)]
     write_squad(files / "gold.json", [paragraph("Mara sings.", *asked)])
     write(files, "texts.json", {})
-    with pytest.raises(ValueError, match=r"lacks 9 ids \(q0, q1, q2 and 6 more, 9 in all\) of"):
+    with pytest.raises(InputError, match=r"lacks 9 ids \(q0, q1, q2 and 6 more, 9 in all\) of"):
         scored(files)
 
 
@@ -185,22 +186,22 @@ def test_questions_without_any_span_say_nothing_of_the_threshold(files, caplog):
 )
 def test_bad_files_are_refused(files, name, content, message):
     write(files, name, content)
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         scored(files, null_odds=files / "odds.json", ids=files / "ids.txt")
 
 
 def test_questions_that_are_there_twice_are_refused(files):
     write_squad(files / "gold.json", [PARAGRAPH, PARAGRAPH])
-    with pytest.raises(ValueError, match=r"paragraphs\[1\]\.qas\[0\]: question a is there twice"):
+    with pytest.raises(InputError, match=r"paragraphs\[1\]\.qas\[0\]: question a is there twice"):
         read_gold(files / "gold.json")
 
 
 def test_options_without_sense_are_refused(files):
-    with pytest.raises(ValueError, match="--threshold needs --null-odds"):
+    with pytest.raises(InputError, match="--threshold needs --null-odds"):
         scored(files, threshold=0.0)
-    with pytest.raises(ValueError, match="--threshold nan"):
+    with pytest.raises(InputError, match="--threshold nan"):
         scored(files, threshold=float("nan"), null_odds=files / "odds.json")
-    with pytest.raises(ValueError, match="choices: error, skip, empty"):
+    with pytest.raises(InputError, match="choices: error, skip, empty"):
         scored(files, missing="drop")
     with pytest.raises(FileNotFoundError, match="nowhere"):
         scored(files, predictions="nowhere")

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from sacrebleu.metrics import BLEU, CHRF
 from sacrebleu.significance import PairedTest
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.evaluation.example_bootstrap import two_sided_p_value
 from fairseq_plugins.evaluation.generate_log import load
 from fairseq_plugins.evaluation.score_report import format_report, score_files
@@ -155,7 +156,7 @@ def test_subword_marks_are_removed_only_where_they_are() -> None:
     assert remove_subwords(["\u2581Der \u2581Ho f ."]) == ["Der Hof."]
     assert remove_subwords(["mail@example.org  x"]) == ["mail@example.org  x"]
     assert remove_subwords(["a@@ b"], "none") == ["a@@ b"]
-    with pytest.raises(ValueError, match="choose from auto, bpe"):
+    with pytest.raises(InputError, match="choose from auto, bpe"):
         remove_subwords(["a"], "wordpiece")
 
 
@@ -163,16 +164,16 @@ def test_tokens_are_recognised_by_their_look() -> None:
     assert looks_tokenized(TOKENS)
     assert not looks_tokenized(REFERENCE)
     assert not looks_tokenized(["ja", ""])
-    with pytest.raises(ValueError, match="tokenized: unknown value 'maybe'"):
+    with pytest.raises(InputError, match="tokenized: unknown value 'maybe'"):
         corpus(TOKENS, tokenized="maybe")
 
 
 def test_unequal_counts_and_nothing_to_score_are_refused() -> None:
-    with pytest.raises(ValueError, match=r"a\.txt has 1, .*b\.txt has 1,000"):
+    with pytest.raises(InputError, match=r"a\.txt has 1, .*b\.txt has 1,000"):
         check_equal_counts(("a.txt", ["x"]), ("b.txt", ["x"] * 1000))
-    with pytest.raises(ValueError, match="sys has 3, ref has 4"):
+    with pytest.raises(InputError, match="sys has 3, ref has 4"):
         score(corpus(GOOD[:3]), corpus(REFERENCE, "ref"), lang="de")
-    with pytest.raises(ValueError, match="no sentences"):
+    with pytest.raises(InputError, match="no sentences"):
         score(corpus([]), corpus([], "ref"), lang="de")
 
 
@@ -224,14 +225,14 @@ def test_two_sided_p_value_looks_at_both_tails() -> None:
 
 def test_paired_bootstrap_refuses_what_it_cannot_compare() -> None:
     gold, good = corpus(REFERENCE, "ref"), corpus(GOOD, "good")
-    with pytest.raises(ValueError, match="at least two"):
+    with pytest.raises(InputError, match="at least two"):
         paired_bootstrap([good], gold, lang="de")
-    with pytest.raises(ValueError, match="named twice"):
+    with pytest.raises(InputError, match="named twice"):
         paired_bootstrap([good, good], gold, lang="de")
-    with pytest.raises(ValueError, match="seed 0"):
+    with pytest.raises(InputError, match="seed 0"):
         paired_bootstrap([good, corpus(BAD, "bad")], gold, lang="de", seed=0)
     pair = [corpus(text[:1], name) for text, name in ((BAD, "bad"), (GOOD, "good"))]
-    with pytest.raises(ValueError, match="at least two sentences"):  # any difference looks certain
+    with pytest.raises(InputError, match="at least two sentences"):  # any difference looks certain
         paired_bootstrap(pair, corpus(REFERENCE[:1], "gold"), lang="de")
 
 
@@ -266,10 +267,10 @@ def test_target_lines_are_the_references_if_none_are_given(tmp_path) -> None:
     assert report.reference == f"T- lines of {tmp_path / 'a.log'}"
     assert any("<<unk>>" in note for note in report.notes)
     write_log(tmp_path / "b.log", BAD, REFERENCE[:3] + ["anders"])
-    with pytest.raises(ValueError, match="differ from .* at sentence 3"):
+    with pytest.raises(InputError, match="differ from .* at sentence 3"):
         load([tmp_path / "a.log", tmp_path / "b.log"], None, TextForm("de"))
     write_text(tmp_path / "plain.txt", "ja\n")
-    with pytest.raises(ValueError, match="has no references"):
+    with pytest.raises(InputError, match="has no references"):
         load([tmp_path / "plain.txt"], None, TextForm("de"))
 
 
@@ -290,5 +291,5 @@ def test_form_of_a_log_shows_in_its_references_if_not_in_its_hypotheses(tmp_path
 def test_unequal_files_are_both_named(tmp_path) -> None:
     write_text(tmp_path / "sys.txt", "eins\nzwei\n")
     write_text(tmp_path / "ref.txt", "eins\n")
-    with pytest.raises(ValueError, match=r"sys\.txt has 2, .*ref\.txt has 1"):
+    with pytest.raises(InputError, match=r"sys\.txt has 2, .*ref\.txt has 1"):
         load([tmp_path / "sys.txt"], tmp_path / "ref.txt", TextForm("de"))

@@ -10,6 +10,7 @@ from answer_runs import WINDOWS, gold_of
 from squad_files import paragraph, question, write_squad
 
 from fairseq_plugins.criterions._text_criterion import ExtractiveQACriterion
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.evaluation.answers import Answered, Candidate
 from fairseq_plugins.evaluation.squad_files import SquadScoring, score_files
 from fairseq_plugins.inference import answer_files as files
@@ -188,7 +189,7 @@ def test_some_questions(answer_runs, tmp_path, valid, source):
     assert list(found[files.PREDICTIONS].items()) == list(expected.items())
     assert found[files.METRICS]["total"] == len(chosen)
     (tmp_path / "ids").write_text("nobody\nhere")
-    with pytest.raises(ValueError, match=r"ids: 2 ids \(nobody, here\) not in"):
+    with pytest.raises(InputError, match=r"ids: 2 ids \(nobody, here\) not in"):
         answers(answer_runs, tmp_path / "none", **given)
     assert not (tmp_path / "none").exists()
 
@@ -248,8 +249,8 @@ def test_options_without_sense_are_refused(answer_runs, tmp_path, given, message
 
 def test_files_in_the_way_are_refused(answer_runs, tmp_path):
     (tmp_path / "out").write_text("")
-    with pytest.raises(ValueError, match="out is a file, not a folder"):
+    with pytest.raises(InputError, match="out is a file, not a folder"):
         answers(answer_runs, tmp_path / "out", split="valid")
     (tmp_path / "bad.json").write_text('{"data": [')
-    with pytest.raises(ValueError, match=r"bad\.json is no JSON: line 1, column 11"):
+    with pytest.raises(InputError, match=r"bad\.json is no JSON: line 1, column 11"):
         answers(answer_runs, tmp_path / "new", input=str(tmp_path / "bad.json"))

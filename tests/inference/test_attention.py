@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.inference.attention import select_tables
 from fairseq_plugins.inference.options import ATTENTIONS
 
@@ -67,11 +68,11 @@ def test_what_is_shown_unless_said_otherwise():
 
 @pytest.mark.parametrize("kind", ATTENTIONS[1:])
 def test_impossible_choices_name_the_choices(kind):
-    with pytest.raises(ValueError, match=f"no {kind} attention.*choices: affinity$"):
+    with pytest.raises(InputError, match=f"no {kind} attention.*choices: affinity$"):
         select_tables(told(), kind)
-    with pytest.raises(ValueError, match=rf"layer 1 has no {kind} .*affinity .*, or layer 0, 2$"):
+    with pytest.raises(InputError, match=rf"layer 1 has no {kind} .*affinity .*, or layer 0, 2$"):
         select_tables(told(0, 2), kind, 1)
-    with pytest.raises(ValueError, match="no layer 3: choices are 0 to 2"):
+    with pytest.raises(InputError, match="no layer 3: choices are 0 to 2"):
         select_tables(told(0), kind, 3)
-    with pytest.raises(ValueError, match="'loud'; choices: affinity, difference, fused"):
+    with pytest.raises(InputError, match="'loud'; choices: affinity, difference, fused"):
         select_tables(told(0), "loud")

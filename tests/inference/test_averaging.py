@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 import torch
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.inference.averaging import (
     average_checkpoints,
     average_states,
@@ -116,14 +117,14 @@ def test_ema_weights_are_averaged_instead(files, tmp_path) -> None:
     precise = average_states([save(tmp_path, "fp32.pt", full)], ema=True)["model"]
     assert torch.equal(precise["half"], torch.full((2,), 0.1))
     without = save(tmp_path, "plain.pt", make_state(1, extra_state={}))
-    with pytest.raises(ValueError, match=r"plain\.pt: no EMA weights; .*--store-ema"):
+    with pytest.raises(InputError, match=r"plain\.pt: no EMA weights; .*--store-ema"):
         average_states([files[0], without], ema=True)
 
 
 def test_parts_of_other_kinds_are_as_good_as_none(tmp_path) -> None:
     for part in ("text", ["ema"], {"ema": "text"}, {"ema": {"half": "text"}}):
         path = save(tmp_path, "odd.pt", make_state(1, extra_state=part))
-        with pytest.raises(ValueError, match=r"odd\.pt: no EMA weights"):
+        with pytest.raises(InputError, match=r"odd\.pt: no EMA weights"):
             average_states([path], ema=True)
     for value in ("1.0", "2.0"):
         save(tmp_path, f"checkpoint.best_bleu_{value}000.pt", make_state(1, cfg=["text"]))
@@ -134,15 +135,15 @@ def test_other_models_are_refused_by_name(files, tmp_path) -> None:
     more, shape = make_state(1), make_state(1)
     more["model"]["extra.bias"] = torch.zeros(1)
     shape["model"]["half"] = torch.zeros(5)
-    with pytest.raises(ValueError, match=r"only .*more\.pt has extra\.bias"):
+    with pytest.raises(InputError, match=r"only .*more\.pt has extra\.bias"):
         average_states([files[0], save(tmp_path, "more.pt", more)])
-    with pytest.raises(ValueError, match=r"only .*more\.pt has extra\.bias"):
+    with pytest.raises(InputError, match=r"only .*more\.pt has extra\.bias"):
         average_states([tmp_path / "more.pt", files[0]])
     integers = make_state(1)
     integers["model"]["half"] = torch.zeros(2, dtype=torch.int64)
-    with pytest.raises(ValueError, match=r"\(half: \(2,\) against \(2,\) integers\)"):
+    with pytest.raises(InputError, match=r"\(half: \(2,\) against \(2,\) integers\)"):
         average_states([files[0], save(tmp_path, "integers.pt", integers)])
-    with pytest.raises(ValueError, match=r"half differ in shape \(half: \(2,\) against \(5,\)\)"):
+    with pytest.raises(InputError, match=r"half differ in shape \(half: \(2,\) against \(5,\)\)"):
         average_states([files[0], save(tmp_path, "shape.pt", shape)])
 
 
@@ -210,7 +211,7 @@ def test_code_in_a_checkpoint_is_refused_and_not_run(tmp_path, place: str) -> No
         path.write_bytes(pickle.dumps(evil))
     else:
         torch.save(states[place], path, _use_new_zipfile_serialization=place != "legacy")
-    with pytest.raises(ValueError, match=r"evil\.pt: refused: ") as caught:
+    with pytest.raises(InputError, match=r"evil\.pt: refused: ") as caught:
         average_checkpoints([path], tmp_path / "out.pt")
     assert "weights_only" not in str(caught.value)
     assert not trap.exists()
@@ -229,9 +230,9 @@ def test_what_is_no_checkpoint_is_refused(tmp_path) -> None:
     save(tmp_path, "tensor.pt", torch.zeros(3))
     save(tmp_path, "strings.pt", {"model": {"w": "text"}})
     for name in ("text", "empty", "cut", "tensor", "strings"):
-        with pytest.raises(ValueError, match=rf"{name}\.pt: "):
+        with pytest.raises(InputError, match=rf"{name}\.pt: "):
             read_state(tmp_path / f"{name}.pt")
-    with pytest.raises(ValueError, match="no checkpoints"):
+    with pytest.raises(InputError, match="no checkpoints"):
         average_states([])
 
 
@@ -245,9 +246,9 @@ def test_last_checkpoints_are_by_number_not_by_name(tmp_path) -> None:
     touch(tmp_path, "checkpoint2.pt", "checkpoint10.pt", "checkpoint9.pt", "checkpoint_last.pt")
     touch(tmp_path, "checkpoint_best.pt", "checkpoint.best_loss_2.3450.pt", "checkpoint11.pt.tmp")
     assert [p.name for p in last_checkpoints(tmp_path, 2)] == ["checkpoint10.pt", "checkpoint9.pt"]
-    with pytest.raises(ValueError, match="4 checkpoints by epoch asked for, 3 found"):
+    with pytest.raises(InputError, match="4 checkpoints by epoch asked for, 3 found"):
         last_checkpoints(tmp_path, 4)
-    with pytest.raises(ValueError, match="at least 1"):
+    with pytest.raises(InputError, match="at least 1"):
         last_checkpoints(tmp_path, 0)
     with pytest.raises(FileNotFoundError, match="no such folder"):
         last_checkpoints(tmp_path / "absent", 1)
@@ -258,10 +259,10 @@ def test_checkpoints_by_update_and_the_choice_between_kinds(tmp_path) -> None:
     names = [path.name for path in last_checkpoints(tmp_path, 2)]
     assert names == ["checkpoint_2_1000.pt", "checkpoint_1_500.pt"]
     touch(tmp_path, "checkpoint1.pt")
-    with pytest.raises(ValueError, match="by epoch and by update"):
+    with pytest.raises(InputError, match="by epoch and by update"):
         last_checkpoints(tmp_path, 1)
     assert last_checkpoints(tmp_path, 1, kind="epoch")[0].name == "checkpoint1.pt"
-    with pytest.raises(ValueError, match="choose from epoch, update"):
+    with pytest.raises(InputError, match="choose from epoch, update"):
         last_checkpoints(tmp_path, 1, kind="step")
 
 
@@ -274,7 +275,7 @@ def test_best_checkpoints_follow_the_direction_of_the_metric(tmp_path, maximise,
     assert expected in best[0].name
     assert "12.0" in best[1].name
     touch(tmp_path, "checkpoint.best_loss_1.0000.pt")
-    with pytest.raises(ValueError, match=r"several metrics \(bleu, loss\)"):
+    with pytest.raises(InputError, match=r"several metrics \(bleu, loss\)"):
         best_checkpoints(tmp_path, 1)
 
 
@@ -331,7 +332,7 @@ def test_any_damage_of_the_older_form_is_one_sentence(tmp_path) -> None:
     (key,) = set(re.findall(rb"X.\x00\x00\x00(\d{6,})", content))
     at = content.rindex(key)
     path.write_bytes(content[:at] + b"x" + content[at + 1 :])
-    with pytest.raises(ValueError, match=r"old.pt: refused: not readable"):
+    with pytest.raises(InputError, match=r"old.pt: refused: not readable"):
         read_state(path)
 
 
@@ -364,7 +365,7 @@ def test_checkpoints_of_other_tasks_or_folders_are_refused(tmp_path) -> None:
             if not unlike:
                 assert average_states(pair)["model"]
                 continue
-            with pytest.raises(ValueError, match=f"{pair[0]} and {pair[1]} differ in") as caught:
+            with pytest.raises(InputError, match=f"{pair[0]} and {pair[1]} differ in") as caught:
                 average_states(pair)
             assert all(name in str(caught.value) for name in unlike)
         refused += bool(unlike)

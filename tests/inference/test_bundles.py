@@ -25,6 +25,7 @@ from fairseq_plugins.cli.main import main
 from fairseq_plugins.corpora.datasets import DATASETS
 from fairseq_plugins.corpora.readers.dataset import Dataset
 from fairseq_plugins.data.manifest import Manifest, load_vocabulary
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.files import sha256
 from fairseq_plugins.inference.export import export_checkpoint as export
 from fairseq_plugins.inference.prediction import load
@@ -61,7 +62,7 @@ def test_a_bundle_answers_as_its_checkpoint(runs, bundles, run) -> None:
     data = runs / f"{kind}-data"
     split = list(load(bundles / run, data, cpu=True).predict_split("valid"))
     assert split == list(load(runs / run, cpu=True).predict_split("valid"))
-    with pytest.raises(ValueError, match="no split 'valid'; choices: none"):
+    with pytest.raises(InputError, match="no split 'valid'; choices: none"):
         next(made.predict_split("valid"))
 
 
@@ -87,9 +88,9 @@ def test_ensembles_of_bundles_are_those_of_checkpoints(runs, bundles) -> None:
     found = load([bundles / name for name in names], cpu=True).predict(texts_of("classes"))
     assert found == wanted
     assert found != load(bundles / names[0], cpu=True).predict(texts_of("classes"))
-    with pytest.raises(ValueError, match="is a bundle and .* is none"):
+    with pytest.raises(InputError, match="is a bundle and .* is none"):
         load([bundles / "classes1", runs / "classes2"])
-    with pytest.raises(ValueError, match="its target and labels are|its target, labels"):
+    with pytest.raises(InputError, match="its target and labels are|its target, labels"):
         load([bundles / "classes1", bundles / "score1"])
 
 
@@ -233,16 +234,16 @@ def test_commands_take_bundles(runs, answering, bundles, tmp_path) -> None:
 
 
 def test_a_bundle_for_something_else_is_named(bundles, answering) -> None:
-    with pytest.raises(ValueError, match="is a bundle for extractive_qa; what is wanted is one"):
+    with pytest.raises(InputError, match="is a bundle for extractive_qa; what is wanted is one"):
         load(answering / "first-bundle")
-    with pytest.raises(ValueError, match="is a bundle for text_classification; what is wanted"):
+    with pytest.raises(InputError, match="is a bundle for text_classification; what is wanted"):
         load_reader(bundles / "classes1")
 
 
 def test_a_folder_with_other_labels_or_values_is_refused(runs, bundles, answering) -> None:
-    with pytest.raises(ValueError, match="was prepared for --task sequence_labeling"):
+    with pytest.raises(InputError, match="was prepared for --task sequence_labeling"):
         load(bundles / "classes1", runs / "entities-data")
-    with pytest.raises(ValueError, match="the model was trained for classes"):
+    with pytest.raises(InputError, match="the model was trained for classes"):
         load(bundles / "classes1", runs / "score-data")
 
 
@@ -312,7 +313,7 @@ def test_an_ensemble_has_the_same_learnt_values(tmp_path) -> None:
         export(path, tmp_path / f"bundle{number}")
     first, other, same = (tmp_path / f"bundle{number}" for number in range(3))
     assert len(load([first, same], cpu=True).models) == 2
-    with pytest.raises(ValueError, match="has other values of lemma than"):
+    with pytest.raises(InputError, match="has other values of lemma than"):
         load([first, other], cpu=True)
 
 
@@ -357,7 +358,7 @@ def test_a_hostile_index_is_refused(bundles, tmp_path, what) -> None:
     bundle = shutil.copytree(bundles / "classes1", tmp_path / "bundle")
     changed, message = CHANGES[what]
     change(bundle, **changed)
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         load(bundle, cpu=True)
 
 
@@ -386,7 +387,7 @@ def test_a_bundle_keeps_what_labels_mean(runs, bundles, tmp_path, telling) -> No
 def test_names_that_are_none_are_refused(runs, tmp_path, telling, names) -> None:
     export(runs / "classes1", tmp_path / "bundle")
     change(tmp_path / "bundle", names=names)
-    with pytest.raises(ValueError, match="the index calls label"):
+    with pytest.raises(InputError, match="the index calls label"):
         load(tmp_path / "bundle", cpu=True)
 
 
@@ -413,10 +414,10 @@ def pickled(path: Path) -> None:
 def test_weights_that_are_none_are_refused(bundles, tmp_path, damage) -> None:
     bundle = shutil.copytree(bundles / "classes1", tmp_path / "bundle")
     damage(bundle / "model.safetensors")
-    with pytest.raises(ValueError, match="other bytes|bytes, but was written"):
+    with pytest.raises(InputError, match="other bytes|bytes, but was written"):
         load(bundle, cpu=True)
     change(bundle)
-    with pytest.raises(ValueError, match=r"model\.safetensors"):
+    with pytest.raises(InputError, match=r"model\.safetensors"):
         load(bundle, cpu=True)
 
 

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from prepared_text import SIZES, examples, make_model, make_task, pieces_of, prepare
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.evaluation.contrast import ContrastOptions
 from fairseq_plugins.inference import difference_study
 from fairseq_plugins.inference.difference_study import compare_models, marked, word_strengths
@@ -179,7 +180,7 @@ def test_what_cannot_be_studied_is_refused(shown, folder):
         (["dabert"], {"pair": [(" ", "x")]}, "text 0 is empty"),
         (["dabert"], {"split": "dev"}, "no split 'dev'; choices: train, valid, test"),
     ):
-        with pytest.raises(ValueError, match=said):
+        with pytest.raises(InputError, match=said):
             shown(*words, **pairs)
 
 
@@ -197,7 +198,7 @@ def test_checkpoints_without_difference_attention_are_refused(monkeypatch, tmp_p
         recorded.clear()
         recorded.update(options)
         message = rf"'{options['_name']}' and has no .* \({why}\); .*: dabert, dabert_literal$"
-        with pytest.raises(ValueError, match=message):
+        with pytest.raises(InputError, match=message):
             difference_study.with_difference([tmp_path])
     recorded.update(ablate="guide")
     assert difference_study.with_difference([tmp_path]) == 0

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from prepared_text import SIZES, examples, heads_of, make_model, make_task, pieces_of, prepare
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.inference.encoder_attention import EncoderAttention, attend, marks, raised
 from fairseq_plugins.inference.prediction import Predictor
 from fairseq_plugins.syntax.layers import Annotation
@@ -209,13 +210,13 @@ def test_without_a_pipeline_arcs_have_no_relations(folders):
     ],
 )
 def test_bad_input_is_refused(folders, texts, options, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         attend(predictor(folders["one"]), texts, **options)
 
 
 def test_taggers_do_not_cut_the_figure_into_windows(folders):
     made = predictor(folders["words"])
-    with pytest.raises(ValueError, match="the model reads 512"):
+    with pytest.raises(InputError, match="the model reads 512"):
         attend(made, [" ".join([FIRST] * 200)])
 
 

@@ -13,6 +13,7 @@ from moved_runs import moved
 from fairseq_plugins import load
 from fairseq_plugins.demo.models import open_models
 from fairseq_plugins.demo.options import DemoOptions
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.evaluation.example_answers import example_counts, read_answers
 from fairseq_plugins.evaluation.example_bootstrap import bootstrap
 from fairseq_plugins.inference.export import export_checkpoint
@@ -97,7 +98,7 @@ def test_records_say_label_place_text_and_score(run, parts, tmp_path):
 @pytest.mark.parametrize("form", ["conll", "glue"])
 def test_formats_of_labels_are_refused(run, form):
     options = PredictionOptions(checkpoint=str(run), split="valid", format=form, cpu=True)
-    with pytest.raises(ValueError, match=f"format '{form}' is for"):
+    with pytest.raises(InputError, match=f"format '{form}' is for"):
         predict_files(options)
 
 
@@ -145,10 +146,10 @@ def _examples(parts):
 
 def test_ensembles_and_formats_of_others_are_refused_by_name(run, bundle, tmp_path):
     for place in (run, bundle):
-        with pytest.raises(ValueError, match="2 models of task mrc_ner make no ensemble"):
+        with pytest.raises(InputError, match="2 models of task mrc_ner make no ensemble"):
             load([place, place], cpu=True)
-    with pytest.raises(ValueError, match="it finds entities by questions"):
+    with pytest.raises(InputError, match="it finds entities by questions"):
         export_checkpoint(run, tmp_path / "hf", form="huggingface")
     for place in (run, bundle):
-        with pytest.raises(ValueError, match="of task mrc_ner, which the page does not show"):
+        with pytest.raises(InputError, match="of task mrc_ner, which the page does not show"):
             open_models(DemoOptions(models=[str(place)]))

@@ -17,6 +17,7 @@ from safetensors.torch import load_file
 
 from fairseq_plugins.cli.main import main
 from fairseq_plugins.data.manifest import TEXT, Manifest
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.inference.export import export_checkpoint as export
 from fairseq_plugins.models._bert_config import BertConfig
 from fairseq_plugins.pretrained.huggingface import load_state, read_config
@@ -123,7 +124,7 @@ def test_a_checkpoint_that_started_from_a_directory_needs_it_no_more(tmp_path) -
 )
 def test_a_model_that_is_more_than_bert_is_refused(tmp_path, arch, message) -> None:
     path, _ = checkpoint(tmp_path, arch)
-    with pytest.raises(ValueError, match=rf"checkpoint_best\.pt: {message}"):
+    with pytest.raises(InputError, match=rf"checkpoint_best\.pt: {message}"):
         export(path, tmp_path / "out", form=HF)
     assert not (tmp_path / "out").exists()
 
@@ -132,7 +133,7 @@ def test_a_model_that_is_more_than_bert_is_refused(tmp_path, arch, message) -> N
 def test_of_a_model_with_semantic_layers_the_encoder_alone_is_written(tmp_path, target) -> None:
     path, state = checkpoint(tmp_path, "bert_sembert", target=target, semantic_layers="pos,case")
     for form in (HF, "onnx"):
-        with pytest.raises(ValueError, match=r"best\.pt: semantic layers .* a bundle holds"):
+        with pytest.raises(InputError, match=r"best\.pt: semantic layers .* a bundle holds"):
             export(path, tmp_path / "out", form=form)
     export(path, tmp_path / "out", form="huggingface-encoder")
     words = load_state(tmp_path / "out")["embeddings.words.weight"]
@@ -141,9 +142,9 @@ def test_of_a_model_with_semantic_layers_the_encoder_alone_is_written(tmp_path, 
 
 def test_a_taken_place_and_several_checkpoints_are_refused(tmp_path) -> None:
     path, _ = checkpoint(tmp_path)
-    with pytest.raises(ValueError, match="data is there already"):
+    with pytest.raises(InputError, match="data is there already"):
         export(path, tmp_path / "data", form=HF)
-    with pytest.raises(ValueError, match="2 checkpoints were given"):
+    with pytest.raises(InputError, match="2 checkpoints were given"):
         export(f"{path}:{path}", tmp_path / "out", form=HF)
 
 

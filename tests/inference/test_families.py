@@ -13,6 +13,7 @@ from raw_text import RuleParser, text_options
 from squad_files import toy_squad
 
 from fairseq_plugins.data.manifest import TEXT, Manifest, load_vocabulary
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.inference import (
     coattention,
     encoder_attention,
@@ -154,5 +155,5 @@ def test_a_folder_of_another_family_is_refused(tmp_path) -> None:
     for family, message in (("gpt2", "of the family 'gpt2'; choices: bert, roberta"), (3, "3")):
         body["tokenizer"]["family"] = family
         (tmp_path / "data" / "manifest.json").write_text(json.dumps(body))
-        with pytest.raises(ValueError, match=message):
+        with pytest.raises(InputError, match=message):
             Manifest.load(tmp_path / "data", TEXT)

@@ -10,6 +10,7 @@ import torch
 from prepared_text import SIZES, encode, examples, make_model, make_task, prepare, train
 
 from fairseq_plugins.data.manifest import TEXT, Manifest
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.inference.gated_runs import _dataset_names, gated_runs
 from fairseq_plugins.inference.gates import mean_gates
 from fairseq_plugins.inference.prediction import Predictor
@@ -89,9 +90,9 @@ def test_only_layers_with_gates_are_reported(folder):
 
 def test_no_gates_and_no_text_are_refused(folder):
     plain = predictor(folder, "bert_plain_tiny")
-    with pytest.raises(ValueError, match="no gates"):
+    with pytest.raises(InputError, match="no gates"):
         mean_gates(plain, [plain.load_split("valid")])
-    with pytest.raises(ValueError, match="no text"):
+    with pytest.raises(InputError, match="no text"):
         mean_gates(predictor(folder, "bert_sla_tiny"), [])
 
 
@@ -134,13 +135,13 @@ def test_other_data_are_another_dataset(runs, folder, tmp_path):
 
 
 def test_models_without_gates_are_told_who_has_them(runs):
-    with pytest.raises(ValueError, match="bert_sgnet_tiny.*no gates.*bert_sla, .*bert_wla"):
+    with pytest.raises(InputError, match="bert_sgnet_tiny.*no gates.*bert_sla, .*bert_wla"):
         gated_runs([runs["sla"], runs["sgnet"]])
 
 
 def test_other_options_are_no_seeds(runs):
     pair = [runs["sla"], runs["near"]]
-    with pytest.raises(ValueError, match=r"differ in --tree-threshold \(4 and 2\).*--names"):
+    with pytest.raises(InputError, match=r"differ in --tree-threshold \(4 and 2\).*--names"):
         gated_runs(pair)
     assert [run.system for run in gated_runs(pair, ["m4", "m2"])] == ["m4", "m2"]
     assert {run.system for run in gated_runs(pair, ["SLA", "SLA"])} == {"SLA"}

@@ -23,6 +23,7 @@ from matching_models import (
 from sklearn.linear_model import LogisticRegression
 from test_layering import ABSENT
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.inference.export import export_checkpoint as export
 from fairseq_plugins.inference.prediction import load
 from fairseq_plugins.nn.quantized import QuantizedLinear
@@ -170,14 +171,14 @@ def test_a_bundle_needs_no_fairseq(run, tmp_path) -> None:
 
 def test_formats_of_encoders_are_refused(run, tmp_path) -> None:
     for form in ("huggingface", "huggingface-encoder", "onnx"):
-        with pytest.raises(ValueError, match="is no encoder of a known family; .* --format bundle"):
+        with pytest.raises(InputError, match="is no encoder of a known family; .* --format bundle"):
             export(run, tmp_path / form, form=form)
 
 
 def test_another_vocabulary_is_refused(run, tmp_path) -> None:
     rows = aligned_pairs(30, 1)
     other = prepare_pairs(tmp_path, {"train": rows, "valid": rows}, lowercase=True, min_count=9)
-    with pytest.raises(ValueError, match="another vocabulary"):
+    with pytest.raises(InputError, match="another vocabulary"):
         load(run, other, cpu=True)
 
 

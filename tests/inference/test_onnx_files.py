@@ -10,6 +10,7 @@ import pytest
 import torch
 from exported_models import LABELS, PAIRS, SINGLE, batch_of, logits_of, small_model
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.inference import onnx_files
 from fairseq_plugins.inference.export import FORMATS, export_checkpoint
 from fairseq_plugins.inference.options import ONNX
@@ -189,14 +190,14 @@ def test_many_weights_lie_in_a_second_file(tmp_path, monkeypatch) -> None:
 )
 def test_other_attention_is_left_to_bundles(tmp_path, given, message) -> None:
     task, model = small_model(tmp_path / "model", "bert", **given)
-    with pytest.raises(ValueError, match=f"{message}, .*a bundle holds every model"):
+    with pytest.raises(InputError, match=f"{message}, .*a bundle holds every model"):
         FORMATS[ONNX](tmp_path / "out", task, model)
     assert [path.name for path in tmp_path.iterdir()] == ["model"]
 
 
 def test_missing_packages_are_named_before_any_work(tmp_path, monkeypatch) -> None:
     monkeypatch.setattr(onnx_files, "find_spec", lambda name: None)
-    with pytest.raises(ValueError, match=r"needs onnx and onnxscript: .* pip install .*\[onnx\]"):
+    with pytest.raises(InputError, match=r"needs onnx and onnxscript: .* pip install .*\[onnx\]"):
         export_checkpoint(tmp_path / "none", tmp_path / "out", form=ONNX)
-    with pytest.raises(ValueError, match="'torch' is unknown; choices: bundle, huggingface, "):
+    with pytest.raises(InputError, match="'torch' is unknown; choices: bundle, huggingface, "):
         export_checkpoint(tmp_path / "none", tmp_path / "out", form="torch")

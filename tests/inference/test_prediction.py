@@ -14,6 +14,7 @@ from inference.text_runs import COUNT, KINDS
 from prepared_text import examples, make_model, make_task, prepare
 from raw_datasets import write_raw
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.inference.prediction import (
     Predictor,
     distributions,
@@ -135,7 +136,7 @@ LONG = " ".join(["alice sees the new paris"] * 8)
 
 def test_long_examples_follow_the_policy(runs):
     refusing = load(runs / "classes1", cpu=True, max_positions=32)
-    with pytest.raises(ValueError, match=r"example 1 has \d+ tokens.*--long-examples truncate"):
+    with pytest.raises(InputError, match=r"example 1 has \d+ tokens.*--long-examples truncate"):
         refusing.predict([("alice", "good"), (LONG, LONG)])
     cut = load(runs / "classes1", cpu=True, max_positions=32, long_examples="truncate")
     assert len(cut.predict([("alice", "good"), (LONG, LONG)])) == 2
@@ -148,7 +149,7 @@ def test_long_examples_follow_the_policy(runs):
 
 
 def test_wrong_overrides_are_refused(runs):
-    with pytest.raises(ValueError, match=r"'long_examples' is 'guess', expected one of error"):
+    with pytest.raises(InputError, match=r"'long_examples' is 'guess', expected one of error"):
         load(runs / "classes1", cpu=True, long_examples="guess")
 
 
@@ -170,9 +171,9 @@ def test_folders_of_other_labels_are_refused(runs, tmp_path):
     part = {"train": examples("classes", 3, pairs=True)}
     for labels in (["yes", "no"], ["maybe", "no", "yes"]):
         folder = prepare(tmp_path / "-".join(labels), "classes", part, labels=labels)
-        with pytest.raises(ValueError, match="labels"):
+        with pytest.raises(InputError, match="labels"):
             load(runs / "classes1", folder, cpu=True)
-    with pytest.raises(ValueError, match="sequence_labeling"):
+    with pytest.raises(InputError, match="sequence_labeling"):
         load(runs / "classes1", runs / "entities-data", cpu=True)
 
 
@@ -180,12 +181,12 @@ def test_weights_of_another_shape_are_refused(runs, tmp_path):
     state = torch.load(runs / "classes1" / "checkpoint_best.pt", weights_only=True)
     state["cfg"]["model"]["intermediate_size"] = 48
     torch.save(state, tmp_path / "a.pt")
-    with pytest.raises(ValueError, match=r"a\.pt does not fit its own options: .*size mismatch"):
+    with pytest.raises(InputError, match=r"a\.pt does not fit its own options: .*size mismatch"):
         load(tmp_path / "a.pt", cpu=True)
 
 
 def test_missing_splits_are_refused(predictors):
-    with pytest.raises(ValueError, match="no split 'dev'; choices: train, valid, test"):
+    with pytest.raises(InputError, match="no split 'dev'; choices: train, valid, test"):
         next(predictors["classes"].predict_split("dev"))
 
 
@@ -265,12 +266,12 @@ def test_a_split_without_all_its_examples_is_refused(runs, tmp_path, kind):
     first, *rest = path.read_text().splitlines(keepends=True)
     predictor = load(runs / f"{kind}1", data=folder, cpu=True)
     path.write_text("".join(rest))
-    with pytest.raises(ValueError, match=f"has {COUNT - 1} examples, the split {COUNT}"):
+    with pytest.raises(InputError, match=f"has {COUNT - 1} examples, the split {COUNT}"):
         next(predictor.predict_split("valid"))
     if kind == "entities":
         row = json.loads(first)
         path.write_text(json.dumps({**row, "words": [*row["words"], "x"]}) + "\n" + "".join(rest))
-        with pytest.raises(ValueError, match=r"valid.examples.jsonl:1: example .* words"):
+        with pytest.raises(InputError, match=r"valid.examples.jsonl:1: example .* words"):
             next(predictor.predict_split("valid"))
 
 

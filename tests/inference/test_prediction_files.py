@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import pytest
 from inference.text_runs import COUNT, SUBMISSION
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.inference.options import PredictionOptions
 from fairseq_plugins.inference.prediction import load
 from fairseq_plugins.inference.prediction_files import predict_files
@@ -40,7 +41,7 @@ TABLE = {"text_column": "a"}
     ],
 )
 def test_options_that_do_not_go_together(options, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         predict_files(PredictionOptions("no-such-checkpoint", **options))
 
 
@@ -66,7 +67,7 @@ def test_missing_input_is_named_first(tmp_path):
 def test_refusals_leave_nothing(runs, tmp_path, monkeypatch, kind, options, message):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "in").write_text("alice\tsees\n")
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         predict(runs / f"{kind}1", output="out", **options)
     assert [path.name for path in tmp_path.iterdir()] == ["in"]
 
@@ -79,7 +80,7 @@ def test_a_failure_on_the_way_leaves_no_file(runs, tmp_path):
     """Examples that are too long are found when their turn comes."""
     text, out = tmp_path / "in", tmp_path / "out"
     text.write_text("alice\tgood\n" * 40 + "alice\t" + "new paris " * 300 + "\n")
-    with pytest.raises(ValueError, match=r"example 40 \(line 41\) has 90\d tokens"):
+    with pytest.raises(InputError, match=r"example 40 \(line 41\) has 90\d tokens"):
         predict(runs / "classes1", input=str(text), output=str(out), batch_size=1)
     assert list(tmp_path.iterdir()) == [text]
     options = {"long_examples": "truncate", "output": str(out)}
@@ -92,15 +93,15 @@ def test_messages_offer_what_can_be_done(runs, tmp_path):
     text = tmp_path / "in"
     text.write_text("alice\t" + "new paris " * 300 + "\n")
     positions = load(runs / "classes1", cpu=True).inputs.limit
-    with pytest.raises(ValueError, match=rf"limit is {positions}; choices: --long-examples tr\w+$"):
+    with pytest.raises(InputError, match=rf"limit is {positions}; choices: --long-examples tr\w+$"):
         predict(runs / "classes1", input=str(text), output="out")
     text.write_text("alice\t" + "new paris " * 20 + "\n")
     short = {"input": str(text), "output": str(tmp_path / "out"), "max_positions": 16}
     message = rf"limit is 16; choices: .*, or a larger --max-positions, at most {positions}$"
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         predict(runs / "classes1", **short)
     predict(runs / "classes1", **{**short, "max_positions": positions})
-    with pytest.raises(ValueError, match=f"--max-positions 9999: the model has only {positions}"):
+    with pytest.raises(InputError, match=f"--max-positions 9999: the model has only {positions}"):
         predict(runs / "classes1", **{**short, "max_positions": 9999})
 
 
@@ -156,7 +157,7 @@ def test_tables_are_predicted_as_lines_are_and_come_back(runs, tmp_path):
 def test_tables_that_do_not_fit_are_refused(runs, tmp_path, monkeypatch, name, options, message):
     monkeypatch.chdir(tmp_path)
     (tmp_path / name).write_text("a,b\nalice,good\n")
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         predict(runs / "classes1", input=name, output="out", **options)
     assert [path.name for path in tmp_path.iterdir()] == [name]
 

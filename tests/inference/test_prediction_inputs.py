@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from fairseq_plugins.corpora.readers.options import ReadOptions
 from fairseq_plugins.corpora.readers.tokens import TokenLayout
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.inference.prediction_inputs import (
     Wanted,
     examples_of,
@@ -50,12 +51,12 @@ def test_pairs_have_a_tab_between():
     ],
 )
 def test_bad_lines_are_named(text, wanted, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         read(text, wanted=wanted)
 
 
 def test_bytes_that_are_no_text_are_named():
-    with pytest.raises(ValueError, match=r"x:2: .* not valid UTF-8"):
+    with pytest.raises(InputError, match=r"x:2: .* not valid UTF-8"):
         list(lines_of(io.BytesIO(b"good\n\xff\n"), "x"))
 
 
@@ -102,7 +103,7 @@ def test_a_column_of_a_layer_is_no_label():
 def test_columns_that_are_not_there_are_named(token, tag):
     text = "Jane\n\n1 Jane\n"
     said = rf"in\.txt:3: 2 columns, .* the word in column {token} and its label in column {tag} "
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(InputError, match=said):
         read(text, "conll", laid_out(token_column=token, tag_column=tag))
 
 
@@ -121,20 +122,20 @@ def test_one_column_has_no_gold():
     ],
 )
 def test_bad_columns_are_named(text, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         read(text, "conll", WORDS)
 
 
 @pytest.mark.parametrize("name", ["x.csv", "x.JSONL", "x.json"])
 def test_tables_are_no_lines_of_text(name):
-    with pytest.raises(ValueError, match=f"{name} is a table, which predict --text-column"):
+    with pytest.raises(InputError, match=f"{name} is a table, which predict --text-column"):
         read_examples([(1, "a,b")], name, "text", ONE)
 
 
 def test_columns_are_for_words_only():
-    with pytest.raises(ValueError, match="'conll' is for models that label words"):
+    with pytest.raises(InputError, match="'conll' is for models that label words"):
         read("a\n", "conll", ONE)
-    with pytest.raises(ValueError, match="'xml'; choices: text, conll"):
+    with pytest.raises(InputError, match="'xml'; choices: text, conll"):
         read("a\n", "xml", ONE)
 
 
@@ -161,7 +162,7 @@ def test_examples_of_python_values():
     ],
 )
 def test_bad_values_are_named(texts, wanted, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         examples_of(texts, wanted)
 
 
@@ -200,5 +201,5 @@ def test_kept_examples_are_ids_and_words(tmp_path):
 def test_kept_examples_that_are_not_the_split_s_are_refused(tmp_path, lines, counts, message):
     path = tmp_path / "k.jsonl"
     path.write_text("\n".join(lines) + "\n")
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         [*kept_examples(path, 2, counts)]

@@ -15,6 +15,7 @@ from prepared_text import train
 
 from fairseq_plugins.corpora.squad import Paragraph, Question, read
 from fairseq_plugins.data.text_batches import lay_out
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.evaluation.answers import as_text, most_probable
 from fairseq_plugins.inference import prediction, question_answering
 from fairseq_plugins.inference.question_answering import load, row_parts
@@ -115,7 +116,7 @@ def test_some_questions_of_a_split(reader):
     found = list(reader.answer_split("valid", ids=chosen, batch_size=2))
     assert [reply.passage.id for reply in found] == chosen[::-1]  # as in the split
     assert_same(found, [everything[name] for name in chosen[::-1]])
-    with pytest.raises(ValueError, match=r"ids: 1 id \(none\) not in split 'valid' of"):
+    with pytest.raises(InputError, match=r"ids: 1 id \(none\) not in split 'valid' of"):
         reader.answer_split("valid", ids=["none"])
 
 
@@ -181,7 +182,7 @@ def test_models_of_other_sizes_make_an_ensemble_those_of_other_features_none(
     found = {reply.passage.id: reply.found for reply in replies}
     for passage, answered in zip(sample["passages"], expected):
         assert numbers(found[passage.id]) == pytest.approx(numbers(answered), abs=1e-5)
-    with pytest.raises(ValueError, match="must read the same features, not none and case"):
+    with pytest.raises(InputError, match="must read the same features, not none and case"):
         load([first, cased], cpu=True)
 
 
@@ -248,17 +249,17 @@ def test_parts_of_a_batch_are_rows_of_it():
 
 
 def test_what_cannot_be_asked_is_refused(reader):
-    with pytest.raises(ValueError, match="the question is empty"):
+    with pytest.raises(InputError, match="the question is empty"):
         reader.answer(" ", "Mara built the mill.")
-    with pytest.raises(ValueError, match="the context is empty"):
+    with pytest.raises(InputError, match="the context is empty"):
         reader.answer("Who?", "\n")
-    with pytest.raises(ValueError, match=r"^the question: '\\ud800' is half a character"):
+    with pytest.raises(InputError, match=r"^the question: '\\ud800' is half a character"):
         reader.answer("Who\ud800?", "Mara built the mill.")
-    with pytest.raises(ValueError, match=r"^the context: '\\udcff' is half a character"):
+    with pytest.raises(InputError, match=r"^the context: '\\udcff' is half a character"):
         reader.answer("Who?", "Mara \udcff built the mill.")
-    with pytest.raises(ValueError, match="no character that the encoder can see"):
+    with pytest.raises(InputError, match="no character that the encoder can see"):
         reader.answer("Who?", "\u0000\u200b")
-    with pytest.raises(ValueError, match="no split 'dev'; choices: train, valid, test"):
+    with pytest.raises(InputError, match="no split 'dev'; choices: train, valid, test"):
         reader.answer_split("dev")
 
 
@@ -275,7 +276,7 @@ def test_scores_that_are_no_numbers_are_refused(runs, tmp_path, value):
     state = torch.load(runs / "first" / "checkpoint_best.pt", weights_only=True)
     state["model"]["head.head.out.bias"][1] = value
     torch.save(state, tmp_path / "bad.pt")
-    with pytest.raises(ValueError, match=r"bad\.pt: .* holds a value that is no finite number"):
+    with pytest.raises(InputError, match=r"bad\.pt: .* holds a value that is no finite number"):
         load(tmp_path / "bad.pt", cpu=True).answer("Who?", "Mara built the mill.")
 
 
@@ -284,5 +285,5 @@ def test_models_of_questions_and_of_labels_are_kept_apart(runs):
         ValueError, match=r"; it is read by fairseq-plugins answer, ask and plot coattention$"
     ):
         prediction.load(runs / "first", cpu=True)
-    with pytest.raises(ValueError, match="'vote' is unknown; choices: logits, paper"):
+    with pytest.raises(InputError, match="'vote' is unknown; choices: logits, paper"):
         load(runs / "first", cpu=True, ensemble="vote")

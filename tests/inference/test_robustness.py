@@ -18,6 +18,7 @@ from perturbed_corpora import (
 )
 
 from fairseq_plugins.augment.perturbed_sets import PerturbedExamples
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.inference import robustness
 from fairseq_plugins.inference.prediction import load
 from fairseq_plugins.inference.robustness import RobustnessOptions, System, parse_systems
@@ -166,7 +167,7 @@ def test_a_text_too_long_is_named_with_its_set(options, tmp_path):
     before = pairs(2, LABELS)
     long = [replace(e, texts=(e.texts[0], "good " * 600)) for e in before]
     path = write_folder(tmp_path / "long", before, long, name="AddSent", dataset="plain")
-    with pytest.raises(ValueError, match=r"long: example 0 \(line 2\)"):
+    with pytest.raises(InputError, match=r"long: example 0 \(line 2\)"):
         robustness.try_systems(replace(options, sets=[str(path)]))
     short = replace(options, sets=[str(path)], long_examples="truncate")
     assert len(robustness.try_systems(short).systems) == 2
@@ -185,5 +186,5 @@ def test_systems_are_named():
         (["x=,"], None, "'x=,' has no checkpoint"),
         (["x=a,b,a"], None, "'x=a,b,a' names 'a' twice"),
     ):
-        with pytest.raises(ValueError, match=told):
+        with pytest.raises(InputError, match=told):
             parse_systems(given, names)

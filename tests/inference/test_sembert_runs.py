@@ -15,6 +15,7 @@ from fairseq_plugins import load as load_any
 from fairseq_plugins.data.manifest import TEXT, Manifest
 from fairseq_plugins.demo.models import open_models
 from fairseq_plugins.demo.options import DemoOptions
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.inference.export import export_checkpoint as export
 from fairseq_plugins.inference.prediction import load
 from fairseq_plugins.nn.quantized import QuantizedLinear
@@ -120,10 +121,10 @@ def test_raw_text_has_no_roles_and_is_refused(runs) -> None:
     export(runs / "run", runs / "mine")
     text = ("the dog can a rose",) * Manifest.load(runs / "data", TEXT).sentences
     for made in (load(runs / "run", cpu=True), load_any(runs / "mine", cpu=True)):
-        with pytest.raises(ValueError, match=message):
+        with pytest.raises(InputError, match=message):
             made.predict([text if len(text) > 1 else text[0]])
     for place in ("run", "mine"):  # before anything is shown
-        with pytest.raises(ValueError, match=message):
+        with pytest.raises(InputError, match=message):
             open_models(DemoOptions(models=[str(runs / place)]))
 
 
@@ -133,7 +134,7 @@ def test_other_labels_are_refused(runs) -> None:
     whole = (folder / names).read_bytes()
     (folder / names).write_bytes(whole.replace(b"B-ARG1", b"B-ARG9"))
     try:
-        with pytest.raises(ValueError, match="given.srl1"):
+        with pytest.raises(InputError, match="given.srl1"):
             load(runs / "run", folder, cpu=True)
     finally:
         (folder / names).write_bytes(whole)
@@ -155,5 +156,5 @@ def test_a_resumed_run_is_the_same_and_everything_combines(tmp_path) -> None:
     made = load(tmp_path / "straight", checkpoint="checkpoint_last.pt", cpu=True)
     assert len(list(made.predict_split("valid"))) == SIZES["valid"]
     lines = (data / "valid.examples.jsonl").read_text(encoding="utf-8").splitlines()
-    with pytest.raises(ValueError, match=r"which raw text has not: predict its prepared splits"):
+    with pytest.raises(InputError, match=r"which raw text has not: predict its prepared splits"):
         made.predict([json.loads(lines[0])["texts"]])

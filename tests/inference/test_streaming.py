@@ -9,6 +9,7 @@ from types import SimpleNamespace
 import pytest
 from odd_lines import odd_texts
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.evaluation.predictions import CLASSES, Prediction, renderer
 from fairseq_plugins.inference import bundle_translation, prediction_files, prediction_inputs
 from fairseq_plugins.inference.bundle_translation import translate_text
@@ -63,7 +64,7 @@ def test_standard_input_is_read_no_further_than_a_window(monkeypatch, capsys):
         return lines
 
     monkeypatch.setattr("sys.stdin", SimpleNamespace(buffer=endless()))
-    with pytest.raises(ValueError, match="enough"):
+    with pytest.raises(InputError, match="enough"):
         translate_text(translate, "-", "")
     assert capsys.readouterr().out == "a line\n" * 500
 
@@ -82,7 +83,7 @@ def test_a_failure_on_the_way_leaves_no_file(raw, tmp_path, monkeypatch):
         translate_text(translate, str(tmp_path / "in"), str(tmp_path / "out"))
         assert (tmp_path / "out").read_bytes() == b""
         return
-    with pytest.raises(ValueError, match="too much"):
+    with pytest.raises(InputError, match="too much"):
         translate_text(translate, str(tmp_path / "in"), str(tmp_path / "out"))
     assert [path.name for path in tmp_path.iterdir()] == ["in"]
 
@@ -138,7 +139,7 @@ def test_a_bad_last_line_is_refused_before_the_first_prediction(read, tmp_path):
     path = tmp_path / "in"
     path.write_text("a\n" * 50 + "\n")
     predictor = Predictor(read)
-    with pytest.raises(ValueError, match=r"in:51: empty line"):
+    with pytest.raises(InputError, match=r"in:51: empty line"):
         prediction_files._job(predictor, PredictionOptions("run", input=str(path)))
 
 

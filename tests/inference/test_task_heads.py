@@ -8,6 +8,7 @@ import pytest
 import torch
 from exported_models import LABELS, PAIRS, SINGLE, batch_of, logits_of, small_model
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.inference.export import FORMATS
 from fairseq_plugins.inference.options import BUNDLE, ENCODER, EXPORTS, HUGGINGFACE
 from fairseq_plugins.pretrained.families import FAMILIES
@@ -131,7 +132,7 @@ def test_new_classifiers_have_the_activation_of_their_family(tmp_path, family) -
     batch = batch_of(task, SINGLE)
     assert not torch.allclose(*(logits_of(task, one, batch) for one in (model, changed)))
     message = f"has {other} behind its first map; that of {family} in transformers has "
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         FORMATS[HUGGINGFACE](tmp_path / "out", task, changed)
     assert not (tmp_path / "out").exists()
     FORMATS[ENCODER](tmp_path / "out", task, changed)
@@ -155,7 +156,7 @@ def test_heads_without_a_pooler_hang_on_no_activation_of_one(tmp_path, target) -
 @pytest.mark.parametrize("form", [HUGGINGFACE, "onnx"])
 def test_other_heads_of_answers_are_refused(tmp_path, given, message, form) -> None:
     task, model = small_model(tmp_path / "model", "bert", "spans", **given)
-    with pytest.raises(ValueError, match=f"what finds its answers {message}"):
+    with pytest.raises(InputError, match=f"what finds its answers {message}"):
         FORMATS[form](tmp_path / "out", task, model)
     assert not (tmp_path / "out").exists()
 

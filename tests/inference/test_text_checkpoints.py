@@ -13,6 +13,7 @@ from fairseq.tasks import setup_task
 from omegaconf import OmegaConf
 from prepared_text import batches, examples, prepare, train
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.inference.text_checkpoints import (
     check_checkpoint,
     find_checkpoints,
@@ -55,7 +56,7 @@ def test_missing_files_are_named(tmp_path):
     write(tmp_path / "checkpoint_last.pt")
     with pytest.raises(FileNotFoundError, match=r"no checkpoint_best\.pt; .*: checkpoint_last\.pt"):
         find_checkpoints(tmp_path)
-    with pytest.raises(ValueError, match="no checkpoint"):
+    with pytest.raises(InputError, match="no checkpoint"):
         find_checkpoints([])
 
 
@@ -78,7 +79,7 @@ def test_ours_pass(tmp_path):
 )
 def test_others_are_refused(tmp_path, cfg, more):
     path = write(tmp_path / "a.pt", cfg, **more)
-    with pytest.raises(ValueError, match=r"a\.pt holds model .* of task .*one of ours"):
+    with pytest.raises(InputError, match=r"a\.pt holds model .* of task .*one of ours"):
         check_checkpoint(path)
 
 
@@ -92,7 +93,7 @@ class Evil:
 
 def test_code_is_not_run(tmp_path):
     path = write(tmp_path / "a.pt", evil=Evil(tmp_path / "ran"))
-    with pytest.raises(ValueError, match=r"a\.pt: refused: it asks for 'posix\.mkdir'"):
+    with pytest.raises(InputError, match=r"a\.pt: refused: it asks for 'posix\.mkdir'"):
         check_checkpoint(path)
     assert not (tmp_path / "ran").exists()
 
@@ -100,7 +101,7 @@ def test_code_is_not_run(tmp_path):
 def test_damaged_files_are_refused(tmp_path):
     path = tmp_path / "a.pt"
     path.write_bytes(b"\x80\x04nothing")
-    with pytest.raises(ValueError, match=r"a\.pt"):
+    with pytest.raises(InputError, match=r"a\.pt"):
         check_checkpoint(path)
 
 
@@ -115,13 +116,13 @@ def test_the_place_of_a_lost_folder_is_asked_for(tmp_path):
 def test_tasks_make_no_ensemble(tmp_path):
     other = {**OURS, "task": {"_name": "sequence_labeling", "data": "x"}}
     paths = [write(tmp_path / "a.pt"), write(tmp_path / "b.pt", other)]
-    with pytest.raises(ValueError, match=r"a\.pt is of task 'text_.*b\.pt of 'sequence_"):
+    with pytest.raises(InputError, match=r"a\.pt is of task 'text_.*b\.pt of 'sequence_"):
         load_models(paths)
 
 
 def test_unknown_options_are_refused(tmp_path):
     path = write(tmp_path / "a.pt")
-    with pytest.raises(ValueError, match="'speed' is no option of task .* choices: .*data"):
+    with pytest.raises(InputError, match="'speed' is no option of task .* choices: .*data"):
         load_models([path], str(tmp_path), speed=9)
 
 
@@ -185,7 +186,7 @@ def test_options_are_a_closed_record(tmp_path, monkeypatch, part, name, value, m
         assert getattr(found, part).get(name) is None
         assert found.model["num_hidden_layers"] == 2  # as the architecture says
         return
-    with pytest.raises(ValueError, match=rf"a\.pt: option '{name}'.*{message}") as caught:
+    with pytest.raises(InputError, match=rf"a\.pt: option '{name}'.*{message}") as caught:
         check_checkpoint(path)
     assert "s3cr3t" not in str(caught.value)
 
@@ -195,7 +196,7 @@ def test_labels_that_are_no_list_of_text_are_refused(runs, tmp_path, options):
     state = torch.load(runs / "classes1" / "checkpoint_best.pt", weights_only=True)
     state["cfg"]["model"]["labels"] = options
     torch.save(state, tmp_path / "a.pt")
-    with pytest.raises(ValueError, match="'labels' is .*, expected a JSON list of text"):
+    with pytest.raises(InputError, match="'labels' is .*, expected a JSON list of text"):
         load_models([tmp_path / "a.pt"])
 
 
@@ -215,7 +216,7 @@ def test_sizes_are_compared_with_the_weights_first(runs, tmp_path):
     for name, value in (("max_position_embeddings", 10**11), ("intermediate_size", 10**11)):
         changed = {**state["cfg"], "model": {**state["cfg"]["model"], name: value}}
         torch.save({**state, "cfg": changed}, tmp_path / "a.pt")
-        with pytest.raises(ValueError, match=r"a\.pt does not fit its own options: .*mismatch"):
+        with pytest.raises(InputError, match=r"a\.pt does not fit its own options: .*mismatch"):
             load_models([tmp_path / "a.pt"])
 
 
@@ -228,17 +229,17 @@ def test_what_does_not_fit_the_folder_is_told_of_the_folder(runs, tmp_path):
     words = (other / "vocab.txt").read_text().split("\n")
     words[-3:-1] = words[-2:-4:-1]
     (other / "vocab.txt").write_text("\n".join(words))
-    with pytest.raises(ValueError, match="another vocabulary than .*other has: prepare it"):
+    with pytest.raises(InputError, match="another vocabulary than .*other has: prepare it"):
         load_models([path], str(other))
     torch.save(
         state | {"cfg": {**state["cfg"], "model": {**model, "vocabulary": "0"}}}, other / "a.pt"
     )
-    with pytest.raises(ValueError, match="another vocabulary"):
+    with pytest.raises(InputError, match="another vocabulary"):
         load_models([path, other / "a.pt"])
     load_models([path, path])
     reading = {**model, "features": "pos,lemma", "vocabulary": None}
     torch.save(state | {"cfg": {**state["cfg"], "model": reading}}, other / "b.pt")
-    with pytest.raises(ValueError, match="was prepared without: prepare it with --layers"):
+    with pytest.raises(InputError, match="was prepared without: prepare it with --layers"):
         load_models([other / "b.pt"])
 
 

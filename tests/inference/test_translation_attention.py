@@ -8,6 +8,7 @@ import torch
 from omegaconf import OmegaConf
 from prepared import make_model, make_task, prepare, random_pairs
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.inference.translation_attention import attend
 from fairseq_plugins.models._hub import SyntaxGenerator
 
@@ -60,10 +61,10 @@ def test_layers_differ(translator):
 
 @pytest.mark.parametrize("wrong", [{"layer": 9}, {"head": 7}, {"head": -1}])
 def test_attention_names_the_choices(translator, wrong):
-    with pytest.raises(ValueError, match="choices are 0 to"):
+    with pytest.raises(InputError, match="choices are 0 to"):
         attend(translator, SENTENCE, **wrong)
 
 
 def test_empty_sentence_is_refused(translator):
-    with pytest.raises(ValueError, match="empty"):
+    with pytest.raises(InputError, match="empty"):
         attend(translator, "  ")

@@ -10,6 +10,7 @@ from prepared import StubDecoder, StubEncoder, make_model, make_task, random_pai
 import fairseq_plugins
 from fairseq_plugins.bundles.ctranslate2_model import Search
 from fairseq_plugins.bundles.translation import Translator
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.inference import translation_export, translation_weights
 from fairseq_plugins.inference.translation_export import REFUSED, export_translation
 from fairseq_plugins.models import SyntaxTransformerModel
@@ -237,7 +238,7 @@ def test_what_cannot_be_said_is_refused_by_its_name(folder, tmp_path, name):
     state = torch.load(path, weights_only=True)
     state["cfg"]["model"][name] = REASONS[name]
     torch.save(state, path)
-    with pytest.raises(ValueError, match=f"--{name.replace('_', '-')} .* cannot be exported"):
+    with pytest.raises(InputError, match=f"--{name.replace('_', '-')} .* cannot be exported"):
         export_translation(path, tmp_path / "bundle")
     assert name in REFUSED
     assert not (tmp_path / "bundle").exists()
@@ -249,21 +250,21 @@ def test_other_activations_are_refused(folder, tmp_path, activation):
     state = torch.load(path, weights_only=True)
     state["cfg"]["model"]["activation_fn"] = activation
     torch.save(state, path)
-    with pytest.raises(ValueError, match=f"{activation}"):
+    with pytest.raises(InputError, match=f"{activation}"):
         export_translation(path, tmp_path / "bundle")
 
 
 def test_target_factors_are_refused(tmp_path):
     data = runs.folder_of(tmp_path / "data", truecase=True)
     path = runs.save_trained(data, tmp_path / "checkpoint.pt", steps=0, target_features="truecase")
-    with pytest.raises(ValueError, match="--target-features truecase cannot be exported"):
+    with pytest.raises(InputError, match="--target-features truecase cannot be exported"):
         export_translation(path, tmp_path / "bundle")
 
 
 def test_an_option_nobody_knows_of_is_found_by_its_difference(folder, tmp_path, monkeypatch):
     path = runs.save_trained(folder, tmp_path / "checkpoint.pt", steps=0, activation_fn="tanh")
     monkeypatch.setitem(translation_weights.ACTIVATIONS, "tanh", "relu")
-    with pytest.raises(ValueError, match="computes something else"):
+    with pytest.raises(InputError, match="computes something else"):
         export_translation(path, tmp_path / "bundle")
     assert [item.name for item in tmp_path.iterdir()] == ["checkpoint.pt"]
 
@@ -275,7 +276,7 @@ def test_where_things_are_not(folder, tmp_path):
     with pytest.raises(FileNotFoundError, match="none.pt"):
         export_translation(tmp_path / "none.pt", tmp_path / "bundle")
     (tmp_path / "taken").touch()
-    with pytest.raises(ValueError, match="is there already"):
+    with pytest.raises(InputError, match="is there already"):
         export_translation(path, tmp_path / "taken")
 
 
@@ -289,9 +290,9 @@ def test_the_pipeline_may_be_copied_into_a_bundle(folder, tmp_path):
         own = made.encoder.annotator.files == found.folder / "pipeline"
         assert own == (spacy_model is None)
         assert len(made.translate(["a b", "c"])) == 2
-    with pytest.raises(ValueError, match="CTranslate2 decodes with one model"):
+    with pytest.raises(InputError, match="CTranslate2 decodes with one model"):
         fairseq_plugins.load([tmp_path / "bundle"] * 2)
-    with pytest.raises(ValueError, match="'beam' is no option of a bundle; choices: int8, spacy"):
+    with pytest.raises(InputError, match="'beam' is no option of a bundle; choices: int8, spacy"):
         fairseq_plugins.load(tmp_path / "bundle", beam=3)
 
 

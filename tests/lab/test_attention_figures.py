@@ -14,6 +14,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import PathPatch, Rectangle
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.lab.figures.drawing import RED
 from fairseq_plugins.lab.figures.matrices import ITSELF, AttentionPanel, plot_attention
 from fairseq_plugins.syntax.tree import arc_levels
@@ -68,9 +69,9 @@ def test_panels_share_one_colour_scale() -> None:
 )
 def test_bad_panels_are_named(weights: np.ndarray, message: str) -> None:
     bad = replace(panel("second"), weights=weights)
-    with pytest.raises(ValueError, match=f"panel 'second': .*{message}"):
+    with pytest.raises(InputError, match=f"panel 'second': .*{message}"):
         plot_attention([panel(), bad])
-    with pytest.raises(ValueError, match="no attention panels"):
+    with pytest.raises(InputError, match="no attention panels"):
         plot_attention([])
 
 

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from lab.fake_runs import make_runs
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.lab.execution.checkpoints import mend, strip, updates_of
 from fairseq_plugins.lab.execution.training import assist
 
@@ -115,10 +116,10 @@ def test_a_whole_checkpoint_that_cannot_be_read_stays(tmp_path, monkeypatch):
     for error in (RuntimeError("out of memory"), OSError("stale"), pickle.UnpicklingError("")):
         with monkeypatch.context() as patch:
             patch.setattr(torch, "load", lambda *_, error=error, **__: (_ for _ in ()).throw(error))
-            with pytest.raises(ValueError, match=f"{LAST}: whole, but cannot be read: .*{error}"):
+            with pytest.raises(InputError, match=f"{LAST}: whole, but cannot be read: .*{error}"):
                 mended(tmp_path)
     torch.save(print, tmp_path / LAST)  # a class or a function that may not be loaded
-    with pytest.raises(ValueError, match=f"{LAST}: whole, but cannot be read"):
+    with pytest.raises(InputError, match=f"{LAST}: whole, but cannot be read"):
         updates_of(tmp_path / LAST)
     assert {path: path.read_bytes() for path in tmp_path.iterdir()}.keys() == before.keys()
 

@@ -8,6 +8,7 @@ import math
 import pytest
 from lab.finished_runs import finish
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.lab.results.choice import chosen_at, chosen_by_share
 from fairseq_plugins.lab.results.frame import Shown, frame, read_experiments, read_runs
 from fairseq_plugins.lab.results.seed_report import csv_files, format_markdown, make_report
@@ -157,7 +158,7 @@ def test_frames_without_a_run_keep_their_columns_and_make_no_table():
 def test_of_an_experiment_the_folder_of_a_part_is_asked_for(tmp_path):
     for part in ("cola", "rte"):
         finish(tmp_path / part, PLAIN, 5e-5, 1, 0.5, dataset=part, home=tmp_path)
-    with pytest.raises(ValueError, match=r"rows.jsonl:2: key 'dataset': .*name the folder of a"):
+    with pytest.raises(InputError, match=r"rows.jsonl:2: key 'dataset': .*name the folder of a"):
         read_runs(tmp_path)
     assert list(read_runs(tmp_path / "rte").part) == ["rte"]
 
@@ -171,13 +172,13 @@ def test_reading_names_what_is_wrong(root, tmp_path):
         ({"baseline": "x"}, "--baseline 'x': choices are bert_plain_tiny"),
         ({"metric": "mcc"}, "no metric 'mcc'; choices: accuracy, loss"),
     ):
-        with pytest.raises(ValueError, match=said):
+        with pytest.raises(InputError, match=said):
             make_report(root, **options)
     finish(root, PLAIN, 1e-5, 1, 0.5, data="other")
-    with pytest.raises(ValueError, match="rows.jsonl:13: key 'data': 'other', of rows before"):
+    with pytest.raises(InputError, match="rows.jsonl:13: key 'data': 'other', of rows before"):
         read_runs(root)
     (root / "rows.jsonl").write_text("{")
-    with pytest.raises(ValueError, match="rows.jsonl:1: no row"):
+    with pytest.raises(InputError, match="rows.jsonl:1: no row"):
         read_runs(root)
 
 
@@ -185,12 +186,12 @@ def test_a_run_twice_is_no_further_seed(root):
     """The later one would stand for both."""
     file, lines = root / "rows.jsonl", (root / "rows.jsonl").read_text().splitlines(True)
     file.write_text("".join([*lines, lines[4]]))
-    with pytest.raises(ValueError, match=r"rows.jsonl:13: the run of \S+rows.jsonl:5 again"):
+    with pytest.raises(InputError, match=r"rows.jsonl:13: the run of \S+rows.jsonl:5 again"):
         read_runs(root)
     (found,) = read_experiments(root)[0]
     assert (len(found.runs), len(found.faults)) == (12, 1)
     file.write_text("".join([*lines, lines[4].replace(f'"{root.name}"', '"another"')]))
-    with pytest.raises(ValueError, match=r"rows.jsonl:13: has the setting and seed of .*:5, of"):
+    with pytest.raises(InputError, match=r"rows.jsonl:13: has the setting and seed of .*:5, of"):
         read_runs(root)
 
 

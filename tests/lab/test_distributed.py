@@ -15,6 +15,7 @@ from torch.distributed.elastic.multiprocessing.errors import ChildFailedError, P
 from torch.distributed.elastic.rendezvous import RendezvousError
 
 import fairseq_plugins
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.lab.execution import distributed
 from fairseq_plugins.lab.execution.distributed import (
     CPU_BACKENDS,
@@ -57,10 +58,10 @@ REFUSED = [  # arguments, torchrun's options, GPUs, what is said; None where it 
 
 @pytest.mark.parametrize(("arguments", "torchrun", "gpus", "said"), REFUSED)
 def test_what_several_processes_cannot_do_is_refused(arguments, torchrun, gpus, said):
-    refused = nullcontext() if said is None else pytest.raises(ValueError, match=said)
+    refused = nullcontext() if said is None else pytest.raises(InputError, match=said)
     with refused:
         check(2, [*DATA, *arguments], torchrun.split(), gpus)
-    with pytest.raises(ValueError, match="^0 processes: "):
+    with pytest.raises(InputError, match="^0 processes: "):
         check(0, DATA, (), 0)
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from for_each import for_each
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.lab.commands import command, parser_of, written
 from fairseq_plugins.lab.execution.experiment import check_plan, make_plan
 from fairseq_plugins.lab.execution.machine import Machine
@@ -87,7 +88,7 @@ def test_a_prepared_folder_chooses_no_task(data, task):
     grid, found = data["toy"]
     path = found[""].folder / "manifest.json"
     path.write_text(json.dumps({**TEXTS, "task": task}))
-    with pytest.raises(ValueError, match=f"{path}: key 'task': .* is not 'text_classification'"):
+    with pytest.raises(InputError, match=f"{path}: key 'task': .* is not 'text_classification'"):
         read_prepared(path.parent, grid)
 
 
@@ -109,7 +110,7 @@ def test_a_prepared_folder_chooses_no_task(data, task):
 def test_a_broken_manifest_is_named(case, tmp_path):
     text, said = case
     (tmp_path / "manifest.json").write_text(text)
-    with pytest.raises(ValueError, match=f"^{tmp_path}/manifest.json: {said}"):
+    with pytest.raises(InputError, match=f"^{tmp_path}/manifest.json: {said}"):
         read_prepared(tmp_path, Grid("toy", {"a": {"arch": "a"}}))
 
 
@@ -233,7 +234,7 @@ def test_lines_of_an_earlier_release_are_written_anew(plan, caplog):
     path = plan.root / "rows.jsonl"
     before = path.read_text()
     path.write_text(before.replace('"schema": 1, ', ""))
-    with pytest.raises(ValueError, match="rows.jsonl:1: key 'schema' is None"):
+    with pytest.raises(InputError, match="rows.jsonl:1: key 'schema' is None"):
         read_rows(path)
     write_rows(plan)
     assert path.read_text() == before
@@ -291,7 +292,7 @@ def test_processes_share_the_batches_of_an_update(options, processes, shared):
     names = ("batch-size", "update-freq", "max-tokens")
     given = {name: value for name, value in zip(names, options) if value}
     if isinstance(shared, str):
-        with pytest.raises(ValueError, match=shared):
+        with pytest.raises(InputError, match=shared):
             share_batches(given, processes, "a")
         return
     found = share_batches(given, processes, "a")
@@ -345,7 +346,7 @@ def test_what_is_held_out_chooses_and_the_validation_set_is_reported(data, tmp_p
         assert run.settings["select_fraction"] == 0.2
     for options in ({"valid-subset": "valid"}, {}):
         own = {"select_fraction": 0.2 if options else 1.0, "options": options}
-        with pytest.raises(ValueError, match="select_fraction"):
+        with pytest.raises(InputError, match="select_fraction"):
             changed(data["toy"][0], own, "toy.yaml")
 
 
@@ -362,17 +363,17 @@ def test_what_would_only_go_wrong_after_the_runs_is_refused_before(plan):
     check_plan(plan)
     with pytest.raises(FileNotFoundError, match="pairs: reference nowhere: no such file"):
         check_plan(with_grid(plan, 1, reference="nowhere"))
-    with pytest.raises(ValueError, match="two runs of the plan have this folder"):
+    with pytest.raises(InputError, match="two runs of the plan have this folder"):
         check_plan(replace(plan, runs=(*plan.runs, plan.runs[0])))
     check_plan(with_grid(plan, 1, average=2))
-    with pytest.raises(ValueError, match="pairs: average 3 checkpoints: 8 updates"):
+    with pytest.raises(InputError, match="pairs: average 3 checkpoints: 8 updates"):
         check_plan(with_grid(plan, 1, average=3))
     finish(plan.runs[0])
     write_rows(plan)
     check_plan(plan)
     path = plan.root / "rows.jsonl"
     path.write_text(path.read_text().replace(plan.runs[0].data.fingerprint, "0" * 64))
-    with pytest.raises(ValueError, match="a run on other data than data-bin/toy"):
+    with pytest.raises(InputError, match="a run on other data than data-bin/toy"):
         check_plan(plan)
 
 
@@ -380,9 +381,9 @@ def test_an_option_that_fairseq_train_lacks_is_refused_before_any_run():
     usual = {"arch": "bert_sla_tiny", "task": "text_classification", "lr": 1e-3, "cpu": True}
     usual |= {"optimizer": "bert_adamw", "lr-scheduler": "linear_warmup", "warmup-ratio": 0.1}
     check_training({**usual, "tree-threshold": 2, "dropout": 0.1, "max-update": 3})
-    with pytest.raises(ValueError, match="^--tree-treshold: .*like it: --tree-threshold"):
+    with pytest.raises(InputError, match="^--tree-treshold: .*like it: --tree-threshold"):
         check_training({**usual, "tree-treshold": 2})
-    with pytest.raises(ValueError, match="^--warmup-ratio: fairseq-train has no such option"):
+    with pytest.raises(InputError, match="^--warmup-ratio: fairseq-train has no such option"):
         check_training({**usual, "lr-scheduler": "fixed"})
 
 
@@ -396,7 +397,7 @@ def test_another_seed_of_a_setting_has_its_options(plan):
         if not said:
             check_plan(changed)
             continue
-        with pytest.raises(ValueError, match=f"seed1 is another seed of a setting, .*{said}"):
+        with pytest.raises(InputError, match=f"seed1 is another seed of a setting, .*{said}"):
             check_plan(changed)
         shutil.rmtree(plan.runs[0].folder)  # as the message says
         check_plan(changed)
@@ -407,7 +408,7 @@ def test_another_seed_of_a_setting_is_chosen_on_the_same_part(plan):
     finish(first.runs[0])
     write_rows(first)
     changed = with_grid(plan, 0, select_fraction=0.2, evaluate="valid")
-    with pytest.raises(ValueError, match=r"\(another select_fraction\)"):
+    with pytest.raises(InputError, match=r"\(another select_fraction\)"):
         check_plan(replace(changed, runs=changed.runs[1:]))
 
 
@@ -428,7 +429,7 @@ def test_a_model_that_cannot_be_is_refused_before_any_run(plan, options, said):
     if not said:
         check_plan(changed)
         return
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(InputError, match=said):
         check_plan(changed)
 
 
@@ -450,7 +451,7 @@ def test_a_part_of_an_experiment_leaves_the_rest_in_its_description(plan):
 def test_epochs_of_token_batches_are_no_length(data):
     grid, found = data["pairs"]
     cell = next(replace(grid, updates=0).cells())
-    with pytest.raises(ValueError, match="batches are made by tokens"):
+    with pytest.raises(InputError, match="batches are made by tokens"):
         total_updates(grid, cell, found[""])
 
 
@@ -468,5 +469,5 @@ def test_a_split_without_labels_is_said_to_be_untested(data, caplog):
 
 def test_a_split_to_translate_has_to_be_there(data):
     grid, found = data["pairs"]
-    with pytest.raises(ValueError, match="no split 'tset' to evaluate; choices are train, valid"):
+    with pytest.raises(InputError, match="no split 'tset' to evaluate; choices are train, valid"):
         read_prepared(found[""].folder, replace(grid, evaluate="tset"))

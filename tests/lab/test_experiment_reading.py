@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import pytest
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.lab.plan.experiment_file import read_experiment
 from fairseq_plugins.lab.plan.grid import read_grid
 
@@ -88,5 +89,5 @@ def test_parts_replace_what_they_name_and_keep_the_rest(experiment, tmp_path):
 def test_translation_has_no_size_and_wants_updates(experiment):
     (part,) = experiment(TRANSLATION).parts
     assert part.resized("base").grid == part.grid
-    with pytest.raises(ValueError, match="wants a number of updates"):
+    with pytest.raises(InputError, match="wants a number of updates"):
         experiment(TRANSLATION.replace("updates: 10", "epochs: 3"))

@@ -19,6 +19,7 @@ from matplotlib.figure import Figure
 from matplotlib.legend import Legend
 from matplotlib.text import Text
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.evaluation.contrast_answers import TypeErrors
 from fairseq_plugins.evaluation.shades import colour_range
 from fairseq_plugins.lab.figures.curves import gates_table, plot_curves, plot_gates, plot_learning
@@ -166,7 +167,7 @@ def test_several_seeds_are_mean_range_and_dots() -> None:
     assert "dots: each seed" in said(figure)
     alone = [text.get_text() for text in texts(plot_learning({"a": {7: [0.1]}}, "mcc"))]
     assert alone.count("7") == 1
-    with pytest.raises(ValueError, match="no curves"):
+    with pytest.raises(InputError, match="no curves"):
         plot_learning({}, "mcc")
 
 
@@ -200,7 +201,7 @@ def test_every_seed_is_a_dot() -> None:
     for name in ("MCC × 100, valid", "the mean of the seeds", "its 95 % interval"):
         assert name in shown
     assert "mean" not in said(plot_seeds({"a": [0.5]}, VALID))
-    with pytest.raises(ValueError, match="no scores"):
+    with pytest.raises(InputError, match="no scores"):
         plot_seeds({}, VALID)
 
 
@@ -268,10 +269,10 @@ def test_bad_places_are_refused(tmp_path, monkeypatch) -> None:
     with pytest.raises(OSError, match="file"):
         check_stem(tmp_path / "file" / "a")
     (tmp_path / "a.csv").mkdir()
-    with pytest.raises(ValueError, match="a.csv is a folder"):
+    with pytest.raises(InputError, match="a.csv is a folder"):
         check_stem(tmp_path / "a", "csv")
     for nameless in ("", "new/", "."):
-        with pytest.raises(ValueError, match="names no figure"):
+        with pytest.raises(InputError, match="names no figure"):
             check_stem(nameless)
     monkeypatch.setattr("os.access", lambda *_: False)  # root may write anywhere
     with pytest.raises(PermissionError, match="no permission"):

@@ -25,6 +25,7 @@ from hypothesis import strategies as st
 from submitit.slurm import slurm
 
 import fairseq_plugins.tasks  # noqa: F401  registers everything
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.lab.commands import parser_of
 from fairseq_plugins.lab.execution.experiment import Plan, check_plan
 from fairseq_plugins.lab.execution.machine import Machine
@@ -64,7 +65,7 @@ def test_plain_values_are_values() -> None:
 
 @pytest.mark.parametrize("name", ["num-shards", "prefix-size", "score-reference", "tpu"])
 def test_generation_is_of_the_whole_split_and_sees_no_reference(name: str) -> None:
-    with pytest.raises(ValueError, match=f"option '{name}'"):
+    with pytest.raises(InputError, match=f"option '{name}'"):
         check_options({name: 1}, of_generation())
 
 
@@ -108,7 +109,7 @@ def test_data_that_begin_like_an_option_would_be_one(tmp_path) -> None:
     own = PlannedPart("x", Grid("cola", {"a": {"arch": "a"}}), data=word)
     for folder, root in ((own, "runs"), (replace(own, data="bin"), "-runs")):
         experiment = PlannedExperiment("x", "", tmp_path / "x.yaml", (folder,))
-        with pytest.raises(ValueError, match="begins like an option, or breaks a line"):
+        with pytest.raises(InputError, match="begins like an option, or breaks a line"):
             check_plan(Plan(experiment, Path(root), ()))
 
 
@@ -139,7 +140,7 @@ def test_preparations_take_their_own_options(tmp_path) -> None:
     check_prepare({"doc-stride": 64, "tokenize": "spacy"}, "squad")
     check_prepare({"text-column": "sentence 1", "labels": "no,yes", "tag-column": -1}, "plain")
     for own, dataset in (({"bpe-size": 5}, "cola"), ({"text-column": "-x"}, "plain")):
-        with pytest.raises(ValueError, match="option '(bpe-size|text-column)': "):
+        with pytest.raises(InputError, match="option '(bpe-size|text-column)': "):
             check_prepare(own, dataset)
 
 
@@ -158,7 +159,7 @@ def test_documents_are_of_a_bounded_size(tmp_path) -> None:
     ):
         path.write_bytes(content)
         begun = time.monotonic()
-        with pytest.raises(ValueError, match=message):
+        with pytest.raises(InputError, match=message):
             read_yaml(path)
         assert time.monotonic() - begun < 30
     path.write_text("a: {b: [1, 1e-5, x, true, null]}")

@@ -16,6 +16,7 @@ from lab.fake_runs import TRAIN, make_runs, trained, work_here
 
 import fairseq_plugins
 from fairseq_plugins.cli import main
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.lab.commands import command
 from fairseq_plugins.lab.execution import processes, runner
 from fairseq_plugins.lab.execution.machine import Machine
@@ -106,7 +107,7 @@ def test_no_run_starts_that_would_end_too_late_and_the_rest_goes_on(tmp_path, mo
     assert told == [1, 2, 3]
     assert [trained(run) for run in runs] == [1, 1, 1]
     assert len(slept) == 3
-    with pytest.raises(ValueError, match="--stop-after: needs --executor local"):
+    with pytest.raises(InputError, match="--stop-after: needs --executor local"):
         Machine(tmp_path, executor="slurm", stop_after=2)
 
 

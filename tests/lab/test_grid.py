@@ -8,6 +8,7 @@ import pytest
 from lab.toy_grids import OPEN, SYSTEMS
 
 import fairseq_plugins.tasks  # noqa: F401  registers everything
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.lab.plan.allowed import command_line
 from fairseq_plugins.lab.plan.grid import Cell, Grid, read_grid
 from fairseq_plugins.lab.plan.prepared_data import read_prepared
@@ -66,7 +67,7 @@ def test_a_choice_of_all_systems_is_made_in_each_unless_it_says_otherwise(folder
         assert settings(grid, cell, data).get("choice", {}) == dict(cell.setting.choice)
     for bad in (0, "x"):
         cell = Cell(Setting("plain", 1e-5, 3, (("batch-size", bad),)), 1)
-        with pytest.raises(ValueError, match=f"'batch-size' of plain: {bad!r} is no number"):
+        with pytest.raises(InputError, match=f"'batch-size' of plain: {bad!r} is no number"):
             total_updates(grid, cell, data)
 
 
@@ -123,7 +124,7 @@ def test_settings_change_with_everything_that_decides_a_run(folder):
 )
 def test_prepared_folders_that_do_not_fit_are_refused(changes, keys, message, folder):
     grid = Grid("toy", SYSTEMS, **keys)
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         settings(grid, next(grid.cells()), read_prepared(folder(**changes), grid))
 
 

@@ -8,6 +8,7 @@ from lab.example_runs import parsed
 from lab.toy_grids import OPEN, SYSTEMS
 
 from fairseq_plugins.cli import run as run_command
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.lab.plan.grid import Grid
 from fairseq_plugins.lab.plan.grid_selection import resize, select_systems, selected_grid
 from fairseq_plugins.lab.plan.prepared_data import read_prepared
@@ -70,19 +71,19 @@ def test_resized_systems_have_other_architectures_and_folders():
 )
 def test_what_cannot_be_asked_for_is_refused(case):
     words, message = case
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         asked(POS, words)
 
 
 def test_systems_and_sizes_that_there_are_not_are_refused():
-    with pytest.raises(ValueError, match=r"--archs 'typo': no system of this grid \(pos_minilm\)"):
+    with pytest.raises(InputError, match=r"--archs 'typo': no system of this grid \(pos_minilm\)"):
         select_systems(POS, ["typo"])
-    with pytest.raises(ValueError, match="--size 'huge': choices are tiny, minilm, base, large"):
+    with pytest.raises(InputError, match="--size 'huge': choices are tiny, minilm, base, large"):
         resize(POS, "huge")
     two = {"a_tiny": {"arch": "a_tiny"}, "a_base": {"arch": "a_base", "dropout": 0.2}}
-    with pytest.raises(ValueError, match="--size base: 'a_base' and another system would be"):
+    with pytest.raises(InputError, match="--size base: 'a_base' and another system would be"):
         resize(Grid("toy", two), "base")  # neither is lost
-    with pytest.raises(ValueError, match="'esim' does not end with its size"):
+    with pytest.raises(InputError, match="'esim' does not end with its size"):
         resize(Grid("toy", {"a": {"arch": "esim"}}), "large")
 
 

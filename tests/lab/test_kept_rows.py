@@ -12,6 +12,7 @@ import pytest
 from lab.report_runs import PLAIN, SLA, lines_of, part_of, write_lines
 from lab.translated_runs import translated
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.evaluation.score_report import score_files
 from fairseq_plugins.evaluation.translation import TextForm
 from fairseq_plugins.lab.results import frame, keep
@@ -122,7 +123,7 @@ def changed(rows, number, **changes):
 )
 def test_a_bad_row_is_named_with_file_line_and_key(rows, number, key, value):
     changed(rows, number, **{key: value})
-    with pytest.raises(ValueError, match=rf"cola\.jsonl:{number}: .*\b{key}\b"):
+    with pytest.raises(InputError, match=rf"cola\.jsonl:{number}: .*\b{key}\b"):
         make_report(rows)
 
 
@@ -131,7 +132,7 @@ def test_a_line_that_is_no_json_object_is_named(rows, line):
     before = rows.read_bytes()
     rows.write_bytes(before + line.encode(errors="surrogateescape") + b"\n")
     number = before.count(b"\n") + 1
-    with pytest.raises(ValueError, match=rf"cola\.jsonl:{number}: no row"):
+    with pytest.raises(InputError, match=rf"cola\.jsonl:{number}: no row"):
         make_report(rows)
 
 
@@ -233,7 +234,7 @@ def test_rows_that_were_made_otherwise_are_said(root, usual, changes, told):
 def test_rows_of_words_that_were_cut_otherwise_are_not_replaced(root, kept):
     rows, before = lines_of(root), kept.read_bytes()
     write_lines(root, [*rows[:1], rows[1] | {"made_of": {"words": "spacy"}}])
-    with pytest.raises(ValueError, match="rows.jsonl:2: its words were cut by 'spacy', those of"):
+    with pytest.raises(InputError, match="rows.jsonl:2: its words were cut by 'spacy', those of"):
         keep.keep_rows(root, kept)
     assert kept.read_bytes() == before
 
@@ -346,7 +347,7 @@ def test_translations_are_held_against_their_score_in_points(run_here, tmp_path,
 def test_a_score_of_translations_that_is_none_is_named(tmp_path, score):
     folder = translated(tmp_path / "translation", "plain", 0, wrong=4)
     (folder / "score.test.json").write_text(json.dumps(score))
-    with pytest.raises(ValueError, match=r"score.test.json: (not a|keys 'reference' and 'lang)"):
+    with pytest.raises(InputError, match=r"score.test.json: (not a|keys 'reference' and 'lang)"):
         keep.keep_rows(tmp_path / "translation", tmp_path / "rows.jsonl")
 
 
@@ -380,7 +381,7 @@ def test_counts_have_to_tell_the_score_of_their_row(kept, change, score, said):
     if not said:
         make_report(kept, samples=5)
         return
-    with pytest.raises(ValueError, match=re.escape(f"cola.jsonl:2: key 'counts': {said}")):
+    with pytest.raises(InputError, match=re.escape(f"cola.jsonl:2: key 'counts': {said}")):
         make_report(kept)
 
 

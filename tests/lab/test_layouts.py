@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from lab.filled_tables import cells, fill, table_of
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.lab.results import layouts as room
 from fairseq_plugins.lab.results.experiment_tables import lay_out
 
@@ -46,7 +47,7 @@ def forget():
 def test_one_file_makes_a_table(folder, tmp_path):
     root = tmp_path / "rte"
     fill(root, "rte", "accuracy", {"bert_plain_base": [0.5, 0.51], "bert_mine_base": [0.6, 0.61]})
-    with pytest.raises(ValueError, match="choices are"):
+    with pytest.raises(InputError, match="choices are"):
         room.check_names(["mine"])
     (folder / "mine.yaml").write_text(MINE)
     forget()
@@ -79,6 +80,6 @@ def test_a_wrong_file_is_refused_with_place_and_value(folder, line, wrong, messa
     if not message:
         assert "mine" in room.layouts()
         return
-    with pytest.raises(ValueError, match=message) as refused:
+    with pytest.raises(InputError, match=message) as refused:
         room.layouts()
     assert str(refused.value).startswith(str(path))

@@ -11,6 +11,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.lab.execution.machine import (
     Machine,
     add_flags,
@@ -94,7 +95,7 @@ def test_processes_are_one_a_gpu_unless_said(tmp_path):
     ],
 )
 def test_what_cannot_be_is_refused(tmp_path, words, said):
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(InputError, match=said):
         machine(tmp_path, *words.split())
 
 
@@ -103,7 +104,7 @@ def test_slurm_has_to_be_there(tmp_path, monkeypatch):
     with pytest.raises(FileNotFoundError, match="no command sbatch on the PATH"):
         Machine(tmp_path, executor="slurm").check()
     Machine(tmp_path).check()
-    with pytest.raises(ValueError, match="choices are local, slurm"):
+    with pytest.raises(InputError, match="choices are local, slurm"):
         Machine(tmp_path, executor="moon")
 
 

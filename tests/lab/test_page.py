@@ -21,6 +21,7 @@ from lab.report_runs import (
     write_lines,
 )
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.lab.report.facts import counts_of, failures_of, unfinished_table
 from fairseq_plugins.lab.report.figures import curves_of, draw, loss_points, validation_points
 from fairseq_plugins.lab.report.making import ReportOptions, write_report
@@ -242,7 +243,7 @@ def test_scores_without_a_mean_cost_remarks(tmp_path, scores):
 
 def test_an_unknown_baseline_is_refused(tmp_path):
     part_of(tmp_path / "cola", "cola", "mcc", {PLAIN: [0.5], SLA: [0.6]})
-    with pytest.raises(ValueError, match=f"choices are {PLAIN}, {SLA}"):
+    with pytest.raises(InputError, match=f"choices are {PLAIN}, {SLA}"):
         write_report(tmp_path, options=ReportOptions(baseline="bert"))
 
 

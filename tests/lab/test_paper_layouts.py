@@ -12,6 +12,7 @@ from lab.example_datasets import dataset_of
 from lab.filled_tables import cells, column, fill, named, table_of, tables_of
 from lab.finished_runs import finish
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.evaluation.metrics import NAMES
 from fairseq_plugins.lab.plan.grid import variant
 from fairseq_plugins.lab.results.layouts import labels, layouts
@@ -200,7 +201,7 @@ def test_runs_on_a_share_of_the_data_stand_in_no_papers_table(tmp_path):
 def test_a_dataset_whose_runs_have_none_of_its_metrics_is_not_lost_without_a_word(tmp_path):
     fill(tmp_path / "mrpc", "mrpc", "accuracy", {PLAIN: [0.8], DABERT: [0.9]})
     fill(tmp_path / "rte", "rte", "mcc", {PLAIN: [0.5], DABERT: [0.6]})
-    with pytest.raises(ValueError, match=r"rte.*: no metric 'accuracy'; choices: loss, mcc"):
+    with pytest.raises(InputError, match=r"rte.*: no metric 'accuracy'; choices: loss, mcc"):
         tables_of([tmp_path], "dabert1")
 
 

@@ -10,6 +10,7 @@ from lab.filled_tables import cells, fill
 from lab.finished_runs import finish
 from lab.translated_runs import SENTENCES, translated
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.lab.results.compare import EITHER, Significance
 from fairseq_plugins.lab.results.experiment_tables import lay_out
 from fairseq_plugins.lab.results.frame import read_runs
@@ -181,7 +182,7 @@ def test_every_width_stands_with_its_gain_and_what_chose_it(root):
 
 def test_widths_that_are_no_numbers_are_named(root):
     translated(root, "sum", 9.0, features="pos", choice={"feature-embed-dim": "x"})
-    with pytest.raises(ValueError, match=r"rows.jsonl:1: widths of features \['x'\]: no whole"):
+    with pytest.raises(InputError, match=r"rows.jsonl:1: widths of features \['x'\]: no whole"):
         table_of(root, "feature_dims")
 
 
@@ -195,7 +196,7 @@ def test_without_a_system_that_has_no_features_nothing_is_gained(root):
 def test_without_runs_on_all_of_the_data_the_shares_are_named(name, root):
     for share in (0.5, 0.05):
         translated(root, "baseline", 8.0, fraction=share)
-    with pytest.raises(ValueError, match=r"multi30k: .* 100 % .*; these are on 5 %, 50 %$"):
+    with pytest.raises(InputError, match=r"multi30k: .* 100 % .*; these are on 5 %, 50 %$"):
         table_of(root, name)
 
 
@@ -222,5 +223,5 @@ def test_all_that_fits_is_laid_out_unasked(tmp_path):
 )
 def test_unknown_and_unfitting_tables_are_refused(tmp_path, name, message):
     fill(tmp_path, "rte", "accuracy", {"bert_plain_minilm": [0.5]})
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         lay_out([tmp_path], [name])

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.lab.commands import command
 from fairseq_plugins.lab.execution.experiment import _prepare
 from fairseq_plugins.lab.plan.experiment_file import PlannedPart
@@ -65,5 +66,5 @@ def test_augmented_questions_are_validated_on_the_same_ones(tmp_path):
 
 
 def test_options_with_half_a_quote_are_named():
-    with pytest.raises(ValueError, match='^--prepare "--lower \'a": No closing quotation'):
+    with pytest.raises(InputError, match='^--prepare "--lower \'a": No closing quotation'):
         _prepare(Namespace(prepare="--lower 'a"), [])

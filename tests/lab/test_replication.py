@@ -13,6 +13,7 @@ from lab.finished_runs import finish
 from lab.report_runs import PLAIN, SLA, describe, part_of
 from matplotlib import image
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.lab.report.replication import write_page
 from fairseq_plugins.lab.results.frame import Shown
 from fairseq_plugins.lab.results.verdicts import sentences
@@ -135,7 +136,7 @@ def test_a_page_is_written_over_nothing_else_and_through_no_link(claims, tmp_pat
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "linked").symlink_to(tmp_path / "elsewhere")
     kept = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(InputError, match=said):
         write_page(claims, tmp_path / name)
     assert kept == {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
 

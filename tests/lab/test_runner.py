@@ -8,6 +8,7 @@ import pytest
 import torch
 from lab.fake_runs import make_runs, trained, work_here
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.lab.execution import runner, training
 from fairseq_plugins.lab.execution.machine import Machine
 from fairseq_plugins.lab.execution.run import Run
@@ -124,7 +125,7 @@ def test_a_training_that_ends_early_is_no_result(make, execute):
 def test_other_settings_in_the_folder_are_refused_before_anything_runs(make, execute):
     execute(make()[1:2])
     others = make(weight_decay=0.5)
-    with pytest.raises(ValueError, match="weight-decay: 0.01 there, 0.5 here"):
+    with pytest.raises(InputError, match="weight-decay: 0.01 there, 0.5 here"):
         execute(others)
     assert not others[0].folder.exists()
 

@@ -16,6 +16,7 @@ from lab.filled_tables import parts_of
 from lab.finished_runs import change_rows, finish
 from lab.report_runs import SLA, experiment
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.lab import safe_files
 from fairseq_plugins.lab.execution.after import perform
 from fairseq_plugins.lab.execution.experiment import Plan, check_plan
@@ -121,7 +122,7 @@ def test_results_behind_links_are_in_no_report_and_no_table(root, pages, secret,
     shutil.move(folder, secret.parent / folder.name)
     folder.symlink_to(secret.parent / folder.name)
     assert SECRET not in pages(root)[0]
-    with pytest.raises(ValueError, match="key 'folder': .* lies outside"):
+    with pytest.raises(InputError, match="key 'folder': .* lies outside"):
         parts_of([root])
 
 
@@ -151,7 +152,7 @@ def test_only_regular_files_are_opened(tmp_path, secret) -> None:
     linked(tmp_path / "lost", tmp_path / "nothing")
     for name in ("pipe", "link", "lost", "elsewhere"):
         for mode in ("rb", "ab"):
-            with pytest.raises(ValueError, match=f"{name}: (a symbolic link|no regular file)"):
+            with pytest.raises(InputError, match=f"{name}: (a symbolic link|no regular file)"):
                 safe_files.open_file(tmp_path / name, mode)
         assert not safe_files.is_file(tmp_path / name)
     assert not (tmp_path / "nothing").exists()
@@ -165,20 +166,20 @@ def test_only_regular_files_are_opened(tmp_path, secret) -> None:
 def test_a_run_with_a_link_is_refused_and_nothing_is_written(tmp_path, secret, name) -> None:
     run = make_runs(tmp_path, seeds=(1,))[0]
     linked(run.folder / name, secret)
-    with pytest.raises(ValueError, match=f"{name}: a symbolic link"):
+    with pytest.raises(InputError, match=f"{name}: a symbolic link"):
         run.is_finished()
     assert secret.read_text() == f"{SECRET}\n"
 
 
 def test_locks_and_logs_are_no_links(tmp_path, secret) -> None:
     linked(tmp_path / ".lock", tmp_path / "made")
-    with pytest.raises(ValueError, match=".lock: a symbolic link"):
+    with pytest.raises(InputError, match=".lock: a symbolic link"):
         locked(tmp_path).__enter__()
     assert not (tmp_path / "made").exists()
     (tmp_path / ".lock").open("a").close()  # without the guard it is made elsewhere
     assert (tmp_path / "made").exists()
     linked(tmp_path / "x.log", secret)
-    with pytest.raises(ValueError, match="x.log: a symbolic link"):
+    with pytest.raises(InputError, match="x.log: a symbolic link"):
         launch(["echo", "x"], tmp_path / "x.log")
     assert secret.read_text() == f"{SECRET}\n"
     (tmp_path / "x.log").unlink()
@@ -227,6 +228,6 @@ def test_folders_of_a_plan_are_no_links(tmp_path, secret) -> None:
     check_plan(plan)
     for name in ("cola", "jobs", "after"):
         linked(plan.root / name, secret.parent)
-        with pytest.raises(ValueError, match=f"{name}: a symbolic link"):
+        with pytest.raises(InputError, match=f"{name}: a symbolic link"):
             check_plan(plan)
         (plan.root / name).unlink()

@@ -13,6 +13,7 @@ import torch
 from lab import fake_slurm
 from lab.fake_runs import TRAIN, make_runs, trained
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.files import write_text
 from fairseq_plugins.lab.execution import runner, slurm
 from fairseq_plugins.lab.execution.machine import Machine
@@ -259,7 +260,7 @@ def test_only_jobs_of_this_experiment_are_taken_over(make, tmp_path, slurm_state
 
 def test_slurm_that_refuses_or_is_silent_is_one_sentence(make, tmp_path, slurm_state, monkeypatch):
     (slurm_state / "errors").touch()
-    with pytest.raises(ValueError, match="sbatch refused the jobs: .*invalid partition"):
+    with pytest.raises(InputError, match="sbatch refused the jobs: .*invalid partition"):
         submit(make(), cluster(tmp_path, partition="broken"))
     squeue = tmp_path / "commands" / "squeue"
     squeue.write_text("#!/bin/sh\necho 'slurm_load_jobs error: no contact' >&2; exit 1\n")

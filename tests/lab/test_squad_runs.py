@@ -13,6 +13,7 @@ from lab.filled_tables import OVER_SEEDS, cells, column, named, parts_of, table_
 from lab.finished_questions import answered, with_three_models
 from lab.report_runs import lines_of, write_lines
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.evaluation.example_answers import example_counts, read_answers
 from fairseq_plugins.evaluation.example_bootstrap import bootstrap
 from fairseq_plugins.lab.execution import training
@@ -104,14 +105,14 @@ def test_a_systems_rate_is_a_number_however_it_is_written(tmp_path):
     (tmp_path / "grid.yaml").write_text(
         "dataset: squad\nsystems: [{arch: bert_plain_tiny, lr: high}]\n"
     )
-    with pytest.raises(ValueError, match="grid.yaml: systems: .*high"):
+    with pytest.raises(InputError, match="grid.yaml: systems: .*high"):
         read_grid(tmp_path / "grid.yaml")
 
 
 def test_folders_with_other_validation_files_make_no_grid(tmp_path):
     prepared(tmp_path / "whole")
     prepared(tmp_path / "whole_more", inputs={"valid": {"sha256": "w"}})
-    with pytest.raises(ValueError, match=r"whole_more and .*whole have different files.*'valid'"):
+    with pytest.raises(InputError, match=r"whole_more and .*whole have different files.*'valid'"):
         read_folders(tmp_path / "whole", Grid("squad", SYSTEMS))
     with pytest.raises(FileNotFoundError, match=r"fairseq-plugins prepare questions --raw-dir DIR"):
         read_prepared(tmp_path / "none", Grid("squad", SYSTEMS))
@@ -127,7 +128,7 @@ def test_accumulated_batches_make_fewer_updates(size, frequency, updates):
     assert total_updates(grid, next(grid.cells()), data) == updates
     for bad in (0, 1.5, "2"):
         grid = Grid("squad", SYSTEMS, options={"update-freq": bad})
-        with pytest.raises(ValueError, match="option 'update-freq' of plain"):
+        with pytest.raises(InputError, match="option 'update-freq' of plain"):
             total_updates(grid, next(grid.cells()), data)
 
 
@@ -171,7 +172,7 @@ def test_answers_become_rows_and_metrics(run):
     found = json.loads((run.folder / "evaluation.json").read_text())
     assert found == {"of": "test", "metrics": {"exact": 0.5, "f1": 0.6, **tuned}}
     (run.folder / "predictions" / "predictions.json").write_text('{"one": "Lund"}')
-    with pytest.raises(ValueError, match=r"valid.examples.jsonl, line 2: .*'two'"):
+    with pytest.raises(InputError, match=r"valid.examples.jsonl, line 2: .*'two'"):
         squad_answers.write_rows(rows, run.data.folder / "valid.examples.jsonl")
 
 
@@ -238,7 +239,7 @@ def test_an_option_that_is_no_number_is_named(tmp_path):
     for one in lines:
         one["options"]["update-freq"] = [3]
     write_lines(tmp_path, lines)
-    with pytest.raises(ValueError, match=r"rows.jsonl:\d: option 'update-freq': \[3\] is no whole"):
+    with pytest.raises(InputError, match=r"rows.jsonl:\d: option 'update-freq': \[3\] is no whole"):
         models_table(parts_of([tmp_path]))
 
 
@@ -258,14 +259,14 @@ def test_an_ensemble_of_other_runs_or_of_another_split_is_refused(tmp_path):
     found, path = parts_of([tmp_path]), folder / "metrics.json"
     metrics = json.loads(path.read_text())
     path.write_text(json.dumps({**metrics, "of": "dev.json"}))
-    with pytest.raises(ValueError, match="together holds no answers .*'dev.json'"):
+    with pytest.raises(InputError, match="together holds no answers .*'dev.json'"):
         with_ensemble(found, folder)
     path.write_text(json.dumps({**metrics, "checkpoints": ["elsewhere/checkpoint_best.pt"]}))
-    with pytest.raises(ValueError, match="elsewhere.* is of none of the runs"):
+    with pytest.raises(InputError, match="elsewhere.* is of none of the runs"):
         with_ensemble(found, folder)
     for wrong, told in (({"f1": [1]}, "key 'f1'"), ({"checkpoints": 3}, "no answers")):
         path.write_text(json.dumps(metrics | wrong))
-        with pytest.raises(ValueError, match=told):
+        with pytest.raises(InputError, match=told):
             with_ensemble(found, folder)
     path.unlink()
     with pytest.raises(FileNotFoundError, match="metrics.json"):

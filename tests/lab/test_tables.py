@@ -9,6 +9,7 @@ import pytest
 from lab.filled_tables import cells, column, fill, named, parts_of, table_of, tables_of
 from lab.finished_runs import change_rows, finish
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.evaluation.metrics import NAMES
 from fairseq_plugins.lab.results.compare import EXAMPLES, Significance, welch
 from fairseq_plugins.lab.results.layouts import layouts
@@ -116,7 +117,7 @@ def test_layouts_are_found_by_the_systems_that_are_there(tmp_path, cola):
     first, others = tables_of([tmp_path])
     assert first.title == layouts()["sla1"].title
     assert cells(others)[0][2:] == ["rte (accuracy)", "sick (accuracy)"]
-    with pytest.raises(ValueError, match="'sla3': none of these runs .* on cola, rte, sick"):
+    with pytest.raises(InputError, match="'sla3': none of these runs .* on cola, rte, sick"):
         tables_of([tmp_path], "sla3")
     with pytest.raises(FileNotFoundError, match="none: no such file or folder"):
         parts_of([tmp_path / "none"])
@@ -130,10 +131,10 @@ def test_systems_with_names_of_their_own_have_rows_of_their_own(tmp_path):
 
 def test_runs_that_do_not_go_together_are_refused(tmp_path, cola):
     fill(tmp_path / "again", "cola", "mcc", {SLA: [0.5]})
-    with pytest.raises(ValueError, match=r"cola and .*again both hold runs of \+ SLA \(minilm\)"):
+    with pytest.raises(InputError, match=r"cola and .*again both hold runs of \+ SLA \(minilm\)"):
         table_of([cola, tmp_path / "again"])
     fill(tmp_path / "other", "cola", "mcc", {"bert_lisa_minilm": [0.5]}, data="else")
-    with pytest.raises(ValueError, match="rows.jsonl.*key 'data': 'else', of rows before 'abc'"):
+    with pytest.raises(InputError, match="rows.jsonl.*key 'data': 'else', of rows before 'abc'"):
         table_of([cola, tmp_path / "other"])
     fill(tmp_path / "base", "cola", "mcc", {"bert_sla_base": [0.5]}, data="else")
     assert len(named(table_of([cola, tmp_path / "base"]))) == 4  # another size, another vocabulary

@@ -7,6 +7,7 @@ import math
 
 import pytest
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.lab.results.training_log import (
     Validation,
     best,
@@ -53,7 +54,7 @@ def test_what_is_no_number_in_a_log_is_named(tmp_path, read, value):
     path = tmp_path / "train.log"
     record = json.dumps({"num_updates": value, "valid_num_updates": value, "loss": "1"})
     path.write_text("".join(f"x | {name} | {record}\n" for name in ("train_inner", "valid")))
-    with pytest.raises(ValueError, match="is no number"):
+    with pytest.raises(InputError, match="is no number"):
         read(path)
 
 
@@ -74,9 +75,9 @@ def test_best_is_the_last_of_equals_and_may_be_the_lowest():
     odd = [Validation(0, {"mcc": math.nan}), *found, Validation(9, {"mcc": -math.inf})]
     assert [best(odd, "mcc", maximize=one).updates for one in (True, False)] == [3, 4]
     assert best(odd[:1], "mcc", maximize=True).updates == 0
-    with pytest.raises(ValueError, match="no validation has 'f1'; there are mcc"):
+    with pytest.raises(InputError, match="no validation has 'f1'; there are mcc"):
         best(found, "f1", maximize=True)
-    with pytest.raises(ValueError, match="there are none"):
+    with pytest.raises(InputError, match="there are none"):
         best([], "f1", maximize=True)
 
 

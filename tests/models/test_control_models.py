@@ -8,6 +8,7 @@ from bert_models import QUIET, SMALL, added, build, loud, manifest, net_input
 from trees import Row, random_heads
 
 from fairseq_plugins.architectures.model_parts import size
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.nn.dual_attention import CONTROLS
 
 PAIRS = manifest(sentences=2)
@@ -112,5 +113,5 @@ def test_plain_layers_learn_and_do_not_depend_on_the_batch():
 
 
 def test_plain_layers_need_blocks_to_replace():
-    with pytest.raises(ValueError, match="--coattention-control plain-layers: this model has no"):
+    with pytest.raises(InputError, match="--coattention-control plain-layers: this model has no"):
         build("bert_plain", ABOUT, coattention_control="plain-layers")

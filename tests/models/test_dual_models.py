@@ -20,6 +20,7 @@ from fairseq.models import ARCH_MODEL_REGISTRY
 from trees import Row, context_of
 
 from fairseq_plugins.architectures.bert_options import SIZES
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.models.bert import BertModel
 from fairseq_plugins.nn.fusion import ABLATIONS
 
@@ -251,14 +252,14 @@ def test_an_older_checkpoint_without_these_options_is_plain():
 
 def test_single_sentences_are_refused():
     for arch in KINDS:
-        with pytest.raises(ValueError, match="the data folder has single sentences"):
+        with pytest.raises(InputError, match="the data folder has single sentences"):
             build(arch, manifest(sentences=1))
     build("dabert", manifest(sentences=1), dual_layers="none")
 
 
 def test_a_folder_without_similarities_is_refused():
     about = manifest(sentences=2, annotations=["pos", "heads"])
-    with pytest.raises(ValueError, match="prepare it with --layers pos,heads,similarity"):
+    with pytest.raises(InputError, match="prepare it with --layers pos,heads,similarity"):
         build("bert_uer", about)
     build("dabert", about)
 
@@ -275,7 +276,7 @@ def test_a_folder_without_similarities_is_refused():
     ],
 )
 def test_wrong_options_are_refused(given, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         made("dabert", **given)
 
 
@@ -285,5 +286,5 @@ def test_an_unknown_norm_is_refused_on_the_command_line_and_in_python(capsys):
     assert "l1" in capsys.readouterr().err
     cfg = options("dabert", **SMALL)
     cfg.difference = "l3"
-    with pytest.raises(ValueError, match="--difference 'l3': choices are l1, l2, squared, signed"):
+    with pytest.raises(InputError, match="--difference 'l3': choices are l1, l2, squared, signed"):
         BertModel.complete_config(cfg, PAIRS)

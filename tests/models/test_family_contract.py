@@ -24,6 +24,7 @@ from family_encoders import SIZES, save_fairseq, save_theirs
 from trees import Row, random_heads
 
 from fairseq_plugins.data.dictionaries import ClosedDictionary
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.models.bert import BertModel
 from fairseq_plugins.pretrained.families import FAMILIES
 from fairseq_plugins.pretrained.tokenizer_sources import read_vocabulary
@@ -171,7 +172,7 @@ def test_frozen_layers_do_not_learn_but_what_is_new_does(family) -> None:
     assert learning
     assert all("features" in n or "attention.mixer." in n for n in learning)
     if family == "albert":
-        with pytest.raises(ValueError, match="--freeze-layers 1: all 3 layers share their weights"):
+        with pytest.raises(InputError, match="--freeze-layers 1: all 3 layers share their weights"):
             of(family, freeze_layers=1)
 
 
@@ -197,7 +198,7 @@ def test_a_checkpoint_of_any_family_arrives_and_is_needed_no_more(tmp_path, form
     sample = sample_of(model, PAIRS)
     assert torch.equal(again(**sample)[0], model(**sample)[0])
     assert model.max_positions() == model.encoder.shape.longest
-    with pytest.raises(ValueError, match=f"family {family.name}, but .* was prepared for bert"):
+    with pytest.raises(InputError, match=f"family {family.name}, but .* was prepared for bert"):
         BertModel.complete_config(options(**sizes, pretrained=path), manifest())
 
 
@@ -206,13 +207,13 @@ def test_random_weights_take_the_family_of_the_folder() -> None:
     assert found["roberta"].longest == found["bert"].longest == 512
     assert [found[name].segments for name in FAMILIES] == [2, 1, 1, 2, 0, 2]
     cfg = options(**SMALL, family="electra")
-    with pytest.raises(ValueError, match="--family is of the family electra, but"):
+    with pytest.raises(InputError, match="--family is of the family electra, but"):
         BertModel.complete_config(cfg, manifest())
     BertModel.complete_config(cfg, manifest(family=FAMILIES["electra"]))
     assert cfg.family == "electra"
     del cfg.family  # as in older checkpoints
     task = text_task(FewSubwords(FAMILIES["electra"]))
-    with pytest.raises(ValueError, match="model is of the family bert, .* prepared for electra"):
+    with pytest.raises(InputError, match="model is of the family bert, .* prepared for electra"):
         BertModel.build_model(cfg, task)
 
 
@@ -241,5 +242,5 @@ def test_classifiers_of_before_have_tanh_and_new_ones_what_the_family_has(family
     ],
 )
 def test_options_that_no_encoder_of_a_family_has_are_refused(family, given, message) -> None:
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         of(family, **given)

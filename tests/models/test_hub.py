@@ -9,6 +9,7 @@ import pytest
 import torch
 from prepared import StubDecoder, StubEncoder, make_task, prepare, random_pairs, train
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.models import SyntaxTransformerModel
 from fairseq_plugins.tasks import SyntaxTranslationTask
 
@@ -102,7 +103,7 @@ def test_moved_data_folder(run, tmp_path):
 
 
 def test_token_ids_without_features_are_refused(run):
-    with pytest.raises(ValueError, match="hand raw text to translate"):
+    with pytest.raises(InputError, match="hand raw text to translate"):
         load(run).encode("a b")
 
 
@@ -119,7 +120,7 @@ def test_checkpoint_of_other_makes_is_refused_before_it_is_built(run, tmp_path, 
     foreign = {"_name": "transformer_lm", "character_embeddings": True, "character_filters": code}
     state["cfg"][part] = foreign if part == "model" else {"_name": "masked_lm", "data": "x"}
     torch.save(state, tmp_path / "evil.pt")
-    with pytest.raises(ValueError, match=r"evil\.pt holds model .* not a syntax_transformer of"):
+    with pytest.raises(InputError, match=r"evil\.pt holds model .* not a syntax_transformer of"):
         load(tmp_path, "evil.pt")
     assert not marker.exists()
 
@@ -141,7 +142,7 @@ def test_pickled_code_is_not_run(tmp_path):
 
 def test_checkpoint_without_options_is_refused(tmp_path):
     torch.save({"args": Namespace(arch="transformer"), "model": {}}, tmp_path / "old.pt")
-    with pytest.raises(ValueError, match="holds model None of task None"):
+    with pytest.raises(InputError, match="holds model None of task None"):
         load(tmp_path, "old.pt")
 
 
@@ -155,10 +156,10 @@ def test_older_options_beside_ours_are_refused(run, tmp_path):
     older |= {"decoder_embed_dim": 8, "decoder_layers": 1, "decoder_attention_heads": 2}
     older |= {"character_embeddings": True, "character_filters": code, "max_target_positions": 9}
     torch.save({**state, "args": Namespace(**older)}, tmp_path / "evil.pt")
-    with pytest.raises(ValueError, match="holds model None of task None"):
+    with pytest.raises(InputError, match="holds model None of task None"):
         load(tmp_path, "evil.pt")
     assert not marker.exists()
     state["cfg"]["task"]["task"] = "translation"
     torch.save(state, tmp_path / "evil.pt")
-    with pytest.raises(ValueError, match="of task None"):
+    with pytest.raises(InputError, match="of task None"):
         load(tmp_path, "evil.pt")

@@ -6,6 +6,7 @@ import pytest
 import torch
 from prepared import batches, make_model, make_task, prepare, random_pairs, train
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.models import _encoder
 from fairseq_plugins.models._encoder import LocalPlan, heads_of_words, openings
 from fairseq_plugins.nn.tree_masks import RelationRule, TreeRule, WindowRule
@@ -373,11 +374,11 @@ def test_encoder_returns_what_fairseqs_returns(task, plain, batch):
 
 def test_a_folder_without_parses_says_how_to_prepare_it(unparsed, tmp_path):
     for kind, what in [("sla", "parse trees"), ("wla,child", "parse trees")]:
-        with pytest.raises(ValueError, match=f"--encoder-attention {kind} reads {what}.*--layers"):
+        with pytest.raises(InputError, match=f"--encoder-attention {kind} reads {what}.*--layers"):
             make_model(unparsed, encoder_attention=kind)
-    with pytest.raises(ValueError, match=r"wla reads parse trees.*--layers"):
+    with pytest.raises(InputError, match=r"wla reads parse trees.*--layers"):
         make_model(unparsed, encoder_attention="wla", window_unit="words")
-    with pytest.raises(ValueError, match=r"prepare it with --layers"):
+    with pytest.raises(InputError, match=r"prepare it with --layers"):
         train(unparsed.folders[0], tmp_path, *START, "--encoder-attention", "sla")
 
 
@@ -394,8 +395,8 @@ def test_windows_of_subwords_need_no_parses(unparsed, task, plain, batch):
 def test_trees_are_missed_when_missing(task, batch):
     model = make_model(task, features="none", encoder_attention="sla")
     net = {k: v for k, v in batch["net_input"].items() if k != "src_factors"}
-    with pytest.raises(ValueError, match="got none"):
+    with pytest.raises(InputError, match="got none"):
         model(**net)
-    with pytest.raises(ValueError, match="do not fit source tokens"):
+    with pytest.raises(InputError, match="do not fit source tokens"):
         model(**net, src_factors=batch["net_input"]["src_factors"][..., :4])
     make_model(task, features="none", encoder_attention="wla")(**net)

@@ -19,6 +19,7 @@ from torch import nn
 from fairseq_plugins.architectures.agreement import vocabulary_digest
 from fairseq_plugins.architectures.matching_options import ARCHITECTURES, MatchingOptions
 from fairseq_plugins.architectures.text_kinds import TEXT_KINDS, kind_of
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.models._matching_config import MatchingConfig
 from fairseq_plugins.models.matching import MatchingModel
 
@@ -121,7 +122,7 @@ def test_features_change_what_a_model_says(folder, arch) -> None:
     other = {**sample, "src_factors": sample["src_factors"].roll(1, 1)}
     assert not torch.allclose(model(**other)[0], model(**sample)[0])
     del other["src_factors"]
-    with pytest.raises(ValueError, match="the batch has no src_factors"):
+    with pytest.raises(InputError, match="the batch has no src_factors"):
         model(**other)
 
 
@@ -165,7 +166,7 @@ def test_rows_have_a_longest(folder, arch) -> None:
     """What matchers compute grows with the square of it."""
     assert build(folder, arch).max_positions() == 512
     model = build(folder, arch, max_position_embeddings=7)
-    with pytest.raises(ValueError, match="special tokens included, but the limit is 7"):
+    with pytest.raises(InputError, match="special tokens included, but the limit is 7"):
         batch_of(folder, model, [*range(12)])
 
 
@@ -182,20 +183,20 @@ def test_every_architecture_has_its_presets_and_one_kind() -> None:
 
 
 def test_what_no_pairs_model_can_learn_is_refused(folder, single) -> None:
-    with pytest.raises(ValueError, match="compares the two sentences of a pair, but .* has single"):
+    with pytest.raises(InputError, match="compares the two sentences of a pair, but .* has single"):
         build(single, "esim_tiny")
-    with pytest.raises(ValueError, match="unknown layer 'nonsense'; choices: pos"):
+    with pytest.raises(InputError, match="unknown layer 'nonsense'; choices: pos"):
         build(folder, "esim_tiny", features="nonsense")
     model = build(folder, "esim_tiny")
-    with pytest.raises(ValueError, match="no self-attention to show"):
+    with pytest.raises(InputError, match="no self-attention to show"):
         model(**batch_of(folder, model, [0]), need_weights=True)
-    with pytest.raises(ValueError, match="-hidden-size 8: the transformer reads no characters"):
+    with pytest.raises(InputError, match="-hidden-size 8: the transformer reads no characters"):
         build(folder, "pair_transformer_tiny", character_hidden_size=8)
     assert build(folder, "esim_tiny", pretrained="none")
-    with pytest.raises(ValueError, match="--pretrained 'bert': choices are none"):
+    with pytest.raises(InputError, match="--pretrained 'bert': choices are none"):
         MatchingModel.needs_of(SimpleNamespace(pretrained="bert", arch="esim"))
     task, cfg = make_task(folder), OmegaConf.structured(MatchingConfig(target="spans"))
-    with pytest.raises(ValueError, match="learn classes or score, and the data folder has spans"):
+    with pytest.raises(InputError, match="learn classes or score, and the data folder has spans"):
         MatchingModel.build_model(cfg, task)
 
 
@@ -211,7 +212,7 @@ def test_a_model_knows_the_words_it_was_trained_with(tmp_path, arch) -> None:
     cfg = OmegaConf.create({"_name": arch, **of_bert})
     assert make_task(folders[0]).build_model(cfg)
     assert make_task(folders[0]).build_model(cfg.copy(), from_checkpoint=True)
-    with pytest.raises(ValueError, match="another vocabulary than .*two/data has: .* --words-from"):
+    with pytest.raises(InputError, match="another vocabulary than .*two/data has: .* --words-from"):
         make_task(folders[1]).build_model(cfg.copy(), from_checkpoint=True)
     plain = (folders[0] / "vocab.txt").read_bytes()
     for lines in (plain.replace(b"\n", b"\r\n"), plain.rstrip()):  # as Git or an editor has them
@@ -220,7 +221,7 @@ def test_a_model_knows_the_words_it_was_trained_with(tmp_path, arch) -> None:
     manifest["tokenizer"]["lowercase"] ^= True
     cased = shutil.copytree(folders[0], tmp_path / "cased")
     (cased / "manifest.json").write_text(json.dumps(manifest))
-    with pytest.raises(ValueError, match="cut with .*lowercase=.* but .*cased was cut with"):
+    with pytest.raises(InputError, match="cut with .*lowercase=.* but .*cased was cut with"):
         make_task(cased).build_model(cfg.copy(), from_checkpoint=True)
     older = OmegaConf.create({**cfg, "vocabulary": None, "text_settings": None})
     assert make_task(cased).build_model(older, from_checkpoint=True)
@@ -256,7 +257,7 @@ def test_given_vectors_are_where_words_start(tmp_path, arch, freeze) -> None:
     assert model.parameter_counts()["trainable"] == (
         model.parameter_counts()["model"] - freeze * table.numel()
     )
-    with pytest.raises(ValueError, match="expected a word and 8 numbers .--embedding-size 8"):
+    with pytest.raises(InputError, match="expected a word and 8 numbers .--embedding-size 8"):
         build(data, arch, word_vectors=str(path), embedding_size=8)
 
 

@@ -8,6 +8,7 @@ import pytest
 from fairseq.models.transformer.transformer_config import TransformerConfig
 from prepared import make_model, make_task, prepare, random_pairs
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.models import _config
 from fairseq_plugins.models._plan import resolve_features
 
@@ -59,13 +60,13 @@ CONCAT = {"feature_combine": "concat"}
     ],
 )
 def test_sizes_and_names_that_do_not_fit(task, options, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         make_model(task, **options)
 
 
 def test_feature_the_folder_lacks(tmp_path):
     task = make_task(prepare(tmp_path, {"train": random_pairs(9)}, features=("case",)))
-    with pytest.raises(ValueError, match="asks for 'pos', which the data .* choices: case, none"):
+    with pytest.raises(InputError, match="asks for 'pos', which the data .* choices: case, none"):
         make_model(task, features="pos,case")
     assert make_model(task).needs.features == ("case",)
 
@@ -124,5 +125,5 @@ def test_adaptive_softmax_still_takes_numbers(task):
 
 @pytest.mark.parametrize("side", ["encoder", "decoder"])
 def test_glorot_does_not_draw_over_ready_made_embeddings(task, side):
-    with pytest.raises(ValueError, match=f"would overwrite --{side}-embed-path"):
+    with pytest.raises(InputError, match=f"would overwrite --{side}-embed-path"):
         make_model(task, param_init="glorot", **{f"{side}_embed_path": "vectors.txt"})

@@ -21,6 +21,7 @@ from pretrained_directories import vocabulary_of, write_directory
 from trees import Row
 
 from fairseq_plugins.architectures.bert_options import ARCHITECTURES
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.models.bert import BertModel
 from fairseq_plugins.pretrained.huggingface import load_state
 from fairseq_plugins.pretrained.vocabulary import Vocabulary
@@ -188,7 +189,7 @@ def test_a_folder_without_the_layers_is_refused() -> None:
         r"given.srl1,given.srl2,given.srl3 \(CoNLL-U with srl1 in MISC, a column or a file of "
         r"values\)"
     )
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         build("bert_sembert", manifest())
 
 
@@ -210,7 +211,7 @@ def test_a_folder_without_the_layers_is_refused() -> None:
 )
 def test_wrong_options_are_refused(given, message) -> None:
     target = {"target": given.pop("target"), "labels": []} if "target" in given else {}
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         build("bert_sembert", manifest(**target), **given)
 
 

@@ -10,6 +10,7 @@ from bert_models import QUIET, VOCABULARY, build, loud, manifest, net_input, opt
 from torch.nn import functional
 from trees import Row, random_heads
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.models.bert import BertModel
 from fairseq_plugins.nn.coattention import LOCAL, SKIPS, WIRINGS
 from fairseq_plugins.nn.span_heads import LSTMS
@@ -174,7 +175,7 @@ def test_weights_of_coattention_are_shown_when_wanted():
 
 @pytest.mark.parametrize("arch", ["bertqa_tiny", "bertqa_literal_minilm"])
 def test_coattention_wants_questions(arch):
-    with pytest.raises(ValueError, match="answers questions.*classes.*prepare questions"):
+    with pytest.raises(InputError, match="answers questions.*classes.*prepare questions"):
         build(arch, manifest(sentences=2))
 
 
@@ -199,7 +200,7 @@ def test_coattention_wants_questions(arch):
     ],
 )
 def test_refuses_options_that_do_not_fit(given, complaint):
-    with pytest.raises(ValueError, match=complaint):
+    with pytest.raises(InputError, match=complaint):
         build("bert_plain", ABOUT, **given)
 
 

@@ -23,6 +23,7 @@ from fairseq.models import ARCH_MODEL_REGISTRY
 from trees import Row, on_an_accelerator, random_heads
 
 from fairseq_plugins.architectures.bert_options import KINDS, SIZES
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.models.bert import BertModel
 from fairseq_plugins.nn.attention import GlobalMixer
 from fairseq_plugins.nn.local_attention import LocalMixer
@@ -321,7 +322,7 @@ def test_an_older_checkpoint_without_these_options_is_plain():
 
 @pytest.mark.parametrize("kind", ["bert_sla", "bert_lisa", "bert_sgnet", "bert_syntax_masks"])
 def test_a_folder_without_parses_is_refused(kind):
-    with pytest.raises(ValueError, match="prepare it with --layers pos,heads"):
+    with pytest.raises(InputError, match="prepare it with --layers pos,heads"):
         build(kind, manifest(annotations=["pos"]))
     build("bert_wla", manifest(annotations=[]))
 
@@ -340,5 +341,5 @@ def test_a_folder_without_parses_is_refused(kind):
     ],
 )
 def test_wrong_options_are_refused(given, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         build("bert_sla", **given)

@@ -10,6 +10,8 @@ from fairseq.models import ARCH_CONFIG_REGISTRY
 from fairseq.models.transformer import TransformerModel
 from prepared import batches, make_model, make_task, prepare, random_pairs
 
+from fairseq_plugins.errors import InputError
+
 ARCHS = {
     "syntax_transformer": "transformer",
     "syntax_transformer_tiny": "transformer_tiny",
@@ -247,11 +249,11 @@ def test_parameter_counts_add_up(task, caplog):
 
 def test_features_are_missed_when_missing(task, batch):
     model = make_model(task)
-    with pytest.raises(ValueError, match="reads source features and got none"):
+    with pytest.raises(InputError, match="reads source features and got none"):
         model(**plain(batch))
     factors = batch["net_input"]["src_factors"]
     for wrong in (factors[..., :2], factors[:, :-1], factors[:-1]):
-        with pytest.raises(ValueError, match="do not fit source tokens"):
+        with pytest.raises(InputError, match="do not fit source tokens"):
             model(**{**batch["net_input"], "src_factors": wrong})
     make_model(task, features="none")(**plain(batch))
 
@@ -270,7 +272,7 @@ def test_other_task_is_refused(task):
     stock = Namespace(source_dictionary=task.src_dict, target_dictionary=task.tgt_dict)
     from fairseq_plugins.models import SyntaxTransformerModel
 
-    with pytest.raises(ValueError, match="needs --task syntax_translation"):
+    with pytest.raises(InputError, match="needs --task syntax_translation"):
         SyntaxTransformerModel.build_model(Namespace(arch="syntax_transformer_tiny"), stock)
 
 
@@ -294,10 +296,10 @@ def test_word_vectors_are_as_wide_as_the_table(task, tmp_path, merge, width):
             for word in ("Cat", "dog"):
                 assert (weight.words.weight[task.src_dict.index(word)] == 0.5).all()
             continue
-        with pytest.raises(ValueError, match=rf"txt:1: expected a word and {width} numbers"):
+        with pytest.raises(InputError, match=rf"txt:1: expected a word and {width} numbers"):
             make_model(task, encoder_embed_path=str(path), **how)
         path.write_text(f"2 {wide}\n{path.read_text()}")
-        with pytest.raises(ValueError, match=rf"have {wide} numbers, but the width .* is {width}"):
+        with pytest.raises(InputError, match=rf"have {wide} numbers, but the width .* is {width}"):
             make_model(task, encoder_embed_path=str(path), **how)
 
 

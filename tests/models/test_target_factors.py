@@ -17,6 +17,7 @@ from fairseq_plugins.criterions._factored_cross_entropy import (
     FactoredCrossEntropy,
     FactoredCrossEntropyConfig,
 )
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.tasks import _target_factors
 
 CASED = {"target_features": "truecase"}
@@ -253,14 +254,14 @@ def test_other_shapes_and_folders_are_refused(task, batch, folder, tmp_path):
         (None, "got none"),
         (inputs["prev_output_factors"][:, 1:], "do not fit"),
     ):
-        with pytest.raises(ValueError, match=message):
+        with pytest.raises(InputError, match=message):
             model(**{**inputs, "prev_output_factors": wrong})
     plain = make_task(prepare(tmp_path / "plain", {"train": cased_pairs(3)}))
-    with pytest.raises(ValueError, match="'truecase', which the data folder lacks"):
+    with pytest.raises(InputError, match="'truecase', which the data folder lacks"):
         make_model(plain, **CASED)
-    with pytest.raises(ValueError, match="choices: truecase, none"):
+    with pytest.raises(InputError, match="choices: truecase, none"):
         make_model(make_task(folder), target_features="pos")
-    with pytest.raises(ValueError, match="predict the same target features"):
+    with pytest.raises(InputError, match="predict the same target features"):
         make_model(task)
-    with pytest.raises(ValueError, match=f"trained with --criterion {NAME}"):
+    with pytest.raises(InputError, match=f"trained with --criterion {NAME}"):
         task.build_criterion(OmegaConf.create({"_name": "cross_entropy", "sentence_avg": False}))

@@ -13,6 +13,7 @@ from fairseq.optim.fp16_optimizer import MemoryEfficientFP16Optimizer
 from omegaconf import OmegaConf
 from torch import nn
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.optim import BertAdamW
 from fairseq_plugins.optim.bert_adamw import BertAdamWConfig
 
@@ -104,7 +105,7 @@ def test_flattened_parameters_are_refused_with_the_cure(monkeypatch):
     cfg = OmegaConf.create({"common": {"fp16_no_flatten_grads": False}})
     cfg.optimizer = OmegaConf.structured(BertAdamWConfig(lr=[0.1]))
     cfg.optimizer._name = "bert_adamw"
-    with pytest.raises(ValueError, match="--fp16-no-flatten-grads"):
+    with pytest.raises(InputError, match="--fp16-no-flatten-grads"):
         FP16Optimizer.build_optimizer(cfg, list(model().parameters()))
 
 
@@ -113,13 +114,13 @@ def test_moments_of_half_precision_are_refused_with_the_cure(bf16):
     cfg = OmegaConf.create({"common": {"fp16_no_flatten_grads": False, "bf16": bf16}})
     cfg.optimizer = OmegaConf.structured(BertAdamWConfig(lr=[0.1]))
     cfg.optimizer._name = "bert_adamw"
-    with pytest.raises(ValueError, match="give --fp16 --fp16-no-flatten-grads"):
+    with pytest.raises(InputError, match="give --fp16 --fp16-no-flatten-grads"):
         MemoryEfficientFP16Optimizer.build_optimizer(cfg, list(model().half().parameters()))
 
 
 @pytest.mark.parametrize("betas", ["(0.9,)", "0.9", "(0.9, 1.0)", "x", "(0.9, -0.1)"])
 def test_betas_that_are_no_pair_are_refused(betas):
-    with pytest.raises(ValueError, match="--adam-betas"):
+    with pytest.raises(InputError, match="--adam-betas"):
         optimizer(model(), adam_betas=betas)
 
 

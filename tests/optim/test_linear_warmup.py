@@ -10,6 +10,7 @@ from fairseq.optim.lr_scheduler import LR_SCHEDULER_REGISTRY
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.optim import BertAdamW, LinearWarmupSchedule
 from fairseq_plugins.optim.bert_adamw import BertAdamWConfig
 from fairseq_plugins.optim.linear_warmup import LinearWarmupConfig
@@ -71,7 +72,7 @@ def test_first_rate_is_set_at_once():
     ],
 )
 def test_schedule_names_what_is_wrong(options, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         schedule(**options)
 
 

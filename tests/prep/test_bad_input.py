@@ -12,6 +12,7 @@ from raw_corpora import contents, invented_pairs, make_options, write_lines, wri
 from fairseq_plugins.corpora import parallel_text as corpus_files
 from fairseq_plugins.corpora.parallel_text import read_chunk, scan_file
 from fairseq_plugins.data.manifest import FILE_NAME
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.prep import engine
 from fairseq_plugins.prep.recipes.translation import prepare
 
@@ -182,14 +183,14 @@ def test_inputs_in_the_way_of_results_are_refused(text) -> None:
     ],
 )
 def test_options_that_make_no_sense_are_refused(values, message, tmp_path) -> None:
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         make_options(tmp_path / "out", **({"trainpref": "t"} | values)).prefixes()
 
 
 def test_threshold_that_leaves_nothing_is_refused(tmp_path, rule_tagger) -> None:
     write_pairs(tmp_path / "t", invented_pairs(5))
     options = make_options(tmp_path / "out", trainpref=tmp_path / "t", bpe_vocabulary_threshold=999)
-    with pytest.raises(ValueError, match="999: no subword of en is that frequent"):
+    with pytest.raises(InputError, match="999: no subword of en is that frequent"):
         prepare(options)
 
 
@@ -216,7 +217,7 @@ def test_file_that_shrinks_under_way_is_noticed(tmp_path) -> None:
     whole = scan_file(path, 100)
     assert read_chunk(path, whole.offsets[0], 1, 3) == ["a", "b", "c"]
     write_lines(path, ["a"])
-    with pytest.raises(ValueError, match="changed while it was read"):
+    with pytest.raises(InputError, match="changed while it was read"):
         read_chunk(path, whole.offsets[0], 1, 3)
 
 

@@ -14,6 +14,7 @@ from raw_text import rows_of, text_options, write_pretrained, write_table
 
 from fairseq_plugins.corpora.datasets import DATASETS, find_splits, read_split
 from fairseq_plugins.corpora.examples import Example
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.prep.recipes.text import prepare
 from fairseq_plugins.prep.recipes.text_options import TextOptions
 from fairseq_plugins.pretrained.directory import DEFAULT
@@ -154,7 +155,7 @@ def test_options_say_what_words_are(given, words, raw) -> None:
 
 
 def test_parses_without_work_are_refused_as_before(raw) -> None:
-    with pytest.raises(ValueError, match="CoNLL-U files have no work to do"):
+    with pytest.raises(InputError, match="CoNLL-U files have no work to do"):
         options(raw, layers="none", train_conllu="t.conllu")
 
 

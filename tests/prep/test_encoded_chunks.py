@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from fairseq_plugins.data.rows import Rows
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.prep.chunks import EncodedChunk
 
 
@@ -32,19 +33,19 @@ def test_chunks_come_back(path):
     ],
 )
 def test_what_does_not_fit_is_refused(path, bounds, alike, message):
-    with pytest.raises(ValueError, match=rf"is no chunk of this preparation.*{message}"):
+    with pytest.raises(InputError, match=rf"is no chunk of this preparation.*{message}"):
         EncodedChunk.load(path, bounds, alike)
 
 
 @pytest.mark.parametrize("change", [lambda b: b"", lambda b: b[:40], lambda b: b[:-3]])
 def test_half_a_file_is_named(path, change):
     path.write_bytes(change(path.read_bytes()))
-    with pytest.raises(ValueError, match=r"x\.safetensors is no chunk of this preparation, or dam"):
+    with pytest.raises(InputError, match=r"x\.safetensors is no chunk of this preparation, or dam"):
         EncodedChunk.load(path, {})
 
 
 def test_a_claim_is_refused_before_memory_is_taken(path):
     content = path.read_bytes().replace(b'"shape":[3]', b'"shape":[9]')
     path.write_bytes(content)
-    with pytest.raises(ValueError, match="SafetensorError"):
+    with pytest.raises(InputError, match="SafetensorError"):
         EncodedChunk.load(path, {})

@@ -19,6 +19,7 @@ from prepared_text import examples
 from fairseq_plugins.data.manifest import FILE_NAME, Manifest
 from fairseq_plugins.data.products import record_products
 from fairseq_plugins.data.rows import HEADER, stream_layout
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.files import sha256
 from fairseq_plugins.prep.folder_check import check_folder
 from fairseq_plugins.prep.shares import Share
@@ -252,7 +253,7 @@ def test_a_claim_of_more_rows_than_the_file_has_takes_no_memory(folder) -> None:
     content = path.read_bytes()
     mark, version, code, _ = HEADER.unpack(content[: HEADER.size])
     path.write_bytes(HEADER.pack(mark, version, code, 2**60) + content[HEADER.size :])
-    with pytest.raises(ValueError, match="is no index of a stream, or not all of one"):
+    with pytest.raises(InputError, match="is no index of a stream, or not all of one"):
         open_folder(folder)
 
 
@@ -262,7 +263,7 @@ def test_subset_of_a_damaged_folder_is_refused_and_not_as_good_as_new(sound, tmp
     content = bytearray(path.read_bytes())
     content[-1] ^= 1
     path.write_bytes(bytes(content))
-    with pytest.raises(ValueError, match=r"other bytes than were written \(SHA-256\)"):
+    with pytest.raises(InputError, match=r"other bytes than were written \(SHA-256\)"):
         write_subset(copy, tmp_path / "half", Share(0.5, 1))
     path.write_bytes(path.read_bytes()[:-1] + bytes([content[-1] ^ 1]))
     write_subset(copy, tmp_path / "half", Share(0.5, 1))

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from raw_corpora import labels, make_options, symbols, write_pairs
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.prep.recipes.translation import prepare
 
 WORDS = {"tokenizer": "pretokenized", "subwords": "none"}
@@ -84,7 +85,7 @@ class TestConllu:
 
     def test_numbers_of_sentences_are_compared(self, text) -> None:
         write_conllu(text / "t.en.conllu", [[("Do", "AUX")], []])
-        with pytest.raises(ValueError, match=r"t.en has 3 lines but .*t.en.conllu has 2 sentences"):
+        with pytest.raises(InputError, match=r"t.en has 3 lines but .*t.en.conllu has 2 sentences"):
             prepare(self.options(text, **WORDS, **self.given(text)))
 
     def test_bad_row_is_named(self, text) -> None:
@@ -120,7 +121,7 @@ class TestPolicy:
         assert labels(text / "out", "pos", "train")[1] == ["AUX", "VERB"]
 
     def test_error_names_the_line(self, text) -> None:
-        with pytest.raises(ValueError, match=r"t.en:2: 1 words do not match.*--on-misalignment"):
+        with pytest.raises(InputError, match=r"t.en:2: 1 words do not match.*--on-misalignment"):
             prepare(self.options(text, "error"))
 
     def test_skip_drops_the_training_pair(self, text) -> None:
@@ -149,7 +150,7 @@ class TestPolicy:
             text, policy, tokenizer="none", subwords="subword_nmt", bpe_codes=codes
         )
         if policy == "error":
-            with pytest.raises(ValueError, match=r"t.en:2: 1 subwords do not match"):
+            with pytest.raises(InputError, match=r"t.en:2: 1 subwords do not match"):
                 prepare(options)
             return
         manifest = prepare(options)

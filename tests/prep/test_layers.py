@@ -16,6 +16,7 @@ from fairseq_plugins.corpora.examples import Example
 from fairseq_plugins.data.inventories import bound_layers
 from fairseq_plugins.data.manifest import Manifest
 from fairseq_plugins.data.rows import Rows
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.prep.recipes import text as texts
 from fairseq_plugins.prep.recipes import translation
 from fairseq_plugins.prep.recipes.layer_options import read_layers
@@ -91,9 +92,9 @@ def test_rare_values_and_those_beyond_the_size_are_unknown(tmp_path):
     prepare(tmp_path, layer_max_size=1, **files)
     kept = [row for row in labels(tmp_path / "out", "train", "lemma") if row]
     assert {value for row in kept for value in row} == {"eat", "<unknown>"}
-    with pytest.raises(ValueError, match="--layer-min-count 2 and --layer-max-size 0 let in"):
+    with pytest.raises(InputError, match="--layer-min-count 2 and --layer-max-size 0 let in"):
         prepare(tmp_path, "none", layer_max_size=0, **files)
-    with pytest.raises(ValueError, match=r"'lemma': no word has one that --layer-min-count 999"):
+    with pytest.raises(InputError, match=r"'lemma': no word has one that --layer-min-count 999"):
         prepare(tmp_path, "rare", layer_min_count=999, **files)
 
 
@@ -117,13 +118,13 @@ def test_the_values_of_another_folder_are_taken(tmp_path):
         first, again = (stream_rows(tmp_path / n, "test", f"en.{name}") for n in ("out", "again"))
         assert first == again
     options_of({**asked, "testpref": "x", "layers": ASKED, "layer_dicts": f"{tmp_path}/./out/"})
-    with pytest.raises(ValueError, match="--layers pos,heads contradicts --like .*'lemma,pos,"):
+    with pytest.raises(InputError, match="--layers pos,heads contradicts --like .*'lemma,pos,"):
         options_of({**asked, "testpref": "x", "layers": "pos,heads"})
     models = {f"{side}dict": tmp_path / "out" / f"dict.{lang}.txt" for side, lang in SIDES}
     models |= {"testpref": files["testpref"], "bpe_codes": tmp_path / "out" / "codes.bpe"}
-    with pytest.raises(ValueError, match="without training text the values of tag cannot be"):
+    with pytest.raises(InputError, match="without training text the values of tag cannot be"):
         prepare(tmp_path, "none", layers="tag", **models)
-    with pytest.raises(ValueError, match=r"--layer-dicts .*out has no tag"):
+    with pytest.raises(InputError, match=r"--layer-dicts .*out has no tag"):
         prepare(tmp_path, "none", layers="tag", layer_dicts=tmp_path / "out", **files)
 
 
@@ -135,7 +136,7 @@ def test_a_checkpoint_refuses_a_folder_with_other_values(tmp_path):
         folders.append(bound_layers(tmp_path / name, manifest))
     trained = SimpleNamespace(inventories=digests(folders[0]))
     check_inventories(trained, folders[0], "out")
-    with pytest.raises(ValueError, match="small has other values of lemma and of given.role than"):
+    with pytest.raises(InputError, match="small has other values of lemma and of given.role than"):
         check_inventories(trained, folders[1], "small")
     check_inventories(SimpleNamespace(), folders[1], "of a checkpoint without learnt layers")
 
@@ -169,7 +170,7 @@ def test_files_of_other_length_are_refused(tmp_path, change, message):
         (tmp_path / f"{split}.en.role").write_text(text)
     path = tmp_path / "test.en.role"
     path.write_text(change(path.read_text()))
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         prepare(tmp_path, **files)
     assert not (tmp_path / "out" / "manifest.json").exists()
 
@@ -182,13 +183,13 @@ def test_values_are_those_of_words_as_they_are_cut(tmp_path, values, monkeypatch
     options = make_options(
         tmp_path / "out", trainpref=tmp_path / "train", layers="given.role", tokenizer="moses"
     )
-    with pytest.raises(ValueError, match=r"train.en.role:1: \d values for the 5 words of .*en:1"):
+    with pytest.raises(InputError, match=r"train.en.role:1: \d values for the 5 words of .*en:1"):
         translation.prepare(options)
 
 
 def test_a_missing_key_and_a_missing_file_are_named(tmp_path):
     files = write(tmp_path, role=False)
-    with pytest.raises(ValueError, match=r"train.en.conllu:1: '.*' has no key role in MISC"):
+    with pytest.raises(InputError, match=r"train.en.conllu:1: '.*' has no key role in MISC"):
         prepare(tmp_path, **files)
     with pytest.raises(FileNotFoundError, match=r"given.role: no file .*train.en.role.*--conllu"):
         prepare(tmp_path, conllu=False, layers="given.role", **files)
@@ -196,7 +197,7 @@ def test_a_missing_key_and_a_missing_file_are_named(tmp_path):
 
 @pytest.mark.parametrize("more", [{"features": "pos"}, {"parse": True}])
 def test_two_ways_to_say_the_same_are_refused(tmp_path, more):
-    with pytest.raises(ValueError, match="--layers says what --features and --parse say"):
+    with pytest.raises(InputError, match="--layers says what --features and --parse say"):
         make_options(tmp_path, trainpref="x", layers="pos", **more)
 
 

@@ -9,6 +9,7 @@ import pytest
 from raw_corpora import contents, invented_pairs, make_options, write_pairs
 
 from fairseq_plugins.data.manifest import FILE_NAME, Manifest
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.prep.recipes.like import options_of, settings_of
 from fairseq_plugins.prep.recipes.translation import prepare
 
@@ -76,7 +77,7 @@ def test_trees_are_taken(corpus) -> None:
 )
 def test_contradictions_are_refused(corpus, given, message) -> None:
     old_folder(corpus)
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         like(corpus, **given)
 
 
@@ -86,7 +87,7 @@ def test_options_that_agree_are_taken(corpus) -> None:
     given = {"tokenizer": "moses", "features": "case,subword,pos", "spacy_model": "bundled"}
     assert like(corpus, **given, bpe_codes=str(copy)).tokenizer == "moses"
     (corpus / "codes.bpe").write_text("#version: 0.2\na b\n", encoding="utf-8")
-    with pytest.raises(ValueError, match="--bpe-codes .* contradicts --like"):
+    with pytest.raises(InputError, match="--bpe-codes .* contradicts --like"):
         like(corpus, bpe_codes=str(copy))
 
 
@@ -110,12 +111,12 @@ def test_manifests_of_no_known_form_are_refused(corpus, part, message) -> None:
             inner = isinstance(value, dict)
             body[name][key] = body[name][key] | value if inner else value
     (old / FILE_NAME).write_text(json.dumps(body), encoding="utf-8")
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         like(corpus)
 
 
 def test_languages_come_from_the_command_line_or_a_folder(corpus) -> None:
-    with pytest.raises(ValueError, match="--source-lang and --target-lang must be given, unless"):
+    with pytest.raises(InputError, match="--source-lang and --target-lang must be given, unless"):
         options_of({"destdir": "x", "testpref": "y", "like": None})
     with pytest.raises(FileNotFoundError, match=r"manifest\.json is missing"):
         options_of({"destdir": "x", "testpref": "y", "like": str(corpus)})
@@ -127,7 +128,7 @@ def test_a_pipeline_of_somebodys_place_must_be_named(corpus) -> None:
     for model in ("/somewhere/pipeline", "../pipeline", str(corpus)):
         body["options"]["spacy_model"] = model
         (old / FILE_NAME).write_text(json.dumps(body), encoding="utf-8")
-        with pytest.raises(ValueError, match="give --spacy-model"):
+        with pytest.raises(InputError, match="give --spacy-model"):
             like(corpus)
         assert like(corpus, spacy_model=model).spacy_model == model
 
@@ -144,13 +145,13 @@ def test_models_of_a_folder_cut_otherwise_are_refused(corpus) -> None:
         ({"normalizer": "moses"}, "--normalizer 'none', not 'moses'"),
     ):
         options = make_options(corpus / "x", testpref=corpus / "test", **given_of(old), **values)
-        with pytest.raises(ValueError, match=f"codes.bpe is of a folder prepared with {message}"):
+        with pytest.raises(InputError, match=f"codes.bpe is of a folder prepared with {message}"):
             prepare(options)
         assert not (corpus / "x").exists()
         link = corpus / "link"
         link.symlink_to(old / "dict.en.txt")
         options = make_options(corpus / "x", trainpref=corpus / "train", srcdict=link, **values)
-        with pytest.raises(ValueError, match=rf"--srcdict .*link.*{message}.*copy it elsewhere"):
+        with pytest.raises(InputError, match=rf"--srcdict .*link.*{message}.*copy it elsewhere"):
             prepare(options)
         link.unlink()
         elsewhere = {k: shutil.copy(v, corpus) for k, v in given_of(old).items()}
@@ -160,7 +161,7 @@ def test_models_of_a_folder_cut_otherwise_are_refused(corpus) -> None:
 
 def test_codes_without_their_vocabulary_are_refused(corpus) -> None:
     old = old_folder(corpus, bpe_vocabulary_threshold=4)
-    with pytest.raises(ValueError, match="a vocabulary for its codes 'vocab.en', not 'none'"):
+    with pytest.raises(InputError, match="a vocabulary for its codes 'vocab.en', not 'none'"):
         prepare(make_options(corpus / "x", testpref=corpus / "test", **given_of(old)))
 
 
@@ -173,7 +174,7 @@ def test_another_tagger_is_refused_where_nothing_is_trained(corpus) -> None:
         make_options(corpus / "x", testpref=corpus / "test", **given_of(old)),
         like(corpus, "x"),
     ):
-        with pytest.raises(ValueError, match="prepared with the annotator '.* 0123', not"):
+        with pytest.raises(InputError, match="prepared with the annotator '.* 0123', not"):
             prepare(options)
     new = make_options(corpus / "z", trainpref=corpus / "train", **given_of(old))
     assert prepare(new).splits  # another system may have another tagger

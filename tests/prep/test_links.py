@@ -20,6 +20,7 @@ from fairseq_plugins.augment.perturbation.record import (
 from fairseq_plugins.augment.squad_augmentation import open_work
 from fairseq_plugins.data.manifest import FILE_NAME, Manifest
 from fairseq_plugins.data.products import record_products
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.prep.shards import RECORD, SHARDS
 from fairseq_plugins.prep.shares import Share
 from fairseq_plugins.prep.subset import write_subset
@@ -63,7 +64,7 @@ def test_linked_work_and_locks_are_refused(name, kind, raw, elsewhere, tmp_path)
     out = tmp_path / "out"
     out.mkdir()
     (out / name).symlink_to(elsewhere / ("precious.txt" if name == LOCK else ""))
-    with pytest.raises(ValueError, match=rf"{name} is a symbolic link, to .*; remove the link"):
+    with pytest.raises(InputError, match=rf"{name} is a symbolic link, to .*; remove the link"):
         kind.prepare(raw, out)
     assert precious(elsewhere)
     assert not (out / FILE_NAME).exists()
@@ -96,7 +97,7 @@ def test_linked_shards_are_refused(name, kind, raw, whole, elsewhere, tmp_path) 
     (out / name).symlink_to(moved)
     before = contents(moved)
     for values in ({"merge": True}, {"shard": "1/2"}, {"shard": "1/2", "overwrite": True}):
-        with pytest.raises(ValueError, match=r"is a symbolic link, to .*; remove the link"):
+        with pytest.raises(InputError, match=r"is a symbolic link, to .*; remove the link"):
             kind.prepare(raw, out, **values)
         assert contents(moved) == before
     (out / name).unlink()
@@ -105,7 +106,7 @@ def test_linked_shards_are_refused(name, kind, raw, whole, elsewhere, tmp_path) 
     (tmp_path / "record").write_bytes(record.read_bytes())
     record.unlink()
     record.symlink_to(tmp_path / "record")
-    with pytest.raises(ValueError, match="is a symbolic link"):
+    with pytest.raises(InputError, match="is a symbolic link"):
         kind.prepare(raw, out, merge=True)
     record.unlink()
     (tmp_path / "record").rename(record)
@@ -129,7 +130,7 @@ def test_a_subset_writes_through_no_link(elsewhere, tmp_path) -> None:
     assert precious(elsewhere)
     (half / FILE_NAME).unlink()
     (half / WORK).symlink_to(elsewhere)
-    with pytest.raises(ValueError, match="is a symbolic link"):
+    with pytest.raises(InputError, match="is a symbolic link"):
         write_subset(folder, half, Share(0.5, 1))
     assert precious(elsewhere)
 
@@ -139,7 +140,7 @@ def test_augmentation_work_is_no_link(elsewhere, tmp_path) -> None:
     for link in (path.symlink_to, path.hardlink_to):
         link(elsewhere / "precious.txt")
         with (
-            pytest.raises(ValueError, match="is a symbolic link|has another name"),
+            pytest.raises(InputError, match="is a symbolic link|has another name"),
             open_work(path, "fingerprint"),
         ):
             pass
@@ -159,7 +160,7 @@ def test_perturbed_folders_replace_nothing_behind_a_link(elsewhere, tmp_path) ->
     shutil.rmtree(out / ORIGINAL)
     (out / ORIGINAL).symlink_to(elsewhere)
     for work in (lambda: check_free(out, record), lambda: write_set(out, record, rows, ())):
-        with pytest.raises(ValueError, match="is a symbolic link"):
+        with pytest.raises(InputError, match="is a symbolic link"):
             work()
     assert precious(elsewhere)
     (out / ORIGINAL).unlink()

@@ -9,6 +9,7 @@ import pytest
 
 from fairseq_plugins.corpora.readers.options import ReadOptions
 from fairseq_plugins.data.text_folders import open_folder, read_gold
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.evaluation.entity_spans import spans_of
 from fairseq_plugins.prep.folder_check import check_folder
 from fairseq_plugins.prep.recipes.text import prepare
@@ -54,7 +55,7 @@ def test_levels_stand_in_the_manifest_only_where_there_are_some(tmp_path, nested
     labels = {"O", "B-ORG", "I-ORG"} | ({"B-LOC"} if nested else set())
     assert {*manifest["labels"]} == labels
     if nested:
-        with pytest.raises(ValueError, match="has 2 labels a word"):
+        with pytest.raises(InputError, match="has 2 labels a word"):
             open_folder(folder, "sequence_labeling")
     else:
         assert open_folder(folder, "sequence_labeling").levels == 0

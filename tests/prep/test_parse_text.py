@@ -12,6 +12,7 @@ from raw_text import CASED, rows_of, text_options, write_pretrained, write_table
 from fairseq_plugins.bundles.folder import kept_manifest
 from fairseq_plugins.corpora.examples import Example
 from fairseq_plugins.data.manifest import TEXT, Manifest
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.prep.recipes.text import prepare
 from fairseq_plugins.text.lowered import LoweredAnnotator
 from fairseq_plugins.text.text_encoder import TextEncoder
@@ -86,7 +87,7 @@ def test_raw_text_is_parsed_as_the_folder_was(raw, caplog) -> None:
 
 def test_a_folder_is_not_finished_by_another_option(raw) -> None:
     prepared(raw, "out", parse_text="as-tokenised")
-    with pytest.raises(ValueError, match=r"parse_text"):
+    with pytest.raises(InputError, match=r"parse_text"):
         prepared(raw, "out")
     prepared(raw, "out", overwrite=True)
 
@@ -103,7 +104,7 @@ def test_a_folder_is_not_finished_by_another_option(raw) -> None:
     ],
 )
 def test_what_has_no_work_to_do_is_refused(raw, given, message) -> None:
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         prepared(raw, "out", **given)
 
 
@@ -113,5 +114,5 @@ def test_a_manifest_that_says_otherwise_is_refused(raw) -> None:
     body = json.loads(path.read_text())
     body["annotator"]["text"] = "upper"
     path.write_text(json.dumps(body))
-    with pytest.raises(ValueError, match="was shown 'upper'; choices: cased, as-tokenised"):
+    with pytest.raises(InputError, match="was shown 'upper'; choices: cased, as-tokenised"):
         Manifest.load(raw / "out", TEXT)

@@ -7,6 +7,7 @@ import shutil
 
 import pytest
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.prep.qa_examples import read_asked
 
 TWICE = '{"id": "a", "texts": ["x"], "answers": []}\n' * 2
@@ -48,7 +49,7 @@ def test_a_prepared_split_holds_the_questions_of_its_file(answer_runs, tmp_path)
 def test_what_is_no_question_is_named(row, said, tmp_path):
     path = tmp_path / "valid.examples.jsonl"
     path.write_text(row if isinstance(row, str) else json.dumps(row))
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(InputError, match=said):
         read_asked(path)
 
 
@@ -64,7 +65,7 @@ def test_contexts_that_do_not_belong_are_named(answer_runs, tmp_path):
         read_asked(examples, contexts=True)
     for text in (contexts.read_text().splitlines()[0], '{"x": 1}', "junk"):
         contexts.write_text(f"{text}\n")
-        with pytest.raises(ValueError, match="valid.contexts.jsonl, .* not as they were made"):
+        with pytest.raises(InputError, match="valid.contexts.jsonl, .* not as they were made"):
             read_asked(examples, contexts=True)
         assert len(read_asked(examples)) == len(lines) - 1
 

@@ -15,6 +15,7 @@ from stops import stopped_at
 
 from fairseq_plugins.corpora.squad import read
 from fairseq_plugins.data.manifest import FILE_NAME, Manifest
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.prep import engine, workspace
 from fairseq_plugins.prep.recipes import question_chunks, questions
 from fairseq_plugins.prep.recipes.question_chunks import encode_paragraphs
@@ -222,14 +223,14 @@ def test_answers_out_of_place_are_passed_over_or_refused(raw) -> None:
 
 
 def test_training_without_a_placed_answer_is_refused(raw) -> None:
-    with pytest.raises(ValueError, match="no question of split 'train' is left"):
+    with pytest.raises(InputError, match="no question of split 'train' is left"):
         one_file(raw, paragraph(CONTEXT, ODD[1]))
     assert not (raw / "out" / FILE_NAME).exists()
 
 
 def test_more_wordpieces_than_the_encoder_embeds_are_refused_before_work(raw) -> None:
     (raw / "bert" / "config.json").write_text('{"model_type": "bert", "vocab_size": 9}')
-    with pytest.raises(ValueError, match=r"bert/config\.json: vocab_size is 9, but the vocabulary"):
+    with pytest.raises(InputError, match=r"bert/config\.json: vocab_size is 9, but the vocabulary"):
         prepare(options_for(raw))
     assert not (raw / "out").exists()
 
@@ -239,7 +240,7 @@ def test_long_questions_are_counted_or_refused(raw) -> None:
     manifest = one_file(raw, odd, max_query_length=5)
     assert manifest.alignment["train"]["cut_questions"] == 1
     assert len(rows_of(raw / "out", "train", "tokens0")[0]) == 6  # the task cuts it
-    with pytest.raises(ValueError, match=r"\(id 'long'\) has 6 wordpieces, and --max-query-len"):
+    with pytest.raises(InputError, match=r"\(id 'long'\) has 6 wordpieces, and --max-query-len"):
         one_file(raw, odd, max_query_length=5, long_questions="error")
     one_file(raw, odd, max_query_length=6, long_questions="error")
 
@@ -266,7 +267,7 @@ def test_files_without_answers_can_be_tested_on(raw) -> None:
 
 
 def test_texts_that_bert_cannot_see_are_refused_before_work(raw) -> None:
-    with pytest.raises(ValueError, match=r"qas\[0\] \(id 'q'\): 'question' '.*' has no character"):
+    with pytest.raises(InputError, match=r"qas\[0\] \(id 'q'\): 'question' '.*' has no character"):
         one_file(raw, paragraph(CONTEXT, question("q", "\x01", "dog")), destdir=raw / "bad")
     assert not (raw / "bad").exists()
 
@@ -386,7 +387,7 @@ def test_killed_and_rerun_goes_on_with_the_same_bytes(raw, straight, monkeypatch
 def test_unchanged_rerun_does_nothing_and_changes_need_overwrite(
     raw, straight, monkeypatch
 ) -> None:
-    with pytest.raises(ValueError, match=r"options.doc_stride 128 -> 64.*--overwrite"):
+    with pytest.raises(InputError, match=r"options.doc_stride 128 -> 64.*--overwrite"):
         prepare(options_for(raw, "straight", doc_stride=64))
     monkeypatch.setattr(questions, "scan", None)
     prepare(options_for(raw, "straight", workers=2))  # their number is no content

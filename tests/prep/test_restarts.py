@@ -15,6 +15,7 @@ from raw_corpora import contents, invented_pairs, make_options, write_pairs
 from stops import Stopped, stop_now, stopped_at
 
 from fairseq_plugins.data.manifest import FILE_NAME, Manifest
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.prep import engine, workers, workspace
 from fairseq_plugins.prep.recipes import translation
 from fairseq_plugins.prep.recipes import translation_chunks as chunks
@@ -247,7 +248,7 @@ def test_error_of_a_worker_reaches_the_user(corpus, monkeypatch) -> None:
         raise ValueError("line 3 is bad")
 
     monkeypatch.setattr(chunks, "annotate_lines", fail)
-    with pytest.raises(ValueError, match="line 3 is bad"):
+    with pytest.raises(InputError, match="line 3 is bad"):
         prepare(options_for(corpus, "out", workers=2))
     assert not (corpus / "out" / FILE_NAME).is_file()
 
@@ -273,7 +274,7 @@ def test_unchanged_rerun_does_nothing(corpus, monkeypatch) -> None:
 def test_changed_options_need_overwrite(change, named, corpus) -> None:
     prepare(options_for(corpus, "out"))
     before = contents(corpus / "out")
-    with pytest.raises(ValueError, match=rf"holds another preparation \({named}.*--overwrite"):
+    with pytest.raises(InputError, match=rf"holds another preparation \({named}.*--overwrite"):
         prepare(options_for(corpus, "out", **change))
     assert contents(corpus / "out") == before
     prepare(options_for(corpus, "out", overwrite=True, **change))
@@ -284,7 +285,7 @@ def test_changed_options_need_overwrite(change, named, corpus) -> None:
 def test_changed_input_needs_overwrite(corpus) -> None:
     prepare(options_for(corpus, "out"))
     (corpus / "test.en").write_text((corpus / "test.en").read_text().replace("the", "THE"))
-    with pytest.raises(ValueError, match=r"inputs.test.source.sha256"):
+    with pytest.raises(InputError, match=r"inputs.test.source.sha256"):
         prepare(options_for(corpus, "out"))
 
 
@@ -292,7 +293,7 @@ def test_changed_tagger_needs_overwrite(corpus, rule_tagger, monkeypatch) -> Non
     prepare(options_for(corpus, "out"))
     other = {**rule_tagger.identity(), "version": "2"}
     monkeypatch.setattr(rule_tagger, "identity", lambda: other)
-    with pytest.raises(ValueError, match=r"annotator.version '1' -> '2'"):
+    with pytest.raises(InputError, match=r"annotator.version '1' -> '2'"):
         prepare(options_for(corpus, "out"))
 
 
@@ -319,7 +320,7 @@ def test_files_of_another_tool_are_not_replaced(corpus) -> None:
     (corpus / "out").mkdir()
     (corpus / "out" / "dict.en.txt").write_text("precious 1\n")
     (corpus / "out" / "notes.txt").write_text("mine")
-    with pytest.raises(ValueError, match=r"holds files of another tool.*dict.en.txt"):
+    with pytest.raises(InputError, match=r"holds files of another tool.*dict.en.txt"):
         prepare(options_for(corpus, "out"))
     assert (corpus / "out" / "dict.en.txt").read_text() == "precious 1\n"
     prepare(options_for(corpus, "out", overwrite=True))
@@ -330,7 +331,7 @@ def test_two_runs_in_one_folder_are_refused(corpus, monkeypatch) -> None:
     monkeypatch.setattr(workspace, "PATIENCE", 0.1)
     with locked(corpus / "out"):
         held = (corpus / "out" / LOCK).read_text()
-        with pytest.raises(ValueError, match=rf"prepared by another process \({held}\)"):
+        with pytest.raises(InputError, match=rf"prepared by another process \({held}\)"):
             prepare(options_for(corpus, "out"))
     assert held == str(os.getpid())
     prepare(options_for(corpus, "out"))
@@ -361,7 +362,7 @@ def test_lock_is_held_while_an_orphan_still_works(corpus, monkeypatch) -> None:
     os.kill(child, signal.SIGKILL)
     os.waitpid(child, 0)
     assert all(map(alive, working))
-    with pytest.raises(ValueError, match="being prepared by another process"):
+    with pytest.raises(InputError, match="being prepared by another process"):
         prepare(options_for(corpus, "out"))
 
 

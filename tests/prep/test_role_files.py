@@ -11,6 +11,7 @@ from fairseq_plugins.cli.main import main
 from fairseq_plugins.corpora.conllu import parse_block, read_blocks
 from fairseq_plugins.data.manifest import TEXT, Manifest
 from fairseq_plugins.data.text_folders import read_sentences
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.prep import role_files
 from fairseq_plugins.prep.recipes.text import prepare
 from fairseq_plugins.prep.role_files import RoleFiles, convert
@@ -99,7 +100,7 @@ def test_roles_join_a_parse_of_the_same_words(folder) -> None:
         (f"{parse}\n1\tdog\t_\tX\t_\t_\t0\t_\t_\t_\n", r"b\.conllu:11: .* comes after all those"),
     ):
         (folder / "b.conllu").write_text(other, encoding="utf-8")
-        with pytest.raises(ValueError, match=message):
+        with pytest.raises(InputError, match=message):
             convert(options(folder, conllu=str(folder / "b.conllu")))
         assert not (folder / "a.conllu").exists()
 
@@ -135,11 +136,11 @@ def test_without_the_columns_nothing_is_prepared(folder) -> None:
     write_pretrained(folder / "bert")
     write_table(folder / "train.tsv", ("text", "label"), ("the dog", "a"), ("a rose", "b"))
     given = {"dataset": "plain", "layers": ",".join(NAMES), "train_file": folder / "train.tsv"}
-    with pytest.raises(ValueError, match="nothing has the values of given.srl1, given.srl2"):
+    with pytest.raises(InputError, match="nothing has the values of given.srl1, given.srl2"):
         text_options(folder, "out", **given)
     convert(options(folder, predicates=2))
     message = r"a\.conllu:1: 'the' has no key srl3 in MISC \(its keys: srl1, srl2\)"
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         prepare(text_options(folder, "out", train_conllu=folder / "a.conllu", **given))
     assert not (folder / "out").exists()
 
@@ -165,11 +166,11 @@ def test_an_output_never_replaces_what_is_read(folder, flag) -> None:
     (folder / "link").symlink_to(folder / ("a.srl" if flag == "roles" else "a.conllu"))
     before = (folder / "link").read_bytes()
     given = {flag: str(folder / "link"), "output": str((folder / "link").resolve())}
-    with pytest.raises(ValueError, match=r"--output .*: would replace what is read; name another"):
+    with pytest.raises(InputError, match=r"--output .*: would replace what is read; name another"):
         convert(options(folder, **given))
     assert (folder / "link").read_bytes() == before
     for output in (str(folder), ""):
-        with pytest.raises(ValueError, match="is no name of a file"):
+        with pytest.raises(InputError, match="is no name of a file"):
             convert(options(folder, output=output))
 
 

@@ -13,6 +13,7 @@ from safetensors.numpy import save
 from stops import Stopped, stop_now, stopped_at
 
 from fairseq_plugins.data.manifest import FILE_NAME
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.files import sha256
 from fairseq_plugins.prep import engine, shards, workspace
 from fairseq_plugins.prep.shards import RECORD, SHARDS
@@ -69,7 +70,7 @@ def test_merging_twice_does_nothing(kind, raw, whole, tmp_path, monkeypatch) -> 
 def test_finished_folder_of_other_options_is_left_alone(kind, raw, whole, tmp_path) -> None:
     other, named = kind.other
     for values in ({"shard": "1/2"}, {"merge": True}):
-        with pytest.raises(ValueError, match=rf"holds another preparation \({named}.*--overwrite"):
+        with pytest.raises(InputError, match=rf"holds another preparation \({named}.*--overwrite"):
             kind.prepare(raw, tmp_path / "whole", **values, **other)
     kind.shards(raw, tmp_path / "whole", 2, overwrite=True, **other)
     found = contents(tmp_path / "whole")
@@ -82,7 +83,7 @@ def test_finished_folder_of_other_options_is_left_alone(kind, raw, whole, tmp_pa
 
 
 def test_bad_shards_leave_a_finished_folder_alone(kind, raw, whole, tmp_path) -> None:
-    with pytest.raises(ValueError, match="holds no shards"):
+    with pytest.raises(InputError, match="holds no shards"):
         kind.prepare(raw, tmp_path / "whole", merge=True, overwrite=True, **kind.other[0])
     assert contents(tmp_path / "whole") == whole
 
@@ -150,6 +151,6 @@ def test_numbers_that_stand_for_nothing_are_not_merged(change, kind, raw, tmp_pa
     body = json.loads(record.read_text())
     body["files"][chunks[0].name] = sha256(chunks[0])
     record.write_text(json.dumps(body))
-    with pytest.raises(ValueError, match=rf"{chunks[0].name} is no chunk of this preparation, or"):
+    with pytest.raises(InputError, match=rf"{chunks[0].name} is no chunk of this preparation, or"):
         kind.prepare(raw, out, merge=True)
     assert not (out / FILE_NAME).exists()

@@ -17,6 +17,7 @@ from raw_corpora import contents
 from stops import Stopped, stop_now
 
 from fairseq_plugins.data.manifest import FILE_NAME
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.prep import engine
 from fairseq_plugins.prep.recipes import translation_chunks
 from fairseq_plugins.prep.running import Share
@@ -76,7 +77,7 @@ def test_shard_stopped_and_run_again_goes_on(kind, raw, whole, tmp_path, monkeyp
             kind.prepare(raw, out, shard="1/2")
     assert not (out / SHARDS / "1-of-2" / RECORD).exists()
     kind.prepare(raw, out, shard="2/2")
-    with pytest.raises(ValueError, match=r"lacks or has only begun shard 1/2: make it with"):
+    with pytest.raises(InputError, match=r"lacks or has only begun shard 1/2: make it with"):
         kind.prepare(raw, out, merge=True)
     with monkeypatch.context() as patch:
         again = count_work(kind, patch)
@@ -129,11 +130,11 @@ def test_shard_run_twice_does_nothing(kind, raw, tmp_path, monkeypatch) -> None:
 
 
 def test_missing_shards_are_named(kind, raw, tmp_path) -> None:
-    with pytest.raises(ValueError, match=r"holds no shards: make them with --shard 1/n"):
+    with pytest.raises(InputError, match=r"holds no shards: make them with --shard 1/n"):
         kind.prepare(raw, tmp_path / "out", merge=True)
     kind.prepare(raw, tmp_path / "out", shard="2/4")
     kind.prepare(raw, tmp_path / "out", shard="4/4")
-    with pytest.raises(ValueError, match=r"lacks or has only begun shard 1/4, 3/4: "):
+    with pytest.raises(InputError, match=r"lacks or has only begun shard 1/4, 3/4: "):
         kind.prepare(raw, tmp_path / "out", merge=True)
     assert not (tmp_path / "out" / FILE_NAME).exists()
 
@@ -141,7 +142,7 @@ def test_missing_shards_are_named(kind, raw, tmp_path) -> None:
 def test_shards_of_two_divisions_are_refused(kind, raw, tmp_path) -> None:
     kind.prepare(raw, tmp_path / "out", shard="1/2")
     kind.prepare(raw, tmp_path / "out", shard="1/3")
-    with pytest.raises(ValueError, match=r"holds shards of 2 and of 3: remove"):
+    with pytest.raises(InputError, match=r"holds shards of 2 and of 3: remove"):
         kind.prepare(raw, tmp_path / "out", merge=True)
 
 
@@ -150,9 +151,9 @@ def test_shards_of_other_options_are_refused(kind, raw, whole, tmp_path) -> None
     out = tmp_path / "out"
     kind.prepare(raw, out, shard="1/2")
     kind.prepare(raw, out, shard="2/2", **other)
-    with pytest.raises(ValueError, match=rf"shard 2/2 in .* is of another preparation \({named}"):
+    with pytest.raises(InputError, match=rf"shard 2/2 in .* is of another preparation \({named}"):
         kind.prepare(raw, out, merge=True)
-    with pytest.raises(ValueError, match=rf"holds a shard of another .*{named}.*--overwrite"):
+    with pytest.raises(InputError, match=rf"holds a shard of another .*{named}.*--overwrite"):
         kind.prepare(raw, out, shard="2/2")
     kind.prepare(raw, out, shard="2/2", overwrite=True)
     kind.prepare(raw, out, merge=True)
@@ -165,7 +166,7 @@ def test_shards_of_other_input_are_refused(kind, raw, tmp_path) -> None:
     text = (raw / name).read_text(encoding="utf-8")
     assert old in text
     (raw / name).write_text(text.replace(old, new), encoding="utf-8")
-    with pytest.raises(ValueError, match=r"shard 1/2 .* is of another preparation \(inputs\."):
+    with pytest.raises(InputError, match=r"shard 1/2 .* is of another preparation \(inputs\."):
         kind.prepare(raw, tmp_path / "out", merge=True)
 
 
@@ -175,10 +176,10 @@ def test_damaged_shards_are_refused_and_made_again(kind, raw, whole, tmp_path) -
     victim = next(path for path in sorted((out / SHARDS / "2-of-2" / WORK).glob("train.0*")))
     whole_file = victim.read_bytes()
     victim.write_bytes(whole_file[:-1])  # as a copy that broke off
-    with pytest.raises(ValueError, match=rf"shard 2/2 .*{victim.name} is missing or not whole"):
+    with pytest.raises(InputError, match=rf"shard 2/2 .*{victim.name} is missing or not whole"):
         kind.prepare(raw, out, merge=True)
     victim.unlink()
-    with pytest.raises(ValueError, match=rf"shard 2/2 .*{victim.name} is missing or not whole"):
+    with pytest.raises(InputError, match=rf"shard 2/2 .*{victim.name} is missing or not whole"):
         kind.prepare(raw, out, merge=True)
     kind.prepare(raw, out, shard="2/2")
     assert victim.read_bytes() == whole_file
@@ -202,7 +203,7 @@ def test_damaged_records_are_refused(change, reason, tmp_path) -> None:
     kind.shards(tmp_path, tmp_path / "out", 2)
     path = tmp_path / "out" / SHARDS / "1-of-2" / RECORD
     path.write_text(change(path.read_text()))
-    with pytest.raises(ValueError, match=rf"1-of-2/shard.json.*{reason}"):
+    with pytest.raises(InputError, match=rf"1-of-2/shard.json.*{reason}"):
         kind.prepare(tmp_path, tmp_path / "out", merge=True)
 
 
@@ -237,14 +238,14 @@ def test_shards_of_other_bytes_are_refused(kind, raw, tmp_path) -> None:
     victim = min((tmp_path / "out" / SHARDS / "2-of-2" / WORK).glob("train.0*"))
     found = victim.read_bytes()
     victim.write_bytes(found[:-2] + bytes([found[-2] ^ 1]) + found[-1:])
-    with pytest.raises(ValueError, match=rf"shard 2/2 .*{victim.name} is missing or not whole"):
+    with pytest.raises(InputError, match=rf"shard 2/2 .*{victim.name} is missing or not whole"):
         kind.prepare(raw, tmp_path / "out", merge=True)
 
 
 def test_files_of_another_tool_are_seen_before_a_shard_is_made(kind, raw, tmp_path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out" / "dict.en.txt").write_text("precious 1\n")
-    with pytest.raises(ValueError, match=r"holds files of another tool.*dict.en.txt"):
+    with pytest.raises(InputError, match=r"holds files of another tool.*dict.en.txt"):
         kind.prepare(raw, tmp_path / "out", shard="1/2")
     assert not (tmp_path / "out" / SHARDS).exists()
 
@@ -254,7 +255,7 @@ def test_every_shard_checks_all_input_first(kind, raw, tmp_path, monkeypatch) ->
     path.write_bytes(path.read_bytes() + b"\xff\n")
     monkeypatch.setattr(engine, "make", stop_now)
     for number in (1, 2):
-        with pytest.raises(ValueError, match=path.name):
+        with pytest.raises(InputError, match=path.name):
             kind.prepare(raw, tmp_path / "out", shard=f"{number}/2")
 
 
@@ -262,7 +263,7 @@ def test_shards_of_one_folder_are_made_side_by_side(kind, raw, tmp_path, monkeyp
     out = tmp_path / "out"
     monkeypatch.setattr("fairseq_plugins.prep.workspace.PATIENCE", 0.1)
     with locked(out / SHARDS / "1-of-2"):
-        with pytest.raises(ValueError, match=r"1-of-2 is being prepared by another process"):
+        with pytest.raises(InputError, match=r"1-of-2 is being prepared by another process"):
             kind.prepare(raw, out, shard="1/2")
         kind.prepare(raw, out, shard="2/2")
     assert (out / SHARDS / "2-of-2" / RECORD).is_file()
@@ -280,12 +281,12 @@ def test_undivided_preparation_says_that_there_are_shards(
 
 @pytest.mark.parametrize("text", ["0/3", "4/3", "1", "1/0", "/", "a/b", "1/2/3", "-1/3", "1.0/2"])
 def test_impossible_shards_are_refused(text, kind, tmp_path) -> None:
-    with pytest.raises(ValueError, match=r"--shard .*: give i/n with i from 1 to n"):
+    with pytest.raises(InputError, match=r"--shard .*: give i/n with i from 1 to n"):
         kind.options(tmp_path, tmp_path / "out", shard=text)
 
 
 def test_one_part_and_all_together_are_refused(kind, tmp_path) -> None:
-    with pytest.raises(ValueError, match=r"--shard 1/2 makes one part and --merge"):
+    with pytest.raises(InputError, match=r"--shard 1/2 makes one part and --merge"):
         kind.options(tmp_path, tmp_path / "out", shard="1/2", merge=True)
 
 

@@ -8,6 +8,7 @@ import pytest
 from raw_corpora import contents, invented_pairs, make_options, stream_rows, write_pairs
 
 from fairseq_plugins.data.manifest import FILE_NAME, Manifest
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.prep import subset
 from fairseq_plugins.prep.recipes.translation import prepare
 from fairseq_plugins.prep.shares import Share
@@ -38,7 +39,7 @@ def test_smaller_fractions_lie_in_larger_ones() -> None:
 
 @pytest.mark.parametrize("fraction", [0, -0.1, 1.1, float("nan")])
 def test_fraction_that_is_none_is_refused(fraction) -> None:
-    with pytest.raises(ValueError, match="must be above 0 and at most 1"):
+    with pytest.raises(InputError, match="must be above 0 and at most 1"):
         choose_lines(10, Share(fraction, 0))[0]
 
 
@@ -93,13 +94,13 @@ def test_finished_subset_is_left_and_another_refused(folder, tmp_path) -> None:
     write_subset(folder, tmp_path / "half", Share(0.5, 1))
     assert {p: p.stat().st_mtime_ns for p in (tmp_path / "half").iterdir()} == times
     for fraction, seed in ((0.4, 1), (0.5, 2)):
-        with pytest.raises(ValueError, match="holds other data"):
+        with pytest.raises(InputError, match="holds other data"):
             write_subset(folder, tmp_path / "half", Share(fraction, seed))
 
 
 def test_subset_of_a_subset_is_refused(folder, tmp_path) -> None:
     write_subset(folder, tmp_path / "half", Share(0.5, 1))
-    with pytest.raises(ValueError, match="is itself a subset"):
+    with pytest.raises(InputError, match="is itself a subset"):
         write_subset(tmp_path / "half", tmp_path / "quarter", Share(0.5, 1))
 
 
@@ -107,7 +108,7 @@ def test_folder_without_training_text_is_refused(folder, tmp_path, rule_tagger) 
     given = {"bpe_codes": folder / "codes.bpe", "srcdict": folder / "dict.en.txt"}
     options = {**given, "tgtdict": folder / "dict.de.txt", "testpref": tmp_path / "test"}
     prepare(make_options(tmp_path / "tested", **options))
-    with pytest.raises(ValueError, match=r"has no training split \(splits: test\)"):
+    with pytest.raises(InputError, match=r"has no training split \(splits: test\)"):
         write_subset(tmp_path / "tested", tmp_path / "half", Share(0.5, 1))
 
 
@@ -128,6 +129,6 @@ def test_foreign_files_are_not_replaced(folder, tmp_path) -> None:
     destination.mkdir()
     precious = destination / "train.en-de.en.bin"
     precious.write_bytes(b"not ours")
-    with pytest.raises(ValueError, match="files of another tool"):
+    with pytest.raises(InputError, match="files of another tool"):
         write_subset(folder, destination, Share(0.5, 1))
     assert precious.read_bytes() == b"not ours"

@@ -18,6 +18,7 @@ from raw_corpora import (
 
 from fairseq_plugins.data.manifest import FILE_NAME, Manifest
 from fairseq_plugins.data.translation_folders import load_target_layers
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.prep.folder_check import check_folder
 from fairseq_plugins.prep.recipes import translation
 from fairseq_plugins.prep.recipes.like import options_of
@@ -90,7 +91,7 @@ def test_shards_workers_and_like_give_the_same_bytes(raw, tmp_path, small_chunks
     assert rows[0] == rows[1]
     codes = {"bpe_codes": str(tmp_path / "one" / "codes.bpe"), "features": "case"}
     options = make_options(tmp_path / "wrong", **raw, **codes)
-    with pytest.raises(ValueError, match="prepared with --target-layers 'truecase'"):
+    with pytest.raises(InputError, match="prepared with --target-layers 'truecase'"):
         prepare(options)
 
 
@@ -125,7 +126,7 @@ def test_an_annotation_of_other_target_lines_is_noticed(raw, tmp_path):
     found = prepare(make_options(tmp_path / "out", **how)).alignment["train"]
     assert found["failed_lines"] == 2
     assert found["repaired_target_words"] > 2
-    with pytest.raises(ValueError, match="target words do not match the annotation .its char"):
+    with pytest.raises(InputError, match="target words do not match the annotation .its char"):
         prepare(make_options(tmp_path / "error", on_misalignment="error", **how))
     manifest = prepare(make_options(tmp_path / "skip", on_misalignment="skip", **how))
     assert manifest.alignment["train"] == {"skipped_lines": 2}
@@ -145,5 +146,5 @@ def test_an_annotation_of_other_target_lines_is_noticed(raw, tmp_path):
     ],
 )
 def test_what_cannot_be_is_refused(options, message, raw, tmp_path):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         make_options(tmp_path / "out", **raw, **options)

@@ -23,6 +23,7 @@ from fairseq_plugins.corpora.datasets import DATASETS
 from fairseq_plugins.corpora.examples import Example
 from fairseq_plugins.data.manifest import TEXT, Manifest
 from fairseq_plugins.data.streams import read_stream
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.files import sha256
 from fairseq_plugins.prep.recipes import text as text_recipe
 from fairseq_plugins.prep.recipes import text_scan
@@ -186,7 +187,7 @@ def test_labels_are_those_of_training_in_sorted_order_or_the_users(raw) -> None:
 def test_label_that_training_lacks_is_refused(raw) -> None:
     write_splits(raw)
     write_table(raw / "valid.tsv", ("text", "label"), ("a dog", "no"), ("a rose", "never"))
-    with pytest.raises(ValueError, match=r"valid.tsv:3: label 'never' is none of .* no, yes; give"):
+    with pytest.raises(InputError, match=r"valid.tsv:3: label 'never' is none of .* no, yes; give"):
         prepare(text_options(raw, "out", dataset="plain"))
     assert not (raw / "out").exists()
 
@@ -194,7 +195,7 @@ def test_label_that_training_lacks_is_refused(raw) -> None:
 def test_test_set_alone_needs_labels(raw) -> None:
     write_splits(raw)
     files = {"raw_dir": "", "test_file": raw / "test.tsv"}
-    with pytest.raises(ValueError, match=r"no split has labels \(test\): give --labels"):
+    with pytest.raises(InputError, match=r"no split has labels \(test\): give --labels"):
         prepare(text_options(raw, "out", dataset="plain", **files))
     manifest = prepare(text_options(raw, "out", dataset="plain", labels=("no", "yes"), **files))
     assert (list(manifest.splits), manifest.labels) == (["test"], ["no", "yes"])
@@ -261,9 +262,9 @@ def test_files_of_single_sentences_and_pairs_do_not_mix(raw, monkeypatch) -> Non
 
     monkeypatch.setattr(text_scan, "read_split", read)
     files = {"raw_dir": "", "train_file": raw / "train.tsv"}
-    with pytest.raises(ValueError, match=r"test.tsv has 2 sentences an example, .*train.tsv 1"):
+    with pytest.raises(InputError, match=r"test.tsv has 2 sentences an example, .*train.tsv 1"):
         prepare(text_options(raw, "out", dataset="plain", test_file=raw / "test.tsv", **files))
-    with pytest.raises(ValueError, match=r"valid.tsv:3: 1 sentences where the file has 2 before"):
+    with pytest.raises(InputError, match=r"valid.tsv:3: 1 sentences where the file has 2 before"):
         prepare(text_options(raw, "out", dataset="plain", valid_file=raw / "valid.tsv", **files))
 
 
@@ -358,7 +359,7 @@ def test_rows_passed_over_are_counted_once(raw) -> None:
 )
 def test_shares_that_cannot_be_held_out(options, message, raw, monkeypatch) -> None:
     monkeypatch.chdir(raw)
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         held_out(raw, rows=20, **options)
     assert not (raw / "out").exists()
 
@@ -377,7 +378,7 @@ def test_pretrained_directories_are_no_destination(raw) -> None:
     write_table(raw / "train.tsv", ("text", "label"), ("a", "yes"), ("rose", "no"))
     options = {"dataset": "plain", "annotations": "none", "overwrite": True}
     before = {path: path.read_bytes() for path in (raw / "bert").iterdir()}
-    with pytest.raises(ValueError, match=r"vocab.txt is an input, but --destdir .*bert"):
+    with pytest.raises(InputError, match=r"vocab.txt is an input, but --destdir .*bert"):
         prepare(text_options(raw, "bert", **options))
     assert {path: path.read_bytes() for path in (raw / "bert").iterdir()} == before
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 import spacy
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.text.annotate import Annotator
 
 
@@ -46,6 +47,6 @@ def test_pipeline_without_a_parser_is_refused(tmp_path) -> None:
     nlp = spacy.blank("en")
     nlp.add_pipe("attribute_ruler").add(patterns=[[{}]], attrs={"POS": "NOUN"})
     nlp.to_disk(tmp_path)
-    with pytest.raises(ValueError, match=r"gives no heads \(components: attribute_ruler\)"):
+    with pytest.raises(InputError, match=r"gives no heads \(components: attribute_ruler\)"):
         Annotator(str(tmp_path), ("heads",))
     assert Annotator(str(tmp_path)).annotate_words([["go"]])[0].layers.keys() == {"pos"}

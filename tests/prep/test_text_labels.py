@@ -16,6 +16,7 @@ from fairseq_plugins.augment.perturbed_sets import read_sets
 from fairseq_plugins.corpora.datasets import DATASETS, ReadOptions, read_split
 from fairseq_plugins.corpora.readers.split_file import known_label
 from fairseq_plugins.data.manifest import TEXT, Manifest
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.inference.prediction_inputs import Wanted, read_examples
 from fairseq_plugins.prep.recipes.text import prepare
 
@@ -78,7 +79,7 @@ def test_labels_that_differ_by_case_stay_two(tmp_path) -> None:
     ]
     assert read("us", "US", "no") == ["US", "us", "no"]
     path.write_text(path.read_text().replace("NO", "Us"))
-    with pytest.raises(ValueError, match="x.tsv:4: unknown label 'Us'; choices are us, US"):
+    with pytest.raises(InputError, match="x.tsv:4: unknown label 'Us'; choices are us, US"):
         read("us", "US", "no")
 
 
@@ -98,7 +99,7 @@ def test_validation_follows_the_case_of_training(raw, caplog) -> None:
     assert f"{valid}: labels are taken for known ones: 'YES' as 'Yes' (1)" in caplog.text
     assert caplog.text.count("taken for known") == 1
     again = write_table(raw / "w.tsv", ("text", "label"), ("a", "maybe"))
-    with pytest.raises(ValueError, match="w.tsv:2: label 'maybe' is none of the training set's No"):
+    with pytest.raises(InputError, match="w.tsv:2: label 'maybe' is none of the training set's No"):
         prepare(plain(raw, ("a", "Yes"), ("rose", "No"), valid_file=again, overwrite=True))
 
 
@@ -122,7 +123,7 @@ def test_gold_columns_of_prediction_are_read_alike() -> None:
 def test_sentences_in_the_place_of_labels_are_asked_about(raw) -> None:
     rows = [(f"sentence {i} {'x' * 500}", "yes") for i in range(121)]
     options = {"label_column": "text", "text_column": "label"}
-    with pytest.raises(ValueError, match="121 different labels in column 'text'") as caught:
+    with pytest.raises(InputError, match="121 different labels in column 'text'") as caught:
         prepare(plain(raw, *rows, **options))
     told = str(caught.value)
     assert "and 118 more, 121 in all" in told
@@ -194,7 +195,7 @@ def test_names_taken_for_a_row_are_told(raw, caplog) -> None:
     assert "train.tsv:1: no other line has its label 'label': if line 1 names the" in caplog.text
     options = {"dataset": "plain_scores", "overwrite": True, "no_header": True}
     options = plain(raw, ("a", "1.5"), **options, **COLUMNS)
-    with pytest.raises(ValueError, match="score 'label' is no finite number; if line 1 names"):
+    with pytest.raises(InputError, match="score 'label' is no finite number; if line 1 names"):
         prepare(options)
 
 
@@ -213,15 +214,15 @@ def test_columns_are_numbers_from_one(dataset, tmp_path) -> None:
     found = [(x.texts, x.label, x.id) for x in read(**columns)]
     assert found == [(("a", "b"), "1", "k1"), (("1", "3"), "2", "k2")]
     for wrong in ({"text_column": "5"}, {"label_column": "5"}, {"id_column": "5"}):
-        with pytest.raises(ValueError, match="x.tsv:1: no column '5'; the columns are 1, 2, 3, 4"):
+        with pytest.raises(InputError, match="x.tsv:1: no column '5'; the columns are 1, 2, 3, 4"):
             read(**{**columns, **wrong})
     unlabelled = read("test", **{**columns, "label_column": "5"})  # as its column may lack
     assert [x.label for x in unlabelled] == [None, None]
     for name in ("0", "-1", "text", "1.0", "\u0661", "01"):
-        with pytest.raises(ValueError, match="--text-column .*: with --no-header, columns are num"):
+        with pytest.raises(InputError, match="--text-column .*: with --no-header, columns are num"):
             read(**{**columns, "text_column": name})
     path.write_text("k1\ta\t1\tb\nk2\t1\t2\n")
-    with pytest.raises(ValueError, match=r"x\.tsv:2: found 3 columns, expected 4$"):
+    with pytest.raises(InputError, match=r"x\.tsv:2: found 3 columns, expected 4$"):
         read(**columns)
 
 
@@ -231,15 +232,15 @@ def test_a_number_is_a_name_where_there_is_a_header(tmp_path) -> None:
     (example,) = read_split(DATASETS["plain"], "train", path, options)
     assert (example.texts, example.label) == (("a rose",), "0")
     write(path, ["good\tsome text", "bad\tsome more"])
-    with pytest.raises(ValueError, match="no column '2'; the columns are .*, with --no-header$"):
+    with pytest.raises(InputError, match="no column '2'; the columns are .*, with --no-header$"):
         list(read_split(DATASETS["plain"], "train", path, options))
     json_path = write(tmp_path / "x.jsonl", [json.dumps({"1": "0", "2": "a rose"})])
-    with pytest.raises(ValueError, match="JSON has names, not numbers: leave out --no-header"):
+    with pytest.raises(InputError, match="JSON has names, not numbers: leave out --no-header"):
         list(read_split(DATASETS["plain"], "train", json_path, ReadOptions(**NUMBERED)))
 
 
 def test_official_files_have_their_own_form(raw) -> None:
-    with pytest.raises(ValueError, match="--no-header is for your own tables, not for rte"):
+    with pytest.raises(InputError, match="--no-header is for your own tables, not for rte"):
         text_options(raw, "out", dataset="rte", **NUMBERED)
 
 
@@ -292,7 +293,7 @@ def test_no_file_makes_a_message_long(case, tmp_path) -> None:
     name, file, lines = ENDLESS[case]
     path = write(tmp_path / file, lines)
     options = ReadOptions(id_column="id") if case == "id" else ReadOptions()
-    with pytest.raises(ValueError, match=str(path)) as caught:
+    with pytest.raises(InputError, match=str(path)) as caught:
         list(read_split(DATASETS[name], "train", path, options))
     told = str(caught.value).replace(str(path), "")
     assert len(told) < 1500

@@ -13,6 +13,7 @@ from raw_text import CASED, RuleParser, text_options, write_pretrained
 from stops import Stopped, stop_now, stopped_at
 
 from fairseq_plugins.data.manifest import FILE_NAME, TEXT, Manifest
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.prep import engine, workspace
 from fairseq_plugins.prep.recipes import text as text_recipe
 from fairseq_plugins.prep.recipes.text import prepare
@@ -69,11 +70,11 @@ def test_text_that_is_cut_otherwise_is_another_folder(raw, straight) -> None:
     with pytest.MonkeyPatch().context() as patch, stopped_at(patch, engine, "carry", after=True):
         prepare(options_for(raw, "stopped"))
     write_pretrained(raw / "bert", CASED)
-    with pytest.raises(ValueError, match="lowercase"):
+    with pytest.raises(InputError, match="lowercase"):
         prepare(options_for(raw, "straight"))
     assert contents(raw / "straight") == straight
     prepare(options_for(raw, "parted", shard="2/2"))
-    with pytest.raises(ValueError, match="lowercase"):
+    with pytest.raises(InputError, match="lowercase"):
         prepare(options_for(raw, "parted", merge=True))
     prepare(options_for(raw, "stopped"))
     prepare(options_for(raw, "cased"))
@@ -169,7 +170,7 @@ def test_unchanged_rerun_does_nothing(raw, straight, monkeypatch) -> None:
 def test_changed_options_need_overwrite(change, named, raw, straight) -> None:
     if "valid_file" in change:
         change = {"valid_file": next((raw / "raw").rglob(change["valid_file"]))}
-    with pytest.raises(ValueError, match=rf"holds another preparation \({named}.*--overwrite"):
+    with pytest.raises(InputError, match=rf"holds another preparation \({named}.*--overwrite"):
         prepare(options_for(raw, "straight", **change))
     assert contents(raw / "straight") == straight
     prepare(options_for(raw, "straight", overwrite=True, **change))
@@ -180,10 +181,10 @@ def test_changed_options_need_overwrite(change, named, raw, straight) -> None:
 def test_changed_input_or_vocabulary_needs_overwrite(raw, straight) -> None:
     path = next((raw / "raw").rglob("dev.tsv"))
     path.write_text(path.read_text().replace("The", "A"))
-    with pytest.raises(ValueError, match=r"inputs.valid.sha256"):
+    with pytest.raises(InputError, match=r"inputs.valid.sha256"):
         prepare(options_for(raw, "straight"))
     write_pretrained(raw / "other", CASED)
-    with pytest.raises(ValueError, match=r"options.pretrained .*other"):
+    with pytest.raises(InputError, match=r"options.pretrained .*other"):
         prepare(options_for(raw, "straight", pretrained=raw / "other"))
 
 
@@ -203,7 +204,7 @@ def test_folder_that_lost_a_file_is_prepared_again(raw, straight) -> None:
 def test_files_of_another_preparation_are_not_replaced(raw, straight) -> None:
     (raw / "out").mkdir()
     (raw / "out" / "labels.txt").write_text("precious\n")
-    with pytest.raises(ValueError, match=r"holds files of another tool.*labels.txt"):
+    with pytest.raises(InputError, match=r"holds files of another tool.*labels.txt"):
         prepare(options_for(raw, "out"))
     assert (raw / "out" / "labels.txt").read_text() == "precious\n"
     prepare(options_for(raw, "out", overwrite=True))
@@ -213,7 +214,7 @@ def test_files_of_another_preparation_are_not_replaced(raw, straight) -> None:
 def test_bad_second_file_leaves_a_finished_folder_alone(raw, straight) -> None:
     path = next((raw / "raw").rglob("dev.tsv"))
     path.write_text(path.read_text() + "only one column\n")
-    with pytest.raises(ValueError, match=r"dev.tsv:25: "):
+    with pytest.raises(InputError, match=r"dev.tsv:25: "):
         prepare(options_for(raw, "straight", overwrite=True))
     assert contents(raw / "straight") == straight
     assert not (raw / "straight" / LOCK).exists()

@@ -13,6 +13,7 @@ from small_wordnet import SENSES, write_small_wordnet
 
 from fairseq_plugins.corpora.examples import Example
 from fairseq_plugins.data.manifest import TEXT, Manifest
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.prep.recipes import text as text_recipe
 from fairseq_plugins.prep.recipes.text import prepare
 from fairseq_plugins.syntax.layers import layers_of
@@ -117,10 +118,10 @@ def test_database_and_rule_decide_the_folder(raw, monkeypatch) -> None:
     (raw / "wordnet").rename(raw / "moved")
     prepare(options(raw, wordnet=raw / "moved"))  # the same database: nothing to do
     write_small_wordnet(raw / "other", SENSES[:-2])
-    with pytest.raises(ValueError, match=r"inputs\.wordnet\.sha256"):
+    with pytest.raises(InputError, match=r"inputs\.wordnet\.sha256"):
         prepare(options(raw, wordnet=raw / "other"))
     monkeypatch.setattr("fairseq_plugins.text.word_similarity.RULE", "max-wup-1")
-    with pytest.raises(ValueError, match=r"inputs\.wordnet\.rule"):
+    with pytest.raises(InputError, match=r"inputs\.wordnet\.rule"):
         prepare(options(raw, wordnet=raw / "moved"))
 
 
@@ -150,7 +151,7 @@ def test_single_sentences_are_refused(raw) -> None:
     write_raw("cola", raw / "raw", count=3)
     values = {"dataset": "cola", "raw_dir": raw / "raw", "valid_file": ""}
     message = "single sentences: --layers pos,heads,similarity would .*leave similarity out"
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         prepare(options(raw, **values))
     assert not (raw / "out").exists()
 
@@ -159,7 +160,7 @@ def test_manifest_of_single_sentences_with_similarity_is_refused(raw) -> None:
     manifest = prepare(options(raw))
     manifest.sentences = 1
     manifest.save(raw / "out")
-    with pytest.raises(ValueError, match="only pairs have a similarity"):
+    with pytest.raises(InputError, match="only pairs have a similarity"):
         Manifest.load(raw / "out", TEXT)
 
 
@@ -196,5 +197,5 @@ def test_raw_text_needs_a_wordnet(raw, monkeypatch, caplog) -> None:
 
 
 def test_encoder_needs_what_its_annotations_say() -> None:
-    with pytest.raises(ValueError, match="similarity needs WordNet"):
+    with pytest.raises(InputError, match="similarity needs WordNet"):
         TextEncoder(word_pieces(), annotations=layers_of(("similarity",)))

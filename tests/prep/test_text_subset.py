@@ -12,6 +12,7 @@ from raw_corpora import contents
 
 from fairseq_plugins.data.manifest import FILE_NAME, TEXT, Manifest
 from fairseq_plugins.data.rows import Rows
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.prep.shares import Share
 from fairseq_plugins.prep.subset import choose_lines, write_subset
 
@@ -109,14 +110,14 @@ def test_a_subset_is_read_as_the_whole_is(tmp_path):
         one, other = whole.collater([whole[int(number)]]), half.collater([half[place]])
         assert one["target"].tolist() == other["target"].tolist()
         assert one["net_input"]["src_tokens"].tolist() == other["net_input"]["src_tokens"].tolist()
-    with pytest.raises(ValueError, match="is itself a subset"):
+    with pytest.raises(InputError, match="is itself a subset"):
         write_subset(tmp_path / "half", tmp_path / "quarter", Share(0.5, 1))
-    with pytest.raises(ValueError, match="holds other data"):
+    with pytest.raises(InputError, match="holds other data"):
         write_subset(folder, tmp_path / "half", Share(0.5, 2))
     manifest = Manifest.load(folder, TEXT)  # prepared anew by another release of a tool
     manifest.versions["numpy"] = "0"
     manifest.save(folder)
-    with pytest.raises(ValueError, match="holds other data .*numpy"):
+    with pytest.raises(InputError, match="holds other data .*numpy"):
         write_subset(folder, tmp_path / "half", Share(0.5, 1))
 
 
@@ -178,6 +179,6 @@ def test_a_held_out_part_is_a_split_of_the_task(tmp_path):
 @pytest.mark.parametrize("select", [-0.1, 1, 1.5, float("nan"), 0.99])
 def test_a_share_that_cannot_be_held_out_is_refused(select, tmp_path):
     folder = prepare(tmp_path / "whole", "classes")
-    with pytest.raises(ValueError, match=f"select fraction {select}: "):
+    with pytest.raises(InputError, match=f"select fraction {select}: "):
         write_subset(folder, tmp_path / "parted", Share(1.0, 1, select))
     assert not (tmp_path / "parted").exists()

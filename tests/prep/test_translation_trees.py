@@ -10,6 +10,7 @@ from raw_text import RuleParser
 
 from fairseq_plugins.data.factor_streams import check_split
 from fairseq_plugins.data.manifest import Manifest
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.prep.recipes import translation
 from fairseq_plugins.prep.recipes import translation_chunks as chunks
 from fairseq_plugins.prep.recipes.translation import prepare
@@ -127,7 +128,7 @@ def test_trees_need_no_features(tmp_path, rule_parser) -> None:
 
 
 def test_other_source_language_needs_a_parser(tmp_path) -> None:
-    with pytest.raises(ValueError, match="heads of 'fr' need --spacy-model or --conllu"):
+    with pytest.raises(InputError, match="heads of 'fr' need --spacy-model or --conllu"):
         make_options(tmp_path, source_lang="fr", parse=True, features="", trainpref="x")
 
 
@@ -203,7 +204,7 @@ class TestConllu:
         cut = [("1", "do", "3"), ("2", "n't", "3"), ("3", "go", "0")]
         self.write(tmp_path, cut, [("1", "c", "0")])
         if policy == "error":
-            with pytest.raises(ValueError, match=r"t.en:1: 1 words do not match"):
+            with pytest.raises(InputError, match=r"t.en:1: 1 words do not match"):
                 self.prepare(tmp_path, ["don't go", "c"], on_misalignment=policy)
             return
         found = self.prepare(tmp_path, ["don't go", "c"], on_misalignment=policy)
@@ -228,7 +229,7 @@ class TestConllu:
     def test_heads_that_form_no_tree(self, heads, message, tmp_path) -> None:
         rows = [(str(i), form, head) for i, (form, head) in enumerate(zip("ab", heads), 1)]
         self.write(tmp_path, rows)
-        with pytest.raises(ValueError, match=message):
+        with pytest.raises(InputError, match=message):
             self.prepare(tmp_path, ["a b"])
         write_pairs(tmp_path / "t", [("a b", "x y")])
         options = {"conllu": True, "trainpref": tmp_path / "t", **WORDS}

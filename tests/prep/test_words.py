@@ -7,6 +7,7 @@ from prep.test_text import check_counts
 from raw_text import rows_of, text_options, write_pretrained, write_table
 
 from fairseq_plugins.data.manifest import TEXT, Manifest, load_vocabulary
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.lab.plan.prepare import check_prepare
 from fairseq_plugins.prep.recipes.text import prepare
 from fairseq_plugins.pretrained.directory import DEFAULT
@@ -73,7 +74,7 @@ def test_words_are_counted_and_lower_cased_as_they_are_asked_for(raw) -> None:
     manifest = made(raw, "out", lowercase=True, min_count=2)
     assert pieces(raw / "out")[len(SPECIALS) :] == ["dog", "the"]
     assert (manifest.options["min_count"], manifest.tokenizer["lowercase"]) == (2, True)
-    with pytest.raises(ValueError, match="--min-count 9: no word is that frequent; the most is 3"):
+    with pytest.raises(InputError, match="--min-count 9: no word is that frequent; the most is 3"):
         made(raw, "other", lowercase=True, min_count=9)
 
 
@@ -116,5 +117,5 @@ def test_what_does_not_go_together_is_refused(raw, given, message) -> None:
 
 def test_files_of_experiments_may_ask_for_words_but_name_no_folder() -> None:
     check_prepare({"words-from": "train", "min-count": 2, "lowercase": True}, "snli")
-    with pytest.raises(ValueError, match="words-from"):
+    with pytest.raises(InputError, match="words-from"):
         check_prepare({"words-from": "../elsewhere"}, "snli")

@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 from pretrained_directories import edit_json, shape_of
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.nn.bert import BertShape
 from fairseq_plugins.pretrained.configuration import FORMS, config_of, constants_of, read_shape
 from fairseq_plugins.pretrained.families import FAMILIES
@@ -72,7 +73,7 @@ def test_configuration_of_few_words_has_bert_defaults(directory) -> None:
 )
 def test_other_configurations_are_refused(directory, change, message) -> None:
     edit_json(directory / "config.json", **change)
-    with pytest.raises(ValueError, match=r"config\.json: ") as caught:
+    with pytest.raises(InputError, match=r"config\.json: ") as caught:
         read_shape(directory)
     assert message in str(caught.value)
 
@@ -96,7 +97,7 @@ def test_what_a_family_does_not_compute_is_refused(tmp_path, family, change, mes
     (tmp_path / "config.json").write_text(json.dumps(config_of(shape, FAMILIES[family])))
     assert read_shape(tmp_path).layers == 2
     edit_json(tmp_path / "config.json", **change)
-    with pytest.raises(ValueError, match=r"config\.json: ") as caught:
+    with pytest.raises(InputError, match=r"config\.json: ") as caught:
         read_shape(tmp_path)
     assert message in str(caught.value)
 
@@ -105,7 +106,7 @@ def test_unreadable_configurations_are_named(directory) -> None:
     path = directory / "config.json"
     for content in (b"{", b"\xff", b"[1]", b'{"vocab_size": %s}' % (b"9" * 5000)):
         path.write_bytes(content)
-        with pytest.raises(ValueError, match="config.json(:1: .* UTF-8| is not| holds no)"):
+        with pytest.raises(InputError, match="config.json(:1: .* UTF-8| is not| holds no)"):
             read_shape(directory)
     path.unlink()
     with pytest.raises(FileNotFoundError, match="no pretrained BERT directory: no config.json"):

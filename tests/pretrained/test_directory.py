@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from pretrained_directories import SETTINGS, edit_json, vocabulary_of
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.pretrained import directory as places
 from fairseq_plugins.pretrained.directory import EMBEDDED, resolve_directory
 from fairseq_plugins.pretrained.tokenizer_sources import read_vocabulary
@@ -22,7 +23,7 @@ def test_a_path_is_taken_as_it_is(directory) -> None:
 def test_what_is_no_directory_is_refused(directory, tmp_path) -> None:
     with pytest.raises(FileNotFoundError, match=r"'bert-base-uncased'.*\(all-MiniLM-L6-v2\)"):
         resolve_directory("bert-base-uncased")
-    with pytest.raises(ValueError, match="config.json is a file"):
+    with pytest.raises(InputError, match="config.json is a file"):
         resolve_directory(directory / "config.json")
 
 
@@ -58,7 +59,7 @@ def test_vocabulary_comes_from_its_file_or_from_the_tokenizer(directory) -> None
     pieces = vocabulary_of("chinese").decode().split()
     body = {"model": {"type": "WordPiece", "vocab": {p: i for i, p in enumerate(pieces)}}}
     (directory / "tokenizer.json").write_text(json.dumps(body))
-    with pytest.raises(ValueError, match="has other subwords than the file beside it: one of them"):
+    with pytest.raises(InputError, match="has other subwords than the file beside it: one of them"):
         read_vocabulary(directory)
     (directory / "vocab.txt").unlink()
     assert read_vocabulary(directory).content == vocabulary_of("chinese")
@@ -72,7 +73,7 @@ def test_a_vocabulary_of_more_subwords_than_embeddings_is_refused(directory) -> 
     edit_json(directory / "config.json", vocab_size=size)
     read_vocabulary(directory)
     edit_json(directory / "config.json", vocab_size=size - 1)
-    with pytest.raises(ValueError, match=rf"vocab_size is {size - 1}, .* has {size} subwords"):
+    with pytest.raises(InputError, match=rf"vocab_size is {size - 1}, .* has {size} subwords"):
         read_vocabulary(directory)
     (directory / "config.json").unlink()  # a vocabulary alone is for random weights
     read_vocabulary(directory)
@@ -90,7 +91,7 @@ def test_a_vocabulary_of_more_subwords_than_embeddings_is_refused(directory) -> 
 )
 def test_other_tokenizers_are_refused(tmp_path, model, message) -> None:
     (tmp_path / "tokenizer.json").write_text(json.dumps({"model": model}))
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         read_vocabulary(tmp_path)
 
 

@@ -14,6 +14,7 @@ from pretrained_directories import (
 )
 from safetensors.torch import load_file
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.nn.bert import BertEncoder
 from fairseq_plugins.pretrained.exporting import check_plain, export
 from fairseq_plugins.pretrained.huggingface import load_state, read_config
@@ -66,32 +67,32 @@ def test_export_leaves_the_state_alone(tmp_path) -> None:
 def test_what_is_no_plain_bert_is_refused(tmp_path, edit, message) -> None:
     state = lively_state(shape_of())
     edit(state)
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         export_to(tmp_path / "bert", state)
     assert list(tmp_path.iterdir()) == []
 
 
 def test_an_encoder_that_computes_something_else_is_refused() -> None:
     check_plain(BertEncoder(shape_of()))
-    with pytest.raises(ValueError, match="adds features .* has no place for them"):
+    with pytest.raises(InputError, match="adds features .* has no place for them"):
         check_plain(BertEncoder(shape_of(), features=torch.nn.Identity()))
     encoder = BertEncoder(shape_of())
     encoder.layers[1].attention.mixer = torch.nn.Identity()  # has no parameters, yet differs
-    with pytest.raises(ValueError, match="layer 1 attends by Identity"):
+    with pytest.raises(InputError, match="layer 1 attends by Identity"):
         check_plain(encoder)
     encoder = BertEncoder(shape_of())
     encoder.layers[1].attention.dual = torch.nn.Identity()
-    with pytest.raises(ValueError, match="layer 1 has dual attention"):
+    with pytest.raises(InputError, match="layer 1 has dual attention"):
         check_plain(encoder)
     encoder.layers[0].attention.mixer.similar = True
-    with pytest.raises(ValueError, match="layer 0 attends by the similarity of words"):
+    with pytest.raises(InputError, match="layer 0 attends by the similarity of words"):
         check_plain(encoder)
 
 
 def test_a_vocabulary_larger_than_its_table_is_refused(tmp_path) -> None:
     vocabulary = vocabulary_of("uncased")
     vocabulary += b"x\n" * (25 - vocabulary.count(b"\n"))
-    with pytest.raises(ValueError, match="25 subwords, the encoder 24 embeddings"):
+    with pytest.raises(InputError, match="25 subwords, the encoder 24 embeddings"):
         export_to(tmp_path / "bert", vocabulary=vocabulary)
     assert list(tmp_path.iterdir()) == []
 
@@ -101,7 +102,7 @@ def test_a_taken_directory_is_left_alone(tmp_path) -> None:
     path.mkdir()
     export_to(path)  # an empty one is no loss
     before = {p.name: p.read_bytes() for p in path.iterdir()}
-    with pytest.raises(ValueError, match="bert is there already"):
+    with pytest.raises(InputError, match="bert is there already"):
         export_to(path, lively_state(shape_of(layers=1)), shape_of(layers=1))
     assert {p.name: p.read_bytes() for p in path.iterdir()} == before
 

@@ -11,6 +11,7 @@ import torch
 from family_directories import FORMS
 from family_encoders import SIZES, fill, save_fairseq, save_theirs
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.nn.bert import ACTIVATIONS, BertEncoder
 from fairseq_plugins.pretrained.configuration import SAME
 from fairseq_plugins.pretrained.exporting import export
@@ -235,7 +236,7 @@ def test_other_models_of_fairseq_are_refused(folder, edit, message) -> None:
     assert read_config(path).layers == SIZES["layers"]
     edit(state)
     torch.save(state, path / "model.pt")
-    with pytest.raises(ValueError, match=message) as caught:
+    with pytest.raises(InputError, match=message) as caught:
         read_config(path)
     assert "model.pt" in str(caught.value)
 
@@ -264,7 +265,7 @@ def test_a_model_of_fairseq_that_would_run_code_is_refused(folder, tmp_path) -> 
     trap = tmp_path / "trap"
     torch.save({**state, "extra": Evil(trap)}, path / "model.pt")
     for read in (read_config, load_state):
-        with pytest.raises(ValueError, match=r"model\.pt: refused.*nothing was executed"):
+        with pytest.raises(InputError, match=r"model\.pt: refused.*nothing was executed"):
             read(path)
     assert not trap.exists()
     (path / "model.pt").unlink()

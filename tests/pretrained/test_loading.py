@@ -13,6 +13,7 @@ import torch
 from pretrained_directories import edit_json, lively_state, shape_of
 from safetensors.torch import load_file, save_file
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.nn.bert import BertEncoder
 from fairseq_plugins.pretrained.huggingface import load_state, read_config
 
@@ -129,7 +130,7 @@ def test_every_tensor_is_accounted_for(directory, prefix, edit, message) -> None
     tensors = {prefix + name: tensor for name, tensor in tensors_of(directory).items()}
     edit(tensors, prefix)
     rewrite(directory, tensors)
-    with pytest.raises(ValueError, match="model.safetensors: ") as caught:
+    with pytest.raises(InputError, match="model.safetensors: ") as caught:
         load_state(directory)
     assert re.search(message, str(caught.value))
 
@@ -141,14 +142,14 @@ def test_values_that_are_not_finite_are_refused(directory, value) -> None:
     tensors[NAME][3, 5] = value
     rewrite(directory, tensors)
     message = rf"model\.safetensors: '{NAME}' holds a value that is no finite number"
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         load_state(directory)
 
 
 def test_a_stranger_beside_a_prefixed_encoder_is_refused(directory) -> None:
     tensors = {f"bert.{name}": tensor for name, tensor in tensors_of(directory).items()}
     rewrite(directory, tensors | {"embeddings.words": torch.zeros(2)})
-    with pytest.raises(ValueError, match="unknown tensors embeddings.words"):
+    with pytest.raises(InputError, match="unknown tensors embeddings.words"):
         load_state(directory)
 
 
@@ -172,7 +173,7 @@ def test_a_stranger_beside_a_prefixed_encoder_is_refused(directory) -> None:
 )
 def test_a_model_of_another_shape_is_refused(directory, change, message) -> None:
     asked = dataclasses.replace(shape_of(), **change)
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         load_state(directory, asked)
 
 
@@ -181,7 +182,7 @@ def test_dropout_and_pooler_are_the_models_own(directory) -> None:
     BertEncoder(asked).load_state_dict(load_state(directory, asked), strict=True)
     kept = {k: v for k, v in tensors_of(directory).items() if not k.startswith("pooler")}
     rewrite(directory, kept)
-    with pytest.raises(ValueError, match=r"no pooler \(pooler.dense.\*\), the model has one"):
+    with pytest.raises(InputError, match=r"no pooler \(pooler.dense.\*\), the model has one"):
         load_state(directory, shape_of())
 
 
@@ -194,7 +195,7 @@ def test_rows_behind_the_vocabulary_are_left_out_for_a_model_of_its_size(directo
     BertEncoder(shape_of(vocabulary=rows)).load_state_dict(state, strict=True)
     assert torch.equal(state["embeddings.words.weight"], full["embeddings.words.weight"][:rows])
     assert len(load_state(directory, shape_of())["embeddings.words.weight"]) == 24
-    with pytest.raises(ValueError, match=r"has shape \(24, 12\)"):
+    with pytest.raises(InputError, match=r"has shape \(24, 12\)"):
         load_state(directory, shape_of(vocabulary=rows - 1))
 
 
@@ -224,7 +225,7 @@ def test_a_pickle_that_would_run_code_is_refused(directory, tmp_path, form) -> N
     else:
         torch.save(content, path, _use_new_zipfile_serialization=form == "zip")
     for read in (load_state, read_config):
-        with pytest.raises(ValueError, match=r"\.bin: refused: it asks for .*nothing was executed"):
+        with pytest.raises(InputError, match=r"\.bin: refused: it asks for .*nothing was executed"):
             read(directory)
     assert not trap.exists()
     if form == "bare":  # the trap works where nothing guards against it
@@ -250,7 +251,7 @@ def test_a_pickle_that_would_run_code_is_refused(directory, tmp_path, form) -> N
 def test_damaged_weights_are_named(directory, name, content, message) -> None:
     (directory / "model.safetensors").unlink()
     (directory / name).write_bytes(content)
-    with pytest.raises(ValueError, match=message) as caught:
+    with pytest.raises(InputError, match=message) as caught:
         load_state(directory)
     assert name in str(caught.value)
     assert "\n" not in str(caught.value)
@@ -258,7 +259,7 @@ def test_damaged_weights_are_named(directory, name, content, message) -> None:
 
 def test_something_else_than_tensors_is_refused(directory) -> None:
     rewrite(directory, {"model": {"a": torch.zeros(1)}}, "bin")
-    with pytest.raises(ValueError, match="expected tensors by name"):
+    with pytest.raises(InputError, match="expected tensors by name"):
         load_state(directory)
 
 
@@ -271,7 +272,7 @@ def test_shards_must_fit_their_index(directory) -> None:
     (directory / "away").rename(directory / index[NAME])
     other = min(set(index.values()) - {index[NAME]})
     edit_json(directory / "model.safetensors.index.json", weight_map=index | {NAME: other})
-    with pytest.raises(ValueError, match=f"does not hold what .*index.json says: {NAME}"):
+    with pytest.raises(InputError, match=f"does not hold what .*index.json says: {NAME}"):
         load_state(directory)
 
 
@@ -300,5 +301,5 @@ def test_sizes_are_compared_with_the_tensors_before_anything_is_made(
     assert read_config(directory).layers == 2
     edit_json(directory / "config.json", **change)
     for read in (read_config, load_state):
-        with pytest.raises(ValueError, match=re.escape(message)):
+        with pytest.raises(InputError, match=re.escape(message)):
             read(directory)

@@ -11,6 +11,7 @@ from family_directories import FORMS, configure, write_json
 from tokenizer_twins import odd_lines, theirs, tokenizer_of
 from tokenizers import Tokenizer
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.pretrained.families import FAMILIES
 from fairseq_plugins.pretrained.tokenizer_sources import read_vocabulary
 
@@ -183,7 +184,7 @@ def test_a_vocabulary_with_a_subword_twice_is_read_beside_its_tokeniser(tmp_path
         assert ours.encode_text(text)[0] == found, text
     body["model"]["vocab"]["The"] = 9
     write_json(path / "tokenizer.json", body)
-    with pytest.raises(ValueError, match="has other subwords than the file beside it"):
+    with pytest.raises(InputError, match="has other subwords than the file beside it"):
         read_vocabulary(path)
 
 
@@ -239,7 +240,7 @@ def test_a_configuration_that_contradicts_its_tokeniser_is_refused(
         read_vocabulary(path).content if form != "bert" else b"{}"
     )
     write_json(path / "tokenizer_config.json", config)
-    with pytest.raises(ValueError, match=f"tokenizer_config.json: {message}"):
+    with pytest.raises(InputError, match=f"tokenizer_config.json: {message}"):
         read_vocabulary(path)
 
 

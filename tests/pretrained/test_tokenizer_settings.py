@@ -8,6 +8,7 @@ import logging
 import pytest
 from pretrained_directories import vocabulary_of
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.pretrained.tokenizer import read_tokenizer_settings, tokenizer_files
 from fairseq_plugins.pretrained.vocabulary import Vocabulary
 
@@ -81,7 +82,7 @@ def test_vocabulary_decides_when_no_file_does(tmp_path, caplog, kind, lowercase)
 
 def test_values_that_are_no_switch_are_refused(tmp_path) -> None:
     folder(tmp_path, config={"do_lower_case": "yes"})
-    with pytest.raises(ValueError, match="tokenizer_config.json: do_lower_case is 'yes'"):
+    with pytest.raises(InputError, match="tokenizer_config.json: do_lower_case is 'yes'"):
         read_tokenizer_settings(tmp_path)
 
 
@@ -102,5 +103,5 @@ def test_written_settings_are_read_back(tmp_path, lowercase, accents, chinese) -
 
 
 def test_incomplete_settings_are_not_written() -> None:
-    with pytest.raises(ValueError, match="lack strip_accents, chinese_characters"):
+    with pytest.raises(InputError, match="lack strip_accents, chinese_characters"):
         tokenizer_files(VOCABULARY, {"lowercase": True}, 512)

@@ -28,6 +28,7 @@ from tokenizer_twins import odd_lines, theirs, tokenizer_of
 from tokenizers import Tokenizer
 from tokenizers.models import BPE
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.pretrained.directory import find_family
 from fairseq_plugins.pretrained.families import FAMILIES
 from fairseq_plugins.pretrained.tokenizer import read_tokenizer_settings, tokenizer_files
@@ -186,7 +187,7 @@ def test_the_family_is_read_from_the_directory(tmp_path) -> None:
     for number, form in enumerate(FORMS):
         assert find_family(FORMS[form](tmp_path / str(number))).name == family_of(form)
     write_json(tmp_path / "config.json", {"model_type": "gpt2"})
-    with pytest.raises(ValueError, match=r"model_type is 'gpt2'; choices: bert, roberta, xlm"):
+    with pytest.raises(InputError, match=r"model_type is 'gpt2'; choices: bert, roberta, xlm"):
         find_family(tmp_path)
 
 
@@ -219,7 +220,7 @@ def trained(path, **options):
     ],
 )
 def test_models_that_treat_blanks_otherwise_are_refused(tmp_path, options, message) -> None:
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         read_vocabulary(trained(tmp_path, **options))
 
 
@@ -357,7 +358,7 @@ def test_a_merge_that_spells_a_special_token_is_refused(tmp_path) -> None:
     pieces["<s"] = len(pieces)
     write_json(path / "vocab.json", pieces)
     _line("merges.txt", "< s\n<s >\n")(path)
-    with pytest.raises(ValueError, match="the merge '<s >' makes a special token"):
+    with pytest.raises(InputError, match="the merge '<s >' makes a special token"):
         read_vocabulary(path)
     assert "<s" not in byte_pairs()[0]
 
@@ -421,5 +422,5 @@ def test_tables_of_characters_that_lead_outside_are_refused(tmp_path, form) -> N
     for table in (bytes(4), b"\x04\0\0\0" + bytes(4)):
         step["precompiled_charsmap"] = b64encode(table).decode()
         write_json(path / "tokenizer.json", body)
-        with pytest.raises(ValueError, match="precompiled_charsmap is no table"):
+        with pytest.raises(InputError, match="precompiled_charsmap is no table"):
             read_vocabulary(path)

@@ -7,6 +7,7 @@ import tracemalloc
 import pytest
 import torch
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.pretrained import word_vectors
 from fairseq_plugins.pretrained.word_vectors import read_word_vectors
 
@@ -73,7 +74,7 @@ def test_vectors_wait_in_single_precision(tmp_path) -> None:
 def test_bad_lines_are_named(tmp_path, content, message) -> None:
     path = tmp_path / "vectors.txt"
     path.write_text(content)
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         read_word_vectors(path, {"a"}, 3)
     with pytest.raises(FileNotFoundError, match="no file of word vectors"):
         read_word_vectors(tmp_path / "none", {"a"}, 3)

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.text.pipeline import treebank
 
 ROWS = [
@@ -60,14 +61,14 @@ def test_reading_takes_syntactic_words_and_their_place_in_the_text(sentence):
 def test_read_conllu_names_file_and_line_of_a_broken_sentence(tmp_path, rows, text, message):
     path = tmp_path / "train.conllu"
     path.write_text(conllu(rows, text), encoding="utf-8")
-    with pytest.raises(ValueError, match=rf"train\.conllu:\d+.*{message}"):
+    with pytest.raises(InputError, match=rf"train\.conllu:\d+.*{message}"):
         read(tmp_path, "train")
 
 
 def test_read_conllu_rejects_a_line_with_missing_fields(tmp_path):
     path = tmp_path / "dev.conllu"
     path.write_text("# text = a\n1\ta\n\n", encoding="utf-8")
-    with pytest.raises(ValueError, match=r"dev\.conllu:2: expected 10"):
+    with pytest.raises(InputError, match=r"dev\.conllu:2: expected 10"):
         read(tmp_path, "dev")
 
 

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from fairseq_plugins.bundles.index import CARD, new_bundle
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.inference.prediction_inputs import Wanted
 from fairseq_plugins.service import models
 from fairseq_plugins.service.kinds import PAIRS, QUESTIONS, SENTENCES, TRANSLATION
@@ -103,7 +104,7 @@ def test_of_questions_the_predictor_inside_is_described(loaded):
 def test_a_model_that_cannot_answer_is_not_served(loaded):
     stand = Stand()
     stand.failure = ValueError("no annotator")
-    with pytest.raises(ValueError, match="bundle0 cannot answer .*The cat sat.*: no annotator"):
+    with pytest.raises(InputError, match="bundle0 cannot answer .*The cat sat.*: no annotator"):
         loaded("text_classification", stand)
 
 
@@ -149,7 +150,7 @@ def test_a_card_is_a_file_of_its_own(tmp_path):
 
 def test_models_are_called_as_they_are_named_or_as_their_folder(tmp_path):
     one, other = bundle(tmp_path / "one"), bundle(tmp_path / "o=ther")
-    with pytest.raises(ValueError, match="'o=ther' cannot stand in an address"):
+    with pytest.raises(InputError, match="'o=ther' cannot stand in an address"):
         find_models([str(other)])
     assert find_models([f"{one}", f"b={other}", f"c={one}:{other}"]) == {
         "one": [one],
@@ -162,7 +163,7 @@ def test_models_are_called_as_they_are_named_or_as_their_folder(tmp_path):
 def test_names_stand_in_addresses(tmp_path, name):
     path = bundle(tmp_path / "bundle")
     if name:
-        with pytest.raises(ValueError, match="cannot stand in an address: name the model, NAME="):
+        with pytest.raises(InputError, match="cannot stand in an address: name the model, NAME="):
             find_models([f"{name}={path}"])
     assert [*find_models([f"={path}"])] == ["bundle"]
     assert [*find_models([f"{'a' * 100}={path}"])] == ["a" * 100]
@@ -170,9 +171,9 @@ def test_names_stand_in_addresses(tmp_path, name):
 
 def test_what_cannot_be_found_is_told(tmp_path):
     path = bundle(tmp_path / "bundle")
-    with pytest.raises(ValueError, match="two models are called 'a': name one of them"):
+    with pytest.raises(InputError, match="two models are called 'a': name one of them"):
         find_models([f"a={path}", f"a={path}"])
-    with pytest.raises(ValueError, match="':' names no model"):
+    with pytest.raises(InputError, match="':' names no model"):
         find_models([":"])
     with pytest.raises(FileNotFoundError, match="none: no such bundle or run"):
         find_models([str(tmp_path / "none")])
@@ -184,10 +185,10 @@ def test_runs_are_served_where_fairseq_is_and_none_that_translates(tmp_path, mon
     monkeypatch.setattr(models, "task_of", lambda paths: "text_classification")
     assert find_models([str(run)]) == {"run": [run]}
     monkeypatch.setattr(models, "task_of", lambda paths: "syntax_translation")
-    with pytest.raises(ValueError, match="run is a run that translates: fairseq-plugins export"):
+    with pytest.raises(InputError, match="run is a run that translates: fairseq-plugins export"):
         find_models([str(run)])
     monkeypatch.setattr(models, "find_spec", lambda name: None)
-    with pytest.raises(ValueError, match="run is no bundle .fairseq-plugins export makes one."):
+    with pytest.raises(InputError, match="run is no bundle .fairseq-plugins export makes one."):
         find_models([str(run)])
 
 

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.syntax.labels import PAD_ID, SPECIAL_ID, UPOS, upos_label
 from fairseq_plugins.syntax.layers import COLUMN, LAYERS, parse_features
 
@@ -23,7 +24,7 @@ def test_inventory_ids_are_a_bijection_after_the_reserved_two(inventory) -> None
 
 
 def test_inventory_names_an_unknown_label_and_the_choices() -> None:
-    with pytest.raises(ValueError, match=r"'middle' is no value of feature 'case'.*lower, upper"):
+    with pytest.raises(InputError, match=r"'middle' is no value of feature 'case'.*lower, upper"):
         LAYERS["case"].inventory.ids(["upper", "middle"])
 
 
@@ -47,7 +48,7 @@ def test_inventory_file_is_known_again(inventory, tmp_path) -> None:
 )
 def test_inventory_file_of_other_labels_is_refused(text, found, tmp_path) -> None:
     (tmp_path / "dict.txt").write_text(text)
-    with pytest.raises(ValueError, match=f"dict.txt lists other .* found .*{found}; expect"):
+    with pytest.raises(InputError, match=f"dict.txt lists other .* found .*{found}; expect"):
         LAYERS["case"].inventory.check_file(tmp_path / "dict.txt")
 
 
@@ -61,7 +62,7 @@ def test_features_keep_the_order_given() -> None:
     [("pos,mood", "unknown layer 'mood'; choices: pos, case, subword"), ("pos,pos", "twice")],
 )
 def test_features_that_are_none_are_refused(text, message) -> None:
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         parse_features(text)
 
 
@@ -75,5 +76,5 @@ def test_upos_label_accepts_nothing_else(text) -> None:
     if text in (*UPOS, "SPACE", "EOL", "", "_", "CONJ"):
         assert upos_label(text) in UPOS
     else:
-        with pytest.raises(ValueError, match="no universal part of speech; choices: ADJ"):
+        with pytest.raises(InputError, match="no universal part of speech; choices: ADJ"):
             upos_label(text)

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from spacy.vocab import Vocab
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.syntax.labels import RESERVED, UNKNOWN_ID, Inventory, arc_labels
 from fairseq_plugins.syntax.layers import (
     LAYERS,
@@ -80,7 +81,7 @@ def test_other_labels_have_another_digest():
 def test_what_is_no_inventory_is_refused(tmp_path, lines):
     path = tmp_path / "dict.txt"
     path.write_text(lines)
-    with pytest.raises(ValueError, match=f"{path} is no learnt inventory"):
+    with pytest.raises(InputError, match=f"{path} is no learnt inventory"):
         Inventory.load("tag", path)
 
 
@@ -119,7 +120,7 @@ def test_features_have_one_order_wherever_they_are_from():
 
 def test_a_key_that_misc_lacks_is_named_with_those_it_has():
     assert misc_value("A", FIELDS) == "b"
-    with pytest.raises(ValueError, match="'sees' has no key role in MISC .its keys: NER, A"):
+    with pytest.raises(InputError, match="'sees' has no key role in MISC .its keys: NER, A"):
         misc_value("role", FIELDS)
 
 
@@ -141,12 +142,12 @@ def test_names_stand_in_the_order_of_the_table_and_those_made_by_name_last():
 
 @pytest.mark.parametrize("name", ["gist", "morph.", "morph.A.B", "given", "morph./x", "heads.A"])
 def test_unknown_layers_are_refused_with_the_choices(name):
-    with pytest.raises(ValueError, match=r"unknown layer .* choices: pos, .*, morph\.NAME"):
+    with pytest.raises(InputError, match=r"unknown layer .* choices: pos, .*, morph\.NAME"):
         layer_of(name)
     assert not are_known([name])
 
 
 def test_only_columns_are_features():
     assert parse_features("morph.Number[psor], dep") == ("morph.Number[psor]", "dep")
-    with pytest.raises(ValueError, match="'heads' is no feature; choices: pos, case"):
+    with pytest.raises(InputError, match="'heads' is no feature; choices: pos, case"):
         parse_features("pos,heads")

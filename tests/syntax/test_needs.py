@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.syntax.needs import UNCONTROLLED, Controls, Needs
 
 CURED = "--layers {0.name}".format
 
 
 def refusal(function, *args, **kwargs):
-    with pytest.raises(ValueError, match=".") as caught:
+    with pytest.raises(InputError, match=".") as caught:
         function(*args, **kwargs)
     return str(caught.value)
 

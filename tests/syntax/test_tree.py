@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from plain_trees import ancestors, any_forests
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.syntax import tree
 from fairseq_plugins.syntax.tree import check_heads, project_heads
 
@@ -35,23 +36,23 @@ def test_deep_trees_and_empty_sentences() -> None:
 )
 def test_heads_that_form_no_tree_are_refused(heads, message) -> None:
     for one_root in (False, True):
-        with pytest.raises(ValueError, match=message):
+        with pytest.raises(InputError, match=message):
             check_heads(heads, one_root=one_root)
 
 
 def test_words_are_counted_and_named() -> None:
     check_heads([2, 0], ["a", "b"])
     for heads in ([2, 0, 2], [0]):
-        with pytest.raises(ValueError, match=f"{len(heads)} heads .* sentence of 2 words"):
+        with pytest.raises(InputError, match=f"{len(heads)} heads .* sentence of 2 words"):
             check_heads(heads, ["a", "b"])
-    with pytest.raises(ValueError, match="word 1 'a', whose head is word 2 'b', whose head"):
+    with pytest.raises(InputError, match="word 1 'a', whose head is word 2 'b', whose head"):
         check_heads([2, 1], ["a", "b"])
 
 
 def test_several_roots_are_refused_on_demand() -> None:
     check_heads([0, 0, 1])
     check_heads([0, 1, 1], one_root=True)
-    with pytest.raises(ValueError, match="of 3 words has 2 roots .*: word 1, word 2"):
+    with pytest.raises(InputError, match="of 3 words has 2 roots .*: word 1, word 2"):
         check_heads([0, 0, 1], one_root=True)
 
 

@@ -13,6 +13,7 @@ import torch
 from omegaconf import OmegaConf
 from prepared_text import encode, examples, make_model, make_task, train
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.inference.bundle_export import export_bundle
 from fairseq_plugins.inference.options import PredictionOptions
 from fairseq_plugins.inference.prediction import load
@@ -162,7 +163,7 @@ def test_a_full_mask_needs_no_parse_and_is_plain_attention(parsed, tmp_path):
     ],
 )
 def test_controls_that_do_not_fit_are_refused(parsed, arch, given, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         make_model(make_task(parsed), arch, **given)
 
 
@@ -178,7 +179,7 @@ def test_models_of_an_ensemble_have_the_same_controls(parsed):
     task = make_task(parsed)
     make_model(task, "bert_sla_tiny", tree_source="chain")
     make_model(task, "bert_sla_tiny", tree_source="chain")
-    with pytest.raises(ValueError, match="same controls, not --tree-source chain and none"):
+    with pytest.raises(InputError, match="same controls, not --tree-source chain and none"):
         make_model(task, "bert_sla_tiny")
 
 
@@ -216,9 +217,9 @@ def test_checkpoints_know_their_controls_and_what_they_were_given(parsed, tmp_pa
         train(parsed, run, *"--arch bert_sla_tiny --seed 5 --max-epoch 2".split())
     assert read_checkpoint(checkpoint).model == options
     message = "trained with --tree-source random, which is drawn from a whole split"
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         found.predict([("a cat", "the cat")])
-    with pytest.raises(ValueError, match="--tree-source random, a control: it is not exported"):
+    with pytest.raises(InputError, match="--tree-source random, a control: it is not exported"):
         export_bundle(checkpoint, tmp_path / "bundle")
     assert not (tmp_path / "bundle").exists()
 
@@ -315,16 +316,16 @@ def test_raw_lines_have_what_follows_from_them_alone(parallel):
 def test_translation_refuses_what_does_not_fit(parallel):
     task = prepared.make_task(parallel)
     prepared.make_model(task, feature_source="random")
-    with pytest.raises(ValueError, match="--feature-source random, which is drawn from a whole"):
+    with pytest.raises(InputError, match="--feature-source random, which is drawn from a whole"):
         task.get_interactive_tokens_and_lengths(["a b"], None)
-    with pytest.raises(ValueError, match="same controls, not --feature-source random .seed 1. and"):
+    with pytest.raises(InputError, match="same controls, not --feature-source random .seed 1. and"):
         prepared.make_model(task)
     for given, message in (
         ({"tree_source": "chain"}, "reads no parse trees"),
         ({"tree_source": "gold", "encoder_attention": "sla"}, "were not given but parsed"),
         ({"features": "none", "feature_source": "constant"}, "reads no features"),
     ):
-        with pytest.raises(ValueError, match=message):
+        with pytest.raises(InputError, match=message):
             prepared.make_model(prepared.make_task(parallel), **given)
 
 
@@ -350,5 +351,5 @@ def test_files_of_experiments_may_give_controls():
         "control-seed": 3,
     }
     check_options(given, of_training(), is_open=True)
-    with pytest.raises(ValueError, match="'tree-source'"):
+    with pytest.raises(InputError, match="'tree-source'"):
         check_options({"tree-source": "golden"}, of_training())

@@ -12,6 +12,7 @@ from prepared_text import SIZES, arguments, batches, config, encode, examples, m
 from prepared_text import make_task as make
 from prepared_text import prepare as prepare_labels
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.models._bert_config import BertConfig
 from fairseq_plugins.syntax.needs import Needs
 
@@ -50,22 +51,22 @@ def loaded(folder, split, arch="bert_plain_tiny", *, prediction=False, **given):
     ],
 )
 def test_options_out_of_range_are_refused(folder, option, value, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         make_task(folder, **{option: value})
 
 
 def test_folders_and_checkpoints_of_other_tasks_are_refused(folder, labels):
-    with pytest.raises(ValueError, match="was prepared for --task text_classification, not for"):
+    with pytest.raises(InputError, match="was prepared for --task text_classification, not for"):
         make_task(labels, _name="extractive_qa")
-    with pytest.raises(ValueError, match="was prepared for --task extractive_qa, not for --task t"):
+    with pytest.raises(InputError, match="was prepared for --task extractive_qa, not for --task t"):
         make(folder, _name="text_classification")
     saved = saved_config(labels)
-    with pytest.raises(ValueError, match=r"trained for classes \(no, yes\), but .* has spans"):
+    with pytest.raises(InputError, match=r"trained for classes \(no, yes\), but .* has spans"):
         make_task(folder).build_model(saved, from_checkpoint=True)
     ours = saved_config(folder)
     assert (ours.target, ours.labels) == ("spans", "[]")
     make_task(folder).build_model(ours, from_checkpoint=True)
-    with pytest.raises(ValueError, match="trained for spans, but .* has classes"):
+    with pytest.raises(InputError, match="trained for spans, but .* has classes"):
         make(labels).build_model(ours, from_checkpoint=True)
 
 
@@ -79,10 +80,10 @@ def saved_config(folder, arch="bert_plain_tiny", **given):
 
 def test_models_that_compare_words_are_refused(folder):
     task = make_task(folder)
-    with pytest.raises(ValueError, match="similarity"):
+    with pytest.raises(InputError, match="similarity"):
         make_model(task, "bert_uer_tiny")
     reader = Needs(layers=("similarity",))
-    with pytest.raises(ValueError, match="--task extractive_qa does not take models that read the"):
+    with pytest.raises(InputError, match="--task extractive_qa does not take models that read the"):
         task.inputs.check(reader, training=False)
 
 
@@ -96,10 +97,10 @@ def test_models_that_compare_words_are_refused(folder):
 )
 def test_metrics_to_choose_by_are_checked(folder, metric, message):
     task = make_task(folder, best_checkpoint_metric=metric)
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         task.build_criterion(OmegaConf.create({"_name": "extractive_qa"}))
     other = OmegaConf.create({"_name": "text_classification"})
-    with pytest.raises(ValueError, match="needs --criterion extractive_qa, not"):
+    with pytest.raises(InputError, match="needs --criterion extractive_qa, not"):
         task.build_criterion(other)
 
 
@@ -118,12 +119,12 @@ def test_a_model_with_few_positions_limits_the_windows(folder):
     task = make_task(folder)
     make_model(task, max_position_embeddings=16)
     assert task.max_positions() == 16
-    with pytest.raises(ValueError, match="--max-positions 20: the model has only 16"):
+    with pytest.raises(InputError, match="--max-positions 20: the model has only 16"):
         make_model(make_task(folder, max_positions=20), max_position_embeddings=16)
 
 
 def test_a_question_that_leaves_its_passage_no_room_is_named(folder):
-    with pytest.raises(ValueError, match="split 'train' .*id 'q0-.* has a question of"):
+    with pytest.raises(InputError, match="split 'train' .*id 'q0-.* has a question of"):
         loaded(folder, "train", max_positions=5)
 
 
@@ -148,7 +149,7 @@ def test_training_is_shuffled_and_validation_is_not(folder):
 
 
 def test_questions_without_gold_are_for_prediction_alone(folder):
-    with pytest.raises(ValueError, match="has no labels: .* splits with labels: train, valid"):
+    with pytest.raises(InputError, match="has no labels: .* splits with labels: train, valid"):
         loaded(folder, "test")
     task, test = loaded(folder, "test", prediction=True)
     sample = test.collater([test[0]])
@@ -160,7 +161,7 @@ def test_other_counts_than_the_manifests_are_refused(tmp_path):
     folder = prepare(tmp_path, {"train": passages(3)})
     path = folder / "manifest.json"
     path.write_text(path.read_text().replace('"paragraphs": 3', '"paragraphs": 4'))
-    with pytest.raises(ValueError, match="'train' has 3 paragraphs, but the manifest says 4"):
+    with pytest.raises(InputError, match="'train' has 3 paragraphs, but the manifest says 4"):
         loaded(folder, "train")
     with pytest.raises(FileNotFoundError, match="no split 'dev'; splits: train"):
         loaded(folder, "dev")
@@ -221,7 +222,7 @@ def test_raw_text_that_was_not_parsed_is_named(folder):
     encoded, paragraphs = raw(PARTS["valid"])
     del encoded[1].context.layers["heads"]
     name = PARTS["valid"][1].questions[0].id
-    with pytest.raises(ValueError, match=f"the passage of question '{name}' was not parsed"):
+    with pytest.raises(InputError, match=f"the passage of question '{name}' was not parsed"):
         task.inputs.take_questions(encoded, paragraphs)
 
 

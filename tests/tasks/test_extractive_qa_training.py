@@ -20,6 +20,7 @@ from prepared_text import arguments, train
 from squad_files import toy_squad, write_toy_bert
 
 from fairseq_plugins.corpora import squad
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.inference.text_checkpoints import load_models
 from fairseq_plugins.syntax.needs import Needs
 from fairseq_plugins.text.squad_encoder import encode_paragraphs
@@ -138,7 +139,7 @@ def test_batch_is_as_good_as_single_rows(learnt):
 
 def test_questions_without_gold_are_refused_for_training(tmp_path):
     folder = prepare(tmp_path / "bin", {"train": passages(3, gold=False), "valid": passages(3)})
-    with pytest.raises(ValueError, match="'train' .* has no labels: training and metrics need"):
+    with pytest.raises(InputError, match="'train' .* has no labels: training and metrics need"):
         train(folder, tmp_path / "run", *FIXED.split())
 
 

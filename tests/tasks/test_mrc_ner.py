@@ -20,6 +20,7 @@ from omegaconf import OmegaConf
 from prepared_text import examples as text_examples
 from prepared_text import make_model, prepare
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.evaluation.entity_spans import spans_of
 from fairseq_plugins.evaluation.metrics import score
 from fairseq_plugins.inference.prediction import load
@@ -152,7 +153,7 @@ def test_flat_folders_are_read_by_both_tasks(parts, questions, tmp_path):
 )
 def test_models_that_do_not_fit_are_refused_by_name(folder, questions, arch, given, message):
     task = make_task(folder, questions)
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         make_model(task, arch, **given)
 
 
@@ -160,7 +161,7 @@ def test_models_of_pairs_alone_are_refused(folder, questions):
     cfg = OmegaConf.structured(MatchingConfig())
     cfg._name = "esim_tiny"
     task = make_task(folder, questions)
-    with pytest.raises(ValueError, match="models that match pairs"):
+    with pytest.raises(InputError, match="models that match pairs"):
         task.build_model(cfg)
 
 
@@ -168,26 +169,26 @@ def test_other_tasks_refuse_its_models(tmp_path):
     folder = prepare(tmp_path / "data", "entities", {"train": text_examples("entities", 9)})
     from prepared_text import make_task as make_other
 
-    with pytest.raises(ValueError, match="--entity-match linear: .* take --task mrc_ner"):
+    with pytest.raises(InputError, match="--entity-match linear: .* take --task mrc_ner"):
         make_model(make_other(folder), "bert_mrc_tiny")
 
 
 def test_several_labels_a_word_are_refused_elsewhere(folder):
     from prepared_text import make_task as make_other
 
-    with pytest.raises(ValueError, match="has 2 labels a word: --task mrc_ner takes all"):
+    with pytest.raises(InputError, match="has 2 labels a word: --task mrc_ner takes all"):
         make_other(folder)
 
 
 def test_labels_without_entities_and_missing_questions_are_refused(folder, questions, tmp_path):
     errors = prepare(tmp_path / "errors", "errors", {"train": text_examples("errors", 9)})
-    with pytest.raises(ValueError, match="its labels name no entities"):
+    with pytest.raises(InputError, match="its labels name no entities"):
         make_model(make_task(errors, questions), "bert_mrc_tiny")
-    with pytest.raises(ValueError, match="--label-questions FILE is missing"):
+    with pytest.raises(InputError, match="--label-questions FILE is missing"):
         make_model(make_task(folder, None), "bert_mrc_tiny")
     task = make_task(folder, questions, max_positions=8)
     make_model(task, "bert_mrc_tiny")
-    with pytest.raises(ValueError, match="the question leaves no room"):
+    with pytest.raises(InputError, match="the question leaves no room"):
         task.load_dataset("train")
 
 

@@ -15,6 +15,7 @@ from prepared_text import examples, prepare, train
 
 from fairseq_plugins.data.manifest import Manifest
 from fairseq_plugins.data.products import record_products
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.inference.prediction import load
 from fairseq_plugins.models._checkpoints import read_checkpoint
 from fairseq_plugins.tasks import _run_folder
@@ -49,12 +50,12 @@ def test_a_run_finds_its_folder_from_anywhere(tmp_path, monkeypatch, caplog):
     assert ids(run) == wanted
     copied = tmp_path / "three"
     (tmp_path / "one").rename(copied)  # as on another machine
-    with pytest.raises(ValueError, match="choices: none; name a prepared folder with --data"):
+    with pytest.raises(InputError, match="choices: none; name a prepared folder with --data"):
         ids(copied / "run")
     assert "data-bin is not as it was when" in caplog.text
     assert "the data of valid are others" in caplog.text
     (copied / "run" / "checkpoint_last.pt").rename(tmp_path / "checkpoint_last.pt")
-    with pytest.raises(ValueError, match="data-bin is not as it was .* or take what is there with"):
+    with pytest.raises(InputError, match="data-bin is not as it was .* or take what is there with"):
         ids(tmp_path)
     monkeypatch.chdir(copied)
     assert ids(tmp_path) == wanted
@@ -88,7 +89,7 @@ def test_two_trainings_share_no_run_folder_and_a_killed_one_is_in_nobodys_way(tm
     folder, run, task = made(tmp_path / "data", 2), tmp_path / "run", Task()
     child = in_child(lambda: _run_folder._lock(run, task))
     name = f"process {child} on .*, training on data-bin/x since 20"
-    with pytest.raises(ValueError, match=rf"run: another training is at work there \({name}"):
+    with pytest.raises(InputError, match=rf"run: another training is at work there \({name}"):
         train(folder, run, *SHORT)
     assert [path.name for path in run.iterdir()] == [".training.lock"]
     train(folder, tmp_path / "none", *SHORT, "--no-save")  # no run folder, no lock
@@ -156,7 +157,7 @@ def test_who_holds_a_lock_is_said_in_a_line(tmp_path):
         (tmp_path / ".training.lock").write_bytes(content)
         with open(tmp_path / ".training.lock", "rb") as stream:
             fcntl.flock(stream, fcntl.LOCK_EX)
-            with pytest.raises(ValueError, match="another training is at work") as caught:
+            with pytest.raises(InputError, match="another training is at work") as caught:
                 _run_folder._lock(tmp_path, Task())
         assert str(caught.value).isprintable()
         assert len(str(caught.value)) < 4000
@@ -167,6 +168,6 @@ def test_a_lock_that_is_a_link_is_refused(tmp_path, kind):
     (tmp_path / "mine").write_text("precious")
     link = tmp_path / ".training.lock"
     link.symlink_to("mine") if kind == "symbolic" else link.hardlink_to(tmp_path / "mine")
-    with pytest.raises(ValueError, match="is a symbolic link|has another name as well"):
+    with pytest.raises(InputError, match="is a symbolic link|has another name as well"):
         _run_folder._lock(tmp_path, Task())
     assert (tmp_path / "mine").read_text() == "precious"

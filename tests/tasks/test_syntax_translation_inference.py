@@ -10,6 +10,7 @@ from fairseq.token_generation_constraints import pack_constraints
 from prepared import batches, make_model, make_task, prepare, random_pairs
 
 from fairseq_plugins.data.factored_pair_dataset import FactoredPairDataset
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.syntax.layers import LAYERS
 
 pytestmark = pytest.mark.slow
@@ -210,7 +211,7 @@ def test_a_new_buffer_forgets_the_old_one(folder, model):
 
 
 def test_tokens_without_features_are_refused(folder):
-    with pytest.raises(ValueError, match="tokens alone carry no source features"):
+    with pytest.raises(InputError, match="tokens alone carry no source features"):
         make_task(folder).build_dataset_for_inference([torch.tensor([4, 2])], [2])
 
 

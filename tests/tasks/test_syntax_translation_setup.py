@@ -11,6 +11,7 @@ from omegaconf import OmegaConf
 from prepared import batches, dictionary_of, make_model, make_task, prepare, random_pairs
 
 from fairseq_plugins.architectures import agreement
+from fairseq_plugins.errors import InputError
 
 PAIRS = random_pairs(9)
 
@@ -35,20 +36,20 @@ def test_languages_come_from_the_folder(folder):
     task = make_task(folder)
     assert (task.cfg.source_lang, task.cfg.target_lang) == ("en", "de")
     make_task(folder, source_lang="en", target_lang="de")
-    with pytest.raises(ValueError, match="ask for de-en, but the folder was prepared for en-de"):
+    with pytest.raises(InputError, match="ask for de-en, but the folder was prepared for en-de"):
         make_task(folder, source_lang="de", target_lang="en")
 
 
 def test_feature_of_a_later_release(folder):
     edit_manifest(folder, features=["pos", "gist"])
-    with pytest.raises(ValueError, match="'features': unknown layer 'gist'; choices: pos"):
+    with pytest.raises(InputError, match="'features': unknown layer 'gist'; choices: pos"):
         make_task(folder)
 
 
 def test_inventory_with_other_labels(folder):
     path = folder / "dict.en.pos.txt"
     path.write_text(path.read_text().replace("NOUN", "NN"))
-    with pytest.raises(ValueError, match=r"dict\.en\.pos\.txt lists other labels .* NN, .* NOUN "):
+    with pytest.raises(InputError, match=r"dict\.en\.pos\.txt lists other labels .* NN, .* NOUN "):
         make_task(folder)
     path.unlink()
     with pytest.raises(FileNotFoundError, match=r"dict\.en\.pos\.txt is missing"):
@@ -69,16 +70,16 @@ def test_inventory_with_other_labels(folder):
 )
 def test_shards_prepared_otherwise(folder, tmp_path, options, message):
     other = prepare(tmp_path / "two", {"train": PAIRS}, **options)
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         make_task(f"{folder}:{other}")
 
 
 def test_options_that_cannot_work(folder):
-    with pytest.raises(ValueError, match="--num-batch-buckets does not work"):
+    with pytest.raises(InputError, match="--num-batch-buckets does not work"):
         make_task(folder, num_batch_buckets=4)
-    with pytest.raises(ValueError, match="--dataset-impl is raw"):
+    with pytest.raises(InputError, match="--dataset-impl is raw"):
         make_task(folder, dataset_impl="raw")
-    with pytest.raises(ValueError, match="no data folder"):
+    with pytest.raises(InputError, match="no data folder"):
         make_task("")
 
 
@@ -87,17 +88,17 @@ def test_streams_are_checked_before_training(folder):
         source = folder / f"valid.en-de.en.case.{extension}"
         source.rename(folder / f"train.en-de.en.case.{extension}")
     task = make_task(folder)
-    with pytest.raises(ValueError, match=r"en\.case holds 5 lines, but .*train\.en-de\.en holds 9"):
+    with pytest.raises(InputError, match=r"en\.case holds 5 lines, but .*train\.en-de\.en holds 9"):
         task.load_dataset("train")
     edit_manifest(folder, splits={"train": {"lines": 8, "tokens": {}}})
-    with pytest.raises(ValueError, match="the manifest says 8"):
+    with pytest.raises(InputError, match="the manifest says 8"):
         task.load_dataset("train")
 
 
 def test_stock_architectures_are_refused(folder):
     task = make_task(folder)
     cfg = OmegaConf.create({"_name": "transformer_tiny"})
-    with pytest.raises(ValueError, match="does not take --arch transformer_tiny; choices: syntax_"):
+    with pytest.raises(InputError, match="does not take --arch transformer_tiny; choices: syntax_"):
         task.build_model(cfg)
 
 
@@ -111,9 +112,9 @@ def test_models_that_evaluate_text_are_refused_unbuilt(folder, tmp_path):
         }
     )
     for from_checkpoint in (False, True):
-        with pytest.raises(ValueError, match="does not take --arch transformer_lm"):
+        with pytest.raises(InputError, match="does not take --arch transformer_lm"):
             make_task(folder).build_model(cfg, from_checkpoint)
-    with pytest.raises(ValueError, match="does not take --arch None"):
+    with pytest.raises(InputError, match="does not take --arch None"):
         make_task(folder).build_model(OmegaConf.create({"transformer_lm": cfg}), True)
     assert not marker.exists()
 
@@ -140,16 +141,16 @@ def test_folders_of_other_words_or_languages_are_refused(tmp_path):
     (folder / "dict.de.txt").write_text("\n".join(counted) + "\n")
     make_task(folder).build_model(cfg.copy(), from_checkpoint=True)
     (folder / "dict.de.txt").write_text("\n".join(reversed(lines)) + "\n")
-    with pytest.raises(ValueError, match="folder has other subwords of de than .* with --like"):
+    with pytest.raises(InputError, match="folder has other subwords of de than .* with --like"):
         make_task(folder).build_model(cfg.copy(), from_checkpoint=True)
     older = OmegaConf.create({**cfg, "words": None})  # says nothing of words
     make_task(folder).build_model(older, from_checkpoint=True)
     swapped = ",".join(reversed(cfg.words.split(",")))
-    with pytest.raises(ValueError, match="the model translates en-de, but data holds de-en"):
+    with pytest.raises(InputError, match="the model translates en-de, but data holds de-en"):
         agreement.check_words(cfg, swapped, "data")
     joined = OmegaConf.create({"words": "en=1,fr=1"})  # a parent's, with the child's dictionary
     agreement.check_words(joined, "en=1,de=1", "data", start=True)
-    with pytest.raises(ValueError, match="data has other subwords of de"):
+    with pytest.raises(InputError, match="data has other subwords of de"):
         agreement.check_words(joined, "en=1,de=2", "data", start=True)
 
 
@@ -187,10 +188,10 @@ def test_other_annotator_of_raw_text_is_warned_of(folder, caplog):
 
 
 def test_ablation_of_unknown_or_unread_features(folder, caplog):
-    with pytest.raises(ValueError, match="unknown layer 'colour'"):
+    with pytest.raises(InputError, match="unknown layer 'colour'"):
         make_task(folder, ablate_features="colour")
     edit_manifest(folder, features=["case"])
-    with pytest.raises(ValueError, match="'pos', which the data folder lacks; choices: case"):
+    with pytest.raises(InputError, match="'pos', which the data folder lacks; choices: case"):
         make_task(folder, ablate_features="pos")
     make_model(make_task(folder, ablate_features="case"), features="none")
     assert "--ablate-features case: the model does not read that feature" in caplog.text
@@ -203,7 +204,7 @@ def test_no_ablation_may_be_said_as_elsewhere(folder, caplog):
     assert task.ablation is make_task(folder).ablation is None
     assert "ablat" not in caplog.text
     assert make_task(folder, ablate_features="pos").ablation is not None
-    with pytest.raises(ValueError, match="unknown layer 'none'"):
+    with pytest.raises(InputError, match="unknown layer 'none'"):
         make_task(folder, ablate_features="pos,none")
 
 

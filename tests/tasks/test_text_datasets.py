@@ -8,6 +8,7 @@ import pytest
 import torch
 from prepared_text import LABELS, batches, encode, examples, make_model, make_task, prepare
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.syntax.labels import PAD_ID, SPECIAL_ID
 from fairseq_plugins.syntax.layers import LAYERS
 
@@ -88,7 +89,7 @@ def test_feature_changes_the_answer(folders):
 
 def test_folder_without_tags_says_how_to_get_them(tmp_path):
     folder = prepare(tmp_path, "classes", {"train": examples("classes", 3)}, annotations=())
-    with pytest.raises(ValueError, match="--layers pos"):
+    with pytest.raises(InputError, match="--layers pos"):
         make_model(make_task(folder), "bert_pos_tiny")
 
 
@@ -109,7 +110,7 @@ def test_raw_text_is_read_as_the_prepared_split(folders, kind):
 def test_raw_example_with_another_number_of_texts_is_refused(pairs):
     task = make_task(pairs)
     make_model(task)
-    with pytest.raises(ValueError, match="example x has 1 texts; this task takes 2"):
+    with pytest.raises(InputError, match="example x has 1 texts; this task takes 2"):
         task.inputs.take([[encode(["by"])]], ["x"])
 
 
@@ -119,7 +120,7 @@ def test_split_without_labels_is_for_prediction_alone(folders, kind):
     message = (
         "split 'test' of .* has no labels: .*need gold labels; splits with labels: train, valid"
     )
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         task.load_dataset("test")
     dataset = task.inputs.read("test", learning=False)
     assert not dataset.labelled
@@ -131,7 +132,7 @@ def test_split_with_a_label_missing_names_it(tmp_path, kind):
     given[3] = examples(kind, 5, gold=False)[3]
     task = make_task(prepare(tmp_path, kind, {"train": given, "valid": given[:3]}))
     make_model(task)
-    with pytest.raises(ValueError, match="example 4 .id 's0-3'. has no label: .*: valid"):
+    with pytest.raises(InputError, match="example 4 .id 's0-3'. has no label: .*: valid"):
         task.load_dataset("train")
     gold = task.inputs.read("train", learning=False).gold
     assert [gold[i] is None for i in range(5)] == [False, False, False, True, False]
@@ -146,7 +147,7 @@ def test_unknown_split_is_refused(folders):
 def test_long_examples_by_option(folders):
     task = make_task(folders["classes"], max_positions=6)
     make_model(task)
-    with pytest.raises(ValueError, match=r"split 'train' of .*: example \d+ \(id 's0-\d+'\) has"):
+    with pytest.raises(InputError, match=r"split 'train' of .*: example \d+ \(id 's0-\d+'\) has"):
         task.load_dataset("train")
     task = make_task(folders["classes"], max_positions=6, long_examples="truncate")
     make_model(task)
@@ -167,7 +168,7 @@ def test_long_sentences_are_split_for_word_labels(folders, caplog):
     assert len(other["net_input"]["src_tokens"]) > 13
     task = make_task(folders["errors"], max_positions=6, long_examples="error")
     make_model(task)
-    with pytest.raises(ValueError, match="choices: --long-examples split"):
+    with pytest.raises(InputError, match="choices: --long-examples split"):
         task.load_dataset("valid")
 
 
@@ -180,11 +181,11 @@ def test_limit_is_that_of_the_model_by_default(folders):
     task = make_task(folders["classes"])
     make_model(task, max_position_embeddings=6)
     assert task.max_positions() == 6
-    with pytest.raises(ValueError, match="the limit is 6"):
+    with pytest.raises(InputError, match="the limit is 6"):
         task.load_dataset("train")
-    with pytest.raises(ValueError, match="--max-positions 7: the model has only 6"):
+    with pytest.raises(InputError, match="--max-positions 7: the model has only 6"):
         make_model(make_task(folders["classes"], max_positions=7), max_position_embeddings=6)
-    with pytest.raises(ValueError, match="--max-positions 2: must be at least 3"):
+    with pytest.raises(InputError, match="--max-positions 2: must be at least 3"):
         make_task(folders["classes"], max_positions=2)
 
 

@@ -20,6 +20,7 @@ from prepared_text import (
     prepare,
 )
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.models._bert_config import BertConfig
 
 
@@ -32,7 +33,7 @@ def test_task_of_a_folder(folders, kind):
 
 def test_folder_of_the_other_task_is_refused(folders):
     for kind, other in (("classes", "sequence_labeling"), ("errors", "text_classification")):
-        with pytest.raises(ValueError, match=f"was prepared for --task .*, not for --task {other}"):
+        with pytest.raises(InputError, match=f"was prepared for --task .*, not for --task {other}"):
             set_up(folders[kind], other)
 
 
@@ -62,10 +63,10 @@ def test_changed_files_are_refused(tmp_path):
     (folder / "manifest.json").write_text(json.dumps(manifest))
     task = make_task(folder)
     make_model(task)
-    with pytest.raises(ValueError, match="has 3 examples, but the manifest says 4"):
+    with pytest.raises(InputError, match="has 3 examples, but the manifest says 4"):
         task.load_dataset("train")
     (folder / "labels.txt").write_text("yes\nno\n")
-    with pytest.raises(ValueError, match="labels.txt and the manifest disagree"):
+    with pytest.raises(InputError, match="labels.txt and the manifest disagree"):
         make_task(folder)
 
 
@@ -76,7 +77,7 @@ def test_positive_label(folders):
         ValueError, match="--positive-label 'maybe' is no label .* choices: no, yes"
     ):
         make_task(folders["classes"], positive_label="maybe")
-    with pytest.raises(ValueError, match="choices: none, it holds scores"):
+    with pytest.raises(InputError, match="choices: none, it holds scores"):
         make_task(folders["score"], positive_label="yes")
 
 
@@ -93,9 +94,9 @@ def test_checkpoint_of_other_labels_is_refused(folders, tmp_path):
     saved = saved_config(folders["classes"])
     make_task(folders["classes"]).build_model(saved, from_checkpoint=True)
     other = prepare(tmp_path, "classes", {"train": examples("classes", 3)}, labels=["yes", "no"])
-    with pytest.raises(ValueError, match=r"trained for classes \(no, yes\), but .* \(yes, no\)"):
+    with pytest.raises(InputError, match=r"trained for classes \(no, yes\), but .* \(yes, no\)"):
         make_task(other).build_model(saved, from_checkpoint=True)
-    with pytest.raises(ValueError, match=r"trained for classes \(no, yes\), but .* has score"):
+    with pytest.raises(InputError, match=r"trained for classes \(no, yes\), but .* has score"):
         make_task(folders["score"]).build_model(saved, from_checkpoint=True)
 
 
@@ -108,7 +109,7 @@ def test_checkpoint_that_compares_pairs_is_refused_single_sentences(folders, tmp
             make_task(folders["classes"]).build_model(saved, from_checkpoint=True)
         else:
             message = f"two sentences of a pair, but {folders['classes']} has single sentences"
-            with pytest.raises(ValueError, match=message):
+            with pytest.raises(InputError, match=message):
                 make_task(folders["classes"]).build_model(saved, from_checkpoint=True)
 
 
@@ -168,7 +169,7 @@ def test_ensemble_of_different_features_is_refused(folders):
     task = make_task(folders["classes"])
     make_model(task, "bert_pos_tiny")
     make_model(task, "bert_pos_tiny")
-    with pytest.raises(ValueError, match="same features, not pos and none"):
+    with pytest.raises(InputError, match="same features, not pos and none"):
         make_model(task, "bert_plain_tiny")
 
 
@@ -180,18 +181,18 @@ def build_criterion(folder, name=None, **given):
 def test_criterion_is_the_tasks_own(folders):
     assert build_criterion(folders["errors"]).NAME == "sequence_labeling"
     for name in ("cross_entropy", "text_classification"):
-        with pytest.raises(ValueError, match=f"needs --criterion sequence_labeling, not .* {name}"):
+        with pytest.raises(InputError, match=f"needs --criterion sequence_labeling, not .* {name}"):
             build_criterion(folders["errors"], name)
 
 
 def test_best_metric_has_to_be_computed(folders, tmp_path):
     options = {"maximize_best_checkpoint_metric": True}
     build_criterion(folders["classes"], best_checkpoint_metric="f1", **options)
-    with pytest.raises(ValueError, match="pearson is not computed .* choices: loss, accuracy"):
+    with pytest.raises(InputError, match="pearson is not computed .* choices: loss, accuracy"):
         build_criterion(folders["classes"], best_checkpoint_metric="pearson")
     splits = {"train": examples("classes", 3)}
     folder = prepare(tmp_path, "classes", splits, positive="")
-    with pytest.raises(ValueError, match="choices: loss, accuracy, macro_f1, mcc; f1 is that of"):
+    with pytest.raises(InputError, match="choices: loss, accuracy, macro_f1, mcc; f1 is that of"):
         build_criterion(folder, best_checkpoint_metric="f1")
 
 
@@ -204,7 +205,7 @@ def test_misread_best_metric_is_refused(folders, metric, maximize, refused):
     if not refused:
         build_criterion(folders["classes"], **options)
     else:
-        with pytest.raises(ValueError, match=f"{metric} goes {refused} --maximize-best-checkpoint"):
+        with pytest.raises(InputError, match=f"{metric} goes {refused} --maximize-best-checkpoint"):
             build_criterion(folders["classes"], **options)
 
 
@@ -224,7 +225,7 @@ def test_command_line_reaches_the_options(folders, tmp_path):
 def test_autocast_beside_other_half_precision_is_refused(folders, tmp_path, name):
     words = arguments(folders["classes"], tmp_path, f"--{name}", "--autocast", "bfloat16")
     message = f"--autocast bfloat16 and --{name} exclude each other"
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         setup_task(config(*words).task)
 
 
@@ -249,7 +250,7 @@ def test_precision_that_would_fail_is_refused_in_one_sentence(folders, tmp_path,
     """Before anything is loaded: the folder is not even there."""
     cfg = config(*arguments(folders["classes"], tmp_path, option)).task
     cfg.data = str(tmp_path / "nowhere")
-    with pytest.raises(ValueError, match=message) as caught:
+    with pytest.raises(InputError, match=message) as caught:
         setup_task(cfg)
     assert isinstance(caught.value, SystemExit)  # which ends a command without a traceback
     assert caught.value.code == str(caught.value)

@@ -7,6 +7,7 @@ import torch
 from omegaconf import OmegaConf
 from prepared_text import SIZES, batches, encode_texts, examples, make_model, make_task, prepare
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.inference.prediction import read_part
 from fairseq_plugins.models._bert_config import BertConfig
 
@@ -87,22 +88,22 @@ def test_raw_text_whose_words_were_not_compared_is_refused(compared):
     sides = encode_texts(["by night", "the cat"])
     del sides[1].layers["similarity"]
     message = "example line 7 was not compared, .*--layers similarity"
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         task.inputs.take([sides], ["line 7"])
     sides[1].layers["similarity"] = [1]
-    with pytest.raises(ValueError, match="similarity of raw text: example 1 has 1 entries"):
+    with pytest.raises(InputError, match="similarity of raw text: example 1 has 1 entries"):
         task.inputs.take([sides], ["line 7"])
 
 
 def test_folder_without_similarities_says_how_to_prepare_it(compared, uncompared):
-    with pytest.raises(ValueError, match="--layers pos,similarity(?!.*conllu)"):
+    with pytest.raises(InputError, match="--layers pos,similarity(?!.*conllu)"):
         make_model(make_task(uncompared), KIND)
     cfg = OmegaConf.structured(BertConfig(**SIZES))
     cfg._name = KIND
     make_task(compared).build_model(cfg)
     saved = OmegaConf.create(OmegaConf.to_container(cfg, enum_to_str=True))
     message = f"{uncompared} was prepared without: prepare it with --layers pos,similarity"
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         make_task(uncompared).build_model(saved.copy(), from_checkpoint=True)
 
 

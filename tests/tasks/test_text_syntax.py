@@ -10,6 +10,7 @@ from prepared_text import SIZES, batches, encode, examples, make_model, make_tas
 from fairseq_plugins.corpora.examples import Example
 from fairseq_plugins.data.rows import Rows
 from fairseq_plugins.data.streams import write_stream
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.models._bert_config import BertConfig
 
 PARSED = {"annotations": ("pos", "heads")}
@@ -126,13 +127,13 @@ def test_raw_text_without_a_parse_is_refused(parsed):
     sides = [encode(["by"]), encode(["night"])]
     del sides[1].layers["heads"]
     message = "example line 7 was not parsed, .* prepare the folder with --layers pos,heads"
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         task.inputs.take([sides], ["line 7"])
 
 
 @pytest.mark.parametrize("arch", ["bert_sla_tiny", "bert_lisa_tiny", "bert_sgnet_tiny"])
 def test_folder_without_parses_says_how_to_prepare_it(unparsed, arch):
-    with pytest.raises(ValueError, match="prepare it with --layers pos,heads.* by --train-conllu "):
+    with pytest.raises(InputError, match="prepare it with --layers pos,heads.* by --train-conllu "):
         make_model(make_task(unparsed), arch)
     for kind in ("bert_plain", "bert_wla"):
         task = make_task(unparsed)
@@ -152,7 +153,7 @@ def test_checkpoint_that_reads_trees_needs_a_folder_with_them(parsed, unparsed):
     saved = saved_config(parsed, "bert_sla_tiny")
     make_task(parsed).build_model(saved.copy(), from_checkpoint=True)
     message = f"{unparsed} was prepared without: prepare it with --layers pos,heads"
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         make_task(unparsed).build_model(saved.copy(), from_checkpoint=True)
 
 
@@ -175,7 +176,7 @@ def test_supervised_heads_need_no_parse_to_predict(parsed, unparsed):
             answers.append(model(**inputs)[0])
     assert all(torch.equal(found, answers[1]) for found in answers[2:])
     torch.testing.assert_close(answers[0].sort(0)[0], answers[1].sort(0)[0])
-    with pytest.raises(ValueError, match=f"{unparsed} was prepared without: prepare it with"):
+    with pytest.raises(InputError, match=f"{unparsed} was prepared without: prepare it with"):
         tasks[1].load_dataset("train")
 
 
@@ -199,7 +200,7 @@ def test_damaged_trees_are_refused_before_training(tmp_path):
     write_stream(folder / "train.heads0", [*rows[:5], [len(rows[5]) + 1] * len(rows[5])], 600)
     task = make_task(folder)
     make_model(task, "bert_sla_tiny")
-    with pytest.raises(ValueError, match=r"train\.heads0: example 6: word 1 has head .* again"):
+    with pytest.raises(InputError, match=r"train\.heads0: example 6: word 1 has head .* again"):
         task.load_dataset("train")
     plain = make_task(folder)
     make_model(plain)

@@ -13,6 +13,7 @@ from fairseq.data import Dictionary
 from language_forms import codes, sentences
 from sacrebleu.metrics import BLEU
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.tasks._validation_bleu import (
     LIMIT,
     PAUSE,
@@ -40,7 +41,7 @@ def test_searches_have_a_limit_of_length_unless_one_is_given(given, expected):
 
 @pytest.mark.parametrize("given", ["beam 4", "[4]", "4"])
 def test_other_arguments_than_an_object_are_refused(given):
-    with pytest.raises(ValueError, match="expected a JSON object"):
+    with pytest.raises(InputError, match="expected a JSON object"):
         limited(given)
 
 
@@ -146,5 +147,5 @@ def test_tokenised_bleu_and_unknown_languages(caplog):
 
 def test_a_missing_tokeniser_is_said_before_anything_is_trained(monkeypatch):
     monkeypatch.setattr(japanese, "MeCab", None)
-    with pytest.raises(ValueError, match="pip install"):
+    with pytest.raises(InputError, match="pip install"):
         metric_for("ja_JP", tokenized=False)

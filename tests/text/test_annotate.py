@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from raw_corpora import NASTY
 from spacy.language import Language
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.syntax.labels import UPOS
 from fairseq_plugins.text import annotate
 from fairseq_plugins.text.annotate import (
@@ -125,18 +126,18 @@ def test_pipeline_without_parts_of_speech_is_refused(components, tmp_path) -> No
         tagger.add_label("NN")
         nlp.initialize()
         nlp.to_disk(folder)
-    with pytest.raises(ValueError, match="gives no pos"):
+    with pytest.raises(InputError, match="gives no pos"):
         Annotator(str(folder))
 
 
 def test_refusal_of_a_morphological_feature_names_those_there_are() -> None:
-    with pytest.raises(ValueError, match=r"gives no morph.Nummer .*morph: .*Number"):
+    with pytest.raises(InputError, match=r"gives no morph.Nummer .*morph: .*Number"):
         Annotator("bundled-layers", ["morph.Nummer"])
 
 
 @pytest.mark.parametrize("model", ["udpipe:/elsewhere/en.udpipe", "/elsewhere/en_small"])
 def test_path_that_a_folder_names_is_no_spacy_pipeline_for_certain(model) -> None:
-    with pytest.raises(ValueError, match=f"by the annotator in '{model}'.*--spacy-model {model}"):
+    with pytest.raises(InputError, match=f"by the annotator in '{model}'.*--spacy-model {model}"):
         check_recorded(model, Path("data-bin/mine"))
 
 
@@ -163,7 +164,7 @@ def test_a_pipeline_gives_what_its_rules_say(tmp_path) -> None:
         ["cat runs".split()]
     )
     assert found.layers["morph.Person"] == ["_", "3"]
-    with pytest.raises(ValueError, match="gives no morph.Case"):
+    with pytest.raises(InputError, match="gives no morph.Case"):
         Annotator(str(tmp_path / "rules"), ["morph.Case"])
 
 
@@ -263,7 +264,7 @@ def test_what_is_no_installed_pipeline_is_not_imported(name, tmp_path) -> None:
 def test_a_path_of_a_manifest_is_loaded_when_the_user_names_it(here, tmp_path) -> None:
     folder = save_pipeline(tmp_path / "pipeline", "attribute_ruler")
     for model in (str(folder), "../pipeline", "a.b", ".."):
-        with pytest.raises(ValueError, match=r"does not decide which path is loaded: give --spacy"):
+        with pytest.raises(InputError, match=r"does not decide which path is loaded: give --spacy"):
             reopened(model, tmp_path / "prepared")
     found = reopened(str(folder), tmp_path / "prepared", named=str(folder))
     assert found.identity()["model"] == str(folder)

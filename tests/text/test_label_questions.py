@@ -10,6 +10,7 @@ from entity_tasks import make_task
 from prepared_text import make_model
 
 from fairseq_plugins.corpora.datasets import DATASETS
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.evaluation.entity_spans import types_of
 from fairseq_plugins.text.label_questions import read_questions
 
@@ -44,12 +45,12 @@ def test_questions_are_read_in_the_order_of_the_labels(tmp_path):
     ],
 )
 def test_files_that_do_not_fit_are_refused_by_line(tmp_path, text, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         read_questions(written(tmp_path, text), TYPES)
 
 
 def test_without_a_file_the_error_is_a_template(tmp_path):
-    with pytest.raises(ValueError, match="--label-questions FILE is missing") as caught:
+    with pytest.raises(InputError, match="--label-questions FILE is missing") as caught:
         read_questions(None, TYPES)
     template = str(caught.value).partition("\n")[2]
     assert read_questions(written(tmp_path, template), TYPES).keys() == {*TYPES}
@@ -76,5 +77,5 @@ def test_questions_that_tell_an_encoder_nothing_are_refused(tmp_path, texts, mes
     folder = flat_folder(tmp_path / "flat", {"train": examples(3)})
     task = make_task(folder, questions_file(tmp_path / "q.tsv", dict(zip(TYPES, texts))))
     make_model(task, "bert_mrc_tiny")
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         task.load_dataset("train")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.resources import PIPELINES, pipeline_path
 from fairseq_plugins.text.pipeline_safety import check_pipeline
 
@@ -88,7 +89,7 @@ CHANGES = {
 def test_what_asks_for_more_is_refused(pipeline, what) -> None:
     change, message = CHANGES[what]
     change(pipeline)
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         check_pipeline(pipeline)
 
 
@@ -99,7 +100,7 @@ def test_a_segmenter_with_a_model_is_refused(pipeline, segmenter) -> None:
     if segmenter == "char":
         check_pipeline(pipeline)
     else:
-        with pytest.raises(ValueError, match="its tokenizer segments by 'pkuseg'"):
+        with pytest.raises(InputError, match="its tokenizer segments by 'pkuseg'"):
             check_pipeline(pipeline)
 
 

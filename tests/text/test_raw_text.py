@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from raw_corpora import NASTY
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.text.raw_text import (
     TOKENIZERS,
     detokenize,
@@ -90,5 +91,5 @@ def test_text_comes_back_from_words() -> None:
 
 @pytest.mark.parametrize(("tokenizer", "normalizer"), [("spacy", "none"), ("moses", "nfkc")])
 def test_unknown_way_of_reading_is_refused(tokenizer, normalizer) -> None:
-    with pytest.raises(ValueError, match="choices: (moses, pretokenized, none|none, moses)"):
+    with pytest.raises(InputError, match="choices: (moses, pretokenized, none|none, moses)"):
         line_reader(tokenizer, normalizer, "en")

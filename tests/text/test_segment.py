@@ -13,6 +13,7 @@ import pytest
 from raw_corpora import invented_pairs
 from subword_nmt.apply_bpe import BPE
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.text.segment import (
     BpeSegmenter,
     SentencePieceSegmenter,
@@ -117,13 +118,13 @@ def test_words_of_any_length_and_script_leave_little_behind(tmp_path, monkeypatc
     ],
 )
 def test_file_that_holds_no_codes_is_refused(text, message, tmp_path) -> None:
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         BpeSegmenter(save(tmp_path, text))
 
 
 def test_binary_file_is_no_codes_file(tmp_path) -> None:
     (tmp_path / "codes").write_bytes(b"\xff\xfe\x00")
-    with pytest.raises(ValueError, match="codes is no BPE codes file: .* not valid UTF-8"):
+    with pytest.raises(InputError, match="codes is no BPE codes file: .* not valid UTF-8"):
         check_codes(tmp_path / "codes")
 
 
@@ -137,7 +138,7 @@ def test_codes_of_every_known_version_are_read(version, tmp_path) -> None:
 
 @pytest.mark.parametrize("text", ["", "the watch\n", "#version: 0.2\na b\n"])
 def test_file_that_is_no_sentencepiece_model_is_refused(text, tmp_path) -> None:
-    with pytest.raises(ValueError, match="is no sentencepiece model"):
+    with pytest.raises(InputError, match="is no sentencepiece model"):
         SentencePieceSegmenter(save(tmp_path, text))
 
 
@@ -145,14 +146,14 @@ def test_missing_models_are_named(tmp_path) -> None:
     for kind in ("subword_nmt", "sentencepiece"):
         with pytest.raises(FileNotFoundError, match="none.model"):
             load_segmenter(kind, tmp_path / "none.model")
-    with pytest.raises(ValueError, match="choices: subword_nmt, sentencepiece, none"):
+    with pytest.raises(InputError, match="choices: subword_nmt, sentencepiece, none"):
         load_segmenter("wordpiece", tmp_path)
 
 
 def test_nothing_to_learn_is_said() -> None:
-    with pytest.raises(ValueError, match="nothing to learn"):
+    with pytest.raises(InputError, match="nothing to learn"):
         learn_codes(Counter(["a", "b"]), 10)
-    with pytest.raises(ValueError, match="cannot learn 3 pieces"):
+    with pytest.raises(InputError, match="cannot learn 3 pieces"):
         learn_sentencepiece(LINES, 3, 100)
 
 

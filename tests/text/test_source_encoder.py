@@ -11,6 +11,7 @@ from raw_corpora import RuleAnnotator, invented_pairs, make_options, stream_rows
 
 from fairseq_plugins.data.dictionaries import load_dictionary, token_ids
 from fairseq_plugins.data.manifest import Manifest
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.prep.recipes.translation import prepare
 from fairseq_plugins.syntax.layers import LAYERS, layers_of
 from fairseq_plugins.text import source_encoder
@@ -73,7 +74,7 @@ def test_another_tagger_warns(folder, rule_tagger, monkeypatch, caplog) -> None:
 
 
 def test_parts_of_speech_need_a_tagger() -> None:
-    with pytest.raises(ValueError, match="feature 'pos' needs a spaCy pipeline"):
+    with pytest.raises(InputError, match="feature 'pos' needs a spaCy pipeline"):
         SourceEncoder("none", "none", "en", WordSegmenter(), layers_of(("pos",)))
     sentences = SourceEncoder("none", "none", "en", WordSegmenter(), layers_of(("case",))).encode(
         ["A b", ""]
@@ -84,7 +85,7 @@ def test_parts_of_speech_need_a_tagger() -> None:
 
 def test_text_tagged_elsewhere_needs_an_english_source() -> None:
     manifest = Manifest("de", "en", ["pos"], {}, annotator={"name": "conllu", "version": "-"})
-    with pytest.raises(ValueError, match="no pipeline is known for raw text"):
+    with pytest.raises(InputError, match="no pipeline is known for raw text"):
         folder_annotator(Path(), manifest)
 
 

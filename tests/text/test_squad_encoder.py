@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from raw_text import CASED, SETTINGS, RuleParser, word_pieces
 
 from fairseq_plugins.corpora.squad import GoldAnswer, Paragraph, Question
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.syntax.layers import layers_of
 from fairseq_plugins.text.squad_alignment import (
     BESIDE_WORDPIECES,
@@ -112,7 +113,7 @@ def test_stripped_accents_belong_to_their_letter() -> None:
 
 def test_wordpieces_of_another_text_are_refused() -> None:
     found, _ = encoded("the dog")
-    with pytest.raises(ValueError, match="these are not the wordpieces of 'a dog'"):
+    with pytest.raises(InputError, match="these are not the wordpieces of 'a dog'"):
         context_offsets(PIECES["uncased"], "a dog", found)
 
 
@@ -152,5 +153,5 @@ def test_contexts_are_annotated_once() -> None:
 )
 def test_texts_that_bert_cannot_see_are_refused(context, question, message) -> None:
     paragraph = Paragraph("", context, (Question("q", question),), "data[0]")
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(InputError, match=message):
         encode_paragraphs(encoder(), [paragraph])

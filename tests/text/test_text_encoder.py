@@ -14,6 +14,7 @@ from raw_corpora import NASTY, tag
 from raw_text import CASED, SETTINGS, RuleParser, word_pieces, write_pretrained
 
 from fairseq_plugins.corpora.examples import Example
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.inference.prediction import Predictor
 from fairseq_plugins.syntax.layers import LAYERS, Annotation, layers_of
 from fairseq_plugins.text.annotate import Annotator
@@ -183,9 +184,9 @@ def test_annotations_are_those_asked_for() -> None:
     kept = {name: everything.layers[name] for name in ("pos", "case")}
     assert only_pos == replace(everything, layers=kept)
     assert nothing == replace(everything, layers={"case": kept["case"]})
-    with pytest.raises(ValueError, match="pos needs a spaCy pipeline"):
+    with pytest.raises(InputError, match="pos needs a spaCy pipeline"):
         TextEncoder(word_pieces(), annotations=layers_of(("pos",)))
-    with pytest.raises(ValueError, match="spacy needs a spaCy pipeline"):
+    with pytest.raises(InputError, match="spacy needs a spaCy pipeline"):
         TextEncoder(word_pieces(), "spacy")
 
 
@@ -245,17 +246,17 @@ def test_pipeline_that_changes_the_text_is_refused() -> None:
         def annotate_words(self, sentences):
             return super().annotate_words([[w.lower() for w in words] for words in sentences])
 
-    with pytest.raises(ValueError, match="changes the characters of 'The dog'"):
+    with pytest.raises(InputError, match="changes the characters of 'The dog'"):
         encode(encoder(annotator=Lower()), "The dog")
 
 
 def test_empty_word_names_its_example() -> None:
-    with pytest.raises(ValueError, match="example q7: word 2 is empty"):
+    with pytest.raises(InputError, match="example q7: word 2 is empty"):
         encoder().encode([Example("q7", ("a ",), ("a", ""))])
 
 
 def test_half_a_character_names_its_example() -> None:
-    with pytest.raises(ValueError, match=r"example q7: '\\ud800' is half a character"):
+    with pytest.raises(InputError, match=r"example q7: '\\ud800' is half a character"):
         encoder().encode([Example("q7", ("a \ud800",))])
 
 
@@ -308,7 +309,7 @@ def test_a_text_that_is_refused_is_not_annotated() -> None:
     coder = encoder(annotator=Annotates())
     stub = SimpleNamespace(encoding=nullcontext(), encoder=coder, inputs=inputs)
     examples = [Example("a", ("the dog",)), Example("b", ("the dog " * 10,))]
-    with pytest.raises(ValueError, match="example b is long"):
+    with pytest.raises(InputError, match="example b is long"):
         list(Predictor.encode(stub, examples))
     assert not seen
     assert len([*Predictor.encode(stub, examples[:1])]) == len(seen) == 1

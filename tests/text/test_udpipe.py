@@ -17,6 +17,7 @@ from raw_corpora import contents, make_options, write_lines
 
 from fairseq_plugins.cli.main import main
 from fairseq_plugins.data.manifest import TRANSLATION, Manifest
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.prep.recipes import translation
 from fairseq_plugins.text import udpipe, udpipe_trial
 from fairseq_plugins.text.annotators import load_annotator
@@ -152,12 +153,12 @@ def test_what_cannot_be_trained_is_refused_at_once(tmp_path):
     train = tmp_path / "train.conllu"
     train.write_text(toy(4), encoding="utf-8")
     options = {"ud_dir": None, "dev": None, **QUICK}
-    with pytest.raises(ValueError, match="is a folder; give the name of a file"):
+    with pytest.raises(InputError, match="is a folder; give the name of a file"):
         udpipe_training.train(Namespace(train=train, output=tmp_path, **options))
-    with pytest.raises(ValueError, match="train.conllu: is there already"):
+    with pytest.raises(InputError, match="train.conllu: is there already"):
         udpipe_training.train(Namespace(train=train, output=train, **options))
     train.write_text("é", encoding="latin-1")
-    with pytest.raises(ValueError, match=r"train.conllu:1: .*UTF-8"):
+    with pytest.raises(InputError, match=r"train.conllu:1: .*UTF-8"):
         udpipe_training.train(Namespace(train=train, output=tmp_path / "m", **options))
 
 
@@ -238,7 +239,7 @@ def test_forged_models_end_a_trial_and_nothing_else(model, tmp_path):
     assert max(memory for _, memory in rows) < 1_100_000  # KiB
     ended = [path for path, (status, _) in zip(paths, rows) if status in (-6, -11)]
     assert ended, Counter(status for status, _ in rows)
-    with pytest.raises(ValueError, match="only tries the model was ended"):
+    with pytest.raises(InputError, match="only tries the model was ended"):
         opened(ended[0], "pos")
     assert opened(model, "pos").annotate_words([["Le"]])
 

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from nltk.corpus.reader.wordnet import Synset
 from small_wordnet import SENSES, Sense, write_small_wordnet
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.text.word_similarity import FULL, Ancestors, WordSimilarity, spelling, wup
 from fairseq_plugins.text.wordnet import find_wordnet
 
@@ -112,7 +113,7 @@ def test_wup_is_nltks_in_an_installed_wordnet() -> None:
 def test_circle_of_ancestors_is_refused() -> None:
     one, two = Node("a.n.01", "n", []), Node("b.n.01", "n", [])
     one.above, two.above = [two], [one]
-    with pytest.raises(ValueError, match=r"damaged: a\.n\.01 is among its own ancestors"):
+    with pytest.raises(InputError, match=r"damaged: a\.n\.01 is among its own ancestors"):
         Ancestors().sense(one)
 
 

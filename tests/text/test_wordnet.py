@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.text import wordnet
 from fairseq_plugins.text.wordnet import find_wordnet, open_wordnet
 from tests.small_wordnet import Sense, write_small_wordnet
@@ -64,7 +65,7 @@ def test_no_database_says_how_to_install_one(tmp_path, monkeypatch) -> None:
 def test_a_damaged_database_is_refused(tmp_path) -> None:
     folder = write_small_wordnet(tmp_path / "dict")
     (folder / "index.noun").write_text("dog n one 0\n", encoding="utf-8")
-    with pytest.raises(ValueError, match="damaged WordNet"):
+    with pytest.raises(InputError, match="damaged WordNet"):
         open_wordnet(folder)
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from ...corpora.datasets import find_split, get_dataset
 from ...corpora.readers.dataset import Dataset
+from ...errors import InputError
 from ...option_flags import check, option
 from ...prep.running import CORES
 from .sentences import NUMBERS
@@ -19,7 +20,7 @@ class PerturbOptions:
     """What to perturb and how.
 
     Raises:
-        ValueError: a value that is none of the choices.
+        InputError: a value that is none of the choices.
         FileNotFoundError: no such folder, or no file of the split in it.
     """
 
@@ -72,11 +73,11 @@ class PerturbOptions:
         check(self)
         if self.split not in self.source.splits:
             known = ", ".join(self.source.splits)
-            raise ValueError(f"--split {self.split!r}: choices are {known}")
+            raise InputError(f"--split {self.split!r}: choices are {known}")
         if bool(self.forward) != bool(self.backward):
-            raise ValueError("--forward and --backward go together: there, and back")
+            raise InputError("--forward and --backward go together: there, and back")
         if self.forward and self.back_translate:
-            raise ValueError("--back-translate and --forward with --backward exclude each other")
+            raise InputError("--back-translate and --forward with --backward exclude each other")
         self.path  # noqa: B018 (is there)
 
     @property

@@ -11,6 +11,7 @@ from tqdm import tqdm
 
 from ...corpora.datasets import read_split
 from ...corpora.examples import Example
+from ...errors import InputError
 from ...files import sha256
 from ...prep.workers import run_jobs
 from ...syntax.layers import annotator_line
@@ -83,7 +84,7 @@ def perturb(
             translates sentences there and back.
 
     Raises:
-        ValueError, FileNotFoundError: see `choose`, `read_pairs`, `check_free`, `open_wordnet`,
+        InputError, FileNotFoundError: see `choose`, `read_pairs`, `check_free`, `open_wordnet`,
             `text.annotate.Annotator`.
     """
     there = {"wordnet": options.wordnet, "translates": options.translates}
@@ -113,18 +114,18 @@ def read_pairs(options: PerturbOptions) -> list[Example]:
     """Read the pairs of the split, or a seeded sample of them, in the order of the file.
 
     Raises:
-        ValueError: a row that is no example, or one without a gold label; with file and line.
+        InputError: a row that is no example, or one without a gold label; with file and line.
     """
     pairs = list(read_split(options.source, options.split, options.path))
     for pair in pairs:
         place = f"{options.path}:{pair.line}"
         if pair.label is None:
-            raise ValueError(
+            raise InputError(
                 f"{place}: no gold label, without which nothing says what becomes of it; choose "
                 "another --split"
             )
         if any("\ud800" <= character <= "\udfff" for character in "".join(pair.texts)):
-            raise ValueError(f"{place}: half a character (a lone surrogate)")
+            raise InputError(f"{place}: half a character (a lone surrogate)")
     if not 0 < options.max_pairs < len(pairs):
         return pairs
     keys = ["\t".join([str(options.seed), *pair.texts]).encode() for pair in pairs]
@@ -141,7 +142,7 @@ def load_tools(
         Resources, so far with WordNet alone; what annotates; what translates.
 
     Raises:
-        ValueError, FileNotFoundError: something is not there, or not what it should be.
+        InputError, FileNotFoundError: something is not there, or not what it should be.
     """
     wordnet = open_wordnet(options.wordnet or None) if WORDNET in needs else None
     if wordnet:

@@ -22,6 +22,7 @@ from ...corpora.examples import Example
 from ...corpora.readers.dataset import Dataset
 from ...corpora.readers.options import JSON_SUFFIXES
 from ...corpora.readers.tables import Table, table_for
+from ...errors import InputError
 from ...files import own_folder, refuse_link, sync, working_folder
 from ...messages import named, quoted
 from .sentences import Change
@@ -87,7 +88,7 @@ def cell_of(table: Table, label: str) -> str:
     """Return what stands for a label in a table's column."""
     cell = table.cells.get(label, label)
     if not table.to_label(cell) == label:
-        raise ValueError(f"no cell of column {table.label[0]!r} says {label!r}")
+        raise InputError(f"no cell of column {table.label[0]!r} says {label!r}")
     return cell
 
 
@@ -131,7 +132,7 @@ def check_free(folder: Path, job: Mapping[str, Any]) -> None:
         job: what ``perturbation.json`` is to say, but for `COUNTS`.
 
     Raises:
-        ValueError: it does, or its folder of originals is a link.
+        InputError: it does, or its folder of originals is a link.
     """
     refuse_link(folder / ORIGINAL)
     if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
@@ -140,7 +141,7 @@ def check_free(folder: Path, job: Mapping[str, Any]) -> None:
         body = json.loads((folder / RECORD).read_text(encoding="utf-8"))
         found = {name: value for name, value in body.items() if name not in COUNTS}
     except (OSError, ValueError, AttributeError):
-        raise ValueError(
+        raise InputError(
             f"{folder} is there and holds no {RECORD}: choose another --output"
         ) from None
     other = sorted(name for name in {*job, *found} if job.get(name) != found.get(name))
@@ -150,7 +151,7 @@ def check_free(folder: Path, job: Mapping[str, Any]) -> None:
             between="; ",
             longest=400,
         )
-        raise ValueError(f"{folder} holds another perturbation ({said}): choose another --output")
+        raise InputError(f"{folder} holds another perturbation ({said}): choose another --output")
 
 
 def write_set(

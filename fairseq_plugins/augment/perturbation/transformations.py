@@ -12,6 +12,7 @@ from typing import Any
 
 from ...corpora.datasets import DATASETS
 from ...corpora.readers.dataset import Dataset
+from ...errors import InputError
 from ...text.wordnet import find_wordnet
 from ..seeded_random import random_for
 from ..translators import one_line
@@ -85,10 +86,10 @@ def pair_labels(dataset: Dataset) -> PairLabels:
     """Say what a dataset's labels mean; this follows from the labels themselves.
 
     Raises:
-        ValueError: it has single sentences, or no fixed columns; names the choices.
+        InputError: it has single sentences, or no fixed columns; names the choices.
     """
     if dataset.name not in pair_datasets():
-        raise ValueError(
+        raise InputError(
             f"dataset {dataset.name!r} has no pairs of sentences in official columns; choices: "
             f"{', '.join(pair_datasets())}"
         )
@@ -160,21 +161,21 @@ def choose(
         What to apply, in the order of `TRANSFORMATIONS`, and of those that ``all`` leaves out why.
 
     Raises:
-        ValueError: an unknown name, or a transformation that the dataset rules out.
+        InputError: an unknown name, or a transformation that the dataset rules out.
         FileNotFoundError: no WordNet where a transformation that is named needs it.
     """
     everything = text.strip() == ALL
     names = [*TRANSFORMATIONS] if everything else [*filter(None, map(str.strip, text.split(",")))]
     if not names or not TRANSFORMATIONS.keys() >= {*names}:
         choices = ", ".join(TRANSFORMATIONS)
-        raise ValueError(f"--transformations {text!r}: choices are {choices}, or {ALL}")
+        raise InputError(f"--transformations {text!r}: choices are {choices}, or {ALL}")
     chosen, left_out = [], {}
     for item in (item for name, item in TRANSFORMATIONS.items() if name in names):
         try:
             name = "" if everything else item.name
             _check(item, name, dataset, labels, wordnet=wordnet, translates=translates)
             chosen.append(item)
-        except (ValueError, FileNotFoundError) as error:
+        except (InputError, FileNotFoundError) as error:
             if not everything:
                 raise
             left_out[item.name] = str(error)
@@ -202,11 +203,11 @@ def _check(
     elif item.differs and not labels.alike:
         reason = f"it sets one sentence to the other, and one of {dataset}'s is a question"
     if reason:
-        raise ValueError(f"{name} does not apply to {dataset}: {reason}" if name else reason)
+        raise InputError(f"{name} does not apply to {dataset}: {reason}" if name else reason)
     if WORDNET in item.needs:
         find_wordnet(wordnet or None)
     if TRANSLATION in item.needs and not translates:
-        raise ValueError(f"{name or 'it'} needs {TRANSLATORS}")
+        raise InputError(f"{name or 'it'} needs {TRANSLATORS}")
 
 
 def perturb_pair(

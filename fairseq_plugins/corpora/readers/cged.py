@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from xml.sax.saxutils import unescape
 
+from ...errors import InputError
 from ...messages import quoted
 from ...text_reading import numbered_lines
 from ..conllu import Line
@@ -48,7 +49,7 @@ def read_cged(file: SplitFile) -> Iterator[Example]:
     """Read a training file, or a test file with its truth file.
 
     Raises:
-        ValueError: a block or line of another form, an error outside its text, a truth that
+        InputError: a block or line of another form, an error outside its text, a truth that
             names none of the sentences; with file and line.
     """
     if file.first_line().lstrip().startswith("<"):
@@ -104,7 +105,7 @@ def _read_test(file: SplitFile) -> Iterator[Example]:
     truth = _truth(path) if path else None
     if truth is None and file.must_have_labels:
         what = f"no truth file beside it, but split {file.split!r} must have labels"
-        raise ValueError(f"{file.path}: {what}")
+        raise InputError(f"{file.path}: {what}")
     seen: set[str] = set()
 
     def make(line: Line) -> Example:
@@ -118,7 +119,7 @@ def _read_test(file: SplitFile) -> Iterator[Example]:
 
     yield from file.examples((line for line in file.lines() if line[1].strip()), make)
     if truth and not seen:
-        raise ValueError(f"{path} names none of the sentences of {file.path}")
+        raise InputError(f"{path} names none of the sentences of {file.path}")
 
 
 def _input(file: SplitFile, line: Line) -> tuple[str, str]:
@@ -141,7 +142,7 @@ def _truth(path: Path) -> Mapping[str, list[Error]]:
             continue
         digits = len(fields) == 4 and fields[1].isdecimal() and fields[2].isdecimal()
         if not digits or fields[3] not in TYPES:
-            raise ValueError(
+            raise InputError(
                 f"{path}:{number}: expected 'ID, correct' or 'ID, first, last, type' with a type "
                 f"of {', '.join(TYPES)}, found {quoted(line)}"
             )

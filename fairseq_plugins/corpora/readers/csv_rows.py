@@ -11,6 +11,7 @@ from functools import cache
 from itertools import islice
 from pathlib import Path
 
+from ...errors import InputError
 from ...text_reading import decode_line
 
 logger = logging.getLogger(__name__)
@@ -39,7 +40,7 @@ def csv_rows(path: Path, fits: Callable[[list[str]], bool]) -> Iterator[Row]:
         fitting = {way: first[way] for way in even} or fitting
     if len({*map(tuple, fitting.values())}) > 1:
         found = " or ".join(dict.fromkeys(MARKS[mark] for mark, _ in fitting))
-        raise ValueError(f"{path}:1: {found} may separate the columns: write it as TSV (.tsv)")
+        raise InputError(f"{path}:1: {found} may separate the columns: write it as TSV (.tsv)")
     mark, blanks = next(iter(fitting), max(first or ways, key=lambda way: len(first.get(way, ()))))
     _log_once(path, MARKS[mark] + " and blanks" * blanks)
     yield from _rows(path, mark, blanks)
@@ -49,7 +50,7 @@ def _begin(path: Path, mark: str, blanks: bool, *, count: int = 1) -> list[list[
     """Return some rows; none if they are no CSV, or the first has blanks to be dropped."""
     try:
         rows = [cells for _, cells in islice(_rows(path, mark, blanks), count)]
-    except ValueError:
+    except InputError:
         return []
     whole = rows and rows[0] and (blanks or not any(cell[:1] == " " for cell in rows[0]))
     return [cells for cells in rows if cells] if whole else []
@@ -66,7 +67,7 @@ def _rows(path: Path, mark: str, blanks: bool) -> Iterator[Row]:
                 number = reader.line_num + 1
         except csv.Error as error:
             why = str(error).partition(" - ")[0]
-            raise ValueError(
+            raise InputError(
                 f"{path}:{number}: the row that begins here is no CSV ({why}): a cell with a "
                 'quotation mark stands in quotation marks, and has "" for each of its own'
             ) from None

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ...errors import InputError
 from ...messages import named, quoted
 from ...text_reading import ONE_A_LINE, numbered_lines, read_text
 from ..examples import Example
@@ -54,24 +55,24 @@ class Expected:
             line: in its file.
 
         Raises:
-            ValueError: texts of another number or kind, an empty one, no label, or one that the
+            InputError: texts of another number or kind, an empty one, no label, or one that the
                 model does not know.
         """
         name, texts, label = row
         self.check_sentences(len(texts), where)
         for text in texts:
             if not isinstance(text, str) or not text.strip():
-                raise ValueError(f"{where}: {quoted(text)} is no sentence")
+                raise InputError(f"{where}: {quoted(text)} is no sentence")
         return Example(name, tuple(texts), label=self.label(label, where), line=line)
 
     def check_sentences(self, count: int, where: str) -> None:
         """Refuse examples of one sentence for a model of pairs, and the other way round.
 
         Raises:
-            ValueError: such an example.
+            InputError: such an example.
         """
         if count != self.sentences:
-            raise ValueError(
+            raise InputError(
                 f"{where}: {KINDS[count]}, but the model reads {KINDS[self.sentences]}"
             )
 
@@ -79,19 +80,19 @@ class Expected:
         """Return a gold label as the model calls it; a score stays as it is written.
 
         Raises:
-            ValueError: no label, one that the model does not know, or no finite number.
+            InputError: no label, one that the model does not know, or no finite number.
         """
         text = "" if written is None else str(written).strip()
         if not text:
-            raise ValueError(f"{where}: no gold label: robustness needs one for every example")
+            raise InputError(f"{where}: no gold label: robustness needs one for every example")
         if self.target == "score":
             try:
                 return checked_score(text)
-            except ValueError as error:
-                raise ValueError(f"{where}: {error}") from None
+            except InputError as error:
+                raise InputError(f"{where}: {error}") from None
         found = known_label(text, self.labels) or self._of_like_meaning(text)
         if found is None:
-            raise ValueError(
+            raise InputError(
                 f"{where}: gold label {quoted(text)} is none of the model's; choices: "
                 f"{named(self.labels)}"
             )
@@ -119,7 +120,7 @@ def json_objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     """Yield the objects of a file of JSON lines with their line numbers; blank lines are none.
 
     Raises:
-        ValueError: a line that is no JSON, or something else; names file and line.
+        InputError: a line that is no JSON, or something else; names file and line.
     """
     for number, line in numbered_lines(path):
         if line.strip():
@@ -131,7 +132,7 @@ def json_file(path: Path) -> dict[str, Any]:
 
     Raises:
         FileNotFoundError: there is no such file.
-        ValueError: it is no JSON, or something else.
+        InputError: it is no JSON, or something else.
     """
     if not path.is_file():
         raise FileNotFoundError(f"{path}: no such file")
@@ -142,9 +143,9 @@ def _json_object(text: str, where: str, hint: str = "") -> dict[str, Any]:
     try:
         found = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise ValueError(f"{where}: no JSON ({error}){hint}") from None
+        raise InputError(f"{where}: no JSON ({error}){hint}") from None
     if not isinstance(found, dict):
-        raise ValueError(f"{where}: expected a JSON object, found {quoted(text.strip())}{hint}")
+        raise InputError(f"{where}: expected a JSON object, found {quoted(text.strip())}{hint}")
     return found
 
 
@@ -154,17 +155,17 @@ def check_same_pairs(
     """Refuse two files that do not hold the same examples, before and after.
 
     Raises:
-        ValueError: another number of examples, or another id; with both files.
+        InputError: another number of examples, or another id; with both files.
     """
     before, after = paths
     for one, other in zip(originals, perturbed):
         if one.id != other.id:
-            raise ValueError(
+            raise InputError(
                 f"{after}:{other.line}: id {quoted(other.id)}, but {before}:{one.line} has "
                 f"{quoted(one.id)}: they must hold the same examples in the same order"
             )
     if len(originals) != len(perturbed):
-        raise ValueError(
+        raise InputError(
             f"{after} has {len(perturbed)} examples, {before} {len(originals)}: they must hold "
             "the same ones, before and after"
         )

@@ -15,6 +15,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+from ...errors import InputError
 from ...messages import named, quoted
 from ..examples import Example
 from .dataset import Dataset
@@ -69,7 +70,7 @@ def read_textflint(path: Path, expected: Expected) -> tuple[list[Example], list[
 
     Raises:
         FileNotFoundError: one of the two files is missing.
-        ValueError: a line that is no sample, a label that the model does not know, or a sample
+        InputError: a line that is no sample, a label that the model does not know, or a sample
             without its original; with file and line.
     """
     before = path.with_name(path.name.replace(TRANSFORMED, ORIGINAL, 1))
@@ -92,7 +93,7 @@ def _read(path: Path, expected: Expected) -> tuple[list[Example], bool]:
         fields = next((names for names in FIELDS if {*names, "y"} <= sample.keys()), None)
         if fields is None:
             choices = "; ".join(", ".join(names) for names in FIELDS)
-            raise ValueError(
+            raise InputError(
                 f"{where}: no sample: found {named(sample, none='nothing')}, expected y and one "
                 f"of: {choices}"
             )
@@ -102,7 +103,7 @@ def _read(path: Path, expected: Expected) -> tuple[list[Example], bool]:
         row = name, tuple(sample[field] for field in fields), sample["y"]
         found.append(expected.example(row, where, number))
     if not found:
-        raise ValueError(f"{path}: no samples")
+        raise InputError(f"{path}: no samples")
     expected.log_respelled(path)
     return found, known
 
@@ -117,7 +118,7 @@ def _joined(
         known = by_id.setdefault(sample.id, sample)
         if known is not sample:
             what = f"sample_id {sample.id} is that of line {known.line}, too"
-            raise ValueError(f"{before}:{sample.line}: {what}")
+            raise InputError(f"{before}:{sample.line}: {what}")
     ours = {sample.id for sample in perturbed}
     for samples, ids, path, other in (
         (perturbed, by_id.keys(), after, before),
@@ -126,7 +127,7 @@ def _joined(
         for sample in samples:
             if sample.id not in ids:
                 what = f"sample_id {sample.id} is in no line of {other}"
-                raise ValueError(f"{path}:{sample.line}: {what}")
+                raise InputError(f"{path}:{sample.line}: {what}")
     return [by_id[sample.id] for sample in perturbed]
 
 
@@ -146,7 +147,7 @@ def read_advglue(
 
     Raises:
         FileNotFoundError: there is no such file.
-        ValueError: no JSON, no such task, an item that is no example of it, or a label that the
+        InputError: no JSON, no such task, an item that is no example of it, or a label that the
             model does not know; with the item.
     """
     found = json_file(path)
@@ -157,7 +158,7 @@ def read_advglue(
     }
     if not read:
         missing = f"no task {task!r}" if task else f"no task of dataset {dataset!r}"
-        raise ValueError(
+        raise InputError(
             f"{path}: {missing}; those there, to be given as {path.name}:TASK, are "
             f"{', '.join(there) or 'none of AdvGLUE'}"
         )
@@ -167,12 +168,12 @@ def read_advglue(
 
 def _task_examples(path: Path, task: str, items: list[Any], expected: Expected) -> list[Example]:
     if not items:
-        raise ValueError(f"{path}: task {task!r} has no examples")
+        raise InputError(f"{path}: task {task!r} has no examples")
     made, (dataset, texts) = [], TASKS[task]
     for number, item in enumerate(items, start=1):
         where = f"{path}, item {number} of {task!r}"
         if not isinstance(item, dict) or not item.keys() >= {*texts, "label"}:
-            raise ValueError(f"{where}: no example, which has {', '.join((*texts, 'label'))}")
+            raise InputError(f"{where}: no example, which has {', '.join((*texts, 'label'))}")
         label = _class(item["label"], dataset.labels or (), where)
         row = str(item.get("idx", number - 1)), tuple(item[name] for name in texts), label
         made.append(expected.example(row, where))
@@ -183,5 +184,5 @@ def _class(number: Any, labels: tuple[str, ...], where: str) -> str:
     """Return the class that a label's number stands for."""
     if type(number) is not int or not 0 <= number < len(labels):
         choices = ", ".join(f"{i} ({label})" for i, label in enumerate(labels))
-        raise ValueError(f"{where}: label {quoted(number)}; choices: {choices}")
+        raise InputError(f"{where}: label {quoted(number)}; choices: {choices}")
     return labels[number]

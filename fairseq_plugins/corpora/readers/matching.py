@@ -2,6 +2,7 @@
 
 import re
 
+from ...errors import InputError
 from ...messages import quoted
 from .dataset import Dataset, official
 from .glue import BINARY, INFERENCE, PAIR, SENTIMENT
@@ -23,11 +24,11 @@ def majority_of_votes(cell: str) -> str | None:
     Source: Lan et al. (2017), who leave out three of six.
 
     Raises:
-        ValueError: another form.
+        InputError: another form.
     """
     found = VOTES.fullmatch(cell.strip())
     if not found:
-        raise ValueError(f"expected votes '(n, 6)', found {quoted(cell)}")
+        raise InputError(f"expected votes '(n, 6)', found {quoted(cell)}")
     votes = int(found.group(1))
     return None if votes == 3 else "1" if votes > 3 else "0"
 

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ...errors import InputError
 from ...messages import named, quoted
 from ...option_flags import check, flag_of, option
 from ...text_reading import is_cell
@@ -21,7 +22,7 @@ class ReadOptions:
     """Options of reading; official formats ignore the names and numbers of columns.
 
     Raises:
-        ValueError: a value that is none of the choices.
+        InputError: a value that is none of the choices.
     """
 
     text_column: str = option("own TSV, CSV or JSONL: column of the (first) sentence", "text")
@@ -81,58 +82,58 @@ class ReadOptions:
         for name in ("token_column", "tag_column"):
             if getattr(self, name) == 0:
                 hint = "columns count from 1, or from -1 at the end"
-                raise ValueError(f"{flag_of(name)} 0: {hint}")
+                raise InputError(f"{flag_of(name)} 0: {hint}")
         self.value_columns()
         self.inner_columns()
         if not self.text_column:
-            raise ValueError("--text-column must name a column")
+            raise InputError("--text-column must name a column")
         for name in COLUMNS if self.no_header else ():
             value = getattr(self, name)
             if value and not re.fullmatch("[1-9][0-9]{0,5}", value):
-                raise ValueError(
+                raise InputError(
                     f"{flag_of(name)} {quoted(value)}: with --no-header, columns are numbers, from "
                     "1 for the first"
                 )
         if len(set(self.labels)) != len(self.labels):
-            raise ValueError(f"--labels names a label twice: {named(self.labels)}")
+            raise InputError(f"--labels names a label twice: {named(self.labels)}")
         unfit = [label for label in self.labels if not is_cell(label)]
         if unfit:
-            raise ValueError(f"--labels: {quoted(unfit[0])} is empty, or holds a tab or line break")
+            raise InputError(f"--labels: {quoted(unfit[0])} is empty, or holds a tab or line break")
 
     def inner_columns(self) -> tuple[int, ...]:
         """Return the columns, from 1, of further levels of labels.
 
         Raises:
-            ValueError: something else than different columns, in addition to that of the labels.
+            InputError: something else than different columns, in addition to that of the labels.
         """
         parts = [part.strip() for part in self.nested_columns.split(",") if self.nested_columns]
         if not all(re.fullmatch("[1-9][0-9]{0,5}", part) for part in parts):
-            raise ValueError(f"--nested-columns {quoted(self.nested_columns)}: expected 4 or 4,5")
+            raise InputError(f"--nested-columns {quoted(self.nested_columns)}: expected 4 or 4,5")
         found = tuple(map(int, parts))
         own = {self.tag_column, self.token_column} if found else set()
         if len({*found, *own}) < len(found) + len(own):
-            raise ValueError(
+            raise InputError(
                 f"--nested-columns {quoted(self.nested_columns)}: a column is there twice, or is "
                 f"--tag-column {self.tag_column} or --token-column {self.token_column}"
             )
         if found and self.tag_column < 0:
-            raise ValueError("--nested-columns needs --tag-column, that of the outermost labels")
+            raise InputError("--nested-columns needs --tag-column, that of the outermost labels")
         return found
 
     def value_columns(self) -> dict[str, int]:
         """Return the columns, from 1, of the values of given layers, by what these are called.
 
         Raises:
-            ValueError: something else than names with columns.
+            InputError: something else than names with columns.
         """
         found = {}
         for part in filter(None, self.layer_columns.split(",")):
             name, _, column = part.strip().partition("=")
             if not re.fullmatch(r"\w+", name) or not re.fullmatch("[1-9][0-9]{0,5}", column):
-                raise ValueError(
+                raise InputError(
                     f"--layer-columns {quoted(part)}: expected a name and a column, role=3"
                 )
             if name in found:
-                raise ValueError(f"--layer-columns {quoted(part)}: {name} is there twice")
+                raise InputError(f"--layer-columns {quoted(part)}: {name} is there twice")
             found[name] = int(column)
         return found

@@ -18,6 +18,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, TypeVar
 
+from ...errors import InputError
 from ...messages import named, quoted
 from ...text_reading import is_cell, numbered_lines
 from ..conllu import Line
@@ -36,7 +37,7 @@ UNLABELLED = "without gold among labelled"
 NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,4})?")  # as JSON writes it
 
 
-class Unusable(ValueError):
+class Unusable(InputError):
     """A row that is no example.
 
     Args:
@@ -132,15 +133,15 @@ class SplitFile:
             return None
         try:
             return checked_score(text) if self.target == "score" else self._class(text)
-        except ValueError as error:
+        except InputError as error:
             raise self.malformed(number, str(error)) from None
 
     def _class(self, text: str) -> str:
         if not is_cell(text) or (self.target == "word_labels" and text.split() != [text]):
-            raise ValueError(f"label {quoted(text)} holds a tab, a line break or a blank")
+            raise InputError(f"label {quoted(text)} holds a tab, a line break or a blank")
         known = known_label(text, self.labels) if self.labels else text
         if known is None:
-            raise ValueError(f"unknown label {quoted(text)}; choices are {named(self.labels)}")
+            raise InputError(f"unknown label {quoted(text)}; choices are {named(self.labels)}")
         if known != text:
             self.respelled[text, known] += 1
         return known
@@ -149,13 +150,13 @@ class SplitFile:
         """Return a number or truth value of JSON, which is written so, as the file first writes it.
 
         Raises:
-            ValueError: truth values among numbers: ``true`` may be the class 1, or another.
+            InputError: truth values among numbers: ``true`` may be the class 1, or another.
         """
         if self.labels:
             return text
         before = next(iter(self.values), value)
         if isinstance(before, bool) is not isinstance(value, bool):
-            raise ValueError(
+            raise InputError(
                 f"label {text}, but {self.values[before]} before: labels are numbers, or true and "
                 'false; write texts ("1", "true") where both are meant'
             )
@@ -202,14 +203,14 @@ def checked_score(text: str) -> str:
     """Return a score as it is written.
 
     Raises:
-        ValueError: no finite number.
+        InputError: no finite number.
     """
     try:
         finite = math.isfinite(float(text)) and "_" not in text
     except ValueError:
         finite = False
     if not finite:
-        raise ValueError(f"score {quoted(text)} is no finite number")
+        raise InputError(f"score {quoted(text)} is no finite number")
     return text
 
 

@@ -12,6 +12,7 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
+from ...errors import InputError
 from ...messages import named, quoted, shortened
 from ...text_reading import ONE_A_LINE, is_cell
 from ..examples import Example
@@ -33,7 +34,7 @@ class Table:
         label: names that the label's column may have, the first present counts.
         id: names that the id's column may have.
         headerless: all columns, for files that have no header.
-        to_label: cell to label; None for a row without a majority label, ValueError for a cell
+        to_label: cell to label; None for a row without a majority label, InputError for a cell
             that is no label.
         cells: labels -> what is written for them, where that is another text.
         split_column: column that names the split, where one file holds all.
@@ -85,7 +86,7 @@ def read_table(file: SplitFile, tables: Sequence[Table]) -> Iterator[Example]:
     """Read a file whose columns are those of the first of ``tables`` that fits.
 
     Raises:
-        ValueError: a row that is no example, with file and line; a missing or doubled column.
+        InputError: a row that is no example, with file and line; a missing or doubled column.
     """
     lines, table, parse = _opened(file, tables)
     also = (EMPTY, MALFORMED) if table.broken_rows and file.must_have_labels else ()
@@ -115,7 +116,7 @@ def _opened(
     lines = _without_blank_end(raw)
     if file.path.suffix.lower() in JSON_SUFFIXES:
         if table.numbered:
-            raise ValueError(f"{file.path}: JSON has names, not numbers: leave out --no-header")
+            raise InputError(f"{file.path}: JSON has names, not numbers: leave out --no-header")
         return lines, table, partial(_members, file, table)
     first = next(lines, None)
     if first is None:
@@ -136,7 +137,7 @@ def read_plain(file: SplitFile, **how: Any) -> Iterator[Example]:
         how: ``strict_label`` and ``keeps``, see `Table`.
 
     Raises:
-        ValueError: a column that is not there, or a row that is no example, with file and line.
+        InputError: a column that is not there, or a row that is no example, with file and line.
     """
     options = file.options
     names = ((options.text_column, options.text2_column), (options.label_column,))
@@ -155,7 +156,7 @@ def _example(
     written = next((cells[name] for name in table.label if name in cells), "")
     try:
         label = table.to_label(written) if written.strip() else ""
-    except ValueError as error:
+    except InputError as error:
         raise file.malformed(line, str(error)) from None
     if label is None:
         raise Unusable(NO_MAJORITY, f"{file.path}:{line}: no majority label: {quoted(written)}")
@@ -225,19 +226,19 @@ def _members(file: SplitFile, table: Table, line: Raw) -> dict[str, str]:
             for name in table.columns()
             if name in record
         }
-    except ValueError as error:
+    except InputError as error:
         raise file.malformed(number, str(error)) from None
 
 
 def _member(file: SplitFile, is_label: bool, value: Any) -> str:
-    """Return a value of a JSON object as text; ValueError where it is no single value."""
+    """Return a value of a JSON object as text; InputError where it is no single value."""
     if value is None or isinstance(value, str):
         return value or ""
     text, what = json.dumps(value), "label" if is_label else "value"
     if isinstance(value, list | dict):
-        raise ValueError(f"{what} {shortened(text)}: a row has one {what}, no list and no object")
+        raise InputError(f"{what} {shortened(text)}: a row has one {what}, no list and no object")
     if isinstance(value, float) and not math.isfinite(value):
-        raise ValueError(f"{what} {text} is no finite number (null stands for no {what})")
+        raise InputError(f"{what} {text} is no finite number (null stands for no {what})")
     return file.value_label(value, text) if is_label and file.target == "classes" else text
 
 
@@ -247,7 +248,7 @@ def _check_columns(file: SplitFile, table: Table, names: Sequence[str], number: 
     wanted = names if table.keeps else table.columns()
     twice = sorted(name for name in wanted if names.count(name) > 1)
     if twice:
-        raise ValueError(f"{file.path}:{number}: the header names column {twice[0]!r} twice")
+        raise InputError(f"{file.path}:{number}: the header names column {twice[0]!r} twice")
 
 
 def _check_there(file: SplitFile, table: Table, names: Sequence[str], number: int) -> None:
@@ -257,7 +258,7 @@ def _check_there(file: SplitFile, table: Table, names: Sequence[str], number: in
             raise _no_column(file, name, names, number)
     if file.must_have_labels and not set(table.label) & set(names):
         if not table.label:
-            raise ValueError(f"split {file.split!r} must have labels: name their --label-column")
+            raise InputError(f"split {file.split!r} must have labels: name their --label-column")
         raise _no_column(file, table.label[0], names, number)
 
 

@@ -23,6 +23,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 
+from ...errors import InputError
 from ...messages import named, quoted
 from ...syntax.layers import layer_of
 from ..conllu import BLANKS, FIRST_ROW, Line, read_blocks, token_lines
@@ -96,7 +97,7 @@ def read_tokens(file: SplitFile, layout: TokenLayout | None = None) -> Iterator[
         layout: of the file, or None for that of the options.
 
     Raises:
-        ValueError: other columns than the first line's, an unknown label, a word that is empty
+        InputError: other columns than the first line's, an unknown label, a word that is empty
             or has blanks inside; with file and line.
     """
     layout = layout or TokenLayout.of(file.options)
@@ -185,7 +186,7 @@ def read_msra(file: SplitFile) -> Iterator[Example]:
     """Read MSRA's corpus in either form; which one it is follows from the first line.
 
     Raises:
-        ValueError: a line of another form, with file and line.
+        InputError: a line of another form, with file and line.
     """
     first = file.first_line()
     if "\t" in first or "/" not in first:
@@ -222,7 +223,7 @@ def read_m2(
         typed: whether labels are those of `TYPED`.
 
     Raises:
-        ValueError: lines that are no M2, an edit outside its sentence, an annotator who is not
+        InputError: lines that are no M2, an edit outside its sentence, an annotator who is not
             in the file; with file and line.
     """
     seen: Counter[int] = Counter()
@@ -245,7 +246,7 @@ def read_m2(
     yield from file.examples(enumerate(read_blocks(file.lines())), make)
     if seen and wanted not in seen:
         there = named(sorted(seen))
-        raise ValueError(f"{file.path}: no edits of annotator {wanted}; those of {there} are there")
+        raise InputError(f"{file.path}: no edits of annotator {wanted}; those of {there} are there")
 
 
 def _error_labels(words: int, edits: Sequence[Edit], right: Collection[str]) -> list[str]:

@@ -30,6 +30,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
+from ...errors import InputError
 from ...files import sha256, working_folder, write_text
 from ...messages import named
 from ..commands import command
@@ -76,7 +77,7 @@ def perform(plan: Plan, raw: Path | None = None, launch: Launch = run_command) -
                 logger.info("after: %s: %s", step.name, plan.root / AFTER / step.name)
         except NotThere as reason:
             logger.info("after: %s is passed over: %s", step.name, reason)
-        except (RunError, ValueError, OSError) as error:
+        except (RunError, InputError, OSError) as error:
             logger.error("after: %s: %s", step.name, error)
             failures.append(f"after: {step.name}: {error}")
     return failures
@@ -132,7 +133,7 @@ def _fill(step: AfterStep, plan: Plan, raw: Path | None, out: Path) -> tuple[lis
         kept, words, behind = [*kept, word], [*words, *found], [*behind, own]
     try:
         check_words(kept)
-    except ValueError as error:
+    except InputError as error:
         raise NotThere(f"of what is there, {error}") from None
     return words, behind
 
@@ -163,7 +164,7 @@ def _inside(folder: Path, inner: str | None, must_be: bool) -> Path:
     if inner and must_be and not path.exists():
         raise NotThere(f"{path} is not there")
     if inner and not path.resolve().is_relative_to(folder.resolve()):
-        raise ValueError(f"{path}: lies outside {folder}, behind a link")
+        raise InputError(f"{path}: lies outside {folder}, behind a link")
     return path
 
 
@@ -207,12 +208,12 @@ def _part_of(kind: str, name: str, plan: Plan) -> tuple[PlannedPart, str]:
     label, _, system = name.partition("/")
     if label not in parts:
         if not label and len(parts) > 1:
-            raise ValueError(f"{{{kind}}}: name a part: {named(parts)}")
+            raise InputError(f"{{{kind}}}: name a part: {named(parts)}")
         if system or len(parts) > 1 or (label and kind in ("data", "raw")):
             raise NotThere(f"no part {label!r} was run")
         label, system = next(iter(parts)), label  # of the only part
     if kind == "run" and not system:
-        raise ValueError(f"{{run:{name}}}: name a system of the part: {{run:{label}/SYSTEM}}")
+        raise InputError(f"{{run:{name}}}: name a system of the part: {{run:{label}/SYSTEM}}")
     return parts[label], system
 
 
@@ -225,7 +226,7 @@ def _chosen(runs: Path, system: str, part: str) -> list[Path]:
     names = set(found.system)
     sized = [system] if system in names else sorted(names & {f"{system}_{s}" for s in SIZES})
     if len(sized) > 1:
-        raise ValueError(f"{part}/{system} is any of {named(sized)}: name one of them")
+        raise InputError(f"{part}/{system} is any of {named(sized)}: name one of them")
     if not sized:
         raise NotThere(f"no run of {system!r} on {part!r} is finished")
     chosen = chosen_at(found, found.system)[sized[0]]

@@ -5,6 +5,7 @@ import zipfile
 from pathlib import Path
 
 from ...checkpoints.reading import read_plain, write_state
+from ...errors import InputError
 from ...files import copy, replaced
 
 _UNREADABLE = (ValueError, OSError, KeyError, IndexError, TypeError)
@@ -18,7 +19,7 @@ def updates_of(checkpoint: Path, mend: bool = True) -> int:
         mend: whether to remove it when it is half-written; no more than one process may.
 
     Raises:
-        ValueError: it is whole, but cannot be read, for want of memory or as it holds other things.
+        InputError: it is whole, but cannot be read, for want of memory or as it holds other things.
     """
     if not checkpoint.is_file():
         return 0
@@ -27,7 +28,7 @@ def updates_of(checkpoint: Path, mend: bool = True) -> int:
     except _UNREADABLE as error:
         if not _is_broken(checkpoint):
             reason = (str(error).strip() or repr(error)).removeprefix(f"{checkpoint}: ")
-            raise ValueError(f"{checkpoint}: whole, but cannot be read: {reason}") from None
+            raise InputError(f"{checkpoint}: whole, but cannot be read: {reason}") from None
     if mend:
         checkpoint.unlink(missing_ok=True)  # killed while it was copied
     return 0
@@ -41,7 +42,7 @@ def _is_broken(checkpoint: Path) -> bool:
     except (zipfile.BadZipFile, EOFError, FileNotFoundError):  # replaced by a training
         return True
     except OSError as error:
-        raise ValueError(f"{checkpoint}: {error.strerror or error}") from None
+        raise InputError(f"{checkpoint}: {error.strerror or error}") from None
 
 
 def mend(last: Path, best: Path) -> None:

@@ -16,6 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from ...errors import InputError
 from ...installation import FAIRSEQ_MISSING
 from ...messages import plain
 from ..run_files import BEST, LAST, USER_DIR
@@ -65,21 +66,21 @@ def check(processes: int, arguments: Sequence[str], torchrun: Sequence[str], gpu
         gpus: of this machine that are to be used; 0 for CPU.
 
     Raises:
-        ValueError: says what to give instead.
+        InputError: says what to give instead.
     """
     if processes < 1:
-        raise ValueError(f"{processes} processes: give a number from 1 on")
+        raise InputError(f"{processes} processes: give a number from 1 on")
     for option in GIVEN_HERE:
         if is_given(arguments, option):
-            raise ValueError(f"leave out {option}: train-distributed tells it to every process")
+            raise InputError(f"leave out {option}: train-distributed tells it to every process")
     if gpus and processes > gpus:
-        raise ValueError(
+        raise InputError(
             f"{processes} processes, but {gpus} GPUs on {socket.gethostname()}: every process "
             f"needs one of its own; choices: at most {gpus} processes, or --cpu"
         )
     nodes = value_of(torchrun, "--nnodes")
     if nodes not in ("", "1") and not is_given(torchrun, *MEETING_POINTS):
-        raise ValueError(
+        raise InputError(
             f"TORCHRUN says --nnodes {nodes}, but not where the machines meet: add --rdzv_backend "
             "c10d --rdzv_endpoint HOST:29500, the same on all, where HOST is one of them"
         )
@@ -90,14 +91,14 @@ def _check_kind(arguments: Sequence[str], gpus: int) -> None:
     """Refuse ways to share and to compute that the devices do not have."""
     backend = value_of(arguments, "--ddp-backend")
     if not gpus and backend not in CPU_BACKENDS:
-        raise ValueError(f"--ddp-backend {backend}: choices on CPU are {', '.join(CPU_BACKENDS)}")
+        raise InputError(f"--ddp-backend {backend}: choices on CPU are {', '.join(CPU_BACKENDS)}")
     if is_given(arguments, "--bf16", "--memory-efficient-bf16"):
-        raise ValueError(
+        raise InputError(
             "--bf16 means a TPU to fairseq-train; choices: --autocast bfloat16 (understanding "
             "tasks), --fp16 or --amp"
         )
     if not gpus and is_given(arguments, "--fp16") and not is_given(arguments, *FP16_ON_CPU):
-        raise ValueError(f"--fp16 on CPU needs one of {', '.join(FP16_ON_CPU)} as well")
+        raise InputError(f"--fp16 on CPU needs one of {', '.join(FP16_ON_CPU)} as well")
 
 
 def options_of(arguments: Sequence[str], gpus: int, *, alone: bool = False) -> list[str]:
@@ -160,12 +161,12 @@ def launch(processes: int, arguments: Sequence[str], torchrun: str) -> int:
         torchrun: torchrun's options as one text; empty for this machine alone.
 
     Raises:
-        ValueError: what was asked cannot work.
+        InputError: what was asked cannot work.
     """
     import torch
 
     if find_spec("fairseq_cli") is None:
-        raise ValueError(FAIRSEQ_MISSING)
+        raise InputError(FAIRSEQ_MISSING)
     gpus = 0 if is_given(arguments, "--cpu") else torch.cuda.device_count()
     check(processes, arguments, torchrun.split(), gpus)
     if not is_given(torchrun.split(), "--nnodes"):  # else others might as well

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from ...errors import InputError
 from ...messages import named, quoted
 from ...prep.shares import WHOLE, Share
 from ..commands import written
@@ -45,17 +46,17 @@ def selected(args: argparse.Namespace) -> PlannedExperiment:
     """Return the part of the experiment that the command line asks for.
 
     Raises:
-        FileNotFoundError, ValueError: no such file, part, system or value.
+        FileNotFoundError, InputError: no such file, part, system or value.
     """
     experiment = read_experiment(args.file)
     names = [part.name for part in experiment.parts]
     for name in args.parts:
         if name not in names:
-            raise ValueError(f"--parts {name!r}: choices are {named(names)}")
+            raise InputError(f"--parts {name!r}: choices are {named(names)}")
     parts = [part for part in experiment.parts if not args.parts or part.name in args.parts]
     own = {key: getattr(args, key) for key in ("data", "name") if getattr(args, key)}
     if len(parts) > 1 and own:
-        raise ValueError(f"--data and --name are for one part, not for {named(names)}")
+        raise InputError(f"--data and --name are for one part, not for {named(names)}")
     size, chosen = "" if args.smoke else args.size, []
     for part in parts:
         grid = grids.select_systems(part.grid, args.archs, size or part.size)
@@ -65,7 +66,7 @@ def selected(args: argparse.Namespace) -> PlannedExperiment:
     name = args.name or "_".join(filter(None, [experiment.name, mark]))
     is_folder = Path(name).name == name and name not in ("", "..", *TAKEN)
     if not is_folder or name.startswith("-") or not name.isprintable():
-        raise ValueError(f"--name {name!r} is no name for a folder")
+        raise InputError(f"--name {name!r} is no name for a folder")
     return replace(experiment, name=name, parts=tuple(chosen))
 
 
@@ -73,7 +74,7 @@ def planned(args: argparse.Namespace, experiment: PlannedExperiment) -> tuple[Pl
     """Return all runs, and part -> what is missing for its runs.
 
     Raises:
-        FileNotFoundError, ValueError: what `prepare`, `read_folders` and `check_plan` refuse.
+        FileNotFoundError, InputError: what `prepare`, `read_folders` and `check_plan` refuse.
     """
     root = args.runs or Path("runs") / experiment.name
     machine = machine_of(args, root / JOBS)
@@ -99,12 +100,12 @@ def _prepare(args: argparse.Namespace, parts: Iterable[PlannedPart]) -> None:
     try:
         more = shlex.split(args.prepare)
     except ValueError as error:  # a quote without another
-        raise ValueError(f"--prepare {quoted(args.prepare)}: {error}") from None
+        raise InputError(f"--prepare {quoted(args.prepare)}: {error}") from None
     for part in parts:
         for words in preparation(part, args.raw, args.pretrained, more):
             logger.info("data of %s: %s", part.name, written(*words[3:]))
             if subprocess.run(words, check=False).returncode:
-                raise ValueError(f"the data of {part.name} could not be prepared")
+                raise InputError(f"the data of {part.name} could not be prepared")
 
 
 def make_plan(
@@ -153,13 +154,13 @@ def check_plan(plan: Plan) -> None:
 
     Raises:
         FileNotFoundError: a reference that is not there.
-        ValueError: runs on other data or with other options in a part's folder, checkpoints to
+        InputError: runs on other data or with other options in a part's folder, checkpoints to
             average that are not kept, batches that processes cannot share, folders behind links or
             with names that a command would take for options.
     """
     for name in map(str, [plan.root, *(part.folder for part in plan.experiment.parts)]):
         if name.startswith("-") or not name.isprintable():
-            raise ValueError(f"{name!r}: begins like an option, or breaks a line")
+            raise InputError(f"{name!r}: begins like an option, or breaks a line")
     folders = [plan.experiment.runs_of(part, plan.root) for part in plan.experiment.parts]
     folders += [plan.root / JOBS, plan.root / AFTER]
     folders += {run.data.folder for run in plan.runs if run.data.taken}
@@ -167,12 +168,12 @@ def check_plan(plan: Plan) -> None:
         refuse_links(plan.root, folder)
     planned = Counter(run.folder for run in plan.runs)
     for folder in (folder for folder, count in planned.items() if count > 1):
-        raise ValueError(f"{folder}: two runs of the plan have this folder: are two rates alike?")
+        raise InputError(f"{folder}: two runs of the plan have this folder: are two rates alike?")
     for run in {run.folder.parent: run for run in plan.runs}.values():  # one of its seeds
         try:
             check_training(run.settings["options"])
-        except ValueError as error:
-            raise ValueError(f"{run.cell.system}: {error}") from None
+        except InputError as error:
+            raise InputError(f"{run.cell.system}: {error}") from None
         share_batches(run.settings["options"], run.processes, run.cell.system)
     for part in plan.experiment.parts:
         if any(run.part == part.name for run in plan.runs):
@@ -185,7 +186,7 @@ def _check_grid(part: PlannedPart) -> None:
     if grid.reference and not Path(grid.reference).is_file():
         raise FileNotFoundError(f"{part.name}: reference {grid.reference}: no such file")
     if grid.average > (grid.updates // grid.validate_every if grid.validate_every else 0):
-        raise ValueError(
+        raise InputError(
             f"{part.name}: average {grid.average} checkpoints: {grid.updates} updates with "
             f"validate_every {grid.validate_every} keep fewer"
         )
@@ -211,13 +212,13 @@ def _check_rows(plan: Plan) -> None:
     for one in (one for one in found if has_ended(one.folder)):
         row, other = one.row, settings.get((one.row.part, one.row.setting))
         if row.part in {part for part, _ in data} and (row.part, row.data) not in data:
-            raise ValueError(
+            raise InputError(
                 f"{one.folder} is a run on other data than {parts[row.part].folder}: name another "
                 "folder for the runs (--runs)"
             )
         if other and one.folder not in own and row.trained not in ("", other.trained):
             options = difference(row.options, other.options) or "another select_fraction"
-            raise ValueError(
+            raise InputError(
                 f"{one.folder} is another seed of a setting, but with other options ({options}): "
                 "name another folder for the runs (--runs), or remove that one"
             )

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 
 from ... import option_flags
+from ...errors import InputError
 from ...option_flags import flag_of, option
 
 LOCAL, SLURM = "local", "slurm"
@@ -43,7 +44,7 @@ class Machine:
     The other arguments are options, with their help.
 
     Raises:
-        ValueError: a number out of range, or something that this executor does not know.
+        InputError: a number out of range, or something that this executor does not know.
     """
 
     folder: Path
@@ -83,15 +84,15 @@ class Machine:
             read_minutes(self.time)
         if self.executor == SLURM:
             if self.stop_after:
-                raise ValueError(f"--stop-after: needs --executor {LOCAL}; see --time")
+                raise InputError(f"--stop-after: needs --executor {LOCAL}; see --time")
             return
         if self.nodes > 1:
-            raise ValueError(f"--nodes {self.nodes}: several nodes need --executor {SLURM}")
+            raise InputError(f"--nodes {self.nodes}: several nodes need --executor {SLURM}")
         for name in _OF_SLURM:
             if getattr(self, name):
-                raise ValueError(f"{flag_of(name)}: needs --executor {SLURM}")
+                raise InputError(f"{flag_of(name)}: needs --executor {SLURM}")
         if self.gpus_per_node > (there := gpus_here()):
-            raise ValueError(f"--gpus-per-node {self.gpus_per_node}: this machine has {there}")
+            raise InputError(f"--gpus-per-node {self.gpus_per_node}: this machine has {there}")
 
     @property
     def minutes(self) -> int:
@@ -162,7 +163,7 @@ def machine_of(args: argparse.Namespace, folder: Path) -> Machine:
     """Return what the flags of `add_flags` ask for; with a flag ``cpu`` no GPU.
 
     Raises:
-        ValueError: no such number, time or parameter; names it.
+        InputError: no such number, time or parameter; names it.
     """
     own = {spec.name: getattr(args, spec.name) for spec in fields(Machine) if spec.metadata}
     cluster = args.executor == SLURM
@@ -181,7 +182,7 @@ def read_minutes(text: str) -> int:
     """Return the minutes that Slurm understands by a time: [days-]hours:minutes:seconds and such.
 
     Raises:
-        ValueError: no such time, or none at all.
+        InputError: no such time, or none at all.
     """
     days, dash, rest = text.rpartition("-")
     parts = [days if dash else "0", *rest.split(":")]
@@ -193,7 +194,7 @@ def read_minutes(text: str) -> int:
         hours, minutes, seconds = [*numbers, 0, 0][:3]
         total = day * 1440 + hours * 60 + minutes + -(-seconds // 60)
     if total < 1:
-        raise ValueError(f"--time {text}: expected minutes, H:MM:SS or DAYS-HH:MM:SS, and some")
+        raise InputError(f"--time {text}: expected minutes, H:MM:SS or DAYS-HH:MM:SS, and some")
     return total
 
 
@@ -201,15 +202,15 @@ def read_parameters(words: Sequence[str]) -> dict[str, str | bool]:
     """Return name -> value of parameters of ``sbatch``; a name alone is a bare flag.
 
     Raises:
-        ValueError: no such name, or one that is not to be said here.
+        InputError: no such name, or one that is not to be said here.
     """
     found: dict[str, str | bool] = {}
     for word in words:
         name, equals, value = word.partition("=")
         key = name.lstrip("-").replace("-", "_")
         if not _KEY.fullmatch(key) or "\n" in value:
-            raise ValueError(f"--slurm {word}: expected KEY=VALUE or KEY, e.g. constraint=a100")
+            raise InputError(f"--slurm {word}: expected KEY=VALUE or KEY, e.g. constraint=a100")
         if key in _TAKEN:
-            raise ValueError(f"--slurm {word}: a flag or this command itself says it to sbatch")
+            raise InputError(f"--slurm {word}: a flag or this command itself says it to sbatch")
         found[key] = value if equals else True
     return found

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from tqdm import tqdm
 
+from ...errors import InputError
 from ..results.training_log import Validation, speed, updates_so_far, validations
 from ..run_files import LOG
 from .experiment import Plan
@@ -31,7 +32,7 @@ def format_costs(plan: Plan, missing: Mapping[str, int] | None = None) -> str:
         missing: part whose data are not prepared -> how many runs it has.
 
     Raises:
-        ValueError: a folder holds a run with other settings.
+        InputError: a folder holds a run with other settings.
     """
     lines = [f"{'part':<20} {'runs':>6} {'done':>6} {'updates':>10} {'left':>10}  time, space"]
     jobs = plan.runs[0].machine.jobs if plan.runs else 1
@@ -134,7 +135,7 @@ class Progress:
 
 def _validations(run: Run) -> list[Validation]:
     """Return those there are so far; a line that is being written is for the next look."""
-    with suppress(FileNotFoundError, ValueError):
+    with suppress(FileNotFoundError, InputError):
         return validations(run.folder / LOG, run.grid.validation)
     return []
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ...errors import InputError
 from .. import run_files as files
 from ..commands import command, written
 from ..plan.allowed import Options, command_line
@@ -156,13 +157,13 @@ class Run:
         """Return whether nothing is left to do.
 
         Raises:
-            ValueError: the folder holds a run with other settings; names one that differs. It is
+            InputError: the folder holds a run with other settings; names one that differs. It is
                 a link, or holds one: what is written there would be written elsewhere.
         """
         refuse_links(self.root, self.folder, within=True)
         found = read_json(self.folder / files.SETTINGS)
         if found and (other := difference(found, self.settings)):
-            raise ValueError(
+            raise InputError(
                 f"{self.folder} holds a run with other settings ({other}): name another "
                 "folder for the runs, or remove this one"
             )

@@ -20,6 +20,7 @@ import torch
 from tqdm import tqdm
 from tqdm.contrib.logging import logging_redirect_tqdm
 
+from ...errors import InputError
 from ...files import write_text
 from ..run_files import ERROR
 from ..safe_files import is_file, read_text
@@ -49,7 +50,7 @@ def execute(runs: Sequence[Run], done: Callable[[Run, str], None] = lambda *_: N
         A message for every run that failed; a failure does not stop the others.
 
     Raises:
-        FileNotFoundError, ValueError: Slurm is not here, or a folder holds a run of other settings.
+        FileNotFoundError, InputError: Slurm is not here, or a folder holds a run of other settings.
         KeyboardInterrupt: local jobs have been ended; those of Slurm go on, and the same call
             waits for them again.
     """
@@ -113,7 +114,7 @@ def _problem(run: Run) -> str:
             if time.monotonic() > until:
                 write_text(report, _silence(run))
             time.sleep(_LOOK)
-    except ValueError as error:  # another run has come into its folder
+    except InputError as error:  # another run has come into its folder
         return str(error)
     return ""
 

@@ -18,6 +18,7 @@ from submitit import JobEnvironment, SlurmExecutor
 from submitit.core.utils import FailedJobError
 from submitit.helpers import Checkpointable, DelayedSubmission
 
+from ...errors import InputError
 from ...files import write_text
 from ..run_files import ERROR, LAST, LOG, RESULT
 from ..safe_files import is_file, read_json
@@ -130,7 +131,7 @@ class SlurmPool:
 
         Raises:
             ConnectionError: Slurm does not answer.
-            ValueError: Slurm refuses the jobs.
+            InputError: Slurm refuses the jobs.
         """
         machine, before = self._machine, ""
         alive, path = queued_jobs(machine.job_name), machine.folder / SUBMITTED
@@ -158,7 +159,7 @@ class SlurmPool:
         try:
             jobs = self._executor.submit_array([SlurmJob(run) for run in runs])
         except FailedJobError as error:
-            raise ValueError(f"sbatch refused the jobs: {error}") from None
+            raise InputError(f"sbatch refused the jobs: {error}") from None
         return [job.job_id for job in jobs]
 
     def ended(self) -> list[Run]:

@@ -18,6 +18,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from ...errors import InputError
 from ...evaluation.metrics import LOWER_IS_BETTER
 from ...files import try_lock, write_text
 from .. import run_files as files
@@ -63,7 +64,7 @@ def reported(run: Run) -> Iterator[None]:
     try:
         yield
     except Exception as error:
-        known = isinstance(error, (RunError, ValueError, OSError))
+        known = isinstance(error, (RunError, InputError, OSError))
         if not (run.folder / files.ERROR).exists():
             write_text(run.folder / files.ERROR, f"{error if known else repr(error)}\n")
         raise
@@ -77,7 +78,7 @@ def locked(folder: Path) -> Iterator[int]:
         The open file that holds the lock.
 
     Raises:
-        ValueError: the lock is a link.
+        InputError: the lock is a link.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with open_file(folder / LOCK, "ab") as stream:
@@ -92,7 +93,7 @@ def execute(run: Run, launch: Launch) -> None:
 
     Raises:
         RunError: a command failed.
-        ValueError: the log holds no validation with the metric; the result is no JSON.
+        InputError: the log holds no validation with the metric; the result is no JSON.
     """
     if not (run.folder / files.RESULT).is_file():
         _train(run, launch)

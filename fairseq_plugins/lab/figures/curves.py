@@ -20,6 +20,7 @@ from matplotlib.ticker import (
     StrMethodFormatter,
 )
 
+from ...errors import InputError
 from .drawing import legend_above, look, note, plain, style, tidy, wrapped
 
 Points = Mapping[float, Sequence[float]]  # place across -> a value a seed
@@ -38,7 +39,7 @@ def plot_curves(curves: Curves, metric: str = "BLEU") -> Figure:
         metric: label of the vertical axis.
 
     Raises:
-        ValueError: no curves.
+        InputError: no curves.
     """
     figure, (ax,) = _figure(5.6, 3.5)
     _draw(ax, curves)
@@ -101,7 +102,7 @@ def plot_learning(curves: Curves, label: str) -> Figure:
         label: of the vertical axis.
 
     Raises:
-        ValueError: no curves.
+        InputError: no curves.
     """
     figure, (ax,) = _figure(4.8, 3.1)
     _draw(ax, curves)
@@ -124,7 +125,7 @@ def _figure(width: float, height: float, panels: int = 1) -> tuple[Figure, list[
 def _draw(ax: Axes, curves: Curves, systems: Sequence[str] = ()) -> None:
     """Draw curves; a system looks as its place among ``systems`` says."""
     if not curves:
-        raise ValueError("no curves to draw")
+        raise InputError("no curves to draw")
     systems, shade = systems or list(curves), 0.18 if len(curves) <= 3 else 0.08
     marked = max(map(len, curves.values())) <= _MARKED
     for system, points in curves.items():

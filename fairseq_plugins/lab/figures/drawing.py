@@ -21,6 +21,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
+from ...errors import InputError
 from ...files import replaced
 
 logger = logging.getLogger(__name__)
@@ -129,12 +130,12 @@ def check_stem(out_stem: str | Path, *more: str) -> Path:
         more: suffixes of further files of the figure.
 
     Raises:
-        ValueError: no name, or a folder stands where the figure would.
+        InputError: no name, or a folder stands where the figure would.
         OSError: the folder cannot be made, or is closed to us.
     """
     stem = Path(out_stem)
     if not stem.name or str(out_stem).endswith(("/", os.sep)):
-        raise ValueError(f"{str(out_stem)!r} names no figure: give a file name without suffix")
+        raise InputError(f"{str(out_stem)!r} names no figure: give a file name without suffix")
     if stem.suffix in (".png", ".svg"):
         stem = stem.with_suffix("")
     stem.parent.mkdir(parents=True, exist_ok=True)
@@ -142,7 +143,7 @@ def check_stem(out_stem: str | Path, *more: str) -> Path:
         raise PermissionError(f"{stem.parent}: no permission to write there")
     for kind in (*FORMATS, *more):
         if (path := stem.with_name(f"{stem.name}.{kind}")).is_dir():
-            raise ValueError(f"{path} is a folder, not a file to write")
+            raise InputError(f"{path} is a folder, not a file to write")
     return stem
 
 
@@ -159,7 +160,7 @@ def save(figure: Figure, out_stem: str | Path, kinds: Sequence[str] = FORMATS) -
         The files written.
 
     Raises:
-        ValueError, OSError: see `check_stem`; or the files cannot be written.
+        InputError, OSError: see `check_stem`; or the files cannot be written.
     """
     stem = check_stem(out_stem)
     paths = [stem.with_name(f"{stem.name}.{kind}") for kind in kinds]

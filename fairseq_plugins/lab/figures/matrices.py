@@ -18,6 +18,7 @@ from matplotlib.patches import PathPatch, Rectangle
 from matplotlib.path import Path as Curve
 from matplotlib.transforms import Bbox, ScaledTranslation, blended_transform_factory
 
+from ...errors import InputError
 from ...evaluation.shades import colour_range
 from ...syntax.tree import Arc, arc_levels
 from .drawing import GREY, LETTER, RED, SMALL, figure_of, plain, style, wrapped
@@ -70,10 +71,10 @@ def plot_attention(
         widest: most inches of matrices side by side.
 
     Raises:
-        ValueError: no panels, or weights that do not fit their labels, are negative or not finite.
+        InputError: no panels, or weights that do not fit their labels, are negative or not finite.
     """
     if not panels:
-        raise ValueError("no attention panels to draw")
+        raise InputError("no attention panels to draw")
     matrices = [_checked(panel, sides) for panel in panels]
     longest = max(max(matrix.shape) for matrix in matrices)
     cell = max(min(CELL, LONGEST_SIDE / longest), SHORTEST_SIDE / longest)
@@ -111,7 +112,7 @@ def plot_coattention(
         strip: most columns of a strip.
 
     Raises:
-        ValueError: see `plot_attention`.
+        InputError: see `plot_attention`.
     """
     panels = []
     for start in range(0, len(context), strip):
@@ -129,9 +130,9 @@ def _checked(panel: AttentionPanel, sides: tuple[str, str]) -> np.ndarray:
     matrix, what = np.asarray(panel.weights, dtype=float), f"panel {panel.title!r}: weights"
     fit = f"{len(panel.rows)} {sides[0]} and {len(panel.columns)} {sides[1]}"
     if matrix.shape != (len(panel.rows), len(panel.columns)) or not matrix.size:
-        raise ValueError(f"{what} of shape {matrix.shape} do not fit {fit}, at least one each")
+        raise InputError(f"{what} of shape {matrix.shape} do not fit {fit}, at least one each")
     if not np.isfinite(matrix).all() or (matrix < 0).any():
-        raise ValueError(f"{what} must be finite and not negative")
+        raise InputError(f"{what} must be finite and not negative")
     return matrix
 
 

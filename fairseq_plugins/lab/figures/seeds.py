@@ -10,6 +10,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator, NullLocator
 from scipy import stats
 
+from ...errors import InputError
 from ..results.frame import Shown
 from ..results.tables import name_of, scale_of
 from .drawing import BLUE, note, plain, style, tidy, wrapped
@@ -29,10 +30,10 @@ def plot_seeds(scores: Mapping[str, Sequence[float]], shown: Shown) -> Figure:
         shown: metric and split of the scores.
 
     Raises:
-        ValueError: no scores.
+        InputError: no scores.
     """
     if not scores or not all(scores.values()):
-        raise ValueError("no scores to draw")
+        raise InputError("no scores to draw")
     scale, names = scale_of(shown.metric), [_named(*one) for one in scores.items()]
     rows = [[scale * one for one in own if math.isfinite(one)] for own in scores.values()]
     width = _DOT * np.ptp(np.concatenate(rows)) if any(rows) else 0.0

@@ -11,6 +11,7 @@ from functools import cache
 from typing import Any
 
 from ... import registration as registered
+from ...errors import InputError
 from ...messages import like, named, quoted
 from .values import FLAG, NUMBER, NUMBERS, PATH, WHOLE, WORD, Kind, one_of
 
@@ -125,7 +126,7 @@ def of_generation() -> Kinds:
 
 
 def check_options(options: Options, kinds: Kinds, *, is_open: bool = False) -> Options:
-    """Return options of a file; ValueError says which it may not give, or not with this value.
+    """Return options of a file; InputError says which it may not give, or not with this value.
 
     Args:
         options: as the file gives them.
@@ -139,13 +140,13 @@ def check_options(options: Options, kinds: Kinds, *, is_open: bool = False) -> O
             hint = f"like it: {near}" if near else f"choices: {named(kinds)}"
             hint += "; a value with commas wants quotes" if given is None else ""
             name = f"option {quoted(str(key), 100)}"
-            raise ValueError(f"{name}: not among those that a file may give ({hint})")
+            raise InputError(f"{name}: not among those that a file may give ({hint})")
         try:
             for value in given if is_open and isinstance(given, list) else [given]:
                 if value is not None or not is_open:
                     kinds[key].check(value)
-        except ValueError as error:
-            raise ValueError(f"option {key!r}: {error}") from None
+        except InputError as error:
+            raise InputError(f"option {key!r}: {error}") from None
     return options
 
 
@@ -173,7 +174,7 @@ def check_training(options: Mapping[str, Any]) -> None:
     for flag in [f"--{name}" for name in options if f"--{name}" not in known]:
         near = like(flag, known)
         hint = f" (like it: {near})" if near else ""
-        raise ValueError(f"{flag}: fairseq-train has no such option here{hint}")
+        raise InputError(f"{flag}: fairseq-train has no such option here{hint}")
     if check := getattr(model, "check_options", None):  # models of text, of this project
         check({key.replace("-", "_"): value for key, value in options.items()})
 

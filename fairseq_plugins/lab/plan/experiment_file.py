@@ -21,6 +21,7 @@ from typing import Annotated, Any, get_type_hints
 
 from pydantic import BaseModel
 
+from ...errors import InputError
 from ...messages import named, quoted
 from .grid import KEYS, SIZES, Below, Grid, Line, changed, grid_of, read_grid
 from .grid_selection import resize
@@ -93,7 +94,7 @@ def read_experiment(path: str | Path) -> PlannedExperiment:
 
     Raises:
         FileNotFoundError: the file, or one that it names, is not there.
-        ValueError: a key that is unknown or missing, or a value of another kind; names file, key
+        InputError: a key that is unknown or missing, or a value of another kind; names file, key
             and choices.
     """
     path = Path(path)
@@ -107,7 +108,7 @@ def read_experiment(path: str | Path) -> PlannedExperiment:
     names = [part.name for part in parts]
     if not parts or len(set(names)) < len(names):
         wrong = f"two are called the same ({named(names)}): name them"
-        raise ValueError(f"{path}: parts: {wrong if parts else 'expected a list of grids'}")
+        raise InputError(f"{path}: parts: {wrong if parts else 'expected a list of grids'}")
     steps = read_steps(found.after, f"{path}: after")
     return PlannedExperiment(
         found.name or name, found.title, path, parts, tuple(found.tables), steps
@@ -127,7 +128,7 @@ def _part(entry: Any, path: Path, number: int) -> PlannedPart:
     given = filled(read_as(dict[Any, Any], entry, place))
     for key in [key for key in given if key not in {*_OWN, *KEYS}]:
         choices = ", ".join([*_OWN, *KEYS])
-        raise ValueError(f"{place}: unknown key {quoted(key)}; choices: {choices}")
+        raise InputError(f"{place}: unknown key {quoted(key)}; choices: {choices}")
     own = {key: given.pop(key) for key in _OWN if key in given}
     if "grid" in own:
         file = read_as(Below, own["grid"], f"{place}: grid")

@@ -30,6 +30,7 @@ from typing import Annotated, Any, NamedTuple, TypeVar, get_type_hints
 
 from pydantic import AfterValidator, BeforeValidator, ConfigDict, Field
 
+from ...errors import InputError
 from ...messages import quoted
 from ...prep.shares import SELECT
 from ..rows import Choice, Setting
@@ -51,7 +52,7 @@ def _listed(value: Any) -> Any:
 
 def _different(values: tuple[Any, ...]) -> tuple[Any, ...]:
     if not values or len(set(values)) < len(values):
-        raise ValueError(f"{quoted(list(values))} is empty or holds a value twice")
+        raise InputError(f"{quoted(list(values))} is empty or holds a value twice")
     return values
 
 
@@ -183,13 +184,13 @@ def read_grid(path: str | Path) -> Grid:
 
     Raises:
         FileNotFoundError: there is none.
-        ValueError: an unknown key or a value of another kind; names file, key and choices.
+        InputError: an unknown key or a value of another kind; names file, key and choices.
     """
     return grid_of(read_yaml(path), str(path))
 
 
 def grid_of(content: Mapping[Any, Any], place: str) -> Grid:
-    """Return the grid of keys and values as YAML has them, which stand at ``place``; ValueError."""
+    """Return the grid of keys and values as YAML has them, which stand at ``place``; InputError."""
     return _checked(read_as(Grid, filled(content), place), place)
 
 
@@ -207,15 +208,15 @@ def changed(grid: Grid, given: Mapping[str, Any], place: str) -> Grid:
 
 def _checked(grid: Grid, place: str) -> Grid:
     if grid.dataset == TRANSLATION and not grid.updates:
-        raise ValueError(f"{place}: translation wants a number of updates (key 'updates')")
+        raise InputError(f"{place}: translation wants a number of updates (key 'updates')")
     try:
         check_prepare(grid.prepare, grid.dataset)
-    except ValueError as error:
-        raise ValueError(f"{place}: prepare: {error}") from None
+    except InputError as error:
+        raise InputError(f"{place}: prepare: {error}") from None
     if grid.select_fraction and "valid-subset" in grid.options:
-        raise ValueError(f"{place}: select_fraction and option 'valid-subset': choose one of them")
+        raise InputError(f"{place}: select_fraction and option 'valid-subset': choose one of them")
     if grid.select_fraction and not grid.evaluate:
         grid = replace(grid, evaluate=VALID)
     if next(islice(grid.cells(), MOST_RUNS, None), None):
-        raise ValueError(f"{place}: more than {MOST_RUNS:,} runs, which is the most of a file")
+        raise InputError(f"{place}: more than {MOST_RUNS:,} runs, which is the most of a file")
     return grid

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ...errors import InputError
 from ...messages import named, quoted
 from .allowed import OWN_RATE, Options
 from .grid import SIZES, Grid, changed, variant
@@ -85,7 +86,7 @@ def select_systems(grid: Grid, names: Sequence[str], size: str = "") -> Grid:
         stem = name.removesuffix(f"_{size}") if size else name
         own = name if name in grid.systems else known.get(stem, name)
         if own not in grid.systems and own.rpartition("_")[2] not in SIZES:
-            raise ValueError(
+            raise InputError(
                 f"--archs {name!r}: no system of this grid ({named(grid.systems)}), and no "
                 "architecture with its size behind it"
             )
@@ -101,7 +102,7 @@ def selected_grid(grid: Grid, args: Namespace) -> Grid:
     for change in (preset, quick, smoke):
         grid = change(grid) if getattr(args, change.__name__) else grid
     if args.epochs and args.updates:
-        raise ValueError("--epochs and --updates both say how long to train: give one of them")
+        raise InputError("--epochs and --updates both say how long to train: give one of them")
     own = {key: getattr(args, key) for key in _KEYS if getattr(args, key)}
     grid = changed(grid, own, "command line") if own else grid
     grid = _contrast(_choose(grid, read_choices(args.choices)), read_choices(args.contrast))
@@ -117,7 +118,7 @@ def _choose(grid: Grid, given: Mapping[str, Sequence[Any]]) -> Grid:
     known = {name for own in every for name, value in own.items() if isinstance(value, list)}
     for name in [name for name in given if name not in known]:
         choices = named(sorted(known), none="none in this grid")
-        raise ValueError(f"no system has a choice {name!r}; choices: {choices}")
+        raise InputError(f"no system has a choice {name!r}; choices: {choices}")
     return _each(grid, lambda name, v: list(given.get(name, v)) if isinstance(v, list) else v)
 
 
@@ -143,7 +144,7 @@ def resize(grid: Grid, size: str) -> Grid:
     ``esim``, has a small form.
     """
     if size not in SIZES:
-        raise ValueError(f"--size {size!r}: choices are {', '.join(SIZES)}")
+        raise InputError(f"--size {size!r}: choices are {', '.join(SIZES)}")
     arches = [options["arch"] for options in grid.systems.values()]
     if grid.dataset == TRANSLATION or all(arch.endswith(f"_{size}") for arch in arches):
         return grid
@@ -153,10 +154,10 @@ def resize(grid: Grid, size: str) -> Grid:
         if old not in SIZES:
             kind, old = options["arch"], "-"
             if size != SIZES[0]:
-                raise ValueError(f"--size {size}: {kind!r} does not end with its size")
+                raise InputError(f"--size {size}: {kind!r} does not end with its size")
         new, made = f"{name.removesuffix(f'_{old}')}_{size}", {**options, "arch": f"{kind}_{size}"}
         if systems.setdefault(new, made) != made:
-            raise ValueError(f"--size {size}: {name!r} and another system would be {new!r}")
+            raise InputError(f"--size {size}: {name!r} and another system would be {new!r}")
     return replace(grid, systems=systems)
 
 
@@ -177,12 +178,12 @@ def read_assignments(words: Sequence[str]) -> Options:
 
 def _assigned(word: str) -> tuple[str, str]:
     if not (found := _ASSIGNED.fullmatch(word)):
-        raise ValueError(f"{quoted(word)} is not NAME=VALUE, with the name of an option")
+        raise InputError(f"{quoted(word)} is not NAME=VALUE, with the name of an option")
     return found[1], found[2]
 
 
 def _value(name: str, text: str) -> Any:
     value = parse_yaml(text, f"option {name!r}")
     if text.startswith("--") or not isinstance(value, str | int | float | None):
-        raise ValueError(f"option {name!r}: {quoted(text)} is no single value")
+        raise InputError(f"option {name!r}: {quoted(text)} is no single value")
     return value

@@ -12,6 +12,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from ...data.folder_names import TARGETS
+from ...errors import InputError
 from ...evaluation.metrics import NAMES
 from ...messages import named, quoted
 from ...prep.shares import Share
@@ -103,7 +104,7 @@ def read_prepared(folder: str | Path, grid: Grid) -> PreparedData:
 
     Raises:
         FileNotFoundError: there is none; says how to make it.
-        ValueError: it is broken, or of another dataset or kind, asks for another task than its
+        InputError: it is broken, or of another dataset or kind, asks for another task than its
             kind has, or lacks a training or validation set.
     """
     path = Path(folder) / "manifest.json"
@@ -117,9 +118,9 @@ def read_prepared(folder: str | Path, grid: Grid) -> PreparedData:
     manifest = _as_of_texts(content, str(path))
     if manifest.get("target") not in METRICS or manifest.get("dataset") != grid.dataset:
         found = manifest.get("dataset", "no text dataset")
-        raise ValueError(f"{path}: holds {found!r}, expected {grid.dataset!r}")
+        raise InputError(f"{path}: holds {found!r}, expected {grid.dataset!r}")
     if manifest.get("task") != (task := _TASKS[manifest["target"]]):
-        raise ValueError(f"{path}: key 'task': {quoted(manifest.get('task'))} is not {task!r}")
+        raise InputError(f"{path}: key 'task': {quoted(manifest.get('task'))} is not {task!r}")
     asked, cut = grid.prepare.get("tokenize"), manifest.get("tokenize")
     if asked and asked != cut:
         told = "%s: its text was cut into words by --tokenize %s, the experiment's file says %s"
@@ -133,7 +134,7 @@ def _as_of_texts(content: bytes, place: str) -> dict[str, Any]:
     try:
         told = parse_json(content.decode())
     except ValueError as error:
-        raise ValueError(f"{place}: no manifest: {error}") from None
+        raise InputError(f"{place}: no manifest: {error}") from None
     manifest = read_as(dict[str, Any], told, place)
     if manifest.get("format") != _PARALLEL:
         read_as(_Texts, manifest, place)
@@ -149,10 +150,10 @@ def _as_of_texts(content: bytes, place: str) -> dict[str, Any]:
 def _check_splits(splits: Mapping[str, Any], grid: Grid, path: Path) -> None:
     for split in ("train", grid.reported):
         if not splits.get(split, {}).get("labelled"):
-            raise ValueError(f"{path}: holds no labelled split {split!r}")
+            raise InputError(f"{path}: holds no labelled split {split!r}")
     if grid.evaluate not in ("", *splits):
         choices = named(splits)
-        raise ValueError(f"{path}: no split {grid.evaluate!r} to evaluate; choices are {choices}")
+        raise InputError(f"{path}: no split {grid.evaluate!r} to evaluate; choices are {choices}")
     if grid.evaluate and not splits[grid.evaluate].get("labelled"):
         told = "%s: split %r has no labels: nothing is tested, and what is shown is of %r"
         logger.warning(told, path, grid.evaluate, grid.validation)
@@ -170,7 +171,7 @@ def read_folders(folder: Path, grid: Grid) -> dict[str, PreparedData]:
         Name of the folder, empty for the grid's -> what it holds.
 
     Raises:
-        FileNotFoundError, ValueError: see `read_prepared`; folders with different validation files,
+        FileNotFoundError, InputError: see `read_prepared`; folders with different validation files,
             on which systems could not be compared.
     """
     found = {}
@@ -180,7 +181,7 @@ def read_folders(folder: Path, grid: Grid) -> dict[str, PreparedData]:
     first, *others = found.values()
     for other in others:
         if other.file_of(grid.reported) != first.file_of(grid.reported):
-            raise ValueError(
+            raise InputError(
                 f"{other.folder} and {first.folder} have different files behind split "
                 f"{grid.reported!r}: systems trained on them cannot be compared"
             )

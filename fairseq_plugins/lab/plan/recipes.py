@@ -9,6 +9,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
+from ...errors import InputError
 from ...evaluation.metrics import LOWER_IS_BETTER
 from ...prep.shares import SELECT
 from .allowed import OWN_DATA, OWN_RATE, QUESTIONS, Options
@@ -31,7 +32,7 @@ def chief_metric(grid: Grid, manifest: Mapping[str, Any]) -> str:
     """Return the metric that chooses the best checkpoint."""
     metric, choices = grid.metric or manifest["metric"], METRICS[manifest["target"]]
     if metric not in choices:
-        raise ValueError(f"metric {metric!r} of {grid.dataset}: choices are {', '.join(choices)}")
+        raise InputError(f"metric {metric!r} of {grid.dataset}: choices are {', '.join(choices)}")
     return metric
 
 
@@ -42,13 +43,13 @@ def total_updates(grid: Grid, cell: Cell, data: PreparedData) -> int:
         return cell.setting.updates
     options = {"batch-size": grid.batch_size, "update-freq": 1, **_own_options(grid, cell)}
     if data.translates or options.get("max-tokens"):
-        raise ValueError(
+        raise InputError(
             f"{system}: its batches are made by tokens, so that epochs do not say how many "
             "updates there are: give 'updates' (--updates)"
         )
     for name in ("batch-size", "update-freq"):
         if not isinstance(options[name], int) or options[name] < 1:
-            raise ValueError(f"option {name!r} of {system}: {options[name]!r} is no number from 1")
+            raise InputError(f"option {name!r} of {system}: {options[name]!r} is no number from 1")
     batches = math.ceil(data.examples / options["batch-size"])
     return math.ceil(batches / options["update-freq"]) * epochs
 
@@ -141,7 +142,7 @@ def share_batches(options: Options, processes: int, system: str) -> Options:
         shares = {k: int(options[k]) // rest for k in ("batch-size", "max-tokens") if k in options}
         return own | shares
     given = {name: options[name] for name in ("update-freq", "batch-size") if name in options}
-    raise ValueError(
+    raise InputError(
         f"{system}: {processes} processes cannot share {given or 'its batches'} evenly: choose "
         "a number of processes that divides update-freq or batch-size"
     )

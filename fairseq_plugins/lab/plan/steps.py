@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from functools import cache
 from typing import Any, NamedTuple, NoReturn
 
+from ...errors import InputError
 from ...messages import named, quoted
 from ..commands import parser_of, written
 from .allowed import kind_of, listed
@@ -74,7 +75,7 @@ class AfterStep(NamedTuple):
 def read_steps(entries: Any, place: str) -> tuple[AfterStep, ...]:
     """Read ``after`` of an experiment's file, which stands at ``place``; None for no steps."""
     if isinstance(entries, list):
-        raise ValueError(f"{place}: a step is NAME: [COMMAND, WORD, ...]")
+        raise InputError(f"{place}: a step is NAME: [COMMAND, WORD, ...]")
     steps: dict[str, AfterStep] = {}
     for name, words in (read_as(dict[str, list] | None, entries, place) or {}).items():
         try:
@@ -82,9 +83,9 @@ def read_steps(entries: Any, place: str) -> tuple[AfterStep, ...]:
             check_words(step.words)
             for left in re.findall(r"\{after:([^{}]*)\}", " ".join(step.words)):
                 if left not in steps:
-                    raise ValueError(f"no step {left!r} before this one; choices: {named(steps)}")
-        except ValueError as error:
-            raise ValueError(f"{place}: {quoted(name)}: {error}") from None
+                    raise InputError(f"no step {left!r} before this one; choices: {named(steps)}")
+        except InputError as error:
+            raise InputError(f"{place}: {quoted(name)}: {error}") from None
         steps[name] = step
     return tuple(steps.values())
 
@@ -93,16 +94,16 @@ def check_words(words: Sequence[str]) -> None:
     """Refuse words of another command, and such as its parser or the lists here refuse."""
     command = next((one for one in COMMANDS if [*words[: len(one.split())]] == one.split()), None)
     if command is None:
-        raise ValueError(f"{quoted(' '.join(words[:2]))} is not one of {', '.join(COMMANDS)}")
+        raise InputError(f"{quoted(' '.join(words[:2]))} is not one of {', '.join(COMMANDS)}")
     _reader(command).parse_args(words[len(command.split()) :])
 
 
 @cache
 def _reader(command: str) -> Any:
-    """Return a command's parser, which refuses by `ValueError`, also what a step may not give."""
+    """Return a command's parser, which refuses by `InputError`, also what a step may not give."""
 
     def refuse(message: str = "--help is no step") -> NoReturn:
-        raise ValueError(f"{command}: {message}")
+        raise InputError(f"{command}: {message}")
 
     parser: Any = parser_of.__wrapped__(command)
     parser.error, parser.print_help = refuse, refuse

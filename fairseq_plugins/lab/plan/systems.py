@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
+from ...errors import InputError
 from ...messages import named, quoted
 from ...syntax.needs import CONTROLS
 from .allowed import OWN_RATE, Options, check_options, of_training
@@ -28,17 +29,17 @@ def read_systems(value: Any) -> dict[str, Options]:
         if isinstance(entry, str):
             entry = {"arch": entry}
         if not isinstance(entry, dict) or not isinstance(entry.get("arch"), str):
-            raise ValueError(f"{quoted(entry)} is neither an architecture nor a name with its arch")
+            raise InputError(f"{quoted(entry)} is neither an architecture nor a name with its arch")
         name = str(entry.get("name", entry["arch"]))
         if name in found or not FOLDER.fits(name):
-            raise ValueError(f"{quoted(name)} is named twice, or no name for a folder")
+            raise InputError(f"{quoted(name)} is named twice, or no name for a folder")
         empty = (OWN_RATE, None)
         own = {k: v for k, v in entry.items() if k != "name" and (k, v) != empty}
         if "valid-subset" in own:  # checkpoints of all systems are chosen on one split
-            raise ValueError(f"{quoted(name)}: option 'valid-subset' is for all systems (options)")
+            raise InputError(f"{quoted(name)}: option 'valid-subset' is for all systems (options)")
         found[name] = _read_options(own)
     if not found:
-        raise ValueError("there is none")
+        raise InputError("there is none")
     return found
 
 
@@ -54,7 +55,7 @@ def _read_options(options: Options) -> Options:
         if isinstance(given, list):
             check_choice(key, given)
             if str(key).replace("-", "_") in CONTROLS:
-                raise ValueError(
+                raise InputError(
                     f"option {quoted(key)}: the best of several values would be compared as if it "
                     "were the method: name a system for each value, or give them to --contrast"
                 )
@@ -65,7 +66,7 @@ def refuse_owned(options: Iterable[Any], *more: str) -> None:
     """Refuse options of ``fairseq-train`` that a grid or `run` decides; and some more."""
     for key in options:
         if key in (*_OWNED, *more):
-            raise ValueError(
+            raise InputError(
                 f"option {quoted(key)}: decided by {named(_INSTEAD)} of the grid or by flags of run"
             )
 
@@ -75,6 +76,6 @@ def check_choice(key: Any, values: Sequence[Any]) -> None:
     names = [str(value) for value in values]
     single = all(isinstance(value, (str, int, float)) for value in values)
     if not single or not names or len(set(names)) < len(names):
-        raise ValueError(f"option {quoted(key)}: {quoted(values)} is no list of different values")
+        raise InputError(f"option {quoted(key)}: {quoted(values)} is no list of different values")
     if any(Path(name).name != name for name in names):
-        raise ValueError(f"option {quoted(key)}: {quoted(values)} holds no name for a folder")
+        raise InputError(f"option {quoted(key)}: {quoted(values)} holds no name for a folder")

@@ -13,6 +13,7 @@ from typing import Any
 
 from pydantic_core import CoreSchema, core_schema
 
+from ...errors import InputError
 from ...messages import like, named, quoted
 
 _NUMBER = r"[+-]?(?:[0-9]{1,30}(?:\.[0-9]{0,30})?|\.[0-9]{1,30})(?:[eE][+-]?[0-9]{1,3})?"
@@ -25,7 +26,7 @@ _ONE_NAME = re.compile(r"\w[\w.-]{0,99}")
 _ONE_PATH = re.compile(rf"{_COMPONENT}(?:/{_COMPONENT}){{0,19}}")
 
 
-class Refused(ValueError, ArgumentTypeError):
+class Refused(InputError, ArgumentTypeError):
     """A value of another kind; argparse repeats the message as well."""
 
 
@@ -38,7 +39,7 @@ class Kind:
     names: Collection[str] = ()  # of which the nearest are named
 
     def check(self, value: Any) -> Any:
-        """Return a value that fits; ValueError says what would."""
+        """Return a value that fits; InputError says what would."""
         if not self.fits(value):
             near = like(value, self.names)
             raise Refused(f"{quoted(value)} is not {self.said}{near and f'; like it: {near}'}")

@@ -12,6 +12,7 @@ from typing import Any, get_type_hints
 import yaml
 from pydantic import TypeAdapter, ValidationError
 
+from ...errors import InputError
 from ...messages import quoted, shortened
 from ...text_reading import decode
 from ..safe_files import read_bytes
@@ -64,8 +65,8 @@ class _Loader(yaml.SafeLoader):
 _Loader.add_constructor("tag:yaml.org,2002:int", _Loader.construct_yaml_int)
 
 
-def _refusal(where: Any, problem: str) -> ValueError:
-    return ValueError(f"line {where.start_mark.line + 1}: {problem} are not read here")
+def _refusal(where: Any, problem: str) -> InputError:
+    return InputError(f"line {where.start_mark.line + 1}: {problem} are not read here")
 
 
 def read_yaml(path: str | Path) -> dict[Any, Any]:
@@ -73,23 +74,23 @@ def read_yaml(path: str | Path) -> dict[Any, Any]:
 
     Raises:
         FileNotFoundError: there is none.
-        ValueError: it is no YAML, or more than is read here; names the line.
+        InputError: it is no YAML, or more than is read here; names the line.
     """
     path = Path(path)
     if not path.is_file():
         raise FileNotFoundError(f"{path}: no such file")
     content = parse_yaml(decode(read_bytes(path.resolve(), LARGEST), path), str(path))
     if not isinstance(content, dict):
-        raise ValueError(f"{path}: expected keys and values")
+        raise InputError(f"{path}: expected keys and values")
     return content
 
 
 def parse_yaml(text: str, place: str) -> Any:
-    """Read a text, which stands at ``place``; ValueError: see `read_yaml`."""
+    """Read a text, which stands at ``place``; InputError: see `read_yaml`."""
     try:
         return yaml.load(text, _Loader)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        raise ValueError(f"{place}: not YAML: {' '.join(str(error).split())[:300]}") from None
+        raise InputError(f"{place}: not YAML: {' '.join(str(error).split())[:300]}") from None
 
 
 def filled(content: Any) -> Any:
@@ -122,4 +123,4 @@ def read_as(kind: Any, content: Any, place: str) -> Any:
         reason = str(found["ctx"]["error"])
     else:
         reason = f"{quoted(found['input'])}: {found['msg']}"
-    raise ValueError(": ".join([place, *(shortened(one) for one in places), reason]))
+    raise InputError(": ".join([place, *(shortened(one) for one in places), reason]))

@@ -20,6 +20,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, Field
 
+from ...errors import InputError
 from ...messages import quoted
 from ..plan.grid import Below, Name
 from ..plan.values import LINE, Kind
@@ -38,7 +39,7 @@ _Label = Annotated[  # in a table, a picture, a heading
 def _different(names: dict[str, str]) -> dict[str, str]:
     for system, name in names.items():
         if (other := next(one for one in names if names[one] == name)) != system:
-            raise ValueError(f"{other} and {system} are both called {quoted(name)}")
+            raise InputError(f"{other} and {system} are both called {quoted(name)}")
     return names
 
 
@@ -76,7 +77,7 @@ def read_claims(path: str | Path) -> ClaimsFile:
 
     Raises:
         FileNotFoundError: there is none.
-        ValueError: a key that is unknown or missing, a value of another kind, two systems that are
+        InputError: a key that is unknown or missing, a value of another kind, two systems that are
             called the same, or rows that lie elsewhere; names file, place and value.
     """
     path = Path(path)
@@ -85,5 +86,5 @@ def read_claims(path: str | Path) -> ClaimsFile:
         for one in claim.comparisons:
             if not is_below(path.parent, path.parent / one.rows):
                 place = f"{path}: claims: value {number}: comparisons"
-                raise ValueError(f"{place}: rows {quoted(one.rows)} lie elsewhere")
+                raise InputError(f"{place}: rows {quoted(one.rows)} lie elsewhere")
     return found

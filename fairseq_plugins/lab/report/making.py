@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from ...errors import InputError
 from ...files import write_text
 from ...messages import named
 from ..results.bertqa import with_ensemble
@@ -60,7 +61,7 @@ def write_report(
 
     Raises:
         FileNotFoundError: there is nothing to report on.
-        ValueError: the baseline is in no experiment.
+        InputError: the baseline is in no experiment.
     """
     page, options = Path(page or Path(root) / "report"), options or ReportOptions()
     page = page.with_name(f"{page.name.removesuffix('.html')}.html")
@@ -68,7 +69,7 @@ def write_report(
     remarks += [fault for one in experiments for fault in one.faults]
     systems = dict.fromkeys(system for one in experiments for system in one.runs.system)
     if options.baseline and options.baseline not in systems:
-        raise ValueError(f"--baseline {options.baseline!r}: choices are {named(systems)}")
+        raise InputError(f"--baseline {options.baseline!r}: choices are {named(systems)}")
     chapters = [_chapter(one, page.parent, options, remarks) for one in experiments]
     several = f"Experiments in {Path(root).resolve().name}"
     title = options.title or (chapters[0].title if len(chapters) == 1 else several)

@@ -13,6 +13,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ...errors import InputError
 from ...evaluation.metrics import LOWER_IS_BETTER
 from ...evaluation.templates import render
 from ...files import write_text
@@ -55,12 +56,12 @@ def write_page(file: str | Path, page: str | Path) -> list[Path]:
         All files that were written, the page first.
 
     Raises:
-        FileNotFoundError, ValueError: see `read_claims` and `make_report`; or a page that is no
+        FileNotFoundError, InputError: see `read_claims` and `make_report`; or a page that is no
             ``.md``, or whose pictures would go through a link. Nothing is written then.
     """
     file, page = Path(file), Path(page)
     if page.suffix != ".md":
-        raise ValueError(f"{page}: a page is a file .md")
+        raise InputError(f"{page}: a page is a file .md")
     refuse_links(page.parent, page.with_suffix(""))
     claims, chapters, drawn = read_claims(file), [], []
     for number, claim in enumerate(claims.claims, 1):
@@ -85,8 +86,8 @@ def _shown(file: Path, asked: Compared, names: Mapping[str, str], picture: Path)
         return _Shown(asked.title, picture)
     try:
         return _compared(asked, rows, names, _Shown(asked.title, picture))
-    except ValueError as error:
-        raise ValueError(f"{file}: comparison {quoted(asked.title)}: {error}") from None
+    except InputError as error:
+        raise InputError(f"{file}: comparison {quoted(asked.title)}: {error}") from None
 
 
 def _compared(asked: Compared, rows: Path, names: Mapping[str, str], nothing: _Shown) -> _Shown:

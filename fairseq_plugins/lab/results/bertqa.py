@@ -11,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 
+from ...errors import InputError
 from ...messages import quoted
 from ..rows import PlacedRow, Row
 from . import squad_answers
@@ -36,7 +37,7 @@ def models_table(found: Sequence[pd.DataFrame], asked: bool = False) -> list[Res
     """Lay the paper's models among runs out, each once; no table if there are none.
 
     Raises:
-        ValueError: there are none, and they are asked for.
+        InputError: there are none, and they are asked for.
     """
     layout, models = special(MODELS, Models), {}
     for run in (run for one in found for run in one.itertuples()):
@@ -53,7 +54,7 @@ def models_table(found: Sequence[pd.DataFrame], asked: bool = False) -> list[Res
             texts += [", ".join(layout.called.get(one, one) for one in changes) or "none", said]
             models[row] = [TableCell(str(text)) for text in texts]
     if asked and not models:
-        raise ValueError(f"table {MODELS!r}: no run is called model1, model2 or model3")
+        raise InputError(f"table {MODELS!r}: no run is called model1, model2 or model3")
     headings = [*words("model"), *map(Heading, ("BS", "GA", "LR"))]
     headings += words("dataset", "arch. changes", "paper")
     rows = [models[row] for row in sorted(models, key=lambda row: [*labels()].index(row.kind))]
@@ -62,13 +63,13 @@ def models_table(found: Sequence[pd.DataFrame], asked: bool = False) -> list[Res
 
 
 def _whole(run: Any, name: str, usual: int) -> int:
-    """Return an option that is a whole number; ValueError names row and option."""
+    """Return an option that is a whole number; InputError names row and option."""
     said = run.options.get(name, usual)
     try:
         return int(said)
     except (TypeError, ValueError, OverflowError):
         told = f"option {name!r}: {quoted(said)} is no whole number"
-        raise ValueError(f"{run.place}: {told}") from None
+        raise InputError(f"{run.place}: {told}") from None
 
 
 def with_ensemble(found: Sequence[pd.DataFrame], folder: str | Path) -> list[pd.DataFrame]:
@@ -79,7 +80,7 @@ def with_ensemble(found: Sequence[pd.DataFrame], folder: str | Path) -> list[pd.
         folder: with the ensemble's ``metrics.json`` on the validation set.
 
     Raises:
-        FileNotFoundError, ValueError: no such metrics, members that are none of the runs, or
+        FileNotFoundError, InputError: no such metrics, members that are none of the runs, or
             another split than the one that they were validated on.
     """
     folder = Path(folder)
@@ -90,11 +91,11 @@ def with_ensemble(found: Sequence[pd.DataFrame], folder: str | Path) -> list[pd.
     listed = about.get("checkpoints")
     for checkpoint in map(str, listed if isinstance(listed, list) else ()):
         if (at := Path(checkpoint).resolve().parent) not in runs:
-            raise ValueError(f"{folder}: {checkpoint} is of none of the runs that are reported")
+            raise InputError(f"{folder}: {checkpoint} is of none of the runs that are reported")
         members.append(runs[at])
     of = str(about.get("of", ""))
     if not members or not of.startswith(f"{members[0].validation} of "):
-        raise ValueError(
+        raise InputError(
             f"{folder} holds no answers of checkpoints to split 'valid', but to {of!r}"
         )
     kinds = [row_of(run).kind for run in members]

@@ -41,7 +41,7 @@ def chosen_at(runs: pd.DataFrame, by: Iterable[Any], metric: str = "") -> dict[A
         metric: that chooses; empty for the one that chose the checkpoints.
 
     Raises:
-        ValueError: a run lacks the metric; names those it has.
+        InputError: a run lacks the metric; names those it has.
     """
     if runs.empty:
         return {}
@@ -85,7 +85,7 @@ def chosen_by_share(runs: pd.DataFrame, shown: Shown) -> dict[tuple[float, str],
     What is shown of the split that chose checkpoints chooses settings as well.
 
     Raises:
-        ValueError: a run lacks a metric.
+        InputError: a run lacks a metric.
     """
     metric = shown.metric if shown.split == runs.validation.iloc[0] else ""
     chosen = chosen_at(runs, zip(runs.fraction, runs.system), metric)
@@ -101,7 +101,7 @@ def seed_scores(runs: pd.DataFrame, shown: Shown, baseline: str) -> dict[str, li
         baseline: the system that comes first of each share; the others as they were read.
 
     Raises:
-        ValueError: a run lacks a metric.
+        InputError: a run lacks a metric.
     """
     order, chosen = [baseline, *runs.sort_index().system], chosen_by_share(runs, shown)
     places = sorted(chosen, key=lambda place: (place[0], order.index(place[1])))

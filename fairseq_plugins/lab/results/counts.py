@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from ...errors import InputError
 from ...evaluation.choices import SENTENCE_METRICS
 from ...evaluation.example_answers import (
     ExampleCounts,
@@ -33,7 +34,7 @@ def counts_of_run(run: Any, shown: Shown) -> ExampleCounts | None:
         shown: metric and split.
 
     Raises:
-        OSError, ValueError: files that cannot be read; names them.
+        OSError, InputError: files that cannot be read; names them.
     """
     if own := kept_counts(run, shown):
         return own
@@ -41,7 +42,7 @@ def counts_of_run(run: Any, shown: Shown) -> ExampleCounts | None:
         placed = PlacedRow(run.place, run.row, run.folder)
         try:
             check_counts(replace(found, split=shown.split), placed)
-        except ValueError:
+        except InputError:
             return None
     return found
 
@@ -75,7 +76,7 @@ def _of_translations(run: Any, metric: str) -> ExampleCounts | None:
         return None
     reference, language = (read_json(about).get(key) for key in ("reference", "language"))
     if not (isinstance(reference, str) and isinstance(language, str)):
-        raise ValueError(f"{about}: keys 'reference' and 'language' have to be texts")
+        raise InputError(f"{about}: keys 'reference' and 'language' have to be texts")
     reference = None if reference.startswith(_OWN) else reference
     if reference and not Path(reference).is_file():
         return None

@@ -44,7 +44,7 @@ def lay_out(
 
     Raises:
         FileNotFoundError: no folder holds a finished run.
-        ValueError: an unknown name, none of the runs stands in a table, or runs that do not go
+        InputError: an unknown name, none of the runs stands in a table, or runs that do not go
             together.
     """
     folders, test = list(map(Path, folders)), test or Significance()
@@ -83,7 +83,7 @@ def makers(
         paper: whether papers' figures stand beside ours.
 
     Yields:
-        The folder of the runs, and what makes the tables: a ValueError if none fits that is asked
+        The folder of the runs, and what makes the tables: an InputError if none fits that is asked
         for.
     """
     if not found:

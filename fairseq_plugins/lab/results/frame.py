@@ -24,6 +24,7 @@ from typing import Any, NamedTuple, TypeVar
 
 import pandas as pd
 
+from ...errors import InputError
 from ...messages import named, quoted
 from ..rows import PlacedRow, Row, counts_of, read_rows
 from ..run_files import AFTER, DESCRIPTION, ROWS
@@ -61,13 +62,13 @@ class Shown(NamedTuple):
         """Return its value in every run.
 
         Raises:
-            ValueError: a run lacks it; names those it has.
+            InputError: a run lacks it; names those it has.
         """
         found = self.found(runs)
         if None in found:
             run = runs.iloc[found.index(None)]
             names = named(sorted(run.row.metrics.get(self.split, {})))
-            raise ValueError(f"{run.folder}: no metric {self.metric!r}; choices: {names}")
+            raise InputError(f"{run.folder}: no metric {self.metric!r}; choices: {names}")
         return [value for value in found if value is not None]
 
 
@@ -75,7 +76,7 @@ def frame_of(rows: Iterable[PlacedRow]) -> pd.DataFrame:
     """Return rows as a frame; see above.
 
     Raises:
-        ValueError: see `counts_of`; or counts of more numbers than a file may have.
+        InputError: see `counts_of`; or counts of more numbers than a file may have.
     """
     lines, numbers = [], 0
     for one in rows:
@@ -83,7 +84,7 @@ def frame_of(rows: Iterable[PlacedRow]) -> pd.DataFrame:
         for counts in lines[-1]["counts"].values():
             numbers += max(counts.counts.table.size, counts.counts.classes**2)
         if numbers > _LARGEST:
-            raise ValueError(f"{one.place}: key 'counts': up to here over {_LARGEST:,} numbers")
+            raise InputError(f"{one.place}: key 'counts': up to here over {_LARGEST:,} numbers")
     return frame(lines)
 
 
@@ -218,7 +219,7 @@ def find_experiments(places: Iterable[str | Path]) -> list[Experiment]:
 
     Raises:
         FileNotFoundError: no place holds a finished run.
-        ValueError: a line that is no row, or another fault.
+        InputError: a line that is no row, or another fault.
     """
     places, found = [Path(place) for place in places], {}
     for place in places:
@@ -229,7 +230,7 @@ def find_experiments(places: Iterable[str | Path]) -> list[Experiment]:
             if not one.is_invented or one.folder == place:
                 found[one.folder] = one
     if faults := [fault for one in found.values() for fault in one.faults]:
-        raise ValueError(faults[0].removeprefix("passed over "))
+        raise InputError(faults[0].removeprefix("passed over "))
     if not any(one.runs.done.any() for one in found.values()):
         raise FileNotFoundError(f"{named(places)}: no finished run")
     return list(found.values())
@@ -239,7 +240,7 @@ def finished_parts(experiments: Iterable[Experiment]) -> list[pd.DataFrame]:
     """Return the finished runs of experiments, part by part.
 
     Raises:
-        ValueError: see `compared`.
+        InputError: see `compared`.
     """
     parts = [runs for one in experiments for runs in one.parts.values()]
     return [compared(runs) for runs in parts if runs.done.any()]
@@ -250,7 +251,7 @@ def read_runs(place: str | Path) -> pd.DataFrame:
 
     Raises:
         FileNotFoundError: there is no finished run.
-        ValueError: a fault, or runs that cannot be compared; see `compared`.
+        InputError: a fault, or runs that cannot be compared; see `compared`.
     """
     found = find_experiments([place])
     return compared(pd.concat([one.runs for one in found], ignore_index=True))
@@ -260,7 +261,7 @@ def compared(runs: pd.DataFrame) -> pd.DataFrame:
     """Return the finished runs, sorted.
 
     Raises:
-        ValueError: they differ in what they should share, or two of them have one setting and
+        InputError: they differ in what they should share, or two of them have one setting and
             seed; names file, line and key.
     """
     done = runs[runs.done.astype(bool)]
@@ -270,10 +271,10 @@ def compared(runs: pd.DataFrame) -> pd.DataFrame:
             if (said := getattr(run, key)) != first[key]:
                 part = f"; name the folder of a part, as {run.root}" * (run.root != first.root)
                 told = f"key {key!r}: {quoted(said)}, of rows before {quoted(first[key])}"
-                raise ValueError(f"{run.place}: {told}{part}")
+                raise InputError(f"{run.place}: {told}{part}")
         other = seen.setdefault((run.setting, run.seed), run)
         if other is not run:  # one of them would not be seen
-            raise ValueError(
+            raise InputError(
                 f"{run.place}: has the setting and seed of {other.place}, of experiment "
                 f"{other.row.experiment!r}, part {other.part!r}: keep them in files of their own"
             )
@@ -295,6 +296,6 @@ def tried(
     try:
         return make()
     except (OSError, ValueError, TypeError, LookupError, OverflowError) as error:
-        known = isinstance(error, (OSError, ValueError))
+        known = isinstance(error, (OSError, InputError))
         faults.append(f"{what}{error if known else repr(error)}")
         return other

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from ...errors import InputError
 from ...evaluation.packed_counts import packed, unpacked
 from ...files import alone_in
 from ...messages import named, quoted
@@ -48,12 +49,12 @@ def keep_rows(folder: Path, file: Path, part: str = "") -> Kept:
 
     Raises:
         OSError: a file cannot be read or written.
-        ValueError: the file is the experiment's own, or its runs cannot be compared with the
+        InputError: the file is the experiment's own, or its runs cannot be compared with the
             experiment's; see also `read_rows`. Nothing is written then.
     """
     source = folder / ROWS
     if file.exists() and file.samefile(source):
-        raise ValueError(f"{file}: the experiment's own rows; name another file to keep them in")
+        raise InputError(f"{file}: the experiment's own rows; name another file to keep them in")
     found = compared(frame_of(_rows_of(source, part)))
     shown, remarks = shown_of(found), []
     with alone_in(file.parent):
@@ -74,9 +75,9 @@ def _rows_of(source: Path, part: str) -> list[PlacedRow]:
     rows = read_rows(source)
     parts = [*dict.fromkeys(one.row.part for one in rows)]
     if part and part not in parts:
-        raise ValueError(f"--part {part!r}: choices are {named(parts)}")
+        raise InputError(f"--part {part!r}: choices are {named(parts)}")
     if not part and len({one.row.dataset for one in rows}) > 1:
-        raise ValueError(f"{source}: of several datasets: choose by --part {' | '.join(parts)}")
+        raise InputError(f"{source}: of several datasets: choose by --part {' | '.join(parts)}")
     found = [one for one in rows if one.row.is_finished and part in ("", one.row.part)]
     if not found:
         raise FileNotFoundError(f"{source}: no finished run")
@@ -87,7 +88,7 @@ def _kept(run: Any, old: Row | None, shown: Shown, remarks: list[str]) -> Row:
     """Return the row of a run with counts of its examples, in the place of an older one."""
     row = run.row
     if old and cut_of(old) and cut_of(row) and cut_of(old) != cut_of(row):
-        raise ValueError(
+        raise InputError(
             f"{run.place}: its words were cut by {quoted(cut_of(row))}, those of the kept row of "
             f"the same setting and seed by {quoted(cut_of(old))}: keep them in files of their own"
         )
@@ -110,7 +111,7 @@ def _counts(run: Any, shown: Shown, remarks: list[str]) -> dict[str, dict[str, A
     try:
         made = packed(found, shown.split)
         check_counts(unpacked(made, run.place), PlacedRow(run.place, run.row, run.folder))
-    except ValueError as error:
+    except InputError as error:
         remarks.append(f"{error}; kept without counts of its predictions")
         return {}
     return {shown.split: {name: value for name, value in made.items() if name != "split"}}

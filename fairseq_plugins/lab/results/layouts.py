@@ -15,6 +15,7 @@ from typing import Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, field_validator, model_validator
 
+from ...errors import InputError
 from ...evaluation.metrics import LOWER_IS_BETTER, NAMES
 from ...messages import named
 from ..plan.yaml_file import read_as, read_yaml
@@ -63,7 +64,7 @@ class Column(Entries):
         for name in metrics.values():
             if name.removeprefix(TUNED) not in _METRICS:
                 choices = named(sorted(_METRICS), most=len(_METRICS))
-                raise ValueError(f"no metric {name!r}; choices: {choices}")
+                raise InputError(f"no metric {name!r}; choices: {choices}")
         return metrics
 
     @property
@@ -119,7 +120,7 @@ class TableLayout(Entries):
         room = sum(len(column.metrics) for column in self.columns)
         for place, row in rows.items():
             if len(row) > room:
-                raise ValueError(f"{place}: {len(row)} figures for {room} metrics")
+                raise InputError(f"{place}: {len(row)} figures for {room} metrics")
         return self
 
     @property
@@ -181,7 +182,7 @@ def layouts() -> dict[str, TableLayout]:
     """Return the layouts of all tables over datasets, by their names.
 
     Raises:
-        ValueError: a wrong file, or a kind that no table calls anything; names file and key.
+        InputError: a wrong file, or a kind that no table calls anything; names file and key.
     """
     found = _read(TableLayout)
     known = [kind for one in found.values() for kind in one.systems]
@@ -190,7 +191,7 @@ def layouts() -> dict[str, TableLayout]:
         for kind in (*one.own, *one.only, *one.sizeless, one.baseline, *printed):
             if kind not in known:
                 path = FOLDER / f"{name}.yaml"
-                raise ValueError(f"{path}: no system {kind!r}; choices: {named(known, len(known))}")
+                raise InputError(f"{path}: no system {kind!r}; choices: {named(known, len(known))}")
     return found
 
 
@@ -215,11 +216,11 @@ def check_names(names: Sequence[str]) -> None:
     """Refuse names that no table has.
 
     Raises:
-        ValueError: names them and the choices.
+        InputError: names them and the choices.
     """
     for name in names:
         if name not in table_names():
-            raise ValueError(f"table {name!r}: choices are {', '.join(table_names())}")
+            raise InputError(f"table {name!r}: choices are {', '.join(table_names())}")
 
 
 def special(name: str, form: type[_Made]) -> _Made:

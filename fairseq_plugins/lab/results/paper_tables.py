@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from ...errors import InputError
 from ...messages import named
 from ..plan.grid import SIZES, variant
 from ..plan.prepare import TRANSLATION
@@ -84,7 +85,7 @@ def paper_tables(
         paper: whether the paper's figures stand beside ours.
 
     Raises:
-        ValueError: no run stands in the layout, or runs that do not go together.
+        InputError: no run stands in the layout, or runs that do not go together.
     """
     tables = []
     for layout in [layouts()[name]] if name else _fitting(found):
@@ -93,7 +94,7 @@ def paper_tables(
             tables.append(_table(shown, blocks, test))
     if not tables:
         there = named(sorted({one.dataset.iloc[0] for one in found}))
-        raise ValueError(f"table {name!r}: none of these runs stands in it; they are on {there}")
+        raise InputError(f"table {name!r}: none of these runs stands in it; they are on {there}")
     return tables
 
 
@@ -145,7 +146,7 @@ def _blocks(layout: TableLayout, found: Sequence[pd.DataFrame]) -> Iterator[_Blo
     """Yield the datasets of a layout that there are; metrics that a run lacks are left out.
 
     Raises:
-        ValueError: runs have none of a dataset's metrics in common.
+        InputError: runs have none of a dataset's metrics in common.
     """
     for column in layout.columns:
         parts = [one for one in found if one.dataset.iloc[0] == column.dataset]
@@ -185,7 +186,7 @@ def _chosen(parts: Sequence[pd.DataFrame]) -> dict[Row, pd.DataFrame]:
             one = runs.iloc[0]
             row = row_of(one)
             if row in chosen:
-                raise ValueError(
+                raise InputError(
                     f"{chosen[row].root.iloc[0]} and {one.root} both hold runs of {row.label} "
                     f"({row.size}) on {one.dataset}: name one of them"
                 )

@@ -11,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 
+from ...errors import InputError
 from ...messages import quoted
 from ..plan.prepare import TRANSLATION
 from .choice import NO_FEATURES, baseline_of, chosen_at, scale_of, shown_of
@@ -50,7 +51,7 @@ def part_table(
         paper: whether the paper's figures stand beside ours.
 
     Raises:
-        ValueError: the table is of translation, or of all of the training data, and no run is.
+        InputError: the table is of translation, or of all of the training data, and no run is.
     """
     scores, rows = list(_scores(found, layout, test, paper)), {}
     for one in scores:
@@ -106,11 +107,11 @@ def label_of(found: pd.DataFrame) -> str:
 def _whole(found: pd.DataFrame) -> pd.DataFrame:
     """Return the runs of translation on all of the training data."""
     if found.dataset.iloc[0] != TRANSLATION:
-        raise ValueError(f"a table of features is of translation, not of {label_of(found)}")
+        raise InputError(f"a table of features is of translation, not of {label_of(found)}")
     whole = found[found.fraction == 1]
     if whole.empty:
         shares = ", ".join(f"{100 * share:g} %" for share in sorted(set(found.fraction)))
-        raise ValueError(
+        raise InputError(
             f"{found.root.iloc[0]}: a table of features is of runs on 100 % of the training data; "
             f"these are on {shares}"
         )
@@ -138,7 +139,7 @@ def _place(run: Any, layout: PartLayout) -> tuple[Any, str]:
     widths = [one.strip() for one in found]
     way = str(run.options.get("feature-combine", _SUM))
     if not all(one.isdecimal() for one in widths):
-        raise ValueError(f"{run.place}: widths of features {quoted(widths)}: no whole numbers")
+        raise InputError(f"{run.place}: widths of features {quoted(widths)}: no whole numbers")
     return (sum(map(int, widths)), way, run.system), ""
 
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import pandas as pd
 
+from ...errors import InputError
 from ...messages import named
 from .choice import plain_of, seed_scores, shown_of
 from .compare import FEWEST, Significance, against
@@ -87,13 +88,13 @@ def make_report(
 
     Raises:
         FileNotFoundError: there is no finished run.
-        ValueError: an unknown metric or system, or runs that cannot be compared.
+        InputError: an unknown metric or system, or runs that cannot be compared.
     """
     found = read_runs(root)
     known = set(found.system)
     for flag, name in (("--baseline", baseline), *(("--systems", name) for name in systems)):
         if name and name not in known:
-            raise ValueError(f"{flag} {name!r}: choices are {named(sorted(known))}")
+            raise InputError(f"{flag} {name!r}: choices are {named(sorted(known))}")
     baseline = baseline or plain_of(found)
     if systems:
         found = found[found.system.isin([baseline, *systems])]

@@ -9,6 +9,7 @@ fairseq's logs, and those at the threshold that is best in hindsight are called 
 import json
 from pathlib import Path
 
+from ...errors import InputError
 from ...evaluation.squad_files import read_json, read_predictions
 from ...files import write_text
 from ...messages import quoted
@@ -38,7 +39,7 @@ def write_rows(rows: Path, examples: Path) -> None:
         examples: the split's ``examples.jsonl`` in the prepared folder.
 
     Raises:
-        FileNotFoundError, ValueError: an answer is missing, or a file is not what it should be.
+        FileNotFoundError, InputError: an answer is missing, or a file is not what it should be.
     """
     answers = read_predictions(folder_of(rows) / ANSWERS)
     lines = []
@@ -48,7 +49,7 @@ def write_rows(rows: Path, examples: Path) -> None:
             texts = None if gold is None else [one["text"] for one in gold]
             row = {"id": name, "answer": answers[name], "gold": texts}
         except (TypeError, KeyError, AttributeError) as error:
-            raise ValueError(
+            raise InputError(
                 f"{examples}, line {number}: no question with an answer ({error!r})"
             ) from None
         lines.append(json.dumps(row, ensure_ascii=False) + "\n")
@@ -59,21 +60,21 @@ def metrics_of(folder: Path) -> dict[str, float]:
     """Return the metrics of answers by our names, as fractions; the threshold as it is.
 
     Raises:
-        FileNotFoundError, ValueError: there is no ``metrics.json``, or it holds none.
+        FileNotFoundError, InputError: there is no ``metrics.json``, or it holds none.
     """
     found = read_json(folder / METRICS)
     if not isinstance(found, dict):
-        raise ValueError(f"{folder / METRICS}: not a JSON object")
+        raise InputError(f"{folder / METRICS}: not a JSON object")
     for name in (*_PERCENT.values(), _THRESHOLD):
         if not isinstance(found.get(name, 0), float | int):
-            raise ValueError(
+            raise InputError(
                 f"{folder / METRICS}: key {name!r}: {quoted(found[name])} is no number"
             )
     metrics = {ours: found[name] / 100 for ours, name in _PERCENT.items() if name in found}
     if _THRESHOLD in found:
         metrics["tuned_threshold"] = float(found[_THRESHOLD])
     if "f1" not in metrics:
-        raise ValueError(f"{folder / METRICS}: no metrics of fairseq-plugins answer")
+        raise InputError(f"{folder / METRICS}: no metrics of fairseq-plugins answer")
     return metrics
 
 

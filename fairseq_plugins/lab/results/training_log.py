@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
+from ...errors import InputError
 from ...messages import named, quoted
 from ..rows import CPU
 from ..safe_files import is_file, read_tail, read_text
@@ -63,12 +64,12 @@ def best(found: list[Validation], metric: str, maximize: bool) -> Validation:
     One whose metric is no number is so only where there is no other.
 
     Raises:
-        ValueError: no validation has the metric; names those there are.
+        InputError: no validation has the metric; names those there are.
     """
     able = [item for item in found if metric in item.metrics]
     if not able:
         names = sorted({name for item in found for name in item.metrics})
-        raise ValueError(f"no validation has {metric!r}; there are {named(names)}")
+        raise InputError(f"no validation has {metric!r}; there are {named(names)}")
     finite = [one for one in able if math.isfinite(one.metrics[metric])]
     sign = 1 if maximize else -1
     return max(finite or able, key=lambda item: (sign * item.metrics[metric], item.updates))
@@ -121,11 +122,11 @@ def updates_so_far(path: Path) -> int:
 
 
 def _number(kind: Callable[[Any], _N], value: Any) -> _N:
-    """Return what a record says as a number; ValueError if it is none."""
+    """Return what a record says as a number; InputError if it is none."""
     try:
         return kind(value)
     except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"{quoted(value)} is no number") from None
+        raise InputError(f"{quoted(value)} is no number") from None
 
 
 def _records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -12,6 +12,7 @@ from typing import Any
 from ...data.manifest import TEXT, Manifest, tool_versions
 from ...data.rows import Rows
 from ...data.text_folders import count_examples
+from ...errors import InputError
 from ...files import sha256, write_bytes
 from ...pretrained.directory import resolve_directory
 from ...pretrained.tokenizer import read_tokenizer_settings
@@ -65,7 +66,7 @@ class ExampleRecipe(Recipe):
         """Set ``vocabulary``, ``settings`` of its tokeniser, and what it is of: ``directory``.
 
         Raises:
-            FileNotFoundError, ValueError: there is no such vocabulary, or it is damaged.
+            FileNotFoundError, InputError: there is no such vocabulary, or it is damaged.
         """
         self.directory = resolve_directory(self.options.pretrained)
         self.settings = read_tokenizer_settings(self.directory)
@@ -170,10 +171,10 @@ class ExampleRecipe(Recipe):
 
 
 def check_sizes(name: str, sentences: Iterable[EncodedSentence]) -> None:
-    """Refuse more words than can be stored; ValueError names the example."""
+    """Refuse more words than can be stored; InputError names the example."""
     for sentence in sentences:
         if len(sentence.words) > MOST_WORDS:
-            raise ValueError(
+            raise InputError(
                 f"{name} has a sentence of {len(sentence.words)} words; {MOST_WORDS} can be stored"
             )
 

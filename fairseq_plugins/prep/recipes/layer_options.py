@@ -6,6 +6,7 @@ from typing import Any
 
 from ...data.inventories import bound_layers
 from ...data.manifest import Manifest
+from ...errors import InputError
 from ...files import sha256
 from ...option_flags import flag_of, option
 from ...syntax.layers import (
@@ -57,7 +58,7 @@ def read_layers(text: str, option: str) -> list[str]:
     """Split the names of layers that an option asks for; ``none`` gives none.
 
     Raises:
-        ValueError: no name, one that is there twice, or an unknown one; with the choices.
+        InputError: no name, one that is there twice, or an unknown one; with the choices.
     """
     try:
         names = split_names(text)
@@ -65,10 +66,10 @@ def read_layers(text: str, option: str) -> list[str]:
             return []
         layers_of(names)
         refuse_targets(names)
-    except ValueError as error:
-        raise ValueError(f"{option} {text!r}: {error}, or {NOTHING}") from None
+    except InputError as error:
+        raise InputError(f"{option} {text!r}: {error}, or {NOTHING}") from None
     if not names:
-        raise ValueError(f"{option} {text!r}: choices are {', '.join(CHOICES)}, or {NOTHING}")
+        raise InputError(f"{option} {text!r}: choices are {', '.join(CHOICES)}, or {NOTHING}")
     return names
 
 
@@ -88,13 +89,13 @@ def given_inventories(options: Any, names: Iterable[str], *, trained: bool) -> d
 
     Raises:
         FileNotFoundError: there is no such folder.
-        ValueError: it lacks a layer; there is neither such a folder nor training text.
+        InputError: it lacks a layer; there is neither such a folder nor training text.
     """
     learnt = [layer.name for layer in layers_of(names) if layer.learnt]
     flag = flag_of("layer_dicts")
     if not options.layer_dicts:
         if learnt and not trained:
-            raise ValueError(
+            raise InputError(
                 f"without training text the values of {', '.join(learnt)} cannot be learnt: give "
                 f"{flag} FOLDER, the folder that the model was trained on"
             )
@@ -102,7 +103,7 @@ def given_inventories(options: Any, names: Iterable[str], *, trained: bool) -> d
     folder = Path(options.layer_dicts)
     manifest = Manifest.load(folder)
     if lacking := [name for name in learnt if name not in manifest.layers]:
-        raise ValueError(f"{flag} {folder} has no {' and no '.join(lacking)}")
+        raise InputError(f"{flag} {folder} has no {' and no '.join(lacking)}")
     return {layer.name: layer for layer in bound_layers(folder, manifest, learnt)}
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ...data.manifest import FILE_NAME, TRANSLATION, Manifest
+from ...errors import InputError
 from ...files import sha256
 from ...option_flags import flag_of
 from ...syntax.layers import layers_of
@@ -31,7 +32,7 @@ def options_of(given: Mapping[str, Any]) -> TranslationOptions:
 
     Raises:
         FileNotFoundError: ``like`` is no prepared folder.
-        ValueError: an option that contradicts it, or no languages.
+        InputError: an option that contradicts it, or no languages.
     """
     given = {name: value for name, value in given.items() if value is not None}
     folder = given.pop("like", None)
@@ -40,13 +41,13 @@ def options_of(given: Mapping[str, Any]) -> TranslationOptions:
         given |= _layers_of(folder, given.pop("layers"), taken)
     for name in given.keys() & taken.keys():
         if not _agree(name, given[name], taken[name]):
-            raise ValueError(
+            raise InputError(
                 f"{flag_of(name)} {given[name]} contradicts --like {folder}, which was prepared "
                 f"with {taken[name]!r}"
             )
     langs = ("source_lang", "target_lang")
     if missing := [flag_of(name) for name in langs if name not in taken | given]:
-        raise ValueError(f"{' and '.join(missing)} must be given, unless --like FOLDER says it")
+        raise InputError(f"{' and '.join(missing)} must be given, unless --like FOLDER says it")
     for name in ("spacy_model", "target_annotator"):
         if folder and taken[name] and name not in given:
             check_recorded(taken[name], Path(folder))
@@ -54,11 +55,11 @@ def options_of(given: Mapping[str, Any]) -> TranslationOptions:
 
 
 def _layers_of(folder: str, text: str, taken: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what ``--layers`` says as older options; ValueError if a folder holds others."""
+    """Return what ``--layers`` says as older options; InputError if a folder holds others."""
     asked = apart(read_layers(text, "--layers"))
     if not all(_agree(name, value, taken[name]) for name, value in asked.items()):
         held = ",".join(Manifest.load(Path(folder)).layers) or NOTHING
-        raise ValueError(
+        raise InputError(
             f"--layers {text} contradicts --like {folder}, which was prepared with {held!r}"
         )
     return asked
@@ -68,11 +69,11 @@ def settings_of(folder: Path) -> dict[str, Any]:
     """Return the options that prepare text as a folder was prepared.
 
     Raises:
-        FileNotFoundError, ValueError: it is no prepared folder of parallel text.
+        FileNotFoundError, InputError: it is no prepared folder of parallel text.
     """
     manifest = Manifest.load(folder, TRANSLATION)
     if not manifest.splits:
-        raise ValueError(f"{folder / FILE_NAME} names no split: nothing was prepared there")
+        raise InputError(f"{folder / FILE_NAME} names no split: nothing was prepared there")
     sides = [manifest.segmentation[name] for name in ("source", "target")]
     found = {name: sides[0][name] for name in SETTINGS}
     found |= {"source_lang": manifest.source_lang, "target_lang": manifest.target_lang}
@@ -86,7 +87,7 @@ def settings_of(folder: Path) -> dict[str, Any]:
     found["spacy_model"] = manifest.options.get("spacy_model") or ""
     kind, model = sides[0]["subwords"], sides[0]["model"]
     if model and kind not in [*SUBWORD_FILES]:
-        raise ValueError(f"{folder / FILE_NAME}: {kind!r} subwords have no model like {model!r}")
+        raise InputError(f"{folder / FILE_NAME}: {kind!r} subwords have no model like {model!r}")
     names = {SUBWORD_FILES[kind]: model} if model else {}
     for side, short in zip(sides, ("src", "tgt")):
         names |= {f"{short}vocab": side["vocabulary"]} if side["vocabulary"] else {}
@@ -111,12 +112,12 @@ def check_given_folders(options: TranslationOptions, annotator_id: str) -> None:
     """Refuse models and dictionaries of a prepared folder that cut its text otherwise.
 
     Raises:
-        ValueError: names file, setting and both values.
+        InputError: names file, setting and both values.
     """
     for name, path in options.given_models().items():
         manifest = _manifest_beside(path)
         for what, theirs, ours in _differences(manifest, options, annotator_id) if manifest else ():
-            raise ValueError(
+            raise InputError(
                 f"{flag_of(name)} {path} is of a folder prepared with {what} {theirs!r}, not "
                 f"{ours!r}: its text would not fit. --like {path.parent} prepares as that folder "
                 "was; to use the file all the same, copy it elsewhere"

@@ -6,6 +6,7 @@ from typing import Any
 
 from ...corpora.own_files import OWN_FILES, check_some, own_files
 from ...data.folder_names import TOKENIZE, WINDOWS
+from ...errors import InputError
 from ...messages import named
 from ...option_flags import check, option
 from ...pretrained.directory import DEFAULT
@@ -30,7 +31,7 @@ class QuestionOptions:
     """Everything that decides the content of a prepared folder.
 
     Raises:
-        ValueError: a value that is none of the choices, or nothing to prepare.
+        InputError: a value that is none of the choices, or nothing to prepare.
     """
 
     destdir: str = option("folder to write the prepared data to, e.g. data-bin/squad2")
@@ -98,18 +99,18 @@ class QuestionOptions:
         self.share = Share.parse(self.shard, merge=self.merge)
         self.annotation_names = annotation_names(self)
         if compared := [name for name in OF_PAIRS if name in self.annotation_names]:
-            raise ValueError(
+            raise InputError(
                 f"--layers {self.annotations}: {compared[0]} compares the words of two sentences, "
                 "not of questions and contexts"
             )
         if given := given_names(self.annotation_names):
-            raise ValueError(f"--layers {self.annotations}: SQuAD files have no {named(given)}")
+            raise InputError(f"--layers {self.annotations}: SQuAD files have no {named(given)}")
         self.tokenize = self.tokenize or ("spacy" if self.annotation_names else "whitespace")
         check(self)
         self.limits.check()
         check_some(self)
         if self.spacy_model and not needs_annotator(self.annotation_names, self.tokenize):
-            raise ValueError(
+            raise InputError(
                 f"--spacy-model has no work to do: --tokenize {self.tokenize} with --layers "
                 f"{self.annotations} needs none"
             )
@@ -124,7 +125,7 @@ class QuestionOptions:
 
         Raises:
             FileNotFoundError: a missing file or folder, or a folder without official files.
-            ValueError: a folder with several files for one split.
+            InputError: a folder with several files for one split.
         """
         found = own_files(self)
         if not self.raw_dir:
@@ -133,7 +134,7 @@ class QuestionOptions:
         for split, names in OFFICIAL.items():
             there = [path for name in names if (path := Path(self.raw_dir) / name).is_file()]
             if len(there) > 1 and split not in found:
-                raise ValueError(
+                raise InputError(
                     f"--raw-dir {self.raw_dir} has {' and '.join(path.name for path in there)}: "
                     f"name the one you mean by --{split}-file"
                 )

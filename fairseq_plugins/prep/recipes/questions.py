@@ -13,6 +13,7 @@ from ...corpora.own_files import log_unread
 from ...corpora.squad import Paragraph, read
 from ...data.folder_names import CONTEXTS, EXAMPLES, MISALIGNED, SPANS, TARGETS, WINDOWS
 from ...data.manifest import Manifest
+from ...errors import InputError
 from ...files import write_text
 from ...messages import quoted
 from ...text.annotators import load_annotator
@@ -91,7 +92,7 @@ class QuestionRecipe(ExampleRecipe):
         """Write the list of answers that could not be placed exactly; refuse empty splits.
 
         Raises:
-            ValueError: all questions of a split were left out.
+            InputError: all questions of a split were left out.
         """
         remarks = []
         for chunk in chunks:
@@ -100,7 +101,7 @@ class QuestionRecipe(ExampleRecipe):
         write_text(folder / MISALIGNED, "".join(remarks))
         for split, counts in manifest.splits.items():
             if not counts["examples"]:
-                raise ValueError(
+                raise InputError(
                     f"{folder}: no question of split {split!r} is left: none of its answers could "
                     "be placed in its context"
                 )
@@ -118,7 +119,7 @@ def scan(
     """Read every file, and refuse what the options do not allow.
 
     Raises:
-        ValueError: see `squad.read` and `check_visible`; an answer that does not stand at its
+        InputError: see `squad.read` and `check_visible`; an answer that does not stand at its
             start, or a question that is too long, where the options say so.
     """
     found = {}
@@ -134,13 +135,13 @@ def scan(
 
 
 def check_starts(paragraph: Paragraph) -> None:
-    """Refuse answers that stand elsewhere; ValueError with place, id, and what stands there."""
+    """Refuse answers that stand elsewhere; InputError with place, id, and what stands there."""
     for place, question in paragraph.named():
         for number, answer in enumerate(question.answers or ()):
             if not answer.stands_in(paragraph.context):
                 start = max(answer.start, 0)
                 there = paragraph.context[start : start + len(answer.text)]
-                raise ValueError(
+                raise InputError(
                     f"{place}: answers[{number}] is {quoted(answer.text)}, but at "
                     f"answer_start {answer.start} the context says {quoted(there)}; "
                     "--on-misalignment repair takes the nearest occurrence, skip passes over it"
@@ -148,11 +149,11 @@ def check_starts(paragraph: Paragraph) -> None:
 
 
 def check_lengths(paragraph: Paragraph, pieces: PieceTokenizer, longest: int) -> None:
-    """Refuse questions of too many wordpieces; ValueError with place, id and length."""
+    """Refuse questions of too many wordpieces; InputError with place, id and length."""
     for place, question in paragraph.named():
         count = len(pieces.encode_text(question.text)[0])
         if count > longest:
-            raise ValueError(
+            raise InputError(
                 f"{place} has {count} wordpieces, and --max-query-length is {longest}; "
                 "--long-questions truncate cuts such questions"
             )

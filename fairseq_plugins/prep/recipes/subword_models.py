@@ -10,6 +10,7 @@ import numpy as np
 
 from ...data.dictionaries import build_dictionary, load_dictionary, token_ids
 from ...data.rows import Rows
+from ...errors import InputError
 from ...files import copy, replacing, write_bytes, write_text
 from ...text import segment
 from ..chunks import Chunk, EncodedChunk
@@ -109,7 +110,7 @@ def _vocabularies(
         counts = segment.subword_counts(segmenter, word_counts(jobs, field))
         kept = {piece: n for piece, n in counts.items() if n >= threshold}
         if not kept:
-            raise ValueError(
+            raise InputError(
                 f"--bpe-vocabulary-threshold {threshold}: no subword of {lang} is that frequent"
             )
         rows = sorted(kept.items(), key=lambda item: (-item[1], item[0]))

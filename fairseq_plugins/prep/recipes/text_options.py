@@ -12,6 +12,7 @@ from ...corpora.readers.options import ReadOptions
 from ...corpora.readers.tables import read_plain
 from ...corpora.readers.tokens import read_tokens
 from ...data.folder_names import CASED, PARSE_TEXT, TOKENIZE, WORD_LABELS
+from ...errors import InputError
 from ...messages import named
 from ...option_flags import add_flags, check, flag_of, option
 from ...pretrained.directory import DEFAULT
@@ -38,7 +39,7 @@ class TextOptions:
     """Everything that decides the content of a prepared folder.
 
     Raises:
-        ValueError: a value that is none of the choices, or nothing to prepare.
+        InputError: a value that is none of the choices, or nothing to prepare.
     """
 
     dataset: str = option(
@@ -141,25 +142,25 @@ class TextOptions:
         self.annotation_names = annotation_names(self)
         self.tokenize = self.tokenize or self._usual_words()
         if not 0 <= self.valid_fraction < 1:
-            raise ValueError(f"--valid-fraction {self.valid_fraction}: must be from 0 to below 1")
+            raise InputError(f"--valid-fraction {self.valid_fraction}: must be from 0 to below 1")
         check_some(self)
         if self.spacy_model and not self.needs_spacy:
-            raise ValueError(f"--spacy-model has no work to do: {self._asked} splits at blanks")
+            raise InputError(f"--spacy-model has no work to do: {self._asked} splits at blanks")
         if self.has_parses and not (self.needs_spacy or given_names(self.annotation_names)):
-            raise ValueError(f"CoNLL-U files have no work to do: {self._asked} needs no parses")
+            raise InputError(f"CoNLL-U files have no work to do: {self._asked} needs no parses")
         if self.wordnet and not self.compares_words:
-            raise ValueError(f"--wordnet has no work to do: {self._asked} has no {PAIRED}")
+            raise InputError(f"--wordnet has no work to do: {self._asked} has no {PAIRED}")
         if self.read.labels and self.source.labels is not None:
-            raise ValueError(
+            raise InputError(
                 f"--labels: {self.dataset} has its own labels, {named(self.source.labels)}"
             )
         self._check_given()
         self._check_parse_text()
         check_words(self)
         if self.read.no_header and self.source.reader is not read_plain:
-            raise ValueError(f"--no-header is for your own tables, not for {self.dataset}")
+            raise InputError(f"--no-header is for your own tables, not for {self.dataset}")
         if self.read.labels and self.source.target == "score":
-            raise ValueError(f"--labels: {self.dataset} has scores and no labels")
+            raise InputError(f"--labels: {self.dataset} has scores and no labels")
 
     def _usual_words(self) -> str:
         """Return the default of ``tokenize``: what annotates raw text knows of its own words."""
@@ -174,15 +175,15 @@ class TextOptions:
     def _check_given(self) -> None:
         """Refuse given layers that come from nowhere, and columns of layers that nobody wants."""
         if self.read.nested_columns and self.source.reader is not read_tokens:
-            raise ValueError(f"--nested-columns is for --dataset tokens, not for {self.dataset}")
+            raise InputError(f"--nested-columns is for --dataset tokens, not for {self.dataset}")
         columns = {f"given.{name}" for name in self.read.value_columns()}
         wanted = {*given_names(self.annotation_names)}
         if columns and self.source.reader is not read_tokens:
-            raise ValueError(f"--layer-columns is for --dataset tokens, not for {self.dataset}")
+            raise InputError(f"--layer-columns is for --dataset tokens, not for {self.dataset}")
         if unread := sorted(columns - wanted):
-            raise ValueError(f"--layer-columns: --layers does not name {named(unread)}")
+            raise InputError(f"--layer-columns: --layers does not name {named(unread)}")
         if not self.has_parses and (lacking := sorted(wanted - columns)):
-            raise ValueError(
+            raise InputError(
                 f"{self._asked}: nothing has the values of {named(lacking)}: give --layer-columns "
                 "(--dataset tokens), or CoNLL-U files with such keys in MISC (--train-conllu …)"
             )
@@ -192,7 +193,7 @@ class TextOptions:
         if self.parse_text == CASED or (self.needs_spacy and not self.has_parses):
             return
         why = "CoNLL-U files are parsed already" if self.has_parses else f"{self._asked} needs none"
-        raise ValueError(f"--parse-text {self.parse_text} has no pipeline to show text to: {why}")
+        raise InputError(f"--parse-text {self.parse_text} has no pipeline to show text to: {why}")
 
     @property
     def _asked(self) -> str:
@@ -228,7 +229,7 @@ class TextOptions:
 
         Raises:
             FileNotFoundError: a missing file.
-            ValueError: more or fewer files than there are splits.
+            InputError: more or fewer files than there are splits.
         """
         if not self.has_parses:
             return {}
@@ -239,7 +240,7 @@ class TextOptions:
             if kind == "valid" and self.valid_fraction:
                 mine, found["valid"] = [], found["train"]
             if len(paths) != len(mine):
-                raise ValueError(
+                raise InputError(
                     f"{flag} names {len(paths)} CoNLL-U file(s), but the splits that need one are "
                     f"{named(mine)}"
                 )
@@ -254,7 +255,7 @@ class TextOptions:
 
         Raises:
             FileNotFoundError: a missing file or folder.
-            ValueError: ``valid_fraction`` where there is a validation file, or none of training.
+            InputError: ``valid_fraction`` where there is a validation file, or none of training.
         """
         found = own_files(self)
         if self.raw_dir and not self.names_all:
@@ -262,7 +263,7 @@ class TextOptions:
         if not self.valid_fraction:
             return found
         if "valid" in found or "train" not in found:
-            raise ValueError(
+            raise InputError(
                 "--valid-fraction takes examples of training for validation, but there is "
                 + (f"a validation file, {found['valid']}" if "valid" in found else "no training")
             )
@@ -288,16 +289,16 @@ class TextOptions:
 
 
 def check_words(options: TextOptions) -> None:
-    """Refuse options of a vocabulary of words that do not go together; ValueError."""
+    """Refuse options of a vocabulary of words that do not go together; InputError."""
     if options.words_from and options.pretrained != DEFAULT:
-        raise ValueError(
+        raise InputError(
             f"--words-from {options.words_from} gives the vocabulary, and so does --pretrained "
             f"{options.pretrained}: give one of them"
         )
     if options.words_from == TRAIN:
         return
     if options.min_count != 1 or options.lowercase:
-        raise ValueError("--min-count and --lowercase are of --words-from train alone")
+        raise InputError("--min-count and --lowercase are of --words-from train alone")
 
 
 def kind_of(split: str) -> str:
@@ -321,14 +322,14 @@ def options_from(flags: Mapping[str, Any]) -> TextOptions:
     """Make the record of parsed flags.
 
     Raises:
-        ValueError, FileNotFoundError: see `TextOptions`, `ReadOptions` and `parse_labels`.
+        InputError, FileNotFoundError: see `TextOptions`, `ReadOptions` and `parse_labels`.
     """
     names, flags = {spec.name for spec in fields(ReadOptions)}, dict(flags)
     named, number = str(flags.pop("annotator", 0)), flags.pop("m2_annotator", 0)
     flags["annotator"] = number or (int(named) if named.isdecimal() else 0)
     if not named.isdecimal():
         if flags.get("spacy_model"):
-            raise ValueError("--annotator says what --spacy-model says: give one of them")
+            raise InputError("--annotator says what --spacy-model says: give one of them")
         flags["spacy_model"] = named
     reading = {name: value for name, value in flags.items() if name in names}
     reading["labels"] = parse_labels(reading.get("labels", ""))
@@ -342,12 +343,12 @@ def annotation_names(options: Any) -> tuple[str, ...]:
     What ``--layers`` says is said by ``annotations`` afterwards.
 
     Raises:
-        ValueError: no known layers, or two options that say which.
+        InputError: no known layers, or two options that say which.
     """
     asked, flag = options.annotations, "--annotations"
     if options.layers is not None:
         if options.annotations != ANNOTATIONS:
-            raise ValueError("--layers says what --annotations says: give --layers alone")
+            raise InputError("--layers says what --annotations says: give --layers alone")
         asked, flag = options.layers, "--layers"
     always = {name for name, layer in LAYERS.items() if layer.standard or layer.derived}
     names = tuple(in_order({*read_layers(asked, flag)} - always))
@@ -359,7 +360,7 @@ def parse_labels(text: str) -> tuple[str, ...]:
     """Read ``"yes,no"``, or a file of one label a line (``labels.txt`` of another folder).
 
     Raises:
-        ValueError: an empty label, or a file that is no UTF-8.
+        InputError: an empty label, or a file that is no UTF-8.
     """
     if not text:
         return ()
@@ -368,5 +369,5 @@ def parse_labels(text: str) -> tuple[str, ...]:
     else:
         found = [label.strip() for label in text.split(",")]
     if not all(found):
-        raise ValueError(f"--labels {text!r}: label {found.index('') + 1} is empty")
+        raise InputError(f"--labels {text!r}: label {found.index('') + 1} is empty")
     return tuple(found)

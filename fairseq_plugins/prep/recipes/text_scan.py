@@ -18,6 +18,7 @@ from ...corpora.conllu_parses import ParseFile, Parses
 from ...corpora.datasets import in_order_of_ids, read_split
 from ...corpora.examples import Example
 from ...corpora.readers.split_file import Respelled, known_label, likeness, log_respelled
+from ...errors import InputError
 from ...messages import named, quoted
 from ...syntax.entity_labels import entity_types
 from ...syntax.layers import OF_PAIRS
@@ -49,13 +50,13 @@ class TextScan:
         """Count an example.
 
         Raises:
-            ValueError: it has another number of sentences than those before, or text that is no
+            InputError: it has another number of sentences than those before, or text that is no
                 Unicode; with file and line.
         """
         for text in (example.id, *example.texts, *labels_of(example)):
             check_characters(text, f"{self.path}:{example.line}")
         if self.sentences not in (0, len(example.texts)):
-            raise ValueError(
+            raise InputError(
                 f"{self.path}:{example.line}: {len(example.texts)} sentences where the file has "
                 f"{self.sentences} before"
             )
@@ -81,7 +82,7 @@ def read_examples(
     """Read the examples of a split, held out ones apart, with their parses if they are given.
 
     Raises:
-        ValueError: see `datasets.read_split` and `conllu_parses.ParseFile`.
+        InputError: see `datasets.read_split` and `conllu_parses.ParseFile`.
     """
     source, read = options.source, options.read
     if not options.valid_fraction or split not in ("train", "valid"):
@@ -125,7 +126,7 @@ def scan_files(options: TextOptions, files: dict[str, Path]) -> dict[str, TextSc
     """Check the content of every file and of its parses; return split -> scan.
 
     Raises:
-        ValueError: bad input, with file and line; files that do not go together.
+        InputError: bad input, with file and line; files that do not go together.
     """
     scans, conllu = {}, options.conllu_files(files)
     with tqdm(desc="check", unit=" examples", unit_scale=True) as bar:
@@ -135,19 +136,19 @@ def scan_files(options: TextOptions, files: dict[str, Path]) -> dict[str, TextSc
                 scan.add(example)
                 bar.update(1)
             if not scan.examples:
-                raise ValueError(
+                raise InputError(
                     f"{path}: --valid-fraction {options.valid_fraction} leaves no example for "
                     f"split {split!r}"
                 )
     first = next(iter(scans.values()))
     for scan in scans.values():
         if scan.sentences != first.sentences:
-            raise ValueError(
+            raise InputError(
                 f"{scan.path} has {scan.sentences} sentences an example, {first.path} "
                 f"{first.sentences}"
             )
     if options.compares_words and first.sentences == 1:
-        raise ValueError(
+        raise InputError(
             f"{first.path} has single sentences: --layers {options.annotations} would compare "
             f"the words of pairs; leave {' and '.join(OF_PAIRS)} out"
         )
@@ -158,14 +159,14 @@ def decide_labels(options: TextOptions, scans: dict[str, TextScan]) -> list[str]
     """Return the labels in id order: the dataset's, the user's, or those found in training.
 
     Raises:
-        ValueError: more labels than a set of classes usually has; a label that training does not
+        InputError: more labels than a set of classes usually has; a label that training does not
             have, with file and line; no label at all.
     """
     if options.source.target == "score":
         return []
     labels = options.source.labels or options.read.labels or _found(options, scans)
     if not labels:
-        raise ValueError(
+        raise InputError(
             f"no split has labels ({named(scans)}): give --labels, e.g. the labels.txt of the "
             "folder that the model was trained on"
         )
@@ -173,7 +174,7 @@ def decide_labels(options: TextOptions, scans: dict[str, TextScan]) -> list[str]
         for label, line in scan.labels.items():
             known = known_label(label, labels)
             if known is None:
-                raise ValueError(
+                raise InputError(
                     f"{scan.path}:{line}: label {quoted(label)} is none of the training set's "
                     f"{named(labels)}; give all of them by --labels"
                 )
@@ -188,7 +189,7 @@ def _found(options: TextOptions, scans: dict[str, TextScan]) -> tuple[str, ...]:
     labels = in_order_of_ids(label for scan in train.values() for label in scan.labels)
     if options.source.target == "classes" and len(labels) > FEW and not options.many_labels:
         paths = " and ".join(str(scan.path) for scan in train.values())
-        raise ValueError(
+        raise InputError(
             f"{paths}: {len(labels):,} different labels in column {options.read.label_column!r}, "
             f"such as {named(map(quoted, labels), 3)}; if they are classes, give --many-labels, "
             "otherwise the right --label-column"

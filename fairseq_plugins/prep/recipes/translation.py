@@ -14,6 +14,7 @@ from ...corpora.parallel_text import CHUNK_LINES, Scan, check_parallel, scan_fil
 from ...data.manifest import CONLLU as GIVEN_BY
 from ...data.manifest import Manifest, tool_versions
 from ...data.rows import Rows, stream_layout
+from ...errors import InputError
 from ...files import sha256
 from ...syntax.layers import COLUMN, TREE, Layer, annotator_line, layers_of
 from ...syntax.tree import NO_WORD
@@ -192,7 +193,7 @@ class TranslationRecipe(engine.Recipe):
             raise RuntimeError(f"{split}: {missing} lines are unaccounted for")
         notes = dict(sorted((name, n) for name, n in writer.notes.items() if n))
         if not lines:
-            raise ValueError(f"{split}: every line was dropped: {notes}")
+            raise InputError(f"{split}: every line was dropped: {notes}")
         self._warn_of_length(split)
         return {
             "lines": lines,
@@ -305,7 +306,7 @@ def check_values(sides: Mapping[str, Scan], options: TranslationOptions) -> None
     """Refuse files of values that have more or fewer than there are words in a line.
 
     Raises:
-        ValueError: with both files and the line.
+        InputError: with both files and the line.
     """
     read = line_reader(options.tokenizer, options.normalizer, options.source_lang)
     for name in value_sides(sides):
@@ -316,7 +317,7 @@ def check_values(sides: Mapping[str, Scan], options: TranslationOptions) -> None
                 continue
             counts = [len(text.split()) for text in (values, read(words))]
             if counts[0] != counts[1]:
-                raise ValueError(
+                raise InputError(
                     f"{other}:{number}: {counts[0]} values for the {counts[1]} words of "
                     f"{source}:{number}"
                 )
@@ -334,7 +335,7 @@ def _check_split(split: str, sides: dict[str, Scan], options: TranslationOptions
         check_parallel(sides[SOURCE], scan, "sentences" if side in CONLLU else "lines")
         if scan.overlong and not split.startswith("train"):
             number, length = scan.overlong
-            raise ValueError(
+            raise InputError(
                 f"{scan.path}:{number}: {length} characters, more than --max-characters "
                 f"{options.max_characters}; {split} lines are never dropped: split the line"
             )

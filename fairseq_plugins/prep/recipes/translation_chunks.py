@@ -13,6 +13,7 @@ from typing import Any
 from ...corpora.conllu import parse_block, read_blocks
 from ...corpora.parallel_text import read_chunk
 from ...data.rows import Rows
+from ...errors import InputError
 from ...syntax.layers import Annotation, Layer, layer_of, layers_of
 from ...syntax.subwords import joined_spans
 from ...text.raw_text import line_reader, overlong_words, unescape
@@ -207,7 +208,7 @@ def _with_values(
     for row, line in zip(kept, lines, strict=True):
         words, own = [unescape(word) for word in line.text.split()], values[row].split()
         if len(own) != len(words):
-            raise ValueError(
+            raise InputError(
                 f"{path}:{number + row}: {len(own)} values for the {len(words)} words of "
                 f"{chunk.source.place(row)}: {' '.join(words)[:80]!r}"
             )
@@ -252,7 +253,7 @@ def _accept(
         return True
     policy = options.on_misalignment
     if policy == "error":
-        raise ValueError(
+        raise InputError(
             f"{chunk.source.place(row)}: {misaligned} {unit} do not match the annotation"
             + (" (its characters are not those of the text)" if failed else "")
             + "; --on-misalignment repair assigns them by character offsets, skip drops the pair"

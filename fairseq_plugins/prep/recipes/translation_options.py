@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from ...errors import InputError
 from ...option_flags import check, flag_of, option
 from ...syntax.layers import (
     OF_PAIRS,
@@ -187,7 +188,7 @@ class TranslationOptions:
         self.target_names = parse_targets(self.target_layers)
         check(self)
         if not (self.trainpref or self.validpref or self.testpref):
-            raise ValueError("nothing to prepare: give --trainpref, --validpref or --testpref")
+            raise InputError("nothing to prepare: give --trainpref, --validpref or --testpref")
         self._check_languages()
         self._check_numbers()
         self._check_models()
@@ -198,23 +199,23 @@ class TranslationOptions:
         given = [self.target_conllu, bool(self.target_annotator)]
         asked = [layer.name for layer in layers_of(self.target_names) if layer.annotated]
         if self.target_names and self.only_source:
-            raise ValueError("--target-layers are of target files: not with --only-source")
+            raise InputError("--target-layers are of target files: not with --only-source")
         if asked and sum(given) != 1:
-            raise ValueError(
+            raise InputError(
                 f"--target-layers {self.target_layers}: {' and '.join(asked)} need "
                 "--target-annotator or --target-conllu, one of the two"
             )
         if not asked and any(given):
-            raise ValueError(
+            raise InputError(
                 "--target-annotator and --target-conllu are for --target-layers such as pos"
             )
 
     def _take_layers(self, layers: str) -> None:
         if self.parse or self.features != FEATURES:
-            raise ValueError("--layers says what --features and --parse say: give --layers alone")
+            raise InputError("--layers says what --features and --parse say: give --layers alone")
         names = read_layers(layers, "--layers")
         if compared := [name for name in names if name in OF_PAIRS]:
-            raise ValueError(f"--layers {layers}: {compared[0]} is of pairs of texts")
+            raise InputError(f"--layers {layers}: {compared[0]} is of pairs of texts")
         self.layers = None  # said by the others now
         for name, value in apart(names).items():
             setattr(self, name, value)
@@ -222,42 +223,42 @@ class TranslationOptions:
     def _check_languages(self) -> None:
         for flag, lang in (("-s", self.source_lang), ("-t", self.target_lang)):
             if not re.fullmatch(r"\w+", lang):
-                raise ValueError(
+                raise InputError(
                     f"{flag} {lang!r}: a language code is letters, digits or _ (fairseq names "
                     "files by it)"
                 )
         if self.source_lang == self.target_lang:
-            raise ValueError(f"source and target language are both {self.source_lang!r}")
+            raise InputError(f"source and target language are both {self.source_lang!r}")
 
     def _check_numbers(self) -> None:
         for name in ("nwordssrc", "nwordstgt"):
             if 0 < getattr(self, name) <= RESERVED:
-                raise ValueError(
+                raise InputError(
                     f"{flag_of(name)} {getattr(self, name)}: fairseq's own {RESERVED} symbols "
                     "count too (-1: keep all)"
                 )
         if self.min_words > self.max_words:
-            raise ValueError(f"--min-words {self.min_words} is above --max-words {self.max_words}")
+            raise InputError(f"--min-words {self.min_words} is above --max-words {self.max_words}")
         if not (self.max_ratio == 0 or self.max_ratio >= 1):
-            raise ValueError(f"--max-ratio {self.max_ratio}: 0 (off) or at least 1")
+            raise InputError(f"--max-ratio {self.max_ratio}: 0 (off) or at least 1")
 
     def _check_models(self) -> None:
         if self.tokenizer == "none" and self.subwords == "none":
-            raise ValueError("--tokenizer none --subwords none leaves whole lines uncut")
+            raise InputError("--tokenizer none --subwords none leaves whole lines uncut")
         for name, kind in SUBWORD_OPTIONS.items():
             if getattr(self, name) and self.subwords != kind:
-                raise ValueError(f"{flag_of(name)} needs --subwords {kind}, not {self.subwords}")
+                raise InputError(f"{flag_of(name)} needs --subwords {kind}, not {self.subwords}")
         if (self.srcvocab or self.tgtvocab) and not self.bpe_codes:
-            raise ValueError("--srcvocab and --tgtvocab limit existing codes: give --bpe-codes")
+            raise InputError("--srcvocab and --tgtvocab limit existing codes: give --bpe-codes")
         if (self.srcvocab or self.tgtvocab) and self.bpe_vocabulary_threshold:
-            raise ValueError("--bpe-vocabulary-threshold makes what --srcvocab gives: not both")
+            raise InputError("--bpe-vocabulary-threshold makes what --srcvocab gives: not both")
         if self.joined_dictionary and self.srcdict and self.tgtdict:
-            raise ValueError("--joined-dictionary takes --srcdict or --tgtdict, not both")
+            raise InputError("--joined-dictionary takes --srcdict or --tgtdict, not both")
         if not self.trainpref:
             self._check_given()
         if self.needs_spacy and not self.spacy_model and self.source_lang != "en":
             asked = [layer.name for layer in layers_of(self.layer_names) if layer.annotated]
-            raise ValueError(
+            raise InputError(
                 f"{' and '.join(asked)} of {self.source_lang!r} need --spacy-model or --conllu "
                 "(the bundled pipeline is English)"
             )
@@ -274,9 +275,9 @@ class TranslationOptions:
             needed["--sentencepiece-model"] = self.sentencepiece_model
         missing = [flag for flag, value in needed.items() if not value]
         if missing:
-            raise ValueError(f"without --trainpref these are needed: {', '.join(missing)}")
+            raise InputError(f"without --trainpref these are needed: {', '.join(missing)}")
         if self.bpe_vocabulary_threshold:
-            raise ValueError("--bpe-vocabulary-threshold counts subwords: it needs --trainpref")
+            raise InputError("--bpe-vocabulary-threshold counts subwords: it needs --trainpref")
 
     @property
     def needs_spacy(self) -> bool:
@@ -303,7 +304,7 @@ class TranslationOptions:
         ):
             for k, prefix in enumerate(value.split(",") if value else []):
                 if not prefix.strip():
-                    raise ValueError(f"--{split}pref {value!r}: a prefix is empty")
+                    raise InputError(f"--{split}pref {value!r}: a prefix is empty")
                 found[f"{split}{k or ''}"] = Path(prefix.strip())
         return found
 

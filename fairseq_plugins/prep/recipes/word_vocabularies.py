@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ...data.manifest import TEXT, Manifest, load_vocabulary
+from ...errors import InputError
 from ...pretrained.vocabulary import Vocabulary
 from ...text.word_vocabulary import (
     SPECIALS,
@@ -27,10 +28,10 @@ def own_words(options: TextOptions, path: Path | None) -> Found:
     """Return the tokeniser's settings and the words of the training examples.
 
     Raises:
-        ValueError: there is no training file, no word, or bad input, with file and line.
+        InputError: there is no training file, no word, or bad input, with file and line.
     """
     if path is None:
-        raise ValueError(
+        raise InputError(
             "--words-from train: there is no training file; give the folder that the model was "
             "trained on in place of 'train'"
         )
@@ -46,12 +47,12 @@ def words_of(folder: Path) -> Found:
     """Return the tokeniser's settings and the words of a prepared folder, or of a bundle.
 
     Raises:
-        FileNotFoundError, ValueError: it is no such folder, or has no words of its own.
+        FileNotFoundError, InputError: it is no such folder, or has no words of its own.
     """
     manifest = Manifest.load(folder, TEXT)
     vocabulary = load_vocabulary(folder, manifest)
     if not is_of_words(vocabulary):
-        raise ValueError(
+        raise InputError(
             f"--words-from {folder}: it was not prepared with --words-from; give --pretrained "
             "with the encoder that it was prepared for"
         )

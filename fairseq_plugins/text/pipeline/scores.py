@@ -14,6 +14,7 @@ from typing import Any
 from spacy.language import Language
 from spacy.tokens import Doc
 
+from ...errors import InputError
 from ...syntax.layers import ordered_feats
 from ...syntax.subwords import Span
 from .treebank import TreeSentence, lowered, owners, token_spans
@@ -98,7 +99,7 @@ def score_tokens(
     """Score tags on other tokens: ``given`` ones, or those the pipeline finds in the raw text.
 
     Raises:
-        ValueError: the tokens do not spell their sentence.
+        InputError: the tokens do not spell their sentence.
     """
     tags, exact = [], []
     texts = (sentence.text for sentence in sentences)
@@ -107,7 +108,7 @@ def score_tokens(
         tokens = [token for token in doc if not token.is_space]
         spans = token_spans([token.text for token in tokens], sentence.text)
         if spans is None:
-            raise ValueError(f"{name}: the tokens do not spell {sentence.text!r}")
+            raise InputError(f"{name}: the tokens do not spell {sentence.text!r}")
         found = [token.pos_ for token in tokens]
         right = compare_tags(found, spans, sentence)
         gold = set(sentence.spans)

@@ -35,6 +35,7 @@ from spacy.util import fix_random_seed, load_model_from_config, registry, resolv
 from spacy.vocab import Vocab
 from thinc.api import Config
 
+from ...errors import InputError
 from ...files import write_text
 from ...language_codes import base_code
 from ...messages import named
@@ -83,7 +84,7 @@ def given_layers(sentences: Sequence[TreeSentence], wanted: str = "") -> list[st
     """Return what a pipeline can learn of a treebank: all there is, or what is wanted.
 
     Raises:
-        ValueError: something that is wanted and not there, or unknown; with the choices.
+        InputError: something that is wanted and not there, or unknown; with the choices.
     """
     there = [
         name
@@ -92,7 +93,7 @@ def given_layers(sentences: Sequence[TreeSentence], wanted: str = "") -> list[st
     ]
     names = [name.strip() for name in wanted.split(",")] if wanted else there
     if unknown := [name for name in names if name not in there]:
-        raise ValueError(f"--layers {wanted}: the treebank has no {named(unknown)}, but {there}")
+        raise InputError(f"--layers {wanted}: the treebank has no {named(unknown)}, but {there}")
     return ["pos", *(name for name in there if name in names and name != "pos")]
 
 
@@ -190,7 +191,7 @@ def complete(args: Namespace) -> Namespace:
 
     Raises:
         FileNotFoundError: the treebank lacks a split.
-        ValueError: its language or licence is not known.
+        InputError: its language or licence is not known.
     """
     folder = args.ud_dir
     found = {
@@ -203,7 +204,7 @@ def complete(args: Namespace) -> Namespace:
     unsaid = (("lang", "language", "de"), ("license", "licence", "'CC BY-SA 4.0'"))
     for name, what, example in unsaid:
         if not found[name]:
-            raise ValueError(
+            raise InputError(
                 f"{folder}: no file says its {what}: give --{name}, for example {example}"
             )
     return Namespace(**{**vars(args), **found})
@@ -214,10 +215,10 @@ def train(args: Namespace) -> None:
 
     Raises:
         FileNotFoundError: the treebank lacks a split.
-        ValueError: ``--output`` holds something else than a pipeline, or a split is malformed.
+        InputError: ``--output`` holds something else than a pipeline, or a split is malformed.
     """
     if args.output.exists() and not (args.output / "meta.json").is_file():
-        raise ValueError(
+        raise InputError(
             f"--output {args.output}: exists and is no pipeline; give another directory"
         )
     args = complete(args)
@@ -335,13 +336,13 @@ def evaluate(test: Path, out: Path) -> dict[str, float]:
 
     Raises:
         FileNotFoundError: there is no pipeline.
-        ValueError: by the names of its files the treebank is of another language.
+        InputError: by the names of its files the treebank is of another language.
     """
     if not (out / "meta.json").is_file():
         raise FileNotFoundError(f"{out}: no spaCy pipeline (no meta.json)")
     nlp, language = spacy.load(out), language_of(test.parent)
     if language and spacy_language(language) != nlp.lang:
-        raise ValueError(f"{test}: is of language {language!r}, and {out} of {nlp.lang!r}")
+        raise InputError(f"{test}: is of language {language!r}, and {out} of {nlp.lang!r}")
     found = scores.score(nlp, list(read_conllu(test)), moses_of(str(nlp.lang)))
     found["size_mb"] = size_megabytes(out)
     write_card(out, found, test.name)

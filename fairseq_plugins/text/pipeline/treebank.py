@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from ...corpora.conllu import Row, checked_rows, heads_of, read_blocks
+from ...errors import InputError
 from ...syntax.subwords import Span, locate_words
 from ...text_reading import numbered_lines, read_lines
 
@@ -76,7 +77,7 @@ def read_conllu(path: Path) -> Iterator[TreeSentence]:
     """Yield the sentences of a CoNLL-U file.
 
     Raises:
-        ValueError: a malformed line or sentence, named by file and line.
+        InputError: a malformed line or sentence, named by file and line.
     """
     for block in read_blocks(numbered_lines(path)):
         texts = [line.removeprefix(TEXT) for _, line in block if line.startswith(TEXT)]
@@ -106,7 +107,7 @@ def _sentence(
         spaces += [False] * (len(parts) - 1) + ["SpaceAfter=No" not in token[9]]
         spelt += surface
     if squeeze(text) != spelt:
-        raise ValueError(f"{where}: the tokens do not spell the text {text!r}")
+        raise InputError(f"{where}: the tokens do not spell the text {text!r}")
     return TreeSentence(
         text=text,
         words=tuple(row[1] for row in rows),

@@ -4,6 +4,7 @@ from argparse import Namespace
 from pathlib import Path
 from typing import Any
 
+from ...errors import InputError
 from ...files import write_bytes
 from ...text_reading import read_text
 from .treebank import split_file
@@ -17,7 +18,7 @@ def train(args: Namespace) -> None:
     Raises:
         FileNotFoundError: the treebank lacks a split.
         ImportError: ufal.udpipe is not installed.
-        ValueError: a file is no CoNLL-U, ``--output`` is there or a folder, or the training failed.
+        InputError: a file is no CoNLL-U, ``--output`` is there or a folder, or the training failed.
     """
     import ufal.udpipe
 
@@ -27,7 +28,7 @@ def train(args: Namespace) -> None:
         said = (
             "is a folder; give the name of a file" if args.output.is_dir() else "is there already"
         )
-        raise ValueError(f"--output {args.output}: {said}")
+        raise InputError(f"--output {args.output}: {said}")
     held_out = args.dev or (None if args.train else split_file(args.ud_dir, "dev"))
     sentences = read(library, args.train or split_file(args.ud_dir, "train"))
     heldout = read(library, held_out) if held_out else library.Sentences()
@@ -35,13 +36,13 @@ def train(args: Namespace) -> None:
     options = (args.tokenizer, args.tagger, args.parser)
     model = library.Trainer.train(METHOD, sentences, heldout, *options, error)
     if error.occurred() or not model:
-        raise ValueError(f"UDPipe could not be trained: {error.message}")
+        raise InputError(f"UDPipe could not be trained: {error.message}")
     write_bytes(args.output, model)
     print(f"saved {args.output}: {len(model) / 1e6:.2f} MB")
 
 
 def read(library: Any, path: Path) -> Any:
-    """Read all sentences of a CoNLL-U file; ValueError names a file that is none."""
+    """Read all sentences of a CoNLL-U file; InputError names a file that is none."""
     found, error = library.Sentences(), library.ProcessingError()
     reader = library.InputFormat.newConlluInputFormat()
     reader.setText(read_text(path))
@@ -50,5 +51,5 @@ def read(library: Any, path: Path) -> Any:
         found.push_back(sentence)
         sentence = library.Sentence()
     if error.occurred() or not len(found):
-        raise ValueError(f"{path} is no CoNLL-U: {error.message or 'it holds no sentence'}")
+        raise InputError(f"{path} is no CoNLL-U: {error.message or 'it holds no sentence'}")
     return found
