@@ -33,6 +33,19 @@ def test_few_functions_are_long() -> None:
     assert len(long) <= MOST_LONG, long
 
 
+def test_what_a_user_did_wrong_is_no_plain_value_error() -> None:
+    plain = [
+        f"{path}:{node.lineno}"
+        for path, tree in MODULES.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Raise)
+        and isinstance(node.exc, ast.Call)
+        and isinstance(node.exc.func, ast.Name)
+        and node.exc.func.id == "ValueError"
+    ]
+    assert [place for place in plain if "/nn/" not in place] == []
+
+
 def test_the_overview_is_short_and_names_every_room() -> None:
     assert len(OVERVIEW.splitlines()) <= 150
     assert [room for room in ROOMS if f"{room}/" not in OVERVIEW] == []

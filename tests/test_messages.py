@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairseq_plugins.cli import command
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.messages import (
     LONGEST,
     MOST,
@@ -107,7 +108,7 @@ def test_nothing_in_a_message_acts_on_a_terminal(capsys) -> None:
         assert plain(text, breaks=True).count("\n") == text.count("\n")
 
         def fail(text=text) -> None:
-            raise ValueError(text)
+            raise InputError(text)
 
         assert command.run(fail) == 1
         record = logging.LogRecord("fairseq_plugins.data", 30, "", 1, "x %s", (text,), None)

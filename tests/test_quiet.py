@@ -44,7 +44,8 @@ def caught(work) -> Exception:
 )
 def test_an_error_of_the_input_follows_from_its_class(work, reason):
     error = caught(work)
-    assert (told := quiet.input_error(error)) is None if reason is None else told.startswith(reason)
+    told = quiet.input_error(error)
+    assert told is None if reason is None else told.startswith(reason)
     if not isinstance(error, OSError) or error.errno is None:
         text = "".join(traceback.format_exception(error))
         wrapped = f"\n\n-- Process 1 terminated with the error:\n{text}\n"

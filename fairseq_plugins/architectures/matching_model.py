@@ -24,7 +24,7 @@ from ..nn.word_inputs import WordInputs, WordMatcher
 from ..pretrained.vocabulary import Vocabulary
 from ..syntax.layers import Layer
 from .matching_options import BIMPM, CAFE, ESIM, TRANSFORMER, MatchingOptions, needs_of
-from .model_parts import counted, infusion, log_counts, size
+from .model_parts import counted, fitting, infusion, log_counts, size
 
 Features = Optional[FeatureInfusion]
 TARGETS = ("classes", "score")
@@ -45,6 +45,7 @@ class PairModel(nn.Module):
         InputError: options or a vocabulary that do not fit together.
     """
 
+    @fitting()
     def __init__(
         self, args: MatchingOptions, vocabulary: Vocabulary, layers: Sequence[Layer]
     ) -> None:

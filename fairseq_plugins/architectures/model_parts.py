@@ -1,16 +1,29 @@
 """What every model of text has: embedded features, and a count of its parameters."""
 
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, Optional
 
 from torch import nn
 
+from ..errors import InputError
 from ..nn.infusion import FeatureInfusion
 from ..nn.starts import own_start
 from ..syntax.layers import Layer
 
 logger = logging.getLogger(__name__)
+
+
+@contextmanager
+def fitting() -> Iterator[None]:
+    """Raise as an `InputError` what the parts of a model refuse of a user's options."""
+    try:
+        yield
+    except InputError:
+        raise
+    except ValueError as error:
+        raise InputError(str(error)) from error
 
 
 def infusion(

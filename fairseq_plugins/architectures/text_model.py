@@ -23,7 +23,7 @@ from ..syntax.subwords import is_sign
 from . import bert_plan, syntax_plan
 from .bert_options import BertOptions
 from .entity_options import ENTITIES, entity_reader
-from .model_parts import counted, infusion, log_counts, size
+from .model_parts import counted, fitting, infusion, log_counts, size
 from .options import read_features
 from .semantic_options import semantics
 from .span_options import SPANS, span_reader
@@ -48,6 +48,7 @@ class TextModel(nn.Module):
         InputError: options or a vocabulary that do not fit together.
     """
 
+    @fitting()
     def __init__(self, args: BertOptions, vocabulary: Vocabulary, layers: Sequence[Layer]) -> None:
         super().__init__()
         needs = syntax_plan.needs_of(args)

@@ -17,6 +17,8 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from ..errors import InputError
+
 LEVELS = 127
 ONEDNN = "onednn"
 FAST = (
@@ -60,10 +62,10 @@ class QuantizedLinear(nn.Module):
         """Map (N, I) to (N, O).
 
         Raises:
-            ValueError: an input that is no number, which would decide how all are rounded.
+            InputError: an input that is no number, which would decide how all are rounded.
         """
         if not rows.sum().isfinite():
-            raise ValueError("the model computes what is no number: 8 bits cannot hold that")
+            raise InputError("the model computes what is no number: 8 bits cannot hold that")
         packed = self._packed
         if packed is None:
             packed = self._packed = self._pack()

@@ -353,7 +353,7 @@ def test_a_way_by_model_and_a_way_by_command_mix(options) -> None:
 
 def test_a_model_that_is_none_of_ours_is_told_of_commands(options) -> None:
     def refuse(step, options):
-        raise ValueError(f"{step.checkpoint} holds no such model")
+        raise InputError(f"{step.checkpoint} holds no such model")
 
     with pytest.raises(InputError, match=r"--forward: .*no such model; .*--forward-command"):
         augment(options, refuse)

@@ -35,7 +35,7 @@ def test_status_is_the_number_that_the_work_returns(result, status, capsys) -> N
 @pytest.mark.parametrize(
     ("error", "line"),
     [
-        (ValueError("a.txt, line 3: 'x' is no number"), "a.txt, line 3: 'x' is no number"),
+        (InputError("a.txt, line 3: 'x' is no number"), "a.txt, line 3: 'x' is no number"),
         (FileNotFoundError("a.txt: no such file"), "a.txt: no such file"),
         (FileNotFoundError(errno.ENOENT, "No such file", "a.txt"), "a.txt: No such file"),
         (OSError(errno.ENOSPC, "No space left"), "there: No space left"),
@@ -122,7 +122,7 @@ def test_ensembles_of_folders_with_signs_in_their_names_are_there(tmp_path, monk
 @pytest.mark.parametrize("name", ["run", "train"])
 def test_raw_data_need_not_be_there_for_a_dry_run(name, monkeypatch) -> None:
     def selected(args):
-        raise ValueError("planned")
+        raise InputError("planned")
 
     monkeypatch.setattr(experiment, "selected", selected)
     monkeypatch.setattr("signal.signal", lambda *_: None)

@@ -11,7 +11,6 @@ from host_waits import HostWaits, without_autocast
 from trees import on_an_accelerator
 
 from benchmarks.gpu.cases import CASES, TINY, Case
-from fairseq_plugins.errors import InputError
 from fairseq_plugins.nn import entity_spans
 from fairseq_plugins.nn.heads import LabelHead
 from fairseq_plugins.nn.matching import Pair
@@ -77,7 +76,7 @@ def test_what_is_known_of_another_batch_is_refused(known):
     name, change = OF_ANOTHER[known]
     trial = ALL[name].trial(TINY)
     value = trial.sample["net_input"]["known"][known]
-    with pytest.raises(InputError, match="is of another"):
+    with pytest.raises(ValueError, match="is of another"):
         with_known(trial, known, change(value)).loss()
 
 
@@ -85,7 +84,7 @@ def test_what_is_known_of_another_batch_is_refused(known):
 def test_an_accelerator_refuses_what_is_known_of_other_rows(name, known):
     trial = ALL[name].trial(TINY).to("meta")
     value = trial.sample["net_input"]["known"][known]
-    with HostWaits() as waits, pytest.raises(InputError, match="is of another"):
+    with HostWaits() as waits, pytest.raises(ValueError, match="is of another"):
         with_known(trial, known, value[1:]).loss()
     assert waits.found == []
 

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from fairseq_plugins.errors import InputError
 from fairseq_plugins.prep import workers
 from fairseq_plugins.prep.workers import JOBS_AHEAD, run_jobs
 
@@ -90,7 +89,7 @@ def test_few_jobs_are_under_way_at_a_time(tmp_path, monkeypatch) -> None:
 def test_error_of_a_job_comes_in_its_turn(count) -> None:
     results = run(fail_late, range(6), count)
     assert [next(results), next(results)] == [0, 1]
-    with pytest.raises(InputError, match="job 2"):
+    with pytest.raises(ValueError, match="job 2"):
         next(results)
 
 

@@ -16,6 +16,7 @@ from pathlib import Path
 import pytest
 import uvicorn
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.inference.question_answering import BrokenModel
 from fairseq_plugins.service.app import Service, make_app
 from fairseq_plugins.service.batching import Batcher
@@ -44,7 +45,7 @@ class Model:
             if item == "wait":
                 assert self.go.wait(LONG)
             if item == "bad":
-                raise ValueError("texts[0] is bad")
+                raise InputError("texts[0] is bad")
             if item == "broken":
                 raise RuntimeError("secret")
             if item == "untrained":

@@ -302,7 +302,7 @@ def test_a_text_that_is_refused_is_not_annotated() -> None:
 
     def check_length(texts, subwords, name):
         if subwords + texts + 1 > inputs.limit:
-            raise ValueError(f"{name} is long")
+            raise InputError(f"{name} is long")
 
     seen = []
     inputs = SimpleNamespace(limit=12, check_length=check_length, take=lambda *_: None)
