@@ -8,7 +8,7 @@ evaluates as Python. Whoever wants more gives it on the command line.
 from argparse import Action
 from collections.abc import Iterable, Mapping
 from functools import cache
-from typing import Any
+from typing import Any, NoReturn
 
 from ... import registration as registered
 from ...errors import InputError
@@ -150,33 +150,30 @@ def check_options(options: Options, kinds: Kinds, *, is_open: bool = False) -> O
     return options
 
 
-def check_training(options: Mapping[str, Any]) -> None:
-    """Refuse options of a training that ``fairseq-train`` does not have, or whose model cannot be.
+def check_training(options: Options) -> None:
+    """Refuse options of a training by fairseq-train's own parser, and those of no possible model.
 
-    Args:
-        options: they say which architecture and so on is trained. Those of an architecture that
-            nothing registered are not looked at.
+    Those of an architecture that nothing registered are not looked at.
     """
     registered.register()
     from fairseq.models import ARCH_MODEL_REGISTRY
-    from fairseq.options import get_training_parser
-    from fairseq.registry import REGISTRIES
-    from fairseq.tasks import TASK_REGISTRY
+    from fairseq.options import get_training_parser, parse_args_and_arch
 
     if (model := ARCH_MODEL_REGISTRY.get(options.get("arch"))) is None:
         return
-    chosen: list[Any] = [model, TASK_REGISTRY.get(options.get("task", ""))]
-    for name, group in REGISTRIES.items():
-        registry: Any = group["registry"]
-        chosen.append(registry.get(options.get(name.replace("_", "-"), group["default"])))
-    parsers = [get_training_parser(), *(registered.parser_of_class(one) for one in chosen if one)]
-    known = {name for parser in parsers for name in parser._option_string_actions}
-    for flag in [f"--{name}" for name in options if f"--{name}" not in known]:
-        near = like(flag, known)
+    parser: Any = get_training_parser()
+    parser.error = _refuse
+    _, unknown = parse_args_and_arch(parser, [".", *command_line(options)], parse_known=True)
+    for flag in (word for word in unknown if word.startswith("--")):
+        near = like(flag, parser._option_string_actions)
         hint = f" (like it: {near})" if near else ""
         raise InputError(f"{flag}: fairseq-train has no such option here{hint}")
     if check := getattr(model, "check_options", None):  # models of text, of this project
         check({key.replace("-", "_"): value for key, value in options.items()})
+
+
+def _refuse(message: str) -> NoReturn:
+    raise ValueError(f"fairseq-train: {message}")
 
 
 def command_line(options: Options) -> list[str]:
