@@ -6,7 +6,7 @@
 #   RAW=DIR PRETRAINED=BERT bash examples/bertqa_squad/run.sh table2 [the same options]
 #   RAW=DIR PRETRAINED=BERT_LARGE bash examples/bertqa_squad/run.sh table3 [the same options]
 #
-# NAME        table1, table2, table3, or files of configs/; demo is a small invented corpus
+# NAME        table2, table3, or files of configs/; demo is a small invented corpus
 # RAW         folder with train-v2.0.json and dev-v2.0.json, and with train_35.json and train_50.json of
 #             augment questions where systems are trained on them (minilm, large, table3); not
 #             needed for what has been prepared before

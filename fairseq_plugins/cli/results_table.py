@@ -3,7 +3,6 @@
     fairseq-plugins results table runs/sla_table1 --output runs/sla_table1/tables
     fairseq-plugins results table runs/cola runs/rte runs/wnut17 --layout sla1
     fairseq-plugins results table runs/multi30k_en_de_table1 --layout fractions settings
-    fairseq-plugins results table runs/bertqa_large --ensemble runs/bertqa_large/answers
 
 For every system, a table shows the setting that is best on the validation set: mean and standard
 deviation over seeds, an arrow where the system is better or worse than the baseline with p < 0.05,
@@ -22,11 +21,8 @@ READ = ("folders",)
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     add("folders", nargs="+", type=Path, metavar="RUNS", help="folders of experiments, or of runs")
-    several = {"nargs": "+", "default": ()}
     names = f"tables: {' | '.join(table_names())} (default: the experiment's, or all that fit)"
-    add("--layout", **several, metavar="TABLE", help=names)
-    answers = "folders that `answer` wrote for ensembles of runs (default: those of the experiment)"
-    add("--ensemble", **several, metavar="DIR", help=answers)
+    add("--layout", nargs="+", default=(), metavar="TABLE", help=names)
     tests = "Welch's t-test over seeds, or paired bootstrap over examples"
     add("--test", default="seeds", choices=("seeds", "examples"), help=tests)
     add("--samples", type=int, default=1000, help="number of bootstrap resamples")
@@ -43,8 +39,7 @@ def run(args: argparse.Namespace) -> None:
     from ..lab.results.experiment_tables import lay_out
 
     test = Significance(args.test, args.samples, args.seed)
-    own = {"ensembles": args.ensemble, "test": test, "paper": not args.no_paper}
-    texts, table = lay_out(args.folders, args.layout, **own)
+    texts, table = lay_out(args.folders, args.layout, test=test, paper=not args.no_paper)
     text = "\n".join(texts)
     if args.output:
         write_text(f"{args.output}.md", text)

@@ -44,10 +44,8 @@ class Setting(NamedTuple):
 
     @property
     def values(self) -> str:
-        """The learning rate and whatever else was chosen; of an ensemble what it is."""
+        """The learning rate and whatever else was chosen."""
         made = [f"{name} {value}" for name, value in self.choice]
-        if math.isnan(self.learning_rate):
-            return ", ".join(made)
         length = f"{self.updates:,} updates" if self.updates else f"{self.epochs} epochs"
         share = [] if self.fraction == 1 else [f"{self.fraction * 100:g} % of the data"]
         return ", ".join([f"lr {self.learning_rate:g}", length, *share, *made])

@@ -20,8 +20,6 @@ from fairseq_plugins.lab.execution.experiment import Plan
 from fairseq_plugins.lab.execution.run import RunError
 from fairseq_plugins.lab.plan.experiment_file import PlannedPart, read_experiment
 from fairseq_plugins.lab.plan.grid import Grid
-from fairseq_plugins.lab.results.bertqa import with_ensemble
-from fairseq_plugins.lab.results.frame import find_experiments, read_runs
 
 pytestmark = pytest.mark.slow
 
@@ -155,15 +153,8 @@ def test_questions_maps_and_ensemble_of_coattention(tmp_path) -> None:
     figure = {"coattention.png", "coattention.svg"}
     assert made == {f"coattention_{kind}": figure for kind in kinds}
     assert "BERT Large, Model 1, Ensemble" in (root / "after/questions/errors.html").read_text()
-    (one,) = with_ensemble([read_runs(root / "squad")], root / "after" / "ensemble")
-    assert one.system.iloc[-1] == "ensemble_tiny"
     logs = [(root / "after" / f"coattention_{kind}" / "log").read_text() for kind in kinds]
     assert ["gold: none" in log for log in logs] == [False, True]
-    (root / "experiment.json").write_text(
-        json.dumps({"parts": [{"name": "squad", "folder": "squad"}], "tables": []})
-    )
-    (found,) = find_experiments([root])
-    assert list(found.ensembles()) == [root / "after" / "ensemble"]
 
 
 def test_attention_and_examples_of_translation(folder, model, plain, tmp_path) -> None:

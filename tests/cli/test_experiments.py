@@ -7,7 +7,6 @@ import json
 import numpy as np
 import pytest
 from cli.shims import run
-from lab.finished_questions import with_three_models
 from lab.finished_runs import finish
 from lab.translated_runs import translated
 from prepared_text import examples, prepare
@@ -113,23 +112,6 @@ def test_table_is_printed_and_left_in_files(run_here, tmp_path):
     assert "none of these runs stands in it; they are on cola" in done.err
 
 
-def test_bertqas_models_and_their_ensemble_are_in_the_tables(run_here, tmp_path):
-    together = with_three_models(tmp_path / "squad")
-    done = run_here(TABLE, tmp_path / "squad", "--ensemble", together, "--output", tmp_path / "all")
-    assert done.out == (tmp_path / "all.md").read_text()
-    first, second = done.out.index("Table 1)"), done.out.index("Table 3)")
-    assert first < second
-    assert "| Ensemble | 3.00M | **81.00** (1 seed · +11.00 · paper 81.09) |" in done.out
-    assert "ensemble_large" not in (tmp_path / "all.csv").read_text()
-    assert "Ensemble" in (tmp_path / "all.csv").read_text()
-    models = run_here(TABLE, tmp_path / "squad", "--layout", "bertqa1").out
-    assert models.startswith("**BERTQA's models")
-    assert "Table 3" not in models
-    (tmp_path / "none").mkdir()
-    done = run(TABLE, tmp_path / "squad", "--ensemble", tmp_path / "none", fails=True)
-    assert (done.code, done.err.count("\n")) == (1, 1)
-
-
 def test_errors_are_one_line(run_here, grid, tmp_path):
     path = tmp_path / "toy.yaml"
     done = run_here(RUNNER, path, "--data", tmp_path / "none", fails=True)
@@ -165,15 +147,6 @@ def test_an_experiment_is_laid_out_as_its_file_asks(run_here, tmp_path):
     assert "Table 1" in run_here(TABLE, tmp_path / "table" / "cola").out  # what fits, unasked
 
 
-def test_an_ensemble_that_a_step_left_is_found(run_here, tmp_path):
-    together = with_three_models(tmp_path / "table3" / "squad", home=tmp_path / "table3")
-    after = tmp_path / "table3" / "after" / "ensemble"
-    after.parent.mkdir()
-    together.rename(after)
-    describe(tmp_path / "table3", "squad", tables=["bertqa1", "bertqa3"])
-    assert "| Ensemble |" in run_here(TABLE, tmp_path / "table3").out
-
-
 def test_shares_of_the_data_are_laid_out_and_left_as_csv(run_here, tmp_path):
     for share in (0.1, 1.0):
         translated(tmp_path / "wmt14_mine", "baseline", 10 * share, fraction=share)
@@ -186,4 +159,4 @@ def test_shares_of_the_data_are_laid_out_and_left_as_csv(run_here, tmp_path):
     assert sum(",28.94," in line for line in lines) == 1
     done = run_here(TABLE, tmp_path / "wmt14_mine", "--layout", "shares", fails=True)
     assert (done.code, done.err.count("\n")) == (1, 1)
-    assert "choices are bertqa1, sla1" in done.err
+    assert "choices are sla1" in done.err

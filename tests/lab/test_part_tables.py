@@ -216,9 +216,8 @@ def test_all_that_fits_is_laid_out_unasked(tmp_path):
 @pytest.mark.parametrize(
     ("name", "message"),
     [
-        ("sla9", "'sla9': choices are bertqa1, sla1"),
+        ("sla9", "'sla9': choices are sla1"),
         ("features", "a table of features is of translation, not of rte"),
-        ("bertqa1", "no run is called model1"),
     ],
 )
 def test_unknown_and_unfitting_tables_are_refused(tmp_path, name, message):

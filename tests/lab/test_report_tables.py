@@ -7,11 +7,10 @@ import statistics
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from lab.finished_questions import with_three_models
 from lab.finished_runs import finish
-from lab.report_runs import PLAIN, SLA, describe, experiment, part_of
+from lab.report_runs import PLAIN, SLA, experiment, part_of
 
-from fairseq_plugins.lab.report.making import ReportOptions, comparison_tables, tables_of
+from fairseq_plugins.lab.report.making import ReportOptions, all_tables, comparison_tables
 from fairseq_plugins.lab.results.choice import chosen_finished
 from fairseq_plugins.lab.results.compare import Significance
 from fairseq_plugins.lab.results.frame import read_experiments, read_runs
@@ -49,7 +48,7 @@ def test_the_papers_figures_can_be_left_out(tmp_path, paper):
     part_of(tmp_path / "cola", "cola", "mcc", BASE)
     (one,) = read_experiments(tmp_path)[0]
     found = [read_runs(tmp_path)]
-    table = tables_of(one, found, ReportOptions(paper=paper), [])[0]
+    table = all_tables(one, found, ReportOptions(paper=paper), [])[0]
     assert any("paper" in cell.detail for row in table.rows for cell in row) == paper
 
 
@@ -58,7 +57,7 @@ def test_one_seed_a_side_is_tested_over_examples(tmp_path):
     part_of(tmp_path / "sst2", "sst2", "accuracy", scores)
     (one,) = read_experiments(tmp_path)[0]
     found = [read_runs(tmp_path)]
-    table = tables_of(one, found, ReportOptions(samples=20), [])[0]
+    table = all_tables(one, found, ReportOptions(samples=20), [])[0]
     assert "bootstrap over examples (20 samples" in table.caption
     assert " · p " in column_of(table, "SST-2")["+ SLA"].detail
 
@@ -146,22 +145,6 @@ def test_a_table_that_nobody_knows_is_a_remark(tmp_path):
     (root / "experiment.json").write_text(text.replace('"sla1"', '"sla1", "tabel9"'))
     (one,) = read_experiments(root)[0]
     found = [read_runs(root / name) for name in one.parts]
-    tables = tables_of(one, found, ReportOptions(samples=20), remarks)
+    tables = all_tables(one, found, ReportOptions(samples=20), remarks)
     assert any("tabel9" in remark for remark in remarks)
     assert tables
-
-
-def test_an_ensemble_that_a_step_left_stands_in_its_table(tmp_path):
-    folder = with_three_models(tmp_path)
-    describe(tmp_path, (".",), [], tables=["bertqa1", "bertqa3"])
-    options, remarks = ReportOptions(samples=20), []
-    titles = []
-    for place in (folder, tmp_path / "after" / "together"):
-        place.parent.mkdir(exist_ok=True)
-        folder = folder.rename(place)
-        (one,) = read_experiments(tmp_path)[0]
-        models, table, *_ = tables_of(one, [read_runs(tmp_path)], options, remarks)
-        titles.append([row[0].text for row in table.rows])
-        assert any(cell.text == "no LSTM" for row in models.rows for cell in row)
-    assert [title for title in titles[1] if title not in titles[0]] == ["Ensemble"]
-    assert remarks == []

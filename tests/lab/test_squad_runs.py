@@ -9,9 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from lab.filled_tables import OVER_SEEDS, cells, column, named, parts_of, table_of, tables_of
-from lab.finished_questions import answered, with_three_models
-from lab.report_runs import lines_of, write_lines
+from lab.filled_tables import cells, column, table_of, tables_of
+from lab.finished_questions import answered
 
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.evaluation.example_answers import example_counts, read_answers
@@ -23,9 +22,6 @@ from fairseq_plugins.lab.plan.grid import Grid, read_grid
 from fairseq_plugins.lab.plan.prepared_data import PreparedData, read_folders, read_prepared
 from fairseq_plugins.lab.plan.recipes import settings, total_updates, train_options
 from fairseq_plugins.lab.results import squad_answers
-from fairseq_plugins.lab.results.bertqa import models_table, with_ensemble
-from fairseq_plugins.lab.results.experiment_tables import lay_out
-from fairseq_plugins.lab.results.paper_tables import paper_tables
 
 MANIFEST = {
     "dataset": "squad",
@@ -220,57 +216,6 @@ def test_table_3_compares_models_trained_on_other_data(tmp_path):
     found = column(table, "SQuAD (F1)")["Model 1"]
     assert found == "90.50 ± 0.50 ↑ (3 seeds · +10.00 · p < 0.001 · paper 82.08)"
     assert "Table 3)" in table.title  # no system of Table 2 ran
-
-
-def test_table_1_says_what_the_models_are(tmp_path):
-    with_three_models(tmp_path)
-    (table,) = models_table(parts_of([tmp_path]))
-    models = table.records()
-    assert [model["model"] for model in models] == [f"Model {k} (large)" for k in (1, 2, 3)]
-    told = {(model["BS"], model["GA"], model["LR"], model["dataset"]) for model in models}
-    assert told == {("6", "3", "1.5e-05", "squad2_35")}
-    assert [model["arch. changes"] for model in models] == ["none", "no LSTM", "none"]
-    assert len(lay_out([tmp_path], ["bertqa1"])[1].splitlines()) == 4
-
-
-def test_an_option_that_is_no_number_is_named(tmp_path):
-    with_three_models(tmp_path)
-    lines = lines_of(tmp_path)
-    for one in lines:
-        one["options"]["update-freq"] = [3]
-    write_lines(tmp_path, lines)
-    with pytest.raises(InputError, match=r"rows.jsonl:\d: option 'update-freq': \[3\] is no whole"):
-        models_table(parts_of([tmp_path]))
-
-
-def test_the_ensemble_stands_in_table_3_beside_the_papers(tmp_path):
-    folder = with_three_models(tmp_path)
-    found = with_ensemble(parts_of([tmp_path]), folder)
-    (table,) = paper_tables(found, "bertqa3", OVER_SEEDS)
-    assert named(table) == ["BERT", "Model 1", "Model 2", "Model 3", "Ensemble"]
-    assert column(table, "SQuAD (F1)")["Ensemble"] == "83.00 (1 seed · +3.00 · paper 83.42)"
-    assert column(table, "parameters")["Ensemble"] == "3.00M"
-    said = "Ensemble of model1_large, model2_large, model3_large, rule paper"
-    assert said in table.notes[-1]
-
-
-def test_an_ensemble_of_other_runs_or_of_another_split_is_refused(tmp_path):
-    folder = with_three_models(tmp_path)
-    found, path = parts_of([tmp_path]), folder / "metrics.json"
-    metrics = json.loads(path.read_text())
-    path.write_text(json.dumps({**metrics, "of": "dev.json"}))
-    with pytest.raises(InputError, match="together holds no answers .*'dev.json'"):
-        with_ensemble(found, folder)
-    path.write_text(json.dumps({**metrics, "checkpoints": ["elsewhere/checkpoint_best.pt"]}))
-    with pytest.raises(InputError, match="elsewhere.* is of none of the runs"):
-        with_ensemble(found, folder)
-    for wrong, told in (({"f1": [1]}, "key 'f1'"), ({"checkpoints": 3}, "no answers")):
-        path.write_text(json.dumps(metrics | wrong))
-        with pytest.raises(InputError, match=told):
-            with_ensemble(found, folder)
-    path.unlink()
-    with pytest.raises(FileNotFoundError, match="metrics.json"):
-        with_ensemble(found, folder)
 
 
 def test_answers_are_made_up_for_without_training(run, monkeypatch):

@@ -173,7 +173,7 @@ def check_training(options: Options) -> None:
 
 
 def _refuse(message: str) -> NoReturn:
-    raise ValueError(f"fairseq-train: {message}")
+    raise InputError(f"fairseq-train: {message}")
 
 
 def command_line(options: Options) -> list[str]:

@@ -15,10 +15,9 @@ import pandas as pd
 from ...errors import InputError
 from ...files import write_text
 from ...messages import named
-from ..results.bertqa import with_ensemble
 from ..results.choice import plain_of, shown_of
 from ..results.compare import EXAMPLES, SEEDS, Significance, against
-from ..results.experiment_tables import makers
+from ..results.experiment_tables import LEFT_OUT, tables_of
 from ..results.frame import Experiment, Shown, compared, read_experiments, tried
 from ..results.layouts import table_names
 from ..results.part_tables import label_of
@@ -88,7 +87,7 @@ def _chapter(
         what = f"{runs.root.iloc[0]}: in no table that compares systems: "
         one = tried(partial(compared, runs), remarks, None, what) if runs.done.any() else None
         found |= {name: one} if one is not None else {}
-    tables = tables_of(experiment, list(found.values()), options, remarks)
+    tables = all_tables(experiment, list(found.values()), options, remarks)
     figures = [
         figure
         for name, runs in experiment.parts.items()
@@ -104,13 +103,13 @@ def _chapter(
     )
 
 
-def tables_of(
+def all_tables(
     experiment: Experiment,
     found: Sequence[pd.DataFrame],
     options: ReportOptions,
     remarks: list[str],
 ) -> list[ResultTable]:
-    """Return all tables of an experiment.
+    """Return all tables of an experiment, those of every page behind those that it asks for.
 
     Args:
         experiment: its runs.
@@ -122,23 +121,17 @@ def tables_of(
     for name in wanted:
         if name not in table_names():
             remarks.append(f"{experiment.folder}: no table is called {name!r}")
-    left_out = ": a table is left out: "
-    for folder in experiment.ensembles():
-        found = tried(partial(with_ensemble, found, folder), remarks, found, f"{folder}{left_out}")
     several = any(one.duplicated(["root", "setting"]).any() for one in found)
     test = drawn if several else replace(drawn, over=EXAMPLES)
     paper = options.paper and not experiment.is_invented
-    shown: list[ResultTable] = []
-    for root, make in makers(found, wanted, test, paper=paper):
-        shown += tried(make, remarks, [], f"{root}{left_out}")
-    shown = [remarked(table, experiment.runs) for table in shown]
+    shown = tables_of(found, wanted, test, paper=paper, faults=remarks)
     for name, runs in experiment.parts.items():
         is_folded, title = len(experiment.parts) > _SHORT, f"{name}: every setting"
         make = partial(every_setting, title, runs, is_folded=is_folded)
-        shown += tried(make, remarks, [], f"{runs.root.iloc[0]}{left_out}")
+        shown += tried(make, remarks, [], f"{runs.root.iloc[0]}{LEFT_OUT}")
     for one in found:
         make = partial(comparison_tables, one, options.baseline, drawn)
-        shown += tried(make, remarks, [], f"{one.root.iloc[0]}{left_out}")
+        shown += tried(make, remarks, [], f"{one.root.iloc[0]}{LEFT_OUT}")
     return shown
 
 

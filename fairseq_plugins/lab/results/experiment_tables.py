@@ -1,7 +1,7 @@
 """All tables of runs, by the names that experiment files and the command of tables give them.
 
-Those of papers lay systems of several datasets out, `bertqa1` says what models are, and the others
-are of one dataset each; `settings` has every setting of every system.
+Those of papers lay systems of several datasets out, and the others are of one dataset each;
+`settings` has every setting of every system.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -12,33 +12,30 @@ from pathlib import Path
 import pandas as pd
 
 from ..plan.prepare import TRANSLATION
-from .bertqa import models_table, with_ensemble
 from .compare import EITHER, EXAMPLES, Significance
-from .frame import find_experiments, finished_parts
-from .layouts import MODELS, SETTINGS, SHARE, check_names, layouts, part_layouts
+from .frame import find_experiments, finished_parts, tried
+from .layouts import SETTINGS, SHARE, check_names, layouts, part_layouts
 from .paper_tables import paper_tables
 from .part_tables import part_table
 from .remarks import remarked
 from .setting_tables import every_setting
 from .tables import ResultTable, format_table, to_csv
 
-Maker = Callable[[], Sequence[ResultTable]]
+LEFT_OUT = ": a table is left out: "
 
 
 def lay_out(
     folders: Sequence[str | Path],
     names: Sequence[str] = (),
     *,
-    ensembles: Sequence[str | Path] = (),
     test: Significance | None = None,
     paper: bool = True,
 ) -> tuple[list[str], str]:
-    """Return tables as Markdown texts, and their scores, or else the first of them, as CSV.
+    """Return tables as Markdown texts, and their scores as CSV.
 
     Args:
         folders: of experiments or of runs.
         names: of the tables; empty for those that the experiments ask for, or all that fit.
-        ensembles: folders of answers of several of the runs; empty for those that steps left.
         test: of differences; None for the usual one.
         paper: whether papers' figures stand beside ours; never where all corpora are invented.
 
@@ -47,50 +44,54 @@ def lay_out(
         InputError: an unknown name, none of the runs stands in a table, or runs that do not go
             together.
     """
-    folders, test = list(map(Path, folders)), test or Significance()
+    folders = list(map(Path, folders))
     check_names(names)
     experiments = find_experiments(folders)
     own = [one for one in experiments if one.folder in folders and one.facts]
     names = names or list(dict.fromkeys(name for one in own for name in one.tables))
     check_names(names)
-    found = finished_parts(experiments)
-    for folder in ensembles or [folder for one in own for folder in one.ensembles()]:
-        found = with_ensemble(found, folder)
     paper = paper and not all(one.is_invented for one in experiments)
-    shown = pd.concat(found)
-    made = (table for _, make in makers(found, names, test, paper=paper) for table in make())
-    tables = [remarked(table, shown) for table in made]
+    tables = tables_of(finished_parts(experiments), names, test or Significance(), paper=paper)
     if SETTINGS in names or not (tables or names):
         parts = (part for one in experiments for part in one.parts.items())
         tables += [table for part in parts for table in every_setting(*part)]
     scores = [line for one in tables for line in one.scores]
-    return list(map(format_table, tables)), to_csv(scores or tables[0].records())
+    return list(map(format_table, tables)), to_csv(scores)
 
 
-def makers(
+def tables_of(
     found: Sequence[pd.DataFrame],
     names: Sequence[str],
     test: Significance,
     *,
     paper: bool = True,
-) -> Iterator[tuple[Path, Maker]]:
-    """Yield what makes the tables that are asked for, or, if none is, all that fit.
+    faults: list[str] | None = None,
+) -> list[ResultTable]:
+    """Return the tables that are asked for, or, if none is, all that fit.
 
     Args:
-        found: the runs.
+        found: finished runs, part by part.
         names: of the tables; all that are made from finished runs alone.
         test: of differences; in tables of one dataset it may turn to examples.
         paper: whether papers' figures stand beside ours.
+        faults: why a table cannot be made is added, a line each; None if that is an error.
 
-    Yields:
-        The folder of the runs, and what makes the tables: an InputError if none fits that is asked
-        for.
+    Raises:
+        InputError: no table fits that is asked for.
     """
+    tables: list[ResultTable] = []
+    for root, make in _makers(found, names, test, paper=paper):
+        tables += tried(make, faults, [], f"{root}{LEFT_OUT}")
+    return [remarked(table, pd.concat(found)) for table in tables]
+
+
+def _makers(
+    found: Sequence[pd.DataFrame], names: Sequence[str], test: Significance, *, paper: bool
+) -> Iterator[tuple[Path, Callable[[], Sequence[ResultTable]]]]:
+    """Yield the folder of runs, and what makes their tables; see `tables_of`."""
     if not found:
         return
     root, papers = found[0].root.iloc[0], [name for name in names if name in layouts()]
-    if not names or MODELS in names:
-        yield root, partial(models_table, found, asked=bool(names))
     if not names and any(one.dataset.iloc[0] != TRANSLATION for one in found):
         papers = [""]
     for name in papers:

@@ -16,7 +16,7 @@ tables refuse them (`find_experiments`, `read_runs`).
 """
 
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -27,9 +27,8 @@ import pandas as pd
 from ...errors import InputError
 from ...messages import named, quoted
 from ..rows import PlacedRow, Row, counts_of, read_rows
-from ..run_files import AFTER, DESCRIPTION, ROWS
-from ..safe_files import files_below, inner_folders, is_below, is_file, read_json
-from .squad_answers import METRICS
+from ..run_files import DESCRIPTION, ROWS
+from ..safe_files import inner_folders, is_below, is_file, read_json
 
 logger = logging.getLogger(__name__)
 
@@ -168,14 +167,6 @@ class Experiment:
                     found[folder] = updates if isinstance(updates, int) else 0
         return found
 
-    def ensembles(self) -> Iterator[Path]:
-        """Yield the folders in which later steps left the answers of several runs together."""
-        after = self.folder / AFTER
-        for path in files_below(after) if is_below(self.folder, after) else ():
-            if path.name == METRICS:
-                about = tried(partial(read_json, path), [], {})
-                yield from [path.parent] if about.get("ensemble") else []
-
 
 def read_experiments(place: str | Path) -> tuple[list[Experiment], list[str]]:
     """Read a file of rows, the folder of an experiment or of a part, or a folder of experiments.
@@ -283,19 +274,21 @@ def compared(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def tried(
-    make: Callable[[], _Made], faults: list[str], other: _Made, what: str = "passed over "
+    make: Callable[[], _Made], faults: list[str] | None, other: _Made, what: str = "passed over "
 ) -> _Made:
     """Return what can be made of files; of broken ones something else, with a line in `faults`.
 
     Args:
         make: makes it.
-        faults: why it could not be made is added.
+        faults: why it could not be made is added; None if that is an error.
         other: what stands in its place.
         what: how the line begins, before the reason.
     """
     try:
         return make()
     except (OSError, ValueError, TypeError, LookupError, OverflowError) as error:
+        if faults is None:
+            raise
         known = isinstance(error, (OSError, InputError))
         faults.append(f"{what}{error if known else repr(error)}")
         return other

@@ -23,7 +23,7 @@ from .squad_answers import TUNED
 
 FOLDER = Path(__file__).parent / "layouts"
 PLAIN = "bert_plain"
-MODELS, SETTINGS = "bertqa1", "settings"  # tables that are no layouts of scores
+SETTINGS = "settings"  # table that is no layout
 UP, DOWN = "↑", "↓"
 SIGNIFICANT = 0.05  # largest p-value behind an arrow
 SHARE = "share"
@@ -209,7 +209,7 @@ def sizeless() -> frozenset[str]:
 
 def table_names() -> list[str]:
     """Return the names of all tables, in their order."""
-    return [MODELS, *layouts(), *part_layouts(), SETTINGS]
+    return [*layouts(), *part_layouts(), SETTINGS]
 
 
 def check_names(names: Sequence[str]) -> None:

@@ -86,11 +86,6 @@ class ResultTable:
     scores: tuple[dict[str, Any], ...] = ()
     told: tuple[str, ...] = ()
 
-    def records(self) -> list[dict[str, str]]:
-        """Return its rows: name of the column -> text."""
-        names = [heading.text for heading in self.headings]
-        return [dict(zip(names, (cell.text for cell in row))) for row in self.rows]
-
 
 def called(metric: str) -> str:
     """Return what a metric is called in prose."""
