@@ -163,8 +163,9 @@ def check_training(options: Options) -> None:
         return
     parser: Any = get_training_parser()
     parser.error = _refuse
-    _, unknown = parse_args_and_arch(parser, [".", *command_line(options)], parse_known=True)
-    for flag in (word for word in unknown if word.startswith("--")):
+    words = [".", *command_line(options)]
+    found: Any = parse_args_and_arch(parser, words, parse_known=True)  # and what is unknown
+    for flag in (word for word in found[1] if word.startswith("--")):
         near = like(flag, parser._option_string_actions)
         hint = f" (like it: {near})" if near else ""
         raise InputError(f"{flag}: fairseq-train has no such option here{hint}")
