@@ -35,7 +35,8 @@ from onnxruntime.quantization import QuantType, quantize_dynamic
 from torch import Tensor
 
 from fairseq_plugins import load
-from fairseq_plugins.data.manifest import TEXT, Manifest
+from fairseq_plugins.data.manifests import read_manifest
+from fairseq_plugins.data.text_manifest import TextManifest
 from fairseq_plugins.inference.answer_files import answer_files
 from fairseq_plugins.inference.export import export_checkpoint
 from fairseq_plugins.inference.options import ANSWERING, AnswerOptions, PredictionOptions
@@ -126,7 +127,7 @@ def points(folder: Path, data: str, metric: str, split: str) -> str:
         how: dict[str, Any] = {"data": data, "split": split, "cpu": True, "int8": name == "int8"}
         made = folder / name
         made.mkdir()
-        if Manifest.load(Path(data), TEXT).task == ANSWERING:
+        if read_manifest(Path(data), TextManifest).task == ANSWERING:
             answer_files(AnswerOptions(path=f"{folder / 'bundle'}", output_dir=f"{made}", **how))
             found[name] = json.loads((made / "metrics.json").read_text())[metric]
         else:

@@ -15,8 +15,8 @@ from fairseq_cli import train as fairseq_train
 from omegaconf import OmegaConf
 
 from fairseq_plugins.data.dictionaries import token_ids
-from fairseq_plugins.data.manifest import Manifest
 from fairseq_plugins.data.streams import stream_prefix, write_stream
+from fairseq_plugins.data.translation_manifest import TranslationManifest
 from fairseq_plugins.models._config import SyntaxTransformerConfig
 from fairseq_plugins.models.syntax_transformer import SyntaxTransformerModel
 from fairseq_plugins.syntax.casing import casing_of, lowered
@@ -176,10 +176,16 @@ def prepare(
         counts[split] = {"lines": len(part), "tokens": dict.fromkeys(streams, 0)}
     plain = {"tokenizer": "pretokenized", "normalizer": "none", "subwords": "none"}
     segmentation = {side: {**plain, "model": None, "vocabulary": None} for side in SIDES}
-    made = (list(features), segmentation, dict(annotator), counts)
-    targets = ["truecase"] if truecase else []
-    manifest = Manifest("en", "de", *made, heads=parse, target_features=targets)
-    manifest.save(folder)
+    TranslationManifest(
+        source_lang="en",
+        target_lang="de",
+        features=list(features),
+        segmentation=segmentation,
+        annotator=dict(annotator),
+        splits=counts,
+        heads=parse,
+        target_features=["truecase"] if truecase else [],
+    ).save(folder)
     return folder
 
 

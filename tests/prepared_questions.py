@@ -15,8 +15,8 @@ from typing import Any
 import prepared_text
 from prepared_text import ANNOTATOR, IDS, VOCABULARY, encode, pieces_of, sentence
 
-from fairseq_plugins.data.manifest import TEXT, Manifest
 from fairseq_plugins.data.streams import write_stream
+from fairseq_plugins.data.text_manifest import TextManifest
 
 WINDOWS = {"max_positions": 40, "doc_stride": 10, "max_query_length": 12}
 
@@ -106,8 +106,7 @@ def prepare(
     (folder / "vocab.txt").write_text("".join(f"{piece}\n" for piece in VOCABULARY))
     (folder / "misaligned.jsonl").write_text("")
     counts = {name: _write(folder / name, part, annotations) for name, part in splits.items()}
-    Manifest(
-        kind=TEXT,
+    TextManifest(
         **{
             "dataset": "toy",
             "task": "extractive_qa",

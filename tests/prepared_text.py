@@ -25,8 +25,9 @@ from omegaconf import OmegaConf
 
 from fairseq_plugins.corpora.examples import Example
 from fairseq_plugins.data.dictionaries import ClosedDictionary
-from fairseq_plugins.data.manifest import TEXT, Manifest
+from fairseq_plugins.data.manifests import read_manifest
 from fairseq_plugins.data.streams import write_stream
+from fairseq_plugins.data.text_manifest import TextManifest
 from fairseq_plugins.models._bert_config import BertConfig
 from fairseq_plugins.pretrained.vocabulary import Vocabulary
 from fairseq_plugins.syntax.layers import LAYERS
@@ -177,8 +178,7 @@ def prepare(
     }
     first = next(part for part in splits.values())[0]
     target = "word_labels" if kind in ("entities", "errors") else kind
-    Manifest(
-        kind=TEXT,
+    TextManifest(
         **{
             "dataset": "toy",
             "task": "sequence_labeling" if target == "word_labels" else "text_classification",
@@ -242,7 +242,7 @@ def _stream(prefix: Path, name: str, rows: Sequence[Sequence[int]], ids: int) ->
 
 def make_task(folder: Path, **given: Any) -> Any:
     """Set up the task that a folder is for."""
-    name = Manifest.load(folder, TEXT).task
+    name = read_manifest(folder, TextManifest).task
     return setup_task(OmegaConf.create({"_name": name, "data": str(folder), **TASK, **given}))
 
 
@@ -268,7 +268,7 @@ def batches(task: Any, split: str, **limits: Any) -> list[dict[str, Any]]:
 
 def arguments(folder: Path, save_dir: Path, *more: str) -> list[str]:
     """Return a command line of fairseq-train for a folder, with small defaults."""
-    task = Manifest.load(folder, TEXT).task
+    task = read_manifest(folder, TextManifest).task
     fixed = f"{folder} --task {task} --criterion {task} --arch bert_plain_tiny --pretrained none"
     fixed += f" --save-dir {save_dir} --cpu --optimizer adam --lr 0.003 --num-workers 0"
     fixed += " --log-interval 1000 --no-progress-bar"

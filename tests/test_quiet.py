@@ -15,7 +15,7 @@ import pytest
 from torch.multiprocessing.spawn import ProcessRaisedException
 
 from fairseq_plugins import quiet
-from fairseq_plugins.data.manifest import Manifest
+from fairseq_plugins.data.manifests import read_manifest
 from fairseq_plugins.nn.attention import check_heads
 from fairseq_plugins.syntax.layers import parse_features
 
@@ -33,7 +33,7 @@ def caught(work) -> Exception:
 @pytest.mark.parametrize(
     ("work", "reason"),
     [
-        (lambda: Manifest.load(Path("/nowhere/at/all")), "/nowhere/at/all: no such folder"),
+        (lambda: read_manifest(Path("/nowhere/at/all")), "/nowhere/at/all: no such folder"),
         (lambda: open("/nowhere/at/all"), "/nowhere/at/all: No such file or directory"),
         (lambda: parse_features("made_up"), "unknown layer 'made_up'"),
         (lambda: json.loads("{"), None),

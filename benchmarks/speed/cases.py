@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 
-from fairseq_plugins.data.manifest import Manifest
+from fairseq_plugins.data.manifests import read_manifest
 
 from . import text, translation
 from .turns import Setting
@@ -31,7 +31,7 @@ class Kind:
     def takes(self, batches: str) -> bool:
         """Whether these batches are for such work."""
         if Path(batches).is_dir():
-            return Manifest.load(Path(batches)).task == self.task
+            return read_manifest(Path(batches)).task == self.task
         return re.fullmatch(self.form, batches) is not None
 
 

@@ -16,7 +16,7 @@ from fairseq.tasks.translation import TranslationTask
 from fairseq.trainer import Trainer
 
 from benchmarks.gpu.batches import KNOWN, dictionary, parallel_sample
-from fairseq_plugins.data.manifest import Manifest
+from fairseq_plugins.data.manifests import read_manifest
 from fairseq_plugins.models import SyntaxTransformerModel
 from fairseq_plugins.registration import register
 
@@ -49,7 +49,7 @@ def configuration(setting: Setting, *, stock: bool) -> Any:
     """Read options as fairseq-train does."""
     register()
     drawn = setting.batches == RANDOM
-    pair = "en-de" if drawn else Manifest.load(Path(setting.batches)).pair
+    pair = "en-de" if drawn else read_manifest(Path(setting.batches)).pair
     task = "translation" if stock or drawn else "syntax_translation"
     words = f"{FIXED} --task {task} --arch {SIZES[setting.size][stock]} {'' if stock else OURS} \
         --max-tokens {setting.max_tokens} --dropout {setting.dropout} {FLAGS[setting.precision]} \

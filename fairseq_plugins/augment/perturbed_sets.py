@@ -21,7 +21,7 @@ from ..corpora.readers.foreign import (
 )
 from ..corpora.readers.options import ReadOptions
 from ..corpora.squad import JSON_KINDS
-from ..data.manifest import Manifest
+from ..data.text_manifest import TextManifest
 from ..errors import InputError
 from ..messages import quoted
 from .perturbation.record import CHANGES, ORIGINAL, RECORD
@@ -59,7 +59,7 @@ class PerturbedExamples:
     source_hash: str = ""
 
 
-def expected_of(manifest: Manifest) -> Expected:
+def expected_of(manifest: TextManifest) -> Expected:
     """Return what the models of a prepared folder read and answer.
 
     Raises:
@@ -73,7 +73,7 @@ def expected_of(manifest: Manifest) -> Expected:
     return Expected(manifest.target, tuple(manifest.labels), manifest.sentences)
 
 
-def read_sets(paths: Sequence[str | Path], manifest: Manifest) -> list[PerturbedExamples]:
+def read_sets(paths: Sequence[str | Path], manifest: TextManifest) -> list[PerturbedExamples]:
     """Read perturbed sets for the models of a prepared folder.
 
     Args:

@@ -6,7 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from ..data.folder_names import SPANS
-from ..data.manifest import TRANSLATION, Manifest
+from ..data.manifest import Manifest
+from ..data.text_manifest import TextManifest
+from ..data.translation_manifest import TranslationManifest
 from ..messages import shortened
 
 EVALUATIONS = "evaluation.*.json"  # of a run: what it scored on its splits
@@ -43,21 +45,24 @@ def card(
     said = {name: value for name, value in rows.items() if value not in ("", None)}
     cells = {name: _cell(str(text)) for name, text in {**said, "licence": LICENCE}.items()}
     table = "".join(f"| {name} | {text} |\n" for name, text in cells.items())
-    how = '.answer("Who?", "A text.").text' if manifest.target == SPANS else ".predict([...])"
-    if manifest.kind is TRANSLATION:
-        how = '.translate(["A line of raw text."])'
+    how = '.translate(["A line of raw text."])'
+    if isinstance(manifest, TextManifest):
+        how = '.answer("Who?", "A text.").text' if manifest.target == SPANS else ".predict([...])"
     return _CARD.format(title=title, rows=table, how=how, needs=needs)
 
 
-def about(manifest: Manifest, model: Any, options: Mapping[str, Any]) -> dict[str, Any]:
+def about(
+    manifest: TextManifest | TranslationManifest, model: Any, options: Mapping[str, Any]
+) -> dict[str, Any]:
     """Return what a card says of a model, and of what it reads of its folder's manifest."""
-    rows = {"dataset": manifest.dataset, "labels": ", ".join(manifest.labels)}
-    if manifest.kind is TRANSLATION:
+    if isinstance(manifest, TextManifest):
+        rows = {"task": manifest.task, "dataset": manifest.dataset}
+        rows["labels"] = ", ".join(manifest.labels)
+    else:
         counts = ((split, manifest.count(split)) for split in manifest.splits)
         rows = {"languages": f"{manifest.source_lang} to {manifest.target_lang}"}
         rows["sentence pairs"] = ", ".join(f"{count:,} {split}" for split, count in counts)
     return {
-        "task": manifest.task,
         **rows,
         "architecture": options["_name"],
         "family": options.get("family"),

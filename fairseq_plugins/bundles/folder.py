@@ -13,8 +13,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from ..data import manifest as manifests
-from ..data.manifest import FolderKind, Manifest
+from ..data.manifest import FILE_NAME, M, Manifest
+from ..data.manifests import read_manifest
 from ..files import copy
 from ..text.annotators import UDPIPE
 from ..text.pipeline_safety import check_pipeline
@@ -39,14 +39,15 @@ def keep_folder(source: Path, manifest: Manifest, output: Path, **changes: Any) 
     kept_manifest(manifest, **changes).save(output)
 
 
-def kept_manifest(manifest: Manifest, **changes: Any) -> Manifest:
+def kept_manifest(manifest: M, **changes: Any) -> M:
     """Return a manifest without its data, and without the places where things lay."""
     inputs = {
         name: {key: value for key, value in entry.items() if key != "file"}
         for name, entry in manifest.inputs.items()
     }
     options = {key: value for key, value in manifest.options.items() if key in KEPT_OPTIONS}
-    nothing: dict[str, Any] = {"splits": {}, "alignment": {}, "products": {}, "submission": {}}
+    own = ("splits", "alignment", "products", "submission")
+    nothing: dict[str, Any] = {name: {} for name in own if name in manifest.keys()}
     kept = replace(manifest, **(nothing | {"inputs": inputs, "options": options} | changes))
     model = kept.annotator.get("model", "")
     if not _SEPARATOR.search(model):
@@ -62,15 +63,15 @@ def kept_files(manifest: Manifest, folder: Path) -> list[Path]:
     return replace(manifest, splits={}).files(folder)
 
 
-def read_folder(bundle: Bundle, kind: FolderKind) -> Manifest:
+def read_folder(bundle: Bundle, kind: type[M]) -> M:
     """Return the manifest of a bundle, all whose files are there.
 
     Raises:
         FileNotFoundError, InputError: a file that its index does not name, a manifest of another
             kind.
     """
-    bundle.path(manifests.FILE_NAME)
-    manifest = Manifest.load(bundle.folder, kind)
+    bundle.path(FILE_NAME)
+    manifest = read_manifest(bundle.folder, kind)
     for path in kept_files(manifest, bundle.folder):
         bundle.path(path.name)
     return manifest

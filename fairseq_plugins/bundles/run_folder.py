@@ -20,8 +20,10 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from ..data.manifest import FILE_NAME, TRANSLATION, Manifest, changes
-from ..data.products import check_whole, faults, record_products, split_digests
+from ..data.manifest import FILE_NAME, Manifest, changes
+from ..data.manifests import read_manifest
+from ..data.products import check_whole, faults, split_digests, with_products
+from ..data.translation_manifest import TranslationManifest
 from ..errors import InputError
 from ..files import complete_folder, refuse_link, sha256, write_text
 from ..messages import named
@@ -66,11 +68,11 @@ class Origin:
 
         Of older releases the hashes of files decide of which the folder and the ``copy`` were made.
         """
-        manifest, known = Manifest.load(folder), self.splits
+        manifest, known = read_manifest(folder), self.splits
         found = split_digests(manifest)
         if not known and copy is not None:
             found = _data_of(manifest)
-            known = _data_of(Manifest.load(copy)) if found else {}
+            known = _data_of(read_manifest(copy)) if found else {}
         shared = known.keys() & found.keys()
         unlike = [name for name in shared if known[name] != found[name]]
         same = not known or (shared and not unlike)
@@ -84,7 +86,7 @@ def _data_of(manifest: Manifest) -> dict[str, Any]:
 
 def told_of(run: Path, folder: str) -> dict[str, Any]:
     """Return what the checkpoints of a run say of its prepared folders; see `Origin`."""
-    splits = split_digests(Manifest.load(_parts(folder)[0]))
+    splits = split_digests(read_manifest(_parts(folder)[0]))
     return {STATE: kept_by(run), PLACE: _absolute(folder), SPLITS: splits}
 
 
@@ -117,7 +119,7 @@ def check_place(run: Path, folder: Path) -> bool:
 def _is_copy(place: Path) -> bool:
     """Tell whether a folder is one that `results keep` wrote, which has no data."""
     try:
-        return not Manifest.load(place).splits
+        return not read_manifest(place).splits
     except (OSError, InputError):
         return False
 
@@ -133,10 +135,8 @@ def keep(run: Path, folder: Path, card: str) -> None:
     if (run / FOLDER).exists():
         shutil.rmtree(run / FOLDER)
     with complete_folder(run / FOLDER) as new:
-        keep_folder(folder, Manifest.load(folder), new)
-        manifest = Manifest.load(new)
-        record_products(new, manifest)
-        manifest.save(new)
+        keep_folder(folder, read_manifest(folder), new)
+        with_products(new, read_manifest(new)).save(new)
         write_text(new / CARD, card)
 
 
@@ -152,8 +152,8 @@ def unlike(copy: Path, folder: Path) -> str:
     What data a folder holds, and the versions of the tools that made it, make no difference.
     """
     try:
-        kept, manifest = open_copy(copy), Manifest.load(folder)
-        check_whole(folder, manifest, partial=manifest.kind is TRANSLATION)
+        kept, manifest = open_copy(copy), read_manifest(folder)
+        check_whole(folder, manifest, partial=isinstance(manifest, TranslationManifest))
         found = changes(_decisive(copy, kept), _decisive(folder, manifest))
     except (OSError, InputError) as error:
         return str(error)
@@ -163,7 +163,7 @@ def unlike(copy: Path, folder: Path) -> str:
 def _decisive(folder: Path, manifest: Manifest) -> dict[str, Any]:
     """Return what decides how raw text is read, of the manifest and of the files."""
     kept = kept_manifest(manifest)
-    names = {*kept.kind.fields} - {"versions", "inputs", "products"}
+    names = {*kept.keys()} - {"versions", "inputs", "products"}
     files = {path.name: _digest(path) for path in kept_files(kept, folder)}
     compared = {"wordnet": kept.inputs.get("wordnet", {}), "files": files}
     return {name: getattr(kept, name) for name in names} | compared
@@ -185,7 +185,7 @@ def open_copy(place: Path) -> Manifest:
     """
     for path in (place, place / FILE_NAME):
         _refuse_link(path)
-    manifest = Manifest.load(place)
+    manifest = read_manifest(place)
     for path in kept_files(manifest, place):
         _refuse_link(path)
     for fault in faults(place, replace(manifest, splits={}), hashes=True):

@@ -18,8 +18,8 @@ from typing import Any
 import numpy as np
 
 from ..data.inventories import bound_layers
-from ..data.manifest import TRANSLATION as TRANSLATION_FOLDER
-from ..data.manifest import Manifest
+from ..data.manifests import read_manifest
+from ..data.translation_manifest import TranslationManifest
 from ..errors import InputError
 from ..files import write_text
 from ..messages import named, quoted
@@ -288,9 +288,9 @@ class Translator:
         return Hypothesis(self._decoder.detokenize(text), subwords, score)
 
 
-def _read_manifest(folder: Path) -> Manifest:
+def _read_manifest(folder: Path) -> TranslationManifest:
     """Read the manifest of what raw text needs; InputError for one that says too little."""
-    found = Manifest.load(folder, TRANSLATION_FOLDER)
+    found = read_manifest(folder, TranslationManifest)
     longest = found.options.get("max_characters", 1)
     if type(longest) is not int or longest < 1:
         raise InputError(f"{folder}: the manifest says {quoted(longest)} for 'max_characters'")

@@ -25,9 +25,9 @@ from ..checkpoints.records import close
 from ..checkpoints.trial import build_without_memory, check_size
 from ..corpora.datasets import label_names
 from ..data.inventories import bound_layers
-from ..data.manifest import TEXT, Manifest, load_vocabulary
 from ..data.text_folders import open_folder
 from ..data.text_inputs import InputOptions, TextInputs
+from ..data.text_manifest import TextManifest, load_vocabulary
 from ..errors import InputError
 from ..evaluation.entity_spans import spans_of
 from ..messages import named, quoted
@@ -101,7 +101,7 @@ def load_bundle(
     where = f"{bundle.folder}: the bundle"
     if bundle.kind != UNDERSTANDING:
         raise InputError(f"{where} is one of {bundle.kind}, not of {UNDERSTANDING}")
-    manifest = read_folder(bundle, TEXT)
+    manifest = read_folder(bundle, TextManifest)
     if manifest.task != bundle.task:
         raise InputError(f"{where} is for {bundle.task!r}, but its manifest for {manifest.task!r}")
     options = _inputs(_part(bundle, "input"), overrides, where)
@@ -119,7 +119,7 @@ def load_bundle(
     return Loaded(model, inputs, pipeline_of(bundle), manifest.positive, names, args)
 
 
-def _ask(inputs: TextInputs, bundle: Bundle, manifest: Manifest, args: Any) -> None:
+def _ask(inputs: TextInputs, bundle: Bundle, manifest: TextManifest, args: Any) -> None:
     """Give a model that finds entities by questions those that it was trained with."""
     if inputs.seeks:
         where = (bundle.folder, manifest)
@@ -144,7 +144,7 @@ def join(first: TextInputs, other: Loaded, where: object) -> None:
     first.serve(other.model.needs, other.model.max_positions())
 
 
-def check_folder(data: Path, manifest: Manifest, vocabulary: bytes, args: Any) -> Manifest:
+def check_folder(data: Path, manifest: TextManifest, vocabulary: bytes, args: Any) -> TextManifest:
     """Return the manifest of a prepared folder that a bundle's model can read.
 
     Raises:
@@ -161,7 +161,7 @@ def check_folder(data: Path, manifest: Manifest, vocabulary: bytes, args: Any) -
     return found
 
 
-def _names(bundle: Bundle, manifest: Manifest) -> dict[str, str]:
+def _names(bundle: Bundle, manifest: TextManifest) -> dict[str, str]:
     """Return what labels mean; of a bundle of an older release what the dataset says of them."""
     if "names" not in bundle.content:
         return label_names(manifest.dataset, manifest.labels)

@@ -312,14 +312,14 @@ def is_other(data: str, origin: Origin) -> bool:
     Of a checkpoint of an older release it is one that was made of other files, or otherwise; a
     folder that is not there any more may be this one.
     """
-    from ..data.manifest import Manifest
+    from ..data.manifests import read_manifest
 
     if origin.splits:
         return bool(origin.other_data(Path(data)))
-    made, known = Manifest.load(Path(data)).portable(), []
+    made, known = read_manifest(Path(data)).portable(), []
     for part in map(Path, origin.path.split(os.pathsep)):
         with contextlib.suppress(OSError, InputError):
-            known.append(Manifest.load(part).portable())
+            known.append(read_manifest(part).portable())
     return bool(known) and made not in known
 
 

@@ -5,25 +5,27 @@ A size that differs is seen whenever a folder is opened; another byte where some
 
 import hashlib
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from ..errors import InputError
 from ..files import sha256, sync
-from .manifest import Manifest
+from .manifest import M, Manifest
 from .rows import AGAIN
 
 
-def record_products(folder: Path, manifest: Manifest) -> None:
-    """Write size and SHA-256 of all files into the manifest, once they are on disk.
+def with_products(folder: Path, manifest: M) -> M:
+    """Return a manifest with size and SHA-256 of all files, once they are on disk.
 
     Raises:
         FileNotFoundError: a file is missing.
     """
-    manifest.products = {}
+    found = {}
     for path in manifest.files(folder):
         sync(path)
-        manifest.products[path.name] = {"size": path.stat().st_size, "sha256": sha256(path)}
+        found[path.name] = {"size": path.stat().st_size, "sha256": sha256(path)}
     sync(folder)
+    return replace(manifest, products=found)
 
 
 def split_digests(manifest: Manifest) -> dict[str, str]:

@@ -23,15 +23,16 @@ from .folder_names import (
     WORD_LABELS,
 )
 from .inventories import bound_layers
-from .manifest import TEXT, Manifest
+from .manifests import read_manifest
 from .passages import read_ids
 from .products import check_whole
 from .qa_columns import QuestionColumns
 from .rows import AGAIN, Rows, stream_exists, stream_layout
 from .text_columns import Gold, SentenceColumns, raw_rows
+from .text_manifest import TextManifest
 
 
-def open_folder(folder: Path, task: str) -> Manifest:
+def open_folder(folder: Path, task: str) -> TextManifest:
     """Return the manifest of a folder that is complete and for this task.
 
     Labels of words are asked for as entities as well.
@@ -40,7 +41,7 @@ def open_folder(folder: Path, task: str) -> Manifest:
         FileNotFoundError: a folder that was not prepared, or not to the end.
         InputError: a folder for another task, or one whose files disagree.
     """
-    manifest = Manifest.load(folder, TEXT)
+    manifest = read_manifest(folder, TextManifest)
     if task == TARGETS[ENTITIES] and manifest.target == WORD_LABELS:
         manifest = manifest.asking()
     if manifest.task != task:
@@ -61,7 +62,7 @@ def open_folder(folder: Path, task: str) -> Manifest:
 
 def read_sentences(
     folder: Path,
-    manifest: Manifest,
+    manifest: TextManifest,
     split: str,
     names: Sequence[str],
     *,
@@ -94,7 +95,7 @@ def _of_pairs(names: Iterable[str]) -> list[Layer]:
 
 def read_questions(
     folder: Path,
-    manifest: Manifest,
+    manifest: TextManifest,
     split: str,
     names: Sequence[str],
     *,
@@ -119,7 +120,7 @@ def read_questions(
     return columns
 
 
-def _check_split(folder: Path, manifest: Manifest, split: str) -> None:
+def _check_split(folder: Path, manifest: TextManifest, split: str) -> None:
     if split not in manifest.splits:
         own = "; --valid-fraction 0.1 of `prepare` makes it of training examples"
         raise FileNotFoundError(
@@ -128,7 +129,7 @@ def _check_split(folder: Path, manifest: Manifest, split: str) -> None:
         )
 
 
-def _check_count(folder: Path, manifest: Manifest, split: str, what: str, count: int) -> None:
+def _check_count(folder: Path, manifest: TextManifest, split: str, what: str, count: int) -> None:
     promised = manifest.splits[split][what]
     if count != promised:
         raise InputError(
@@ -137,7 +138,7 @@ def _check_count(folder: Path, manifest: Manifest, split: str, what: str, count:
         )
 
 
-def count_examples(folder: Path, manifest: Manifest, split: str) -> dict[str, int]:
+def count_examples(folder: Path, manifest: TextManifest, split: str) -> dict[str, int]:
     """Count what the files of a split hold, as the manifest says it."""
 
     def lengths(name: str) -> np.ndarray:
@@ -193,7 +194,7 @@ def take_sentences(
     return columns
 
 
-def read_gold(folder: Path, manifest: Manifest, split: str, *, required: bool) -> Gold | None:
+def read_gold(folder: Path, manifest: TextManifest, split: str, *, required: bool) -> Gold | None:
     """Read the gold labels of a split; None when it has none at all.
 
     Raises:
@@ -209,7 +210,7 @@ def read_gold(folder: Path, manifest: Manifest, split: str, *, required: bool) -
     return gold
 
 
-def require_gold(folder: Path, manifest: Manifest, split: str, gold: Any) -> None:
+def require_gold(folder: Path, manifest: TextManifest, split: str, gold: Any) -> None:
     """Refuse a split of which not every example has its gold label.
 
     Raises:

@@ -21,12 +21,12 @@ from . import text_folders
 from .entity_dataset import EntityDataset
 from .folder_names import ENTITIES, SPANS, WORD_LABELS
 from .label_questions import LabelQuestions
-from .manifest import Manifest
 from .passages import Texts
 from .qa_columns import QuestionColumns
 from .qa_dataset import QuestionDataset
 from .text_dataset import TextDataset
 from .text_items import ERROR, SPLIT, TRUNCATE, WINDOWS, InputFormat
+from .text_manifest import TextManifest
 
 logger = logging.getLogger(__name__)
 
@@ -90,7 +90,7 @@ class TextInputs:
     """
 
     def __init__(
-        self, folder: Path, manifest: Manifest, vocabulary: Vocabulary, options: InputOptions
+        self, folder: Path, manifest: TextManifest, vocabulary: Vocabulary, options: InputOptions
     ) -> None:
         self.folder, self.manifest, self.vocabulary = Path(folder), manifest, vocabulary
         self.options = options
@@ -318,7 +318,7 @@ class TextInputs:
 
 def check_needs(
     needs: Needs,
-    manifest: Manifest,
+    manifest: TextManifest,
     folder: object,
     sentences: int | None = None,
     *,

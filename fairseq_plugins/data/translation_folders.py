@@ -8,14 +8,15 @@ from ..syntax.labels import digest_of
 from ..syntax.layers import Layer, layers_of
 from ..text_reading import read_text
 from .inventories import bound_layers
-from .manifest import TRANSLATION, Manifest
+from .manifests import read_manifest
 from .products import check_whole
 from .rows import AGAIN
+from .translation_manifest import TranslationManifest
 
 _SHARED = ("pair", "features", "heads", "target_features", "annotator_id")
 
 
-def shared_manifest(folders: Sequence[str]) -> Manifest:
+def shared_manifest(folders: Sequence[str]) -> TranslationManifest:
     """Return the first folder's manifest, after a check that the others fit it.
 
     Raises:
@@ -43,8 +44,8 @@ def shared_manifest(folders: Sequence[str]) -> Manifest:
     return first
 
 
-def _load(folder: str) -> Manifest:
-    manifest = Manifest.load(Path(folder), TRANSLATION)
+def _load(folder: str) -> TranslationManifest:
+    manifest = read_manifest(Path(folder), TranslationManifest)
     check_whole(Path(folder), manifest, partial=True)
     return manifest
 
@@ -64,7 +65,7 @@ def _same_vocabulary(first: str, other: str, name: str) -> None:
         )
 
 
-def check_languages(manifest: Manifest, source: str | None, target: str | None) -> None:
+def check_languages(manifest: TranslationManifest, source: str | None, target: str | None) -> None:
     """Refuse languages (if given) that are not the folder's."""
     wanted = (source or manifest.source_lang, target or manifest.target_lang)
     if wanted != (manifest.source_lang, manifest.target_lang):
@@ -74,7 +75,7 @@ def check_languages(manifest: Manifest, source: str | None, target: str | None) 
         )
 
 
-def word_digests(manifest: Manifest, *symbols: Sequence[str]) -> str:
+def word_digests(manifest: TranslationManifest, *symbols: Sequence[str]) -> str:
     """Name the languages and what identifies their dictionaries: ``en=0123abcd,de=4567cdef``.
 
     Args:
@@ -85,7 +86,7 @@ def word_digests(manifest: Manifest, *symbols: Sequence[str]) -> str:
     return ",".join(f"{language}={digest_of(own)}" for language, own in sides)
 
 
-def load_layers(folders: Sequence[str], manifest: Manifest) -> list[Layer]:
+def load_layers(folders: Sequence[str], manifest: TranslationManifest) -> list[Layer]:
     """Return the layers that folders hold, in the order of their columns.
 
     Raises:
@@ -95,7 +96,7 @@ def load_layers(folders: Sequence[str], manifest: Manifest) -> list[Layer]:
     return [bound_layers(Path(folder), manifest) for folder in folders][0]
 
 
-def load_target_layers(folders: Sequence[str], manifest: Manifest) -> list[Layer]:
+def load_target_layers(folders: Sequence[str], manifest: TranslationManifest) -> list[Layer]:
     """Return the layers of the target subwords; see `load_layers`."""
     names = manifest.target_features
     return [bound_layers(Path(one), manifest, names, of_target=True) for one in folders][0]

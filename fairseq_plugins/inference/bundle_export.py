@@ -11,7 +11,8 @@ from ..bundles.card import about, card, figures
 from ..bundles.index import CARD, UNDERSTANDING, new_bundle
 from ..checkpoints.reading import read_state
 from ..corpora.datasets import label_names
-from ..data.manifest import Manifest, tool_versions
+from ..data.manifest import tool_versions
+from ..data.text_manifest import TextManifest
 from ..errors import InputError
 from ..files import check_free, write_text
 from ..models._checkpoints import Checkpoint, read_checkpoint
@@ -106,7 +107,7 @@ def export_understanding(
 
 
 def keep_pipeline(
-    prepared: Path, manifest: Manifest, output: Path, spacy_model: str | None
+    prepared: Path, manifest: TextManifest, output: Path, spacy_model: str | None
 ) -> None:
     """Copy what annotates raw text, if anything does, into a bundle.
 

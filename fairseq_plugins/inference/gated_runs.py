@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from ..architectures import local_options
-from ..data.manifest import TEXT, Manifest
+from ..data.manifests import read_manifest
+from ..data.text_manifest import TextManifest
 from ..errors import InputError
 from .options import LABELLING
 from .text_checkpoints import check_checkpoint, folder_of, lacking
@@ -72,7 +73,7 @@ def _dataset_names(folders: Sequence[str], called: Sequence[str]) -> list[str]:
     names: dict[tuple[str, str], str] = {}
     found = []
     for folder, name in zip(folders, called):
-        manifest = Manifest.load(Path(folder), TEXT)
+        manifest = read_manifest(Path(folder), TextManifest)
         place = Path(folder).resolve()
         content = manifest.inputs.get("train", {}).get("sha256") or str(place)
         name = name if name not in names.values() else str(place)

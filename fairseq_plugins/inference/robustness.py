@@ -15,7 +15,8 @@ from tqdm import tqdm
 from ..augment.perturbed_sets import PerturbedExamples, expected_of, read_sets
 from ..bundles.index import found_bundles, open_bundle
 from ..corpora.examples import Example
-from ..data.manifest import TEXT, Manifest
+from ..data.manifests import read_manifest
+from ..data.text_manifest import TextManifest
 from ..errors import InputError
 from ..evaluation.contrast import short_names
 from ..evaluation.example_answers import Answers
@@ -64,7 +65,7 @@ class RobustnessOptions(ExampleOptions):
 class RobustnessTrial(NamedTuple):
     """The first system's manifest, the perturbed sets, and what each system answered."""
 
-    manifest: Manifest
+    manifest: TextManifest
     sets: list[PerturbedExamples]
     systems: list[SystemAnswers]
 
@@ -135,7 +136,7 @@ def try_systems(options: RobustnessOptions) -> RobustnessTrial:
     return RobustnessTrial(manifest, sets, answered)
 
 
-def _checked(path: str, data: str | None) -> tuple[Manifest, str]:
+def _checked(path: str, data: str | None) -> tuple[TextManifest, str]:
     """Check a checkpoint (or all of an ensemble) without building it.
 
     Returns:
@@ -150,7 +151,7 @@ def _checked(path: str, data: str | None) -> tuple[Manifest, str]:
         for other in found[1:]:  # one after the other, as each holds its weights
             check_checkpoint(other, LABELLING)
         options, folder = first.model, folder_of(first, data)
-    manifest = Manifest.load(Path(folder), TEXT)
+    manifest = read_manifest(Path(folder), TextManifest)
     try:
         expected_of(manifest)
     except InputError as error:
@@ -159,7 +160,7 @@ def _checked(path: str, data: str | None) -> tuple[Manifest, str]:
     return manifest, str(options["_name"]) if whole else ""
 
 
-def _common(checked: Sequence[tuple[System, str, Manifest, str]]) -> Manifest:
+def _common(checked: Sequence[tuple[System, str, TextManifest, str]]) -> TextManifest:
     """Refuse systems that read or answer differently; return the first's manifest."""
     _, first_path, first, _ = checked[0]
     for _, path, manifest, _ in checked[1:]:
@@ -217,7 +218,7 @@ def _made(examples: Iterable[Example], known: dict[Texts, Prediction]) -> list[P
     return made
 
 
-def whole_split(manifest: Manifest, sets: Sequence[PerturbedExamples]) -> str | None:
+def whole_split(manifest: TextManifest, sets: Sequence[PerturbedExamples]) -> str | None:
     """Return the split of a prepared folder that all sets were made from; None if it has none.
 
     It must be the same file, as its hash tells, with gold labels throughout.

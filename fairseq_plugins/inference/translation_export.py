@@ -20,7 +20,8 @@ from ..bundles.folder import keep_pipeline, kept_manifest
 from ..bundles.index import CARD, TRANSLATION, new_bundle
 from ..bundles.transformer_layout import Layout
 from ..data.inventories import bound_layers
-from ..data.manifest import Manifest, tool_versions
+from ..data.manifest import tool_versions
+from ..data.translation_manifest import TranslationManifest
 from ..errors import InputError
 from ..files import check_free, copy, write_text
 from ..models import _checkpoints
@@ -129,7 +130,7 @@ def check_expressible(options: Mapping[str, Any], where: object) -> None:
         )
 
 
-def write_text_parts(text: Path, folder: Path, task: Any, model: Any) -> Manifest:
+def write_text_parts(text: Path, folder: Path, task: Any, model: Any) -> TranslationManifest:
     """Write what raw text needs: of the prepared folder what the model reads, and no paths.
 
     Returns:
@@ -152,7 +153,9 @@ def write_text_parts(text: Path, folder: Path, task: Any, model: Any) -> Manifes
     return manifest
 
 
-def reduced_manifest(manifest: Manifest, features: tuple[str, ...]) -> Manifest:
+def reduced_manifest(
+    manifest: TranslationManifest, features: tuple[str, ...]
+) -> TranslationManifest:
     """Return what a manifest says of the features that a model reads, and of how text is cut.
 
     Where words are what an annotator finds, it finds them for every feature, and all stay.

@@ -10,7 +10,7 @@ number of workers. A `Recipe` says what one kind of preparation does in each ste
 import logging
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
 from pathlib import Path
@@ -19,6 +19,7 @@ from typing import Any, Protocol
 from tqdm import tqdm
 
 from ..data.manifest import Manifest
+from ..data.manifests import read_manifest
 from .chunks import Chunk, EncodedChunk, write_rows
 from .shards import WorkLayout, carry_out, is_settled
 from .split_writer import SplitWriter, report_unknown
@@ -63,9 +64,9 @@ class Recipe(Protocol):
     def describe(self) -> Manifest:
         """Check options and load tools; write down what decides the folder's content."""
 
-    def scan(self, manifest: Manifest) -> None:
-        """Read every file once, refuse what cannot be used, and complete the manifest."""
-        return
+    def scan(self, manifest: Any) -> Any:
+        """Read every file once, refuse what cannot be used; return the manifest with its result."""
+        return manifest
 
     def parts(self) -> Iterator[ChunkInput]:
         """Yield the input of every chunk."""
@@ -73,8 +74,8 @@ class Recipe(Protocol):
     def steps(self, chunks: list[Chunk], layout: WorkLayout) -> Iterator[ChunkStep]:
         """Yield what workers do, one after the other; work between them is done here."""
 
-    def begin(self, chunks: list[Chunk], manifest: Manifest, folder: Path) -> None:
-        """Write the folder's own files, such as dictionaries."""
+    def begin(self, chunks: list[Chunk], manifest: Any, folder: Path) -> Any:
+        """Write the folder's own files, such as dictionaries; return the manifest with theirs."""
 
     def sizes(self, split: str) -> Mapping[str, int]:
         """Return the streams of a split, each with the number of its ids."""
@@ -111,19 +112,19 @@ def prepare(recipe: Recipe) -> Manifest:
     check_destination(folder, recipe.inputs())
     manifest = recipe.describe()
     if is_settled(recipe.options, manifest):
-        return Manifest.load(folder, manifest.kind)
-    recipe.scan(manifest)
+        return read_manifest(folder, type(manifest))
+    manifest = recipe.scan(manifest)
     return carry_out(recipe.options, manifest, partial(make, recipe, manifest))
 
 
 def make(recipe: Recipe, manifest: Manifest, layout: WorkLayout) -> None:
-    """Do the work in a folder that is ours, and complete and save the manifest; see `carry_out`."""
+    """Do the work in a folder that is ours, and save the complete manifest; see `carry_out`."""
     chunks = list(plan(recipe, layout))
     for step in recipe.steps(chunks, layout):
         carry(step, chunks, recipe)
     if layout.is_part:
         return
-    binarize(recipe, chunks, manifest, layout.folder)
+    manifest = binarize(recipe, chunks, manifest, layout.folder)
     finish(layout.folder, manifest)
     report(recipe, manifest, layout.folder)
 
@@ -158,9 +159,10 @@ def carry(step: ChunkStep, chunks: list[Chunk], recipe: Recipe) -> None:
     deque(jobs, maxlen=0)
 
 
-def binarize(recipe: Recipe, chunks: list[Chunk], manifest: Manifest, folder: Path) -> None:
-    """Write the folder's files, and what they hold into the manifest."""
-    recipe.begin(chunks, manifest, folder)
+def binarize(recipe: Recipe, chunks: list[Chunk], manifest: Manifest, folder: Path) -> Manifest:
+    """Write the folder's files; return the manifest with what they hold."""
+    manifest = recipe.begin(chunks, manifest, folder)
+    splits, alignment = {}, {}
     with tqdm(total=len(chunks), desc="binarise", unit=" chunks") as bar:
         for split, some in groupby(chunks, key=lambda chunk: chunk.split):
             prefix = folder / manifest.prefix(split)
@@ -169,9 +171,11 @@ def binarize(recipe: Recipe, chunks: list[Chunk], manifest: Manifest, folder: Pa
                 writer.add(recipe.load(chunk))
                 bar.update(1)
             writer.close()
-            manifest.splits[split] = recipe.summarize(split, writer)
-            manifest.alignment[split] = dict(sorted(writer.notes.items()))
+            splits[split] = recipe.summarize(split, writer)
+            alignment[split] = dict(sorted(writer.notes.items()))
+    manifest = replace(manifest, splits=splits, alignment=alignment)
     recipe.end(chunks, manifest, folder)
+    return manifest
 
 
 def report(recipe: Recipe, manifest: Manifest, folder: Path) -> None:

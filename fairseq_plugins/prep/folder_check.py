@@ -6,10 +6,11 @@ from pathlib import Path
 from ..data.dictionaries import load_dictionary
 from ..data.factor_streams import check_split
 from ..data.folder_names import ENTITIES, SPANS, TARGETS
-from ..data.manifest import TRANSLATION, Manifest, load_vocabulary
+from ..data.manifests import read_manifest
 from ..data.passages import Texts, read_ids
 from ..data.products import faults
 from ..data.text_folders import open_folder, read_gold, read_questions, read_sentences
+from ..data.text_manifest import TextManifest, load_vocabulary
 from ..data.translation_folders import load_layers, load_target_layers, shared_manifest
 from ..errors import InputError
 
@@ -28,14 +29,14 @@ def check_folder(folder: str | Path) -> str:
             hold numbers that stand for nothing.
     """
     folder = Path(folder)
-    manifest = Manifest.load(folder)
+    manifest = read_manifest(folder)
     if found := [str(fault) for fault in faults(folder, manifest, hashes=True)]:
         more = f"; and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
         raise InputError("; ".join(islice(found, SHOWN)) + more)
-    if manifest.kind is TRANSLATION:
-        _check_translation(folder)
-    else:
+    if isinstance(manifest, TextManifest):
         _check_texts(folder, manifest)
+    else:
+        _check_translation(folder)
     files, splits = len(manifest.files(folder)), ", ".join(manifest.splits)
     if not manifest.products:
         return (
@@ -63,7 +64,7 @@ def _check_translation(folder: Path) -> None:
         )
 
 
-def _check_texts(folder: Path, manifest: Manifest) -> None:
+def _check_texts(folder: Path, manifest: TextManifest) -> None:
     """Check what a task checks of all splits when it opens them, whatever its model reads."""
     open_folder(folder, TARGETS[ENTITIES] if manifest.levels else manifest.task)
     pieces = len(load_vocabulary(folder, manifest))

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ..data.manifest import FILE_NAME, Manifest, changes
+from ..data.manifests import read_manifest
 from ..errors import InputError
 from ..files import refuse_link, sha256, write_text
 from ..messages import named
@@ -103,7 +104,7 @@ def carry_out(options: Any, manifest: Manifest, make: Callable[[WorkLayout], Non
             make(WorkLayout(folder, work, share, parts))
         if share.merge:
             remove_shards(folder, manifest)
-    return Manifest.load(folder, manifest.kind)
+    return read_manifest(folder, type(manifest))
 
 
 def _overwrites(options: Any, manifest: Manifest) -> bool:
@@ -115,7 +116,7 @@ def _overwrites(options: Any, manifest: Manifest) -> bool:
     if _shards(folder) and not going:
         return True
     try:
-        return bool(Manifest.load(folder, manifest.kind).differences(manifest))
+        return bool(read_manifest(folder, type(manifest)).differences(manifest))
     except InputError:  # of another kind
         return True
 

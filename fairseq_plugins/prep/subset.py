@@ -13,12 +13,14 @@ from pathlib import Path
 import numpy as np
 from tqdm import tqdm
 
-from ..data.folder_names import CONTEXTS, SPANS
-from ..data.manifest import FILE_NAME, TRANSLATION, Manifest
+from ..data.folder_names import CONTEXTS
+from ..data.manifest import FILE_NAME, Manifest
+from ..data.manifests import read_manifest
 from ..data.products import check_whole, faults
 from ..data.rows import Rows, stream_layout
 from ..data.streams import write_stream
 from ..data.text_folders import count_examples
+from ..data.text_manifest import TextManifest
 from ..errors import InputError
 from ..files import copy, write_text
 from ..messages import named
@@ -59,7 +61,7 @@ def write_subset(folder: str | Path, destination: str | Path, share: Share) -> M
             a destination that holds other data.
     """
     folder, destination = Path(folder), Path(destination)
-    manifest = Manifest.load(folder)
+    manifest = read_manifest(folder)
     parts = [split for split in manifest.splits if split.startswith("train")]
     if not parts:
         raise InputError(f"{folder} has no training split (splits: {named(manifest.splits)})")
@@ -70,7 +72,7 @@ def write_subset(folder: str | Path, destination: str | Path, share: Share) -> M
     own = share._asdict()
     manifest.options["subset"] = own if share.select else {k: own[k] for k in ("fraction", "seed")}
     if (destination / FILE_NAME).is_file():
-        found = Manifest.load(destination, manifest.kind)
+        found = read_manifest(destination, type(manifest))
         if differences := found.differences(manifest):
             raise InputError(
                 f"{destination} holds other data ({differences[0]}); name another folder"
@@ -82,8 +84,7 @@ def write_subset(folder: str | Path, destination: str | Path, share: Share) -> M
     with locked(destination):
         open_work(destination, manifest.fingerprint(), overwrite=False)
         _write_all(folder, destination, manifest, rows)
-        finish(destination, manifest)
-    return manifest
+        return finish(destination, manifest)
 
 
 def _choose(
@@ -92,7 +93,7 @@ def _choose(
     """Part a split; of several parts of training data the first alone gives some away."""
     if split != "train":
         return choose_lines(manifest.count(split), share._replace(select=0.0))
-    if share.select and manifest.target == SPANS:
+    if share.select and manifest.by_paragraph:
         return _parted(Rows.read(folder / f"{split}.paragraph").values.astype(int), share)
     return choose_lines(manifest.count(split), share)
 
@@ -128,7 +129,7 @@ def _copy_shared(folder: Path, destination: Path, manifest: Manifest, split: str
 
 def _of_examples(manifest: Manifest, names: Iterable[str]) -> list[str]:
     """Leave out streams and texts of paragraphs, which a subset shares with the whole."""
-    if manifest.target != SPANS:
+    if not manifest.by_paragraph:
         return [*names]
     return [name for name in names if not name.endswith("1") and name != CONTEXTS]
 
@@ -156,8 +157,8 @@ def _write_split(
             lines = list(text)
         write_text(destination / f"{written}.{name}", "".join(lines[i] for i in chosen))
     manifest.splits[into].pop("unknown", None)  # was counted over the whole split
-    if manifest.kind is TRANSLATION:
-        tokens = {name: int(found.lengths.sum()) for name, found in rows.items()}
-        manifest.splits[into] |= {"lines": len(chosen), "tokens": tokens}
+    if isinstance(manifest, TextManifest):
+        manifest.splits[into] |= count_examples(destination, manifest, into)
         return
-    manifest.splits[into] |= count_examples(destination, manifest, into)
+    tokens = {name: int(found.lengths.sum()) for name, found in rows.items()}
+    manifest.splits[into] |= {"lines": len(chosen), "tokens": tokens}

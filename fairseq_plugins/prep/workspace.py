@@ -15,8 +15,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import IO
 
-from ..data.manifest import FILE_NAME, Manifest
-from ..data.products import faults, record_products
+from ..data.manifest import FILE_NAME, M, Manifest
+from ..data.manifests import read_manifest
+from ..data.products import faults, with_products
 from ..errors import InputError
 from ..files import final_name, open_own, own_folder, refuse_link, try_lock, write_text
 from ..messages import named
@@ -180,7 +181,7 @@ def is_finished(folder: Path, manifest: Manifest, *, overwrite: bool) -> bool:
     """
     if overwrite or not (folder / FILE_NAME).is_file():
         return False
-    found = Manifest.load(folder, manifest.kind)
+    found = read_manifest(folder, type(manifest))
     if differences := found.differences(manifest):
         raise InputError(
             f"{folder} holds another preparation ({some(differences)}); "
@@ -194,11 +195,12 @@ def is_finished(folder: Path, manifest: Manifest, *, overwrite: bool) -> bool:
     return True
 
 
-def finish(folder: Path, manifest: Manifest) -> None:
-    """Say in the manifest what the folder holds, write it, last, and clear the work away."""
-    record_products(folder, manifest)
+def finish(folder: Path, manifest: M) -> M:
+    """Write the manifest, last, with what the folder holds, return it, and clear the work away."""
+    manifest = with_products(folder, manifest)
     manifest.save(folder)
     close_work(folder)
+    return manifest
 
 
 def close_work(folder: Path) -> None:

@@ -10,7 +10,7 @@ from fairseq.dataclass.configs import CommonConfig
 from fairseq.models import ARCH_MODEL_REGISTRY
 from omegaconf.errors import InterpolationResolutionError
 
-from ..data.manifest import Manifest
+from ..data.text_manifest import TextManifest
 from ..errors import InputError
 from ..evaluation.metrics import LOWER_IS_BETTER
 from ..messages import named, plain
@@ -82,7 +82,7 @@ def seed_of(cfg: Any) -> int:
     return int(CommonConfig.seed if common is None else common.seed)
 
 
-def positive_label(given: str | None, manifest: Manifest, folder: Path) -> str:
+def positive_label(given: str | None, manifest: TextManifest, folder: Path) -> str:
     """Return the label that F1 is about; empty if there is none."""
     if given is not None and given not in manifest.labels:
         raise InputError(

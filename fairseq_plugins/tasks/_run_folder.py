@@ -13,7 +13,8 @@ from typing import IO, Any
 
 from ..bundles.card import about, card
 from ..bundles.run_folder import FOLDER, check_place, keep, told_of
-from ..data.manifest import Manifest
+from ..data.text_manifest import TextManifest
+from ..data.translation_manifest import TranslationManifest
 from ..errors import InputError
 from ..files import open_own, try_lock
 from ..messages import shortened
@@ -97,8 +98,9 @@ def _let_go() -> None:
 os.register_at_fork(after_in_child=_let_go)
 
 
-def _card(manifest: Manifest, model_cfg: Any, model: Any) -> str:
+def _card(manifest: TextManifest | TranslationManifest, model_cfg: Any, model: Any) -> str:
     options = {**unresolved(model_cfg), "_name": architecture_of(unresolved(model_cfg))}
     versions = ", ".join(f"{name} {version}" for name, version in manifest.versions.items())
     rows = {**about(manifest, model, options), "versions": versions}
-    return card(f"{options['_name']}: {manifest.dataset or manifest.pair}", rows, manifest, NEEDS)
+    data = manifest.dataset if isinstance(manifest, TextManifest) else manifest.pair
+    return card(f"{options['_name']}: {data}", rows, manifest, NEEDS)

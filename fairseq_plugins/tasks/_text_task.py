@@ -20,8 +20,8 @@ from ..architectures.options import write
 from ..data import text_folders
 from ..data.dictionaries import ClosedDictionary
 from ..data.inventories import bound_layers
-from ..data.manifest import Manifest, load_vocabulary
 from ..data.text_inputs import InputOptions, TextInputs
+from ..data.text_manifest import TextManifest, load_vocabulary
 from ..data.training_datasets import FILE, LENGTH, RANDOM, TrainingTexts
 from ..errors import InputError
 from ..option_flags import check, option
@@ -91,7 +91,7 @@ class TextTask(FairseqTask):
     cfg: Any
     of_checkpoint = False
 
-    def __init__(self, cfg: Any, manifest: Manifest, dictionary: ClosedDictionary) -> None:
+    def __init__(self, cfg: Any, manifest: TextManifest, dictionary: ClosedDictionary) -> None:
         super().__init__(cfg)
         self.folder = Path(cfg.data)
         self.manifest = manifest

@@ -35,7 +35,7 @@ from ..data.factor_streams import (
 )
 from ..data.factored_dictionary import FactoredDictionary
 from ..data.factored_pair_dataset import MODES, Ablation, FactoredPairDataset
-from ..data.manifest import Manifest
+from ..data.manifests import read_manifest
 from ..data.text_dictionary import Joined, TextDictionary
 from ..errors import InputError
 from ..option_flags import option
@@ -220,7 +220,7 @@ class SyntaxTranslationTask(TranslationTask):
         source, target = self.manifest.source_lang, self.manifest.target_lang
         names, layers, targets = (self.manifest.pair, source), self.source_layers, None
         parts = split_parts(folder, split, *names, combine=combine)
-        promised = Manifest.load(folder).splits
+        promised = read_manifest(folder).splits
         how: dict[str, Any] = {"dictionaries": {source: self.src_dict, target: self.tgt_dict}}
         for part in parts:
             lines = promised.get(part, {}).get("lines")

@@ -14,7 +14,7 @@ from typing import Any
 
 from ..corpora.examples import Example
 from ..data.label_questions import LabelQuestions, Span
-from ..data.manifest import Manifest
+from ..data.text_manifest import TextManifest
 from ..errors import InputError
 from ..messages import named, quoted
 from ..text_reading import check_characters, numbered_lines
@@ -89,7 +89,7 @@ def _template(types: Iterable[str]) -> str:
 
 def label_questions(
     folder: Path,
-    manifest: Manifest,
+    manifest: TextManifest,
     questions: dict[str, str],
     read: Callable[[Sequence[str], int], Iterable[Span]],
     spacy_model: str | None = None,

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from ..data.inventories import bound_layers
-from ..data.manifest import Manifest
+from ..data.translation_manifest import TranslationManifest
 from ..errors import InputError
 from ..syntax.labels import NO_VALUE
 from ..syntax.layers import Annotation, Layer, annotator_line, given_names, layers_of
@@ -148,7 +148,7 @@ class SourceEncoder:
 
     @classmethod
     def from_folder(
-        cls, folder: Path, manifest: Manifest, spacy_model: str | None = None
+        cls, folder: Path, manifest: TranslationManifest, spacy_model: str | None = None
     ) -> SourceEncoder:
         """Build the encoder that prepared ``folder``; warn when its pipeline is another now.
 
@@ -217,7 +217,7 @@ class TargetDecoder:
         self.tokenize = line_reader(tokenizer, normalizer, lang)
 
     @classmethod
-    def from_folder(cls, folder: Path, manifest: Manifest) -> TargetDecoder:
+    def from_folder(cls, folder: Path, manifest: TranslationManifest) -> TargetDecoder:
         """Build the decoder of a prepared folder's target side."""
         how = manifest.segmentation["target"]
         segmenter = folder_segmenter(folder, how)
@@ -246,7 +246,7 @@ def folder_segmenter(folder: Path, settings: dict[str, Any]) -> Segmenter:
     return load_segmenter(settings["subwords"], model, vocabulary and read_vocabulary(vocabulary))
 
 
-def folder_annotator(folder: Path, manifest: Manifest, named: str | None = None) -> Any:
+def folder_annotator(folder: Path, manifest: TranslationManifest, named: str | None = None) -> Any:
     """Load the pipeline that a manifest names; text annotated elsewhere falls back to ours.
 
     Raises:

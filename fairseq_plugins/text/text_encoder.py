@@ -12,7 +12,7 @@ from ..corpora.examples import Example
 from ..data.folder_names import ENTITIES, WORD_LABELS
 from ..data.inventories import bound_layers
 from ..data.manifest import CONLLU as GIVEN
-from ..data.manifest import Manifest, load_vocabulary
+from ..data.text_manifest import TextManifest, load_vocabulary
 from ..errors import InputError
 from ..messages import named
 from ..syntax.layers import (
@@ -90,7 +90,7 @@ class TextEncoder:
 
     @classmethod
     def from_folder(
-        cls, folder: Path, manifest: Manifest, spacy_model: str | None = None
+        cls, folder: Path, manifest: TextManifest, spacy_model: str | None = None
     ) -> TextEncoder:
         """Build the encoder that prepared ``folder``; warn when its pipeline is another now.
 

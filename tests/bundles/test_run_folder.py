@@ -25,8 +25,9 @@ from fairseq_plugins.bundles.run_folder import (
     told_of,
     unlike,
 )
-from fairseq_plugins.data.manifest import FILE_NAME, Manifest
-from fairseq_plugins.data.products import record_products
+from fairseq_plugins.data.manifest import FILE_NAME
+from fairseq_plugins.data.manifests import read_manifest
+from fairseq_plugins.data.products import with_products
 from fairseq_plugins.data.text_folders import open_folder
 from fairseq_plugins.data.translation_folders import load_layers, shared_manifest
 from fairseq_plugins.errors import InputError
@@ -53,7 +54,7 @@ def found(run: Path, folder: Path, *, copy: str | None = None, given: Path | Non
 
 def change(folder: Path, **fields) -> None:
     """Let a manifest say something else."""
-    manifest = Manifest.load(folder)
+    manifest = read_manifest(folder)
     replace(manifest, **fields).save(folder)
 
 
@@ -64,7 +65,7 @@ def test_it_holds_what_raw_text_needs_and_no_data(folder, run) -> None:
         assert (run / FOLDER / name).read_bytes() == (folder / name).read_bytes()
     manifest = open_folder(run / FOLDER, "text_classification")
     assert (manifest.splits, {*manifest.products}) == ({}, {"labels.txt", "vocab.txt"})
-    assert manifest.labels == Manifest.load(folder).labels
+    assert manifest.labels == read_manifest(folder).labels
     assert str(folder.parent) not in (run / FOLDER / FILE_NAME).read_text()
     assert [path.name for path in run.iterdir()] == [FOLDER]
 
@@ -208,9 +209,7 @@ def test_a_prepared_folder_that_lies_there_is_never_touched(folder, tmp_path) ->
 def made(place: Path, splits: dict, **fields) -> Path:
     """Prepare a folder whose manifest has the hashes of all files."""
     prepare(place, "classes", splits, **fields)
-    manifest = Manifest.load(place)
-    record_products(place, manifest)
-    manifest.save(place)
+    with_products(place, read_manifest(place)).save(place)
     return place
 
 
@@ -269,7 +268,7 @@ def test_data_of_another_folder_are_never_taken_for_the_runs(
         except (ValueError, FileNotFoundError) as error:
             outcomes.append("refused" if "--data" in str(error) else str(error))
             continue
-        data = Manifest.load(Path(read)).splits.keys() & SPLITS.keys()
+        data = read_manifest(Path(read)).splits.keys() & SPLITS.keys()
         if Path(read) == run / FOLDER:
             assert not data
             outcomes.append("copy" if caplog.text else "copy, nothing there")

@@ -13,7 +13,9 @@ from raw_text import rows_of
 from squad_files import paragraph, question, toy_squad, write_squad, write_toy_bert
 
 from fairseq_plugins.cli.main import main
-from fairseq_plugins.data.manifest import FILE_NAME, TEXT, Manifest
+from fairseq_plugins.data.manifest import FILE_NAME
+from fairseq_plugins.data.manifests import read_manifest
+from fairseq_plugins.data.text_manifest import TextManifest
 from fairseq_plugins.option_flags import add_flags
 from fairseq_plugins.prep import engine
 from fairseq_plugins.prep.recipes.question_options import QuestionOptions
@@ -63,7 +65,7 @@ def test_every_option_has_a_flag() -> None:
 def test_command_prepares_a_folder(raw, run) -> None:
     status, lines = run(*FAST, "--max-positions", 64, "--doc-stride", 16, "--max-query-length", 20)
     assert (status, errors(lines)) == (0, [])
-    manifest = Manifest.load(raw / "out", TEXT)
+    manifest = read_manifest(raw / "out", TextManifest)
     assert manifest.windows == {"max_positions": 64, "doc_stride": 16, "max_query_length": 20}
     assert (manifest.annotator, manifest.tokenize) == ({}, "whitespace")
     assert any("train: 18 examples (18 with labels)" in line for line in lines)
@@ -74,7 +76,7 @@ def test_command_prepares_a_folder(raw, run) -> None:
 
 def test_bundled_pipeline_all_the_way(raw, run) -> None:
     assert run(*PLAIN)[0] == 0
-    manifest = Manifest.load(raw / "out", TEXT)
+    manifest = read_manifest(raw / "out", TextManifest)
     assert manifest.annotator["name"].startswith("en_")
     assert (manifest.tokenize, manifest.annotations) == ("spacy", ["pos", "heads"])
     assert min(row.count(0) for row in rows_of(raw / "out", "train", "heads1")) >= 1

@@ -19,7 +19,9 @@ from raw_text import rows_of, write_pretrained, write_table
 
 from fairseq_plugins.cli.main import main
 from fairseq_plugins.corpora.readers.options import ReadOptions
-from fairseq_plugins.data.manifest import FILE_NAME, TEXT, Manifest
+from fairseq_plugins.data.manifest import FILE_NAME
+from fairseq_plugins.data.manifests import read_manifest
+from fairseq_plugins.data.text_manifest import TextManifest
 from fairseq_plugins.lab.commands import command as started
 from fairseq_plugins.prep import engine
 from fairseq_plugins.prep.recipes.text import prepare
@@ -73,7 +75,7 @@ def test_every_option_has_a_flag() -> None:
 def test_command_prepares_a_folder(raw, run) -> None:
     status, lines = run(*PLAIN, "--labels", "yes,no", "--id-column", "text")
     assert (status, errors(lines)) == (0, [])
-    manifest = Manifest.load(raw / "out", TEXT)
+    manifest = read_manifest(raw / "out", TextManifest)
     assert manifest.labels == ["yes", "no"]
     assert manifest.options["read"]["id_column"] == "text"
     assert manifest.annotator == {}
@@ -231,6 +233,6 @@ def test_bundled_pipeline_all_the_way(raw) -> None:
     assert start("killed", 1).wait() == 0
     first = contents(raw / "1")
     assert all(contents(raw / name) == first for name in ("3", "killed"))
-    assert Manifest.load(raw / "1", TEXT).annotator["name"].startswith("en_")
+    assert read_manifest(raw / "1", TextManifest).annotator["name"].startswith("en_")
     roots = [row.count(0) for row in rows_of(raw / "1", "train", "heads0")]
     assert min(roots) >= 1

@@ -14,7 +14,8 @@ from cli import shims
 from raw_corpora import contents, invented_pairs, stream_rows, write_lines, write_pairs
 
 from fairseq_plugins.cli.main import main
-from fairseq_plugins.data.manifest import FILE_NAME, Manifest
+from fairseq_plugins.data.manifest import FILE_NAME
+from fairseq_plugins.data.manifests import read_manifest
 from fairseq_plugins.lab.commands import command as started
 from fairseq_plugins.option_flags import add_flags
 from fairseq_plugins.prep import engine
@@ -60,7 +61,7 @@ def test_command_prepares_a_folder(tmp_path, run) -> None:
     status, lines = run(*arguments(tmp_path, "--workers", 2, "--thresholdsrc", 2))
     assert status == 0
     assert errors(lines) == []
-    manifest = Manifest.load(tmp_path / "out")
+    manifest = read_manifest(tmp_path / "out")
     assert manifest.options["thresholdsrc"] == 2
     assert manifest.splits["train"]["lines"] == 20
     assert any("train: 20 of 20 lines" in line for line in lines)
@@ -151,4 +152,4 @@ def test_bundled_pipeline_all_the_way(tmp_path) -> None:
     first = contents(tmp_path / "1")
     assert all(contents(tmp_path / name) == first for name in ("3", "killed"))
     assert len(stream_rows(tmp_path / "1", "valid", "en.pos")) == 3
-    assert Manifest.load(tmp_path / "1").annotator["name"].startswith("en_")
+    assert read_manifest(tmp_path / "1").annotator["name"].startswith("en_")

@@ -10,8 +10,8 @@ import pytest
 from cli.commands import generate, train
 from cli.conftest import prepare_corpus
 
-from fairseq_plugins.data.manifest import Manifest
-from fairseq_plugins.data.products import record_products
+from fairseq_plugins.data.manifests import read_manifest
+from fairseq_plugins.data.products import with_products
 from fairseq_plugins.data.streams import read_stream, stream_prefix, write_stream
 from fairseq_plugins.syntax.layers import LAYERS
 
@@ -35,9 +35,7 @@ def rewrite(folder, split, feature, change):
     for suffix in (".bin", ".idx"):
         prefix.with_name(prefix.name + suffix).unlink()
     write_stream(prefix, [np.array(row) for row in rows], len(LAYERS[feature].inventory))
-    manifest = Manifest.load(folder)
-    record_products(folder, manifest)  # as if it had been prepared so
-    manifest.save(folder)
+    with_products(folder, read_manifest(folder)).save(folder)  # as if it had been prepared so
 
 
 def edit_manifest(folder, **changes):

@@ -8,7 +8,8 @@ import pytest
 
 from fairseq_plugins.bundles.index import TRANSLATION, UNDERSTANDING, new_bundle
 from fairseq_plugins.cli.main import main
-from fairseq_plugins.data.manifest import TEXT, Manifest
+from fairseq_plugins.data.manifests import read_manifest
+from fairseq_plugins.data.text_manifest import TextManifest
 from fairseq_plugins.inference.options import ANSWERING, TRANSLATING
 
 
@@ -85,6 +86,6 @@ def test_one_line_says_what_to_type(place, capfd, typed, said) -> None:
 def test_a_folder_that_is_not_there_is_named_with_what_makes_it(tmp_path) -> None:
     said = "none: no such folder; fairseq-plugins prepare text .* makes it, with --destdir .*none"
     with pytest.raises(FileNotFoundError, match=said):
-        Manifest.load(tmp_path / "none", TEXT)
+        read_manifest(tmp_path / "none", TextManifest)
     with pytest.raises(FileNotFoundError, match="manifest.json is missing: .* is no folder of"):
-        Manifest.load(tmp_path, TEXT)
+        read_manifest(tmp_path, TextManifest)

@@ -12,7 +12,8 @@ from raw_text import RuleParser, rows_of, text_options, word_pieces, write_pretr
 
 from fairseq_plugins.corpora.conllu_parses import GivenParses, ParseFile
 from fairseq_plugins.corpora.examples import Example
-from fairseq_plugins.data.manifest import TEXT, Manifest
+from fairseq_plugins.data.manifests import read_manifest
+from fairseq_plugins.data.text_manifest import TextManifest
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.prep import engine
 from fairseq_plugins.prep.recipes import text as text_recipe
@@ -67,7 +68,7 @@ def test_parses_become_heads_and_parts_of_speech(raw) -> None:
     assert rows_of(raw / "out", "valid", "heads0") == [rose]
     tags = LAYERS["pos"].inventory.ids(["DET", "NOUN", "VERB"])
     assert rows_of(raw / "out", "train", "pos0")[0] == tags
-    assert Manifest.load(raw / "out", TEXT).alignment["train"]["repaired_words"] == 0
+    assert read_manifest(raw / "out", TextManifest).alignment["train"]["repaired_words"] == 0
 
 
 def test_texts_of_a_pair_are_parsed_one_after_the_other(raw) -> None:
@@ -95,7 +96,7 @@ def test_words_of_every_kind_take_their_place_in_the_tree(tokenize, heads, raw) 
     prepare(options_for(raw, tokenize=tokenize, **files))
     assert rows_of(raw / "out", "train", "heads0") == [heads]
     counts = {"whitespace": 3, "characters": 5, "spacy": 4}
-    assert Manifest.load(raw / "out", TEXT).splits["train"]["words"] == counts[tokenize]
+    assert read_manifest(raw / "out", TextManifest).splits["train"]["words"] == counts[tokenize]
 
 
 def test_held_out_examples_keep_their_parses(raw) -> None:

@@ -9,11 +9,12 @@ import pytest
 from prepared_questions import answers_row, offsets_of, passages, place_of, prepare, stream
 from prepared_text import encode
 
-from fairseq_plugins.data.manifest import TEXT, Manifest
+from fairseq_plugins.data.manifests import read_manifest
 from fairseq_plugins.data.passages import Texts
 from fairseq_plugins.data.qa_columns import QuestionColumns
 from fairseq_plugins.data.rows import Rows
 from fairseq_plugins.data.text_folders import read_questions
+from fairseq_plugins.data.text_manifest import TextManifest
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.pretrained.families import RowFormat
 from fairseq_plugins.syntax.layers import layers_of
@@ -155,7 +156,7 @@ def test_numbers_below_zero_are_refused(folder, name, first, message):
 
 
 def test_wordpieces_that_no_vocabulary_has_are_refused(folder):
-    manifest = Manifest.load(folder, TEXT)
+    manifest = read_manifest(folder, TextManifest)
     greatest = max(
         side.tokens.values.max() for side in (read(folder).questions, read(folder).contexts)
     )

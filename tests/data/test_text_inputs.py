@@ -9,8 +9,9 @@ import pytest
 from prepared_text import dictionary, examples, prepare
 
 from fairseq_plugins.data.folder_names import TARGETS
-from fairseq_plugins.data.manifest import TEXT, Manifest
+from fairseq_plugins.data.manifests import read_manifest
 from fairseq_plugins.data.text_inputs import InputOptions, TextInputs
+from fairseq_plugins.data.text_manifest import TextManifest
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.syntax.needs import Controls, Needs
 
@@ -18,11 +19,13 @@ SIZES = {"max_positions": 384, "doc_stride": 128, "max_query_length": 64}
 SIMILAR = Needs(layers=("similarity",), pairs=True)
 
 
-def inputs(target="classes", sentences=2, **options):
+def inputs(target="classes", sentences=2, levels=0, **options):
     """Make the inputs of a folder that is nowhere."""
-    known = {"task": TARGETS[target], "target": target, "sentences": sentences}
+    known = {"task": TARGETS[target], "target": target, "sentences": sentences, "levels": levels}
     known["windows"] = SIZES if target == "spans" else {}
-    manifest = Manifest(kind=TEXT, annotations=["pos", "heads", "similarity"], **known)
+    known |= dict.fromkeys(("dataset", "positive", "metric"), "") | {"labels": []}
+    known |= {"tokenizer": {}, "tokenize": "whitespace"}
+    manifest = TextManifest(annotations=["pos", "heads", "similarity"], **known)
     return TextInputs("folder", manifest, dictionary().vocabulary, InputOptions(**options))
 
 
@@ -120,15 +123,13 @@ def test_an_ensemble_reads_what_any_of_its_models_reads():
     [(0, None, "flat"), (1, None, "flat"), (2, None, "nested"), (2, "flat", "flat")],
 )
 def test_entities_overlap_where_the_folder_has_levels(levels, option, overlap):
-    asked = inputs("entities", entities=option)
-    asked.manifest.levels = levels
-    assert asked.overlap == overlap
+    assert inputs("entities", levels=levels, entities=option).overlap == overlap
 
 
 def test_only_examples_that_are_cut_are_told(tmp_path, caplog):
     caplog.set_level(logging.INFO)
     folder = prepare(tmp_path / "data", "classes", {"train": examples("classes", 5)})
-    manifest, vocabulary = Manifest.load(folder, TEXT), dictionary().vocabulary
+    manifest, vocabulary = read_manifest(folder, TextManifest), dictionary().vocabulary
     for most, told in ((None, 0), (4, 1)):
         how = InputOptions(max_positions=most, long_examples="truncate")
         dataset = TextInputs(folder, manifest, vocabulary, how).read("train", learning=True)

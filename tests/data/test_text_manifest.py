@@ -7,7 +7,10 @@ import json
 import pytest
 
 from fairseq_plugins.data.folder_names import WINDOWS
-from fairseq_plugins.data.manifest import FILE_NAME, TEXT, TRANSLATION, Manifest
+from fairseq_plugins.data.manifest import FILE_NAME, Manifest
+from fairseq_plugins.data.manifests import read_manifest
+from fairseq_plugins.data.text_manifest import TextManifest
+from fairseq_plugins.data.translation_manifest import TranslationManifest
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.prep.workspace import PRODUCT
 
@@ -40,13 +43,13 @@ def manifest(**changes) -> Manifest:
             "test": {"examples": 2, "labelled": 0, "tokens": 4, "words": 4, "longest": 5},
         },
     }
-    return Manifest(kind=TEXT, **{**values, **changes})
+    return TextManifest(**{**values, **changes})
 
 
 def test_saved_manifest_comes_back(tmp_path) -> None:
     manifest().save(tmp_path)
-    assert Manifest.load(tmp_path, TEXT) == manifest()
-    assert Manifest.load(tmp_path, TEXT).annotator_id == "a 1 00"
+    assert read_manifest(tmp_path, TextManifest) == manifest()
+    assert read_manifest(tmp_path, TextManifest).annotator_id == "a 1 00"
 
 
 def test_files_are_streams_texts_and_labels(tmp_path) -> None:
@@ -67,7 +70,7 @@ def test_folder_of_spans_has_its_own_files(tmp_path) -> None:
     counts = {"examples": 3, "labelled": 0, "paragraphs": 1, "answerable": 0}
     spans = manifest(**{**SPANS, "splits": {"test": counts}})
     spans.save(tmp_path)
-    assert Manifest.load(tmp_path, TEXT) == spans
+    assert read_manifest(tmp_path, TextManifest) == spans
     names = {path.name for path in spans.files(tmp_path)}
     own = {
         f"test.{name}.{ext}"
@@ -84,23 +87,23 @@ def test_folder_of_an_older_release_has_no_windows(tmp_path) -> None:
     body = json.loads((tmp_path / FILE_NAME).read_text())
     del body["windows"]
     (tmp_path / FILE_NAME).write_text(json.dumps(body))
-    assert Manifest.load(tmp_path, TEXT).windows == {}
+    assert read_manifest(tmp_path, TextManifest).windows == {}
 
 
 def test_manifests_of_other_kinds_are_told_apart(tmp_path) -> None:
     manifest().save(tmp_path)
     with pytest.raises(InputError, match="folder of prepare text .*; one of prepare translation"):
-        Manifest.load(tmp_path, TRANSLATION)
+        read_manifest(tmp_path, TranslationManifest)
     body = json.loads((tmp_path / FILE_NAME).read_text())
-    body["format"] = TRANSLATION.form
+    body["format"] = TranslationManifest.FORM
     (tmp_path / FILE_NAME).write_text(json.dumps(body))
     with pytest.raises(InputError, match="folder of prepare translation; one of prepare text or "):
-        Manifest.load(tmp_path, TEXT)
+        read_manifest(tmp_path, TextManifest)
 
 
 def test_folder_without_one_names_its_command(tmp_path) -> None:
     with pytest.raises(FileNotFoundError, match=r"no folder of prepare text"):
-        Manifest.load(tmp_path, TEXT)
+        read_manifest(tmp_path, TextManifest)
 
 
 @pytest.mark.parametrize(
@@ -138,10 +141,10 @@ def test_folder_without_one_names_its_command(tmp_path) -> None:
 def test_entries_that_do_not_fit_are_refused(changes, message, tmp_path) -> None:
     manifest(**changes).save(tmp_path)
     with pytest.raises(InputError, match=message):
-        Manifest.load(tmp_path, TEXT)
+        read_manifest(tmp_path, TextManifest)
 
 
 def test_bottomless_json_is_no_manifest(tmp_path) -> None:
     (tmp_path / FILE_NAME).write_text("[" * 100_000)
     with pytest.raises(InputError, match="is no manifest of fairseq_plugins"):
-        Manifest.load(tmp_path, TEXT)
+        read_manifest(tmp_path, TextManifest)

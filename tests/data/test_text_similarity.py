@@ -9,13 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from prepared_text import WORDS, encode_texts, examples, prepare
 
-from fairseq_plugins.data.manifest import TEXT, Manifest
+from fairseq_plugins.data.manifests import read_manifest
 from fairseq_plugins.data.rows import Rows
 from fairseq_plugins.data.streams import write_stream
 from fairseq_plugins.data.text_columns import SentenceColumns, raw_rows
 from fairseq_plugins.data.text_dataset import TextDataset
 from fairseq_plugins.data.text_folders import read_sentences
 from fairseq_plugins.data.text_items import TRUNCATE, InputFormat
+from fairseq_plugins.data.text_manifest import TextManifest
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.syntax.layers import LAYERS
 
@@ -143,7 +144,7 @@ def folder(tmp_path):
 
 
 def read(folder):
-    return read_sentences(folder, Manifest.load(folder, TEXT), "train", ["similarity"])
+    return read_sentences(folder, read_manifest(folder, TextManifest), "train", ["similarity"])
 
 
 def test_stored_similarities_are_those_of_raw_text(folder):
@@ -155,7 +156,7 @@ def test_stored_similarities_are_those_of_raw_text(folder):
             == encode_texts(example.texts)[1].layers["similarity"]
         )
     assert second.layers["similarity"].values.dtype == np.uint8
-    assert read_sentences(folder, Manifest.load(folder, TEXT), "train", [])[1].layers == {}
+    assert read_sentences(folder, read_manifest(folder, TextManifest), "train", [])[1].layers == {}
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,8 @@ from raw_corpora import (
 )
 
 from fairseq_plugins.data.dictionaries import load_dictionary
-from fairseq_plugins.data.manifest import Manifest, tool_versions
+from fairseq_plugins.data.manifest import tool_versions
+from fairseq_plugins.data.manifests import read_manifest
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.prep.recipes import translation
 from fairseq_plugins.prep.recipes.translation import prepare
@@ -57,7 +58,7 @@ def test_every_split_lies_in_the_folder(corpus) -> None:
         assert list(counts["tokens"]) == ["en", "de", "en.pos", "en.case", "en.subword"]
         for stream, ids in counts["tokens"].items():
             assert sum(map(len, stream_rows(corpus / "out", split, stream))) == ids
-    assert Manifest.load(corpus / "out") == manifest
+    assert read_manifest(corpus / "out") == manifest
 
 
 def test_empty_lines_stay_in_test_and_leave_training(corpus) -> None:

@@ -24,7 +24,8 @@ from fairseq_plugins.bundles.index import FILE_NAME, open_bundle
 from fairseq_plugins.cli.main import main
 from fairseq_plugins.corpora.datasets import DATASETS
 from fairseq_plugins.corpora.readers.dataset import Dataset
-from fairseq_plugins.data.manifest import Manifest, load_vocabulary
+from fairseq_plugins.data.manifests import read_manifest
+from fairseq_plugins.data.text_manifest import load_vocabulary
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.files import sha256
 from fairseq_plugins.inference.export import export_checkpoint as export
@@ -253,7 +254,7 @@ def test_a_folder_of_words_that_were_cut_otherwise_is_said(
 ) -> None:
     """Whatever reads nothing of words has nothing to fear of other ones."""
     data = shutil.copytree(runs / "classes-data", tmp_path / "data")
-    trained = Manifest.load(bundles / "classes1")
+    trained = read_manifest(bundles / "classes1")
     model = json.loads((bundles / "classes1" / FILE_NAME).read_text())["content"]["model"]
     _, args = understanding._arguments(model | {"features": features}, "the bundle")
     for words, expected in (("whitespace", False), ("spacy", said)):

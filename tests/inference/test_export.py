@@ -16,7 +16,7 @@ from pretrained_directories import SETTINGS, vocabulary_of, write_directory
 from safetensors.torch import load_file
 
 from fairseq_plugins.cli.main import main
-from fairseq_plugins.data.manifest import TEXT, Manifest
+from fairseq_plugins.data.text_manifest import TextManifest
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.inference.export import export_checkpoint as export
 from fairseq_plugins.models._bert_config import BertConfig
@@ -39,8 +39,7 @@ def prepare(folder: Path, kind: str, target: str) -> Path:
     (folder / "vocab.txt").write_bytes(vocabulary_of(kind))
     (folder / "labels.txt").write_text("no\nyes\n")
     tagging = target == "word_labels"
-    Manifest(
-        kind=TEXT,
+    TextManifest(
         dataset="toy",
         task="sequence_labeling" if tagging else "text_classification",
         target=target,

@@ -12,7 +12,8 @@ from raw_datasets import write_raw
 from raw_text import RuleParser, text_options
 from squad_files import toy_squad
 
-from fairseq_plugins.data.manifest import TEXT, Manifest, load_vocabulary
+from fairseq_plugins.data.manifests import read_manifest
+from fairseq_plugins.data.text_manifest import TextManifest, load_vocabulary
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.inference import (
     coattention,
@@ -71,7 +72,7 @@ def models(root):
 @pytest.mark.parametrize(("form", "dataset"), CASES)
 def test_a_folder_of_any_family_serves_from_raw_files_to_answers(tmp_path, form, dataset) -> None:
     folder = run_of(tmp_path, form, dataset)
-    manifest = Manifest.load(folder, TEXT)
+    manifest = read_manifest(folder, TextManifest)
     assert manifest.family.name == manifest.tokenizer["family"] == family_of(form)
     assert (folder / manifest.family.vocabulary_file).is_file()
     assert "sound" in check_folder(folder)
@@ -131,7 +132,7 @@ def test_questions_of_any_family_are_answered(tmp_path, form) -> None:
     assert len(replies) == len(dataset)
     for direction in DIRECTIONS:
         found = coattention.attend(reader, dataset, 0, direction=direction)
-        own = Manifest.load(destdir, TEXT).family.specials
+        own = read_manifest(destdir, TextManifest).family.specials
         assert (found.question[0], found.question[-1]) == (own.cls, own.sep)
         assert (found.attended[-1], found.weights.shape) == (
             own.sep,
@@ -148,7 +149,7 @@ def test_a_folder_of_another_family_is_refused(tmp_path) -> None:
     pretrained = FORMS["roberta"](tmp_path / "model")
     write_raw("cola", tmp_path, count=4)
     text.prepare(text_options(tmp_path, "data", dataset="cola", pretrained=pretrained))
-    manifest = Manifest.load(tmp_path / "data", TEXT)
+    manifest = read_manifest(tmp_path / "data", TextManifest)
     vocabulary = load_vocabulary(tmp_path / "data", manifest)
     assert vocabulary.family.name == "roberta"
     body = json.loads((tmp_path / "data" / "manifest.json").read_text())
@@ -156,4 +157,4 @@ def test_a_folder_of_another_family_is_refused(tmp_path) -> None:
         body["tokenizer"]["family"] = family
         (tmp_path / "data" / "manifest.json").write_text(json.dumps(body))
         with pytest.raises(InputError, match=message):
-            Manifest.load(tmp_path / "data", TEXT)
+            read_manifest(tmp_path / "data", TextManifest)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
 from prepared_text import SIZES, encode, examples, make_model, make_task, prepare, train
 
-from fairseq_plugins.data.manifest import TEXT, Manifest
+from fairseq_plugins.data.manifests import read_manifest
+from fairseq_plugins.data.text_manifest import TextManifest
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.inference.gated_runs import _dataset_names, gated_runs
 from fairseq_plugins.inference.gates import mean_gates
@@ -125,9 +127,9 @@ def test_other_data_are_another_dataset(runs, folder, tmp_path):
     for place, content in (("a/parsed", "1"), ("b/tagged", "1"), ("c/parsed", "2")):
         copies[place] = tmp_path / place
         shutil.copytree(folder, copies[place])
-        manifest = Manifest.load(copies[place], TEXT)
-        manifest.inputs = {"train": {"file": "train.tsv", "sha256": content}}
-        manifest.save(copies[place])
+        manifest = read_manifest(copies[place], TextManifest)
+        inputs = {"train": {"file": "train.tsv", "sha256": content}}
+        replace(manifest, inputs=inputs).save(copies[place])
     folders = [*map(str, copies.values())]
     last = str(tmp_path / "c" / "parsed")
     assert _dataset_names(folders, ["parsed", "tagged", "parsed"]) == ["parsed", "parsed", last]

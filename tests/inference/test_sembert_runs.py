@@ -12,7 +12,8 @@ from prepared_text import train
 from raw_text import text_options, write_pretrained, write_table
 
 from fairseq_plugins import load as load_any
-from fairseq_plugins.data.manifest import TEXT, Manifest
+from fairseq_plugins.data.manifests import read_manifest
+from fairseq_plugins.data.text_manifest import TextManifest
 from fairseq_plugins.demo.models import open_models
 from fairseq_plugins.demo.options import DemoOptions
 from fairseq_plugins.errors import InputError
@@ -103,7 +104,7 @@ def test_words_alone_are_at_chance(runs) -> None:
 def test_a_bundle_knows_the_labels_and_reads_prepared_splits(runs) -> None:
     export(runs / "run", runs / "bundle")
     export(runs / "run", runs / "int8", int8=True)
-    manifest = Manifest.load(runs / "bundle", TEXT)
+    manifest = read_manifest(runs / "bundle", TextManifest)
     assert manifest.layers[-3:] == NAMES.split(",")
     assert "B-ARG0" in (runs / "bundle" / "dict.given.srl1.txt").read_text()
     wanted = list(load(runs / "run", cpu=True).predict_split("valid"))
@@ -119,7 +120,7 @@ def test_a_bundle_knows_the_labels_and_reads_prepared_splits(runs) -> None:
 def test_raw_text_has_no_roles_and_is_refused(runs) -> None:
     message = "holds given.srl1, given.srl2, given.srl3, which raw text has not: predict its "
     export(runs / "run", runs / "mine")
-    text = ("the dog can a rose",) * Manifest.load(runs / "data", TEXT).sentences
+    text = ("the dog can a rose",) * read_manifest(runs / "data", TextManifest).sentences
     for made in (load(runs / "run", cpu=True), load_any(runs / "mine", cpu=True)):
         with pytest.raises(InputError, match=message):
             made.predict([text if len(text) > 1 else text[0]])

@@ -16,8 +16,9 @@ import pytest
 from preparations import KINDS as PREPARATIONS
 from prepared_text import examples
 
-from fairseq_plugins.data.manifest import FILE_NAME, Manifest
-from fairseq_plugins.data.products import record_products
+from fairseq_plugins.data.manifest import FILE_NAME
+from fairseq_plugins.data.manifests import read_manifest
+from fairseq_plugins.data.products import with_products
 from fairseq_plugins.data.rows import HEADER, stream_layout
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.files import sha256
@@ -36,7 +37,7 @@ FLIPS = 3  # bytes of each file, one after another
 def make_translation(folder: Path) -> None:
     pairs = prepared.random_pairs(12)
     prepared.prepare(folder, {"train": pairs, "valid": pairs[:5]}, parse=True)
-    manifest = Manifest.load(folder)
+    manifest = read_manifest(folder)
     manifest.options["max_characters"] = 1000
     manifest.save(folder)
 
@@ -68,9 +69,7 @@ KINDS = {
 
 def seal(folder: Path) -> Path:
     """Write sizes and hashes of all files into the manifest, as preparations do."""
-    manifest = Manifest.load(folder)
-    record_products(folder, manifest)
-    manifest.save(folder)
+    with_products(folder, read_manifest(folder)).save(folder)
     return folder
 
 
@@ -111,7 +110,7 @@ def is_sealed(folder: Path) -> bool:
 
 def products(folder: Path) -> list[Path]:
     """Return the files to be damaged: those of one split, and those of all."""
-    found = Manifest.load(folder).files(folder)
+    found = read_manifest(folder).files(folder)
     return [path for path in found if not path.name.startswith("valid")]
 
 

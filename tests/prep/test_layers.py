@@ -14,7 +14,7 @@ from raw_text import write_pretrained
 from fairseq_plugins.architectures.agreement import check_inventories
 from fairseq_plugins.corpora.examples import Example
 from fairseq_plugins.data.inventories import bound_layers
-from fairseq_plugins.data.manifest import Manifest
+from fairseq_plugins.data.manifests import read_manifest
 from fairseq_plugins.data.rows import Rows
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.prep.recipes import text as texts
@@ -64,7 +64,7 @@ def prepare(folder: Path, name: str = "out", **more):
 
 
 def labels(folder: Path, split: str, name: str) -> list[list[str]]:
-    manifest = Manifest.load(folder)
+    manifest = read_manifest(folder)
     (layer,) = bound_layers(folder, manifest, [name])
     rows = stream_rows(folder, split, f"en.{name}")
     return [[layer.inventory.symbols[i] for i in row[:-1]] for row in rows]

@@ -18,8 +18,9 @@ from fairseq_plugins.augment.perturbation.record import (
     write_set,
 )
 from fairseq_plugins.augment.squad_augmentation import open_work
-from fairseq_plugins.data.manifest import FILE_NAME, Manifest
-from fairseq_plugins.data.products import record_products
+from fairseq_plugins.data.manifest import FILE_NAME
+from fairseq_plugins.data.manifests import read_manifest
+from fairseq_plugins.data.products import with_products
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.prep.shards import RECORD, SHARDS
 from fairseq_plugins.prep.shares import Share
@@ -118,10 +119,9 @@ def test_a_subset_writes_through_no_link(elsewhere, tmp_path) -> None:
     pairs = prepared.random_pairs(8)
     folder = prepared.prepare(tmp_path / "whole", {"train": pairs, "valid": pairs[:3]})
     (folder / "notes").write_text("codes")
-    manifest = Manifest.load(folder)
+    manifest = read_manifest(folder)
     manifest.segmentation["source"]["model"] = "notes"  # no name that an own product has
-    record_products(folder, manifest)
-    manifest.save(folder)
+    with_products(folder, manifest).save(folder)
     half = tmp_path / "half"
     half.mkdir()
     (half / "notes").symlink_to(elsewhere / "precious.txt")

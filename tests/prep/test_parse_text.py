@@ -11,7 +11,9 @@ from raw_text import CASED, rows_of, text_options, write_pretrained, write_table
 
 from fairseq_plugins.bundles.folder import kept_manifest
 from fairseq_plugins.corpora.examples import Example
-from fairseq_plugins.data.manifest import TEXT, Manifest
+from fairseq_plugins.data.manifest import Manifest
+from fairseq_plugins.data.manifests import read_manifest
+from fairseq_plugins.data.text_manifest import TextManifest
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.prep.recipes.text import prepare
 from fairseq_plugins.text.lowered import LoweredAnnotator
@@ -76,7 +78,7 @@ def test_raw_text_is_parsed_as_the_folder_was(raw, caplog) -> None:
     """Also by what a bundle keeps of the folder."""
     for value in ("cased", "as-tokenised"):
         folder, manifest = raw / f"in-{value}", prepared(raw, f"in-{value}", parse_text=value)
-        for known in (Manifest.load(folder, TEXT), kept_manifest(manifest)):
+        for known in (read_manifest(folder, TextManifest), kept_manifest(manifest)):
             coder = TextEncoder.from_folder(folder, known)
             assert isinstance(coder.annotator, LoweredAnnotator) is (value == "as-tokenised")
             rows = coder.encode([Example("0", (line,)) for line in LINES])
@@ -115,4 +117,4 @@ def test_a_manifest_that_says_otherwise_is_refused(raw) -> None:
     body["annotator"]["text"] = "upper"
     path.write_text(json.dumps(body))
     with pytest.raises(InputError, match="was shown 'upper'; choices: cased, as-tokenised"):
-        Manifest.load(raw / "out", TEXT)
+        read_manifest(raw / "out", TextManifest)

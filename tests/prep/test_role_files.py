@@ -9,8 +9,9 @@ from raw_text import RuleParser, text_options, write_pretrained, write_table
 
 from fairseq_plugins.cli.main import main
 from fairseq_plugins.corpora.conllu import parse_block, read_blocks
-from fairseq_plugins.data.manifest import TEXT, Manifest
+from fairseq_plugins.data.manifests import read_manifest
 from fairseq_plugins.data.text_folders import read_sentences
+from fairseq_plugins.data.text_manifest import TextManifest
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.prep import role_files
 from fairseq_plugins.prep.recipes.text import prepare
@@ -116,7 +117,7 @@ def test_pairs_and_tokens_are_prepared_with_them(folder) -> None:
     given = {"train_conllu": "a.conllu", "layers": ",".join(NAMES), "layer_min_count": 1}
     given = {**given, "train_conllu": folder / "a.conllu"}
     prepare(text_options(folder, "pairs", dataset="plain", text2_column="second", **given))
-    manifest = Manifest.load(folder / "pairs", TEXT)
+    manifest = read_manifest(folder / "pairs", TextManifest)
     assert (manifest.sentences, manifest.annotations) == (2, NAMES)
     sides = read_sentences(folder / "pairs", manifest, "train", NAMES)
     labels = (folder / "pairs" / "dict.given.srl1.txt").read_text().split()[::2]
@@ -127,7 +128,7 @@ def test_pairs_and_tokens_are_prepared_with_them(folder) -> None:
     (folder / "train.conll").write_text(words, encoding="utf-8")
     prepare(text_options(folder, "tokens", dataset="tokens", **given))
     (side,) = read_sentences(
-        folder / "tokens", Manifest.load(folder / "tokens", TEXT), "train", NAMES
+        folder / "tokens", read_manifest(folder / "tokens", TextManifest), "train", NAMES
     )
     assert [labels[i] for i in side.layers["given.srl1"][3]] == ["O", "B-V"]
 

@@ -11,7 +11,7 @@ from fairseq.tasks.translation import load_langpair_dataset
 from fairseq_cli import preprocess
 from raw_corpora import contents, invented_pairs, make_options, write_lines, write_pairs
 
-from fairseq_plugins.data.manifest import Manifest
+from fairseq_plugins.data.manifests import read_manifest
 from fairseq_plugins.prep.recipes.translation import prepare
 from fairseq_plugins.text.raw_text import line_reader
 from fairseq_plugins.text.source_encoder import folder_segmenter
@@ -41,7 +41,7 @@ def prepare_folder(corpus: Path, name: str, **values) -> Path:
 
 def segment(corpus: Path, folder: Path) -> Path:
     """Write the corpus as subwords, with the folder's own model."""
-    manifest = Manifest.load(folder)
+    manifest = read_manifest(folder)
     for side, lang in (("source", "en"), ("target", "de")):
         settings = manifest.segmentation[side]
         segmenter = folder_segmenter(folder, settings)
@@ -85,7 +85,7 @@ def test_fairseq_loads_dictionaries_and_pairs(corpus) -> None:
     dictionaries = {
         lang: Dictionary.load(str(folder / f"dict.{lang}.txt")) for lang in ("en", "de")
     }
-    manifest = Manifest.load(folder)
+    manifest = read_manifest(folder)
     for split, lines in SPLITS.items():
         dataset = load_langpair_dataset(
             *(str(folder), split, "en", dictionaries["en"], "de", dictionaries["de"]),

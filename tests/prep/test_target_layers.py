@@ -16,7 +16,8 @@ from raw_corpora import (
     write_pairs,
 )
 
-from fairseq_plugins.data.manifest import FILE_NAME, Manifest
+from fairseq_plugins.data.manifest import FILE_NAME
+from fairseq_plugins.data.manifests import read_manifest
 from fairseq_plugins.data.translation_folders import load_target_layers
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.prep.folder_check import check_folder
@@ -43,7 +44,7 @@ def raw(tmp_path):
 
 def given_back(folder, split):
     """Return the lines of a split, made of its subwords and their labels, and how many are lost."""
-    manifest = Manifest.load(folder)
+    manifest = read_manifest(folder)
     (layer,) = load_target_layers([folder], manifest)
     decoder, labels = TargetDecoder.from_folder(folder, manifest), layer.inventory.symbols
     lines, lost = [], 0

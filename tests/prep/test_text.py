@@ -21,8 +21,10 @@ from raw_text import (
 
 from fairseq_plugins.corpora.datasets import DATASETS
 from fairseq_plugins.corpora.examples import Example
-from fairseq_plugins.data.manifest import TEXT, Manifest
+from fairseq_plugins.data.manifest import Manifest
+from fairseq_plugins.data.manifests import read_manifest
 from fairseq_plugins.data.streams import read_stream
+from fairseq_plugins.data.text_manifest import TextManifest
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.files import sha256
 from fairseq_plugins.prep.recipes import text as text_recipe
@@ -306,7 +308,7 @@ def held_out(raw, destdir="out", rows=400, **options) -> dict[str, list[str]]:
     fixed = {"dataset": "plain", "raw_dir": "", "train_file": path, "annotations": "none"}
     prepare(text_options(raw, destdir, **{**fixed, "valid_fraction": 0.1, **options}))
     folder = raw / destdir
-    splits = Manifest.load(folder, TEXT).splits
+    splits = read_manifest(folder, TextManifest).splits
     found = {split: [row["texts"][0] for row in examples_of(folder, split)] for split in splits}
     assert {split: counts["examples"] for split, counts in splits.items()} == {
         split: len(texts) for split, texts in found.items()
@@ -322,9 +324,9 @@ def test_a_share_of_training_is_held_out(raw) -> None:
     assert held_out(raw, "again") == found
     assert held_out(raw, "seeded", seed=2)["valid"] != found["valid"]
     assert set(held_out(raw, "more", valid_fraction=0.3)["valid"]) > set(found["valid"])
-    options = Manifest.load(raw / "seeded", TEXT).options
+    options = read_manifest(raw / "seeded", TextManifest).options
     assert (options["valid_fraction"], options["seed"]) == (0.1, 2)
-    assert "seed" not in Manifest.load(prepare_plain(raw), TEXT).options
+    assert "seed" not in read_manifest(prepare_plain(raw), TextManifest).options
 
 
 def prepare_plain(raw):

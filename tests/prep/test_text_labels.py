@@ -15,7 +15,8 @@ from raw_text import examples_of, rows_of, text_options, write_pretrained, write
 from fairseq_plugins.augment.perturbed_sets import read_sets
 from fairseq_plugins.corpora.datasets import DATASETS, ReadOptions, read_split
 from fairseq_plugins.corpora.readers.split_file import known_label
-from fairseq_plugins.data.manifest import TEXT, Manifest
+from fairseq_plugins.data.manifests import read_manifest
+from fairseq_plugins.data.text_manifest import TextManifest
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.inference.prediction_inputs import Wanted, read_examples
 from fairseq_plugins.prep.recipes.text import prepare
@@ -38,7 +39,7 @@ def plain(raw, *rows, name="train", header=("text", "label"), **values):
 
 def gold(folder, split):
     """Return the labels of a prepared split."""
-    labels = Manifest.load(folder, TEXT).labels
+    labels = read_manifest(folder, TextManifest).labels
     return [labels[i] for (i,) in rows_of(folder, split, "label")]
 
 
@@ -131,7 +132,7 @@ def test_sentences_in_the_place_of_labels_are_asked_about(raw) -> None:
     assert len(told) < 700 + len(str(raw))
     assert not (raw / "out").exists()
     prepare(plain(raw, *rows, **options, many_labels=True))
-    assert len(Manifest.load(raw / "out", TEXT).labels) == 121
+    assert len(read_manifest(raw / "out", TextManifest).labels) == 121
 
 
 @pytest.mark.parametrize("count", [20, 21])

@@ -12,7 +12,9 @@ from raw_datasets import write_raw
 from raw_text import CASED, RuleParser, text_options, write_pretrained
 from stops import Stopped, stop_now, stopped_at
 
-from fairseq_plugins.data.manifest import FILE_NAME, TEXT, Manifest
+from fairseq_plugins.data.manifest import FILE_NAME
+from fairseq_plugins.data.manifests import read_manifest
+from fairseq_plugins.data.text_manifest import TextManifest
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.prep import engine, workspace
 from fairseq_plugins.prep.recipes import text as text_recipe
@@ -154,7 +156,7 @@ def test_killed_and_rerun_gives_the_same_bytes(raw, straight, monkeypatch) -> No
 def test_unchanged_rerun_does_nothing(raw, straight, monkeypatch) -> None:
     monkeypatch.setattr(text_recipe, "scan_files", stop_now)
     manifest = prepare(options_for(raw, "straight", workers=2))  # their number is no content
-    assert manifest == Manifest.load(raw / "straight", TEXT)
+    assert manifest == read_manifest(raw / "straight", TextManifest)
     assert contents(raw / "straight") == straight
 
 
@@ -191,7 +193,7 @@ def test_changed_input_or_vocabulary_needs_overwrite(raw, straight) -> None:
 def test_input_counts_by_its_bytes_wherever_it_lies(raw, straight, monkeypatch) -> None:
     (raw / "raw").rename(raw / "moved")
     manifest = prepare(options_for(raw, "straight", raw_dir=raw / "moved"))
-    assert manifest == Manifest.load(raw / "straight", TEXT)
+    assert manifest == read_manifest(raw / "straight", TextManifest)
     assert contents(raw / "straight") == straight
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +13,8 @@ from raw_text import RuleParser, examples_of, rows_of, text_options, word_pieces
 from small_wordnet import SENSES, write_small_wordnet
 
 from fairseq_plugins.corpora.examples import Example
-from fairseq_plugins.data.manifest import TEXT, Manifest
+from fairseq_plugins.data.manifests import read_manifest
+from fairseq_plugins.data.text_manifest import TextManifest
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.prep.recipes import text as text_recipe
 from fairseq_plugins.prep.recipes.text import prepare
@@ -158,10 +160,9 @@ def test_single_sentences_are_refused(raw) -> None:
 
 def test_manifest_of_single_sentences_with_similarity_is_refused(raw) -> None:
     manifest = prepare(options(raw))
-    manifest.sentences = 1
-    manifest.save(raw / "out")
+    replace(manifest, sentences=1).save(raw / "out")
     with pytest.raises(InputError, match="only pairs have a similarity"):
-        Manifest.load(raw / "out", TEXT)
+        read_manifest(raw / "out", TextManifest)
 
 
 def encoded(raw, manifest):

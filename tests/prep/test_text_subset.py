@@ -10,8 +10,10 @@ import pytest
 from prepared_text import examples
 from raw_corpora import contents
 
-from fairseq_plugins.data.manifest import FILE_NAME, TEXT, Manifest
+from fairseq_plugins.data.manifest import FILE_NAME
+from fairseq_plugins.data.manifests import read_manifest
 from fairseq_plugins.data.rows import Rows
+from fairseq_plugins.data.text_manifest import TextManifest
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.prep.shares import Share
 from fairseq_plugins.prep.subset import choose_lines, write_subset
@@ -44,7 +46,7 @@ def lines_of(path):
 @pytest.mark.parametrize("kind", KINDS)
 def test_examples_keep_what_belongs_to_them(kind, tmp_path):
     folder = prepare(tmp_path / "whole", kind)
-    count = Manifest.load(folder, TEXT).splits["train"]["examples"]
+    count = read_manifest(folder, TextManifest).splits["train"]["examples"]
     manifest = write_subset(folder, tmp_path / "half", Share(0.5, 3))
     chosen = choose_lines(count, Share(0.5, 3))[0]
     assert manifest.splits["train"]["examples"] == len(chosen)
@@ -79,7 +81,7 @@ def test_everything_else_stays_and_the_whole_is_the_whole(kind, tmp_path):
         elif kind != "spans" and name != FILE_NAME:
             assert text == before[name], name
     splits = json.loads((tmp_path / "half" / FILE_NAME).read_text())["splits"]
-    assert splits["valid"] == Manifest.load(folder, TEXT).splits["valid"]
+    assert splits["valid"] == read_manifest(folder, TextManifest).splits["valid"]
 
 
 def test_counts_are_of_what_is_left(tmp_path):
@@ -114,7 +116,7 @@ def test_a_subset_is_read_as_the_whole_is(tmp_path):
         write_subset(tmp_path / "half", tmp_path / "quarter", Share(0.5, 1))
     with pytest.raises(InputError, match="holds other data"):
         write_subset(folder, tmp_path / "half", Share(0.5, 2))
-    manifest = Manifest.load(folder, TEXT)  # prepared anew by another release of a tool
+    manifest = read_manifest(folder, TextManifest)  # prepared anew by another release of a tool
     manifest.versions["numpy"] = "0"
     manifest.save(folder)
     with pytest.raises(InputError, match="holds other data .*numpy"):
@@ -124,7 +126,7 @@ def test_a_subset_is_read_as_the_whole_is(tmp_path):
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_is_held_out_and_what_stays_are_the_whole(kind, tmp_path):
     folder = prepare(tmp_path / "whole", kind)
-    count = Manifest.load(folder, TEXT).splits["train"]["examples"]
+    count = read_manifest(folder, TextManifest).splits["train"]["examples"]
     share = Share(1.0, 2, 0.3)
     splits = write_subset(folder, tmp_path / "parted", share).splits
     wanted = share.counts(count)

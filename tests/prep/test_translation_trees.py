@@ -9,7 +9,7 @@ from raw_corpora import contents, invented_pairs, make_options, stream_rows, wri
 from raw_text import RuleParser
 
 from fairseq_plugins.data.factor_streams import check_split
-from fairseq_plugins.data.manifest import Manifest
+from fairseq_plugins.data.manifests import read_manifest
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.prep.recipes import translation
 from fairseq_plugins.prep.recipes import translation_chunks as chunks
@@ -135,7 +135,7 @@ def test_other_source_language_needs_a_parser(tmp_path) -> None:
 def test_a_subset_keeps_its_trees(tmp_path, rule_parser) -> None:
     prepare(make_options(tmp_path / "out", parse=True, **write_corpus(tmp_path)))
     manifest = write_subset(tmp_path / "out", tmp_path / "half", Share(0.5, 1))
-    assert Manifest.load(tmp_path / "half").heads
+    assert read_manifest(tmp_path / "half").heads
     whole, half = (trees(tmp_path / name, "train") for name in ("out", "half"))
     assert half == [whole[i] for i in choose_lines(30, Share(0.5, 1))[0]]
     check_split(tmp_path / "half", "train", "en-de", "en", layers_of(["heads"]))
@@ -177,7 +177,7 @@ class TestConllu:
         self.write(tmp_path, [("1", "a", "0"), ("2", "b", "1")])
         assert self.prepare(tmp_path, ["a b"], spacy_model="xx") == [[0, 1]]
         assert (asked, self.manifest.annotator["model"]) == ([("xx", True)], "xx")
-        manifest = Manifest.load(tmp_path / "out")
+        manifest = read_manifest(tmp_path / "out")
         with pytest.raises(FileNotFoundError, match="'xx', which is not installed in this env"):
             SourceEncoder.from_folder(tmp_path / "out", manifest)
         (raw,) = SourceEncoder.from_folder(tmp_path / "out", manifest, "xx").encode(["a b"])

@@ -6,7 +6,9 @@ import pytest
 from prep.test_text import check_counts
 from raw_text import rows_of, text_options, write_pretrained, write_table
 
-from fairseq_plugins.data.manifest import TEXT, Manifest, load_vocabulary
+from fairseq_plugins.data.manifest import Manifest
+from fairseq_plugins.data.manifests import read_manifest
+from fairseq_plugins.data.text_manifest import TextManifest, load_vocabulary
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.lab.plan.prepare import check_prepare
 from fairseq_plugins.prep.recipes.text import prepare
@@ -32,7 +34,7 @@ def made(raw, destdir: str, **given) -> Manifest:
 
 
 def pieces(folder) -> list[str]:
-    return load_vocabulary(folder, Manifest.load(folder, TEXT)).pieces
+    return load_vocabulary(folder, read_manifest(folder, TextManifest)).pieces
 
 
 def read(folder, split: str) -> list[list[str]]:

@@ -13,8 +13,8 @@ from types import SimpleNamespace
 import pytest
 from prepared_text import examples, prepare, train
 
-from fairseq_plugins.data.manifest import Manifest
-from fairseq_plugins.data.products import record_products
+from fairseq_plugins.data.manifests import read_manifest
+from fairseq_plugins.data.products import with_products
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.inference.prediction import load
 from fairseq_plugins.models._checkpoints import read_checkpoint
@@ -26,9 +26,7 @@ SHORT = ["--disable-validation", "--max-update", "1"]
 def made(place: Path, seed: int) -> Path:
     splits = {"train": examples("classes", 20, 1), "valid": examples("classes", 9, seed)}
     folder = prepare(place, "classes", splits)
-    manifest = Manifest.load(folder)
-    record_products(folder, manifest)
-    manifest.save(folder)
+    with_products(folder, read_manifest(folder)).save(folder)
     return folder
 
 

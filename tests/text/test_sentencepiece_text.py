@@ -15,7 +15,7 @@ from fairseq import utils
 from prepared import make_task
 from raw_corpora import make_options, write_pairs
 
-from fairseq_plugins.data.manifest import Manifest
+from fairseq_plugins.data.manifests import read_manifest
 from fairseq_plugins.evaluation.translation import remove_subwords
 from fairseq_plugins.prep.recipes.translation import prepare
 from fairseq_plugins.syntax.casing import CASINGS, casing_of, lowered, restored
@@ -141,7 +141,7 @@ def test_commands_and_bundles_make_the_same_text(kind, layers, tmp_path) -> None
     task = make_task(folder, stub=False)
     task.load_dataset("train")
     bpe, words = task.build_bpe(None), task.build_tokenizer(None)
-    bundle = TargetDecoder.from_folder(folder, Manifest.load(folder))
+    bundle = TargetDecoder.from_folder(folder, read_manifest(folder))
     theirs, known = sentencepiece.SentencePieceProcessor(model_file=str(model)), 0
     for i, line in enumerate(lines):
         ids = task.dataset("train")[i]["target"]

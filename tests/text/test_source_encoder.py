@@ -10,7 +10,8 @@ import pytest
 from raw_corpora import RuleAnnotator, invented_pairs, make_options, stream_rows, write_pairs
 
 from fairseq_plugins.data.dictionaries import load_dictionary, token_ids
-from fairseq_plugins.data.manifest import Manifest
+from fairseq_plugins.data.manifests import read_manifest
+from fairseq_plugins.data.translation_manifest import TranslationManifest
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.prep.recipes.translation import prepare
 from fairseq_plugins.syntax.layers import LAYERS, layers_of
@@ -41,7 +42,7 @@ def folder(tmp_path, rule_tagger, monkeypatch) -> Path:
 
 @pytest.mark.parametrize("batch", [1, 7, 30])
 def test_inference_makes_the_rows_of_the_folder(batch, folder) -> None:
-    manifest = Manifest.load(folder)
+    manifest = read_manifest(folder)
     encoder = SourceEncoder.from_folder(folder, manifest)
     assert manifest.segmentation["source"]["vocabulary"] == "vocab.en"
     lines = [source for source, _ in PAIRS]
@@ -52,8 +53,8 @@ def test_inference_makes_the_rows_of_the_folder(batch, folder) -> None:
 
 
 def test_decoder_gives_words_and_text_back(folder) -> None:
-    decoder = TargetDecoder.from_folder(folder, Manifest.load(folder))
-    segmenter = folder_segmenter(folder, Manifest.load(folder).segmentation["target"])
+    decoder = TargetDecoder.from_folder(folder, read_manifest(folder))
+    segmenter = folder_segmenter(folder, read_manifest(folder).segmentation["target"])
     words = "DAS IST , nICHT ?"
     pieces = " ".join(segmenter.segment(words)[0])
     assert "@@" in pieces
@@ -63,11 +64,11 @@ def test_decoder_gives_words_and_text_back(folder) -> None:
 
 def test_another_tagger_warns(folder, rule_tagger, monkeypatch, caplog) -> None:
     with caplog.at_level(logging.WARNING):
-        SourceEncoder.from_folder(folder, Manifest.load(folder))
+        SourceEncoder.from_folder(folder, read_manifest(folder))
         assert not caplog.text
         other = {"name": "other", "version": "2", "hash": "11"}
         monkeypatch.setattr(rule_tagger, "identity", lambda: other)
-        SourceEncoder.from_folder(folder, Manifest.load(folder))
+        SourceEncoder.from_folder(folder, read_manifest(folder))
     assert "THE TAGGER DIFFERS" in caplog.text
     assert "'rule 1 00'" in caplog.text
     assert "'other 2 11'" in caplog.text
@@ -84,7 +85,13 @@ def test_parts_of_speech_need_a_tagger() -> None:
 
 
 def test_text_tagged_elsewhere_needs_an_english_source() -> None:
-    manifest = Manifest("de", "en", ["pos"], {}, annotator={"name": "conllu", "version": "-"})
+    manifest = TranslationManifest(
+        source_lang="de",
+        target_lang="en",
+        features=["pos"],
+        segmentation={},
+        annotator={"name": "conllu", "version": "-"},
+    )
     with pytest.raises(InputError, match="no pipeline is known for raw text"):
         folder_annotator(Path(), manifest)
 
@@ -105,7 +112,7 @@ def test_words_the_tagger_cuts_again_are_counted() -> None:
 
 
 def test_lines_that_are_too_long_are_left_out_before_they_are_annotated(folder) -> None:
-    encoder = SourceEncoder.from_folder(folder, Manifest.load(folder))
+    encoder = SourceEncoder.from_folder(folder, read_manifest(folder))
     dice, seen, annotate = random.Random(2), [], encoder.annotator.annotate_words
     encoder.annotator.annotate_words = lambda lines: [seen.extend(lines), annotate(lines)][1]
     words = [word for source, _ in PAIRS for word in source.split()]

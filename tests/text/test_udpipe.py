@@ -16,7 +16,8 @@ import pytest
 from raw_corpora import contents, make_options, write_lines
 
 from fairseq_plugins.cli.main import main
-from fairseq_plugins.data.manifest import TRANSLATION, Manifest
+from fairseq_plugins.data.manifests import read_manifest
+from fairseq_plugins.data.translation_manifest import TranslationManifest
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.prep.recipes import translation
 from fairseq_plugins.text import udpipe, udpipe_trial
@@ -112,7 +113,7 @@ def test_raw_text_is_annotated_as_the_folder_was(model, tmp_path):
     translation.prepare(make_options(tmp_path / "out", **options))
     translation.prepare(make_options(tmp_path / "two", workers=2, **options))
     assert contents(tmp_path / "out") == contents(tmp_path / "two")
-    manifest = Manifest.load(tmp_path / "out", TRANSLATION)
+    manifest = read_manifest(tmp_path / "out", TranslationManifest)
     assert manifest.annotator["name"] == "udpipe_fr"
     with pytest.raises(
         ValueError, match="does not decide which path is loaded: give --spacy-model"

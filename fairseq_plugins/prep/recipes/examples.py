@@ -9,9 +9,10 @@ from itertools import chain
 from pathlib import Path
 from typing import Any
 
-from ...data.manifest import TEXT, Manifest, tool_versions
+from ...data.manifest import tool_versions
 from ...data.rows import Rows
 from ...data.text_folders import count_examples
+from ...data.text_manifest import TextManifest
 from ...errors import InputError
 from ...files import sha256, write_bytes
 from ...pretrained.directory import resolve_directory
@@ -48,7 +49,7 @@ class ExampleRecipe(Recipe):
     unit, encodes_apart = "examples", True
     remedy = "is the text of the language and characters that the pretrained model knows?"
     cure = "give --valid-file"  # where there is nothing to validate on
-    manifest: Manifest
+    manifest: TextManifest
 
     def __init__(self, options: Any) -> None:
         self.options, self.files = options, options.input_files()
@@ -85,7 +86,7 @@ class ExampleRecipe(Recipe):
 
     def describe_by(
         self, annotator: Any, similarity: WordSimilarity | None = None, **known: Any
-    ) -> Manifest:
+    ) -> TextManifest:
         """Load the tools (see `TextEncoder`); write down what decides the folder's content.
 
         What is ``known`` of it besides is added.
@@ -101,8 +102,7 @@ class ExampleRecipe(Recipe):
         inputs["vocabulary"] = {"file": str(self.directory), "sha256": digest}
         if self.files.keys() == {"train"}:
             logger.warning("%s: no validation split: %s", options.destdir, self.cure)
-        return Manifest(
-            kind=TEXT,
+        return TextManifest(
             tokenizer=self.settings,
             tokenize=options.tokenize,
             annotations=list(options.annotation_names),
@@ -121,7 +121,7 @@ class ExampleRecipe(Recipe):
         """Annotate, cut and whatever else in one step."""
         yield ChunkStep("encode", self.work(), lambda chunk: chunk.encoded)
 
-    def begin(self, chunks: list[Chunk], manifest: Manifest, folder: Path) -> None:
+    def begin(self, chunks: list[Chunk], manifest: TextManifest, folder: Path) -> TextManifest:
         """Write the vocabulary, and learnt inventories."""
         self.folder = folder
         file = folder / self.vocabulary.family.vocabulary_file
@@ -129,6 +129,7 @@ class ExampleRecipe(Recipe):
         what = (manifest.layers, self.given, chunks)
         layers = bind_layers(*what, self.options, manifest, folder)
         self.layers = {layer.name: layer for layer in layers}
+        return manifest
 
     def sizes(self, split: str) -> dict[str, int]:
         """Return the streams of sentences, each with the number of its ids."""
@@ -157,7 +158,7 @@ class ExampleRecipe(Recipe):
             "longest {longest}"
         ).format(**counts)
 
-    def warn(self, manifest: Manifest, folder: Path) -> None:
+    def warn(self, manifest: TextManifest, folder: Path) -> None:
         """Warn of text that was not cut into words."""
         for split, counts in manifest.splits.items():
             if counts["tokens"] > LONG_WORDS * counts["words"]:

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from ...data.inventories import bound_layers
-from ...data.manifest import Manifest
+from ...data.manifests import read_manifest
 from ...errors import InputError
 from ...files import sha256
 from ...option_flags import flag_of, option
@@ -101,7 +101,7 @@ def given_inventories(options: Any, names: Iterable[str], *, trained: bool) -> d
             )
         return {}
     folder = Path(options.layer_dicts)
-    manifest = Manifest.load(folder)
+    manifest = read_manifest(folder)
     if lacking := [name for name in learnt if name not in manifest.layers]:
         raise InputError(f"{flag} {folder} has no {' and no '.join(lacking)}")
     return {layer.name: layer for layer in bound_layers(folder, manifest, learnt)}
@@ -111,6 +111,6 @@ def inventory_inputs(options: Any, given: dict[str, Layer]) -> dict[str, dict[st
     """Return what a manifest says of the inventories that were given."""
     folder, found = Path(options.layer_dicts or ""), {}
     for name, layer in given.items():
-        path = folder / Manifest.load(folder).inventory_file(layer)
+        path = folder / read_manifest(folder).inventory_file(layer)
         found[f"inventory.{name}"] = {"file": str(path), "sha256": sha256(path)}
     return found

@@ -4,12 +4,14 @@ Subword models and dictionaries fit text that was cut into words as theirs was; 
 much becomes ``<unk>``.
 """
 
-import json
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from ...data.manifest import FILE_NAME, TRANSLATION, Manifest
+from ...data.manifest import FILE_NAME
+from ...data.manifests import read_manifest
+from ...data.translation_manifest import TranslationManifest
 from ...errors import InputError
 from ...files import sha256
 from ...option_flags import flag_of
@@ -58,7 +60,7 @@ def _layers_of(folder: str, text: str, taken: Mapping[str, Any]) -> dict[str, An
     """Return what ``--layers`` says as older options; InputError if a folder holds others."""
     asked = apart(read_layers(text, "--layers"))
     if not all(_agree(name, value, taken[name]) for name, value in asked.items()):
-        held = ",".join(Manifest.load(Path(folder)).layers) or NOTHING
+        held = ",".join(read_manifest(Path(folder)).layers) or NOTHING
         raise InputError(
             f"--layers {text} contradicts --like {folder}, which was prepared with {held!r}"
         )
@@ -71,7 +73,7 @@ def settings_of(folder: Path) -> dict[str, Any]:
     Raises:
         FileNotFoundError, InputError: it is no prepared folder of parallel text.
     """
-    manifest = Manifest.load(folder, TRANSLATION)
+    manifest = read_manifest(folder, TranslationManifest)
     if not manifest.splits:
         raise InputError(f"{folder / FILE_NAME} names no split: nothing was prepared there")
     sides = [manifest.segmentation[name] for name in ("source", "target")]
@@ -124,18 +126,16 @@ def check_given_folders(options: TranslationOptions, annotator_id: str) -> None:
             )
 
 
-def _manifest_beside(path: Path) -> Manifest | None:
+def _manifest_beside(path: Path) -> TranslationManifest | None:
     """Return the manifest of the prepared folder that a file is of, if it is of one."""
-    place = path.resolve().parent / FILE_NAME
-    try:
-        form = json.loads(place.read_text(encoding="utf-8")).get("format")
-    except (OSError, ValueError, AttributeError, RecursionError):
-        return None
-    return Manifest.load(place.parent) if form == TRANSLATION.form else None
+    folder = path.resolve().parent
+    with suppress(FileNotFoundError, InputError):  # somebody else's file may have its name
+        return read_manifest(folder, TranslationManifest)
+    return None
 
 
 def _differences(
-    manifest: Manifest, options: TranslationOptions, annotator_id: str
+    manifest: TranslationManifest, options: TranslationOptions, annotator_id: str
 ) -> Iterator[tuple[str, Any, Any]]:
     """Yield what a folder was prepared with, its value, and that of these options."""
     side = manifest.segmentation.get("source", {})

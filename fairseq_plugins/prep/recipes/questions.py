@@ -13,6 +13,7 @@ from ...corpora.own_files import log_unread
 from ...corpora.squad import Paragraph, read
 from ...data.folder_names import CONTEXTS, EXAMPLES, MISALIGNED, SPANS, TARGETS, WINDOWS
 from ...data.manifest import Manifest
+from ...data.text_manifest import TextManifest
 from ...errors import InputError
 from ...files import write_text
 from ...messages import quoted
@@ -43,7 +44,7 @@ class QuestionRecipe(ExampleRecipe):
 
     unit = "questions"
 
-    def describe(self) -> Manifest:
+    def describe(self) -> TextManifest:
         options = self.options
         log_unread(options.raw_dir, OFFICIAL, self.files)
         return self.describe_by(
@@ -51,6 +52,8 @@ class QuestionRecipe(ExampleRecipe):
             dataset=DATASET,
             task=TARGETS[SPANS],
             target=SPANS,
+            labels=[],
+            positive="",
             metric=METRIC,
             sentences=2,
             windows={name: getattr(options, name) for name in WINDOWS},
@@ -62,10 +65,11 @@ class QuestionRecipe(ExampleRecipe):
         self.limits = replace(self.options.limits, row=self.vocabulary.family.row)
         self.limits.check()
 
-    def scan(self, manifest: Manifest) -> None:
+    def scan(self, manifest: TextManifest) -> TextManifest:
         """Read all paragraphs."""
         self.manifest = manifest
         self.paragraphs = scan(self.options, self.files, self.encoder.pieces)
+        return manifest
 
     def parts(self) -> Iterator[ChunkInput]:
         """Yield some paragraphs with their questions."""
@@ -88,7 +92,7 @@ class QuestionRecipe(ExampleRecipe):
         """Return the questions and their contexts."""
         return EXAMPLES, CONTEXTS
 
-    def end(self, chunks: list[Chunk], manifest: Manifest, folder: Path) -> None:
+    def end(self, chunks: list[Chunk], manifest: TextManifest, folder: Path) -> None:
         """Write the list of answers that could not be placed exactly; refuse empty splits.
 
         Raises:
@@ -106,7 +110,7 @@ class QuestionRecipe(ExampleRecipe):
                     "be placed in its context"
                 )
 
-    def warn(self, manifest: Manifest, folder: Path) -> None:
+    def warn(self, manifest: TextManifest, folder: Path) -> None:
         """Say where remarks on answers are."""
         super().warn(manifest, folder)
         if listed := (folder / MISALIGNED).read_bytes().count(b"\n"):

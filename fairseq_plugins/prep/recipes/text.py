@@ -14,6 +14,7 @@ from ...corpora.own_files import log_unread
 from ...data.folder_names import AS_TOKENISED, EXAMPLES, LABELS, SCORES
 from ...data.manifest import Manifest
 from ...data.rows import Rows
+from ...data.text_manifest import TextManifest
 from ...files import write_text
 from ...pretrained.directory import VOCABULARY, resolve_directory
 from ...pretrained.tokenizer import read_tokenizer_settings
@@ -64,7 +65,7 @@ class TextRecipe(ExampleRecipe):
         parses = options.conllu_files(self.files)
         self.read = beside | {f"{split}.conllu": path for split, path in parses.items()}
 
-    def describe(self) -> Manifest:
+    def describe(self) -> TextManifest:
         options, source = self.options, self.options.source
         log_unread(options.raw_dir, {} if options.names_all else source.splits, self.read)
         return self.describe_by(
@@ -73,6 +74,7 @@ class TextRecipe(ExampleRecipe):
             dataset=source.name,
             task=source.task,
             target=source.target,
+            labels=[],
             positive=source.positive,
             metric=source.metric,
             sentences=1,
@@ -103,13 +105,15 @@ class TextRecipe(ExampleRecipe):
             self.directory = Path(source)
             self.settings, self.vocabulary = words_of(self.directory)
 
-    def scan(self, manifest: Manifest) -> None:
+    def scan(self, manifest: TextManifest) -> TextManifest:
         """Read all examples; decide which labels there are."""
-        self.manifest, self.scans = manifest, scan_files(self.options, self.files)
-        manifest.labels = decide_labels(self.options, self.scans)
-        log_labels(self.options, self.scans, manifest.labels)
-        manifest.metric = headline(self.options, manifest.labels)
-        manifest.sentences = next(iter(self.scans.values())).sentences
+        self.scans = scan_files(self.options, self.files)
+        labels = decide_labels(self.options, self.scans)
+        log_labels(self.options, self.scans, labels)
+        metric = headline(self.options, labels)
+        sentences = next(iter(self.scans.values())).sentences
+        self.manifest = replace(manifest, labels=labels, metric=metric, sentences=sentences)
+        return self.manifest
 
     def parts(self) -> Iterator[ChunkInput]:
         """Yield some examples with their labels and parses."""
@@ -125,11 +129,11 @@ class TextRecipe(ExampleRecipe):
         label_ids = {label: i for i, label in enumerate(self.manifest.labels)}
         return partial(encode_chunk, self.encoder, label_ids)
 
-    def begin(self, chunks: list[Chunk], manifest: Manifest, folder: Path) -> None:
+    def begin(self, chunks: list[Chunk], manifest: TextManifest, folder: Path) -> TextManifest:
         """Write the vocabulary and the labels."""
-        super().begin(chunks, manifest, folder)
         if manifest.target != "score":
             write_text(folder / LABELS, "".join(f"{label}\n" for label in manifest.labels))
+        return super().begin(chunks, manifest, folder)
 
     def sizes(self, split: str) -> dict[str, int]:
         """Return the streams of the sentences, and of labels if there are any."""

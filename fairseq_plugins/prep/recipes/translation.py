@@ -3,6 +3,7 @@
 import logging
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from ...corpora.parallel_text import CHUNK_LINES, Scan, check_parallel, scan_fil
 from ...data.manifest import CONLLU as GIVEN_BY
 from ...data.manifest import Manifest, tool_versions
 from ...data.rows import Rows, stream_layout
+from ...data.translation_manifest import TranslationManifest
 from ...errors import InputError
 from ...files import sha256
 from ...syntax.layers import COLUMN, TREE, Layer, annotator_line, layers_of
@@ -87,17 +89,18 @@ class TranslationRecipe(engine.Recipe):
         texts = [path for sides in self.files.values() for path in sides.values()]
         return [*texts, *self.given.values()]
 
-    def describe(self) -> Manifest:
+    def describe(self) -> TranslationManifest:
         """Check everything but the work itself; files are read for their hashes."""
         options = self.options
         check_given(options)
         trained = bool(options.trainpref)
         self.inventories = given_inventories(options, options.layer_names, trained=trained)
         self.annotators = {SOURCE: load_annotator(options), TARGET: load_target_annotator(options)}
-        manifest = Manifest(
+        manifest = TranslationManifest(
             source_lang=options.source_lang,
             target_lang=options.target_lang,
             features=list(options.feature_names),
+            segmentation={},
             annotator=identity_of(options, self.annotators),
             options=options.recorded(),
             versions=tool_versions(TOOLS),
@@ -106,15 +109,15 @@ class TranslationRecipe(engine.Recipe):
         )
         check_given_folders(options, manifest.annotator_id)
         self.scans = scan_inputs(options, self.files)
-        manifest.inputs = {
+        inputs: dict[str, Any] = {
             f"{split}.{side}": {"file": str(scan.path), "sha256": scan.sha256, "lines": scan.lines}
             for split, sides in self.scans.items()
             for side, scan in sides.items()
         }
         for name, path in self.given.items():
-            manifest.inputs[name] = {"file": str(path), "sha256": sha256(path)}
-        manifest.inputs |= inventory_inputs(options, self.inventories)
-        return manifest
+            inputs[name] = {"file": str(path), "sha256": sha256(path)}
+        inputs |= inventory_inputs(options, self.inventories)
+        return replace(manifest, inputs=inputs)
 
     def parts(self) -> Iterator[ChunkInput]:
         """Yield stretches of lines."""
@@ -139,13 +142,13 @@ class TranslationRecipe(engine.Recipe):
         work = partial(encode_chunk, self.options, segmenters)
         yield ChunkStep("subwords", work, lambda chunk: chunk.encoded)
 
-    def begin(self, chunks: list[Chunk], manifest: Manifest, folder: Path) -> None:
+    def begin(self, chunks: list[Chunk], manifest: TranslationManifest, folder: Path) -> Any:
         """Write the dictionaries, and learnt inventories."""
-        self.folder, self.manifest = folder, manifest
         what = (self.options.layer_names, self.inventories, chunks)
         self._columns_of(bind_layers(*what, self.options, manifest, folder))
         self.dictionaries = write_dictionaries(self.options, chunks, folder)
-        manifest.segmentation = self.segmentation
+        self.folder, self.manifest = folder, replace(manifest, segmentation=self.segmentation)
+        return self.manifest
 
     def sizes(self, split: str) -> Mapping[str, int]:
         """Return the streams of both languages, of features and of trees."""
@@ -215,7 +218,7 @@ class TranslationRecipe(engine.Recipe):
                 *(split, sizes.argmax() + 1, sizes.max(), POSITIONS),
             )
 
-    def end(self, chunks: list[Chunk], manifest: Manifest, folder: Path) -> None:
+    def end(self, chunks: list[Chunk], manifest: TranslationManifest, folder: Path) -> None:
         """Write the closed inventories of features, with how often each label is there."""
         columns = {self._column(name): layer for name, layer in self.layers.items()}
         columns |= {self._target_column(layer): layer for layer in self.targets}
@@ -233,7 +236,7 @@ class TranslationRecipe(engine.Recipe):
         tokens = ", ".join(f"{n} {stream} tokens" for stream, n in counts["tokens"].items())
         return f"{counts['lines']} of {counts['read']} lines; {tokens}"
 
-    def warn(self, manifest: Manifest, folder: Path) -> None:
+    def warn(self, manifest: TranslationManifest, folder: Path) -> None:
         """Warn of annotations of another text."""
         for split, notes in manifest.alignment.items():
             lines, failed = manifest.splits[split]["lines"], notes.get("failed_lines", 0)

@@ -6,7 +6,8 @@ import logging
 from pathlib import Path
 from typing import Any
 
-from ...data.manifest import TEXT, Manifest, load_vocabulary
+from ...data.manifests import read_manifest
+from ...data.text_manifest import TextManifest, load_vocabulary
 from ...errors import InputError
 from ...pretrained.vocabulary import Vocabulary
 from ...text.word_vocabulary import (
@@ -49,7 +50,7 @@ def words_of(folder: Path) -> Found:
     Raises:
         FileNotFoundError, InputError: it is no such folder, or has no words of its own.
     """
-    manifest = Manifest.load(folder, TEXT)
+    manifest = read_manifest(folder, TextManifest)
     vocabulary = load_vocabulary(folder, manifest)
     if not is_of_words(vocabulary):
         raise InputError(

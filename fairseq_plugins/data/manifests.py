@@ -1,0 +1,75 @@
+"""The one reader of manifests, of both kinds of prepared folder."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import fields
+from pathlib import Path
+from typing import Any, cast
+
+from ..errors import InputError
+from ..messages import named, quoted
+from ..text_reading import read_text
+from .manifest import FILE_NAME, VERSION, M, Manifest
+from .text_manifest import TextManifest
+from .translation_manifest import TranslationManifest
+
+KINDS: tuple[type[Manifest], ...] = (TranslationManifest, TextManifest)
+
+
+def read_manifest(folder: Path, kind: type[M] = Manifest) -> M:
+    """Read a folder's manifest, which must be of a ``kind`` if one is given.
+
+    Raises:
+        FileNotFoundError: the folder has none (not prepared, or not finished).
+        InputError: it is of another kind, format or version, or lacks a field.
+    """
+    path = Path(folder) / FILE_NAME
+    wanted = tuple(one for one in KINDS if issubclass(one, kind))
+    body, own = _read(path, wanted)
+    missing, foreign = {*own.required()} - body.keys(), body.keys() - {*own.keys()}
+    for what, names in (("lacks", missing), ("has", foreign)):
+        if names:
+            raise InputError(f"{path} does not fit this release: it {what} {named(sorted(names))}")
+    manifest = own(**body)
+    for item in fields(own):
+        found, type_of = getattr(manifest, item.name), str(item.type).partition("[")[0]
+        if type(found).__name__ != type_of:
+            raise InputError(f"{path}: {item.name!r} is {quoted(found)}, expected a {type_of}")
+    try:
+        for problem in manifest.problems():
+            raise InputError(f"{path}: {problem}")
+    except (AttributeError, LookupError, TypeError) as error:  # of another form than ours
+        raise InputError(f"{path} does not fit this release: {quoted(error)}") from None
+    return cast(M, manifest)
+
+
+def _read(path: Path, wanted: tuple[type[Manifest], ...]) -> tuple[dict[str, Any], type[Manifest]]:
+    """Read a manifest's file, which must be of a wanted kind: its fields, and the kind."""
+    makers = named((kind.COMMAND for kind in wanted), between=" or ")
+    if not path.parent.exists():
+        makes = named((f"fairseq-plugins {kind.COMMAND}" for kind in wanted), between=" or ")
+        raise FileNotFoundError(
+            f"{path.parent}: no such folder; {makes} makes it, with --destdir {path.parent}"
+        )
+    if not path.is_file():
+        raise FileNotFoundError(
+            f"{path} is missing: {path.parent} is no folder of {makers}, "
+            "or its preparation was not finished (run the same command again)"
+        )
+    try:
+        body = json.loads(read_text(path))
+        form, version = body.pop("format"), body.pop("format_version")
+    except (ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
+        raise InputError(f"{path} is no manifest of fairseq_plugins: {error!r}") from None
+    found = [kind for kind in KINDS if version == VERSION and kind.FORM == form]
+    if not found:
+        raise InputError(
+            f"{path} has format {quoted(form)} version {quoted(version)}; this release reads "
+            f"{named((repr(kind.FORM) for kind in wanted), between=' and ')} version {VERSION}"
+        )
+    if found[0] not in wanted:
+        raise InputError(
+            f"{path.parent} is a folder of {found[0].COMMAND}; one of {makers} is wanted"
+        )
+    return body, found[0]

@@ -1,0 +1,226 @@
+"""The manifest of a prepared folder of examples or of questions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+from ..messages import named, quoted
+from ..pretrained.families import FAMILIES, WORDPIECE, Family, family_of
+from ..pretrained.vocabulary import Vocabulary
+from ..syntax.layers import (
+    CHOICES,
+    COLUMN,
+    LAYERS,
+    OF_PAIRS,
+    WORD_PAIR,
+    Layer,
+    are_known,
+    in_order,
+    layers_of,
+)
+from ..text_reading import is_cell
+from .folder_names import (
+    CONTEXTS,
+    ENTITIES,
+    EXAMPLES,
+    LABELLED,
+    LABELS,
+    MISALIGNED,
+    SCORES,
+    SPANS,
+    TARGETS,
+    TOKENIZE,
+    WINDOWS,
+    WORD_LABELS,
+)
+from .manifest import Manifest, outside
+
+WORDPIECES = ("lowercase", "strip_accents", "chinese_characters")
+COUNTS = ("examples", "labelled")
+PARAGRAPH_COUNTS = ("paragraphs", "answerable")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TextManifest(Manifest):
+    """What is held of examples.
+
+    A split has ``examples``, ``labelled`` (of them), ``tokens`` (wordpieces), ``words``,
+    ``longest`` (wordpieces of the longest example with its special tokens), of spans also
+    ``paragraphs``, and ``answerable`` questions.
+    """
+
+    FORM: ClassVar[str] = "fairseq_plugins.text"
+    COMMAND: ClassVar[str] = "prepare text or prepare questions"
+    UNIT: ClassVar[str] = "examples"
+    DECISIVE: ClassVar[tuple[str, ...]] = (*Manifest.DECISIVE, "tokenizer")
+    RARE: ClassVar[tuple[str, ...]] = ("levels",)
+
+    dataset: str  # name of the dataset, e.g. ``cola``
+    task: str  # ``text_classification``, ``sequence_labeling`` or ``extractive_qa``
+    target: str  # ``classes``, ``score``, ``word_labels`` or ``spans``
+    labels: list[str]  # labels in id order (empty for a score and for spans)
+    positive: str  # the class or error label whose F1 counts; empty where none does
+    metric: str  # the dataset's headline metric
+    sentences: int  # 1, or 2 for pairs; of spans the question, and its paragraph's context
+    # ``family`` unless it is BERT, and of WordPiece `WORDPIECES`
+    tokenizer: dict[str, Any]
+    # what words are, of `TOKENIZE` (see `text.text_encoder`); given words always stay as given
+    tokenize: str
+    # names of the layers that were asked for (`syntax.layers.are_known`)
+    annotations: list[str]
+    # how the benchmark's server wants predictions (empty: no server)
+    submission: dict[str, Any] = field(default_factory=dict)
+    # of spans `WINDOWS`: how long contexts are cut unless a task says otherwise (empty for other
+    # targets)
+    windows: dict[str, int] = field(default_factory=dict)
+    # of labels of words that stand in several levels (an entity within another), how many these
+    # are: the stream ``label`` has one level after another
+    levels: int = 0
+
+    @property
+    def cutting(self) -> str:
+        """What decided what words are: an option of the preparation, or the files."""
+        by_word = self.target in (WORD_LABELS, ENTITIES)
+        return by_word * "given, of raw text " + f"--tokenize {self.tokenize}"
+
+    @property
+    def compares_words(self) -> bool:
+        """Whether the folder says how the words of a pair compare."""
+        return any(layer.unit == WORD_PAIR for layer in layers_of(self.annotations))
+
+    @property
+    def family(self) -> Family:
+        """The family of encoders that the texts were cut for."""
+        return family_of(self.tokenizer)
+
+    @property
+    def layers(self) -> list[str]:
+        """Names of the layers that a model can read."""
+        held = {name for name, layer in LAYERS.items() if layer.standard or layer.derived}
+        return in_order(held | {*self.annotations})
+
+    def inventory_file(self, layer: Layer, *, of_target: bool = False) -> str:
+        """Name the file of a learnt column's inventory; others are the same everywhere."""
+        return f"dict.{layer.name}.txt" if layer.enters == COLUMN and layer.learnt else ""
+
+    def streams(self) -> dict[str, str]:
+        """Name the streams of a split, its labels apart: stream -> what an id is of."""
+        names = {"tokens": "wordpiece", "words": "wordpiece"}
+        found = {f"{name}{k}": unit for k in range(self.sentences) for name, unit in names.items()}
+        for layer in layers_of(self.layers):
+            if not layer.derived:
+                found |= {f"{layer.name}{k}": layer.unit for k in layer.sides(self.sentences)}
+        # of each wordpiece of a context, begin and end in code points
+        return found | ({"offsets1": "place in the context"} if self.target == SPANS else {})
+
+    @property
+    def by_paragraph(self) -> bool:
+        """Whether examples are questions, several of one context."""
+        return self.target == SPANS
+
+    def split_streams(self, split: str) -> list[str]:
+        """Name all streams of a split; one without any gold label has no ``label``."""
+        if self.target == SPANS:
+            return [*self.streams(), "paragraph", "answers"]
+        is_labelled = self.splits[split]["labelled"] and self.target != "score"
+        return [*self.streams(), *(["label"] if is_labelled else [])]
+
+    def split_texts(self, split: str) -> list[str]:
+        """Name the text files of a split: what its examples, passages and scores are."""
+        if self.target == SPANS:
+            return [EXAMPLES, CONTEXTS]
+        is_scored = self.splits[split]["labelled"] and self.target == "score"
+        return [EXAMPLES, *([SCORES] if is_scored else [])]
+
+    def common_files(self) -> set[str]:
+        """Name the vocabulary, labels, inventories and what is said of answers."""
+        own = {LABELS: self.target in LABELLED}
+        own |= {MISALIGNED: self.target == SPANS and bool(self.splits)}
+        own |= {self.inventory_file(layer): True for layer in layers_of(self.layers)}
+        names = {name for name, there in own.items() if there and name}
+        return names | {self.family.vocabulary_file}
+
+    @property
+    def label_levels(self) -> int:
+        """How many labels a word has, where words are labelled."""
+        return max(1, self.levels)
+
+    def asking(self) -> TextManifest:
+        """Return what a folder of labels of words is to a task that asks for entities."""
+        return replace(self, task=TARGETS[ENTITIES], target=ENTITIES)
+
+    def problems(self) -> Iterator[str]:
+        """Yield what is wrong."""
+        yield from super().problems()
+        yield from _misshapen(self)
+        yield from _unfit(self)
+        yield from _unfit_target(self)
+        files = [form["file"] for form in self.submission.values()]
+        yield from outside([self.dataset, *self.splits, *files])
+
+
+def load_vocabulary(folder: Path, manifest: TextManifest) -> Vocabulary:
+    """Return the vocabulary of a prepared folder of texts; see `Vocabulary.load`."""
+    return Vocabulary.load(Path(folder) / manifest.family.vocabulary_file, manifest.family)
+
+
+def _misshapen(manifest: TextManifest) -> Iterator[str]:
+    """Yield nested entries of another form."""
+    for name in ("labels", "annotations"):
+        if not all(isinstance(value, str) for value in getattr(manifest, name)):
+            yield f"{name!r} are {getattr(manifest, name)}, expected texts"
+    family = manifest.tokenizer.get("family", "bert")
+    if not isinstance(family, str) or family not in FAMILIES:
+        yield f"'tokenizer' is of the family {quoted(family)}; choices: {named(FAMILIES)}"
+        return
+    for name in WORDPIECES if FAMILIES[family].scheme == WORDPIECE else ():
+        if not isinstance(manifest.tokenizer.get(name), bool):
+            yield f"'tokenizer' says {manifest.tokenizer.get(name)!r} for {name!r}"
+    wanted = (*COUNTS, *(PARAGRAPH_COUNTS if manifest.task == TARGETS[SPANS] else ()))
+    for split, counts in manifest.splits.items():
+        numbers = counts if isinstance(counts, dict) else {}
+        if not all(type(numbers.get(name)) is int and numbers[name] >= 0 for name in wanted):
+            yield f"split {split!r} lacks its counts"
+    for split, form in manifest.submission.items():
+        parts = (form.get("file"), form.get("labels")) if isinstance(form, dict) else ()
+        if [type(part) for part in parts] != [str, dict]:
+            yield f"the submission of split {split!r} lacks its file or labels"
+
+
+def _unfit(manifest: TextManifest) -> Iterator[str]:
+    """Yield values that are none of the choices, or do not go together."""
+    target, names = manifest.target, manifest.annotations
+    if target not in TARGETS or manifest.task != TARGETS[target]:
+        yield f"no target {target!r} of task {manifest.task!r}; known are {TARGETS}"
+    if manifest.sentences not in (1, 2):
+        yield f"'sentences' is {manifest.sentences}, expected 1 or 2"
+    if manifest.tokenize not in TOKENIZE:
+        yield f"'tokenize' is {manifest.tokenize!r}; choices are {', '.join(TOKENIZE)}"
+    if not are_known(names):
+        yield f"'annotations' are {names}; choices are {', '.join(CHOICES)}"
+        return
+    if manifest.compares_words and manifest.sentences != 2:
+        yield f"'annotations' are {names}, but only pairs have a {' or a '.join(OF_PAIRS)}"
+
+
+def _unfit_target(manifest: TextManifest) -> Iterator[str]:
+    """Yield what does not go with the target, or is no list of labels."""
+    target, labels, positive = manifest.target, manifest.labels, manifest.positive
+    if target == SPANS and (manifest.sentences != 2 or manifest.compares_words):
+        yield f"{SPANS!r} are of questions and contexts, whose words are not compared"
+    sizes = [manifest.windows.get(name) for name in WINDOWS]
+    if target == SPANS and not all(type(size) is int and size > 0 for size in sizes):
+        yield f"'windows' are {manifest.windows}, expected a number above 0 for each of {WINDOWS}"
+    if (target in LABELLED) != bool(labels):
+        yield f"target {target!r} does not go with the labels {named(labels)}"
+    if manifest.levels and (manifest.levels < 2 or target not in (WORD_LABELS, ENTITIES)):
+        yield f"'levels' is {manifest.levels}, which does not go with target {target!r}"
+    if len(set(labels)) != len(labels):
+        yield f"a label is named twice in {named(labels)}"
+    if not all(map(is_cell, labels)):
+        yield f"a label is empty, or holds a tab or line break, in {named(labels)}"
+    if positive and labels and positive not in labels:
+        yield f"the positive label {positive!r} is none of {named(labels)}"

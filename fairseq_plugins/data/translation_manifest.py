@@ -1,0 +1,114 @@
+"""The manifest of a prepared folder of parallel text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from ..errors import InputError
+from ..messages import quoted
+from ..syntax.layers import (
+    COLUMN,
+    Layer,
+    held_layers,
+    layers_of,
+    parse_features,
+    parse_targets,
+)
+from .manifest import Manifest, outside
+
+SETTINGS = ("tokenizer", "normalizer", "subwords")  # of the segmentation of a side
+MODELS = ("model", "vocabulary")  # its files
+
+
+@dataclass(frozen=True, kw_only=True)
+class TranslationManifest(Manifest):
+    """What is held of pairs of lines; a split has ``lines`` and ``tokens`` (stream -> number)."""
+
+    FORM: ClassVar[str] = "fairseq_plugins.translation"
+    COMMAND: ClassVar[str] = "prepare translation"
+    UNIT: ClassVar[str] = "lines"
+    PATHS: ClassVar[tuple[str, ...]] = (
+        *("trainpref", "validpref", "testpref", "bpe_codes", "sentencepiece_model"),
+        *("srcdict", "tgtdict", "srcvocab", "tgtvocab"),
+    )
+    RARE: ClassVar[tuple[str, ...]] = ("target_features",)
+
+    source_lang: str  # source language code, e.g. ``en``
+    target_lang: str  # target language code
+    features: list[str]  # names of the feature streams beside the source, in column order
+    # how raw text of both sides becomes subwords; read by `text.source_encoder`
+    segmentation: dict[str, Any]
+    # whether the head of every source word is there (streams ``words`` and ``heads``)
+    heads: bool = False
+    # names of the feature streams beside the target, in column order
+    target_features: list[str] = field(default_factory=list)
+
+    @property
+    def pair(self) -> str:
+        """The language pair as it stands in file names, e.g. ``en-de``."""
+        return f"{self.source_lang}-{self.target_lang}"
+
+    @property
+    def cutting(self) -> str:
+        """The option of the preparation that decided what words are."""
+        return f"--tokenizer {self.segmentation['source']['tokenizer']}"
+
+    @property
+    def layers(self) -> list[str]:
+        """Names of the layers that a model can read, in column order."""
+        return held_layers(self.features, self.heads)
+
+    def inventory_file(self, layer: Layer, *, of_target: bool = False) -> str:
+        """Name the file of a column's inventory; trees have none."""
+        language = self.target_lang if of_target else self.source_lang
+        return f"dict.{language}.{layer.name}.txt" if layer.enters == COLUMN else ""
+
+    def prefix(self, split: str) -> str:
+        """Return what fairseq puts before the languages of a split."""
+        return f"{split}.{self.pair}"
+
+    def split_streams(self, split: str) -> list[str]:
+        """Name all streams of a split."""
+        return [*self.splits[split]["tokens"]]
+
+    def common_files(self) -> set[str]:
+        """Name dictionaries, inventories and subword models."""
+        held = {name for counts in self.splits.values() for name in counts["tokens"]}
+        sides = (self.source_lang, self.target_lang)  # of source text alone the one has no files
+        names = {f"dict.{side}.txt" for side in sides if side in held or not self.splits}
+        names |= {self.inventory_file(layer) for layer in layers_of(self.layers)}
+        targets = layers_of(self.target_features)
+        names |= {self.inventory_file(layer, of_target=True) for layer in targets}
+        for side in self.segmentation.values():
+            names |= {side.get(k) for k in MODELS}
+        return set(filter(None, names))
+
+    def problems(self) -> Iterator[str]:
+        """Yield what is wrong."""
+        yield from super().problems()
+        for split, counts in self.splits.items():
+            if not isinstance(counts.get("lines"), int) or "tokens" not in counts:
+                yield f"split {split!r} lacks its counts"
+        for side in ("source", "target"):
+            settings: Any = self.segmentation.get(side)
+            if not isinstance(settings, dict) or not {*SETTINGS, *MODELS} <= settings.keys():
+                yield f"segmentation lacks {side!r}, or part of it"
+            for name in SETTINGS:
+                if not isinstance(settings[name], str):
+                    yield f"segmentation of {side!r} says {quoted(settings[name])} for {name!r}"
+        names = [self.source_lang, self.target_lang, *self.features, *self.splits]
+        names += self.target_features
+        names += [name for counts in self.splits.values() for name in counts["tokens"]]
+        for side in self.segmentation.values():
+            names += [side[key] for key in MODELS if side.get(key)]
+        yield from outside(names)
+        try:
+            parse_features(",".join(self.features))
+        except InputError as error:
+            yield f"'features': {error}"
+        try:
+            parse_targets(",".join(self.target_features))
+        except InputError as error:
+            yield f"'target_features': {error}"
