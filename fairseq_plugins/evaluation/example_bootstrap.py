@@ -1,14 +1,9 @@
 """Paired bootstraps: would another test set of this kind, and other seeds, have told the same?
 
 Examples are drawn with replacement, the same ones for all systems, and each metric is computed
-anew, so that an observed difference d has differences d* of resamples beside it. There are two
-two-sided p-values:
-
-    `bootstrap`          twice the share of resamples in which the other system is at least as good,
-                         ties included: where 0 lies within the 95 % interval, p is not small
-    `two_sided_p_value`  of BLEU and chrF of one seed: the share with |d* - mean d*| >= |d|
-
-Of metrics that leap the second would be sure after one lucky example among eighty.
+anew, so that an observed difference d has differences d* of resamples beside it. The two-sided
+p-value is twice the share of resamples in which the other system is at least as good, ties
+included: where 0 lies within the 95 % interval, p is not small.
 
 With ``over_seeds`` seeds are drawn as well, the same ones for both systems: the multi-bootstrap
 (Sellam et al. 2022, "The MultiBERTs", section 4). Examples alone take the luck of a seed for a
@@ -135,48 +130,3 @@ def _p_value(observed: float, resampled: np.ndarray) -> float:
         return 1.0
     contrary = int((~(np.sign(observed) * resampled > ROUNDING)).sum())  # nan is no evidence
     return min(1.0, 2 * (contrary + 1) / (len(resampled) + 1))
-
-
-def resampled_sentences(
-    runs: Sequence[Scored], count: int, samples: int, seed: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Return the scores of runs, and those on resamples, (samples, runs), drawn as sacreBLEU does.
-
-    They are drawn in another way than those of `bootstrap`.
-    """
-    drawn = np.random.default_rng(seed).choice(count, size=(samples, count))
-    weights = (np.bincount(one, minlength=count) for one in drawn)
-    return scores_of(runs, [np.ones(count, np.int64)])[0], scores_of(runs, weights)
-
-
-def bootstrap_sentences(
-    baseline: ExampleCounts, system: ExampleCounts, *, samples: int = 1000, seed: int = 12345
-) -> tuple[float, float]:
-    """Return difference and p-value of two runs of translation; see `two_sided_p_value`.
-
-    Of one sentence every resample is the same: the p-value is nan.
-
-    Raises:
-        InputError: runs of other sentences.
-    """
-    _check([baseline], [system], samples, False)
-    runs = [baseline.score, system.score]
-    scores, resampled = resampled_sentences(runs, baseline.count, samples, seed)
-    difference = float(scores[1] - scores[0])
-    differences = resampled[:, 1] - resampled[:, 0]
-    p_value = two_sided_p_value(difference, differences) if baseline.count > 1 else math.nan
-    return difference, p_value
-
-
-def two_sided_p_value(difference: float, resampled: np.ndarray) -> float:
-    """Return the share of resamples that stray from their mean by the observed difference or more.
-
-    As in sacreBLEU the observed difference counts as a resample of its own, so that the share is
-    never 0.
-
-    Args:
-        difference: observed.
-        resampled: the same on each resample.
-    """
-    strayed = np.abs(resampled - resampled.mean()) >= abs(difference) - ROUNDING
-    return float((strayed.sum() + 1) / (len(resampled) + 1))

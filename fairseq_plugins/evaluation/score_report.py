@@ -107,16 +107,11 @@ def _table(report: ScoreReport) -> list[str]:
 
 
 def _paired_lines(report: ScoreReport) -> list[str]:
-    """Return the paired bootstrap as a table with its signatures."""
-    rows = [["system", "metric", "score", "difference", "p", "sacreBLEU's p", "95 % interval"]]
+    """Return the paired bootstrap as a table."""
+    rows = [["system", "metric", "score", "difference", "95 % interval", "p"]]
     for item in report.paired:
-        values = [f"{item.score:.2f}", f"{item.difference:+.2f}", f"{item.p_value:.4f}"]
-        values += [f"{item.sacrebleu_p_value:.4f}", f"{item.mean:.2f} +/- {item.interval:.2f}"]
+        values = [f"{item.score:.2f}", f"{item.difference:+.2f}"]
+        values += [f"{item.low:+.2f} to {item.high:+.2f}", f"{item.p_value:.4f}"]
         rows.append([item.system, HEADINGS[item.metric], *values])
-    signatures = {HEADINGS[item.metric]: item.signature for item in report.paired}
-    return [
-        f"paired bootstrap against {report.paired[0].baseline}",
-        *align(rows),
-        *(f"{metric}: {signature}" for metric, signature in signatures.items()),
-        "p is two-sided; sacreBLEU's own, one-sided in effect, is about half of it or less",
-    ]
+    drawn = f"{item.samples:,} samples, seed {item.seed}"
+    return [f"paired bootstrap against {item.baseline} ({drawn}), two-sided", *align(rows)]

@@ -1,21 +1,14 @@
-"""Paired bootstrap of translations, of which the same sentences are drawn for all systems.
+"""Systems of translation compared with the first one: scores of sacreBLEU, one paired bootstrap."""
 
-Koehn (2004), as in sacreBLEU. Beside the two-sided p-value (`two_sided_p_value`), by which arrows
-and words go, stands sacreBLEU's own, the share of resamples with |d*| - mean |d*| > |d|. It looks
-at one tail alone once d is clear of 0: between systems that do not differ it falls to 0.05 in about
-a tenth of all comparisons (benchmarks/significance_level.py).
-"""
-
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from sacrebleu.significance import estimate_ci
 
 from ..errors import InputError
 from .choices import SENTENCE_METRICS
-from .example_bootstrap import resampled_sentences, two_sided_p_value
-from .sentence_counts import metric_of
+from .example_answers import translation_counts
+from .example_bootstrap import bootstrap
 from .translation import Corpus, check_equal_counts
 
 
@@ -27,9 +20,8 @@ class SystemComparison:
         metric: ``bleu`` or ``chrf``.
         difference: points above (or below) the baseline.
         p_value: two-sided; 1 for equal scores.
-        sacrebleu_p_value: sacreBLEU's own, one-sided in effect (and 1 / (samples + 1) for a system
-            compared with its copy).
-        mean, interval: bootstrap mean of the system and half width of its 95 % interval.
+        low, high: where 95 % of the resampled differences lie.
+        samples, seed: of the bootstrap.
     """
 
     system: str
@@ -38,10 +30,10 @@ class SystemComparison:
     score: float
     difference: float
     p_value: float
-    sacrebleu_p_value: float
-    mean: float
-    interval: float
-    signature: str
+    low: float
+    high: float
+    samples: int
+    seed: int
 
 
 def paired_bootstrap(
@@ -53,55 +45,33 @@ def paired_bootstrap(
     seed: int = 12345,
     names: Sequence[str] = SENTENCE_METRICS,
 ) -> list[SystemComparison]:
-    """Compare every system with the first one.
+    """Compare every system with the first one; see `example_bootstrap`.
 
     Args:
         systems: at least two; the first is the baseline.
         reference: references.
         lang: target language.
         samples: resamples of the test set.
-        seed: of the resampling; positive.
+        seed: of the resampling.
         names: of `SENTENCE_METRICS`, those to compare on.
 
     Raises:
         InputError: fewer than two systems or sentences, two systems of the same name, unequal
-            counts, or a seed or sample count below 1.
+            counts, a negative seed, or no samples.
     """
     _check(systems, reference, samples, seed)
-    return [
-        one for name in names for one in _compared(name, systems, reference, lang, samples, seed)
-    ]
-
-
-def _compared(
-    name: str, systems: Sequence[Corpus], reference: Corpus, lang: str, samples: int, seed: int
-) -> Iterator[SystemComparison]:
-    """Yield one metric's comparison of every further system with the first."""
-    metric, runs = metric_of(name, lang), []
-    for system in systems:
-        rows = np.array(metric._extract_corpus_statistics(system.text, [reference.text]), float)
-        runs.append(lambda one, rows=rows: metric._compute_score_from_stats(one @ rows).score)
-    signature = metric.get_signature()  # known once the references are
-    signature.update("seed", str(seed))
-    signature.update("bs", samples)
-    scores, resampled = resampled_sentences(runs, len(reference.text), samples, seed)
-    for number, system in enumerate(systems[1:], start=1):
-        difference = float(scores[number] - scores[0])
-        differences = resampled[:, number] - resampled[:, 0]
-        mean, interval = estimate_ci(resampled[:, number])
-        strayed = np.abs(differences) - np.abs(differences).mean() > abs(difference)
-        yield SystemComparison(
-            system.name,
-            systems[0].name,
-            name,
-            float(scores[number]),
-            difference,
-            two_sided_p_value(difference, differences),
-            float((strayed.sum() + 1) / (samples + 1)),
-            float(mean),
-            float(interval),
-            str(signature),
+    (baseline, *others), found = [(one.name, one.text) for one in systems], []
+    for metric in names:
+        first, *counted = (
+            translation_counts(name, text, reference.text, metric, lang)
+            for name, text in (baseline, *others)
         )
+        for (name, _), counts in zip(others, counted):
+            one = bootstrap([first], [counts], samples=samples, seed=seed)
+            score = counts.score(np.ones(counts.count, np.int64))
+            told = (score, one.difference, one.p_value, one.low, one.high)
+            found.append(SystemComparison(name, baseline[0], metric, *told, samples, seed))
+    return found
 
 
 def _check(systems: Sequence[Corpus], reference: Corpus, samples: int, seed: int) -> None:
@@ -110,8 +80,8 @@ def _check(systems: Sequence[Corpus], reference: Corpus, samples: int, seed: int
         raise InputError(f"a paired comparison needs at least two systems, got {names}")
     if len(set(names)) < len(names):
         raise InputError(f"a system is named twice: {names}")
-    if seed < 1 or samples < 1:  # sacreBLEU takes seed 0 for "no seed"
-        raise InputError(f"seed and samples must be at least 1, got seed {seed}, samples {samples}")
+    if seed < 0 or samples < 1:
+        raise InputError(f"seed {seed}, samples {samples}: at least 0 and 1")
     if len(reference.text) < 2:  # every resample would be the same, and any difference certain
         raise InputError(f"{reference.name}: a bootstrap needs at least two sentences")
     for system in systems:

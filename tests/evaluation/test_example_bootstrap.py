@@ -19,7 +19,6 @@ from fairseq_plugins.evaluation.example_answers import (
     translation_counts,
 )
 from fairseq_plugins.evaluation.example_bootstrap import bootstrap as resample
-from fairseq_plugins.evaluation.example_bootstrap import bootstrap_sentences
 from fairseq_plugins.evaluation.metrics import NAMES, counts_of, score
 from fairseq_plugins.evaluation.seed_statistics import Noise, detectable
 
@@ -176,9 +175,9 @@ def test_files_that_hold_no_predictions_are_refused(tmp_path, text, message):
 def test_one_sentence_tells_no_p_value():
     one, other = (translation_counts("x", [said], ["A b c d e"], "bleu", "en") for said in
                   ("A b c d e", "A b c d x"))  # fmt: skip
-    difference, p_value = bootstrap_sentences(one, other, samples=20)
-    assert difference < 0
-    assert math.isnan(p_value)
+    found = resample([one], [other], samples=20)
+    assert found.difference < 0
+    assert math.isnan(found.p_value)
 
 
 RUN = answers("classes", 0.5)

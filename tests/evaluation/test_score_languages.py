@@ -18,7 +18,6 @@ from fairseq_plugins.evaluation.contrast_kinds import scorer
 from fairseq_plugins.evaluation.example_answers import translation_counts
 from fairseq_plugins.evaluation.score_report import format_report, score_files
 from fairseq_plugins.evaluation.sentence_counts import metric_of
-from fairseq_plugins.evaluation.significance import paired_bootstrap
 from fairseq_plugins.evaluation.translation import Corpus, TextForm, prepare, score, tokenize
 from fairseq_plugins.text.raw_text import detokenize
 
@@ -46,13 +45,6 @@ def test_every_figure_of_a_language_is_the_same_however_its_code_is_written():
         assert one.examples == other.examples
         sentence = BLEU(effective_order=True, trg_lang=language).sentence_score(said[1], [gold[1]])
         assert scorer("bleu", code)(said[1], gold[1]) == sentence.score
-
-
-def test_a_bootstrap_is_signed_with_the_tokenisation():
-    lines = sentences(3, 4)
-    two = [Corpus(name, lines) for name in "ab"]
-    (found,) = paired_bootstrap(two, two[0], lang="zho_Hans", samples=2, names=["bleu"])
-    assert "tok:zh" in found.signature
 
 
 @pytest.mark.parametrize("code", ["ko", "kor_Hang", "ko_KR", "KO"])

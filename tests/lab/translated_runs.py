@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from lab.finished_runs import add_row
+from sacrebleu.metrics import BLEU
 
 SENTENCES = [f"das ist der Satz Nummer {number} von vielen ." for number in range(40)]
 
@@ -17,7 +18,7 @@ def translated(
     Args:
         root: folder of the runs.
         system: its name; with `features` among the options.
-        bleu: of the test set.
+        bleu: of the test set, where there are no translations.
         seed, fraction, loss: which run, and its validation loss.
         wrong: how many of its translations are wrong; None for no translations.
         more: other entries of the row.
@@ -30,6 +31,8 @@ def translated(
     folder.mkdir(parents=True)
     spelt = {key.replace("_", "-"): value for key, value in options.items()}
     arch = "syntax_transformer_tiny"
+    if wrong is not None:
+        bleu = BLEU(trg_lang="de").corpus_score(_said(wrong), [SENTENCES]).score
     add_row(
         root,
         folder,
@@ -55,11 +58,15 @@ def translated(
     return folder
 
 
+def _said(wrong):
+    """Return translations, of which the first are wrong."""
+    return ["etwas ganz anderes als gefragt"] * wrong + SENTENCES[wrong:]
+
+
 def _translate(folder, wrong):
     """Write the log of a generation whose first translations are wrong."""
     lines = []
-    for number, text in enumerate(SENTENCES):
-        said = "etwas ganz anderes als gefragt" if number < wrong else text
+    for number, (text, said) in enumerate(zip(SENTENCES, _said(wrong))):
         lines += [f"S-{number}\tx", f"T-{number}\t{text}", f"H-{number}\t-0.1\t{said}"]
         lines += [f"D-{number}\t-0.1\t{said}"]
     lines.append(f"Translated {len(SENTENCES):,} sentences")

@@ -25,11 +25,11 @@ import pandas as pd
 from scipy import stats
 
 from ...evaluation.choices import SENTENCE_METRICS
-from ...evaluation.example_bootstrap import bootstrap, bootstrap_sentences
+from ...evaluation.example_bootstrap import bootstrap
 from ...evaluation.metrics import LOWER_IS_BETTER, deviation
 from ...evaluation.seed_statistics import Noise, detectable, holm
 from .choice import chosen_by_share, scale_of
-from .counts import counts_in_files, counts_of_run, kept_counts
+from .counts import counts_of_run
 from .frame import Shown
 from .layouts import SIGNIFICANT
 from .squad_answers import TUNED
@@ -190,20 +190,11 @@ class Significance:
         baseline, system = _shared(baseline, system)
         if baseline.empty:
             return Difference(untested="untested: no seed of both")
-        if shown.metric in SENTENCE_METRICS and len(baseline) == 1:
-            return self._over_sentences((baseline.iloc[0], system.iloc[0]), shown)
         found = self.resampled(baseline, system, shown)
-        return Difference(**found, p_value=found["bootstrap_p"], over=EXAMPLES)
-
-    def _over_sentences(self, runs: tuple[pd.Series, pd.Series], shown: Shown) -> Difference:
-        """Test two runs of translation, by what lies in their folders or is kept."""
-        first, other = (kept_counts(run, shown) or counts_in_files(run, shown) for run in runs)
-        if not (first and other):
-            return Difference()
-        if first.examples != other.examples:
-            return Difference(untested="untested: unlike references")
-        found = bootstrap_sentences(first, other, samples=self.samples, seed=self.seed)
-        return Difference(difference=found[0], p_value=found[1], over="sentences")
+        if why := found.get("untested"):
+            return Difference(untested=f"untested: {why}")
+        over = "sentences" if shown.metric in SENTENCE_METRICS else EXAMPLES
+        return Difference(**found, p_value=found["bootstrap_p"], over=over)
 
     def resampled(
         self,
@@ -213,11 +204,13 @@ class Significance:
         *,
         over_seeds: bool = False,
     ) -> dict[str, Any]:
-        """Return what `bootstrap` tells of runs of the same seeds; nan where it cannot be made."""
+        """Return what `bootstrap` tells of runs of the same seeds, or why it cannot be made."""
         runs = ([run for _, run in side.iterrows()] for side in (baseline, system))
         sides: list[Any] = [[counts_of_run(run, shown) for run in side] for side in runs]
         if None in sides[0] + sides[1]:
             return {"bootstrap_p": math.nan}
+        if len({one.examples for one in sides[0] + sides[1]}) > 1:
+            return {"bootstrap_p": math.nan, "untested": "other examples"}
         drawn = {"samples": self.samples, "seed": self.seed, "over_seeds": over_seeds}
         found = dict(vars(bootstrap(*sides, **drawn)))
         return {"bootstrap_p": found.pop("p_value"), **found}
