@@ -20,6 +20,7 @@ from fairseq_plugins.evaluation.example_answers import Answers, example_counts
 from fairseq_plugins.evaluation.example_bootstrap import bootstrap
 from fairseq_plugins.evaluation.significance import paired_bootstrap
 from fairseq_plugins.evaluation.translation import Corpus
+from fairseq_plugins.targets.table import TARGETS
 
 LEVEL = 0.05
 WORDS = 500
@@ -57,7 +58,7 @@ def classes(dice: np.random.Generator, count: int, samples: int) -> Found:
     for name in "ab":
         wrong = dice.random(count) < SPOILT
         said = np.where(wrong, np.where(gold == "0", "1", "0"), gold)
-        runs.append(Answers(name, "classes", ids, gold.tolist(), said.tolist()))
+        runs.append(Answers(name, TARGETS["classes"], ids, gold.tolist(), said.tolist()))
     seed = int(dice.integers(1, 2**31))
     found = {}
     for metric in ("accuracy", "mcc"):
@@ -95,7 +96,7 @@ def _run(dice: np.random.Generator, count: int, shift: float) -> Answers:
     gold = np.array(["0", "1"] * count)[:count]
     hard = np.linspace(0.0, 2 * SPOILT, count)
     said = np.where(dice.random(count) < hard + shift, np.where(gold == "0", "1", "0"), gold)
-    return Answers("run", "classes", ids, gold.tolist(), said.tolist())
+    return Answers("run", TARGETS["classes"], ids, gold.tolist(), said.tolist())
 
 
 KINDS: dict[str, Callable[..., Found]] = {

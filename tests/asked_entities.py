@@ -11,7 +11,7 @@ from typing import Any
 from prepared_text import WORDS, prepare
 
 from fairseq_plugins.corpora.examples import Example
-from fairseq_plugins.evaluation.entity_spans import spans_of
+from fairseq_plugins.targets.entity_spans import spans_of
 
 # A place goes from "the" to "garden", which alone is none; names are of persons, in places too.
 NAMES = ("alice", "Bob")

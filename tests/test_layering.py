@@ -17,26 +17,27 @@ PACKAGE = "fairseq_plugins"
 
 # room or sub-room -> those it may import; what a room may import, its sub-rooms may as well.
 # A file at a room's top may import all of its sub-rooms, and they what imports none of them.
-_TEXT = {"syntax", "pretrained", "data", "corpora"}
+_TEXT = {"syntax", "targets", "pretrained", "data", "corpora"}
 MAY_IMPORT = {
     "syntax": set(),
     "nn": set(),
-    "evaluation": {"syntax"},
+    "targets": {"syntax", "nn"},
+    "evaluation": {"syntax", "targets"},
     "checkpoints": set(),
     "bundles": _TEXT | {"text", "architectures", "nn", "evaluation", "checkpoints"},
     "resources": set(),
     "optim": {"registration", "chosen_names"},
     "pretrained": {"nn", "checkpoints"},
-    "criterions": {"nn", "evaluation", "registration"},
-    "data": {"syntax", "pretrained"},
-    "corpora": {"syntax", "data"},
+    "criterions": {"nn", "targets", "registration"},
+    "data": {"syntax", "targets", "pretrained"},
+    "corpora": {"syntax", "targets", "data"},
     "corpora/readers": set(),
     "text": _TEXT | {"resources"},
     "text/pipeline": set(),
     "prep": _TEXT | {"text"},
     "prep/recipes": set(),
-    "architectures": {"nn", "pretrained", "syntax", "checkpoints"},
-    "models": {"architectures", "bundles", "nn", "pretrained", "syntax", "checkpoints"}
+    "architectures": {"nn", "pretrained", "syntax", "targets", "checkpoints"},
+    "models": {"targets", "architectures", "bundles", "nn", "pretrained", "syntax", "checkpoints"}
     | {"registration"},
     "tasks": {
         "chosen_names",
@@ -47,6 +48,7 @@ MAY_IMPORT = {
         "text",
         "evaluation",
         "syntax",
+        "targets",
         "checkpoints",
         "registration",
     },
@@ -56,15 +58,24 @@ MAY_IMPORT = {
     | {"text", "prep", "augment", "tasks", "models", "checkpoints", "evaluation", "nn"}
     | {"architectures", "bundles"},
     "demo": _TEXT | {"text", "evaluation", "bundles", "inference", "service"},
-    "service": {"bundles", "corpora", "evaluation", "inference"},
-    "lab": {"syntax", "evaluation", "prep", "corpora", "data", "checkpoints", "registration"},
+    "service": {"bundles", "corpora", "evaluation", "targets", "inference"},
+    "lab": {
+        "syntax",
+        "targets",
+        "evaluation",
+        "prep",
+        "corpora",
+        "data",
+        "checkpoints",
+        "registration",
+    },
     "lab/plan": set(),
     "lab/results": {"lab/plan"},
     "lab/figures": {"lab/results"},
     "lab/execution": {"lab/plan", "lab/results"},
     "lab/report": {"lab/plan", "lab/results", "lab/figures", "lab/execution"},
     "cli": {"bundles", "checkpoints", "inference", "prep", "augment", "corpora", "data", "text"}
-    | {"demo", "evaluation", "lab", "resources", "registration", "service", "syntax"},
+    | {"demo", "evaluation", "lab", "resources", "registration", "service", "syntax", "targets"},
 }
 LOOSE = {
     "__init__",

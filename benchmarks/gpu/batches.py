@@ -24,7 +24,6 @@ from fairseq_plugins.data.folder_names import ANSWERABLE, UNANSWERABLE
 from fairseq_plugins.data.label_questions import LabelQuestions
 from fairseq_plugins.data.qa_columns import NOWHERE, QuestionColumns, SpanGold
 from fairseq_plugins.data.qa_dataset import QuestionDataset
-from fairseq_plugins.data.rows import Rows
 from fairseq_plugins.data.text_columns import Gold
 from fairseq_plugins.data.text_dataset import TextDataset
 from fairseq_plugins.data.text_folders import take_sentences
@@ -32,6 +31,7 @@ from fairseq_plugins.data.text_items import InputFormat
 from fairseq_plugins.pretrained.families import Family
 from fairseq_plugins.syntax.labels import UNKNOWN_ID, Inventory
 from fairseq_plugins.syntax.layers import LAYERS, TREE, WORD, Layer, layer_of
+from fairseq_plugins.syntax.rows import Rows
 from fairseq_plugins.syntax.tree import tree_columns
 
 ROLES = [

@@ -23,6 +23,7 @@ from fairseq_plugins.architectures.options import merged, write
 from fairseq_plugins.architectures.text_kinds import TEXT_KINDS
 from fairseq_plugins.models import SyntaxTransformerModel
 from fairseq_plugins.pretrained.families import FAMILIES
+from fairseq_plugins.targets.table import target_of
 
 from .batches import CLASSES, ENTITIES, KNOWN, Draw, Sample, Subwords, dictionary, parallel_sample
 
@@ -219,9 +220,9 @@ def _criterion(target: str) -> Any:
     task = SimpleNamespace(
         NAME=cls.NAME,
         manifest=SimpleNamespace(target=target, labels=[*named]),
-        positive="1",
-        inputs=SimpleNamespace(overlap="flat"),
-        cfg=SimpleNamespace(autocast="none", null_threshold=0.0, max_answer_length=30),
+        target=target_of(target),
+        scoring={"positive": "1"},
+        cfg=SimpleNamespace(autocast="none"),
     )
     return cls(task)
 

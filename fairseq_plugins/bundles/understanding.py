@@ -29,10 +29,10 @@ from ..data.text_folders import open_folder
 from ..data.text_inputs import InputOptions, TextInputs
 from ..data.text_manifest import TextManifest, load_vocabulary
 from ..errors import InputError
-from ..evaluation.entity_spans import spans_of
 from ..messages import named, quoted
 from ..nn.quantized import quantize_
 from ..pretrained.weights import SAFETENSORS, read_safetensors, write_safetensors
+from ..targets.entity_spans import spans_of
 from ..text.label_questions import label_questions
 from ..text_reading import is_cell
 from .folder import pipeline_of, read_folder

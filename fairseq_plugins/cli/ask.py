@@ -125,7 +125,7 @@ def questions(args: argparse.Namespace) -> Iterator[str]:
 
 def answered(reader: Reader, question: str, context: str, color: bool) -> str:
     """Return a question and what the model says about it."""
-    from ..evaluation.answers import as_text
+    from ..evaluation.answer_text import as_text
     from ..evaluation.shown_text import visible
 
     found = reader.answer(question, context).found

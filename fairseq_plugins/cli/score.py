@@ -75,8 +75,8 @@ def of_answers(args: argparse.Namespace) -> tuple[str, str]:
     """Score answers; return what is printed, and JSON."""
     import json
 
-    from ..evaluation.squad import as_text
     from ..evaluation.squad_files import SquadScoring, score_files
+    from ..targets.squad import as_text
 
     if args.lang or args.paired or len(args.sys) > 1:
         raise command.UsageError("answers are scored one file at a time, without --lang, --paired")

@@ -1,18 +1,10 @@
-"""The criterions of classes and scores, word labels, and answers.
+"""The criterions of understanding: a kind of target says what its loss is (`targets`).
 
 loss = sum over targets of the task's loss + (number of targets) x (sum of auxiliary losses)
 
 The sample size is the number of targets (examples, words, or rows that may show an answer), so that
 fairseq makes a mean of it however updates are split over workers and ``--update-freq``. Losses are
 logged in nats, as means, and not in bits as fairseq's own.
-
-Of ``extractive_qa`` a target is a row:
-
-loss of a row = (-log p_start(first position) - log p_end(last position)) / 2
-              + weight x binary cross-entropy of "this row shows the answer"
-
-p is a softmax over all positions of the row; [CLS], position 0, is both where the row does not show
-the answer. Rows of a question whose answer none of them shows do not count.
 """
 
 from collections.abc import Mapping, Sequence
@@ -24,14 +16,13 @@ from fairseq.criterions import FairseqCriterion, register_criterion
 from fairseq.dataclass import FairseqDataclass
 from fairseq.logging import metrics
 from torch import Tensor, nn
-from torch.nn import functional
 
 from ..errors import InputError
-from ..evaluation.predictions import SCORE, WORD_LABELS
+from ..targets.target import Target, Weights
 from . import _tallies
 
-IGNORED = -100
-NO_THRESHOLDS = "threshold"
+NO_CHOICE = "threshold"  # how the names of metrics end that choose no checkpoint
+RIGHT = "right_"
 BFLOAT16 = "bfloat16"
 GATE = "gate_"
 FUSION = ("fusion_gate_", "filter_gate_")
@@ -46,36 +37,25 @@ class TextCriterion(FairseqCriterion):
 
     Attributes:
         NAME: name of the criterion and of its task.
-        SHARE: what the share of right predictions is called in training's log.
-        metrics: names of the metrics that validation logs.
+        target: what is learnt.
+        metrics: names of the metrics that checkpoints can be chosen by.
 
     Raises:
         InputError: another task.
     """
 
     NAME: str
-    SHARE = "accuracy"
+    target: Target
 
     def __init__(self, task: Any) -> None:
         super().__init__(task)
         if getattr(task, "NAME", None) != self.NAME:
             raise InputError(f"--criterion {self.NAME} needs --task {self.NAME}")
-        self.target = task.manifest.target
-        self.tally = self._tally(task)
-        self.metrics = self.tally.metrics
+        self.target = task.target
+        self.tally = self.target.tally(task.manifest.labels, **task.scoring)
+        self.metrics = tuple(name for name in self.tally.metrics if not name.endswith(NO_CHOICE))
         self.autocast = str(task.cfg.autocast) == BFLOAT16
-
-    def _tally(self, task: Any) -> Any:
-        """Return what counts predictions.
-
-        Its ``count`` makes counts of a batch (numbers, or tensors of one shape for the whole
-        split), its ``score`` of their sums the metrics that ``metrics`` names, 0.0 where one is
-        undefined.
-        """
-        if self.target == SCORE:
-            return _tallies.Scores()
-        kind = _tallies.WordLabels if self.target == WORD_LABELS else _tallies.Classes
-        return kind(task.manifest.labels, task.positive)
+        self.weights: Weights = {}
 
     def forward(
         self, model: nn.Module, sample: Mapping[str, Any], reduce: bool = True
@@ -102,41 +82,24 @@ class TextCriterion(FairseqCriterion):
         with self._precision(model, sample):
             logits, extra = model(**sample["net_input"])
         logits, target = logits.float(), sample["target"]
-        size = self._size(sample)
+        size = self.target.size(sample)
         losses = {name: size * value for name, value in extra["losses"].items()}
-        losses |= self._own_losses(model, extra, sample)
-        loss = sum(losses.values(), self._loss(logits, target))
+        weights: Weights = self.weights
+        if "answerability" in extra:
+            model_weight: Any = model.answerability_weight
+            weights = {"answerability": model_weight}
+        first, own = self.target.losses(logits, extra, sample, weights)
+        losses |= own
+        loss = sum(losses.values(), first)
         output = {f"loss_{name}": value.detach() for name, value in losses.items()}
         output |= {"loss": loss.detach(), "sample_size": size}
         output |= {"ntokens": sample["ntokens"], "nsentences": sample["nsentences"]}
         output |= _gate_sums(extra)
         if not model.training:
-            output |= self._count(logits.detach(), extra, sample)
-        elif self.target != SCORE:
-            output["right"] = self._right(logits.detach(), target)
+            output |= _tallies.counted(self.tally, logits.detach(), extra, sample)
+        elif self.target.share:
+            output[f"{RIGHT}{self.target.share}"] = self.target.right(logits.detach(), target)
         return loss, size, output
-
-    def _size(self, sample: Mapping[str, Any]) -> int:
-        return len(sample["target"])
-
-    def _loss(self, logits: Tensor, target: Tensor) -> Tensor:
-        if self.target == SCORE:
-            return functional.mse_loss(logits[:, 0], target.float(), reduction="sum")
-        return functional.cross_entropy(logits, target, reduction="sum")
-
-    def _own_losses(
-        self, model: Any, extra: Mapping[str, Any], sample: Mapping[str, Any]
-    ) -> dict[str, Any]:
-        """Return names and sums of auxiliary losses that need the targets, already weighted."""
-        return {}
-
-    def _count(
-        self, logits: Tensor, extra: Mapping[str, Any], sample: Mapping[str, Any]
-    ) -> dict[str, Any]:
-        return self.tally.count(logits, sample)
-
-    def _right(self, logits: Tensor, target: Tensor) -> Tensor:
-        return (logits.argmax(-1) == target).sum()
 
     def _precision(self, model: nn.Module, sample: Mapping[str, Any]) -> AbstractContextManager:
         """Compute products in bfloat16 where that is wanted, in training alone; elsewhere leave
@@ -153,7 +116,7 @@ class TextCriterion(FairseqCriterion):
         Beside them the mean share of local attention over the tokens, ``gate_<layer>``, and of
         the gates of dual attention, ``fusion_gate_<layer>`` and ``filter_gate_<layer>``.
         """
-        sums = _tallies.sums(logging_outputs, ("sample_size", "ntokens", "loss", "right", *SHARES))
+        sums = _tallies.sums(logging_outputs, ("sample_size", "ntokens", "loss", RIGHT, *SHARES))
         size = sums.get("sample_size")
         if not size:
             return
@@ -161,8 +124,8 @@ class TextCriterion(FairseqCriterion):
         for name, total in sums.items():
             if name.startswith(SHARES):
                 metrics.log_scalar(name, total / tokens, tokens, round=3)
-            if name.startswith("loss") or name == "right":
-                shown = cls.SHARE if name == "right" else name
+            if name.startswith(("loss", RIGHT)):
+                shown = name.removeprefix(RIGHT)
                 metrics.log_scalar(shown, total / size, size, round=None if shown == name else 4)
 
     def log_metrics(self, logging_outputs: Sequence[Mapping[str, Any]]) -> None:
@@ -200,40 +163,6 @@ class SequenceLabelingCriterion(TextCriterion):
 
 @register_criterion("extractive_qa", dataclass=FairseqDataclass)
 class ExtractiveQACriterion(TextCriterion):
-    """Loss and metrics of answers.
-
-    Attributes:
-        metrics: names of the metrics that checkpoints can be chosen by; the best threshold, which
-            validation logs as well, is none.
-    """
+    """Loss and metrics of answers, see `targets.spans`."""
 
     NAME = "extractive_qa"
-    SHARE = "exact_span"
-
-    def __init__(self, task: Any) -> None:
-        super().__init__(task)
-        self.metrics = tuple(name for name in self.metrics if not name.endswith(NO_THRESHOLDS))
-
-    def _tally(self, task: Any) -> _tallies.Spans:
-        return _tallies.Spans(task.cfg.null_threshold, task.cfg.max_answer_length)
-
-    def _size(self, sample: Mapping[str, Any]) -> int:
-        return len(sample["counted"])
-
-    def _loss(self, logits: Tensor, target: Tensor) -> Tensor:
-        return functional.cross_entropy(logits, target, ignore_index=IGNORED, reduction="sum") / 2
-
-    def _own_losses(
-        self, model: Any, extra: Mapping[str, Any], sample: Mapping[str, Any]
-    ) -> dict[str, Any]:
-        if "answerability" not in extra:
-            return {}
-        counted = sample["counted"]  # (n,)
-        shown = (sample["target"][counted, 0] > 0).float()
-        loss = functional.binary_cross_entropy_with_logits(
-            extra["answerability"].float()[counted], shown, reduction="sum"
-        )
-        return {"answerability": model.answerability_weight * loss}
-
-    def _right(self, logits: Tensor, target: Tensor) -> Tensor:
-        return (logits.argmax(1) == target).all(1).sum()  # none of those that do not count

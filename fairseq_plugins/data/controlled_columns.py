@@ -16,9 +16,9 @@ from torch import Tensor
 from ..syntax.labels import SPECIAL_ID
 from ..syntax.layers import COLUMN, SUBWORD, TREE, Layer
 from ..syntax.needs import GIVEN, Controls
+from ..syntax.rows import Rows
 from ..syntax.tree import NO_WORD
 from .controls import MADE, ControlledTrees, dice, other_values
-from .rows import Rows
 
 BEGINS = ("B", "O")  # places of subwords that begin a word
 

@@ -24,8 +24,8 @@ import numpy as np
 from ..syntax.labels import SPECIAL_ID
 from ..syntax.layers import COLUMN, TREE, Layer
 from ..syntax.needs import CHAIN, CONSTANT, GIVEN, RANDOM, SHUFFLED, Controls
+from ..syntax.rows import Rows
 from ..syntax.tree import project_heads
-from .rows import Rows
 
 logger = logging.getLogger(__name__)
 

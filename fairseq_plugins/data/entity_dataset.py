@@ -84,7 +84,7 @@ class EntityDataset(TextDataset):
     def __len__(self) -> int:
         return len(self._sizes)
 
-    def entities(self, index: int) -> list[Span] | None:
+    def known(self, index: int) -> list[Span] | None:
         """Return the gold entities of a sentence, in rising order; None where they are missing."""
         if self.gold is None or not self.gold.present[index]:
             return None
@@ -98,7 +98,7 @@ class EntityDataset(TextDataset):
         index, asked = int(index), len(self.questions.labels)
         rows = [self.items[number] for number in range(index * asked, (index + 1) * asked)]
         item = {"id": index, "rows": rows, "words": int(self.sentence.words.lasts[index]) + 1}
-        return {**item, "target": self.entities(index)} if self.labelled else item
+        return {**item, "target": self.known(index)} if self.labelled else item
 
     def collater(self, samples: list[dict[str, Any]]) -> dict[str, Any]:
         """Make a batch of n sentences and L questions, G = n L.

@@ -19,9 +19,9 @@ from ..messages import named
 from ..syntax.labels import PAD_ID
 from ..syntax.layers import TREE, Layer
 from ..syntax.needs import UNCONTROLLED, Controls
+from ..syntax.rows import AGAIN, Rows, check_ids, stream_exists, stream_layout, stream_values
 from ..syntax.tree import NO_WORD, first_bad_sentence, shortened_columns
 from .controlled_columns import controlled_columns
-from .rows import AGAIN, Rows, check_ids, stream_exists, stream_layout, stream_values
 from .streams import read_stream, stream_prefix
 
 ROWS_AT_ONCE = 100_000  # of trees that are checked together

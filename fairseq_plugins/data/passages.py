@@ -18,9 +18,9 @@ import numpy as np
 
 from ..errors import InputError
 from ..pretrained.families import RowFormat
+from ..syntax.rows import AGAIN, Rows
 from ..text_reading import numbered_lines
 from .folder_names import CONTEXTS, EXAMPLES
-from .rows import AGAIN, Rows
 
 Found = TypeVar("Found")
 

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from ..errors import InputError
 from ..files import sha256, sync
+from ..syntax.rows import AGAIN
 from .manifest import M, Manifest
-from .rows import AGAIN
 
 
 def with_products(folder: Path, manifest: M) -> M:

@@ -16,9 +16,9 @@ import numpy as np
 from ..errors import InputError
 from ..syntax.layers import Layer
 from ..syntax.needs import SHUFFLED, UNCONTROLLED, Controls
+from ..syntax.rows import AGAIN, Rows, check_lengths, refuse
 from .controls import other_questions
 from .folder_names import ANSWERABLE, SPANS, UNKNOWN
-from .rows import AGAIN, Rows, check_lengths, refuse
 from .text_columns import Encoded, SentenceColumns
 
 NOWHERE = -1

@@ -17,7 +17,7 @@ from fairseq.data.indexed_dataset import (
 )
 
 from ..files import new_file, publish
-from .rows import Rows, stream_layout
+from ..syntax.rows import Rows, stream_layout
 
 
 def stream_prefix(folder: Path, split: str, pair: str, stream: str) -> Path:

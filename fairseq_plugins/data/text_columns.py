@@ -19,10 +19,10 @@ from ..messages import quoted
 from ..syntax.labels import PAD_ID
 from ..syntax.layers import COLUMN, TREE, WORD, Layer, layers_of
 from ..syntax.needs import UNCONTROLLED, Controls
+from ..syntax.rows import AGAIN, Rows, check_lengths, check_succession, parents_of
 from ..text_reading import read_lines
 from .controls import controlled_layers
 from .folder_names import WORD_LABELS
-from .rows import AGAIN, Rows, check_lengths, check_succession, parents_of
 
 CLASSES, SCORE = "classes", "score"
 NO_CLASS = -1

@@ -92,6 +92,10 @@ class TextDataset:
     def __len__(self) -> int:
         return len(self.items)
 
+    def known(self, index: int) -> Any:
+        """Return the gold of an example; None where it is not known."""
+        return None if self.gold is None else self.gold[index]
+
     def __getitem__(self, index: int) -> dict[str, Any]:
         """Return an item of `TextItems`, with ``target`` when the split is labelled."""
         item = self.items[int(index)]

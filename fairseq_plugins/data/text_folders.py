@@ -10,6 +10,7 @@ from ..errors import InputError
 from ..messages import named
 from ..syntax.layers import STANDARD, WORD_PAIR, Layer, layers_of
 from ..syntax.needs import UNCONTROLLED, Controls
+from ..syntax.rows import AGAIN, Rows, stream_exists, stream_layout
 from ..text_reading import read_lines, read_text
 from .folder_names import (
     ANSWERABLE,
@@ -27,7 +28,6 @@ from .manifests import read_manifest
 from .passages import read_ids
 from .products import check_whole
 from .qa_columns import QuestionColumns
-from .rows import AGAIN, Rows, stream_exists, stream_layout
 from .text_columns import Gold, SentenceColumns, raw_rows
 from .text_manifest import TextManifest
 

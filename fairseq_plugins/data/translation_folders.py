@@ -6,11 +6,11 @@ from pathlib import Path
 from ..errors import InputError
 from ..syntax.labels import digest_of
 from ..syntax.layers import Layer, layers_of
+from ..syntax.rows import AGAIN
 from ..text_reading import read_text
 from .inventories import bound_layers
 from .manifests import read_manifest
 from .products import check_whole
-from .rows import AGAIN
 from .translation_manifest import TranslationManifest
 
 _SHARED = ("pair", "features", "heads", "target_features", "annotator_id")

@@ -10,7 +10,6 @@ from typing import Any
 
 from ..bundles.translation import Translator
 from ..errors import InputError
-from ..evaluation.predictions import CLASSES, Prediction
 from ..evaluation.shown_text import NO_ANSWER
 from ..inference.coattention import attend as attend_to_passage
 from ..inference.encoder_attention import Look, attention_of, look
@@ -62,7 +61,7 @@ def _labelled(model: Predictor, texts: tuple[str, ...], layer: str) -> dict[str,
         maps = _maps(model, seen, layer)
     except InputError as error:  # the answer is there all the same
         note = f"No picture: {error}"
-    return {"found": found, "bars": bars_of(found), "gates": gates, "maps": maps, "note": note}
+    return {"found": found, "bars": found.bars, "gates": gates, "maps": maps, "note": note}
 
 
 def _maps(model: Predictor, seen: Look, layer: str) -> list[Map]:
@@ -84,14 +83,6 @@ def _maps(model: Predictor, seen: Look, layer: str) -> list[Map]:
 def layer_name(layer: Any) -> str:
     """Return what a layer is called on the page."""
     return f"{LAYER}{layer}"
-
-
-def bars_of(found: Prediction) -> list[tuple[str, float]]:
-    """Return the classes of a prediction with their probabilities, best first; none of a score."""
-    if found.target != CLASSES:
-        return []
-    rows = sorted(found.probabilities.items(), key=lambda one: -one[1])
-    return [(found.shown(label), share) for label, share in rows]
 
 
 def gates_of(extra: Mapping[str, Any]) -> list[tuple[str, float]]:

@@ -16,11 +16,12 @@ from typing import Any
 
 from ..errors import InputError
 from ..messages import quoted
+from ..targets.spans import SPANS
+from ..targets.squad import scores_of
 from .contrast import SAME, SPAN, WRONG, Contrast, Item, Runs, View, plain
 from .example_answers import Answers, ExampleCounts, example_counts
 from .example_bootstrap import bootstrap
 from .shown_text import NO_ANSWER, as_line, cropped
-from .squad import scores_of
 from .squad_files import read_predictions
 
 QUESTION_WORDS = ("what", "who", "how", "when", "which", "where", "why")
@@ -145,7 +146,7 @@ def count_errors(
         golds = [list(questions[name].golds) for name in ids]
         counts = []
         for system, answers in systems if ids else ():
-            run = Answers(system, "spans", ids, golds, [answers[name] for name in ids])
+            run = Answers(system, SPANS, ids, golds, [answers[name] for name in ids])
             wrong = sum(not scores_of(*pair)[0] for pair in zip(golds, run.predicted))
             counts.append(example_counts(run, "exact"))
             is_other = len(counts) > 1 and _differ(counts[0], counts[-1], samples)

@@ -8,6 +8,7 @@ differ (Wang et al. 2022, Table 4).
 
 import json
 from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from functools import cache, partial
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,8 @@ from typing import Any
 from ..errors import InputError
 from ..messages import named
 from ..option_flags import flag_of
+from ..targets.prediction import Prediction
+from ..targets.target import Target
 from ..text_reading import read_lines
 from .contrast import (
     FIRST,
@@ -35,10 +38,7 @@ from .contrast import (
 from .contrast_answers import answered
 from .generate_log import load
 from .predictions import (
-    CLASSES,
-    SCORE,
-    WORD_LABELS,
-    Prediction,
+    COMPARED,
     Systems,
     check_same,
     read_predictions,
@@ -50,16 +50,13 @@ from .translation import TextForm, check_equal_counts, remove_subwords
 
 Metric = Callable[[str, str], float]
 ReadQuestions = Callable[[str], Mapping[str, Any]]  # id -> `prep.qa_examples.Asked`, with contexts
+Kind = str | Target  # what systems are
 TRANSLATIONS, ANSWERS, MODELS = "translations", "answers", "a model"
-OPTIONS: dict[
-    str, set[str]
-] = {  # what systems are -> options that say something about it, not about everything
+OPTIONS: dict[Kind, AbstractSet[str]] = {  # options that say something about them, not about all
     MODELS: {"positive"},
     TRANSLATIONS: {"gold", "src", "lang", "tokenized", "metric"},
     ANSWERS: {"gold"},
-    CLASSES: {"src", "positive"},
-    SCORE: {"src"},
-    WORD_LABELS: set(),
+    **{one: one.compared or frozenset() for one in COMPARED},
 }
 
 
@@ -80,23 +77,23 @@ def compare_files(
     check_options(kind, options, paths[0])
     if draw and kind != ANSWERS:
         raise InputError(f"--plot is for answers: {paths[0]} holds {_shown(kind)}")
-    if kind == TRANSLATIONS:
+    if isinstance(kind, Target):
+        systems: Systems = [(path, read_predictions(path, kind)) for path in paths]
+        systems = with_texts(systems, options.src) if options.src else systems
+        check_same(systems)
+        found = predicted(kind, systems, positive=options.positive or "")
+    elif kind == TRANSLATIONS:
         found = _translations(options, names, paths)
-    elif kind == ANSWERS:
+    else:
         if not options.gold:
             raise InputError(f"{paths[0]} holds answers: --gold names the questions")
         found = answered(read_questions(options.gold), paths, names)
         if draw:
             draw(found.errors)
-    else:
-        systems: Systems = [(path, read_predictions(path, kind)) for path in paths]
-        systems = with_texts(systems, options.src) if options.src else systems
-        check_same(systems)
-        found = predicted(kind, systems, positive=options.positive or "")
     return show(found, names, options)
 
 
-def kind_of_all(paths: Sequence[str]) -> str:
+def kind_of_all(paths: Sequence[str]) -> Kind:
     """Return what the first file holds; that others hold the same is found as they are read.
 
     Raises:
@@ -112,18 +109,18 @@ def kind_of_all(paths: Sequence[str]) -> str:
     return kinds[0]
 
 
-def check_options(kind: str, options: ContrastOptions, first: str) -> None:
+def check_options(kind: Kind, options: ContrastOptions, first: str) -> None:
     """Refuse options that say nothing about what a system is (`OPTIONS`); InputError names them."""
     for name in sorted({name for own in OPTIONS.values() for name in own} - OPTIONS[kind]):
         if getattr(options, name) is not None:
             raise InputError(f"{flag_of(name)} is not for {_shown(kind)}, which {first} holds")
 
 
-def _shown(kind: str) -> str:
-    return "labels of words" if kind == WORD_LABELS else kind
+def _shown(kind: Kind) -> str:
+    return kind.said if isinstance(kind, Target) else kind
 
 
-def kind_of(path: str | Path) -> str:
+def kind_of(path: str | Path) -> Kind:
     """Return what a file holds; one JSON object of ids with texts holds answers to questions.
 
     Raises:
@@ -207,32 +204,25 @@ def _sentence(
     return View(title, lines, [(runs, f"{score:.1f}") for runs, score in zip(marked, scores)])
 
 
-def predicted(target: str, systems: Systems, *, positive: str = "") -> Contrast:
+def predicted(target: Target, systems: Systems, *, positive: str = "") -> Contrast:
     """Return the examples that systems predict; those without gold are neither right nor wrong.
 
-    Good is a high probability of the true class, in %, a score near the true one, or a great share
-    of right labels, in %.
-
     Args:
-        target: what is predicted, a key of `predictions.KEYS`.
+        target: what is predicted; says how good a prediction is (`Target.rate`).
         systems: files, each with its predictions.
         positive: class whose probability is shown (default: ``1`` where classes are 0 and 1, else
             that of each answer); InputError if there is no such class.
     """
-    rate, view = {CLASSES: (_chance, _class), SCORE: (_nearness, _score)}.get(
-        target, (_share, _labels)
-    )
-    if target == CLASSES:
-        view = partial(_class, positive=_shown_class(systems, positive))
+    told = _shown_class(systems, positive) if "positive" in OPTIONS[target] else ""
     items = []
     for said in zip(*(made for _, made in systems)):
         known = said[0].gold is not None
-        scores = [rate(one) if known else 0.0 for one in said]
+        scores = [target.rate(one) if known else 0.0 for one in said]
         right = [known and one.answer == one.gold for one in said]
-        right = right if target == CLASSES else best(scores)
-        items.append(Item(said[0].id, scores, right, partial(view, said)))
-    noun = "sentence" if target == WORD_LABELS else "example"
-    return Contrast(noun, items, is_judged=target == CLASSES)
+        right = right if target.judged else best(scores)
+        items.append(Item(said[0].id, scores, right, partial(_view, target, said, told)))
+    noun = "sentence" if target.by_word else "example"
+    return Contrast(noun, items, is_judged=target.judged)
 
 
 def _shown_class(systems: Systems, positive: str) -> str:
@@ -243,47 +233,22 @@ def _shown_class(systems: Systems, positive: str) -> str:
     return positive or ("1" if classes == {"0", "1"} else "")
 
 
-def _chance(one: Prediction) -> float:
-    return 100 * one.probabilities.get(one.gold, 0.0)
-
-
-def _class(said: Sequence[Prediction], *, positive: str) -> View:
+def _view(target: Target, said: Sequence[Prediction], positive: str) -> View:
+    """Return how predictions of an example are shown."""
     gold, shown = said[0].gold, []
     for one in said:
-        chance = one.probabilities.get(positive or one.answer, 0.0)
-        note = f"{positive}: {100 * chance:.2f}%" if positive else f"{100 * chance:.2f}%"
-        shown.append(([(one.answer, SAME if gold in (one.answer, None) else WRONG)], note))
-    return View("no gold" if gold is None else f"gold {gold}", _texts(said, differing=True), shown)
-
-
-def _nearness(one: Prediction) -> float:
-    return -abs(one.answer - one.gold)
-
-
-def _score(said: Sequence[Prediction]) -> View:
-    gold = said[0].gold
-    off = ["no gold" if gold is None else f"{one.answer - gold:+.3f}" for one in said]
-    shown = [(plain(f"{one.answer:.3f}"), note) for one, note in zip(said, off)]
-    return View("no gold" if gold is None else f"gold {gold:g}", _texts(said), shown)
-
-
-def _share(one: Prediction) -> float:
-    return 100 * _right(one) / max(1, len(one.gold))
-
-
-def _right(one: Prediction) -> int:
-    return sum(own == truth for own, truth in zip(one.answer, one.gold))
-
-
-def _labels(said: Sequence[Prediction]) -> View:
-    gold, words = said[0].gold, said[0].texts
-    shown = []
-    for one in said:
-        marks = [(own, SAME if own == truth else MISS) for own, truth in zip(one.answer, gold)]
-        runs = [part for run in marks for part in (run, (" ", SAME))][:-1]
-        shown.append((runs, f"{_right(one)} of {len(gold)} right"))
-    lines = {"words": plain(" ".join(words)), "gold": plain(" ".join(gold))}
-    return View(f"{len(words)} words", lines, shown)
+        pieces, note = target.shown(one, positive)
+        wrong = MISS if target.by_word else WRONG
+        runs = [(text, SAME if right else wrong) for text, right in pieces]
+        apart = [part for run in runs for part in (run, (" ", SAME))][:-1]
+        shown.append((apart, note))
+    if target.by_word:
+        words = said[0].texts
+        lines = {"words": plain(" ".join(words)), "gold": plain(" ".join(gold))}
+        return View(f"{len(words)} words", lines, shown)
+    told = f"{gold:g}" if isinstance(gold, float | int) else gold
+    texts = _texts(said, differing=target.judged)
+    return View("no gold" if gold is None else f"gold {told}", texts, shown)
 
 
 def _texts(said: Sequence[Prediction], *, differing: bool = False) -> dict[str, Runs]:

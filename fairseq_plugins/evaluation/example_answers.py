@@ -7,7 +7,6 @@ Answers are read from predictions (JSON lines of `predict`), or are translations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from hashlib import sha256
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -15,17 +14,11 @@ import numpy as np
 
 from ..errors import InputError
 from ..language_codes import base_code
-from ..messages import named
+from ..targets.counts import Counts
+from ..targets.table import TARGETS
+from ..targets.target import Target
 from ..text_reading import json_lines
-from .entity_spans import spans_of
-from .labeling import EDITS
-from .metrics import NAMES, Counts, counts_of
-from .predictions import ENTITIES, KEYS, WORD_LABELS
-from .sentence_counts import sentence_counts
-
-_ANSWERS = {key: target for target, key in KEYS.items()}
-_HUGE = 2**63  # from here on no number
-_ANSWERS |= {"answer": "spans", ENTITIES: ENTITIES}
+from .sentence_counts import SENTENCE_KINDS, sentence_counts
 
 
 @dataclass(frozen=True)
@@ -34,14 +27,14 @@ class Answers:
 
     Args:
         source: where it was read from.
-        target: ``classes``, ``score``, ``word_labels``, ``entities`` or ``spans``.
+        target: what it predicted.
         ids: of the examples.
         gold, predicted: a class, a number, a row of word labels or of entities (label, first and
             last word) for each; of questions a row of gold answers and the predicted one.
     """
 
     source: str
-    target: str
+    target: Target
     ids: list[str]
     gold: list[Any]
     predicted: list[Any]
@@ -53,7 +46,7 @@ class ExampleCounts:
 
     Args:
         source: where they are from.
-        metric: of `metrics.NAMES` or `SENTENCE_METRICS`.
+        metric: of a target, or of `SENTENCE_METRICS`.
         examples: a digest of the examples and their gold; runs with the same can be compared.
         counts: of each of n examples.
         split: whose examples they are; empty where nothing tells.
@@ -84,15 +77,8 @@ def read_answers(path: str | Path) -> Answers:
     records = []
     for number, record in json_lines(path):
         try:
-            key = next(key for key in _ANSWERS if key in record)
-            sides = [record.get("gold"), record[key]]
-            if key == ENTITIES:
-                sides = [side if side is None else _entities(side) for side in sides]
-            if not all(
-                _fits(_ANSWERS[key], side, gold) for side, gold in zip(sides, (True, False))
-            ):
-                raise TypeError
-            records.append((_ANSWERS[key], str(record["id"]), *sides))
+            target = next(one for one in TARGETS.values() if one.key in record)
+            records.append((target, str(record["id"]), *target.sides(record)))
         except (TypeError, ValueError, KeyError, AttributeError, StopIteration):
             raise InputError(
                 f"{path}, line {number}: no prediction of fairseq-plugins predict"
@@ -111,60 +97,24 @@ def example_counts(run: Answers, metric: str, positive: str = "") -> ExampleCoun
 
     Args:
         run: what it answered.
-        metric: one of `metrics.NAMES` that goes with its target.
+        metric: one of its target.
         positive: class or error label that the metric is about, if it is about one.
 
     Raises:
         InputError: a metric that does not go with the answers, or a positive label that it lacks.
     """
-    _check(run, metric, positive)
-    labels: Sequence[str] = [f"B-{kind}" for kind in sorted(EDITS)]  # whose metrics all types have
-    gold: Any = run.gold
-    if run.target == "classes":
-        labels = sorted({*run.gold, *run.predicted})
-    found = counts_of(run.target, run.gold, run.predicted, labels, positive)
-    if run.target in (ENTITIES, WORD_LABELS) and metric.startswith("entity_"):
-        found = {"entity": next(iter(found.values()))} if run.target == ENTITIES else found
-        are_labels = run.target == WORD_LABELS
-        gold = [sorted(spans_of(r, len(r)) if are_labels else map(tuple, r)) for r in gold]
-    counts = next(one for prefix, one in found.items() if metric.startswith(prefix))
-    return ExampleCounts(run.source, metric, _digest(run.ids, gold), counts)
+    counts = run.target.counts_for(metric, run.gold, run.predicted, positive)
+    examples = _digest(run.ids, run.target.identity(metric, run.gold))
+    return ExampleCounts(run.source, metric, examples, counts)
 
 
 def translation_counts(
     source: str, hypotheses: Sequence[str], references: Sequence[str], metric: str, lang: str
 ) -> ExampleCounts:
     """Count the translations of a run for a metric of translation; see `ExampleCounts`."""
-    counts = Counts(metric, sentence_counts(metric, hypotheses, references, lang))
+    counts = Counts(SENTENCE_KINDS[metric], sentence_counts(metric, hypotheses, references, lang))
     return ExampleCounts(source, metric, _digest([base_code(lang)], references), counts)
-
-
-def _fits(target: str, value: Any, is_gold: bool) -> bool:
-    """Tell whether a value is what predictions of a target have; gold may be missing."""
-    if target == ENTITIES or (is_gold and value is None):
-        return True
-    if target == "score":
-        return isinstance(value, float) or (isinstance(value, int) and abs(value) < _HUGE)
-    if target == WORD_LABELS or (target == "spans" and is_gold):
-        return isinstance(value, list) and all(isinstance(one, str) for one in value)
-    return isinstance(value, str)
 
 
 def _digest(*about: Any) -> str:
     return sha256(repr(about).encode("utf-8", "surrogatepass")).hexdigest()[:16]
-
-
-def _entities(row: Any) -> list[tuple[str, int, int]]:
-    return sorted((str(one["label"]), int(one["first"]), int(one["last"])) for one in row)
-
-
-def _check(run: Answers, metric: str, positive: str) -> None:
-    """Refuse a metric that does not go with the answers."""
-    if metric not in NAMES[run.target]:
-        choices = ", ".join(NAMES[run.target])
-        raise InputError(f"metric {metric!r} is not one of {choices}")
-    if run.target != "spans" and metric.startswith(("f1", "token_", "detection_")):
-        gold = run.gold if run.target == "classes" else chain.from_iterable(run.gold)
-        if positive not in (there := sorted({*gold})):
-            told = f"{positive!r} is none of {named(there)}"
-            raise InputError(f"metric {metric!r} needs the positive label, {told}")

@@ -16,12 +16,15 @@ import numpy as np
 
 from ..errors import InputError
 from ..messages import quoted
+from ..targets.classes import CELL
+from ..targets.counts import CountKind, Counts
+from ..targets.table import TARGETS
 from .example_answers import ExampleCounts
-from .metrics import COLUMNS, MOST, PARTS, Counts
+from .sentence_counts import SENTENCE_KINDS
 
+KINDS = {kind.name: kind for one in TARGETS.values() for kind in one.kinds} | SENTENCE_KINDS
 _TYPES = ("|u1", "|i1", "<u2", "<i2", "<i4")  # the first that holds all numbers is taken
 _FINE = 10_000  # of fractions
-_FRACTIONS = ("score", "spans")  # kinds that have them
 _EXAMPLES = 2**18
 _CLASSES = 2**8  # whose confusion takes 2 ms, of 2**10 40 ms, a run and resample
 
@@ -50,7 +53,7 @@ def packed(one: ExampleCounts, split: str) -> dict[str, Any]:
         "metric": one.metric,
         "split": split,
         "examples": one.examples,
-        "kind": counts.kind,
+        "kind": counts.kind.name,
         "classes": counts.classes,
         "positive": counts.positive,
         "shape": list(whole.shape),
@@ -76,7 +79,7 @@ def unpacked(found: Any, source: str) -> ExampleCounts:
             raise InputError(f"no texts {quoted(texts)}")
         classes, positive = int(found["classes"]), found["positive"]
         count, columns = map(int, found["shape"])
-        kind = _known(found, "kind", tuple(COLUMNS))
+        kind = KINDS[_known(found, "kind", tuple(KINDS))]
         _check_size(kind, count, columns, classes)
         table = _table(found, count, columns)
         counts = Counts(kind, table, classes, None if positive is None else int(positive))
@@ -106,13 +109,13 @@ def _known(found: Mapping[str, Any], key: str, choices: tuple[str, ...]) -> str:
     return found[key]
 
 
-def _check_size(kind: str, count: int, columns: int, classes: int) -> None:
+def _check_size(kind: CountKind, count: int, columns: int, classes: int) -> None:
     """Refuse what takes memory or time without end."""
     if not 0 < count <= _EXAMPLES:
         raise InputError(f"{count:,} examples, not 1 to {_EXAMPLES:,}")
-    if columns != COLUMNS[kind]:
-        raise InputError(f"{columns:,} columns, {kind!r} has {COLUMNS[kind]}")
-    if kind == "classes" and not 0 < classes <= _CLASSES:
+    if columns != kind.columns:
+        raise InputError(f"{columns:,} columns, {kind.name!r} has {kind.columns}")
+    if kind is CELL and not 0 < classes <= _CLASSES:
         raise InputError(f"{classes:,} classes, not 1 to {_CLASSES}")
 
 
@@ -131,19 +134,19 @@ def _table(found: Mapping[str, Any], count: int, columns: int) -> np.ndarray:
 
 def _check(counts: Counts, metric: str) -> None:
     """Refuse numbers that no examples have, or of which their metric cannot be computed."""
-    kind, table, most = counts.kind, counts.table, MOST.get(counts.kind, np.inf)
-    if kind == "classes":
+    kind, table, most = counts.kind, counts.table, counts.kind.most
+    if kind is CELL:
         most = counts.classes**2 - 1
         if counts.positive is not None and not 0 <= counts.positive < counts.classes:
             raise InputError(f"class {counts.positive} of {counts.classes}")
-    if kind not in _FRACTIONS and (table != np.round(table)).any():
-        raise InputError(f"fractions of {kind!r}")
-    if kind != "score" and not (table.min() >= 0 and table.max() <= most):
-        raise InputError(f"numbers from {table.min():g} to {table.max():g} of {kind!r}")
-    for part, whole in PARTS.get(kind, ()):
+    if not kind.fractions and (table != np.round(table)).any():
+        raise InputError(f"fractions of {kind.name!r}")
+    if not kind.signed and not (table.min() >= 0 and table.max() <= most):
+        raise InputError(f"numbers from {table.min():g} to {table.max():g} of {kind.name!r}")
+    for part, whole in kind.parts:
         if (wrong := table[:, part] > table[:, whole]).any():
             one = int(wrong.argmax())
             numbers = f"{table[one, part]:g} of {table[one, whole]:g}"
             raise InputError(f"example {one + 1}: {numbers} in columns {part + 1} and {whole + 1}")
     if metric not in counts.metrics(np.ones(len(table), dtype=np.int64)):
-        raise InputError(f"{kind!r} have no metric {quoted(metric)}")
+        raise InputError(f"{kind.name!r} have no metric {quoted(metric)}")

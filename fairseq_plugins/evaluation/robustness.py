@@ -11,12 +11,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..errors import InputError
-from . import metrics
 from .example_answers import Answers, example_counts
 from .example_bootstrap import bootstrap
-
-METRICS = {"classes": "accuracy", "score": "pearson"}  # target -> headline
-
+from .metrics import deviation
 
 WHOLE = "original"  # what is called so was not changed
 
@@ -53,8 +50,8 @@ def scores_of(answers: Sequence[Answers], metric: str) -> list[float]:
     """
     found = []
     for run in answers:
-        labels = () if run.target == "score" else sorted({*run.gold, *run.predicted})
-        scores = metrics.score(run.target, run.gold, run.predicted, labels)
+        labels = run.target.labels_in(run.gold, run.predicted)
+        scores = run.target.score(run.gold, run.predicted, labels)
         if metric not in scores:
             raise InputError(f"metric {metric!r} is not one of {', '.join(scores)}")
         found.append(scores[metric])
@@ -75,7 +72,7 @@ def on_set(
     Args:
         system: what it answered.
         name: of the set, or `WHOLE`.
-        metric: one of `metrics.NAMES`.
+        metric: one of its target.
         first: the system that it is compared with; None for no comparison.
         samples: resamples of the bootstrap; 0 for no test.
         seed: of the bootstrap.
@@ -102,7 +99,7 @@ def on_set(
     return {
         "scores": scores,
         "score": score,
-        "deviation": metrics.deviation(scores),
+        "deviation": deviation(scores),
         "before": original,
         "change": score - original,
         "difference": difference,

@@ -1,13 +1,14 @@
 """What BLEU and chrF are computed of: counts of each sentence, as sacreBLEU has them."""
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
 from ..errors import InputError
 from ..language_codes import base_code, is_known
+from ..targets.counts import CountKind
 
 
 def metric_of(name: str, lang: str = "", **bleu: Any) -> Any:
@@ -53,9 +54,22 @@ def sentence_counts(
     return np.array(rows, dtype=float)
 
 
-def corpus_score(name: str, sums: np.ndarray) -> float:
-    """Return a score, in points, of the sums of counts, (k,)."""
-    return float(_any_language(name)._compute_score_from_stats(sums).score)
-
-
 _any_language = cache(metric_of)  # of sums the language, which decides tokens, does not matter
+
+
+def _of_sums(name: str, *sums: float) -> dict[str, float]:
+    """Return a score, in points, of the sums of counts."""
+    return {name: float(_any_language(name)._compute_score_from_stats([*sums]).score)}
+
+
+SENTENCE_KINDS = {
+    "bleu": CountKind(
+        "bleu", 10, partial(_of_sums, "bleu"), parts=tuple((n + 2, n + 6) for n in range(4))
+    ),
+    "chrf": CountKind(
+        "chrf",
+        18,
+        partial(_of_sums, "chrf"),
+        parts=tuple((n + 2, n + side) for n in range(0, 18, 3) for side in (0, 1)),
+    ),
+}

@@ -16,9 +16,9 @@ from typing import Any
 
 from ..errors import InputError
 from ..messages import named
+from ..targets.squad import OFFICIAL_THRESHOLD, evaluate
 from ..text_reading import as_rows, read_lines
 from .choices import MISSING
-from .squad import OFFICIAL_THRESHOLD, evaluate
 
 logger = logging.getLogger(__name__)
 

@@ -22,10 +22,10 @@ from tqdm import tqdm
 
 from ..corpora import squad as squad_files
 from ..corpora.squad import Paragraph
-from ..evaluation import squad
-from ..evaluation.answers import n_best_entries
 from ..evaluation.squad_files import check_known, read_ids
 from ..files import replacing
+from ..targets import squad
+from ..targets.answers import n_best_entries
 from ..text.squad_encoder import check_visible
 from .options import WINDOWS, AnswerOptions, given_overrides
 from .question_answering import Reader, Reply, load

@@ -13,7 +13,7 @@ import torch
 
 from ..data.passages import AskedPassage
 from ..errors import InputError
-from ..evaluation.answers import Candidate
+from ..targets.answers import Candidate
 from .attention import check_choice
 from .options import ANSWERED, DIRECTIONS, TO_CONTEXT
 from .question_answering import Reader, Reply, row_parts

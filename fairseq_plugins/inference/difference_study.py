@@ -23,7 +23,8 @@ from ..architectures.options import NONE
 from ..errors import InputError
 from ..evaluation.contrast import HIT, SAME, ContrastOptions, Item, Runs, View, plain, show
 from ..evaluation.contrast_kinds import MODELS, check_options, predicted
-from ..evaluation.predictions import Prediction, check_same
+from ..evaluation.predictions import check_same
+from ..targets.prediction import Prediction
 from ..text_reading import lines_of, numbered_lines
 from .encoder_attention import EncoderAttention, attend
 from .options import DIFFERENCE, EXAMPLES, LABELLING, STANDARD, PairOptions, given_overrides

@@ -31,14 +31,15 @@ from ..data.manifest import CONLLU
 from ..data.text_dataset import TextDataset
 from ..data.text_inputs import TextInputs
 from ..errors import InputError
-from ..evaluation.predictions import CLASSES, ENTITIES, SCORE, WORD_LABELS, Prediction
 from ..messages import named
 from ..nn.quantized import quantize_
 from ..syntax.needs import Needs
+from ..targets.prediction import Prediction
+from ..targets.table import target_of
+from ..targets.target import About, Target
 from ..text.annotators import needs_annotator
 from ..text.pieces import PieceTokenizer
 from ..text.text_encoder import EncodedSentence, TextEncoder, check_raw
-from .entity_prediction import check_alone, entities_of, entity_prediction
 from .model_sources import device_of, find_models
 from .options import BATCH_SIZE, DEFAULT, PREDICTED, Paths
 from .prediction_inputs import Wanted, examples_of, kept_examples
@@ -78,7 +79,12 @@ def load(
     how = {"wanted": wanted, "overrides": overrides}
     paths, inputs, models, more = find_models(path, data, checkpoint, **how)
     models = [quantize_(model) if int8 else model for model in models]
-    check_alone(models, inputs)
+    target = target_of(inputs.manifest.target)
+    if len(models) > 1 and not target.joins:
+        raise InputError(
+            f"{len(models)} models of task {target.task} make no ensemble: each finds its own "
+            "candidates; give one of them"
+        )
     return Predictor(inputs, models, device_of(models, cpu), [*map(str, paths)], **more)
 
 
@@ -118,7 +124,7 @@ class Predictor:
         self.encoding = Lock()  # spaCy annotates for one thread at a time
         self.manifest = inputs.manifest
         self.folder: Path = inputs.folder
-        self.target: str = self.manifest.target
+        self.target: Target = target_of(self.manifest.target)
         self.labels: list[str] = self.manifest.labels
 
     @cached_property
@@ -140,15 +146,11 @@ class Predictor:
     @property
     def wanted(self) -> Wanted:
         """What a text to predict has to be."""
-        if not self._by_word:
+        if not self.target.by_word:
             return Wanted(self.manifest.sentences)
         read = ReadOptions.of(self.manifest.options)
         layout = token_layout(self.manifest.dataset, read)
         return Wanted(self.manifest.sentences, tuple(self.labels), layout)
-
-    @property
-    def _by_word(self) -> bool:
-        return self.target in (WORD_LABELS, ENTITIES)
 
     def check_raw(self) -> None:
         """Refuse raw text for models whose layers it has not (InputError); nothing is loaded."""
@@ -187,7 +189,7 @@ class Predictor:
         for part, encoded, dataset in self.encode(examples, buffer):
             answers = self.each(self._rows, dataset, **limits)
             for example, sentences, rows in zip(part, encoded, answers):
-                gold = example.word_labels if self._by_word else example.label
+                gold = example.word_labels if self.target.by_word else example.label
                 made = self.prediction(example.id, rows, sentences[0].words, gold)
                 yield replace(made, columns=example.cells) if example.cells else made
 
@@ -219,7 +221,7 @@ class Predictor:
                 long for the model.
         """
         dataset = self.load_split(split)
-        counts = dataset.word_counts if self._by_word else None
+        counts = dataset.word_counts if self.target.by_word else None
         about = (self.folder / f"{split}.examples.jsonl", len(dataset), counts)
         for _ in kept_examples(*about):  # all are checked before any is predicted
             pass
@@ -229,12 +231,8 @@ class Predictor:
 
     def gold_of(self, dataset: Any, index: int) -> Any:
         """Return the gold label, labels or entities of an example, or its score; None without."""
-        if self.target == ENTITIES:
-            return dataset.entities(index)
-        gold = None if dataset.gold is None else dataset.gold[index]
-        if gold is None or self.target == SCORE:
-            return gold
-        return [self.labels[i] for i in gold] if self._by_word else self.labels[gold]
+        known = dataset.known(index)
+        return None if known is None else self.target.named(known, self.labels)
 
     def check_split(self, split: str) -> None:
         """Refuse a split that the prepared folder lacks.
@@ -311,41 +309,24 @@ class Predictor:
             yield waiting.pop(number)
 
     def _rows(self, sample: dict[str, Any]) -> Sequence[Any]:
-        """Return mean probabilities or score of a batch's examples, (R, C) each, or entities.
-
-        R is the number of an example's words for labels of words, otherwise 1.
-        """
-        if self.target == ENTITIES:
-            (output,) = self.outputs(sample)
-            return entities_of(output, sample, self.inputs)
-        rows = mean_answer(self.target, [logits for logits, _ in self.outputs(sample)])
-        one_each = torch.ones(len(sample["id"]), dtype=torch.long)
-        return rows.split(sample.get("words_per_example", one_each).tolist())
+        """Return what the models say about each example of a batch; see `Target.answers`."""
+        how, questions = {}, self.inputs.questions
+        if questions is not None:
+            how = {"types": questions.labels, "overlap": self.inputs.overlap}
+        return self.target.answers(self.outputs(sample), sample, **how)
 
     def prediction(
         self, name: str, rows: Any, words: Sequence[str] = (), gold: Any = None
     ) -> Prediction:
-        """Turn an answer into a prediction.
+        """Turn what the models say about an example into a prediction.
 
         Args:
             name: of the example.
-            rows: mean probabilities or score, (R, C), see `mean_answer`; or entities.
-            words: the R words, for labels of words.
+            rows: see `Target.answers`.
+            words: of the example, where words have answers.
             gold: see `gold_of`.
         """
-        if self.target == ENTITIES:
-            return entity_prediction(name, rows, words, gold)
-        if self.target == SCORE:
-            gold = None if gold is None else float(gold)
-            return Prediction(name, SCORE, rows.item(), gold)
-        found = distributions(rows, self.labels)
-        if self.target == CLASSES:
-            (label, probabilities), texts = found[0], ()
-        else:
-            (label, probabilities), texts = zip(*found), tuple(words)
-            gold = None if gold is None else tuple(gold)
-        names = self.names if self.target == CLASSES else {}
-        return Prediction(name, self.target, label, gold, texts, probabilities, names=names)
+        return self.target.predict(rows, About(name, self.labels, words, gold, self.names))
 
 
 def cut_batches(
@@ -389,30 +370,8 @@ def read_part(manifest: Any, needs: Needs) -> Any:
     """
     read = needs.reads(training=False)
     kept, cut = [name for name in manifest.annotations if name in read], manifest.tokenize
-    blind = not (read or needs.words) and manifest.target in (CLASSES, SCORE)
+    blind = not (read or needs.words) and target_of(manifest.target).pools
     if blind and manifest.annotator.get("name") == CONLLU and not manifest.annotator.get("model"):
         cut = TOKENIZE[0]
     changes = {} if needs_annotator(kept, cut) else {"annotator": {}}
     return replace(manifest, annotations=kept, tokenize=cut, **changes)
-
-
-def mean_answer(target: str, logits: Sequence[Tensor]) -> Tensor:
-    """Join what the models of an ensemble say about a batch.
-
-    Args:
-        target: ``classes`` | ``score`` | ``word_labels``.
-        logits: of each model, (R, C), or (R, 1) for scores; a row is an example or a word.
-
-    Returns:
-        Mean probabilities (R, C), or mean scores (R, 1), as float64 on the CPU.
-    """
-    each = [found.double().cpu() for found in logits]
-    if target != SCORE:
-        each = [found.softmax(-1) for found in each]
-    return torch.stack(each).mean(0)
-
-
-def distributions(rows: Tensor, labels: Sequence[str]) -> list[tuple[str, dict[str, float]]]:
-    """Return for every row of (R, C) probabilities the best label and all, by name."""
-    best = rows.argmax(-1).tolist()
-    return [(labels[i], dict(zip(labels, row))) for i, row in zip(best, rows.tolist())]

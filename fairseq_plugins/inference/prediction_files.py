@@ -17,10 +17,10 @@ from tqdm import tqdm
 from ..corpora.examples import Example
 from ..corpora.readers.options import ReadOptions
 from ..errors import InputError
-from ..evaluation.metrics import score
-from ..evaluation.predictions import CLASSES, Prediction, Render, renderer, row_of_cells
+from ..evaluation.predictions import Render, renderer
 from ..files import replacing, write_text
 from ..messages import named
+from ..targets.prediction import Prediction, row_of_cells
 from ..text_reading import lines_of, numbered_lines
 from .options import EXAMPLES, FREE, STANDARD, PredictionOptions, given_overrides
 from .prediction import Predictor, load
@@ -110,7 +110,7 @@ def _file_examples(
     if not options.text_column:
         form = options.input_format
         return read_examples(numbered_lines(path), str(path), form, predictor.wanted)
-    labels = tuple(predictor.labels) if predictor.target == CLASSES else ()
+    labels = tuple(predictor.labels) if predictor.target.pools else ()
     how = (ReadOptions(**options.columns, labels=labels), predictor.target, predictor.wanted)
     return read_rows(path, *how, keeps=options.keep_columns)
 
@@ -142,7 +142,7 @@ def _write(job: Job, form: tuple[str, Render], options: PredictionOptions) -> li
 
 
 def _answer(one: Prediction) -> Prediction:
-    return Prediction(one.id, one.target, one.answer, one.gold)
+    return type(one)(one.id, one.answer, one.gold)
 
 
 @contextmanager
@@ -162,7 +162,7 @@ def _write_metrics(
 ) -> None:
     gold, manifest = [one.gold for one in made], predictor.manifest
     said, positive = [one.answer for one in made], predictor.positive
-    scores = score(predictor.target, gold, said, manifest.labels, positive)
+    scores = predictor.target.score(gold, said, manifest.labels, positive)
     body = {
         "dataset": manifest.dataset,
         "of": options.split or options.input,

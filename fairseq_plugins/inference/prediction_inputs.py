@@ -26,8 +26,8 @@ from ..corpora.readers.split_file import known_label
 from ..corpora.readers.tables import read_plain
 from ..corpora.readers.tokens import DOCUMENT_START, TokenLayout, columns_of
 from ..errors import InputError
-from ..evaluation.predictions import SCORE
 from ..messages import named, quoted
+from ..targets.target import Target
 from ..text_reading import numbered_lines
 
 FORMATS = ("text", "conll")
@@ -116,7 +116,7 @@ def read_examples(lines: Iterable[Line], name: str, form: str, wanted: Wanted) -
 
 
 def read_rows(
-    path: Path, columns: ReadOptions, target: str, wanted: Wanted, *, keeps: bool = False
+    path: Path, columns: ReadOptions, target: Target, wanted: Wanted, *, keeps: bool = False
 ) -> Iterator[Example]:
     """Read examples of a model's target from a table, as preparation does.
 
@@ -130,8 +130,8 @@ def read_rows(
     if columns.label_column and wanted.labels:
         raise InputError("--label-column: gold labels of words stand in --input-format conll")
     reader = partial(read_plain, strict_label=bool(columns.label_column), keeps=keeps)
-    dataset = DATASETS["plain_scores" if target == SCORE else "plain"]
-    return read_split(replace(dataset, reader=reader), "test", path, columns)
+    dataset = replace(DATASETS["plain"], reader=reader, target=target.name)
+    return read_split(dataset, "test", path, columns)
 
 
 class KeptExample(NamedTuple):

@@ -7,7 +7,7 @@ Raw text goes through the encoder that prepared the training data, and then the 
 collater as a prepared split: the same question gets the same answer either way, however questions
 are cut into batches. Several checkpoints are an ensemble: of ``logits``, their mean, window by
 window; or the ``paper``'s (BERTQA, section 3.6), in which the most probable answer of one of them
-counts, and none if any says none (`evaluation.answers.most_probable`).
+counts, and none if any says none (`targets.answers.most_probable`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ from torch import Tensor
 from ..corpora.squad import Paragraph, Question
 from ..data.passages import AskedPassage
 from ..errors import InputError
-from ..evaluation.answers import (
+from ..evaluation.squad_files import check_known
+from ..nn.span_search import best_spans
+from ..targets.answers import (
     Answered,
     decode,
     limits_of,
@@ -33,8 +35,6 @@ from ..evaluation.answers import (
     n_best_entries,
     windows_of,
 )
-from ..evaluation.squad_files import check_known
-from ..nn.span_search import best_spans
 from ..text.squad_encoder import encode_paragraphs
 from ..text_reading import check_characters
 from .options import ANSWERING, BATCH_SIZE, DEFAULT, ENSEMBLES, LOGITS, Paths

@@ -8,7 +8,7 @@ several sets have in common is predicted once.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from tqdm import tqdm
 
@@ -20,10 +20,11 @@ from ..data.text_manifest import TextManifest
 from ..errors import InputError
 from ..evaluation.contrast import short_names
 from ..evaluation.example_answers import Answers
-from ..evaluation.predictions import SCORE, Prediction, renderer
 from ..evaluation.robustness import WHOLE, SystemAnswers, before
 from ..files import write_text
 from ..option_flags import check
+from ..targets.prediction import Prediction
+from ..targets.target import Target
 from .options import EXAMPLES, LABELLING, ExampleOptions, given_overrides
 from .prediction import Predictor, load
 from .text_checkpoints import check_checkpoint, find_checkpoints, folder_of
@@ -183,14 +184,17 @@ def _try_run(
     made = {}
     for one in sets:
         if one.originals is not None:
-            made[before(one.name)] = _made(one.originals, known)
-        made[one.name] = _made(one.perturbed, known)
+            made[before(one.name)] = _made(one.originals, known, predictor.target)
+        made[one.name] = _made(one.perturbed, known, predictor.target)
     split = whole_split(predictor.manifest, sets)
     if split is not None:
         total = predictor.manifest.splits[split]["examples"]
         found = predictor.predict_split(split, **options.limits)
         made[WHOLE] = list(tqdm(found, f"whole {split}", total, unit=" examples", disable=None))
-    return {name: _write(folder / f"{name}.jsonl", part) for name, part in made.items()}
+    return {
+        name: _write(folder / f"{name}.jsonl", part, predictor.target)
+        for name, part in made.items()
+    }
 
 
 def _predict_all(
@@ -207,14 +211,15 @@ def _predict_all(
     return dict(zip(unique, bar))
 
 
-def _made(examples: Iterable[Example], known: dict[Texts, Prediction]) -> list[Prediction]:
+def _made(
+    examples: Iterable[Example], known: dict[Texts, Prediction], target: Target
+) -> list[Prediction]:
     """Return the prediction of each example, with its own id and gold label."""
     made = []
     for example in examples:
-        prediction = known[example.texts]
-        gold: Any = example.label
-        gold = float(gold) if prediction.target == SCORE else gold
-        made.append(replace(prediction, id=example.id, gold=gold, texts=example.texts))
+        gold = target.value(str(example.label))
+        found = known[example.texts]
+        made.append(replace(found, id=example.id, gold=gold, texts=example.texts))
     return made
 
 
@@ -234,8 +239,8 @@ def whole_split(manifest: TextManifest, sets: Sequence[PerturbedExamples]) -> st
     return split if source_hash and prepared == source_hash else None
 
 
-def _write(path: Path, made: Sequence[Prediction]) -> Answers:
+def _write(path: Path, made: Sequence[Prediction], target: Target) -> Answers:
     """Write predictions as JSON lines; return the answers."""
-    write_text(path, "".join(map(renderer("jsonl", made[0].target)[1], made)))
+    write_text(path, "".join(one.json() for one in made))
     ids, gold, predicted = zip(*((one.id, one.gold, one.answer) for one in made))
-    return Answers(str(path), made[0].target, list(ids), list(gold), list(predicted))
+    return Answers(str(path), target, list(ids), list(gold), list(predicted))

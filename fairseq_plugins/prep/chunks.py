@@ -19,9 +19,9 @@ import numpy as np
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save
 
-from ..data.rows import Rows
 from ..errors import InputError
 from ..files import write_bytes, write_text
+from ..syntax.rows import Rows
 
 NO_BOUND = 2**31  # of numbers that are checked when their split is opened
 

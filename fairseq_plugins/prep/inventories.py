@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from ..data.manifest import Manifest
-from ..data.rows import Rows
 from ..errors import InputError
 from ..syntax.labels import NO_VALUE, UNKNOWN, Inventory
 from ..syntax.layers import Layer, layers_of
+from ..syntax.rows import Rows
 from .chunks import Chunk, EncodedChunk, open_chunk
 
 

@@ -11,9 +11,9 @@ from ..corpora import squad
 from ..corpora.squad import GoldAnswer
 from ..data.folder_names import CONTEXTS, EXAMPLES
 from ..data.passages import read_texts
-from ..data.rows import Rows, stream_exists
 from ..errors import InputError
 from ..messages import quoted
+from ..syntax.rows import Rows, stream_exists
 from ..text_reading import numbered_lines
 
 

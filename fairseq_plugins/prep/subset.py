@@ -17,13 +17,13 @@ from ..data.folder_names import CONTEXTS
 from ..data.manifest import FILE_NAME, Manifest
 from ..data.manifests import read_manifest
 from ..data.products import check_whole, faults
-from ..data.rows import Rows, stream_layout
 from ..data.streams import write_stream
 from ..data.text_folders import count_examples
 from ..data.text_manifest import TextManifest
 from ..errors import InputError
 from ..files import copy, write_text
 from ..messages import named
+from ..syntax.rows import Rows, stream_layout
 from .shares import SELECT, Share
 from .workspace import finish, locked, open_work
 

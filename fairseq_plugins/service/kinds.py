@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from ..corpora.squad import Paragraph, Question
-from ..evaluation.predictions import ENTITIES, WORD_LABELS
 from ..inference.options import ANSWERING, TRANSLATING
 from ..inference.prediction_inputs import examples_of
 from .requests import CONTENT, Body, Lines, Pairs, Questions, Refused, Sentences, WordTexts
@@ -50,7 +49,7 @@ def kind_of(model: Any, task: str | None) -> Kind:
     """Return the kind of a loaded model of a task."""
     if task in (ANSWERING, TRANSLATING):
         return QUESTIONS if task == ANSWERING else TRANSLATION
-    if model.target in (WORD_LABELS, ENTITIES):
+    if model.target.by_word:
         return WORDS
     return SENTENCES if model.manifest.sentences == 1 else PAIRS
 

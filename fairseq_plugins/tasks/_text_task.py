@@ -26,6 +26,7 @@ from ..data.training_datasets import FILE, LENGTH, RANDOM, TrainingTexts
 from ..errors import InputError
 from ..option_flags import check, option
 from ..syntax.needs import Needs
+from ..targets.table import target_of
 from . import _checkpoint_options, _checks, _run_folder, _spawned, _start, _warnings
 
 logger = logging.getLogger(__name__)
@@ -82,6 +83,7 @@ class TextTask(FairseqTask):
         DATASET: what its splits are for fairseq.
         layers: those of the folder, with its inventories.
         inputs: what turns the folder into the models' input.
+        target: what it learns.
         positive: the label that F1 is about; empty if there is none.
         of_checkpoint: whether its options are those of a checkpoint.
     """
@@ -94,7 +96,7 @@ class TextTask(FairseqTask):
     def __init__(self, cfg: Any, manifest: TextManifest, dictionary: ClosedDictionary) -> None:
         super().__init__(cfg)
         self.folder = Path(cfg.data)
-        self.manifest = manifest
+        self.manifest, self.target = manifest, target_of(manifest.target)
         self.dictionary = dictionary
         self.layers = bound_layers(self.folder, manifest)
         given = getattr(cfg, "positive_label", None)
@@ -123,6 +125,11 @@ class TextTask(FairseqTask):
         task = cls(cfg, manifest, ClosedDictionary(load_vocabulary(folder, manifest)))
         task.of_checkpoint = of_checkpoint
         return task
+
+    @property
+    def scoring(self) -> dict[str, Any]:
+        """What `Target.tally` takes of the options."""
+        return {"positive": self.positive}
 
     @property
     def source_dictionary(self) -> ClosedDictionary:

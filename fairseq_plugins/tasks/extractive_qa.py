@@ -6,7 +6,7 @@ position 0 of a row, [CLS] or <s>, stands for no answer.
 
 import logging
 from dataclasses import dataclass
-from typing import Optional
+from typing import Any, Optional
 
 from fairseq.tasks import register_task
 from omegaconf import II, MISSING
@@ -62,3 +62,8 @@ class ExtractiveQATask(TextTask):
     NAME = "extractive_qa"
     DATASET = TrainingQuestions
     cfg: ExtractiveQAConfig
+
+    @property
+    def scoring(self) -> dict[str, Any]:
+        """The threshold of no answer, and the longest answer."""
+        return {"threshold": self.cfg.null_threshold, "longest": self.cfg.max_answer_length}

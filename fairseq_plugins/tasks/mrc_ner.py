@@ -18,8 +18,8 @@ from ..architectures.options import write
 from ..data.text_items import ERROR, SPLIT
 from ..data.training_datasets import TrainingEntities
 from ..errors import InputError
-from ..evaluation.entity_spans import OVERLAPS, spans_of, types_of
 from ..option_flags import option
+from ..targets.entity_spans import OVERLAPS, spans_of, types_of
 from ..text.label_questions import label_questions, read_questions
 from ._text_task import TextTask, TextTaskConfig
 
@@ -57,6 +57,11 @@ class MrcNerTask(TextTask):
     NAME = "mrc_ner"
     DATASET = TrainingEntities
     cfg: MrcNerConfig
+
+    @property
+    def scoring(self) -> dict[str, Any]:
+        """Whether entities may share words."""
+        return {"overlap": self.inputs.overlap}
 
     def build_model(self, cfg: Any, from_checkpoint: bool = False) -> Any:
         """Build a model that knows its questions; see `TextTask.build_model`.

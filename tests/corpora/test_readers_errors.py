@@ -11,7 +11,7 @@ from raw_datasets import write
 
 from fairseq_plugins.corpora.datasets import DATASETS, ReadOptions, read_split
 from fairseq_plugins.errors import InputError
-from fairseq_plugins.evaluation.labeling import entities
+from fairseq_plugins.targets.labeling import entities
 
 REST = "|||R:X|||y|||REQUIRED|||-NONE-|||"
 

@@ -18,9 +18,10 @@ from torch.nn import functional
 
 from fairseq_plugins.criterions import ExtractiveQACriterion
 from fairseq_plugins.errors import InputError
-from fairseq_plugins.evaluation import squad
-from fairseq_plugins.evaluation.answers import decode
 from fairseq_plugins.nn.span_search import best_spans
+from fairseq_plugins.targets import squad
+from fairseq_plugins.targets.answers import decode
+from fairseq_plugins.targets.spans import SPANS
 
 THRESHOLD, LONGEST = -0.5, 7
 NOWHERE = (-100, -100)
@@ -43,7 +44,9 @@ def criterion(threshold=THRESHOLD):
     sizes = {"null_threshold": threshold, "max_answer_length": LONGEST}
     cfg = SimpleNamespace(autocast="none", **sizes)
     manifest = SimpleNamespace(target="spans", labels=[])
-    task = SimpleNamespace(NAME="extractive_qa", manifest=manifest, positive="", cfg=cfg)
+    scoring = {"threshold": cfg.null_threshold, "longest": cfg.max_answer_length}
+    about = {"manifest": manifest, "target": SPANS, "scoring": scoring, "cfg": cfg}
+    task = SimpleNamespace(NAME="extractive_qa", **about)
     return ExtractiveQACriterion(task)
 
 
@@ -82,7 +85,7 @@ def test_rows_of_answers_that_no_row_shows_count_nowhere():
     without = losses_of(logits[[0, 2]], [(1, 2), (0, 0)])
     torch.testing.assert_close(with_it[0], without[0])
     assert with_it[1] == without[1] == 2
-    assert with_it[2]["right"] == without[2]["right"]
+    assert with_it[2]["right_exact_span"] == without[2]["right_exact_span"]
     assert losses_of(logits, [NOWHERE] * 3)[:2] == (0.0, 0)
 
 
@@ -231,13 +234,13 @@ def test_gold_spans_score_all_there_is(dataset):
         logits[max(start, 0), 0] = logits[max(end, 0), 1] = 50.0
         logits[0] -= 100.0 * (start > 0)
     made = criterion(0.0)
-    assert made.tally.score(made.tally.count(batch["net_input"]["logits"], batch))["f1"] == 1.0
+    assert made.tally.score(made.tally.count(batch["net_input"]["logits"], {}, batch))["f1"] == 1.0
 
 
 def test_diverged_models_score_without_a_stumble(dataset):
     batch = batch_of(dataset, range(len(dataset)))
     made = criterion()
-    counts = made.tally.count(batch["net_input"]["logits"] * math.nan, batch)
+    counts = made.tally.count(batch["net_input"]["logits"] * math.nan, {}, batch)
     scores = made.tally.score(counts)
     assert not any(math.isnan(value) for value in scores.values())
     assert scores["has_answer_f1"] == 0.0

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from prepared_text import batches, make_model
 
 from fairseq_plugins.criterions import MrcNerCriterion
-from fairseq_plugins.evaluation.metrics import score
 from fairseq_plugins.nn.entity_spans import EntityReader
+from fairseq_plugins.targets.table import TARGETS
 
 LABELS = ["O", "B-LOC", "I-LOC"]
 
@@ -46,9 +46,9 @@ class _Kept(torch.Tensor):
 
 def criterion(*weights):
     manifest = SimpleNamespace(target="entities", labels=LABELS)
-    inputs = SimpleNamespace(overlap="nested")
+    about = {"target": TARGETS["entities"], "scoring": {"overlap": "nested"}}
     cfg = SimpleNamespace(autocast="none")
-    task = SimpleNamespace(NAME="mrc_ner", manifest=manifest, inputs=inputs, cfg=cfg)
+    task = SimpleNamespace(NAME="mrc_ner", manifest=manifest, cfg=cfg, **about)
     return MrcNerCriterion(task, *weights)
 
 
@@ -101,7 +101,7 @@ def test_loss_is_that_of_loops(counts, seed, weights):
     loss, size, logged = criterion(*weights)(model.train(), sample)
     assert size == total
     assert float(loss.detach()) == pytest.approx(looped_loss(model, sample, weights), abs=1e-9)
-    assert logged.keys() >= {"loss", "loss_span", "right"}
+    assert logged.keys() >= {"loss", "loss_span", "right_marks"}
 
 
 @pytest.mark.parametrize(
@@ -122,12 +122,13 @@ def test_metrics_are_those_of_the_whole_split_whatever_the_batches(tmp_path, lim
         task.reduce_metrics(outputs, criterion)
     said, gold = [], []
     whole = next(iter(batches(task, "valid", max_sentences=100)))
-    from fairseq_plugins.inference.entity_prediction import entities_of as found_of
+    from fairseq_plugins.targets.entities import entities_of as found_of
 
     with torch.no_grad():
-        said = found_of(model(**whole["net_input"]), whole, task.inputs)
+        how = task.inputs.questions.labels, task.inputs.overlap
+        said = found_of(model(**whole["net_input"]), whole, *how)
     gold = [entities_of(parts["valid"][i]) for i in whole["id"].tolist()]
-    expected = score("entities", gold, said, task.manifest.labels)
+    expected = TARGETS["entities"].score(gold, said, task.manifest.labels)
     values = found.get_smoothed_values()
     assert {name: values[name] for name in expected} == pytest.approx(expected)
     assert sum(map(len, said)) > 0

@@ -15,7 +15,7 @@ from torch.nn import functional
 
 from fairseq_plugins.criterions import SequenceLabelingCriterion, TextClassificationCriterion
 from fairseq_plugins.errors import InputError
-from fairseq_plugins.evaluation.metrics import score
+from fairseq_plugins.targets.table import TARGETS
 
 LABELS = {
     "classes": ["no", "yes", "maybe"],
@@ -52,7 +52,8 @@ def criterion_of(kind, autocast="none"):
     target = kind if kind in ("classes", "score") else "word_labels"
     cls = SequenceLabelingCriterion if target == "word_labels" else TextClassificationCriterion
     manifest = SimpleNamespace(target=target, labels=LABELS[kind])
-    about = {"manifest": manifest, "positive": POSITIVE.get(kind, "")}
+    scoring = {"positive": POSITIVE.get(kind, "")}
+    about = {"manifest": manifest, "target": TARGETS[target], "scoring": scoring}
     cfg = SimpleNamespace(autocast=autocast)
     return cls(SimpleNamespace(NAME=cls.NAME, cfg=cfg, **about))
 
@@ -119,7 +120,7 @@ def predictions_of(kind, logits):
 def whole(kind, golds, logits):
     target = kind if kind in ("classes", "score") else "word_labels"
     pairs = names_of(kind, golds), names_of(kind, predictions_of(kind, logits))
-    return score(target, *pairs, LABELS[kind], POSITIVE.get(kind, ""))
+    return TARGETS[target].score(*pairs, LABELS[kind], POSITIVE.get(kind, ""))
 
 
 CASES = st.integers(1, 40).flatmap(

@@ -25,10 +25,10 @@ from fairseq_plugins.data.controls import (
     other_values,
     random_tree,
 )
-from fairseq_plugins.data.rows import Rows
 from fairseq_plugins.syntax.labels import SPECIAL_ID
 from fairseq_plugins.syntax.layers import layers_of
 from fairseq_plugins.syntax.needs import FEATURE_SOURCES, GIVEN, SHUFFLED, UNCONTROLLED, Controls
+from fairseq_plugins.syntax.rows import Rows
 from fairseq_plugins.syntax.tree import check_heads, heads_of, tree_columns
 
 LENGTHS = st.lists(st.integers(0, 6), max_size=12).map(np.array).map(lambda a: a.astype(np.int64))

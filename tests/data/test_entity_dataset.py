@@ -18,11 +18,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from prepared_text import IDS, make_model, pieces_of
 
-from fairseq_plugins.data.rows import Rows
 from fairseq_plugins.data.text_columns import Gold
 from fairseq_plugins.errors import InputError
-from fairseq_plugins.evaluation.entity_spans import NESTED, found_spans, kept_spans
 from fairseq_plugins.nn.entity_spans import pairs_of, span_scores
+from fairseq_plugins.syntax.rows import Rows
+from fairseq_plugins.targets.entity_spans import NESTED, found_spans, kept_spans
 
 LONGEST = 14  # tokens of a row that leave most sentences several windows
 

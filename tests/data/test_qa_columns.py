@@ -12,12 +12,12 @@ from prepared_text import encode
 from fairseq_plugins.data.manifests import read_manifest
 from fairseq_plugins.data.passages import Texts
 from fairseq_plugins.data.qa_columns import QuestionColumns
-from fairseq_plugins.data.rows import Rows
 from fairseq_plugins.data.text_folders import read_questions
 from fairseq_plugins.data.text_manifest import TextManifest
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.pretrained.families import RowFormat
 from fairseq_plugins.syntax.layers import layers_of
+from fairseq_plugins.syntax.rows import Rows
 
 
 @pytest.fixture

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from prepared_text import LABELS, encode, examples, prepare
 
 from fairseq_plugins.data.passages import read_ids
-from fairseq_plugins.data.rows import Rows
 from fairseq_plugins.data.streams import write_stream
 from fairseq_plugins.data.text_columns import Gold, SentenceColumns
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.syntax.layers import layers_of
+from fairseq_plugins.syntax.rows import Rows
 
 
 @pytest.fixture

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from prepared_text import WORDS, encode_texts, examples, prepare
 
 from fairseq_plugins.data.manifests import read_manifest
-from fairseq_plugins.data.rows import Rows
 from fairseq_plugins.data.streams import write_stream
 from fairseq_plugins.data.text_columns import SentenceColumns, raw_rows
 from fairseq_plugins.data.text_dataset import TextDataset
@@ -19,6 +18,7 @@ from fairseq_plugins.data.text_items import TRUNCATE, InputFormat
 from fairseq_plugins.data.text_manifest import TextManifest
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.syntax.layers import LAYERS
+from fairseq_plugins.syntax.rows import Rows
 
 TEXTS = st.lists(st.sampled_from(WORDS), max_size=7).map(" ".join)
 PAIRS = st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=5)

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from plain_trees import FORESTS, above, hulls, near, related, window
 from prepared_text import WORDS, encode, examples, prepare
 
-from fairseq_plugins.data.rows import Rows
 from fairseq_plugins.data.streams import write_stream
 from fairseq_plugins.data.text_columns import SentenceColumns
 from fairseq_plugins.data.text_dataset import TextDataset
@@ -20,6 +19,7 @@ from fairseq_plugins.data.text_items import SPLIT, TRUNCATE, InputFormat
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.nn.tree_masks import AncestorRule, RelationRule, TreeRule, WindowRule
 from fairseq_plugins.syntax.layers import layers_of
+from fairseq_plugins.syntax.rows import Rows
 
 PAD = 7
 

@@ -14,9 +14,8 @@ from fairseq_plugins.demo.drawings import MOST, arcs, as_map, render
 from fairseq_plugins.demo.options import DemoOptions
 from fairseq_plugins.demo.sentences import Cut, Reading
 from fairseq_plugins.demo.tabs import PRESETS, TABS, read_presets
-from fairseq_plugins.demo.views import bars_of
 from fairseq_plugins.errors import InputError
-from fairseq_plugins.evaluation.predictions import Prediction
+from fairseq_plugins.targets.classes import ClassPrediction
 
 WORDS = ["Dogs", "chase", "<b>cats</b>", "."]
 HEADS = [2, 0, 2, 2]
@@ -110,8 +109,8 @@ def test_presets_have_to_be_there(tmp_path):
 
 @pytest.mark.parametrize("names", [{}, {"1": "<i>fine"}])
 def test_classes_are_shown_by_their_names(names):
-    found = Prediction("0", "classes", "1", probabilities={"0": 0.25, "1": 0.75}, names=names)
-    bars = bars_of(found)
+    found = ClassPrediction("0", "1", probabilities={"0": 0.25, "1": 0.75}, names=names)
+    bars = found.bars
     values = {"found": found, "bars": bars, "gates": [], "maps": [], "note": ""}
     page = render("panels.html", panels=[("m", values, "")], template="label.html")
     assert [share for _, share in bars] == [0.75, 0.25]

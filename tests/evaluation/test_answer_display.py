@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairseq_plugins.evaluation.answers import Answered, Candidate, as_text
+from fairseq_plugins.evaluation.answer_text import as_text
 from fairseq_plugins.evaluation.shown_text import surroundings
+from fairseq_plugins.targets.answers import Answered, Candidate
 
 CONTEXT = "Mara built the mill.  Otto\nsold it in Lund!\n\nAnother paragraph."
 

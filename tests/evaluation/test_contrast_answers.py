@@ -26,8 +26,8 @@ from fairseq_plugins.evaluation.contrast_answers import (
     question_type,
     rows_of,
 )
-from fairseq_plugins.evaluation.squad import exact_match
 from fairseq_plugins.prep.qa_examples import Asked, read_asked
+from fairseq_plugins.targets.squad import exact_match
 
 GOLD = {"a": ("the Mill", "old mill"), "b": (), "c": ("1912",), "d": ("Lund",)}
 ONE = {"a": "mill", "b": "a boat", "c": "1912", "d": ""}

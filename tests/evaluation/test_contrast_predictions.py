@@ -20,13 +20,14 @@ from fairseq_plugins.evaluation.contrast import (
 )
 from fairseq_plugins.evaluation.contrast_kinds import ANSWERS, compare_files, kind_of, predicted
 from fairseq_plugins.evaluation.predictions import (
-    SCORE,
-    WORD_LABELS,
     check_same,
     read_predictions,
     target_of_lines,
     with_texts,
 )
+from fairseq_plugins.targets.classes import CLASSES
+from fairseq_plugins.targets.score import SCORE
+from fairseq_plugins.targets.word_labels import WORD_LABELS
 
 PAIR = ["How can I tell if this girl loves me?", "How can I tell if this boy loves me?"]
 # probability of class 1 by three systems, for five examples; gold
@@ -64,7 +65,7 @@ def compare(files, source=None, positive="", **criteria):
     systems = [(str(path), read_predictions(path)) for path in files]
     systems = systems if source is None else with_texts(systems, source)
     check_same(systems)
-    items = predicted("classes", systems, positive=positive).items
+    items = predicted(CLASSES, systems, positive=positive).items
     return differing(items, ContrastOptions(**criteria))
 
 
@@ -115,8 +116,8 @@ def test_refusals_name_file_line_and_value(files, tmp_path):
         (good.replace('"id": "2"', '"id": "x"'), "line 3: id 'x', but"),
         (good[:-3].rpartition("\n")[0] + "\n", "has 4 predictions"),
         (good.replace('{"id": "1"', '{"id": "1'), "bert.jsonl, line 2: no JSON"),
-        ('{"id": "0", "score": 1.5}\n', "line 1: no prediction of a class"),
-        ('{"id": "0", "words": ["a"], "labels": ["b"]}\n', "line 1: no prediction of a class"),
+        ('{"id": "0", "score": 1.5}\n', "line 1: no prediction of classes"),
+        ('{"id": "0", "words": ["a"], "labels": ["b"]}\n', "line 1: no prediction of classes"),
         (good.replace('"1": 0.7', '"1": NaN', 1), "line 2: probabilities are"),
         (good.replace('"label": "1"', '"label": "2"', 1), "line 2: no probability of label '2'"),
         (good.replace('"texts": [', '"texts": [3, ', 1), "line 1: 'texts' are"),
@@ -250,7 +251,7 @@ def test_agreement_counts_every_example_once(tmp_path):
         for i, row in enumerate(rows)
     ]
     systems = [(str(path), read_predictions(path)) for path in files]
-    found = agreement(predicted("classes", systems).items, "example")
+    found = agreement(predicted(CLASSES, systems).items, "example")
     assert found == "3 examples: 1 all right, 1 all wrong, systems differ on the rest"
     assert printed(files).endswith(f"0 of 0 such examples shown\n{found}\n")
 

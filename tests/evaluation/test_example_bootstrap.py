@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import math
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy import stats
 
 from fairseq_plugins.errors import InputError
-from fairseq_plugins.evaluation.entity_spans import spans_of
 from fairseq_plugins.evaluation.example_answers import (
     Answers,
     example_counts,
@@ -19,8 +19,13 @@ from fairseq_plugins.evaluation.example_answers import (
     translation_counts,
 )
 from fairseq_plugins.evaluation.example_bootstrap import bootstrap as resample
-from fairseq_plugins.evaluation.metrics import NAMES, counts_of, score
+from fairseq_plugins.evaluation.metrics import NAMES
 from fairseq_plugins.evaluation.seed_statistics import Noise, detectable
+from fairseq_plugins.targets.classes import CLASSES
+from fairseq_plugins.targets.entities import ENTITIES
+from fairseq_plugins.targets.entity_spans import spans_of
+from fairseq_plugins.targets.table import TARGETS
+from fairseq_plugins.targets.word_labels import WORD_LABELS
 
 COUNT = 200
 TAGS = ("O", "B-R", "I-R", "i")  # which all metrics of words know
@@ -52,7 +57,7 @@ def answers(target: str, right: float, seed: int = 0) -> Answers:
         predicted = [[t if dice.random() < right else "O" for t in row] for row in gold]
     if target == "entities":
         gold, predicted = ([sorted(spans_of(r, 4)) for r in rows] for rows in (gold, predicted))
-    return Answers(f"run{seed}", target, [str(i) for i in range(COUNT)], gold, predicted)
+    return Answers(f"run{seed}", TARGETS[target], [str(i) for i in range(COUNT)], gold, predicted)
 
 
 CASES = [(target, metric) for target, names in NAMES.items() for metric in names]
@@ -69,11 +74,11 @@ def about(target: str) -> dict[str, str]:
 def test_weighted_metric_is_that_of_the_drawn_examples(target, metric):
     run = answers(target, 0.6)
     labels = LABELS.get(target, ())
-    found = counts_of(target, run.gold, run.predicted, labels, POSITIVE[target])
+    found = TARGETS[target].counts(run.gold, run.predicted, labels, POSITIVE[target])
     (counts,) = (one for prefix, one in found.items() if metric.startswith(prefix))
     drawn = np.random.default_rng(3).integers(COUNT, size=COUNT)
     columns = [[column[i] for i in drawn] for column in (run.gold, run.predicted)]
-    expected = score(target, *columns, labels, POSITIVE[target])[metric]
+    expected = TARGETS[target].score(*columns, labels, POSITIVE[target])[metric]
     assert counts.metrics(np.bincount(drawn, minlength=COUNT))[metric] == pytest.approx(
         expected, abs=1e-9
     )
@@ -112,8 +117,8 @@ def test_chance_differences_have_even_p_values():
 
 def test_what_tells_nothing_of_other_examples_is_not_tested():
     """One example, which is drawn again and again; a diverged model; equal systems."""
-    wrong = Answers("a", "classes", ["0"], ["1"], ["0"])
-    found = bootstrap([wrong], [Answers("b", "classes", ["0"], ["1"], ["1"])], "accuracy")
+    wrong = Answers("a", CLASSES, ["0"], ["1"], ["0"])
+    found = bootstrap([wrong], [Answers("b", CLASSES, ["0"], ["1"], ["1"])], "accuracy")
     assert (found.difference, found.p_value < 1) == (1, False)
     for broken in (float("nan"), float("inf")):
         run, other = answers("score", 0.9, 1), answers("score", 0.5, 2)
@@ -122,7 +127,7 @@ def test_what_tells_nothing_of_other_examples_is_not_tested():
             assert not bootstrap([run], [other], "mse", samples=20).p_value < 1
     for count in (2, 9):
         ids = [str(number) for number in range(count)]
-        run = Answers("run", "classes", ids, ["0"] * count, ["1"] + ["0"] * (count - 1))
+        run = Answers("run", CLASSES, ids, ["0"] * count, ["1"] + ["0"] * (count - 1))
         assert bootstrap([run], [run], "accuracy", samples=10).p_value == 1.0
 
 
@@ -139,7 +144,7 @@ def test_answers_are_read_from_prediction_files(tmp_path, row, target, gold, pre
     rows = [{"id": 7, **row}, {"id": 8, **row, "gold": None}]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     read = read_answers(path)
-    assert (read.target, read.ids, read.gold, read.predicted) == (
+    assert (read.target.name, read.ids, read.gold, read.predicted) == (
         target,
         ["7"],
         [gold],
@@ -181,7 +186,7 @@ def test_one_sentence_tells_no_p_value():
 
 
 RUN = answers("classes", 0.5)
-OTHER = Answers("else", "classes", RUN.ids[:-1], RUN.gold[:-1], RUN.predicted[:-1])
+OTHER = Answers("else", CLASSES, RUN.ids[:-1], RUN.gold[:-1], RUN.predicted[:-1])
 
 
 @pytest.mark.parametrize(
@@ -209,14 +214,14 @@ def test_runs_that_cannot_be_compared_are_refused(baseline, system, metric, opti
 def test_every_metric_of_entities_is_compared_whatever_their_types(metric, kind):
     gold = [[f"B-{kind}", f"B-{kind}"], ["O", f"B-{kind}"]]
     said = [[f"B-{kind}", "O"], ["O", "O"]]
-    runs = [Answers("run", "word_labels", ["0", "1"], gold, row) for row in (said, gold)]
+    runs = [Answers("run", WORD_LABELS, ["0", "1"], gold, row) for row in (said, gold)]
     found = bootstrap(runs[:1], runs[1:], metric, samples=5)
     expected = (
         0.0
         if metric == "entity_precision"
         else 1
-        - score(
-            "entities", *([sorted(spans_of(r, 2)) for r in rows] for rows in (gold, said)), ["B-R"]
+        - ENTITIES.score(
+            *([sorted(spans_of(r, 2)) for r in rows] for rows in (gold, said)), ["B-R"]
         )[metric]
     )
     assert found.difference == pytest.approx(expected)
@@ -231,7 +236,7 @@ def test_seeds_and_examples_are_drawn_as_a_loop_draws_them(target):
         for k, right in enumerate((0.5, 0.7))
     ]
     sides = [
-        [Answers(r.source, target, r.ids[:40], r.gold[:40], r.predicted[:40]) for r in side]
+        [replace(r, ids=r.ids[:40], gold=r.gold[:40], predicted=r.predicted[:40]) for r in side]
         for side in sides
     ]
     found = bootstrap(*sides, metric, samples=30, seed=seed, over_seeds=True, **about(target))
@@ -246,7 +251,9 @@ def test_seeds_and_examples_are_drawn_as_a_loop_draws_them(target):
             scores = []
             for run in (side[i] for i in np.repeat(np.arange(runs), weights)):
                 columns = [[column[i] for i in rows] for column in (run.gold, run.predicted)]
-                scores.append(score(target, *columns, LABELS.get(target, ()), POSITIVE[target]))
+                scores.append(
+                    TARGETS[target].score(*columns, LABELS.get(target, ()), POSITIVE[target])
+                )
             means.append(np.mean([one[metric] for one in scores]))
         differences.append(means[1] - means[0])
     assert [found.low, found.high] == pytest.approx(np.percentile(differences, [2.5, 97.5]))
@@ -270,7 +277,11 @@ def pairs(dice, runs, *, gain=0.0, shared=0.0, seeds=0.0, count=200):
     return [
         [
             Answers(
-                "run", "classes", ids, gold, np.where(dice.random(count) < p, "1", "0").tolist()
+                "run",
+                CLASSES,
+                ids,
+                gold,
+                np.where(dice.random(count) < p, "1", "0").tolist(),
             )
             for p in (side + dice.normal(0, seeds) for _ in range(runs))
         ]
@@ -325,7 +336,13 @@ def test_equal_scores_of_resamples_are_no_evidence_whatever_their_rounding():
         right = dice.random((2, 3, count)) < 0.6
         sides = [
             [
-                Answers("run", "classes", [*map(str, range(count))], ["1"] * count, one.tolist())
+                Answers(
+                    "run",
+                    CLASSES,
+                    [*map(str, range(count))],
+                    ["1"] * count,
+                    one.tolist(),
+                )
                 for one in np.where(side, "1", "0")
             ]
             for side in right

@@ -21,24 +21,28 @@ from fairseq_plugins.evaluation.example_answers import (
     translation_counts,
 )
 from fairseq_plugins.evaluation.example_bootstrap import bootstrap
-from fairseq_plugins.evaluation.metrics import COLUMNS, MOST, PARTS, Counts
-from fairseq_plugins.evaluation.packed_counts import packed, unpacked
+from fairseq_plugins.evaluation.packed_counts import KINDS, packed, unpacked
+from fairseq_plugins.targets.classes import CLASSES
+from fairseq_plugins.targets.counts import Counts
+from fairseq_plugins.targets.entities import ENTITIES
+from fairseq_plugins.targets.score import SCORE
+from fairseq_plugins.targets.spans import SPANS
+from fairseq_plugins.targets.word_labels import WORD_LABELS
 
 IDS = list("0123")
 RUNS = {  # metric -> two runs
-    "mcc": [Answers("a", "classes", IDS, list("abba"), list(said)) for said in ("abaa", "bbba")],
+    "mcc": [Answers("a", CLASSES, IDS, list("abba"), list(said)) for said in ("abaa", "bbba")],
     "f1": [
-        Answers("a", "spans", IDS, [[], ["x y"], ["z"], []], s) for s in (["", "x", "z", "q"],) * 2
+        Answers("a", SPANS, IDS, [[], ["x y"], ["z"], []], s) for s in (["", "x", "z", "q"],) * 2
     ],
     "pearson": [
-        Answers("a", "score", IDS, [0.1, 2.0, 3.5, 5.0], s) for s in ([1, 2, 3, 4.7], [0, 3, 1, 2])
+        Answers("a", SCORE, IDS, [0.1, 2.0, 3.5, 5.0], s) for s in ([1, 2, 3, 4.7], [0, 3, 1, 2])
     ],
     "entity_f1": [
-        Answers("a", "word_labels", IDS, [["B-X", "O"]] * 4, [[one, "O"]] * 4)
-        for one in ("O", "B-X")
+        Answers("a", WORD_LABELS, IDS, [["B-X", "O"]] * 4, [[one, "O"]] * 4) for one in ("O", "B-X")
     ],
     "detection_false_positive_rate": [
-        Answers("a", "word_labels", IDS, [["i"], ["c"]] * 2, [["c"], [one]] * 2) for one in "ic"
+        Answers("a", WORD_LABELS, IDS, [["i"], ["c"]] * 2, [["c"], [one]] * 2) for one in "ic"
     ],
 }
 
@@ -85,22 +89,23 @@ def test_sums_of_sentences_make_sacrebleus_score(metric):
 
 
 @st.composite
-def counts_of_a_kind(draw, kind: str) -> Counts:
+def counts_of_a_kind(draw, name: str) -> Counts:
     """Draw counts that examples may have."""
-    classes = draw(st.integers(1, 256)) if kind == "classes" else 0
-    most = {"classes": classes**2 - 1, **MOST}.get(kind, draw(st.sampled_from([200, 4e4, 2e5])))
+    kind = KINDS[name]
+    classes = draw(st.integers(1, 256)) if name == "classes" else 0
+    most = min(kind.most, classes**2 - 1 if classes else draw(st.sampled_from([200, 4e4, 2e5])))
     numbers = st.integers(0, int(most))
-    if kind in ("score", "spans"):
-        numbers = st.floats(-3e4 if kind == "score" else 0, min(most, 3e4)) | numbers
-    rows = st.lists(numbers, min_size=COLUMNS[kind], max_size=COLUMNS[kind])
+    if kind.fractions:
+        numbers = st.floats(-3e4 if kind.signed else 0, min(most, 3e4)) | numbers
+    rows = st.lists(numbers, min_size=kind.columns, max_size=kind.columns)
     table = np.array(draw(st.lists(rows, min_size=1, max_size=12)), dtype=float)
-    for part, whole in PARTS.get(kind, ()):
+    for part, whole in kind.parts:
         table[:, part] = table[:, [part, whole]].min(axis=1)
     positive = draw(st.none() | st.integers(0, classes - 1)) if classes else None
     return Counts(kind, table, classes, positive)
 
 
-@pytest.mark.parametrize("kind", COLUMNS)
+@pytest.mark.parametrize("kind", KINDS)
 @settings(deadline=None, max_examples=40)  # of the first call, which imports
 @given(data=st.data())
 def test_what_is_packed_comes_back(kind, data):
@@ -110,14 +115,14 @@ def test_what_is_packed_comes_back(kind, data):
     back = unpacked(kept, "x")
     whole = (counts.table == np.round(counts.table)).all()
     np.testing.assert_allclose(back.counts.table, counts.table, atol=0 if whole else 5.1e-5, rtol=0)
-    assert back.counts[0::2] == (kind, counts.classes)
+    assert back.counts[0::2] == (KINDS[kind], counts.classes)
     assert replace(back, counts=counts) == ExampleCounts("x", metric, "d", counts, "valid")
     assert packed(back, "valid") == kept
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), 1e12])
 def test_numbers_that_cannot_be_kept_are_refused(value):
-    one = ExampleCounts("run", "mse", "d", Counts("score", np.array([[1.0, value]])))
+    one = ExampleCounts("run", "mse", "d", Counts(KINDS["score"], np.array([[1.0, value]])))
     with pytest.raises(InputError, match="run: a (score is no number|number as large as 1e\\+12)"):
         packed(one, "valid")
 
@@ -209,7 +214,9 @@ def test_numbers_that_no_example_has_are_refused(kind, metric, row, column, valu
     [((2**18, 2), (2**18 + 1, 2), "examples"), ((3, 2**8), (3, 2**8 + 1), "classes")],
 )
 def test_tables_beyond_a_size_are_neither_read_nor_written(fits, beyond, said):
-    within, over = (Counts("classes", np.zeros((count, 1)), of) for count, of in (fits, beyond))
+    within, over = (
+        Counts(KINDS["classes"], np.zeros((count, 1)), of) for count, of in (fits, beyond)
+    )
     assert (
         unpacked(packed(ExampleCounts("run", "mcc", "d", within), "valid"), "row").count == fits[0]
     )
@@ -222,9 +229,9 @@ def test_tables_beyond_a_size_are_neither_read_nor_written(fits, beyond, said):
 def test_words_and_entities_of_the_same_examples_go_together():
     """And other examples do not."""
     words = [example_counts(RUNS["entity_f1"][1], "entity_f1")]
-    spans = Answers("b", "entities", IDS, [[("X", 0, 0)]] * 4, [[("X", 0, 0)]] * 4)
+    spans = Answers("b", ENTITIES, IDS, [[("X", 0, 0)]] * 4, [[("X", 0, 0)]] * 4)
     assert bootstrap(words, [example_counts(spans, "entity_f1")], samples=5).difference == 0
-    other = Answers("b", "entities", IDS, [[("Y", 0, 0)]] * 4, [[]] * 4)
+    other = Answers("b", ENTITIES, IDS, [[("Y", 0, 0)]] * 4, [[]] * 4)
     with pytest.raises(InputError, match="other examples"):
         bootstrap(words, [example_counts(other, "entity_f1")], samples=5)
     with pytest.raises(InputError, match="other examples"):

@@ -9,14 +9,22 @@ from dataclasses import replace
 import pytest
 
 from fairseq_plugins.errors import InputError
-from fairseq_plugins.evaluation.predictions import Prediction, read_predictions, renderer
+from fairseq_plugins.evaluation.predictions import read_predictions, renderer
+from fairseq_plugins.targets.classes import ClassPrediction
+from fairseq_plugins.targets.score import ScorePrediction
+from fairseq_plugins.targets.table import TARGETS
+from fairseq_plugins.targets.word_labels import WordPrediction
 
 CHANCES = {"no": 0.25, "yes": 0.75}
-CLASS = Prediction("7", "classes", "yes", "no", probabilities=CHANCES)
-SCORE = Prediction("8", "score", 3.5, 0.0)
+CLASS = ClassPrediction("7", "yes", "no", probabilities=CHANCES)
+SCORE = ScorePrediction("8", 3.5, 0.0)
 P = ({"O": 0.9, "B-x": 0.1}, {"O": 0.2, "B-x": 0.8})
-WORDS = Prediction("9", "word_labels", ("O", "B-x"), ("O", "O"), ("a", "Ünal"), P)
-MADE = {one.target: one for one in (CLASS, SCORE, WORDS)}
+WORDS = WordPrediction("9", ("O", "B-x"), ("O", "O"), ("a", "Ünal"), P)
+MADE = {"classes": CLASS, "score": SCORE, "word_labels": WORDS}
+
+
+def target_of(made):
+    return next(one for one in TARGETS.values() if one.prediction is type(made))
 
 
 def bare(made):
@@ -24,7 +32,7 @@ def bare(made):
 
 
 def render(form, made, **options):
-    head, line = renderer(form, made.target, **options)
+    head, line = renderer(form, target_of(made), **options)
     return head + line(made)
 
 
@@ -58,7 +66,7 @@ def test_json_of_each_kind():
 def test_tables_have_as_many_columns_as_their_head(made):
     lines = [line for line in render("tsv", made).split("\n") if line]
     assert len({line.count("\t") for line in lines}) == 1
-    assert len(lines) == 1 + len(made.words or "x")
+    assert len(lines) == 1 + len(made.texts or "x")
     broken = replace(made, id="a\tb\u2028c\nd", texts=tuple(f"{w}\t\r" for w in made.texts))
     assert [line.count("\t") for line in render("tsv", broken).splitlines()] == [
         line.count("\t") for line in render("tsv", made).splitlines()
@@ -106,7 +114,7 @@ def test_scores_of_a_submission_alone_stay_on_the_scale_of_the_server():
 )
 def test_formats_that_do_not_fit_are_refused(form, target, names):
     with pytest.raises(InputError, match=f"format '{form}'"):
-        renderer(form, target, names)
+        renderer(form, TARGETS[target], names)
 
 
 @pytest.mark.parametrize("made", [*MADE.values(), *map(bare, MADE.values())])
@@ -114,8 +122,8 @@ def test_lines_are_read_as_they_were_written(made, tmp_path):
     path = tmp_path / "p.jsonl"
     texts = made.texts or ("a text",)
     path.write_text(render("jsonl", replace(made, texts=texts)), encoding="utf-8")
-    (read,) = read_predictions(path, made.target)
-    chances = made.probabilities if made.target == "classes" else ()
+    (read,) = read_predictions(path, target_of(made))
+    chances = made.probabilities if type(made) is ClassPrediction else ()
     assert read == replace(made, texts=texts, line=1, probabilities=chances)
 
 
@@ -133,4 +141,4 @@ def test_a_class_has_its_name_beside_it_where_there_is_one(tmp_path):
         given = {"names": {}} if form == "glue" else {}
         assert render(form, told, **given) == render(form, bare, **given)
     (tmp_path / "a.jsonl").write_text(render("jsonl", told))
-    assert read_predictions(tmp_path / "a.jsonl")[0].answer == "yes"
+    assert read_predictions(tmp_path / "a.jsonl", TARGETS["classes"])[0].answer == "yes"

@@ -9,6 +9,7 @@ import pytest
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.evaluation.example_answers import Answers
 from fairseq_plugins.evaluation.robustness import SystemAnswers, before, on_set, scores_of
+from fairseq_plugins.targets.table import TARGETS
 
 COUNT = 40
 
@@ -17,7 +18,7 @@ def answers(right, target="classes"):
     """Make answers of which the first ``right`` are right."""
     gold = [str(i % 2) for i in range(COUNT)]
     predicted = [g if i < right else str(1 - int(g)) for i, g in enumerate(gold)]
-    return Answers("x", target, list(map(str, range(COUNT))), gold, predicted)
+    return Answers("x", TARGETS[target], list(map(str, range(COUNT))), gold, predicted)
 
 
 def system(name, *runs):
@@ -49,7 +50,7 @@ def test_a_great_difference_is_significant_and_none_is_not():
 
 
 def test_scores_are_correlated():
-    run = Answers("x", "score", ["0", "1", "2"], [1.0, 2.0, 3.0], [2.0, 4.0, 6.0])
+    run = Answers("x", TARGETS["score"], ["0", "1", "2"], [1.0, 2.0, 3.0], [2.0, 4.0, 6.0])
     assert scores_of([run], "pearson") == [pytest.approx(1)]
     with pytest.raises(InputError, match="'accuracy' is not one of pearson"):
         scores_of([run], "accuracy")

@@ -11,8 +11,8 @@ from squad_files import paragraph, question, write_squad
 
 from fairseq_plugins.cli.main import main
 from fairseq_plugins.errors import InputError
-from fairseq_plugins.evaluation.squad import as_text
 from fairseq_plugins.evaluation.squad_files import SquadScoring, read_gold, read_ids, score_files
+from fairseq_plugins.targets.squad import as_text
 
 SCRIPT = "score"
 PARAGRAPH = paragraph(

@@ -18,7 +18,7 @@ from typing import Any
 from sacrebleu.metrics.bleu import BLEU
 from sacrebleu.metrics.chrf import CHRF
 
-from fairseq_plugins.evaluation.metrics import score
+from fairseq_plugins.targets.table import TARGETS
 
 NUMBERS = "null eins zwei drei vier acht neun zehn elf sechs".split()
 PLACES = "Lund Oslo Bern Graz Kiel Riga Rom Turin".split()
@@ -96,7 +96,7 @@ class Part:
             bleu = BLEU(trg_lang="de").corpus_score(said, [self.gold]).score
             return {"bleu": bleu, "chrf": CHRF().corpus_score(said, [self.gold]).score}
         labels = ["0", "1"] if self.target == "classes" else [self.positive or "B-LOC"]
-        found = score(self.target, self.gold, said, labels, self.positive)
+        found = TARGETS[self.target].score(self.gold, said, labels, self.positive)
         return {name: round(value, 6) for name, value in found.items()}
 
     def lines(self, said: Sequence[Any]) -> list[dict[str, Any]]:

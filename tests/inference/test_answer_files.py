@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import os
 
+import numpy as np
 import pytest
 from answer_runs import WINDOWS, gold_of
 from squad_files import paragraph, question, write_squad
 
 from fairseq_plugins.criterions._text_criterion import ExtractiveQACriterion
 from fairseq_plugins.errors import InputError
-from fairseq_plugins.evaluation.answers import Answered, Candidate
 from fairseq_plugins.evaluation.squad_files import SquadScoring, score_files
 from fairseq_plugins.inference import answer_files as files
 from fairseq_plugins.inference.answer_files import n_best_entries
@@ -19,6 +19,7 @@ from fairseq_plugins.inference.options import DEFAULT, AnswerOptions
 from fairseq_plugins.inference.options import WINDOWS as OVERRIDES
 from fairseq_plugins.inference.question_answering import load
 from fairseq_plugins.inference.text_checkpoints import load_models
+from fairseq_plugins.targets.answers import Answered, Candidate
 
 pytestmark = pytest.mark.slow
 
@@ -92,10 +93,11 @@ def test_metrics_are_those_of_validation(answer_runs, valid):
     criterion = ExtractiveQACriterion(task)
     dataset = reader.predictor.load_split("valid")
     counts = [
-        criterion.tally.count(model(**batch["net_input"])[0].detach(), batch)
+        criterion.tally.count(model(**batch["net_input"])[0].detach(), {}, batch)
         for batch in reader.predictor.batches(dataset, 3)
     ]
-    logged = criterion.tally.score({name: sum(c[name] for c in counts) for name in counts[0]})
+    columns = {name: np.concatenate([one[name] for one in counts]) for name in counts[0]}
+    logged = criterion.tally.score(columns)
     official = {
         **{"exact": "exact", "f1": "f1", "has_answer_f1": "HasAns_f1"},
         **{"no_answer_exact": "NoAns_exact", "tuned_exact": "best_exact", "tuned_f1": "best_f1"},

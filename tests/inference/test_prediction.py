@@ -17,14 +17,14 @@ from raw_datasets import write_raw
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.inference.prediction import (
     Predictor,
-    distributions,
     load,
-    mean_answer,
     read_part,
 )
 from fairseq_plugins.inference.prediction_inputs import read_examples
 from fairseq_plugins.prep.recipes.text import prepare as prepare_text
 from fairseq_plugins.prep.recipes.text_options import TextOptions
+from fairseq_plugins.targets.table import TARGETS
+from fairseq_plugins.targets.target import distributions
 
 pytestmark = pytest.mark.slow
 
@@ -301,11 +301,11 @@ def test_loading_needs_no_other_import(runs):
 
 def test_ensembles_average_probabilities_and_not_logits():
     logits = [torch.tensor([[4.0, 0.0]]), torch.tensor([[0.0, 1.0]])]
-    mean = mean_answer("classes", logits)
+    mean = TARGETS["classes"].join(logits)
     expected = (logits[0].double().softmax(-1) + logits[1].double().softmax(-1)) / 2
     torch.testing.assert_close(mean, expected, rtol=0, atol=0)
-    assert mean_answer("score", [x[:, :1] for x in logits]).tolist() == [[2.0]]
-    assert mean_answer("score", [logits[0][:, :1]]).item() == 4.0
+    assert TARGETS["score"].join([x[:, :1] for x in logits]).tolist() == [[2.0]]
+    assert TARGETS["score"].join([logits[0][:, :1]]).item() == 4.0
 
 
 def test_labels_are_the_most_probable():

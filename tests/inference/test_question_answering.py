@@ -16,10 +16,11 @@ from prepared_text import train
 from fairseq_plugins.corpora.squad import Paragraph, Question, read
 from fairseq_plugins.data.text_batches import lay_out
 from fairseq_plugins.errors import InputError
-from fairseq_plugins.evaluation.answers import as_text, most_probable
+from fairseq_plugins.evaluation.answer_text import as_text
 from fairseq_plugins.inference import prediction, question_answering
 from fairseq_plugins.inference.question_answering import load, row_parts
 from fairseq_plugins.nn.span_search import best_spans
+from fairseq_plugins.targets.answers import most_probable
 
 pytestmark = pytest.mark.slow
 

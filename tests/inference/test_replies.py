@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from fairseq_plugins.data.passages import AskedPassage
-from fairseq_plugins.evaluation.answers import Answered, Candidate
 from fairseq_plugins.inference.question_answering import Reply
+from fairseq_plugins.targets.answers import Answered, Candidate
 
 CONTEXT = "Mara built the mill."
 MILL = Candidate("mill", 15, 19, 3.0, 1.0, 2.0)

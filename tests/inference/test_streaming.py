@@ -10,11 +10,12 @@ import pytest
 from odd_lines import odd_texts
 
 from fairseq_plugins.errors import InputError
-from fairseq_plugins.evaluation.predictions import CLASSES, Prediction, renderer
+from fairseq_plugins.evaluation.predictions import renderer
 from fairseq_plugins.inference import bundle_translation, prediction_files, prediction_inputs
 from fairseq_plugins.inference.bundle_translation import translate_text
 from fairseq_plugins.inference.options import PredictionOptions
 from fairseq_plugins.inference.prediction_inputs import Wanted, kept_examples
+from fairseq_plugins.targets.classes import CLASSES, ClassPrediction
 from fairseq_plugins.text_reading import read_lines
 
 
@@ -100,7 +101,7 @@ class Predictor:
         begun = self.read[0]
         for number, one in enumerate(examples, start=1):
             self.ahead = max(self.ahead, self.read[0] - begun - number)
-            yield Prediction(one.id, CLASSES, "a", texts=one.texts, probabilities={"a": 0.7})
+            yield ClassPrediction(one.id, "a", texts=one.texts, probabilities={"a": 0.7})
 
 
 @pytest.fixture
@@ -145,7 +146,7 @@ def test_a_bad_last_line_is_refused_before_the_first_prediction(read, tmp_path):
 
 def test_of_predictions_that_are_needed_later_texts_are_not_kept(read):
     options = PredictionOptions("run", input="-", metrics="m.json")
-    made = Prediction("7", CLASSES, "a", "b", ("a long text",), {"a": 0.7})
+    made = ClassPrediction("7", "a", "b", ("a long text",), {"a": 0.7})
     (kept,) = prediction_files._write(
         prediction_files.Job(iter([made]), 1), renderer("jsonl", CLASSES), options
     )

@@ -10,6 +10,7 @@ from lab.filled_tables import cells
 from fairseq_plugins.evaluation.example_answers import Answers
 from fairseq_plugins.evaluation.robustness import WHOLE, SystemAnswers
 from fairseq_plugins.lab.results.robustness_table import PerturbedSet, printed, robustness_table
+from fairseq_plugins.targets.table import TARGETS
 
 COUNT = 50
 
@@ -17,7 +18,7 @@ COUNT = 50
 def answers(right):
     gold = [str(i % 2) for i in range(COUNT)]
     predicted = [g if i < right else str(1 - int(g)) for i, g in enumerate(gold)]
-    return Answers("x", "classes", list(map(str, range(COUNT))), gold, predicted)
+    return Answers("x", TARGETS["classes"], list(map(str, range(COUNT))), gold, predicted)
 
 
 def system(name, arch, *runs, sets=("SwapAnt", "AddPunc"), whole=True, before=True):
@@ -32,7 +33,9 @@ def columns(dataset="snli", names=("AddPunc", "SwapAnt")):
 
 
 def table(*systems, **options):
-    return robustness_table("classes", options.pop("columns", columns()), systems, **options)
+    return robustness_table(
+        TARGETS["classes"], options.pop("columns", columns()), systems, **options
+    )
 
 
 BERT = system("BERT", "bert_plain_minilm", 20)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from fairseq_plugins.data.rows import Rows
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.prep.chunks import EncodedChunk
+from fairseq_plugins.syntax.rows import Rows
 
 
 @pytest.fixture

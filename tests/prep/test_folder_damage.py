@@ -19,13 +19,13 @@ from prepared_text import examples
 from fairseq_plugins.data.manifest import FILE_NAME
 from fairseq_plugins.data.manifests import read_manifest
 from fairseq_plugins.data.products import with_products
-from fairseq_plugins.data.rows import HEADER, stream_layout
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.files import sha256
 from fairseq_plugins.prep.folder_check import check_folder
 from fairseq_plugins.prep.shares import Share
 from fairseq_plugins.prep.subset import write_subset
 from fairseq_plugins.syntax.needs import Needs
+from fairseq_plugins.syntax.rows import HEADER, stream_layout
 
 pytestmark = pytest.mark.slow
 

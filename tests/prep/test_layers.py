@@ -15,7 +15,6 @@ from fairseq_plugins.architectures.agreement import check_inventories
 from fairseq_plugins.corpora.examples import Example
 from fairseq_plugins.data.inventories import bound_layers
 from fairseq_plugins.data.manifests import read_manifest
-from fairseq_plugins.data.rows import Rows
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.prep.recipes import text as texts
 from fairseq_plugins.prep.recipes import translation
@@ -23,6 +22,7 @@ from fairseq_plugins.prep.recipes.layer_options import read_layers
 from fairseq_plugins.prep.recipes.like import options_of
 from fairseq_plugins.prep.recipes.text_options import TextOptions
 from fairseq_plugins.syntax.layers import Annotation, digests
+from fairseq_plugins.syntax.rows import Rows
 from fairseq_plugins.text import text_encoder
 from fairseq_plugins.text.text_encoder import TextEncoder
 

@@ -10,10 +10,10 @@ import pytest
 from fairseq_plugins.corpora.readers.options import ReadOptions
 from fairseq_plugins.data.text_folders import open_folder, read_gold
 from fairseq_plugins.errors import InputError
-from fairseq_plugins.evaluation.entity_spans import spans_of
 from fairseq_plugins.prep.folder_check import check_folder
 from fairseq_plugins.prep.recipes.text import prepare
 from fairseq_plugins.prep.recipes.text_options import TextOptions
+from fairseq_plugins.targets.entity_spans import spans_of
 
 ROWS = "1\tder\tB-ORG\tO\n2\tKieler\tI-ORG\tB-LOC\n3\tHafen\tI-ORG\tO\n"
 FILE = f"#\thttp://a [2009]\n{ROWS}\n#\thttp://b [2010]\n1\tja\tO\tO\n"

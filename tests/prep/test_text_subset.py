@@ -12,11 +12,11 @@ from raw_corpora import contents
 
 from fairseq_plugins.data.manifest import FILE_NAME
 from fairseq_plugins.data.manifests import read_manifest
-from fairseq_plugins.data.rows import Rows
 from fairseq_plugins.data.text_manifest import TextManifest
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.prep.shares import Share
 from fairseq_plugins.prep.subset import choose_lines, write_subset
+from fairseq_plugins.syntax.rows import Rows
 
 KINDS = ("classes", "score", "entities", "spans")
 

@@ -13,6 +13,7 @@ from fairseq_plugins.service import models
 from fairseq_plugins.service.kinds import PAIRS, QUESTIONS, SENTENCES, TRANSLATION
 from fairseq_plugins.service.models import Served, find_models, load_model
 from fairseq_plugins.service.options import ServiceOptions
+from fairseq_plugins.targets.classes import CLASSES
 
 OPTIONS = ServiceOptions(max_texts=3, max_characters=40, max_body=500)
 LIMITS = {"max_texts": 3, "max_characters": 40, "max_body": 500}
@@ -21,7 +22,7 @@ LIMITS = {"max_texts": 3, "max_characters": 40, "max_body": 500}
 class Stand:
     """Stands for what `load` gives: of the texts that it is asked it notes how many."""
 
-    target, failure = "classes", None
+    target, failure = CLASSES, None
 
     def __init__(self, sentences=1, names=()):
         self.manifest = SimpleNamespace(

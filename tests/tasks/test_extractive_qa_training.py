@@ -121,7 +121,7 @@ def test_everything_at_once_trains_and_its_checkpoint_gives_what_validation_said
     criterion = task.build_criterion(OmegaConf.create({"_name": "extractive_qa"}))
     with torch.no_grad():
         logits = model.eval()(**batch["net_input"])[0]
-    found = criterion.tally.score(criterion.tally.count(logits, batch))
+    found = criterion.tally.score(criterion.tally.count(logits, {}, batch))
     assert found["f1"] == pytest.approx(state["val_loss"])  # fairseq's name of what is chosen by
 
 

@@ -21,10 +21,10 @@ from prepared_text import examples as text_examples
 from prepared_text import make_model, prepare
 
 from fairseq_plugins.errors import InputError
-from fairseq_plugins.evaluation.entity_spans import spans_of
-from fairseq_plugins.evaluation.metrics import score
 from fairseq_plugins.inference.prediction import load
 from fairseq_plugins.models._matching_config import MatchingConfig
+from fairseq_plugins.targets.entity_spans import spans_of
+from fairseq_plugins.targets.table import TARGETS
 
 LAST = "checkpoint_last.pt"
 LEARNING = "--arch bert_mrc_released_tiny --max-update 700 --hidden-size 32 --lr 0.004 "
@@ -55,7 +55,7 @@ def learnt(folder, questions, tmp_path_factory):
 def f1(folder, parts, run):
     found = [one.answer for one in load(run, folder, cpu=True).predict_split("valid")]
     gold = [entities_of(one) for one in parts["valid"]]
-    return score("entities", gold, found, ["B-LOC"])["entity_f1"]
+    return TARGETS["entities"].score(gold, found, ["B-LOC"])["entity_f1"]
 
 
 @pytest.mark.slow

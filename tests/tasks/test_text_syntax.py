@@ -8,10 +8,10 @@ from omegaconf import OmegaConf
 from prepared_text import SIZES, batches, encode, examples, make_model, make_task, prepare
 
 from fairseq_plugins.corpora.examples import Example
-from fairseq_plugins.data.rows import Rows
 from fairseq_plugins.data.streams import write_stream
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.models._bert_config import BertConfig
+from fairseq_plugins.syntax.rows import Rows
 
 PARSED = {"annotations": ("pos", "heads")}
 KINDS = {"bert_plain": (), "bert_wla": ("word_of",), "bert_sla": ("heads", "word_of")}

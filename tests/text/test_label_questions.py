@@ -11,7 +11,7 @@ from prepared_text import make_model
 
 from fairseq_plugins.corpora.datasets import DATASETS
 from fairseq_plugins.errors import InputError
-from fairseq_plugins.evaluation.entity_spans import types_of
+from fairseq_plugins.targets.entity_spans import types_of
 from fairseq_plugins.text.label_questions import read_questions
 
 TYPES = ("LOC", "PER")

@@ -127,7 +127,7 @@ def test_raw_text_is_annotated_as_the_folder_was(model, tmp_path):
 
 
 def load_row(folder, stream, index):
-    from fairseq_plugins.data.rows import Rows
+    from fairseq_plugins.syntax.rows import Rows
 
     return Rows.read(folder / f"train.fr-en.{stream}")[index].tolist()
 

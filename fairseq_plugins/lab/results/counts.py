@@ -13,7 +13,6 @@ from ...evaluation.example_answers import (
     translation_counts,
 )
 from ...evaluation.generate_log import load
-from ...evaluation.metrics import NAMES
 from ...evaluation.translation import TextForm
 from ..rows import PlacedRow, check_counts
 from ..run_files import EVALUATED, GENERATED, PREDICTIONS, SCORE, of_split
@@ -65,7 +64,7 @@ def counts_in_files(run: Any, shown: Shown) -> ExampleCounts | None:
     if not is_file(path):
         return None
     answers = read_answers(path)
-    is_told = shown.metric in NAMES[answers.target]
+    is_told = shown.metric in answers.target.metrics
     return example_counts(answers, shown.metric, run.positive) if is_told else None
 
 

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import NamedTuple
 
-from ...evaluation.robustness import METRICS, WHOLE, SystemAnswers, on_set
+from ...evaluation.robustness import WHOLE, SystemAnswers, on_set
+from ...targets.target import Target
 from ..plan.grid import SIZES
 from .layouts import DOWN, SIGNIFICANT, UP, Entries, special
 from .tables import (
@@ -93,7 +94,7 @@ class PerturbedSet(NamedTuple):
 
 
 def robustness_table(
-    target: str,
+    target: Target,
     columns: Sequence[PerturbedSet],
     systems: Sequence[SystemAnswers],
     *,
@@ -103,13 +104,13 @@ def robustness_table(
     """Score all systems on all sets, and compare them with the first.
 
     Args:
-        target: ``classes`` or ``score``.
+        target: what the systems predict.
         columns: the perturbed sets.
         systems: what they answered.
         samples: resamples of the bootstrap; 0 for no test.
         seed: of the bootstrap.
     """
-    metric, first = METRICS[target], systems[0]
+    metric, first = target.metrics[0], systems[0]
     columns = sorted(columns, key=lambda column: column.order)
     places = {f"{one.dataset} ({one.split})" for one in columns if one.dataset}
     if all(WHOLE in run for system in systems for run in system.runs):

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 from ...data.manifest import tool_versions
-from ...data.rows import Rows
 from ...data.text_folders import count_examples
 from ...data.text_manifest import TextManifest
 from ...errors import InputError
@@ -19,6 +18,7 @@ from ...pretrained.directory import resolve_directory
 from ...pretrained.tokenizer import read_tokenizer_settings
 from ...pretrained.tokenizer_sources import read_vocabulary, vocabulary_files
 from ...syntax.layers import layers_of
+from ...syntax.rows import Rows
 from ...text.pieces import PieceTokenizer
 from ...text.raw_text import ends_in_punctuation, overlong_words
 from ...text.text_encoder import EncodedSentence, TextEncoder

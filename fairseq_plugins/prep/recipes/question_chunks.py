@@ -7,7 +7,7 @@ from typing import Any
 
 from ...corpora.squad import GoldAnswer, Paragraph, Question
 from ...data.folder_names import CONTEXTS, EXAMPLES, MISALIGNED
-from ...data.rows import Rows
+from ...syntax.rows import Rows
 from ...text.squad_alignment import COUNTED, Limits, PlacedQuestion, place_question
 from ...text.squad_encoder import EncodedParagraph, encode_paragraphs
 from ...text.text_encoder import EncodedSentence, TextEncoder

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from ...data.dictionaries import build_dictionary, load_dictionary, token_ids
-from ...data.rows import Rows
 from ...errors import InputError
 from ...files import copy, replacing, write_bytes, write_text
+from ...syntax.rows import Rows
 from ...text import segment
 from ..chunks import Chunk, EncodedChunk
 from .translation_chunks import SOURCE, TARGET, annotated_rows

@@ -13,13 +13,13 @@ from ...corpora.examples import Example
 from ...corpora.own_files import log_unread
 from ...data.folder_names import AS_TOKENISED, EXAMPLES, LABELS, SCORES
 from ...data.manifest import Manifest
-from ...data.rows import Rows
 from ...data.text_manifest import TextManifest
 from ...files import write_text
 from ...pretrained.directory import VOCABULARY, resolve_directory
 from ...pretrained.tokenizer import read_tokenizer_settings
 from ...pretrained.tokenizer_sources import read_vocabulary
 from ...syntax.layers import Annotation
+from ...syntax.rows import Rows
 from ...text.annotators import load_annotator
 from ...text.lowered import LoweredAnnotator
 from ...text.pieces import PieceTokenizer

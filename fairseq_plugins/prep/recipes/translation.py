@@ -14,11 +14,11 @@ from tqdm import tqdm
 from ...corpora.parallel_text import CHUNK_LINES, Scan, check_parallel, scan_file
 from ...data.manifest import CONLLU as GIVEN_BY
 from ...data.manifest import Manifest, tool_versions
-from ...data.rows import Rows, stream_layout
 from ...data.translation_manifest import TranslationManifest
 from ...errors import InputError
 from ...files import sha256
 from ...syntax.layers import COLUMN, TREE, Layer, annotator_line, layers_of
+from ...syntax.rows import Rows, stream_layout
 from ...syntax.tree import NO_WORD
 from ...text import annotators
 from ...text.raw_text import line_reader

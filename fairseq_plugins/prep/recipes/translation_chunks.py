@@ -12,9 +12,9 @@ from typing import Any
 
 from ...corpora.conllu import parse_block, read_blocks
 from ...corpora.parallel_text import read_chunk
-from ...data.rows import Rows
 from ...errors import InputError
 from ...syntax.layers import Annotation, Layer, layer_of, layers_of
+from ...syntax.rows import Rows
 from ...syntax.subwords import joined_spans
 from ...text.raw_text import line_reader, overlong_words, unescape
 from ...text.segment import Segmenter

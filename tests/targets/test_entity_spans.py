@@ -9,8 +9,8 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairseq_plugins.criterions._tallies import Entities
-from fairseq_plugins.evaluation.entity_spans import (
+from fairseq_plugins.targets.entities import EntityTally
+from fairseq_plugins.targets.entity_spans import (
     FLAT,
     NESTED,
     EntitySpan,
@@ -20,8 +20,8 @@ from fairseq_plugins.evaluation.entity_spans import (
     spans_of,
     types_of,
 )
-from fairseq_plugins.evaluation.labeling import entity_counts
-from fairseq_plugins.evaluation.metrics import score
+from fairseq_plugins.targets.labeling import entity_counts
+from fairseq_plugins.targets.table import TARGETS
 
 LABELS = ["O", "B-LOC", "I-LOC", "B-PER", "I-PER"]
 SPANS = st.builds(
@@ -84,8 +84,8 @@ def test_counts_are_those_of_labels_of_words(rows):
     gold, said = rows
     spans = [EntitySpan(*one) for one in spans_of(said, len(said))]
     assert span_counts(spans_of(gold, len(gold)), spans) == entity_counts(gold, said)
-    ours = score("entities", [spans_of(gold, len(gold))], [spans], LABELS)
-    theirs = score("word_labels", [gold], [said], LABELS)
+    ours = TARGETS["entities"].score([spans_of(gold, len(gold))], [spans], LABELS)
+    theirs = TARGETS["word_labels"].score([gold], [said], LABELS)
     assert ours == {name: value for name, value in theirs.items() if name != "accuracy"}
 
 
@@ -131,5 +131,5 @@ def test_spans_of_a_batch_are_of_their_sentence_and_label(counts, seed):
 @pytest.mark.parametrize("mark", "BISEUL")
 def test_entities_are_scored_whatever_marks_their_labels(mark):
     span, labels = [("PER", 0, 0)], ["O", f"{mark}-PER"]
-    assert score("entities", [span], [span], labels)["entity_f1"] == 1.0
-    assert Entities(labels, FLAT).score({f"_entity_{k}": 1 for k in range(3)})["entity_f1"] == 1.0
+    assert TARGETS["entities"].score([span], [span], labels)["entity_f1"] == 1.0
+    assert EntityTally(labels, FLAT).score({f"entity_{k}": 1 for k in range(3)})["entity_f1"] == 1.0

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 from sklearn.metrics import precision_recall_fscore_support
 
 from fairseq_plugins.errors import InputError
-from fairseq_plugins.evaluation.entity_spans import types_of
-from fairseq_plugins.evaluation.labeling import (
+from fairseq_plugins.syntax.entity_labels import entity_types
+from fairseq_plugins.targets.entity_spans import types_of
+from fairseq_plugins.targets.labeling import (
     counted,
     detection_counts,
     detection_scores,
@@ -22,7 +23,6 @@ from fairseq_plugins.evaluation.labeling import (
     token_counts,
     word_groups,
 )
-from fairseq_plugins.syntax.entity_labels import entity_types
 
 
 def totals(count, *rows, **how):

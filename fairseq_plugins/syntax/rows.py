@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import InputError
-from ..syntax.tree import first_bad_sentence
+from .tree import first_bad_sentence
 
 AGAIN = "prepare the folder again"
 AT_ONCE = 1 << 22  # numbers looked at together

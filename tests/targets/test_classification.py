@@ -12,13 +12,8 @@ from scipy import stats
 from sklearn import metrics
 
 from fairseq_plugins.errors import InputError
-from fairseq_plugins.evaluation.metrics import (
-    SCORE_METRICS,
-    cells,
-    class_metrics,
-    confusion,
-    score_metrics,
-)
+from fairseq_plugins.targets.classes import cells, class_metrics, confusion
+from fairseq_plugins.targets.score import SCORE_METRICS, score_metrics
 
 CLASSES = 4
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairseq_plugins.errors import InputError
-from fairseq_plugins.evaluation import squad
+from fairseq_plugins.targets import squad
 
 # BERTQA, Tables 2 and 3: overall F1, of questions with and without an answer
 PAPER_F1 = [

@@ -15,16 +15,17 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
 from itertools import product
 from operator import eq
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..errors import InputError
 from ..syntax.entity_labels import OUTSIDE, entity_types, label_parts
+from .counts import CountKind, ratio
 
 Row = Sequence[str]
 Entity = tuple[str, int, int]
-Counts = tuple[int, ...]
+Numbers = tuple[int, ...]
 
 EDITS = frozenset("RUM")  # words to be replaced, unnecessary, or missing: ERRANT's
 _FIRST = frozenset("BSU")  # marks of a word that begins an entity, whatever came before
@@ -45,24 +46,24 @@ def entities(row: Sequence[str]) -> Iterator[Entity]:
         ended = mark in _LAST
 
 
-def entity_counts(gold: Row, predicted: Row) -> Counts:
+def entity_counts(gold: Row, predicted: Row) -> Numbers:
     """Count the entities of all types together: (right ones, predicted ones, gold ones)."""
     true, said = set(entities(gold)), set(entities(predicted))
     return len(true & said), len(said), len(true)
 
 
-def word_counts(gold: Row, predicted: Row) -> Counts:
+def word_counts(gold: Row, predicted: Row) -> Numbers:
     """Count words: (those with the right label, all)."""
     return sum(map(eq, gold, predicted)), len(gold)
 
 
-def token_counts(gold: Row, predicted: Row, positive: str) -> Counts:
+def token_counts(gold: Row, predicted: Row, positive: str) -> Numbers:
     """Count words with the label ``positive``: (right ones, predicted ones, gold ones)."""
     right = sum(truth == guess == positive for truth, guess in zip(gold, predicted))
     return right, predicted.count(positive), gold.count(positive)
 
 
-def detection_counts(gold: Row, predicted: Row, positive: str) -> Counts:
+def detection_counts(gold: Row, predicted: Row, positive: str) -> Numbers:
     """Count a sentence, erroneous if any of its words has the label ``positive`` (CGED).
 
     Returns:
@@ -73,7 +74,7 @@ def detection_counts(gold: Row, predicted: Row, positive: str) -> Counts:
 
 
 def counted(
-    counts: Callable[[Row, Row], Counts], gold_rows: Sequence[Row], predicted_rows: Sequence[Row]
+    counts: Callable[[Row, Row], Numbers], gold_rows: Sequence[Row], predicted_rows: Sequence[Row]
 ) -> np.ndarray:
     """Count in n sentences, one after another; (n, k).
 
@@ -99,7 +100,7 @@ def detection_scores(
         *precision_recall_f(
             true_positives, true_positives + false_positives, true_positives + false_negatives
         ),
-        float(false_positives / clean) if clean else 0.0,
+        ratio(false_positives, clean),
     )
 
 
@@ -112,9 +113,9 @@ def precision_recall_f(
     """
     weighted = predicted + beta**2 * gold
     return (
-        float(correct / predicted) if predicted else 0.0,
-        float(correct / gold) if gold else 0.0,
-        float((1 + beta**2) * correct / weighted) if weighted else 0.0,
+        ratio(correct, predicted),
+        ratio(correct, gold),
+        ratio((1 + beta**2) * correct, weighted),
     )
 
 
@@ -128,47 +129,13 @@ def check_equal(gold: Sequence, predicted: Sequence) -> None:
         raise InputError(f"{len(gold):,} gold values against {len(predicted):,} predictions")
 
 
-class WordGroup(NamedTuple):
-    """Counts of labelled words that belong together.
-
-    Args:
-        kind: key of `METRICS_OF`, which makes metrics of their sums.
-        counts: makes them of a sentence's gold and predicted row; they add up over sentences.
-    """
-
-    kind: str
-    counts: Callable[[Row, Row], Counts]
-
-    @property
-    def metrics(self) -> Callable[..., dict[str, float]]:
-        """What makes metrics of the sums of counts."""
-        return METRICS_OF[self.kind]
-
-
-def word_groups(labels: Collection[str], positive: str) -> dict[str, WordGroup]:
-    """Return what is counted of words with some labels, by the beginning of its metrics' names.
-
-    Args:
-        labels: of words; entities are counted where these have types (`entity_types`), with F0.5
-            beside F1 where their types are those of edits.
-        positive: label of erroneous words; empty if there is none.
-    """
-    groups = {"accuracy": WordGroup("accuracy", word_counts)}
-    if kinds := entity_types(labels):
-        groups["entity"] = WordGroup("edits" if EDITS >= {*kinds} else "entity", entity_counts)
-    if positive:
-        for kind, count in (("token", token_counts), ("detection", detection_counts)):
-            groups[kind] = WordGroup(kind, partial(count, positive=positive))
-    return groups
-
-
 def _accuracy(right: int, words: int) -> dict[str, float]:
-    return {"accuracy": float(right / words) if words else 0.0}
+    return {"accuracy": ratio(right, words)}
 
 
 def _edit_scores(*counts: int) -> dict[str, float]:
     half = precision_recall_f(*counts, beta=0.5)[2]
-    return {**METRICS_OF["entity"](*counts), "entity_f0.5": half}
+    return {**_entity_scores(*counts), "entity_f0.5": half}
 
 
 def _named(
@@ -179,10 +146,47 @@ def _named(
     return lambda *counts: dict(zip(names, scores(*counts)))
 
 
-METRICS_OF: dict[str, Callable[..., dict[str, float]]] = {  # sums of counts -> metrics
-    "accuracy": _accuracy,
-    "entity": _named("entity_", precision_recall_f),
-    "edits": _edit_scores,
-    "token": _named("token_", partial(precision_recall_f, beta=0.5), "f0.5"),
-    "detection": _named("detection_", detection_scores),
-}
+_entity_scores = _named("entity_", precision_recall_f)
+_token_scores = _named("token_", partial(precision_recall_f, beta=0.5), "f0.5")
+_OF_BOTH = ((0, 1), (0, 2))  # right ones are among the predicted and the gold ones
+
+RIGHT = CountKind("accuracy", 2, _accuracy, parts=((0, 1),))
+ENTITY = CountKind("entity", 3, _entity_scores, parts=_OF_BOTH)
+OF_EDITS = CountKind("edits", 3, _edit_scores, parts=_OF_BOTH)
+TOKEN = CountKind("token", 3, _token_scores, parts=_OF_BOTH)
+DETECTION = CountKind("detection", 4, _named("detection_", detection_scores), most=1)
+
+
+class WordGroup(NamedTuple):
+    """Counts of labelled words that belong together.
+
+    Args:
+        kind: of the counts.
+        counts: makes them of a sentence's gold and predicted row; they add up over sentences.
+    """
+
+    kind: CountKind
+    counts: Callable[[Row, Row], Numbers]
+
+    @property
+    def metrics(self) -> Callable[..., dict[str, float]]:
+        """What makes metrics of the sums of counts."""
+        of_sums: Any = self.kind.of_sums
+        return of_sums
+
+
+def word_groups(labels: Collection[str], positive: str) -> dict[str, WordGroup]:
+    """Return what is counted of words with some labels, by the beginning of its metrics' names.
+
+    Args:
+        labels: of words; entities are counted where these have types (`entity_types`), with F0.5
+            beside F1 where their types are those of edits.
+        positive: label of erroneous words; empty if there is none.
+    """
+    groups = {"accuracy": WordGroup(RIGHT, word_counts)}
+    if kinds := entity_types(labels):
+        groups["entity"] = WordGroup(OF_EDITS if EDITS >= {*kinds} else ENTITY, entity_counts)
+    if positive:
+        for kind, count in ((TOKEN, token_counts), (DETECTION, detection_counts)):
+            groups[kind.name] = WordGroup(kind, partial(count, positive=positive))
+    return groups

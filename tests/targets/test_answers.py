@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from fairseq_plugins.data.passages import AskedPassage
-from fairseq_plugins.evaluation.answers import Answered, Candidate, decode, most_probable
+from fairseq_plugins.targets.answers import Answered, Candidate, decode, most_probable
 
 CONTEXT = "Éa  bb cc dd bb"
 OFFSETS = np.array([(0, 2), (4, 6), (7, 9), (10, 12), (13, 15)])

@@ -6,13 +6,13 @@ share no word with it, and so on. (The authors of BERT-MRC join every start with
 label by label, and so leave overlaps of different labels as they are.)
 """
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..syntax.entity_labels import MARKS, label_parts
-from .labeling import Entity, entities, word_groups
+from ..targets.labeling import Entity, entities
 
 FLAT, NESTED = OVERLAPS = ("flat", "nested")
 
@@ -36,11 +36,6 @@ def types_of(labels: Iterable[str]) -> tuple[str, ...]:
     """Return the types of entities that labels of words (``B-PER``) name, in the labels' order."""
     parted = (label_parts(label) for label in labels)
     return tuple(dict.fromkeys(kind for mark, kind in parted if mark in MARKS and kind))
-
-
-def scores_of_types(labels: Iterable[str]) -> Callable[..., dict[str, float]]:
-    """Return what makes metrics of the counts of `span_counts`, where words have these labels."""
-    return word_groups([f"B-{kind}" for kind in types_of(labels)], "")["entity"].metrics
 
 
 def spans_of(row: Sequence[str], words: int) -> set[Entity]:

@@ -1,0 +1,111 @@
+"""What a system says about an example, as a record: a line of JSON, cells of a table."""
+
+import json
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from ..errors import InputError
+from ..messages import quoted
+
+_BREAKS = re.compile(r"[\t\r\n\v\f\x1c-\x1e\x85\u2028\u2029]")
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """What a system says about one example; each kind of target has its own.
+
+    Args:
+        id: the example's.
+        answer: what is predicted.
+        gold: the true one; None if unknown.
+        texts: one or two sentences, or W words; empty if unknown.
+        probabilities: of all that could be predicted; empty where there are none.
+        line: of the file that it was read from, from 1.
+        names: label -> what it means, of labels that do not say so themselves.
+        columns: the row of the table that was predicted, where it is wanted back.
+
+    Attributes:
+        FIELDS: what a line of JSON holds, in its order.
+        HEAD: names of the cells of a table.
+    """
+
+    FIELDS: ClassVar[tuple[str, ...]]
+    HEAD: ClassVar[tuple[str, ...]]
+
+    id: str
+    answer: Any
+    gold: Any = None
+    texts: tuple[str, ...] = ()
+    probabilities: Any = ()
+    line: int = 0
+    names: Mapping[str, str] = field(default_factory=dict, compare=False)
+    columns: Mapping[str, Any] = field(default_factory=dict, compare=False)
+
+    @property
+    def bars(self) -> list[tuple[str, float]]:
+        """What could be predicted with its probability, best first; empty without any."""
+        return []
+
+    @property
+    def text(self) -> str:
+        """The answer as people read it."""
+        return str(self.answer)
+
+    @property
+    def marked(self) -> list[tuple[str, str]]:
+        """Words with what is said of each; empty where words have no answers."""
+        return []
+
+    def record(self) -> dict[str, Any]:
+        """Return the fields of a line of JSON; gold, texts and so on only where they are known."""
+        fields = {name: getattr(self, name) for name in (*self.FIELDS, "columns")}
+        known = {"gold": self.gold is not None, "texts": self.texts, "name": fields.get("name")}
+        known["columns"] = self.columns
+        return {name: value for name, value in fields.items() if known.get(name, True)}
+
+    def rows(self) -> Iterable[tuple[Any, ...]]:
+        """Yield the cells of a table behind the id, a line each."""
+        raise NotImplementedError
+
+    def json(self) -> str:
+        """Return a line of JSON."""
+        return json.dumps(self.record(), ensure_ascii=False) + "\n"
+
+    def tsv(self) -> str:
+        """Return the lines of a table."""
+        return "".join(row_of_cells(self.id, *row, *self.columns.values()) for row in self.rows())
+
+    def glue(self, names: Mapping[str, str]) -> str:
+        """Return what GLUE's server reads; ``names``: our label -> the server's."""
+        return names.get(self.answer, self.answer)
+
+
+def row_of_cells(*values: Any) -> str:
+    """Return values as a line of TSV: no cell has a break or half of a character."""
+    cells = (_BREAKS.sub(" ", str(value)).encode("utf-8", "replace").decode() for value in values)
+    return "\t".join(cells) + "\n"
+
+
+def texts_of(record: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:
+    """Return a list of texts of a line of JSON; InputError names ``where``."""
+    values = record[key]
+    if not isinstance(values, list | tuple) or not all(isinstance(text, str) for text in values):
+        wanted = "sentences" if key == "texts" else "texts"
+        raise InputError(f"{where}: {key!r} are {quoted(values)}, expected a list of {wanted}")
+    return tuple(values)
+
+
+def sentences_of(record: Mapping[str, Any], where: str) -> tuple[str, ...]:
+    """Return the sentences of a line of JSON, if it has any."""
+    return texts_of(record, "texts", where) if record.get("texts") else ()
+
+
+def is_number(value: Any) -> bool:
+    """Whether a value of JSON is a finite number."""
+    try:
+        return isinstance(value, float | int) and math.isfinite(value)
+    except OverflowError:  # a whole number of hundreds of digits
+        return False

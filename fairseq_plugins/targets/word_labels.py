@@ -1,0 +1,187 @@
+"""Labels of words: one of several an example's word."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import chain
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+
+from ..errors import InputError
+from ..messages import named
+from .counts import Counts
+from .entity_spans import spans_of
+from .labeling import DETECTION, EDITS, ENTITY, OF_EDITS, RIGHT, TOKEN, counted, word_groups
+from .prediction import Prediction, texts_of
+from .target import About, Row, Said, Target, distributions
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+F_SCORES = ("precision", "recall", "f1", "f0.5")
+ENTITY_METRICS = tuple(f"entity_{name}" for name in F_SCORES)
+OF_ALL_EDITS = tuple(f"B-{kind}" for kind in sorted(EDITS))  # labels whose metrics all have
+
+
+class WordPrediction(Prediction):
+    """Labels of W words, which are ``texts``; ``probabilities`` are one mapping a word."""
+
+    FIELDS = ("id", "words", "labels", "probability", "gold")
+    HEAD = ("id", "word", "label", "probability", "gold")
+
+    labels = property(attrgetter("answer"))
+    words = property(attrgetter("texts"))
+
+    @property
+    def marked(self) -> list[tuple[str, str]]:
+        """Words with their labels."""
+        return [*zip(self.texts, self.answer)]
+
+    @property
+    def probability(self) -> tuple[float, ...]:
+        """Of each word's label."""
+        return tuple(each[label] for each, label in zip(self.probabilities, self.answer))
+
+    def rows(self) -> Iterable[tuple[Any, ...]]:
+        """Yield each word with its label, the label's probability and the true label."""
+        gold = self.gold or [""] * len(self.texts)
+        shown = (f"{share:.6f}" for share in self.probability)
+        yield from zip(self.texts, self.answer, shown, gold)
+
+    def tsv(self) -> str:
+        """Return a line a word, and an empty one behind the sentence."""
+        return super().tsv() + "\n"
+
+    def conll(self) -> str:
+        """Return word, true label where it is known, label; an empty line behind the sentence."""
+        columns = [self.texts, *([] if self.gold is None else [self.gold]), self.answer]
+        return "".join(" ".join(row) + "\n" for row in zip(*columns)) + "\n"
+
+
+class WordTally:
+    """Counts of words, of entities, and of erroneous words and sentences.
+
+    Args:
+        labels: in the order of their ids; entities are counted if these name any.
+        positive: label of erroneous words; empty if there is none.
+    """
+
+    by_example = False
+
+    def __init__(self, labels: Sequence[str], positive: str = "") -> None:
+        self.labels = list(labels)
+        self._groups = word_groups(labels, positive)
+        empty = (group.metrics(*group.counts([], [])) for group in self._groups.values())
+        self.metrics = tuple(name for scores in empty for name in scores)
+
+    def _names(self, group: str) -> list[str]:
+        return [f"{group}_{place}" for place in range(self._groups[group].kind.columns)]
+
+    def count(self, logits: Tensor, extra: Said, sample: Said) -> Said:
+        """Count what `labeling.word_groups` names."""
+        lengths = sample["words_per_example"].tolist()
+        rows = [
+            [[self.labels[i] for i in row.tolist()] for row in ids.cpu().split(lengths)]
+            for ids in (sample["target"], logits.argmax(-1))  # (W,)
+        ]
+        return {
+            name: value
+            for key, group in self._groups.items()
+            for name, value in zip(self._names(key), counted(group.counts, *rows).sum(0).tolist())
+        }
+
+    def score(self, counts: Said) -> dict[str, float]:
+        """Return the metrics of all groups."""
+        scores = {}
+        for key, group in self._groups.items():
+            scores |= group.metrics(*(int(counts[name]) for name in self._names(key)))
+        return scores
+
+
+class WordLabels(Target):
+    """A label for every word."""
+
+    name, task, said, key = "word_labels", "sequence_labeling", "labels of words", "labels"
+    metrics = (
+        "accuracy",
+        *ENTITY_METRICS,
+        *(f"token_{name}" for name in ("precision", "recall", "f0.5")),
+        *(f"detection_{name}" for name in ("precision", "recall", "f1", "false_positive_rate")),
+    )
+    prediction = WordPrediction
+    compared = frozenset()
+    needed = ("id", "words", "labels")
+    formats = ("jsonl", "tsv", "conll")
+    kinds = (RIGHT, ENTITY, OF_EDITS, TOKEN, DETECTION)
+    by_word = True
+
+    def counts(self, gold: Row, predicted: Row, labels: Row, positive: str) -> dict[str, Counts]:
+        """Return the counts of each sentence that `labeling.word_groups` names."""
+        return {
+            prefix: Counts(group.kind, counted(group.counts, gold, predicted))
+            for prefix, group in word_groups(labels, positive).items()
+        }
+
+    def labels_in(self, gold: Row, predicted: Row) -> Row:
+        """Return labels of edits, which have the metrics of all labels."""
+        return OF_ALL_EDITS
+
+    def positives(self, metric: str, gold: Row) -> Row | None:
+        """Metrics of erroneous words and sentences are about a label."""
+        is_about = metric.startswith(("token_", "detection_"))
+        return sorted({*chain.from_iterable(gold)}) if is_about else None
+
+    def identity(self, metric: str, gold: Row) -> Row:
+        """Tell examples apart by their entities where these are counted."""
+        if not metric.startswith("entity_"):
+            return gold
+        return [sorted(spans_of(row, len(row))) for row in gold]
+
+    def sides(self, record: Said) -> tuple[Any, Any]:
+        """Return the true and the predicted labels."""
+        gold, answer = record.get("gold"), record[self.key]
+        for row in (answer, *([] if gold is None else [gold])):
+            if not isinstance(row, list) or not all(isinstance(one, str) for one in row):
+                raise TypeError
+        return gold, answer
+
+    def read(self, record: Said, where: str, line: int) -> Prediction:
+        """Return the prediction that a line of JSON holds."""
+        keys = ("words", "labels", *([] if record.get("gold") is None else ["gold"]))
+        rows = [texts_of(record, key, where) for key in keys]
+        if len({len(row) for row in rows}) > 1:
+            raise InputError(f"{where}: {named(map(len, rows), between=' and ')} words and labels")
+        words, labels, *truth = rows
+        return WordPrediction(
+            str(record["id"]), labels, truth[0] if truth else None, words, line=line
+        )
+
+    def rate(self, one: Prediction) -> float:
+        """Return the share of right labels, in %."""
+        return 100 * _right(one) / max(1, len(one.gold))
+
+    def shown(self, one: Prediction, positive: str = "") -> tuple[list[tuple[str, bool]], str]:
+        """Return the labels, and how many are right."""
+        labels = [(own, own == truth) for own, truth in zip(one.answer, one.gold)]
+        return labels, f"{_right(one)} of {len(one.gold)} right"
+
+    def tally(self, labels: Sequence[str], *, positive: str = "", **how: Any) -> WordTally:
+        """Return what counts a validation."""
+        return WordTally(labels, positive)
+
+    def named(self, value: Any, labels: Sequence[str]) -> Any:
+        """Return the labels of ids."""
+        return [labels[number] for number in value]
+
+    def predict(self, rows: Any, about: About) -> Prediction:
+        """Take the most probable label of each word."""
+        found, shares = zip(*distributions(rows, about.labels))
+        gold = None if about.gold is None else tuple(about.gold)
+        return WordPrediction(about.id, found, gold, tuple(about.words), shares)
+
+
+def _right(one: Prediction) -> int:
+    return sum(own == truth for own, truth in zip(one.answer, one.gold))
+
+
+WORD_LABELS = WordLabels()
