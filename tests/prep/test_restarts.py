@@ -245,7 +245,7 @@ def test_dead_worker_is_one_clear_error(corpus, monkeypatch) -> None:
 
 def test_error_of_a_worker_reaches_the_user(corpus, monkeypatch) -> None:
     def fail(*args):
-        raise ValueError("line 3 is bad")
+        raise InputError("line 3 is bad")
 
     monkeypatch.setattr(chunks, "annotate_lines", fail)
     with pytest.raises(InputError, match="line 3 is bad"):
