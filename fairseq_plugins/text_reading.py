@@ -25,6 +25,7 @@ MARKS = {  # the longer ones first, for one begins like another
 }
 UNMARKED = {"UTF-32LE": 4, "UTF-32BE": 4, "UTF-16LE": 2, "UTF-16BE": 2}  # name -> bytes a unit
 SAMPLE = 1 << 14  # bytes of a file that tell its encoding
+DIGITS = 18  # of a whole number in JSON
 BLANKS = "\t\n\r\f\v"
 ONE_A_LINE = "JSON lines hold one object a line (jq -c '.[]' FILE makes them of an array)"
 UNASSIGNED = ("Cc", "Cn", "Cs", "Co")  # Unicode categories that text hardly has
@@ -52,6 +53,26 @@ def read_lines(path: str | Path) -> list[str]:
         what = "is no regular file (a pipe can be given as standard input)" if is_there else ""
         raise FileNotFoundError(f"{path} {what}" if what else f"{path}: no such file")
     return [line for _, line in numbered_lines(path)]
+
+
+def parse_json(text: str) -> Any:
+    """Read JSON, and nothing with which one cannot compute or which cannot be written again.
+
+    Raises:
+        InputError: no JSON, too deep, a whole number of more than 18 digits, half a character.
+    """
+
+    def whole(digits: str) -> int:
+        if len(digits) > DIGITS + 1:
+            raise InputError(f"a number of {len(digits):,} digits")
+        return int(digits)
+
+    try:
+        found = json.loads(text, parse_int=whole)
+        json.dumps(found, ensure_ascii=False).encode()  # fails for half of a pair of surrogates
+    except RecursionError:
+        raise InputError("too deep") from None
+    return found
 
 
 def json_lines(path: str | Path) -> Iterator[tuple[int, Any]]:

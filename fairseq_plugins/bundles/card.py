@@ -7,8 +7,8 @@ from typing import Any
 
 from ..data.folder_names import SPANS
 from ..data.manifest import Manifest
+from ..data.manifests import AnyManifest
 from ..data.text_manifest import TextManifest
-from ..data.translation_manifest import TranslationManifest
 from ..messages import shortened
 
 EVALUATIONS = "evaluation.*.json"  # of a run: what it scored on its splits
@@ -51,9 +51,7 @@ def card(
     return _CARD.format(title=title, rows=table, how=how, needs=needs)
 
 
-def about(
-    manifest: TextManifest | TranslationManifest, model: Any, options: Mapping[str, Any]
-) -> dict[str, Any]:
+def about(manifest: AnyManifest, model: Any, options: Mapping[str, Any]) -> dict[str, Any]:
     """Return what a card says of a model, and of what it reads of its folder's manifest."""
     if isinstance(manifest, TextManifest):
         rows = {"task": manifest.task, "dataset": manifest.dataset}

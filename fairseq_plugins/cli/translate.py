@@ -230,6 +230,7 @@ def print_scores(args: argparse.Namespace, language: str) -> None:
 
 def check_reference(args: argparse.Namespace, data: str = "") -> None:
     """Refuse references that are no file, or not as many as the sources, before any translation."""
+    from ..data.manifests import read_manifest
     from ..text_reading import numbered_lines
 
     def lines(path: str) -> int:
@@ -241,8 +242,8 @@ def check_reference(args: argparse.Namespace, data: str = "") -> None:
     if args.reference and args.source and Path(args.source).is_file():
         source, asked = args.source, lines(args.source)
     elif args.reference and data:
-        splits = json.loads((Path(data) / "manifest.json").read_text(encoding="utf-8"))["splits"]
-        source, asked = f"split {args.split!r} of {data}", splits[args.split]["lines"]
+        asked = read_manifest(Path(data)).count(args.split)
+        source = f"split {args.split!r} of {data}"
     if asked and (count := lines(args.reference)) != asked:
         raise InputError(f"unequal line counts: {source} has {asked}, {args.reference} {count}")
 
@@ -282,28 +283,25 @@ def read_folder(args: argparse.Namespace) -> tuple[str, str]:
             model was trained on, without a file for what comes of it.
     """
     from ..data.folder_names import NO_SPLITS
+    from ..data.manifests import read_manifest
+    from ..data.translation_manifest import TranslationManifest
     from ..inference.text_checkpoints import folder_of, read_checkpoint
     from ..messages import named
 
     checkpoint = read_checkpoint(checkpoint_of(args))
     data = args.data or folder_of(checkpoint)
-    manifest = Path(data) / "manifest.json"
-    if not manifest.is_file():
-        raise FileNotFoundError(f"{manifest}: no such file; name the prepared folder with --data")
-    found = json.loads(manifest.read_text(encoding="utf-8"))
-    if "target_lang" not in found:
-        raise InputError(f"{manifest}: no parallel text")
-    if args.split not in found["splits"]:
-        choices, known = named(found["splits"], none=NO_SPLITS), checkpoint.origin.path
+    manifest = read_manifest(Path(data), TranslationManifest)
+    if args.split not in manifest.splits:
+        choices, known = named(manifest.splits, none=NO_SPLITS), checkpoint.origin.path
         gone = f"; {known}, which the model was trained on, is not there" * (not args.data)
         gone *= not Path(known).is_dir()
-        raise InputError(f"{manifest}: no split {args.split!r}; choices are {choices}{gone}")
+        raise InputError(f"{data}: no split {args.split!r}; choices are {choices}{gone}")
     if not args.output and is_other(data, checkpoint.origin):
         raise InputError(
             f"{data} is another folder than {checkpoint.origin.path}, which the model was trained "
             f"on: name a file for its log with --output, since {args.run} keeps the scores of that"
         )
-    return data, found["target_lang"]
+    return data, manifest.target_lang
 
 
 def is_other(data: str, origin: Origin) -> bool:

@@ -133,6 +133,10 @@ class Manifest:
         """Return how many lines or examples a split has."""
         return self.splits[split][self.UNIT]
 
+    def labelled(self, split: str) -> int:
+        """Return how many of these have what a model is to find."""
+        return self.splits[split]["labelled"]
+
     def prefix(self, split: str) -> str:
         """Return what the names of a split's files begin with, before a dot."""
         return split
@@ -186,6 +190,11 @@ class Manifest:
 
 
 M = TypeVar("M", bound=Manifest)  # one kind, which stays the same
+
+
+def is_count(value: Any) -> bool:
+    """Tell whether a value is a number of things."""
+    return type(value) is int and 0 <= value < 2**53
 
 
 def outside(names: Iterable[Any]) -> Iterator[str]:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import fields
 from pathlib import Path
 from typing import Any, cast
 
 from ..errors import InputError
 from ..messages import named, quoted
-from ..text_reading import read_text
+from ..text_reading import parse_json, read_text
 from .manifest import FILE_NAME, VERSION, M, Manifest
 from .text_manifest import TextManifest
 from .translation_manifest import TranslationManifest
 
+AnyManifest = TextManifest | TranslationManifest
 KINDS: tuple[type[Manifest], ...] = (TranslationManifest, TextManifest)
 
 
@@ -58,9 +58,9 @@ def _read(path: Path, wanted: tuple[type[Manifest], ...]) -> tuple[dict[str, Any
             "or its preparation was not finished (run the same command again)"
         )
     try:
-        body = json.loads(read_text(path))
+        body = parse_json(read_text(path))
         form, version = body.pop("format"), body.pop("format_version")
-    except (ValueError, KeyError, AttributeError, TypeError, RecursionError) as error:
+    except (ValueError, KeyError, AttributeError, TypeError) as error:
         raise InputError(f"{path} is no manifest of fairseq_plugins: {error!r}") from None
     found = [kind for kind in KINDS if version == VERSION and kind.FORM == form]
     if not found:

@@ -36,7 +36,7 @@ from .folder_names import (
     WINDOWS,
     WORD_LABELS,
 )
-from .manifest import Manifest, outside
+from .manifest import Manifest, is_count, outside
 
 WORDPIECES = ("lowercase", "strip_accents", "chinese_characters")
 COUNTS = ("examples", "labelled")
@@ -182,7 +182,7 @@ def _misshapen(manifest: TextManifest) -> Iterator[str]:
     wanted = (*COUNTS, *(PARAGRAPH_COUNTS if manifest.task == TARGETS[SPANS] else ()))
     for split, counts in manifest.splits.items():
         numbers = counts if isinstance(counts, dict) else {}
-        if not all(type(numbers.get(name)) is int and numbers[name] >= 0 for name in wanted):
+        if not all(is_count(numbers.get(name)) for name in wanted):
             yield f"split {split!r} lacks its counts"
     for split, form in manifest.submission.items():
         parts = (form.get("file"), form.get("labels")) if isinstance(form, dict) else ()

@@ -16,7 +16,7 @@ from ..syntax.layers import (
     parse_features,
     parse_targets,
 )
-from .manifest import Manifest, outside
+from .manifest import Manifest, is_count, outside
 
 SETTINGS = ("tokenizer", "normalizer", "subwords")  # of the segmentation of a side
 MODELS = ("model", "vocabulary")  # its files
@@ -34,6 +34,13 @@ class TranslationManifest(Manifest):
         *("srcdict", "tgtdict", "srcvocab", "tgtvocab"),
     )
     RARE: ClassVar[tuple[str, ...]] = ("target_features",)
+
+    # what a task and results call the data, as fields of `TextManifest` do
+    dataset: ClassVar[str] = "translation"
+    task: ClassVar[str] = "syntax_translation"
+    target: ClassVar[str] = "translation"
+    positive: ClassVar[str] = ""
+    metric: ClassVar[str] = "loss"
 
     source_lang: str  # source language code, e.g. ``en``
     target_lang: str  # target language code
@@ -65,6 +72,10 @@ class TranslationManifest(Manifest):
         language = self.target_lang if of_target else self.source_lang
         return f"dict.{language}.{layer.name}.txt" if layer.enters == COLUMN else ""
 
+    def labelled(self, split: str) -> int:
+        """Return how many pairs a split has: each is a translation."""
+        return self.count(split)
+
     def prefix(self, split: str) -> str:
         """Return what fairseq puts before the languages of a split."""
         return f"{split}.{self.pair}"
@@ -89,7 +100,7 @@ class TranslationManifest(Manifest):
         """Yield what is wrong."""
         yield from super().problems()
         for split, counts in self.splits.items():
-            if not isinstance(counts.get("lines"), int) or "tokens" not in counts:
+            if not is_count(counts.get("lines")) or "tokens" not in counts:
                 yield f"split {split!r} lacks its counts"
         for side in ("source", "target"):
             settings: Any = self.segmentation.get(side)

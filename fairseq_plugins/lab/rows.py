@@ -20,8 +20,9 @@ from ..evaluation.example_answers import ExampleCounts
 from ..evaluation.packed_counts import unpacked
 from ..files import write_text
 from ..messages import quoted
+from ..text_reading import parse_json
 from .plan.yaml_file import read_as
-from .safe_files import is_below, parse_json, read_text
+from .safe_files import is_below, read_text
 
 SCHEMA = 1
 FINISHED, FAILED = "finished", "failed"

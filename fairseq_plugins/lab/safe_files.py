@@ -6,7 +6,6 @@ names may be a link itself; below it none is followed.
 """
 
 import errno
-import json
 import logging
 import os
 import stat
@@ -14,9 +13,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from ..errors import InputError
+from ..text_reading import parse_json
 
 LARGEST = 2**31  # bytes of a file that is read as a whole: the log of a long training
-_DIGITS = 18  # of a whole number
 
 logger = logging.getLogger(__name__)
 
@@ -56,26 +55,6 @@ def read_text(path: str | Path, limit: int = LARGEST, errors: str = "strict") ->
     """Read such a file as UTF-8, with line ends as they are in texts; see `read_bytes`."""
     text = read_bytes(path, limit).decode("utf-8", errors=errors)
     return text.replace("\r\n", "\n").replace("\r", "\n")
-
-
-def parse_json(text: str) -> Any:
-    """Read JSON, and nothing with which one cannot compute or which cannot be written again.
-
-    Raises:
-        InputError: no JSON, too deep, a whole number of more than 18 digits, half a character.
-    """
-
-    def whole(digits: str) -> int:
-        if len(digits) > _DIGITS + 1:
-            raise InputError(f"a number of {len(digits):,} digits")
-        return int(digits)
-
-    try:
-        found = json.loads(text, parse_int=whole)
-        json.dumps(found, ensure_ascii=False).encode()  # fails for half of a pair of surrogates
-    except RecursionError:
-        raise InputError("too deep") from None
-    return found
 
 
 def read_json(path: str | Path) -> dict[str, Any]:

@@ -13,8 +13,8 @@ from typing import IO, Any
 
 from ..bundles.card import about, card
 from ..bundles.run_folder import FOLDER, check_place, keep, told_of
+from ..data.manifests import AnyManifest
 from ..data.text_manifest import TextManifest
-from ..data.translation_manifest import TranslationManifest
 from ..errors import InputError
 from ..files import open_own, try_lock
 from ..messages import shortened
@@ -98,7 +98,7 @@ def _let_go() -> None:
 os.register_at_fork(after_in_child=_let_go)
 
 
-def _card(manifest: TextManifest | TranslationManifest, model_cfg: Any, model: Any) -> str:
+def _card(manifest: AnyManifest, model_cfg: Any, model: Any) -> str:
     options = {**unresolved(model_cfg), "_name": architecture_of(unresolved(model_cfg))}
     versions = ", ".join(f"{name} {version}" for name, version in manifest.versions.items())
     rows = {**about(manifest, model, options), "versions": versions}

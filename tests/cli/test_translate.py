@@ -123,7 +123,7 @@ def test_raw_references_count(folder, own_run, tmp_path):
     ("given", "message"),
     [
         (["--split", "other"], "no split 'other'; choices are train, valid, test"),
-        (["--data", "nowhere"], "nowhere/manifest.json: no such file"),
+        (["--data", "nowhere"], "nowhere: no such folder; fairseq-plugins prepare translation"),
         (["--reference", "none.de"], "none.de: no such file"),
         (["--", "--beam", "x"], "fairseq-generate failed: "),
     ],

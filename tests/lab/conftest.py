@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
-
 import pytest
-from lab.toy_grids import MANIFEST
+from lab.toy_grids import COUNTS, manifest_of
 
 
 @pytest.fixture
 def folder(tmp_path):
-    def write(**changes):
-        (tmp_path / "manifest.json").write_text(json.dumps({**MANIFEST, **changes}))
+    def write(target="classes", **changes):
+        told = {"metric": "mcc", "positive": "yes" if target == "classes" else "", **changes}
+        manifest_of("toy", target, COUNTS, **told).save(tmp_path)
         return tmp_path
 
     return write

@@ -11,6 +11,7 @@ from types import ModuleType
 
 from cli.commands import ROOT
 from lab.example_datasets import dataset_of
+from lab.toy_grids import manifest_of
 
 from fairseq_plugins.cli import run as run_command
 from fairseq_plugins.cli.main import make_parser, parse
@@ -19,7 +20,7 @@ from fairseq_plugins.lab.execution.experiment import Plan
 from fairseq_plugins.lab.plan.experiment_file import PlannedPart, read_experiment
 from fairseq_plugins.lab.plan.grid import Cell
 from fairseq_plugins.lab.plan.grid_selection import smoke
-from fairseq_plugins.lab.plan.prepared_data import METRICS, TRANSLATION
+from fairseq_plugins.lab.plan.prepared_data import TRANSLATION
 
 EXAMPLES = ROOT / "examples"
 CLAIMS = "claims.yaml"  # of `fairseq-plugins results page`
@@ -119,20 +120,10 @@ def invent_data(part: PlannedPart) -> None:
     translates = grid.dataset == TRANSLATION
     dataset = None if translates else dataset_of(grid.dataset)
     target = TRANSLATION if translates else dataset.target
-    task = {"word_labels": "sequence_labeling", "spans": "extractive_qa"}
     splits = {"train", "valid", "test", *(() if translates else dataset.splits)}
-    count = {"examples": 64, "lines": 64, "labelled": 64}
-    manifest = {
-        "dataset": grid.dataset,
-        "target": target,
-        "task": task.get(target, "text_classification"),
-        "positive": "",
-        "metric": METRICS[target][0],
-        "splits": dict.fromkeys(splits, count),
-        **({"format": "fairseq_plugins.translation"} if translates else {}),
-    }
+    manifest = manifest_of(grid.dataset, target, dict.fromkeys(splits, (64, 64)))
     own = {grid.data_of(system) for system in grid.systems}
     for name in own:
         folder = part.folder.with_name("_".join(filter(None, (part.folder.name, name))))
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / "manifest.json").write_text(json.dumps(manifest))
+        manifest.save(folder)

@@ -7,6 +7,7 @@ import sys
 from dataclasses import dataclass
 
 import torch
+from lab.toy_grids import manifest_of
 
 from fairseq_plugins.lab.execution.machine import Machine
 from fairseq_plugins.lab.execution.run import Run
@@ -14,18 +15,7 @@ from fairseq_plugins.lab.execution.training import finish
 from fairseq_plugins.lab.plan.grid import Grid
 from fairseq_plugins.lab.plan.prepared_data import PreparedData
 
-MANIFEST = {
-    "dataset": "toy",
-    "task": "text_classification",
-    "target": "classes",
-    "positive": "",
-    "metric": "mcc",
-    "splits": {
-        "train": {"examples": 64},
-        "test": {"examples": 3, "labelled": 3},
-        "hidden": {"examples": 3, "labelled": 0},
-    },
-}
+COUNTS = {"train": (64, 64), "test": (3, 3), "hidden": (3, 0)}
 # Stands for fairseq-train: puts checkpoints where they belong and logs one validation.
 TRAIN = """
 cp {made}/{last} {folder}/checkpoint_last.pt
@@ -90,7 +80,7 @@ def make_runs(root, seeds=(1, 2, 3), evaluate="", weight_decay=0.01, **given):
         weight_decay=weight_decay,
         evaluate=evaluate,
     )
-    data = PreparedData(root / "data", MANIFEST, "abc")
+    data = PreparedData(root / "data", manifest_of("toy", "classes", COUNTS, metric="mcc"), "abc")
     fixed = {"root": root, "machine": Machine(root / "jobs"), **given}
     return [FakeRun(grid, cell, data, **fixed) for cell in grid.cells()]
 

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from for_each import for_each
+from lab.toy_grids import manifest_of
 
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.lab.commands import command, parser_of, written
@@ -28,25 +29,16 @@ from fairseq_plugins.lab.results.origins import made_of
 from fairseq_plugins.lab.rows import read_rows
 from fairseq_plugins.prep.shares import Share
 
-TEXTS = {
-    "dataset": "toy",
-    "task": "text_classification",
-    "target": "classes",
-    "positive": "",
-    "metric": "mcc",
-    "inputs": {
-        name: {"file": f"/raw/{name}.tsv", "sha256": 64 * name[0]} for name in ("train", "valid")
-    },
-    "annotator": {"name": "parser", "version": "1.0", "model": "/models/parser"},
-    "tokenize": "spacy",
-    "splits": {name: {"examples": 100, "labelled": 100} for name in ("train", "valid")},
-}
-PARALLEL = {
-    "format": "fairseq_plugins.translation",
-    "target_lang": "de",
-    "segmentation": {"source": {"tokenizer": "moses"}},
-    "splits": {name: {"lines": 30, "read": 30} for name in ("train", "valid", "test")},
-}
+INPUTS = {name: {"file": f"/raw/{name}.tsv", "sha256": 64 * name[0]} for name in ("train", "valid")}
+TEXTS = manifest_of(
+    *("toy", "classes", dict.fromkeys(INPUTS, (100, 100))),
+    metric="mcc",
+    inputs=INPUTS,
+    annotator={"name": "parser", "version": "1.0", "model": "/models/parser"},
+    tokenize="spacy",
+)
+PARALLEL = manifest_of("", "translation", dict.fromkeys(("train", "valid", "test"), (30, 30)))
+PARALLEL.segmentation["source"]["tokenizer"] = "moses"
 
 
 @pytest.fixture
@@ -69,7 +61,7 @@ def data(tmp_path):
     for name, manifest in (("toy", TEXTS), ("pairs", PARALLEL)):
         folder = tmp_path / "bin" / name
         folder.mkdir(parents=True)
-        (folder / "manifest.json").write_text(json.dumps(manifest))
+        manifest.save(folder)
         found[name] = (grids[name], {"": read_prepared(folder, grids[name])})
     return found
 
@@ -86,36 +78,29 @@ def test_a_folder_of_other_words_than_the_file_asks_for_is_warned_of(data, asked
 def test_a_prepared_folder_chooses_no_task(data, task):
     """fairseq's own tasks read files of many kinds, some of which can run code."""
     grid, found = data["toy"]
-    path = found[""].folder / "manifest.json"
-    path.write_text(json.dumps({**TEXTS, "task": task}))
-    with pytest.raises(InputError, match=f"{path}: key 'task': .* is not 'text_classification'"):
-        read_prepared(path.parent, grid)
+    replace(TEXTS, task=task).save(found[""].folder)
+    with pytest.raises(InputError, match="manifest.json: ('task' is None|no target 'classes' of)"):
+        read_prepared(found[""].folder, grid)
 
 
 @for_each(
     [
-        ("{", "no manifest: "),
-        ("[" * 100_000, "no manifest: too deep"),
-        ("[]", r"\[\]: "),
-        ("{}", "key 'splits' is missing"),
-        (json.dumps({**TEXTS, "target": []}), "target: "),
-        (json.dumps({**TEXTS, "splits": [1]}), "splits: "),
-        (
-            json.dumps({**TEXTS, "splits": {"train": {}}}),
-            "splits: train: key 'examples' is missing",
-        ),
-        (json.dumps({**PARALLEL, "splits": {"train": {}}}), "splits: train: key 'lines'"),
+        (replace(TEXTS, splits={"train": {}}), "split 'train' lacks its counts"),
+        (replace(PARALLEL, splits={"train": {}}), "split 'train' lacks its counts"),
+        (replace(TEXTS, splits={}), "holds no labelled split 'train'"),
+        (replace(TEXTS, dataset="other"), "holds 'other', expected 'toy'"),
+        (PARALLEL, "holds 'translation', expected 'toy'"),
     ]
 )
-def test_a_broken_manifest_is_named(case, tmp_path):
-    text, said = case
-    (tmp_path / "manifest.json").write_text(text)
+def test_a_folder_that_is_not_the_grids_is_named(case, tmp_path):
+    manifest, said = case
+    manifest.save(tmp_path)
     with pytest.raises(InputError, match=f"^{tmp_path}/manifest.json: {said}"):
         read_prepared(tmp_path, Grid("toy", {"a": {"arch": "a"}}))
 
 
 def test_given_words_are_cut_by_nothing():
-    assert made_of({"target": "word_labels", "tokenize": "whitespace"}) == {"words": "given"}
+    assert made_of(manifest_of("toy", "word_labels", {})) == {"words": "given"}
 
 
 @pytest.fixture
@@ -320,7 +305,7 @@ def test_a_part_of_a_folder_counts_like_the_subset(data):
     assert (part.examples, whole.examples) == (1, 100)
     assert isinstance(part, PreparedData)
     assert part.fingerprint == whole.fingerprint
-    parted = whole.part(Share(0.5, select=0.2), Path("x")).manifest["splits"]
+    parted = whole.part(Share(0.5, select=0.2), Path("x")).manifest.splits
     assert {name: counts["examples"] for name, counts in parted.items()} == {
         "train": 40,
         "select": 20,
@@ -458,10 +443,9 @@ def test_epochs_of_token_batches_are_no_length(data):
 def test_a_split_without_labels_is_said_to_be_untested(data, caplog):
     grid, found = data["toy"]
     folder = found[""].folder
-    manifest = json.loads((folder / "manifest.json").read_text())
     for labelled in (100, 0):
-        manifest["splits"]["test"] = {"examples": 100, "labelled": labelled}
-        (folder / "manifest.json").write_text(json.dumps(manifest))
+        splits = {**TEXTS.splits, "test": {"examples": 100, "labelled": labelled}}
+        replace(TEXTS, splits=splits).save(folder)
         read_prepared(folder, replace(grid, evaluate="test"))
         said = "split 'test' has no labels: nothing is tested, and what is shown is of 'valid'"
         assert (said in caplog.text) == (not labelled)

@@ -113,19 +113,17 @@ def test_settings_change_with_everything_that_decides_a_run(folder):
 
 
 @pytest.mark.parametrize(
-    ("changes", "keys", "message"),
+    ("keys", "message"),
     [
-        ({"dataset": "rte"}, {}, "holds 'rte', expected 'toy'"),
-        ({"target": None}, {}, "holds 'toy'"),
-        ({}, {"options": {"valid-subset": "dev"}}, "no labelled split 'dev'"),
-        ({}, {"options": {"valid-subset": "test"}}, "no labelled split 'test'"),
-        ({}, {"metric": "pearson"}, "'pearson' of toy: choices are accuracy, f1"),
+        ({"options": {"valid-subset": "dev"}}, "no labelled split 'dev'"),
+        ({"options": {"valid-subset": "test"}}, "no labelled split 'test'"),
+        ({"metric": "pearson"}, "'pearson' of toy: choices are accuracy, f1"),
     ],
 )
-def test_prepared_folders_that_do_not_fit_are_refused(changes, keys, message, folder):
+def test_prepared_folders_that_do_not_fit_are_refused(keys, message, folder):
     grid = Grid("toy", SYSTEMS, **keys)
     with pytest.raises(InputError, match=message):
-        settings(grid, next(grid.cells()), read_prepared(folder(**changes), grid))
+        settings(grid, next(grid.cells()), read_prepared(folder(), grid))
 
 
 def test_folder_that_was_not_prepared_is_told_how(tmp_path):
@@ -136,7 +134,7 @@ def test_folder_that_was_not_prepared_is_told_how(tmp_path):
 def test_a_system_with_questions_of_labels_is_trained_by_their_task(folder):
     asked = {"arch": "bert_mrc_tiny", "label-questions": "questions.tsv"}
     grid = Grid("toy", {"plain": {"arch": "bert_plain_tiny"}, "asked": asked}, metric="entity_f1")
-    data = read_prepared(folder(task="sequence_labeling", target="word_labels"), grid)
+    data = read_prepared(folder(target="word_labels"), grid)
     plain, other = (train_options(grid, Cell(Setting(n, 1e-4, 1), 1), data) for n in grid.systems)
     assert (plain["task"], plain["criterion"]) == ("sequence_labeling",) * 2
     assert (other["task"], other["criterion"]) == ("mrc_ner",) * 2

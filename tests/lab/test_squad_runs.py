@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from lab.filled_tables import cells, column, table_of, tables_of
 from lab.finished_questions import answered
+from lab.toy_grids import manifest_of
 
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.evaluation.example_answers import example_counts, read_answers
@@ -23,15 +24,9 @@ from fairseq_plugins.lab.plan.prepared_data import PreparedData, read_folders, r
 from fairseq_plugins.lab.plan.recipes import settings, total_updates, train_options
 from fairseq_plugins.lab.results import squad_answers
 
-MANIFEST = {
-    "dataset": "squad",
-    "task": "extractive_qa",
-    "target": "spans",
-    "positive": "",
-    "metric": "f1",
-    "splits": {name: {"examples": 20, "labelled": 20} for name in ("train", "valid", "test")},
-    "inputs": {"train": {"sha256": "t"}, "valid": {"sha256": "v"}},
-}
+COUNTS = dict.fromkeys(("train", "valid", "test"), (20, 20))
+INPUTS = {"train": {"sha256": "t"}, "valid": {"sha256": "v"}}
+MANIFEST = manifest_of("squad", "spans", COUNTS, metric="f1", inputs=INPUTS)
 SYSTEMS = {
     "plain": {"arch": "bert_plain_tiny"},
     "more": {"arch": "bertqa_tiny", "data": "more", "lr": 2e-5},
@@ -57,7 +52,7 @@ QUESTIONS = [
 def prepared(folder: Path, **changes) -> Path:
     """Write as much of a prepared folder as a grid reads."""
     folder.mkdir(parents=True)
-    (folder / "manifest.json").write_text(json.dumps({**MANIFEST, **changes}))
+    replace(MANIFEST, **changes).save(folder)
     for split in ("valid", "test"):
         lines = "".join(json.dumps(question) + "\n" for question in QUESTIONS)
         (folder / f"{split}.examples.jsonl").write_text(lines)
@@ -72,7 +67,7 @@ def test_a_system_has_its_own_data_and_rate_and_fairseq_hears_of_neither(tmp_pat
     assert sorted(rate for system, rate in rates if system == "plain") == [1e-5, 2e-5, 3e-5]
     more = next(cell for cell in cells if cell.system == "more")
     assert "lr2e-5" in str(more.folder)
-    counts = {"train": {"examples": 35, "labelled": 35}, "valid": MANIFEST["splits"]["valid"]}
+    counts = manifest_of("squad", "spans", {**COUNTS, "train": (35, 35)}).splits
     prepared(tmp_path / "whole")
     prepared(tmp_path / "whole_more", splits=counts)
     data = read_folders(tmp_path / "whole", grid)

@@ -75,7 +75,7 @@ class Run:
     @property
     def answers_questions(self) -> bool:
         """Whether its task is question answering."""
-        return self.data.manifest["target"] == SPANS
+        return self.data.manifest.target == SPANS
 
     @property
     def evaluation(self) -> Path:
@@ -86,8 +86,8 @@ class Run:
     @property
     def is_tested(self) -> bool:
         """Whether its best checkpoint is tried on a split with labels."""
-        split = self.data.manifest["splits"].get(self.grid.evaluate, {})
-        return bool(self.predict and split.get("labelled"))
+        split, manifest = self.grid.evaluate, self.data.manifest
+        return bool(self.predict and split in manifest.splits and manifest.labelled(split))
 
     def train_command(self) -> list[str]:
         """Return the command that trains, or goes on training."""

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import hashlib
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel
-
-from ...data.folder_names import TARGETS
+from ...data.manifest import FILE_NAME
+from ...data.manifests import AnyManifest, read_manifest
+from ...data.translation_manifest import TranslationManifest
 from ...errors import InputError
 from ...evaluation.metrics import NAMES
-from ...messages import named, quoted
+from ...files import sha256
+from ...messages import named
 from ...prep.shares import Share
 from ..commands import command, written
-from ..safe_files import parse_json
 from .experiment_file import PlannedPart
-from .grid import Count, Grid
+from .grid import Grid
 from .prepare import SQUAD, TRANSLATION, preparing
-from .yaml_file import read_as
 
 logger = logging.getLogger(__name__)
 
@@ -29,42 +27,6 @@ SPANS = "spans"  # target of question answering; that of translation is called a
 # target -> what may choose a checkpoint; of translation what fairseq logs
 METRICS = {**NAMES, TRANSLATION: ("loss", "nll_loss", "ppl", "bleu")}
 _DEVELOPMENT = ("dev-v2.0.json", "dev-v1.1.json", "dev.json")
-_PARALLEL = "fairseq_plugins.translation"  # format of a manifest of parallel text
-_TASKS = {**TARGETS, TRANSLATION: "syntax_translation"}  # a manifest may ask for no other
-
-
-class _Split(BaseModel):
-    examples: Count
-    labelled: Count = 0
-
-
-class _Pairs(BaseModel):
-    lines: Count
-
-
-class _Input(BaseModel):
-    sha256: str = ""
-
-
-class _Parallel(BaseModel):
-    """What is read of a manifest of parallel text; others may be more."""
-
-    splits: dict[str, _Pairs]
-    inputs: dict[str, _Input] = {}
-    annotator: dict[str, Any] | None = None
-    segmentation: dict[str, dict[str, Any]] | None = None
-
-
-class _Texts(_Parallel):
-    """What is read of the manifest of other text."""
-
-    dataset: str | None = None
-    task: str | None = None
-    target: str | None = None
-    metric: str
-    positive: str
-    splits: dict[str, _Split]
-    tokenize: str | None = None
 
 
 @dataclass(frozen=True)
@@ -72,31 +34,31 @@ class PreparedData:
     """What a run has to know about its prepared folder."""
 
     folder: Path  # the folder
-    manifest: Mapping[str, Any]  # contents of its ``manifest.json``; see `_as_of_texts`
+    manifest: AnyManifest  # what it says of itself
     fingerprint: str  # SHA-256 of that file
     taken: tuple[Path, Share] | None = None  # whole folder, and the share that this one has of it
 
     @property
     def examples(self) -> int:
         """Number of training examples, or of pairs of sentences."""
-        return int(self.manifest["splits"]["train"]["examples"])
+        return self.manifest.count("train")
 
     @property
     def translates(self) -> bool:
         """Whether it holds parallel text."""
-        return self.manifest["target"] == TRANSLATION
+        return isinstance(self.manifest, TranslationManifest)
 
     def part(self, share: Share, folder: Path) -> PreparedData:
         """Return what a part of the training set in a folder of its own is."""
-        splits = dict(self.manifest["splits"])
+        splits = dict(self.manifest.splits)
         for split, count in share.counts(self.examples).items():
-            splits[split] = {**self.manifest["splits"]["train"], "examples": count}
-        manifest = {**self.manifest, "splits": splits}
+            splits[split] = {**splits["train"], self.manifest.UNIT: count}
+        manifest = replace(self.manifest, splits=splits)
         return replace(self, folder=folder, manifest=manifest, taken=(self.folder, share))
 
     def file_of(self, split: str) -> str:
         """Return the SHA-256 of the file a split was made of; of the whole folder if unknown."""
-        return self.manifest.get("inputs", {}).get(split, {}).get("sha256", self.fingerprint)
+        return self.manifest.inputs.get(split, {}).get("sha256", self.fingerprint)
 
 
 def read_prepared(folder: str | Path, grid: Grid) -> PreparedData:
@@ -104,57 +66,34 @@ def read_prepared(folder: str | Path, grid: Grid) -> PreparedData:
 
     Raises:
         FileNotFoundError: there is none; says how to make it.
-        InputError: it is broken, or of another dataset or kind, asks for another task than its
-            kind has, or lacks a training or validation set.
+        InputError: it is broken, or of another dataset, or lacks a training or validation set.
     """
-    path = Path(folder) / "manifest.json"
+    path = Path(folder) / FILE_NAME
     if not path.is_file():
         words = preparing(grid.dataset, {"destdir": folder, **grid.prepare}, Path("DIR"))
         raise FileNotFoundError(
             f"{path}: no such file; prepare the data first: name the folder of the raw data with "
             f"--raw DIR, or run {written(*words)}"
         )
-    content = path.read_bytes()
-    manifest = _as_of_texts(content, str(path))
-    if manifest.get("target") not in METRICS or manifest.get("dataset") != grid.dataset:
-        found = manifest.get("dataset", "no text dataset")
-        raise InputError(f"{path}: holds {found!r}, expected {grid.dataset!r}")
-    if manifest.get("task") != (task := _TASKS[manifest["target"]]):
-        raise InputError(f"{path}: key 'task': {quoted(manifest.get('task'))} is not {task!r}")
-    asked, cut = grid.prepare.get("tokenize"), manifest.get("tokenize")
+    manifest: Any = read_manifest(Path(folder))
+    if manifest.dataset != grid.dataset:
+        raise InputError(f"{path}: holds {manifest.dataset!r}, expected {grid.dataset!r}")
+    asked, cut = grid.prepare.get("tokenize"), getattr(manifest, "tokenize", None)
     if asked and asked != cut:
         told = "%s: its text was cut into words by --tokenize %s, the experiment's file says %s"
         logger.warning(told, path, cut, asked)
-    _check_splits(manifest["splits"], grid, path)
-    return PreparedData(Path(folder), manifest, hashlib.sha256(content).hexdigest())
+    _check_splits(manifest, grid, path)
+    return PreparedData(Path(folder), manifest, sha256(path))
 
 
-def _as_of_texts(content: bytes, place: str) -> dict[str, Any]:
-    """Return a manifest; that of parallel text with the keys of others: every pair has gold."""
-    try:
-        told = parse_json(content.decode())
-    except ValueError as error:
-        raise InputError(f"{place}: no manifest: {error}") from None
-    manifest = read_as(dict[str, Any], told, place)
-    if manifest.get("format") != _PARALLEL:
-        read_as(_Texts, manifest, place)
-        return manifest
-    splits = {
-        name: {**manifest["splits"][name], "examples": one.lines, "labelled": one.lines}
-        for name, one in read_as(_Parallel, manifest, place).splits.items()
-    }
-    own = {"dataset": TRANSLATION, "task": _TASKS[TRANSLATION], "target": TRANSLATION}
-    return {**manifest, **own, "metric": "loss", "positive": "", "splits": splits}
-
-
-def _check_splits(splits: Mapping[str, Any], grid: Grid, path: Path) -> None:
+def _check_splits(manifest: AnyManifest, grid: Grid, path: Path) -> None:
     for split in ("train", grid.reported):
-        if not splits.get(split, {}).get("labelled"):
+        if split not in manifest.splits or not manifest.labelled(split):
             raise InputError(f"{path}: holds no labelled split {split!r}")
-    if grid.evaluate not in ("", *splits):
-        choices = named(splits)
+    if grid.evaluate not in ("", *manifest.splits):
+        choices = named(manifest.splits)
         raise InputError(f"{path}: no split {grid.evaluate!r} to evaluate; choices are {choices}")
-    if grid.evaluate and not splits[grid.evaluate].get("labelled"):
+    if grid.evaluate and not manifest.labelled(grid.evaluate):
         told = "%s: split %r has no labels: nothing is tested, and what is shown is of %r"
         logger.warning(told, path, grid.evaluate, grid.validation)
 

@@ -6,9 +6,9 @@ share them: the batch of an update is what the grid says, and every process take
 """
 
 import math
-from collections.abc import Mapping
 from typing import Any
 
+from ...data.manifests import AnyManifest
 from ...errors import InputError
 from ...evaluation.metrics import LOWER_IS_BETTER
 from ...prep.shares import SELECT
@@ -28,9 +28,9 @@ TRANSLATING = {  # what no grid of translation needs to repeat (Vaswani 2017)
 }
 
 
-def chief_metric(grid: Grid, manifest: Mapping[str, Any]) -> str:
+def chief_metric(grid: Grid, manifest: AnyManifest) -> str:
     """Return the metric that chooses the best checkpoint."""
-    metric, choices = grid.metric or manifest["metric"], METRICS[manifest["target"]]
+    metric, choices = grid.metric or manifest.metric, METRICS[manifest.target]
     if metric not in choices:
         raise InputError(f"metric {metric!r} of {grid.dataset}: choices are {', '.join(choices)}")
     return metric
@@ -64,7 +64,7 @@ def _own_options(grid: Grid, cell: Cell) -> Options:
 def train_options(grid: Grid, cell: Cell, data: PreparedData) -> Options:
     """Return the options of ``fairseq-train`` that decide what comes out of a run."""
     own, metric = _own_options(grid, cell), chief_metric(grid, data.manifest)
-    task = ASKING if own.get(QUESTIONS) else data.manifest["task"]
+    task = ASKING if own.get(QUESTIONS) else data.manifest.task
     fine_tuning = {
         "criterion": task,
         "optimizer": "bert_adamw",
@@ -101,12 +101,12 @@ def settings(grid: Grid, cell: Cell, data: PreparedData) -> dict[str, Any]:
     Of question answering the validation file is recorded as well, since systems may be trained on
     other data, such as augmented ones, and be compared on the same questions.
     """
-    target = data.manifest["target"]
+    target = data.manifest.target
     found = {
         **cell.record,
         "dataset": grid.dataset,
         "target": target,
-        "positive": data.manifest["positive"],
+        "positive": data.manifest.positive,
         "metric": chief_metric(grid, data.manifest),
         "validation": grid.validation,
         "data": data.fingerprint,

@@ -10,7 +10,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from ...data.folder_names import TOKENIZE, WORD_LABELS
-from ...syntax.layers import identity_line
+from ...data.manifests import AnyManifest
+from ...data.text_manifest import TextManifest
 from ..plan.prepare import SQUAD, TRANSLATION
 from ..rows import Row
 
@@ -21,18 +22,20 @@ _APART = ("data", "validation_data", "system", "learning_rate", "epochs", "updat
 _APART += ("fraction", "translated", "seed")  # which are told by other keys, or by a setting
 
 
-def made_of(manifest: Mapping[str, Any]) -> dict[str, str]:
+def made_of(manifest: AnyManifest) -> dict[str, str]:
     """Return input -> first digits of its SHA-256, and what annotated the text and cut it.
 
     Args:
         manifest: of a prepared folder.
     """
-    inputs, sides = manifest.get("inputs", {}), manifest.get("segmentation") or {}
-    cut = manifest.get("tokenize") or sides.get("source", {}).get("tokenizer")
+    if isinstance(manifest, TextManifest):
+        cut = _GIVEN if manifest.target == WORD_LABELS else manifest.tokenize
+    else:
+        cut = manifest.segmentation["source"]["tokenizer"]
     told = {
-        **{name: one.get("sha256", "")[:_DIGITS] for name, one in inputs.items()},
-        ANNOTATOR: identity_line(manifest.get("annotator") or {}),
-        WORDS: _GIVEN if manifest.get("target") == WORD_LABELS else cut,
+        **{name: one.get("sha256", "")[:_DIGITS] for name, one in manifest.inputs.items()},
+        ANNOTATOR: manifest.annotator_id,
+        WORDS: cut,
     }
     return {name: value for name, value in told.items() if value}
 
