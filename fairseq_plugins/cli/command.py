@@ -9,7 +9,7 @@ and keeps its traceback.
 import os
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from threading import Timer
 from typing import Any, TextIO
@@ -95,12 +95,6 @@ def check_least(given: Any, **least: int) -> None:
     for name, value in ((name, getattr(given, name)) for name in least):
         if value is not None and value < least[name]:
             raise UsageError(f"--{name} {value}: must be at least {least[name]}")
-
-
-def check_names(names: Sequence[str] | None, count: int) -> None:
-    """Refuse names that are not as many as the models that they are for."""
-    if names and len(names) != count:
-        raise UsageError(f"{len(names)} names for {count} models")
 
 
 @contextmanager

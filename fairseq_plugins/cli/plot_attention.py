@@ -2,7 +2,7 @@
 
     fairseq-plugins plot attention runs/quickstart/baseline runs/quickstart/syntax \\
         --sentence "She lights the lamp." --output figure
-    fairseq-plugins plot attention runs/wla runs/sla --names WLA SLA --output figure \\
+    fairseq-plugins plot attention WLA=runs/wla SLA=runs/sla --output figure \\
         --sentence "A film full of fresh air."
     fairseq-plugins plot attention runs/plain runs/dabert --layer 0 --words --output figure \\
         --sentence "He needs new hardware." "He needs new software."
@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -36,11 +37,13 @@ PLACES = ("output",)
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    files = "checkpoint files, or run folders (their checkpoint_best.pt)"
-    add("checkpoints", nargs="+", metavar="MODEL", help=files)
+    files = (
+        "checkpoint files, or run folders (their checkpoint_best.pt), with the title of a panel "
+        "(default: the folder; for BERTs the architecture)"
+    )
+    add("checkpoints", nargs="+", metavar="[NAME=]MODEL", help=files)
     raw = "raw sentence; two for a model of sentence pairs"
     add("--sentence", nargs="+", required=True, metavar="TEXT", help=raw)
-    add("--names", nargs="+", help="panel titles (default: folder names; for BERTs, architectures)")
     add("--data", metavar="DIR", help="prepared folder (default: the one used in training)")
     add("--output", default="attention", help="name of the figure files without suffix")
     add("--beam", type=int, default=4, help="beam size of a translation model")
@@ -67,23 +70,24 @@ def run(args: argparse.Namespace) -> None:
             checkpoints of both kinds.
     """
     count, kinds = len(args.checkpoints), args.attention or ()
-    command.check_names(args.names, count)
     if len(kinds) not in (0, 1, count):
         raise command.UsageError(f"{len(kinds)} attentions for {count} models")
     command.check_least(args, highlight=0)
+    from ..evaluation.contrast import named_path
     from ..inference.text_checkpoints import TASKS, find_checkpoints, read_checkpoint
     from ..lab.figures.drawing import check_stem, save
     from ..lab.figures.matrices import ITSELF, TRANSLATION, plot_attention
 
     command.show_log()
-    stem, paths = check_stem(args.output), find_checkpoints(args.checkpoints)
+    names, given = zip(*map(named_path, args.checkpoints))
+    stem, paths = check_stem(args.output), find_checkpoints(given)
     tasks = [read_checkpoint(path).task.get("_name") for path in paths]
     for path, task in zip(paths, tasks):
         if (task in TASKS) != (tasks[0] in TASKS):
             both = f"{paths[0]} is of task {tasks[0]!r} and {path} of {task!r}"
             raise InputError(f"{both}: they make no figure together")
     is_encoder = tasks[0] in TASKS
-    panels = (encoder_panels if is_encoder else translation_panels)(args, paths)
+    panels = (encoder_panels if is_encoder else translation_panels)(args, paths, names)
     usual = "mean over layers" if is_encoder else "last layer"
     about = f"{usual if args.layer is None else f'layer {args.layer}'}, "
     about += "mean over heads" if args.head is None else f"head {args.head}"
@@ -91,7 +95,9 @@ def run(args: argparse.Namespace) -> None:
     print(*save(figure, stem), sep="\n")
 
 
-def translation_panels(args: argparse.Namespace, paths: list[Path]) -> list[AttentionPanel]:
+def translation_panels(
+    args: argparse.Namespace, paths: list[Path], names: Sequence[str]
+) -> list[AttentionPanel]:
     """Translate with every checkpoint."""
     from ..inference import translation_attention as attention
     from ..lab.figures.matrices import AttentionPanel
@@ -102,7 +108,8 @@ def translation_panels(args: argparse.Namespace, paths: list[Path]) -> list[Atte
     if len(args.sentence) != 1:
         raise InputError(f"a translation is of one sentence, not of {len(args.sentence)}")
     panels = []
-    for name, path in zip(args.names or [path.parent.name for path in paths], paths):
+    for given, path in zip(names, paths):
+        name = given or path.parent.name
         model = attention.load(path, args.data, args.spacy_model)
         shown = {"beam": args.beam, "layer": args.layer, "head": args.head}
         found = attention.attend(model, args.sentence[0], **shown)
@@ -111,7 +118,9 @@ def translation_panels(args: argparse.Namespace, paths: list[Path]) -> list[Atte
     return panels
 
 
-def encoder_panels(args: argparse.Namespace, paths: list[Path]) -> list[AttentionPanel]:
+def encoder_panels(
+    args: argparse.Namespace, paths: list[Path], names: Sequence[str]
+) -> list[AttentionPanel]:
     """Read the sentence with every checkpoint, and compare the others with the first."""
     from ..inference import encoder_attention, prediction
     from ..inference.options import LABELLING
@@ -121,7 +130,8 @@ def encoder_panels(args: argparse.Namespace, paths: list[Path]) -> list[Attentio
     kinds = args.attention or [None]
     kinds = kinds * len(paths) if len(kinds) == 1 else kinds
     models = [str(read_checkpoint(path).model.get("_name")) for path in paths]
-    names = args.names or [", ".join(filter(None, pair)) for pair in zip(models, kinds)]
+    usual = (", ".join(filter(None, pair)) for pair in zip(models, kinds))
+    names = [given or own for given, own in zip(names, usual)]
     given, found = given_overrides(args, EXAMPLES), []
     for path, kind in zip(paths, kinds):
         predictor = prediction.load([path], args.data, wanted=LABELLING, cpu=args.cpu, **given)

@@ -1,6 +1,6 @@
 """Draw the share of local attention in each layer of BERTs that have it, as PNG, SVG and CSV.
 
-    fairseq-plugins plot gates runs/wla runs/sla --names WLA SLA --split valid --output runs/gates
+    fairseq-plugins plot gates WLA=runs/wla SLA=runs/sla/seed1,runs/sla/seed2 --output runs/gates
     fairseq-plugins plot gates runs/sla --text "A film full of fresh air." --output runs/gates
 
 The figure shows the mean gate of each layer over all tokens, one line per system. Runs of the same
@@ -26,10 +26,11 @@ PLACES = ("output",)
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
-    files = "run folders (their checkpoint_best.pt) or checkpoint files"
-    add("checkpoints", nargs="+", metavar="MODEL", help=files)
-    names = "name of each run's system; runs of one name are its seeds (default: architectures)"
-    add("--names", nargs="+", help=names)
+    files = (
+        "run folders (their checkpoint_best.pt) or checkpoint files; runs of one name are the "
+        "seeds of a system (default name: the architecture)"
+    )
+    add("checkpoints", nargs="+", metavar="[NAME=]MODEL[,MODEL]", help=files)
     add("--data", metavar="DIR", help="prepared folder (default: the one used in each training)")
     source = parser.add_mutually_exclusive_group()
     of_folder = "split of the prepared folder (default: %(default)s)"
@@ -42,7 +43,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> None:
     """Measure, draw, write the table, print it."""
-    command.check_names(args.names, len(args.checkpoints))
     from ..files import write_text
     from ..lab.figures.curves import gates_table, plot_gates
     from ..lab.figures.drawing import check_stem, save
@@ -64,6 +64,7 @@ def measure(args: argparse.Namespace) -> tuple[Mapping[str, Curves], dict[tuple[
     """
     from tqdm import tqdm
 
+    from ..evaluation.contrast import named_path
     from ..inference.gated_runs import gated_runs
     from ..inference.gates import mean_gates
     from ..inference.prediction import load
@@ -71,7 +72,10 @@ def measure(args: argparse.Namespace) -> tuple[Mapping[str, Curves], dict[tuple[
 
     command.show_log()
     given = given_overrides(args, EXAMPLES)
-    runs = gated_runs(find_checkpoints(args.checkpoints), args.names, args.data)
+    parts = [(name, path) for name, text in map(named_path, args.checkpoints)
+             for path in text.split(",")]  # fmt: skip
+    names, paths = zip(*parts)
+    runs = gated_runs(find_checkpoints(paths), names, args.data)
     panels: dict[str, dict[str, dict[float, list[float]]]] = {}
     tokens: dict[tuple[str, str], int] = {}
     for one in tqdm(runs, "gates", unit=" runs", disable=None):

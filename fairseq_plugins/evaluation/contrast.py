@@ -93,11 +93,7 @@ class ContrastOptions:
     @property
     def named(self) -> tuple[tuple[str, ...], list[str]]:
         """The names of the systems, given or taken from their paths, and the paths."""
-        parted = [word.partition("=")[::2] for word in self.systems]
-        found = [
-            (name, path) if path and not Path(word).exists() else ("", word)
-            for word, (name, path) in zip(self.systems, parted)
-        ]
+        found = list(map(named_path, self.systems))
         paths = [path for _, path in found]
         return tuple(given or own for (given, _), own in zip(found, short_names(paths))), paths
 
@@ -270,6 +266,12 @@ def _matches(words: Sequence[str], others: Sequence[str]) -> dict[int, int]:
     """Align equal words of two sentences in order: position -> position."""
     blocks = SequenceMatcher(None, words, others, autojunk=False).get_matching_blocks()
     return {block.a + k: block.b + k for block in blocks for k in range(block.size)}
+
+
+def named_path(word: str) -> tuple[str, str]:
+    """Split ``NAME=PATH``; the name is empty where there is none, or where a file is called so."""
+    name, sign, path = word.partition("=")
+    return ("", word) if not sign or Path(word).exists() else (name, path)
 
 
 def short_names(paths: Sequence[str | Path]) -> tuple[str, ...]:

@@ -31,14 +31,14 @@ class GatedRun:
 
 
 def gated_runs(
-    paths: Sequence[Path], names: Sequence[str] | None = None, data: str | None = None
+    paths: Sequence[Path], names: Sequence[str], data: str | None = None
 ) -> list[GatedRun]:
     """Look at checkpoints, before any of them is built.
 
     Args:
         paths: the files.
-        names: of their systems; without names those of their architectures, and then runs of one
-            architecture on one dataset must agree in all options.
+        names: of their systems; where one is empty that of the architecture, and then runs of
+            one architecture on one dataset must agree in all options.
         data: the prepared folder (default: those the checkpoints were trained on).
 
     Raises:
@@ -54,10 +54,9 @@ def gated_runs(
         options.append(found.model)
         if not _is_gated(found.model):
             raise lacking(path, found.model["_name"], "gates", "local attention", _is_gated)
-    systems = names or [one["_name"] for one in options]
+    systems = [name or one["_name"] for name, one in zip(names, options)]
     runs = list(map(GatedRun, paths, systems, _dataset_names(folders, called), options))
-    if not names:
-        _check_seeds(runs)
+    _check_seeds([run for run, name in zip(runs, names) if not name])
     return runs
 
 
@@ -92,5 +91,5 @@ def _check_seeds(runs: Sequence[GatedRun]) -> None:
                 raise InputError(
                     f"{one.path} and {run.path} are both {run.system!r}, but differ in "
                     f"--{option.replace('_', '-')} ({values[0]} and {values[1]}): tell them apart "
-                    "with --names"
+                    "by NAME=PATH"
                 )

@@ -18,7 +18,7 @@ from ..corpora.examples import Example
 from ..data.manifests import read_manifest
 from ..data.text_manifest import TextManifest
 from ..errors import InputError
-from ..evaluation.contrast import short_names
+from ..evaluation.contrast import named_path, short_names
 from ..evaluation.example_answers import Answers
 from ..evaluation.robustness import WHOLE, SystemAnswers, before
 from ..files import write_text
@@ -71,18 +71,17 @@ class RobustnessTrial(NamedTuple):
     systems: list[SystemAnswers]
 
 
-def parse_systems(given: Sequence[str], names: Sequence[str] | None = None) -> list[System]:
+def parse_systems(given: Sequence[str]) -> list[System]:
     """Read systems as they are given on the command line.
 
     Args:
-        given: run folders or checkpoints, ``NAME=PATH``, or ``NAME=PATH,PATH`` for several runs.
-        names: of all systems (default: those given, or what tells their paths apart).
+        given: run folders or checkpoints, ``NAME=PATH``, or ``NAME=PATH,PATH`` for several runs;
+            without a name what tells their paths apart is the name.
 
     Raises:
-        InputError: another number of names than of systems, a name that is no folder name or stands
-            twice, no path, or one twice.
+        InputError: a name that is no folder name or stands twice, no path, or one twice.
     """
-    parts = [_named(text) for text in given]
+    parts = list(map(named_path, given))
     paths = [tuple(path for path in text.split(",") if path) for _, text in parts]
     for text, found in zip(given, paths):
         if not found:
@@ -90,23 +89,14 @@ def parse_systems(given: Sequence[str], names: Sequence[str] | None = None) -> l
         twice = next((path for path in found if found.count(path) > 1), None)
         if twice is not None:
             raise InputError(f"system {text!r} names {twice!r} twice: its runs are to differ")
-    if names is None:
-        short = short_names([found[0] for found in paths])
-        names = [name or other for (name, _), other in zip(parts, short)]
-    if len(names) != len(parts):
-        raise InputError(f"--names gives {len(names)} names for {len(parts)} systems")
+    short = short_names([found[0] for found in paths])
+    names = [name or other for (name, _), other in zip(parts, short)]
     for name in names:
-        if list(names).count(name) > 1:
-            raise InputError(f"two systems are called {name!r}: give others by --names")
+        if names.count(name) > 1:
+            raise InputError(f"two systems are called {name!r}: write NAME=PATH")
         if not name or name in (".", "..") or set(name) & set("/\\\0\n\t"):
-            raise InputError(f"system {name!r}: the name must be good for a folder, give --names")
+            raise InputError(f"system {name!r}: write NAME=PATH, with a name good for a folder")
     return [System(name, found) for name, found in zip(names, paths)]
-
-
-def _named(text: str) -> tuple[str, str]:
-    """Split ``NAME=PATH``; the name is empty where there is none."""
-    name, sign, path = text.partition("=")
-    return ("", text) if not sign or Path(text).exists() else (name, path)
 
 
 def try_systems(options: RobustnessOptions) -> RobustnessTrial:

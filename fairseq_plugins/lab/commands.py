@@ -4,6 +4,7 @@ import argparse
 import importlib
 import shlex
 import sys
+from collections.abc import Sequence
 from functools import cache
 
 PACKAGE = __name__.partition(".")[0]
@@ -22,6 +23,11 @@ def command(name: str, *words: str) -> list[str]:
 def written(name: str, *words: str) -> str:
     """Return a command as a person types it."""
     return shlex.join(["fairseq-plugins", *name.split(), *words])
+
+
+def check_name(words: Sequence[str]) -> None:
+    """Refuse words that name no command; InputError says what an old name is called now."""
+    importlib.import_module(f"{PACKAGE}.cli.subcommands").find(words)
 
 
 @cache

@@ -146,7 +146,7 @@ def test_attention_of_bert_against_dabert(runs, run, refusal, tmp_path):
     assert all(f">dabert_tiny, {kind}</text>" in three for kind in kinds)
     images = []
     for kind in ([], ["--attention", "fused"], ["--attention", "affinity"]):
-        alone = [runs["dabert"], "--names", "x", "--output", out, *kind]
+        alone = [f"x={runs['dabert']}", "--output", out, *kind]
         run(*alone, "--sentence", "good", "bad", script=ATTENTION)
         images.append(out.with_suffix(".png").read_bytes())
     assert images[0] == images[1] != images[2]  # fused unless said otherwise

@@ -17,22 +17,19 @@ STREAMS = ("en", "de", "en.pos", "en.case", "en.subword")
 
 def test_attention_of_two_models_is_drawn(folder, model, plain, tmp_path):
     sentence = "The gardener watches the beautiful station."
-    paths = [plain, model]
+    paths = [plain, f"syntax={model}"]
     arguments = [
         "--sentence",
         sentence,
         "--output",
         tmp_path / "figure",
-        "--names",
-        "plain",
-        "syntax",
     ]
     found = run("plot attention", *paths, *arguments)
     for suffix, start in ((".png", b"\x89PNG"), (".svg", b"<?xml")):
         content = (tmp_path / f"figure{suffix}").read_bytes()
         assert content.startswith(start)
         assert len(content) > 5000
-    (expected,) = interactive(folder, paths[1], "--max-len-b 200", stdin=f"{sentence}\n").lines("D")
+    (expected,) = interactive(folder, model, "--max-len-b 200", stdin=f"{sentence}\n").lines("D")
     assert f"syntax: {expected}" in found.out
 
 

@@ -77,7 +77,8 @@ def shown(path):
 def test_attention_of_two_encoders_is_drawn_under_the_parse(runs, run, tmp_path):
     out = tmp_path / "new" / "figure"
     arguments = [runs["wla"], runs["sla"], "--sentence", SENTENCE, "--output"]
-    found = run(ATTENTION, *arguments, out, "--names", "WLA", "SLA")
+    named = [f"WLA={runs['wla']}", f"SLA={runs['sla']}", *arguments[2:]]
+    found = run(ATTENTION, *named, out)
     assert found.out.split() == [f"{out}.png", f"{out}.svg"]
     assert out.with_suffix(".png").read_bytes().startswith(b"\x89PNG")
     text = shown(out.with_suffix(".svg"))
@@ -113,7 +114,7 @@ def test_gates_are_drawn_by_dataset_and_seed(runs, run, tmp_path):
     ]
     low, mean, high = (float(rows[2][key]) for key in ("min", "mean", "max"))
     assert low < mean < high
-    alone = run(GATES, runs["sla2"], "--output", tmp_path / "b", "--names", "SLA").out
+    alone = run(GATES, f"SLA={runs['sla2']}", "--output", tmp_path / "b").out
     assert f"data,SLA,0,{rows[2]['values'].split()[1]}," in alone
     assert {">bert_wla_tiny</text>" in shown(tmp_path / "gates.svg")} == {True}
     assert sorted(path.name for path in tmp_path.iterdir()) == [

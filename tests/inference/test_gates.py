@@ -116,7 +116,7 @@ def runs(folder):
 
 @pytest.mark.slow
 def test_runs_are_named_by_architecture_and_dataset(runs):
-    (one, two) = gated_runs([runs["sla"], runs["sla"]])
+    (one, two) = gated_runs([runs["sla"], runs["sla"]], ["", ""])
     assert (one.system, one.dataset, one.path) == ("bert_sla_tiny", "data", runs["sla"])
     assert one == two
 
@@ -138,19 +138,19 @@ def test_other_data_are_another_dataset(runs, folder, tmp_path):
 
 def test_models_without_gates_are_told_who_has_them(runs):
     with pytest.raises(InputError, match="bert_sgnet_tiny.*no gates.*bert_sla, .*bert_wla"):
-        gated_runs([runs["sla"], runs["sgnet"]])
+        gated_runs([runs["sla"], runs["sgnet"]], ["", ""])
 
 
 def test_other_options_are_no_seeds(runs):
     pair = [runs["sla"], runs["near"]]
-    with pytest.raises(InputError, match=r"differ in --tree-threshold \(4 and 2\).*--names"):
-        gated_runs(pair)
+    with pytest.raises(InputError, match=r"differ in --tree-threshold \(4 and 2\).*NAME=PATH"):
+        gated_runs(pair, ["", ""])
     assert [run.system for run in gated_runs(pair, ["m4", "m2"])] == ["m4", "m2"]
     assert {run.system for run in gated_runs(pair, ["SLA", "SLA"])} == {"SLA"}
 
 
 def test_missing_files_are_named(runs, tmp_path):
     with pytest.raises(FileNotFoundError, match="nowhere.pt"):
-        gated_runs([tmp_path / "nowhere.pt"])
+        gated_runs([tmp_path / "nowhere.pt"], [""])
     with pytest.raises(FileNotFoundError, match="elsewhere"):
-        gated_runs([runs["sla"]], data=str(tmp_path / "elsewhere"))
+        gated_runs([runs["sla"]], [""], data=str(tmp_path / "elsewhere"))

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from lab.finished_runs import change_rows, finish
 
+from fairseq_plugins.errors import InputError
 from fairseq_plugins.lab.commands import command
 from fairseq_plugins.lab.execution.after import perform
 from fairseq_plugins.lab.execution.experiment import Plan
@@ -100,12 +101,14 @@ def test_numbers_and_flags_are_words_of_a_step() -> None:
     assert made.words == (*map(str, words),)
     assert read_steps({"one": ["score", "--sys", "{out}", "--lang", "de", "--tokenized"]}, "after")
     assert read_steps(None, "after") == ()
+    with pytest.raises(InputError, match="called `fairseq-plugins compare` now"):
+        read_steps({"one": ["cases", "{run:a/b}"]}, "after")
 
 
 def test_placeholders_stand_for_folders(plan, root, tmp_path) -> None:
     words = ["{runs}", "{runs:cola}", "{run:cola/bert_sla}/result.json", "{runs:rte/bert_sla_base}"]
     words += ["A={runs:rte/bert_sla}", "{data:rte}", "{raw:cola}", "{file}/y"]
-    more = ["--names", "{plain}", "--sets", "{file}", "--output", "{out}/z"]
+    more = ["--sets", "{file}", "--output", "{out}/z"]
     (tmp_path / "raw" / "cola").mkdir(parents=True)
     launch, failures = performed(plan, {"one": ["robustness", *words, *more]}, raw=tmp_path / "raw")
     chosen = "bert_sla_base/lr5e-05-epochs3"
@@ -123,7 +126,6 @@ def test_placeholders_stand_for_folders(plan, root, tmp_path) -> None:
         str(tmp_path / "rte"),
         str(tmp_path / "raw" / "cola"),
         "examples/x/y",
-        *("--names", "{plain}"),  # a text, in which nothing is a placeholder
         *("--sets", "examples/x"),
         *("--output", str(root / "after" / ".one.tmp" / "z")),
     ]

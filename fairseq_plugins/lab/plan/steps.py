@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, NoReturn
 
 from ...errors import InputError
 from ...messages import named, quoted
-from ..commands import parser_of, written
+from ..commands import check_name, parser_of, written
 from .allowed import kind_of, listed
 from .values import LINE, NUMBER, TEXT, WHOLE, WORD, Kind, matching
 from .yaml_file import read_as
@@ -49,7 +49,7 @@ NAMES = listed(
         OUT: "output submission-dir metrics html plot json",
         PLACE: "backward checkpoint checkpoints context data ensemble folder folders "
         "forward gold ids input null-odds predictions raw-dir ref sets src sys systems",
-        _TEXT: "id names pair positive question sentence text",
+        _TEXT: "id pair positive question sentence text",
         WORD: "dataset fields head lang layout split transformations untouched",
     }
 )
@@ -94,6 +94,7 @@ def check_words(words: Sequence[str]) -> None:
     """Refuse words of another command, and such as its parser or the lists here refuse."""
     command = next((one for one in COMMANDS if [*words[: len(one.split())]] == one.split()), None)
     if command is None:
+        check_name(words)
         raise InputError(f"{quoted(' '.join(words[:2]))} is not one of {', '.join(COMMANDS)}")
     _reader(command).parse_args(words[len(command.split()) :])
 
