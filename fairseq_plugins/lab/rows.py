@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 from ..errors import InputError
 from ..evaluation.example_answers import ExampleCounts
@@ -28,7 +28,16 @@ SCHEMA = 1
 FINISHED, FAILED = "finished", "failed"
 CPU = "cpu"  # device of a run that names no card
 Choice = tuple[tuple[str, Any], ...]  # the values of a system's options that are lists
-Scores = dict[str, float]
+_LARGEST = 1e150  # of which the square is still a number
+
+
+def _no_larger(score: float) -> float:
+    if score < -_LARGEST or _LARGEST < score < math.inf:  # a loss may be infinite
+        raise InputError(f"{score:g} is no score: {_LARGEST:g} is the largest")
+    return score
+
+
+Scores = dict[str, Annotated[float, AfterValidator(_no_larger)]]
 _ROUNDING = 1e-3  # of a score, and as a share of it: kept fractions and logs are rounded
 _Share = Annotated[float, Field(gt=0, le=1)]
 

@@ -41,7 +41,7 @@ def finish(root, system, rate, seed, value, *, metric="accuracy", right=None, **
     folder = root / system / f"lr{rate:g}-epochs3{choice}" / f"seed{seed}"
     folder.mkdir(parents=True)
     split = changes.get("chosen_on", "valid")
-    metrics = {split: changes.pop("best", {metric: value, "loss": 1 - value})}
+    metrics = {split: changes.pop("best", {metric: value, "loss": abs(1 - value)})}
     facts = {
         "system": system,
         "learning_rate": rate,

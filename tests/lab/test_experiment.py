@@ -19,12 +19,13 @@ from fairseq_plugins.lab.execution.experiment import check_plan, make_plan
 from fairseq_plugins.lab.execution.machine import Machine
 from fairseq_plugins.lab.execution.progress import format_costs
 from fairseq_plugins.lab.execution.records import write_description, write_rows
+from fairseq_plugins.lab.execution.run import share_batches
 from fairseq_plugins.lab.execution.training import planned_row
 from fairseq_plugins.lab.plan.allowed import check_training
 from fairseq_plugins.lab.plan.experiment_file import PlannedExperiment, PlannedPart
 from fairseq_plugins.lab.plan.grid import Grid, changed
 from fairseq_plugins.lab.plan.prepared_data import PreparedData, read_prepared
-from fairseq_plugins.lab.plan.recipes import share_batches, total_updates, train_options
+from fairseq_plugins.lab.plan.recipes import total_updates, train_options
 from fairseq_plugins.lab.results.origins import made_of
 from fairseq_plugins.lab.rows import read_rows
 from fairseq_plugins.prep.shares import Share

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from for_each import for_each
 from lab.example_runs import parsed
@@ -29,6 +31,10 @@ def test_values_come_in_place_of_the_grids():
     assert asked(found, "--epochs 2").updates == 0
     assert asked(TOY, "--options valid-subset=").validation == "valid"  # taken away
     assert asked(TOY, "") == TOY
+    held = replace(TOY, select_fraction=0.1)
+    with pytest.raises(InputError, match="command line: select_fraction and option 'valid-subset'"):
+        asked(held, "--options valid-subset=dev")
+    assert asked(held, "--options valid-subset=").validation == "select"
 
 
 def test_systems_are_named_with_and_without_their_size():

@@ -28,7 +28,7 @@ from fairseq_plugins.lab.report.making import ReportOptions, write_report
 from fairseq_plugins.lab.report.page import Chapter, Failure, to_html
 from fairseq_plugins.lab.results.choice import chosen_finished
 from fairseq_plugins.lab.results.frame import compared, read_experiments
-from fairseq_plugins.lab.results.tables import Heading, ResultTable, TableCell
+from fairseq_plugins.lab.results.tables import ResultTable, TableCell
 
 QUICK = ReportOptions(samples=20)
 
@@ -82,7 +82,7 @@ def test_nothing_of_a_file_becomes_part_of_the_page(written):
 @given(st.text(alphabet="<>&\"'`|*_{}#abc\n ", min_size=1, max_size=30))
 def test_any_name_is_shown_and_none_is_markup(name):
     text = f"<b>{name}</b><script>x</script>"
-    table = ResultTable(text, [Heading(text, text)], [[TableCell(text, text)]], text, (text,))
+    table = ResultTable(text, [TableCell(text, text)], [[TableCell(text, text)]], text, (text,))
     failed, commands = [Failure(text, text, text, text)], {text: text}
     shown = {"tables": [table], "failures": failed, "command": text, "commands": commands}
     html = to_html(text, [Chapter(text, {"finished": 1}, {text: text}, table, **shown)], [text])
@@ -93,7 +93,7 @@ def test_any_name_is_shown_and_none_is_markup(name):
 
 @pytest.mark.parametrize(("value", "shown"), [(math.inf, "Infinity"), (-math.inf, "-Infinity")])
 def test_infinite_values_are_sorted_as_numbers(value, shown):
-    table = ResultTable("x", [Heading("x")], [[TableCell("far", value=value)]])
+    table = ResultTable("x", [TableCell("x")], [[TableCell("far", value=value)]])
     html = to_html("x", [Chapter("x", {"finished": 1}, {}, table)], [])
     assert f'data-value="{shown}"' in html
 
@@ -229,16 +229,19 @@ def test_a_part_that_other_splits_chose_costs_a_remark(tmp_path, monkeypatch):
     assert chapter.counts["finished"] == 2
 
 
-@pytest.mark.parametrize("scores", [(math.inf, -math.inf), (1e308, 1e308)])
-def test_scores_without_a_mean_cost_remarks(tmp_path, scores):
+@pytest.mark.parametrize("score", [-math.inf, 1e308])
+def test_scores_without_a_mean_are_none(run_here, tmp_path, score):
     part_of(tmp_path / "cola", "cola", "mcc", {PLAIN: [0.5, 0.6], SLA: [0.6]})
-    lines = lines_of(tmp_path)
-    for one, score in zip(lines, scores):
-        one["metrics"]["valid"]["mcc"] = score
-    write_lines(tmp_path, lines)
-    _, (chapter,), remarks = write_report(tmp_path, options=QUICK)
-    assert chapter.counts["finished"] == 3
-    assert any(f"{tmp_path}/cola: a table is left out: " in one for one in remarks)
+    first, *others = lines_of(tmp_path)
+    first["metrics"]["valid"]["mcc"] = score
+    write_lines(tmp_path, [first, *others])
+    _, (chapter,), (remark,) = write_report(tmp_path, options=QUICK)
+    assert chapter.counts["finished"] == 2
+    told = f"rows.jsonl:1: metrics: valid: mcc: {score:g} is no score"
+    assert told in remark
+    for command in ("results table", "results compare"):
+        done = run_here(command, tmp_path / "cola", fails=True)
+        assert (told in done.err, done.err.count("\n")) == (True, 1)
 
 
 def test_an_unknown_baseline_is_refused(tmp_path):

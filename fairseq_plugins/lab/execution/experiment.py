@@ -18,13 +18,12 @@ from ..plan.allowed import check_training
 from ..plan.experiment_file import PlannedExperiment, PlannedPart, read_experiment
 from ..plan.grid import Cell, Grid
 from ..plan.prepared_data import PreparedData, preparation, read_folders
-from ..plan.recipes import share_batches
 from ..plan.systems import TAKEN
 from ..rows import FAILED, read_rows
 from ..run_files import AFTER, ERROR, RESULT, ROWS
 from ..safe_files import is_file, refuse_links
 from .machine import Machine, machine_of
-from .run import Run, difference
+from .run import Run, difference, share_batches
 from .training import planned_row
 
 JOBS = "jobs"  # folder of Slurm's files

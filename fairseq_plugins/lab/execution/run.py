@@ -7,6 +7,7 @@ validation set, those of another split with their metrics where the grid says so
 without goes on from its last checkpoint (`training`). A run that failed leaves ``error.txt``.
 """
 
+import math
 import shlex
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -20,7 +21,7 @@ from ..commands import command, written
 from ..plan.allowed import Options, command_line
 from ..plan.grid import Cell, Grid
 from ..plan.prepared_data import SPANS, PreparedData
-from ..plan.recipes import settings, share_batches
+from ..plan.recipes import settings
 from ..results import squad_answers
 from ..rows import Row, read_rows
 from ..run_files import EVALUATION, of_split
@@ -190,3 +191,29 @@ def difference(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
             both = isinstance(one, dict) and isinstance(other, dict)
             return difference(one, other) if both else f"{name}: {one!r} there, {other!r} here"
     return ""
+
+
+def share_batches(options: Options, processes: int, system: str) -> Options:
+    """Return the options of each process, so that an update sees as much as with one process.
+
+    Args:
+        options: of one process.
+        processes: that share the work, on all machines.
+        system: whose options they are, for the message.
+    """
+    several, examples = int(options.get("update-freq", 1)), options.get("batch-size", 0)
+    shared = math.gcd(several, processes)
+    rest = processes // shared
+    if processes == 1:
+        return options
+    own = {**options, "update-freq": several // shared}
+    if rest == 1:
+        return own
+    if isinstance(examples, int) and examples and examples % rest == 0:
+        shares = {k: int(options[k]) // rest for k in ("batch-size", "max-tokens") if k in options}
+        return own | shares
+    given = {name: options[name] for name in ("update-freq", "batch-size") if name in options}
+    raise InputError(
+        f"{system}: {processes} processes cannot share {given or 'its batches'} evenly: choose "
+        "a number of processes that divides update-freq or batch-size"
+    )

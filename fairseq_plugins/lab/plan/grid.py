@@ -191,7 +191,7 @@ def read_grid(path: str | Path) -> Grid:
 
 def grid_of(content: Mapping[Any, Any], place: str) -> Grid:
     """Return the grid of keys and values as YAML has them, which stand at ``place``; InputError."""
-    return _checked(read_as(Grid, filled(content), place), place)
+    return checked(read_as(Grid, filled(content), place), place)
 
 
 def changed(grid: Grid, given: Mapping[str, Any], place: str) -> Grid:
@@ -203,17 +203,18 @@ def changed(grid: Grid, given: Mapping[str, Any], place: str) -> Grid:
     own = {key: read_as(KEYS[key], value, f"{place}: {key}") for key, value in given.items()}
     own |= {"options": {**grid.options, **own["options"]}} if "options" in own else {}
     own |= {"updates": 0} if "epochs" in own and "updates" not in own else {}
-    return _checked(replace(grid, **own), place)
+    return checked(replace(grid, **own), place)
 
 
-def _checked(grid: Grid, place: str) -> Grid:
+def checked(grid: Grid, place: str) -> Grid:
+    """Return a grid whose keys go together; InputError names the place of those that do not."""
     if grid.dataset == TRANSLATION and not grid.updates:
         raise InputError(f"{place}: translation wants a number of updates (key 'updates')")
     try:
         check_prepare(grid.prepare, grid.dataset)
     except InputError as error:
         raise InputError(f"{place}: prepare: {error}") from None
-    if grid.select_fraction and "valid-subset" in grid.options:
+    if grid.select_fraction and grid.options.get("valid-subset"):
         raise InputError(f"{place}: select_fraction and option 'valid-subset': choose one of them")
     if grid.select_fraction and not grid.evaluate:
         grid = replace(grid, evaluate=VALID)

@@ -9,7 +9,7 @@ from typing import Any
 from ...errors import InputError
 from ...messages import named, quoted
 from .allowed import OWN_RATE, Options
-from .grid import SIZES, Grid, changed, variant
+from .grid import SIZES, Grid, changed, checked, variant
 from .prepare import TRANSLATION
 from .systems import check_choice, refuse_owned
 from .yaml_file import parse_yaml
@@ -110,7 +110,7 @@ def selected_grid(grid: Grid, args: Namespace) -> Grid:
     grid = replace(grid, generate={**grid.generate, **read_assignments(args.generate)}, **own)
     options = read_assignments(args.options)
     refuse_owned(options, OWN_RATE)
-    return _with_options(grid, options)
+    return checked(_with_options(grid, options), "command line")
 
 
 def _choose(grid: Grid, given: Mapping[str, Sequence[Any]]) -> Grid:

@@ -120,29 +120,3 @@ def settings(grid: Grid, cell: Cell, data: PreparedData) -> dict[str, Any]:
         own = {name: getattr(grid, name) for name in ("reference", "average", "generate")}
         found["translated"] = {"split": grid.evaluate, **own}
     return found
-
-
-def share_batches(options: Options, processes: int, system: str) -> Options:
-    """Return the options of each process, so that an update sees as much as with one process.
-
-    Args:
-        options: of one process.
-        processes: that share the work, on all machines.
-        system: whose options they are, for the message.
-    """
-    several, examples = int(options.get("update-freq", 1)), options.get("batch-size", 0)
-    shared = math.gcd(several, processes)
-    rest = processes // shared
-    if processes == 1:
-        return options
-    own = {**options, "update-freq": several // shared}
-    if rest == 1:
-        return own
-    if isinstance(examples, int) and examples and examples % rest == 0:
-        shares = {k: int(options[k]) // rest for k in ("batch-size", "max-tokens") if k in options}
-        return own | shares
-    given = {name: options[name] for name in ("update-freq", "batch-size") if name in options}
-    raise InputError(
-        f"{system}: {processes} processes cannot share {given or 'its batches'} evenly: choose "
-        "a number of processes that divides update-freq or batch-size"
-    )
