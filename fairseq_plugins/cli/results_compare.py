@@ -3,7 +3,7 @@
     fairseq-plugins results compare runs/cola
     fairseq-plugins results compare examples/evidence/rows/wnut17.jsonl --output wnut17
 
-Written are seeds.md, settings.csv, comparisons.csv and seeds.png. Kept rows are enough for that.
+Written are seeds.md, comparisons.csv and seeds.png. Kept rows are enough for that.
 """
 
 import argparse
@@ -50,6 +50,7 @@ def run(args: argparse.Namespace) -> None:
     if report.runs.fraction.nunique() > 1:
         curves, shown = share_curves(report.runs)
         save(plot_curves(curves, shown.title), output / "shares", ["png"])
-    for name, content in {"seeds.md": text, **seed_report.csv_files(report)}.items():
-        write_text(output / name, content)
+    write_text(output / "seeds.md", text)
+    table = report.comparisons.drop(columns=["examples", "samples"])
+    write_text(output / "comparisons.csv", table.to_csv(index=False))
     print(text, end="")

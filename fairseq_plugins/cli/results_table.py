@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--samples", type=int, default=1000, help="number of bootstrap resamples")
     add("--seed", type=int, default=12345, help="random seed of the bootstrap")
     add("--no-paper", action="store_true", help="do not show the papers' scores")
-    add("--output", metavar="STEM", help="also write STEM.md and STEM.csv")
+    add("--output", metavar="STEM", help="also write STEM.md")
 
 
 def run(args: argparse.Namespace) -> None:
@@ -39,9 +39,7 @@ def run(args: argparse.Namespace) -> None:
     from ..lab.results.experiment_tables import lay_out
 
     test = Significance(args.test, args.samples, args.seed)
-    texts, table = lay_out(args.folders, args.layout, test=test, paper=not args.no_paper)
-    text = "\n".join(texts)
+    text = "\n".join(lay_out(args.folders, args.layout, test=test, paper=not args.no_paper))
     if args.output:
         write_text(f"{args.output}.md", text)
-        write_text(f"{args.output}.csv", table)
     print(text, end="")

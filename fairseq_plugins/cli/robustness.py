@@ -7,9 +7,8 @@
 
 A SET is a folder that `perturb` wrote, a folder of such folders, a file of TextFlint (trans_…json,
 with ori_…json beside it) or AdvGLUE's dev.json (dev.json:TASK for a task other than the model's).
-The command writes OUTPUT.md, OUTPUT.csv, and predictions as
-OUTPUT/SYSTEM/RUN/SET.jsonl, which `compare` reads. All inputs are checked before anything is
-predicted.
+The command writes OUTPUT.md, and predictions as OUTPUT/SYSTEM/RUN/SET.jsonl, which `compare` reads.
+All inputs are checked before anything is predicted.
 """
 
 from __future__ import annotations
@@ -34,14 +33,13 @@ PLACES = ("output",)
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add = parser.add_argument
     runs = (
-        "run folder or checkpoint, or NAME=PATH,PATH for the mean of several runs; each system is "
-        "compared with the first"
+        "run folder or checkpoint, or NAME=PATH,PATH for the mean of several runs (default name: "
+        "the part of their paths that differs); each system is compared with the first"
     )
     add("systems", nargs="+", metavar="SYSTEM", help=runs)
     add("--sets", nargs="+", required=True, metavar="SET", help="perturbed sets (see above)")
-    files = "write the tables STEM.md and STEM.csv, and predictions into folder STEM"
+    files = "write the table STEM.md, and predictions into folder STEM"
     add("--output", required=True, metavar="STEM", help=files)
-    add("--names", nargs="+", help="names of the systems (default: NAME=, or parts of their paths)")
     add_flags(parser, ExampleOptions, strict=True)
     add("--samples", type=int, default=1000, help="number of bootstrap resamples; 0 for no test")
     add("--seed", type=int, default=12345, help="random seed of the bootstrap")
@@ -56,19 +54,18 @@ def run(args: argparse.Namespace) -> None:
     from ..files import write_text
     from ..inference.robustness import RobustnessOptions, parse_systems, try_systems
     from ..lab.results.robustness_table import robustness_table
-    from ..lab.results.tables import format_table, to_csv
+    from ..lab.results.tables import format_table
     from ..targets.table import target_of
 
     command.check_least(args, samples=0, seed=0)
     command.show_log("INFO")
     given = {spec.name: getattr(args, spec.name) for spec in fields(ExampleOptions)}
-    systems = parse_systems(args.systems, args.names)
+    systems = parse_systems(args.systems)
     trial = try_systems(RobustnessOptions(systems, args.sets, Path(args.output), **given))
     draws = {"samples": args.samples, "seed": args.seed}
     columns = [column(one) for one in trial.sets]
     table = robustness_table(target_of(trial.manifest.target), columns, trial.systems, **draws)
     text = format_table(table)
-    write_text(f"{args.output}.csv", to_csv(table.scores))
     write_text(f"{args.output}.md", text)
     print(text, end="")
 

@@ -125,7 +125,7 @@ def test_cases_and_robustness_of_dual_attention(part, tmp_path) -> None:
     made = performed("dabert/table3.yaml", *given)
     assert set(made) == {"perturb_qqp", "robustness_qqp", "examples"}
     assert "qqp/NumWord/changes.jsonl" in made["perturb_qqp"]
-    assert {"qqp.md", "qqp.csv", "qqp/BERT/1/NumWord.jsonl"} <= made["robustness_qqp"]
+    assert {"qqp.md", "qqp/BERT/1/NumWord.jsonl"} <= made["robustness_qqp"]
     table = (tmp_path / "after" / "robustness_qqp" / "qqp.md").read_text()
     assert "| BERT |" in table
     assert "| DABERT |" in table

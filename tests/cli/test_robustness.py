@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 
 import pytest
@@ -39,15 +38,14 @@ def test_table_files_and_examples(root, tmp_path):
     found = run(ROBUSTNESS, *arguments(root, output))
     assert found.out == output.with_suffix(".md").read_text(encoding="utf-8")
     assert "| system | original (n=30) | SA (n=30) |" in found.out
-    rows = list(csv.DictReader(output.with_suffix(".csv").open()))
-    assert [row["system"] for row in rows] == ["BERT", "BERT", "ours", "ours"]
-    for cell in rows:
-        name = "original" if cell["set"] == "original" else cell["set"]
-        path = output / cell["system"] / "1" / f"{name}.jsonl"
-        answers = [json.loads(line) for line in path.read_text().splitlines()]
-        right = sum(one["label"] == one["gold"] for one in answers)
-        assert float(cell["score"]) == pytest.approx(right / COUNT)
-    assert float(rows[3]["score"]) > 0.9  # it learnt what "good" means, before and after
+    for system in ("BERT", "ours"):
+        shares = []
+        for name in ("original", "SwapAnt"):
+            lines = (output / system / "1" / f"{name}.jsonl").read_text().splitlines()
+            answers = list(map(json.loads, lines))
+            shares.append(sum(one["label"] == one["gold"] for one in answers) / COUNT)
+        assert f"| {system} | {100 * shares[0]:.2f} (1 seed" in found.out
+    assert shares[-1] > 0.9  # it learnt what "good" means, before and after
     files = [output / name / "1" / "SwapAnt.jsonl" for name in ("BERT", "ours")]
     again = run(COMPARE, *files, "--max", 3, "--html", tmp_path / "page.html")
     assert "{+Bob+}" in again.out
@@ -70,7 +68,6 @@ def test_refusals_are_one_line(run_here, root, tmp_path):
     (tmp_path / "x.json").write_text("{")
     for more, told in (
         (["--samples", -1], "--samples -1: must be"),
-        (["--names", "one"], "--names gives 1 names for 2 systems"),
         (["--sets", tmp_path / "none"], "no such file or folder"),
         (["--sets", tmp_path / "x.json"], "x.json: no JSON"),
         (["--data", tmp_path / "none"], "none: no such file or folder"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import math
 
 import pytest
@@ -11,7 +10,7 @@ from lab.finished_runs import finish
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.lab.results.choice import chosen_at, chosen_by_share
 from fairseq_plugins.lab.results.frame import Shown, frame, read_experiments, read_runs
-from fairseq_plugins.lab.results.seed_report import csv_files, format_markdown, make_report
+from fairseq_plugins.lab.results.seed_report import format_markdown, make_report
 from fairseq_plugins.lab.results.setting_tables import every_setting
 
 PLAIN, POS, SLA = "bert_plain_tiny", "bert_pos_tiny", "bert_sla_tiny"
@@ -37,11 +36,6 @@ def chosen_in(root, metric=""):
 
 def rates(chosen):
     return {name: runs.learning_rate.iloc[0] for name, runs in chosen.items()}
-
-
-def settings_of(root):
-    """Return the rows of the file of settings."""
-    return list(csv.DictReader(csv_files(make_report(root))["settings.csv"].splitlines()))
 
 
 @pytest.mark.parametrize(
@@ -78,8 +72,8 @@ def test_choices_are_settings_of_their_own_and_chosen_like_rates(root):
     chosen = chosen_in(root)[SLA]
     assert chosen.setting.iloc[0][:4] == (SLA, 5e-5, 3, (("tree-threshold", 4),))
     assert ACCURACY.values(chosen) == pytest.approx([0.71, 0.72, 0.73])
-    choices = [row["choice"] for row in settings_of(root) if row["system"] == SLA]
-    assert sorted(choices) == [f"tree-threshold={number}" for number in (3, 4, 4)]
+    rows = [row[0] for row in make_report(root).settings.rows if row[0].text == SLA]
+    assert sorted(row.detail for row in rows) == [f"tree-threshold {n}" for n in (3, 4, 4)]
 
 
 def test_of_equal_settings_the_same_is_chosen_in_whatever_order(tmp_path):
@@ -201,5 +195,5 @@ def test_how_long_runs_by_updates_trained_is_told_by_its_size(tmp_path, order):
         length = {"epochs": 0, "updates": updates, "home": tmp_path}
         finish(tmp_path / str(updates), PLAIN, 5e-5, 1, 0.5, **length)
     assert [*read_runs(tmp_path).updates] == [1000, 10_000]
-    found = [(row["epochs"], row["updates"], row["deviation"]) for row in settings_of(tmp_path)]
-    assert found == [("", "1000", ""), ("", "10000", "")]
+    found = [row[2].text for row in make_report(tmp_path).settings.rows]
+    assert found == ["1,000 updates", "10,000 updates"]

@@ -16,7 +16,7 @@ from fairseq_plugins.errors import InputError
 from fairseq_plugins.evaluation.score_report import score_files
 from fairseq_plugins.evaluation.translation import TextForm
 from fairseq_plugins.lab.results import frame, keep
-from fairseq_plugins.lab.results.seed_report import csv_files, format_markdown, make_report
+from fairseq_plugins.lab.results.seed_report import format_markdown, make_report
 
 BOOTSTRAP = "low high bootstrap_p corrected_p examples samples".split()
 BOOTSTRAP += "run_error shared_error untested detectable".split()
@@ -59,7 +59,7 @@ def rows(root, tmp_path):
 
 def test_rows_alone_tell_of_seeds_what_the_runs_tell(root, rows):
     runs, kept = make_report(root / "cola", samples=20), make_report(rows)
-    assert csv_files(runs)["settings.csv"] == csv_files(kept)["settings.csv"]
+    assert runs.settings == kept.settings
     over_seeds = [one.comparisons.drop(columns=BOOTSTRAP) for one in (runs, kept)]
     assert len(over_seeds[0]) == 2
     assert over_seeds[0].equals(over_seeds[1])
@@ -77,7 +77,7 @@ def test_rows_alone_tell_of_seeds_what_the_runs_tell(root, rows):
 def test_the_command_writes_everything(run_here, rows, root, tmp_path, output):
     place = tmp_path / "out" if output else tmp_path / "kept" / "cola_seeds"
     shown = run_here("results compare", rows, *["--output", place] * output).out
-    names = ["comparisons.csv", "seeds.md", "seeds.png", "settings.csv"]
+    names = ["comparisons.csv", "seeds.md", "seeds.png"]
     assert sorted(path.name for path in place.iterdir()) == names
     assert shown.endswith((place / "seeds.md").read_text())  # after logs, in tests
     run_here("results compare", root / "cola", "--samples", 20)

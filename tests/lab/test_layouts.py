@@ -57,7 +57,7 @@ def test_one_file_makes_a_table(folder, tmp_path):
         ["BERT", "–", "50.50 ± 0.71 (2 seeds)"],
         ["+ Mine", "–", "60.50 ± 0.71 ↑ (2 seeds · +10.00 · p 0.005 · paper 70.5)"],
     ]
-    (text,), _ = lay_out([root])  # unasked, since it has a system of its own
+    (text,) = lay_out([root])  # unasked, since it has a system of its own
     assert "Paper: Somebody (2030), of the same size" in text
     assert room.layouts()["mine"].figures("base", "bert_mine")["qqp", "", "f1"] == 88.25
 

@@ -21,7 +21,7 @@ SYSTEMS = {"bert_plain_tiny": (0.5, 0.51, 0.52), "bert_sla_tiny": (0.8, 0.83, 0.
 )
 def test_only_whole_runs_have_arrows_and_p_values(tmp_path, marks, said):
     fill(tmp_path, "cola", "mcc", SYSTEMS, note="All made up.", **marks)
-    (table,), _ = lay_out([tmp_path], ["sla1"])
+    (table,) = lay_out([tmp_path], ["sla1"])
     page, *_ = write_report(tmp_path, options=ReportOptions(samples=20))
     for text in (table, unescape(page.read_text())):
         assert "All made up." in text
@@ -32,12 +32,12 @@ def test_only_whole_runs_have_arrows_and_p_values(tmp_path, marks, said):
 def test_tables_say_how_text_became_words(tmp_path):
     fill(tmp_path / "cola", "cola", "mcc", SYSTEMS, made_of={"words": "spacy"})
     fill(tmp_path / "rte", "rte", "accuracy", SYSTEMS, made_of={"words": "whitespace"})
-    (table, *_), _ = lay_out([tmp_path])
+    (table, *_) = lay_out([tmp_path])
     assert "Words: spacy (cola); whitespace (rte)." in table
     fill(tmp_path / "sst2", "sst2", "accuracy", SYSTEMS)  # of an older release
-    (table, *_), _ = lay_out([tmp_path])
+    (table, *_) = lay_out([tmp_path])
     assert "Words: spacy (cola); whitespace (rte); not said (sst2)." in table
-    (table, *_), _ = lay_out([tmp_path / "sst2"])
+    (table, *_) = lay_out([tmp_path / "sst2"])
     assert "Words:" not in table
 
 

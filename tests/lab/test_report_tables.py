@@ -16,9 +16,9 @@ from fairseq_plugins.lab.results.compare import Significance
 from fairseq_plugins.lab.results.frame import read_experiments, read_runs
 from fairseq_plugins.lab.results.setting_tables import every_setting
 from fairseq_plugins.lab.results.tables import (
-    Heading,
     ResultTable,
     TableCell,
+    headings,
     score_cell,
     table_lines,
     with_best,
@@ -106,7 +106,7 @@ def test_every_split_that_runs_were_tried_on_has_its_own_column(tmp_path):
 
 def test_names_from_elsewhere_stay_within_their_cell():
     rows = [[TableCell("a|b"), TableCell("<img src=x>"), TableCell("bert_plain [1](x)")]]
-    (_, _, line) = table_lines(ResultTable("t", list(map(Heading, "abc")), rows, ""))
+    (_, _, line) = table_lines(ResultTable("t", headings(*"abc"), rows, ""))
     assert line == r"| a\|b | \<img src=x> | bert_plain [1]\(x) |"
 
 

@@ -61,7 +61,7 @@ def root(made, tmp_path):
 def pages(tmp_path, monkeypatch):
     """Return a function that reports on a folder: the text of the page, and the remarks."""
     monkeypatch.setattr("fairseq_plugins.lab.report.making.draw", lambda *_, **__: [])
-    monkeypatch.setattr("fairseq_plugins.lab.report.making.tables_of", lambda *_: [])
+    monkeypatch.setattr("fairseq_plugins.lab.report.making.all_tables", lambda *_: [])
 
     def report(folder):
         page, _, remarks = write_report(folder, tmp_path / "page", ReportOptions(samples=2))

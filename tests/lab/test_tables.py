@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import csv
-import statistics
-
 import pytest
 from lab.filled_tables import cells, column, fill, named, parts_of, table_of, tables_of
 from lab.finished_runs import change_rows, finish
 
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.evaluation.metrics import NAMES
-from fairseq_plugins.lab.results.compare import EXAMPLES, Significance, welch
+from fairseq_plugins.lab.results.compare import EXAMPLES, Significance
 from fairseq_plugins.lab.results.layouts import layouts
-from fairseq_plugins.lab.results.tables import to_csv
 
 PLAIN, WLA, SLA = (f"bert_{kind}_minilm" for kind in ("plain", "wla", "sla"))
 
@@ -138,18 +134,6 @@ def test_runs_that_do_not_go_together_are_refused(tmp_path, cola):
         table_of([cola, tmp_path / "other"])
     fill(tmp_path / "base", "cola", "mcc", {"bert_sla_base": [0.5]}, data="else")
     assert len(named(table_of([cola, tmp_path / "base"]))) == 4  # another size, another vocabulary
-
-
-def test_csv_has_a_line_for_every_score_unrounded(cola):
-    lines = list(csv.DictReader(to_csv(table_of([cola]).scores).splitlines()))
-    rows = {line["system"]: line for line in lines}
-    cited = rows["T5 (Raffel et al. 2019)"]
-    assert (cited["n"], cited["paper"], cited["mean"]) == ("0", "71.6", "")
-    last, first = rows["+ SLA"], rows["BERT"]
-    assert float(last["mean"]) == statistics.fmean([0.30, 0.31, 0.32])
-    assert float(last["p"]) == welch([0.25, 0.26, 0.27], [0.30, 0.31, 0.32]).p_value
-    assert (last["mark"], last["paper"], last["n"], last["split"]) == ("↑", "60.0", "3", "valid")
-    assert (first["p"], first["parameters"], first["learning_rate"]) == ("", "", "2e-05")
 
 
 def test_examples_can_be_resampled_in_place_of_seeds(tmp_path):

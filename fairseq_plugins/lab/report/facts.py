@@ -9,7 +9,7 @@ from ...files import sha256
 from ..results.frame import Experiment
 from ..results.remarks import remarks_of
 from ..results.setting_tables import shown_metrics
-from ..results.tables import NONE, Heading, ResultTable, TableCell, number_cell, words
+from ..results.tables import NONE, ResultTable, TableCell, headings, number_cell
 from ..results.training_log import updates_so_far
 from ..rows import FAILED, FINISHED
 from ..run_files import LOG, RESULT, ROWS, SETTINGS
@@ -97,16 +97,16 @@ def _parts_table(experiment: Experiment) -> ResultTable:
         cells = [number_cell(number, "{:,}") for number in numbers]
         last = [chose, ", ".join(tried) or NONE]
         rows.append([*map(TableCell, texts), *cells, *map(TableCell, last)])
-    headings = [*words("part", "dataset"), *map(Heading, counted)]
-    return ResultTable("Parts", [*headings, *words("chosen by", "tried on")], rows)
+    heads = headings("part", "dataset", *counted, "chosen by", "tried on")
+    return ResultTable("Parts", heads, rows)
 
 
 def unfinished_table(experiment: Experiment) -> ResultTable | None:
     """Return how far runs are that have begun and are not finished; None if there are none."""
-    headings = [*words("run"), Heading("updates"), Heading("done"), *words("log last written")]
+    heads = headings("run", "updates", "done", "log last written")
     begun = _begun(experiment).items()
     rows = [list(_how_far(*one, experiment.folder)) for one in begun]
-    return ResultTable("Unfinished runs", headings, rows) if rows else None
+    return ResultTable("Unfinished runs", heads, rows) if rows else None
 
 
 def _how_far(folder: Path, updates: int, root: Path) -> Iterator[TableCell]:

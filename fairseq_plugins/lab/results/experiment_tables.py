@@ -19,7 +19,7 @@ from .paper_tables import paper_tables
 from .part_tables import part_table
 from .remarks import remarked
 from .setting_tables import every_setting
-from .tables import ResultTable, format_table, to_csv
+from .tables import ResultTable, format_table
 
 LEFT_OUT = ": a table is left out: "
 
@@ -30,8 +30,8 @@ def lay_out(
     *,
     test: Significance | None = None,
     paper: bool = True,
-) -> tuple[list[str], str]:
-    """Return tables as Markdown texts, and their scores as CSV.
+) -> list[str]:
+    """Return tables as Markdown texts.
 
     Args:
         folders: of experiments or of runs.
@@ -55,8 +55,7 @@ def lay_out(
     if SETTINGS in names or not (tables or names):
         parts = (part for one in experiments for part in one.parts.items())
         tables += [table for part in parts for table in every_setting(*part)]
-    scores = [line for one in tables for line in one.scores]
-    return list(map(format_table, tables)), to_csv(scores)
+    return list(map(format_table, tables))
 
 
 def tables_of(

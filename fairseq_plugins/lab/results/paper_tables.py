@@ -21,7 +21,7 @@ from .compare import Significance
 from .frame import Shown, compared
 from .layouts import Column, Place, TableLayout, labels, layouts, sizeless
 from .scores import Score, compared_with, how_to_read, laid_out
-from .tables import NONE, Heading, ResultTable, TableCell, millions, paper_text, words
+from .tables import NONE, ResultTable, TableCell, headings, millions, paper_text
 
 
 class Row(NamedTuple):
@@ -198,17 +198,16 @@ def _chosen(parts: Sequence[pd.DataFrame]) -> dict[Row, pd.DataFrame]:
 
 def _scores(layout: TableLayout, block: _Block, test: Significance) -> Iterator[Score]:
     """Yield the scores of a dataset, each compared with the baseline's of the same size."""
-    dataset = block.column.dataset
     for row, one in block.chosen.items():
         base, figures = block.chosen.get(Row(row.size, layout.baseline)), _figures(layout, row)
         for place in block.column.places:
             shown = Shown(place[2], block.split)
             own = compared_with(base, one, shown, test) | {"paper": figures[place]}
-            yield Score(row, place, row.label, dataset, shown, one, size=row.size, **own)
+            yield Score(row, place, shown, one, **own)
     for row in _cited(layout):
         for place, figure in _figures(layout, row).items():
             if place in block.column.places and not math.isnan(figure):
-                yield Score(row, place, row.label, dataset, Shown(place[2], ""), paper=figure)
+                yield Score(row, place, Shown(place[2], ""), paper=figure)
 
 
 def _cited(layout: TableLayout) -> list[Row]:
@@ -231,21 +230,20 @@ def _table(layout: TableLayout, blocks: Sequence[_Block], test: Significance) ->
             size = "cited" if own[0].runs.empty else row.size * several
             average = _average(layout, own, _figures(layout, row))
             rows[row] = [TableCell(row.label, size), _parameters(own), average]
-    headings, places = [*words("system"), Heading("parameters"), Heading("average")], []
+    heads, places = headings("system", "parameters", "average"), []
     if not layout.average or len(blocks) < len(layout.columns):
-        headings, rows = headings[:2], {row: cells[:2] for row, cells in rows.items()}
+        heads, rows = heads[:2], {row: cells[:2] for row, cells in rows.items()}
     for block in blocks:
-        headings += [Heading(block.column.title, title) for title in block.column.metrics]
+        heads += [TableCell(block.column.title, title) for title in block.column.metrics]
         places += block.column.places
     source = f"{layout.source}, of the same size, or else of the base size"
     first = f"{labels()[layout.baseline]} of the same size"
     return ResultTable(
         layout.title,
-        headings,
+        heads,
         laid_out(rows, places, scores, bold=True),
         f"{how_to_read(first, test, scores, source)} Bold: best of the column.",
         (*layout.notes, *(block.origin() for block in blocks)),
-        scores=tuple(one.line(layout.title) for one in scores),
     )
 
 

@@ -21,21 +21,20 @@ from .layouts import SHARE, PartLayout
 from .scores import Score, compared_with, how_to_read, laid_out
 from .tables import (
     NONE,
-    Heading,
     ResultTable,
     TableCell,
+    headings,
     millions,
     name_of,
     number_cell,
     share_cell,
-    words,
 )
 
 _SUM, _WIDTH = "sum", 20  # how features are combined, and how wide, unless an option says otherwise
 _LEADS = {  # rows of a layout -> heads of their first columns
-    SHARE: [Heading("share"), Heading("examples")],
-    "features": [*words("features", "system"), Heading("parameters")],
-    "width": [Heading("width"), *words("combined", "system")],
+    SHARE: headings("share", "examples"),
+    "features": headings("features", "system", "parameters"),
+    "width": headings("width", "combined", "system"),
 }
 
 
@@ -59,13 +58,12 @@ def part_table(
     shown, first = scores[0].shown, baseline_of(found)
     title = f"{label_of(found)}: {shown.metric} by {layout.title}"
     columns = sorted(dict.fromkeys(one.column for one in scores), key=lambda name: name != first)
-    headings = [Heading(name, shown.title) if name else Heading(shown.title) for name in columns]
+    heads = [TableCell(*filter(None, (name, shown.title))) for name in columns]
     caption = f"{name_of(shown.metric)} on split {shown.split!r}. "
     caption += how_to_read(first, test, scores, layout.source)
     leads = {row: _leads(layout, row, pd.concat(own)) for row, own in rows.items()}
     cells = laid_out(leads, columns, scores)
-    lines = tuple(one.line(title) for one in scores)
-    return [ResultTable(title, [*_LEADS[layout.rows], *headings], cells, caption, scores=lines)]
+    return [ResultTable(title, [*_LEADS[layout.rows], *heads], cells, caption)]
 
 
 def _scores(
@@ -83,7 +81,7 @@ def _scores(
             own["more"] = f"{chosen.metric} {fmean(chosen.values(one)):.3f}"
         if printed:
             own["paper"] = layout.paper.get(row, {}).get(column, math.nan)
-        yield Score(row, column, one.system.iloc[0], label, shown, one, **own)
+        yield Score(row, column, shown, one, **own)
 
 
 def share_curves(found: pd.DataFrame) -> tuple[dict[str, dict[float, list[float]]], Shown]:
@@ -150,6 +148,5 @@ def _leads(layout: PartLayout, row: Any, runs: pd.DataFrame) -> Sequence[TableCe
         count = number_cell(round(fmean(sizes)), "{:,}") if sizes else TableCell(NONE)
         return share_cell(row), count
     if layout.rows == "features":
-        names = TableCell(", ".join(row[1]), value=row[0])
-        return names, TableCell(row[2]), millions(runs.parameters.iloc[0])
+        return TableCell(", ".join(row[1])), TableCell(row[2]), millions(runs.parameters.iloc[0])
     return TableCell(str(row[0] or NONE), value=row[0]), TableCell(row[1]), TableCell(row[2])

@@ -6,14 +6,13 @@ A cell is the score on the changed examples, with its change from the same examp
 import math
 from collections.abc import Iterator, Sequence
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ...evaluation.robustness import WHOLE, SystemAnswers, on_set
 from ...targets.target import Target
 from ..plan.grid import SIZES
 from .layouts import DOWN, SIGNIFICANT, UP, Entries, special
 from .tables import (
-    Heading,
     ResultTable,
     TableCell,
     mark_of,
@@ -22,7 +21,6 @@ from .tables import (
     paper_text,
     score_cell,
     signed,
-    words,
 )
 
 _CAPTION = (
@@ -116,36 +114,31 @@ def robustness_table(
     if all(WHOLE in run for system in systems for run in system.runs):
         count, where = len(first.runs[0][WHOLE].ids), next(one for one in columns if one.split)
         columns.insert(0, PerturbedSet(WHOLE, count, where.dataset, where.split))
-    rows, lines = [], []
+    rows = []
     for system in systems:
         rows.append([TableCell(system.name)])
         for one in columns:
             is_compared = system is not first and one.name != WHOLE
             own = {"first": first if is_compared else None, "samples": samples, "seed": seed}
             found = on_set(system, one.name, metric, **own)
-            found["paper"] = printed().figure(system.arch, one)
-            scores = found.pop("scores")
-            rows[-1].append(_cell(scores, found, metric))
-            said = {"system": system.name, "arch": system.arch, "runs": len(scores)}
-            said |= {"set": one.name, "dataset": one.dataset, "split": one.split}
-            lines.append(said | {"n": one.examples, "metric": metric} | found)
-    headings = [Heading(one.title, f"n={one.examples:,}") for one in columns]
+            paper = printed().figure(system.arch, one)
+            rows[-1].append(_cell(found, paper, metric))
+    heads = [TableCell(one.title, f"n={one.examples:,}") for one in columns]
     return ResultTable(
         f"Robustness{' on ' * bool(places)}{', '.join(sorted(places))}: {name_of(metric)}",
-        [*words("system"), *headings],
+        [TableCell("system"), *heads],
         rows,
         _CAPTION.format(printed().source, first.name, f"{samples:,} samples, seed {seed}"),
         tuple(_notes(columns)),
-        scores=tuple(lines),
     )
 
 
-def _cell(scores: Sequence[float], found: dict[str, float], metric: str) -> TableCell:
+def _cell(found: dict[str, Any], paper: float, metric: str) -> TableCell:
     """Show a score: mean and deviation over runs, change, p, figure of the paper."""
     change = "" if math.isnan(found["change"]) else signed(100 * found["change"], 1)
     mark = mark_of(found["p"], found["difference"], metric)
-    details = (change, p_text(found["p"]), paper_text(found["paper"]))
-    return score_cell(scores, metric, *details, mark=mark)
+    details = (change, p_text(found["p"]), paper_text(paper))
+    return score_cell(found["scores"], metric, *details, mark=mark)
 
 
 def _notes(columns: Sequence[PerturbedSet]) -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""A score of a table: what its cell says, what a file says of it, and a table's cells of such.
+"""A score of a table: what its cell says, and a table's cells of such.
 
 Every table has rows, columns, and at most one score where both meet: a metric of a system at its
 chosen setting, over its seeds, or a figure of a paper alone.
@@ -13,7 +13,6 @@ from typing import Any
 
 import pandas as pd
 
-from ...evaluation.metrics import deviation
 from .choice import scale_of
 from .compare import SEEDS, Difference, Significance
 from .frame import Shown, frame
@@ -43,7 +42,6 @@ class Score:
 
     Args:
         row, column: where it stands.
-        system, size, dataset: whose it is.
         shown: the metric and its split.
         runs: of the seeds; none for a figure alone.
         base: those of the baseline, if it is compared.
@@ -54,13 +52,10 @@ class Score:
 
     row: Any
     column: Any
-    system: str
-    dataset: str
     shown: Shown
     runs: pd.DataFrame = field(default_factory=partial(frame, []))
     base: pd.DataFrame = field(default_factory=partial(frame, []))
     tested: Difference = Difference()
-    size: str = ""
     paper: float = math.nan
     more: str = ""
 
@@ -90,20 +85,6 @@ class Score:
     def _signed(self, difference: float) -> str:
         metric = self.shown.metric
         return signed(scale_of(metric) * difference, digits_of(metric))
-
-    def line(self, title: str) -> dict[str, Any]:
-        """Return what the CSV file of a table says of it."""
-        line = {"table": title, "system": self.system, "size": self.size, "dataset": self.dataset}
-        line |= {"split": self.shown.split, "metric": self.shown.metric, "n": len(self.values)}
-        line |= {"mean": fmean(self.values) if self.values else None}
-        line |= {"deviation": deviation(self.values) if self.values else None}
-        line |= {"p": self.tested.p_value, "untested": self.tested.untested, "mark": self.mark}
-        line |= {"paper": self.paper}
-        for run in self.runs[:1].itertuples():
-            line |= {"parameters": run.parameters or None, "learning_rate": run.learning_rate}
-            line |= {"epochs": run.epochs or None, "updates": run.updates or None}
-            line |= {"fraction": run.fraction, "choice": run.setting.choices}
-        return line
 
 
 def compared_with(

@@ -17,20 +17,18 @@ from .remarks import devices_of, remarked
 from .setting_tables import settings_table
 from .tables import (
     NONE,
-    Heading,
     ResultTable,
     TableCell,
     digits_of,
     format_table,
+    headings,
     p_cell,
     scale_of,
     signed,
-    to_csv,
-    words,
 )
 from .verdicts import named_title, on_split, sentences
 
-_HEADS = ("difference", "paired t-test", "bootstrap", "decides", "80 % power")
+_HEADS = ("system", "difference", "paired t-test", "bootstrap", "decides", "80 % power")
 _CAPTION = (
     "Difference of {}: mean ± standard error over the seeds that both have, how many these are, "
     "and on how many of them it is higher / lower; each system at its chosen setting, on every "
@@ -142,12 +140,6 @@ def format_markdown(report: SeedReport) -> str:
     return "\n".join([*texts, *(f"{remark}\n" for remark in report.remarks)])
 
 
-def csv_files(report: SeedReport) -> dict[str, str]:
-    """Return name -> text of the same as CSV; cells without a value are empty."""
-    compared = report.comparisons.drop(columns=["examples", "samples"])
-    return {"settings.csv": to_csv(report.settings.scores), "comparisons.csv": to_csv(compared)}
-
-
 def compared_table(
     title: str, shown: Shown, comparisons: pd.DataFrame, names: Mapping[str, str] = {}
 ) -> ResultTable:
@@ -163,8 +155,7 @@ def compared_table(
     drawn = "".join(f" ({one:,} examples, {samples:,} samples)" for one, samples in found)
     rows = [_compared(one, shown.metric, names) for one in comparisons.itertuples()]
     caption = _CAPTION.format(on_split(shown), drawn)
-    headings = [*words("system"), *map(Heading, _HEADS)]
-    return ResultTable(title, headings, rows, caption, is_folded=True)
+    return ResultTable(title, headings(*_HEADS), rows, caption, is_folded=True)
 
 
 def _compared(one: Any, metric: str, names: Mapping[str, str]) -> list[TableCell]:

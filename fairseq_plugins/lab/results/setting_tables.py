@@ -14,14 +14,13 @@ from .frame import Shown
 from .remarks import remarked
 from .scores import Score, laid_out
 from .tables import (
-    Heading,
     ResultTable,
     TableCell,
     digits_of,
+    headings,
     millions,
     number_cell,
     share_cell,
-    words,
 )
 
 FOLDED = 30  # rows from which a table is folded
@@ -71,8 +70,9 @@ def settings_table(title: str, runs: pd.DataFrame, shown: Sequence[Shown]) -> Re
     chosen = {own.setting.iloc[0] for own in chosen_by_share(alike(runs), shown[0]).values()}
     groups = dict(iter(runs.groupby("setting", sort=False)))
     parted = any(setting.fraction != 1 for setting in groups)
-    headings = [*words("system"), Heading("learning rate"), Heading("length")]
-    headings += [Heading("data")] * parted + [Heading("parameters"), *words("chosen")]
+    heads = headings(
+        "system", "learning rate", "length", *["data"] * parted, "parameters", "chosen"
+    )
     rows = {
         setting: [
             *_setting_cells(setting, group.trial.iloc[0], parted),
@@ -84,17 +84,16 @@ def settings_table(title: str, runs: pd.DataFrame, shown: Sequence[Shown]) -> Re
     scores = [_score(*pair, one) for pair in groups.items() for one in shown]
     return ResultTable(
         title,
-        [*headings, *(Heading(one.metric, one.split) for one in shown)],
+        [*heads, *(TableCell(one.metric, one.split) for one in shown)],
         laid_out(rows, shown, scores, bold=True),
         _CAPTION.format(shown[0].title),
         is_folded=len(rows) >= FOLDED,
-        scores=tuple(one.line(title) for one in scores),
     )
 
 
 def _score(setting: Setting, runs: pd.DataFrame, shown: Shown) -> Score:
     """Return a metric of a setting, with that of its best seed, and that of the last update."""
-    score = Score(setting, shown, setting.system, runs.dataset.iloc[0], shown, runs)
+    score = Score(setting, shown, shown, runs)
     told, values = {}, score.values
     if len(values) > 1:
         told["best"] = best_of(shown.metric)(filter(math.isfinite, values), default=math.nan)

@@ -1,4 +1,4 @@
-"""A table as a value, what its cells say, and its Markdown and CSV.
+"""A table as a value, what its cells say, and its Markdown.
 
 Everything in it is plain text; whoever lays it out on a page escapes it.
 """
@@ -8,9 +8,6 @@ import re
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
-
-import pandas as pd
 
 from ...evaluation.metrics import deviation
 from ...evaluation.score_report import HEADINGS
@@ -44,26 +41,6 @@ class TableCell:
 
 
 @dataclass(frozen=True)
-class Heading:
-    """The head of a column.
-
-    Args:
-        text: its name.
-        detail: smaller, below it.
-        is_number: whether its cells are numbers.
-    """
-
-    text: str
-    detail: str = ""
-    is_number: bool = True
-
-
-def words(*names: str) -> list[Heading]:
-    """Return the heads of columns of words."""
-    return [Heading(name, is_number=False) for name in names]
-
-
-@dataclass(frozen=True)
 class ResultTable:
     """A table.
 
@@ -73,18 +50,27 @@ class ResultTable:
         caption: how its cells are to be read: split, seeds, test.
         notes: one a line: where each column comes from.
         is_folded: whether a page shows it on demand only.
-        scores: lines of its scores for a CSV file, if it is a table of scores.
         told: what it tells, a sentence each; a page begins with these.
     """
 
     title: str
-    headings: list[Heading]
+    headings: list[TableCell]
     rows: list[list[TableCell]]
     caption: str = ""
     notes: tuple[str, ...] = ()
     is_folded: bool = False
-    scores: tuple[dict[str, Any], ...] = ()
     told: tuple[str, ...] = ()
+
+    @property
+    def numeric(self) -> list[bool]:
+        """Whether each column holds numbers."""
+        places = range(len(self.headings))
+        return [any(not math.isnan(row[one].value) for row in self.rows) for one in places]
+
+
+def headings(*names: str) -> list[TableCell]:
+    """Return the heads of columns."""
+    return list(map(TableCell, names))
 
 
 def called(metric: str) -> str:
@@ -173,9 +159,9 @@ def mark_of(p_value: float, difference: float, metric: str) -> str:
 
 def table_lines(table: ResultTable) -> list[str]:
     """Return the lines of a table in Markdown, without its title and what stands below it."""
-    heads = [TableCell(heading.text, heading.detail) for heading in table.headings]
-    rules = ("---:" if heading.is_number else "---" for heading in table.headings)
-    first, *others = (f"| {' | '.join(map(_shown, row))} |" for row in (heads, *table.rows))
+    rules = ("---:" if is_number else "---" for is_number in table.numeric)
+    rows = (table.headings, *table.rows)
+    first, *others = (f"| {' | '.join(map(_shown, row))} |" for row in rows)
     return [first, f"|{'|'.join(rules)}|", *others]
 
 
@@ -190,10 +176,3 @@ def format_table(table: ResultTable) -> str:
     notes = [f"- {note}" for note in table.notes]
     below = [table.caption, *([""] if notes else []), *notes] if table.caption else notes
     return "\n".join([f"**{table.title}**", "", *table_lines(table), "", *below]) + "\n"
-
-
-def to_csv(rows: Sequence[Any] | pd.DataFrame, columns: Sequence[str] | None = None) -> str:
-    """Return rows as CSV, unrounded; empty where there is no value."""
-    return pd.DataFrame(rows, columns=columns, dtype=object).to_csv(
-        index=False, lineterminator="\n"
-    )
