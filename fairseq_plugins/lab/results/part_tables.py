@@ -58,7 +58,7 @@ def part_table(
     shown, first = scores[0].shown, baseline_of(found)
     title = f"{label_of(found)}: {shown.metric} by {layout.title}"
     columns = sorted(dict.fromkeys(one.column for one in scores), key=lambda name: name != first)
-    heads = [TableCell(*filter(None, (name, shown.title))) for name in columns]
+    heads = [TableCell(name or shown.title, shown.title if name else "") for name in columns]
     caption = f"{name_of(shown.metric)} on split {shown.split!r}. "
     caption += how_to_read(first, test, scores, layout.source)
     leads = {row: _leads(layout, row, pd.concat(own)) for row, own in rows.items()}
