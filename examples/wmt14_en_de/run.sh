@@ -7,7 +7,7 @@
 #
 # RAW      folder of the raw text (default: data-bin/wmt14_raw)
 # PREPARE  further options of fairseq-plugins prepare translation (default: --workers with all cores)
-# With 4 GPUs: --gpus-per-node 4 --options fp16=true; on a cluster: --executor slurm --nodes 2 as well. An
+# With 4 GPUs: --gpus-per-node 4 --options fp16=true; on a cluster: --executor slurm as well. An
 # update is of 32,768 tokens however many processes there are. What was stopped goes on with the same command.
 set -euo pipefail
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)" root="$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)"

@@ -29,7 +29,6 @@ OURS = ["-m", "fairseq_plugins"]
 HERE = {  # what plans need of a machine, with what every machine has; "": a folder that there is
     "--raw": "",
     "--gpus-per-node": "0",
-    "--nodes": "1",
     "--executor": "local",
 }
 

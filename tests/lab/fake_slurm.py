@@ -51,20 +51,16 @@ def serve(script, parallel, *jobs):
     waiting, running, restarts = list(jobs), {{}}, dict.fromkeys(jobs, 0)
     text = Path(script).read_text()
     option = dict(re.findall(r"^#SBATCH --([a-z-]+)=(.*)$", text, re.MULTILINE))
-    before = option.get("dependency", "").partition(":")[2]
-    while before and any(p.stem.split("_")[0] == before for p in SPOOL.glob("*.state")):
-        time.sleep(0.1)
     while waiting or running:
         while waiting and len(running) < int(parallel):
             job = waiting.pop(0)
-            running[job] = start(script, option, job, restarts[job])
+            running[job] = start(script, job, restarts[job])
             put(job, f"RUNNING {{running[job].pid}}")
         for job, process in list(running.items()):
             if process.poll() is None:
                 if (SPOOL / "timeout").exists():
                     (SPOOL / "timeout").unlink()
-                    for task in (SPOOL / f"{{job}}.tasks").read_text().split():
-                        os.kill(int(task), signal.SIGUSR2)
+                    os.kill(int((SPOOL / f"{{job}}.task").read_text()), signal.SIGUSR2)
                 continue
             del running[job]
             if (SPOOL / f"{{job}}.requeue").exists():
@@ -76,10 +72,9 @@ def serve(script, parallel, *jobs):
                 (SPOOL / f"{{job}}.state").unlink()
         time.sleep(0.1)
 
-def start(script, option, job, restarts):
+def start(script, job, restarts):
     number, _, index = job.partition("_")
-    nodes = int(option["nodes"])
-    own = {{"SLURM_JOB_ID": number, "SLURM_JOB_NUM_NODES": str(nodes), "SLURM_NTASKS": str(nodes),
+    own = {{"SLURM_JOB_ID": number, "SLURM_JOB_NUM_NODES": "1", "SLURM_NTASKS": "1",
            "SLURM_JOB_NODELIST": "localhost", "FAKE_JOB": job}}
     if index:
         own |= {{"SLURM_ARRAY_JOB_ID": number, "SLURM_ARRAY_TASK_ID": index}}
@@ -93,20 +88,13 @@ def srun(*words):
     while words[0].startswith("--"):
         word = words.pop(0)
         options[word] = words.pop(0) if word in ("--output", "--error") else True
-    tasks = []
-    for rank in range(int(os.environ["SLURM_NTASKS"])):
-        own = {{"SLURM_PROCID": str(rank), "SLURM_NODEID": str(rank), "SLURM_LOCALID": "0"}}
-        files = [name.replace("%A_%a", job).replace("%j", job).replace("%t", str(rank))
-                 for name in (options["--output"], options["--error"])]
-        tasks.append(subprocess.Popen(words, env={{**os.environ, **own}},
-                                      stdout=open(files[0], "a"), stderr=open(files[1], "a")))
-    (SPOOL / f"{{job}}.tasks").write_text(" ".join(str(task.pid) for task in tasks))
-    while any(task.poll() is None for task in tasks):
-        if any(task.poll() for task in tasks) and "--kill-on-bad-exit=1" in options:
-            for task in tasks:
-                task.kill()
-        time.sleep(0.05)
-    sys.exit(max(abs(task.returncode) for task in tasks))
+    own = {{"SLURM_PROCID": "0", "SLURM_NODEID": "0", "SLURM_LOCALID": "0"}}
+    files = [name.replace("%A_%a", job).replace("%j", job).replace("%t", "0")
+             for name in (options["--output"], options["--error"])]
+    task = subprocess.Popen(words, env={{**os.environ, **own}},
+                            stdout=open(files[0], "a"), stderr=open(files[1], "a"))
+    (SPOOL / f"{{job}}.task").write_text(str(task.pid))
+    sys.exit(abs(task.wait()))
 
 def squeue(*words):
     assert "--format=%i %j" in words

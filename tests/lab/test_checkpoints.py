@@ -8,11 +8,9 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from lab.fake_runs import make_runs
 
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.lab.execution.checkpoints import mend, strip, updates_of
-from fairseq_plugins.lab.execution.training import assist
 
 LAST, BEST = "checkpoint_last.pt", "checkpoint_best.pt"
 
@@ -122,23 +120,3 @@ def test_a_whole_checkpoint_that_cannot_be_read_stays(tmp_path, monkeypatch):
     with pytest.raises(InputError, match=f"{LAST}: whole, but cannot be read"):
         updates_of(tmp_path / LAST)
     assert {path: path.read_bytes() for path in tmp_path.iterdir()}.keys() == before.keys()
-
-
-def test_only_who_trains_removes_what_is_broken(tmp_path):
-    save(tmp_path, [BEST, LAST], state(2, 0.5, 0.5))
-    content = (tmp_path / LAST).read_bytes()
-    (tmp_path / LAST).write_bytes(content[: len(content) // 2])
-    assert updates_of(tmp_path / LAST, mend=False) == 0
-    assert (tmp_path / LAST).is_file()
-    assert updates_of(tmp_path / LAST) == 0
-    assert not (tmp_path / LAST).exists()
-
-
-def test_another_node_leaves_a_broken_checkpoint_alone(tmp_path):
-    run = make_runs(tmp_path)[0]
-    run.folder.mkdir(parents=True)
-    (run.folder / LAST).write_bytes(b"half")
-    launched = []
-    assist(run, lambda command, log: launched.append(log))
-    assert (run.folder / LAST).read_bytes() == b"half"
-    assert len(launched) == 1

@@ -10,11 +10,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import torch
 from for_each import for_each
 from lab.toy_grids import manifest_of
 
 from fairseq_plugins.errors import InputError
-from fairseq_plugins.lab.commands import command, parser_of, written
+from fairseq_plugins.lab.commands import command, parser_of
 from fairseq_plugins.lab.execution.experiment import check_plan, make_plan
 from fairseq_plugins.lab.execution.machine import Machine
 from fairseq_plugins.lab.execution.progress import format_costs
@@ -285,16 +286,16 @@ def test_processes_share_the_batches_of_an_update(options, processes, shared):
     assert tuple(found.get(name) for name in names) == shared
 
 
-def test_several_processes_are_started_by_a_command(data, plan):
+def test_fairseq_starts_a_process_for_each_gpu(data, plan, monkeypatch):
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
     folders = {"toy": data["toy"][1]}
-    two = make_plan(plan.experiment, plan.root, folders, Machine(plan.root, processes=2))
-    words = two.runs[0].train_command()
-    start = command("train-distributed", "2")
-    assert words[: len(start)] == start
-    assert words[words.index("--batch-size") + 1] == "16"
-    assert "--distributed-world-size" not in words
-    assert two.runs[0].settings == plan.runs[0].settings
-    assert two.runs[0].shown_command().startswith(written("train-distributed", "2") + " ")
+    machines = [Machine(plan.root, gpus_per_node=gpus) for gpus in (1, 2)]
+    plans = [make_plan(plan.experiment, plan.root, folders, one) for one in machines]
+    one, two = (found.runs[0].train_command() for found in plans)
+    for words, size, number in ((one, "32", "1"), (two, "16", "2")):
+        assert words[words.index("--batch-size") + 1] == size
+        assert words[words.index("--distributed-world-size") + 1] == number
+    assert plans[1].runs[0].settings == plan.runs[0].settings
     shown = plan.runs[0].shown_command()
     assert shown.startswith("fairseq-train ")
     assert '--user-dir "$(python -m fairseq_plugins)"' in shown

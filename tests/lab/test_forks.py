@@ -81,7 +81,7 @@ def test_only_known_commands_of_a_process_without_a_gpu_context_are_forked(
 ):
     known = [sys.executable, "-m", "fairseq_cli.train", "data"], command("answer", "runs/a")
     assert all(map(processes.can_be_forked, known))
-    assert not processes.can_be_forked(command("train-distributed", "2"))
+    assert not processes.can_be_forked(command("average", "runs/a"))
     monkeypatch.setattr(torch.cuda, opened, lambda: True)
     assert not any(map(processes.can_be_forked, known))
 

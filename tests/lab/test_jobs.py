@@ -8,7 +8,6 @@ import subprocess
 import sys
 import threading
 import time
-from types import SimpleNamespace
 
 import pytest
 from lab.fake_runs import make_runs
@@ -17,7 +16,7 @@ from fairseq_plugins.files import NO_LOCKS
 from fairseq_plugins.lab.execution.machine import Machine
 from fairseq_plugins.lab.execution.processes import launch
 from fairseq_plugins.lab.execution.run import RunError
-from fairseq_plugins.lab.execution.slurm import SlurmJob, rendezvous
+from fairseq_plugins.lab.execution.slurm import SlurmJob
 from fairseq_plugins.lab.execution.training import locked
 
 
@@ -96,25 +95,6 @@ def test_a_command_that_outlives_its_job_keeps_the_lock(tmp_path, caplog):
         launch(shell("sleep 1 > /dev/null 2>&1 &"), tmp_path / "log", keep=lock)
     with locked(tmp_path):  # it ends
         assert "another process is at work there" in caplog.text
-
-
-def place(rank=0, nodes=2, job_id="123_4"):
-    return SimpleNamespace(
-        num_nodes=nodes,
-        global_rank=rank,
-        hostnames=["one", "two"],
-        job_id=job_id,
-        raw_job_id="127",
-    )
-
-
-def test_nodes_meet_at_the_first(monkeypatch):
-    first, second = (rendezvous(place(rank))["TORCHRUN"] for rank in (0, 1))
-    assert first.replace("is_host=1", "is_host=0") == second
-    assert first.startswith("--nnodes 2 --rdzv_backend c10d --rdzv_endpoint one:20127 ")
-    monkeypatch.setenv("SLURM_RESTART_COUNT", "1")
-    assert rendezvous(place())["TORCHRUN"] != first  # who is late from before is not mixed in
-    assert rendezvous(place(nodes=1)) == {}
 
 
 def test_a_job_goes_on_after_a_time_limit_as_long_as_it_gets_on(tmp_path):

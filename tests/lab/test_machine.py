@@ -36,28 +36,23 @@ def test_defaults_are_this_machine_and_one_run_at_a_time(tmp_path):
 
 
 def test_flags_reach_slurm(tmp_path):
-    words = "--executor slurm --jobs 5 --gpus-per-node 4 --nodes 2 --cpus-per-task 8 --time 2:00:00"
-    words += " --mem 64G --partition a --account b --qos c --slurm constraint=a100 exclusive"
+    words = "--executor slurm --jobs 5 --gpus-per-node 4 --time 2:00:00 --partition a"
+    words += " --slurm mem=64G exclusive"
     told = machine(tmp_path, *words.split()).sbatch
     wanted = {
         "array_parallelism": 5,
         "gpus_per_node": 4,
-        "nodes": 2,
+        "nodes": 1,
         "ntasks_per_node": 1,
-        "cpus_per_task": 8,
         "time": 120,
-        "mem": "64G",
         "partition": "a",
-        "account": "b",
-        "qos": "c",
         "job_name": Machine(tmp_path / "jobs").job_name,
-        "srun_args": ["--kill-on-bad-exit=1"],
-        "additional_parameters": {"constraint": "a100", "exclusive": True, "requeue": True},
+        "additional_parameters": {"mem": "64G", "exclusive": True, "requeue": True},
     }
     assert told == wanted
     plain = machine(tmp_path, "--executor", "slurm").sbatch
-    assert {"gpus_per_node": 1, "nodes": 1, "time": 240}.items() <= plain.items()
-    assert not {"mem", "partition", "srun_args"} & set(plain)
+    assert {"gpus_per_node": 1, "time": 240}.items() <= plain.items()
+    assert "partition" not in plain
     assert plain["array_parallelism"] >= 1000
     assert "gpus_per_node" not in machine(tmp_path, "--executor", "slurm", cpu=True).sbatch
 
@@ -70,18 +65,14 @@ def test_experiments_of_one_name_have_jobs_of_other_names(tmp_path, monkeypatch)
     assert Machine(Path("a/table/jobs")).job_name == one.job_name
 
 
-def test_processes_are_one_a_gpu_unless_said(tmp_path):
-    words = ["--executor", "slurm", "--gpus-per-node", "4"]
-    assert machine(tmp_path, *words).processes == 4
-    assert machine(tmp_path, *words, "--processes", "2").processes == 2
+def test_processes_are_one_a_gpu(tmp_path):
+    assert machine(tmp_path, "--executor", "slurm", "--gpus-per-node", "4").processes == 4
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         ("--jobs 0", "--jobs 0: must be at least 1"),
-        ("--nodes 2", "--nodes 2: several nodes need --executor slurm"),
-        ("--nodes 0", "--nodes 0"),
         ("--time 30", "--time: needs --executor slurm"),
         ("--partition gpu", "--partition: needs --executor slurm"),
         ("--slurm a=b", "--slurm: needs --executor slurm"),
@@ -91,7 +82,6 @@ def test_processes_are_one_a_gpu_unless_said(tmp_path):
         ("--executor slurm --slurm nodes=2", "--slurm nodes=2: a flag or this command itself"),
         ("--executor slurm --slurm export=NONE", "--slurm export=NONE: a flag or this"),
         ("--executor slurm --slurm =a", "expected KEY=VALUE"),
-        ("--executor slurm --array-size 0", "--array-size 0"),
     ],
 )
 def test_what_cannot_be_is_refused(tmp_path, words, said):

@@ -11,12 +11,8 @@ from ...files import copy, replaced
 _UNREADABLE = (ValueError, OSError, KeyError, IndexError, TypeError)
 
 
-def updates_of(checkpoint: Path, mend: bool = True) -> int:
-    """Return the updates behind a checkpoint; 0 if there is none, or half of one.
-
-    Args:
-        checkpoint: may be there or not.
-        mend: whether to remove it when it is half-written; no more than one process may.
+def updates_of(checkpoint: Path) -> int:
+    """Return the updates behind a checkpoint; 0 if there is none, or half of one, which is removed.
 
     Raises:
         InputError: it is whole, but cannot be read, for want of memory or as it holds other things.
@@ -29,8 +25,7 @@ def updates_of(checkpoint: Path, mend: bool = True) -> int:
         if not _is_broken(checkpoint):
             reason = (str(error).strip() or repr(error)).removeprefix(f"{checkpoint}: ")
             raise InputError(f"{checkpoint}: whole, but cannot be read: {reason}") from None
-    if mend:
-        checkpoint.unlink(missing_ok=True)  # killed while it was copied
+    checkpoint.unlink(missing_ok=True)  # killed while it was copied
     return 0
 
 

@@ -18,17 +18,16 @@ MINUTES = 240  # of a Slurm job; a longer run is queued again and goes on
 LARGEST_ARRAY = 1000  # Slurm's own default
 _COMMANDS = ("sbatch", "srun", "squeue", "scontrol")
 _KEY = re.compile(r"[a-z][a-z0-9_]*")
-_SAME = ("cpus_per_task", "gpus_per_node", "mem", "partition", "account", "qos")  # in sbatch
-_OF_SLURM = ("time", "mem", "partition", "account", "qos", "slurm")
+_SAME = ("gpus_per_node", "partition")  # in sbatch
+_OF_SLURM = ("time", "partition", "slurm")
 _BY_OTHERS = {  # options whose defaults on the command line follow from others
     "jobs": f"number of runs at a time (default: 1; {SLURM}: all)",
-    "gpus_per_node": f"GPUs of a run on each node (default: 1 if there is one or with {SLURM}, "
-    "0 with --cpu)",
-    "processes": "training processes of a run on each node (default: one per GPU, or 1)",
+    "gpus_per_node": f"GPUs of a run, a process on each (default: 1 if there is one or with "
+    f"{SLURM}, 0 with --cpu)",
 }
 _TAKEN = {  # parameters of sbatch that follow from the flags, or from how jobs are found again
     *("nodes", "time", *_SAME, "array", "ntasks", "ntasks_per_node", "output", "error"),
-    *("open_mode", "signal", "dependency", "job_name", "requeue", "no_requeue", "wrap"),
+    *("open_mode", "signal", "job_name", "requeue", "no_requeue", "wrap"),
     *("cluster", "clusters", "chdir", "export", "export_file"),
 }
 
@@ -39,7 +38,7 @@ class Machine:
 
     Args:
         folder: of the executor's files, which this package alone writes and reads.
-        slurm: further parameters of ``sbatch``, such as ``constraint``; True is a bare flag.
+        slurm: further parameters of ``sbatch``, such as ``mem``; True is a bare flag.
 
     The other arguments are options, with their help.
 
@@ -56,26 +55,9 @@ class Machine:
         0.0,
         least=0,
     )
-    gpus_per_node: int = option("GPUs of a run on each node", 0, least=0)
-    processes: int = option("training processes of a run on each node", 1, least=1)
-    nodes: int = option(f"nodes of a run; more than one only with {SLURM}", 1, least=1)
-    cpus_per_task: int = option(
-        "cores of a run on each node (0: an equal share of this machine's, or the default of "
-        "Slurm)",
-        0,
-        least=0,
-    )
+    gpus_per_node: int = option("GPUs of a run, a process on each", 0, least=0)
     time: str = option(f"time limit of a job, in Slurm's notation (default: {MINUTES} min.)", "")
-    mem: str = option("memory of each node, such as 32G", "")
     partition: str = option("Slurm partition that jobs are submitted to", "")
-    account: str = option("Slurm account that jobs are charged to", "")
-    qos: str = option("Slurm quality of service (QOS) of jobs", "")
-    array_size: int = option(
-        "maximum number of runs submitted as one job array; a further array waits for the one "
-        "before",
-        LARGEST_ARRAY,
-        least=1,
-    )
     slurm: Mapping[str, str | bool] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -86,13 +68,16 @@ class Machine:
             if self.stop_after:
                 raise InputError(f"--stop-after: needs --executor {LOCAL}; see --time")
             return
-        if self.nodes > 1:
-            raise InputError(f"--nodes {self.nodes}: several nodes need --executor {SLURM}")
         for name in _OF_SLURM:
             if getattr(self, name):
                 raise InputError(f"{flag_of(name)}: needs --executor {SLURM}")
         if self.gpus_per_node > (there := gpus_here()):
             raise InputError(f"--gpus-per-node {self.gpus_per_node}: this machine has {there}")
+
+    @property
+    def processes(self) -> int:
+        """How many processes train a run."""
+        return max(1, self.gpus_per_node)
 
     @property
     def minutes(self) -> int:
@@ -122,18 +107,15 @@ class Machine:
     @property
     def sbatch(self) -> dict[str, object]:
         """What submitit is given for a job, in the words of ``sbatch``."""
-        # of several nodes none goes on alone
-        several = {"srun_args": ["--kill-on-bad-exit=1"]} if self.nodes > 1 else {}
         return {
             "job_name": self.job_name,
-            "nodes": self.nodes,
+            "nodes": 1,
             "ntasks_per_node": 1,
             "time": self.minutes,
             "array_parallelism": self.jobs,
             # Slurm itself queues a job again after a preemption or a broken node
             "additional_parameters": {**self.slurm, "requeue": True},
             **{name: getattr(self, name) for name in _SAME if getattr(self, name)},
-            **several,
         }
 
 
@@ -155,7 +137,7 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         default=(),
         metavar="KEY=VALUE",
-        help="further parameters of sbatch, such as constraint=a100 or exclusive",
+        help="further parameters of sbatch, such as mem=32G, account=mine or exclusive",
     )
 
 
@@ -171,10 +153,8 @@ def machine_of(args: argparse.Namespace, folder: Path) -> Machine:
         own["gpus_per_node"] = 0
     elif own["gpus_per_node"] is None:
         own["gpus_per_node"] = int(cluster or gpus_here() > 0)
-    if own["processes"] is None:
-        own["processes"] = max(1, own["gpus_per_node"])
     if own["jobs"] is None:
-        own["jobs"] = (args.array_size if cluster else 1) or 1
+        own["jobs"] = LARGEST_ARRAY if cluster else 1
     return Machine(folder, **own, slurm=read_parameters(args.slurm))
 
 
@@ -209,7 +189,7 @@ def read_parameters(words: Sequence[str]) -> dict[str, str | bool]:
         name, equals, value = word.partition("=")
         key = name.lstrip("-").replace("-", "_")
         if not _KEY.fullmatch(key) or "\n" in value:
-            raise InputError(f"--slurm {word}: expected KEY=VALUE or KEY, e.g. constraint=a100")
+            raise InputError(f"--slurm {word}: expected KEY=VALUE or KEY, e.g. mem=32G")
         if key in _TAKEN:
             raise InputError(f"--slurm {word}: a flag or this command itself says it to sbatch")
         found[key] = value if equals else True

@@ -185,6 +185,7 @@ def _become(
     try:
         if command[2] == _TRAIN:
             training = importlib.import_module(_TRAIN)
+            sys.modules["__main__"] = training  # which the process of each GPU imports first
             quieten_fairseq()
             training.cli_main()
         else:

@@ -17,7 +17,7 @@ from typing import Any
 
 from ...errors import InputError
 from .. import run_files as files
-from ..commands import command, written
+from ..commands import command
 from ..plan.allowed import Options, command_line
 from ..plan.grid import Cell, Grid
 from ..plan.prepared_data import SPANS, PreparedData
@@ -71,7 +71,7 @@ class Run:
     @property
     def processes(self) -> int:
         """How many processes train it."""
-        return self.machine.nodes * self.machine.processes
+        return self.machine.processes
 
     @property
     def answers_questions(self) -> bool:
@@ -101,21 +101,16 @@ class Run:
             "log-interval": 20,
             "num-workers": 0,
             "cpu": not self.machine.gpus_per_node,
+            "distributed-world-size": self.processes,
         }
         own = share_batches(self.settings["options"], self.processes, self.cell.system)
-        start = [sys.executable, "-m", "fairseq_cli.train"]
-        if self.processes == 1:
-            options["distributed-world-size"] = 1
-        else:
-            start = command("train-distributed", str(self.machine.processes))
-        return [*start, str(self.data.folder), *command_line({**own, **options})]
+        start = [sys.executable, "-m", "fairseq_cli.train", str(self.data.folder)]
+        return [*start, *command_line({**own, **options})]
 
     def shown_command(self) -> str:
         """Return the training command as a person would type it, anywhere."""
         words = self.train_command()
-        text = shlex.join(words[words.index(str(self.data.folder)) :])
-        start = written("train-distributed", str(self.machine.processes))
-        text = f"{'fairseq-train' if self.processes == 1 else start} {text}"
+        text = shlex.join(["fairseq-train", *words[3:]])
         return text.replace(shlex.quote(str(files.USER_DIR)), '"$(python -m fairseq_plugins)"')
 
     def predictor(self) -> list[str]:

@@ -182,7 +182,7 @@ def _work(run: Run, environment: Environment, parent: int) -> None:
 def environment_of(machine: Machine, slot: int) -> Environment:
     """Return the variables of a job's commands: its share of the cores and of the GPUs."""
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
-    cores = machine.cpus_per_task or len(os.sched_getaffinity(0)) // machine.jobs
+    cores = len(os.sched_getaffinity(0)) // machine.jobs
     found: dict[str, str | None] = {"CUDA_VISIBLE_DEVICES": visible}
     if "OMP_NUM_THREADS" not in os.environ:
         found["OMP_NUM_THREADS"] = str(max(1, cores // machine.processes))

@@ -12,7 +12,7 @@ import fcntl
 import json
 import logging
 import platform
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -37,36 +37,21 @@ _PACKAGES = ("fairseq-plugins", "fairseq-fixed", "torch", "numpy", "sacrebleu", 
 logger = logging.getLogger(__name__)
 
 
-def finish(
-    run: Run, environment: Environment, begins: Callable[[Path], None] = lambda log: None
-) -> None:
+def finish(run: Run, environment: Environment) -> None:
     """Bring a run to its end, and leave in its folder what goes wrong.
 
     Args:
         run: to be finished; another process that is at work there is waited for.
         environment: of its commands.
-        begins: is called with the log of every command before it starts.
     """
     (run.folder / files.ERROR).unlink(missing_ok=True)  # of an earlier attempt
-    with reported(run), locked(run.folder) as lock:
-
-        def begin(command: Sequence[str], log: Path) -> None:
-            begins(log)
-            launch(command, log, environment, lock)
-
-        if not run.is_finished():
-            execute(run, begin)
-
-
-@contextmanager
-def reported(run: Run) -> Iterator[None]:
-    """Leave in a run's folder why the body failed; what was said first is the reason."""
     try:
-        yield
+        with locked(run.folder) as lock:
+            if not run.is_finished():
+                execute(run, lambda words, log: launch(words, log, environment, lock))
     except Exception as error:
         known = isinstance(error, (RunError, InputError, OSError))
-        if not (run.folder / files.ERROR).exists():
-            write_text(run.folder / files.ERROR, f"{error if known else repr(error)}\n")
+        write_text(run.folder / files.ERROR, f"{error if known else repr(error)}\n")
         raise
 
 
@@ -105,13 +90,6 @@ def execute(run: Run, launch: Launch) -> None:
     for path in run.folder.glob("checkpoint*.pt"):
         if path.name not in (files.BEST, files.AVERAGE):
             path.unlink()
-
-
-def assist(run: Run, launch: Launch) -> None:
-    """Train along with the run's first node, on another; RunError if the command failed."""
-    done = (run.folder / files.RESULT).is_file()
-    if not done and updates_of(run.folder / files.LAST, mend=False) < run.updates:
-        launch(run.train_command(), run.folder / files.LOG)
 
 
 def _train(run: Run, launch: Launch) -> None:
