@@ -24,7 +24,7 @@ PROGRAM = "fairseq-plugins"
 GROUPS = ("augment", "plot", "prepare", "results")
 HEADINGS = {  # of the overview -> first words of its commands; all others stand under `EXTRAS`
     "data": ("prepare", "augment", "convert-roles", "perturb", "subset", "check"),
-    "train": ("train", "train-distributed", "run", "average"),
+    "train": ("train", "run", "average"),
     "use": ("predict", "answer", "ask", "translate", "export", "serve"),
     "results": ("results", "score", "compare", "robustness"),
     "look": ("plot", "demo"),
@@ -42,6 +42,10 @@ OLD = {  # name of the release before -> today's; such a name is refused, and sa
     "score-answers": "score",
     "train-udpipe": "train-pipeline",
     "score-pipeline": "train-pipeline --score",
+}
+GONE = {  # name of the release before -> what does its work
+    "train-distributed": "fairseq-train uses all GPUs by itself, and on several machines under "
+    "torchrun or Slurm (docs/distributed.md)",
 }
 MACHINERY = frozenset({"__init__", "command", "main", "subcommands"})
 
@@ -77,6 +81,8 @@ def find(typed: Sequence[str]) -> tuple[Words, str]:
     for old in (verb, " ".join(typed[:2])):
         if old in OLD:
             raise InputError(f"{old}: this command is called `{PROGRAM} {OLD[old]}` now")
+    if verb in GONE:
+        raise InputError(f"{verb}: there is no such command any more: {GONE[verb]}")
     choices = [words[1] for words in known if len(words) == 2 and words[0] == verb]
     if choices and len(typed) < 2:
         raise InputError(f"{verb}: of what? choices: {', '.join(choices)}")

@@ -1,4 +1,4 @@
-"""What fairseq leaves open in a process that it starts itself, one for each GPU."""
+"""What fairseq leaves open in one of several processes of a training, one for each GPU."""
 
 import multiprocessing
 import os
@@ -8,6 +8,7 @@ from multiprocessing.process import BaseProcess
 from typing import Any
 
 from ._checkpoint_options import training_of
+from ._checks import Refused
 
 
 def settle(cfg: Any) -> None:
@@ -21,9 +22,20 @@ def settle(cfg: Any) -> None:
 
     Args:
         cfg: options of a task, among those of its run.
+
+    Raises:
+        Refused: torchrun started several processes, each of which would train alone and write the
+            same checkpoints: fairseq asks torchrun only where it sees several GPUs.
     """
     whole = training_of(cfg)
-    if whole is None or whole.distributed_training.distributed_world_size == 1:
+    if whole is None:
+        return
+    if whole.distributed_training.distributed_world_size == 1:
+        if (number := os.environ.get("WORLD_SIZE", "1")) != "1":
+            raise Refused(
+                f"torchrun started {number} processes, and fairseq takes each for the only one: "
+                f"add --distributed-world-size {number}"
+            )
         return
     whole.checkpoint.load_checkpoint_on_all_dp_ranks = True
     parent: Any = multiprocessing.parent_process()

@@ -28,7 +28,7 @@ import torch
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPTS = ROOT / "scripts"
-RANKS = Path(__file__).with_name("ranks.py")
+TWO_GPUS = Path(__file__).with_name("two_gpus.py")
 USER_DIR = ROOT / "fairseq_plugins"
 COMMANDS = {
     "fairseq-train": "fairseq_cli.train",
@@ -191,12 +191,9 @@ def train_arguments(folder: Path | str, save_dir: Path, options: str, *more: Any
     return [folder, "--save-dir", save_dir, *fixed.split(), *options.split(), *more]
 
 
-def train_distributed(arguments: Sequence[Any], workers: int = 2) -> str:
-    """Run fairseq-train in several processes that work together; return the log of all."""
-    from fairseq_plugins.lab.execution.distributed import options_of
-
-    words = [*map(str, arguments)]
-    return run(RANKS, workers, *options_of(words, 0), *words).out
+def train_on_two(arguments: Sequence[Any]) -> str:
+    """Run fairseq-train on two emulated GPUs; return the log of both processes."""
+    return run(TWO_GPUS, *arguments, "--user-dir", USER_DIR).out
 
 
 def generate(folder: Path | str, path: Path | str, options: str = "", **kwargs: Any) -> Outcome:

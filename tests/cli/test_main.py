@@ -74,6 +74,7 @@ def test_a_group_lists_its_own(capsys):
         (["xyzzy"], "'xyzzy': no such subcommand; choices: answer, "),
         (["prepare"], "prepare: of what? choices: questions, text, translation"),
         (["seeds", "runs/cola"], "seeds: this command is called `fairseq-plugins results compare`"),
+        (["train-distributed", "2", "data"], "train-distributed: there is no such command any"),
         (["plot", "gate"], "plot 'gate': no such subcommand; did you mean gates? choices: "),
     ],
 )

@@ -11,17 +11,24 @@ import time
 from pathlib import Path
 
 import pytest
-from cli import shims
-from cli.commands import LONGEST_RUN, SCRIPTS, differences, train_distributed, training_state
+from cli.commands import (
+    LONGEST_RUN,
+    SCRIPTS,
+    USER_DIR,
+    differences,
+    train_on_two,
+    training_state,
+)
+from cli.test_several_gpus import DEVICES, LAST
 from prepared_text import arguments, examples, prepare
 
-LAST = "checkpoint_last.pt"
 RUN = "--batch-size 8 --save-interval-updates 8 --dropout 0.1 --num-attention-heads 2 --max-epoch 2"
 SRUN = """#!/usr/bin/env bash
 # Runs the command once a node, and ends them with it.
 printf '%s\\n' "$*" >>"$SLURM_LOG"
+echo $$ >"$SLURM_LOG.step"
 while [[ "$1" == --* ]]; do shift; done
-for node in $(seq "$SLURM_NNODES"); do "$@" & done
+for node in $(seq 0 $((SLURM_NNODES - 1))); do SLURM_NODEID=$node "$@" & done
 trap 'kill -TERM $(jobs -p)' TERM
 status=0
 for job in $(jobs -p); do wait "$job" || status=$?; done
@@ -30,19 +37,18 @@ exit "$status"
 """
 SCONTROL = """#!/usr/bin/env bash
 if [ "$1 $2" = "show hostnames" ]; then for node in $(seq "$SLURM_NNODES"); do echo localhost; done
-else echo "scontrol $*" >>"$SLURM_LOG"; fi
+else echo "scontrol $*" >>"$SLURM_LOG"; kill -TERM "$(cat "$SLURM_LOG.step")"; fi
 """
 
 
 class Cluster:
-    """Where jobs are submitted as Slurm would run them.
+    """Where jobs are submitted as Slurm would run them, on two nodes with a GPU each.
 
     Args:
         root: folder for its commands and its log.
-        nodes: nodes of a job.
     """
 
-    def __init__(self, root: Path, nodes: int) -> None:
+    def __init__(self, root: Path) -> None:
         root.mkdir(exist_ok=True)
         self.root, self.log = root, root / "log"
         for name, text in (("srun", SRUN), ("scontrol", SCONTROL)):
@@ -50,12 +56,14 @@ class Cluster:
             (root / name).chmod(0o755)
         self.environment = {
             **os.environ,
-            "PATH": f"{root}:{os.environ['PATH']}",
-            "VENV": str(Path(sys.executable).parents[1]),
-            "SLURM_SUBMIT_DIR": str(SCRIPTS.parent),
+            "PATH": f"{root}:{Path(sys.executable).parent}:{os.environ['PATH']}",
+            "PYTHONPATH": str(DEVICES),
+            "EMULATED_GPUS": "1",
+            "SLURM_GPUS_ON_NODE": "1",
             "SLURM_JOB_ID": str(os.getpid()),
-            "SLURM_NNODES": str(nodes),
-            "SLURM_JOB_NODELIST": f"node[1-{nodes}]",
+            "SLURM_NNODES": "2",
+            "SLURM_NTASKS_PER_NODE": "1",
+            "SLURM_JOB_NODELIST": "node[1-2]",
             "SLURM_LOG": str(self.log),
         }
 
@@ -74,47 +82,34 @@ class Cluster:
         return (self.root / name).read_text()
 
 
-def test_job_starts_the_script_on_every_node(tmp_path):
-    """What srun is told, for fairseq-train's arguments and for a command of one's own."""
-    cluster = Cluster(tmp_path, 3)
-    (tmp_path / "srun").write_text('#!/bin/bash\necho "$GPUS $TORCHRUN | $*"\n')
-    for words, given in ((["data", "--lr", "1"], {}), (["--", "bash", "mine.sh"], {"GPUS": "8"})):
-        job = cluster.submit(*words, SLURM_GPUS_ON_NODE="4", SLURM_JOB_ID="12345", **given)
-        assert job.wait(LONGEST_RUN) == 0
-    first, second = cluster.said("stdout").splitlines()
-    meeting = "--nnodes 3 --rdzv_id 12345.0 --rdzv_backend c10d --rdzv_endpoint localhost:29845"
-    options = "--ntasks-per-node=1 --kill-on-bad-exit=1"
-    assert first == f"4 {meeting} | {options} bash scripts/train_distributed.sh 4 data --lr 1"
-    assert second == f"8 {meeting} | {options} bash mine.sh"
-
-
-def test_job_has_the_exit_status_of_training(tmp_path):
-    cluster = Cluster(tmp_path, 1)
-    assert cluster.submit("--", "bash", "-c", "exit 7").wait(LONGEST_RUN) == 7
+def test_job_trains_on_every_node_and_has_the_exit_status_of_training(tmp_path):
+    cluster = Cluster(tmp_path)
+    (tmp_path / "srun").write_text('#!/bin/bash\necho "$*"; exit 7\n')
+    job = cluster.submit("data", "--lr", "1", SLURM_GPUS_ON_NODE="4", SLURM_JOB_ID="12345")
+    assert job.wait(LONGEST_RUN) == 7
+    step = "--ntasks-per-node=1 --kill-on-bad-exit=1 fairseq-train data --lr 1"
+    meeting = "--distributed-world-size 8 --distributed-port 22345"
+    assert cluster.said("stdout") == f"{step} {meeting}\n"
     assert cluster.submit().wait(LONGEST_RUN) == 2
     assert "usage: sbatch" in cluster.said("stderr")
-    assert cluster.submit("data", SLURM_SUBMIT_DIR=str(tmp_path)).wait(LONGEST_RUN) == 1
-    assert "submit from the repository's root" in cluster.said("stderr")
 
 
 @pytest.mark.slow
 def test_two_nodes_requeued_have_the_bits_of_two_processes(tmp_path):
     splits = {"train": examples("classes", 197), "valid": examples("classes", 37, 1)}
     folder = prepare(tmp_path / "toy", "classes", splits)
-    train_distributed(arguments(folder, tmp_path / "straight", *RUN.split()))
+    train_on_two(arguments(folder, tmp_path / "straight", *RUN.split()))
 
-    cluster, save_dir = Cluster(tmp_path / "slurm", 2), tmp_path / "requeued"
-    words = arguments(folder, save_dir, *RUN.split())
-    job = cluster.submit(*words, GPUS="1")
+    cluster, save_dir = Cluster(tmp_path / "slurm"), tmp_path / "requeued"
+    words = [*arguments(folder, save_dir, *RUN.split()), "--user-dir", USER_DIR]
+    job = cluster.submit(*words)
     wait_for(save_dir / "checkpoint_1_8.pt", job)
     job.send_signal(signal.SIGUSR1)
     assert job.wait(LONGEST_RUN) == 0
     assert f"scontrol requeue {os.getpid()}" in cluster.said("log")
-    assert "ended by SIGTERM; the same command goes on from" in cluster.said("stderr")
     assert not (save_dir / "checkpoint2.pt").exists()
 
-    again = {"SLURM_RESTART_COUNT": "1", "VENV": str(shims.environment())}
-    assert cluster.submit(*words, GPUS="1", **again).wait(LONGEST_RUN) == 0
+    assert cluster.submit(*words).wait(LONGEST_RUN) == 0
     assert "as rank 1" in cluster.said("stdout")
     assert "Loaded checkpoint" in cluster.said("stdout")
     states = [training_state(path / LAST) for path in (tmp_path / "straight", save_dir)]

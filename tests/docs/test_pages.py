@@ -32,8 +32,8 @@ OTHERS = {
     *("--json", "--local-dir"),  # curl, hf
     *("--no-deps", "--no-build-isolation", "--no-index", "--wheel"),  # pip, build
     *("--build-arg", "--rm"),  # docker
-    *("--nodes", "--gpus-per-node", "--cpus-per-task", "--array", "--wrap", "--kill-on-bad-exit"),
-    *("--nnodes", "--rdzv_backend", "--rdzv_endpoint", "--max_restarts", "--standalone"),
+    *("--nodes", "--cpus-per-task", "--array", "--wrap", "--kill-on-bad-exit"),
+    *("--nnodes", "--nproc-per-node", "--rdzv-backend", "--rdzv-endpoint", "--no-python"),
     *("--ablation", "--ambiguous-report", "--check-tags", "--test", "--train", "--valid"),
     *("--config-dir", "--config-name", "--sacrebleu", "--user-dir", "--strict"),
     *re.findall(r"--[a-z]+(?=\))", (ROOT / "scripts" / "pack_offline.sh").read_text()),

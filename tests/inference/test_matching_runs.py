@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 import numpy as np
 import pytest
 import torch
-from cli.commands import state_of, train_distributed
+from cli.commands import state_of, train_on_two
 from matching_models import (
     ARCHS,
     THINGS,
@@ -186,7 +186,7 @@ def test_another_vocabulary_is_refused(run, tmp_path) -> None:
 def test_two_processes_are_one(run, folder, tmp_path) -> None:
     how = "--lr 0.01 --max-epoch 1 --batch-size 8".split()
     train(folder, tmp_path / "one", run.name, *how, "--update-freq", "2")
-    log = train_distributed(arguments(folder, tmp_path / "two", run.name, *how))
+    log = train_on_two(arguments(folder, tmp_path / "two", run.name, *how))
     assert "as rank 1" in log
     first, second = (state_of(tmp_path / name / "checkpoint_last.pt") for name in ("one", "two"))
     torch.testing.assert_close(second["model"], first["model"], rtol=1e-3, atol=1e-4)

@@ -1,4 +1,4 @@
-"""What a process of a training that fairseq spawned is given."""
+"""What one of several processes of a training is given."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from fairseq.dataclass.configs import CheckpointConfig
 from omegaconf import OmegaConf
 
 from fairseq_plugins.tasks import _spawned
+from fairseq_plugins.tasks._checks import Refused
 
 
 def settled(processes):
@@ -26,6 +27,13 @@ def settled(processes):
 @pytest.mark.parametrize(("processes", "all_read"), [(1, False), (2, True)])
 def test_every_process_of_several_reads_the_checkpoint(processes, all_read):
     assert settled(processes).load_checkpoint_on_all_dp_ranks == all_read
+
+
+def test_processes_of_torchrun_that_would_train_alone_are_refused(monkeypatch):
+    monkeypatch.setenv("WORLD_SIZE", "2")
+    settled(2)
+    with pytest.raises(Refused, match="torchrun started 2 .*: add --distributed-world-size 2$"):
+        settled(1)
 
 
 def test_spawned_process_forks_its_loaders_and_ends_with_its_parent(monkeypatch):
