@@ -33,6 +33,8 @@ from cli.commands import (
     training_state,
 )
 
+from fairseq_plugins.lab.rows import read_rows
+
 DEVICES = Path(__file__).with_name("two_devices")
 LAST = "checkpoint_last.pt"
 USER_DIRS = ("path", "relative", "installed")
@@ -214,9 +216,9 @@ def test_a_run_of_an_experiment_on_two_gpus_has_the_losses_of_one_process(tmp_pa
     words = ["run", tmp_path / "toy.yaml", "--data", data, "--no-predictions", "--runs"]
     commands.run("run", *words[1:], tmp_path / "one", "--cpu")
     end(start(["python", "-m", "fairseq_plugins", *words, "two", *GPUS], tmp_path, path=(ROOT,)))
-    one, two = (json.loads((tmp_path / n / "rows.jsonl").read_text()) for n in ("one", "two"))
-    assert (one["processes"], two["processes"]) == (1, 2)
-    assert two["last"]["loss"] == pytest.approx(one["last"]["loss"], rel=1e-4)
+    one, two = (read_rows(tmp_path / name / "rows.jsonl")[0].row for name in ("one", "two"))
+    assert (one.processes, two.processes) == (1, 2)
+    assert two.last["loss"] == pytest.approx(one.last["loss"], rel=1e-4)
 
 
 # texts and questions
