@@ -173,7 +173,7 @@ def check_plan(plan: Plan) -> None:
             check_training(run.settings["options"])
         except InputError as error:
             raise InputError(f"{run.cell.system}: {error}") from None
-        share_batches(run.settings["options"], run.processes, run.cell.system)
+        share_batches(run.settings["options"], run.machine.processes, run.cell.system)
     for part in plan.experiment.parts:
         if any(run.part == part.name for run in plan.runs):
             _check_grid(part)

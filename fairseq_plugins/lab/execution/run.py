@@ -69,11 +69,6 @@ class Run:
         return self.settings["options"]["max-update"]
 
     @property
-    def processes(self) -> int:
-        """How many processes train it."""
-        return self.machine.processes
-
-    @property
     def answers_questions(self) -> bool:
         """Whether its task is question answering."""
         return self.data.manifest.target == SPANS
@@ -101,9 +96,9 @@ class Run:
             "log-interval": 20,
             "num-workers": 0,
             "cpu": not self.machine.gpus_per_node,
-            "distributed-world-size": self.processes,
+            "distributed-world-size": self.machine.processes,
         }
-        own = share_batches(self.settings["options"], self.processes, self.cell.system)
+        own = share_batches(self.settings["options"], self.machine.processes, self.cell.system)
         start = [sys.executable, "-m", "fairseq_cli.train", str(self.data.folder)]
         return [*start, *command_line({**own, **options})]
 
@@ -193,7 +188,7 @@ def share_batches(options: Options, processes: int, system: str) -> Options:
 
     Args:
         options: of one process.
-        processes: that share the work, on all machines.
+        processes: that share the work.
         system: whose options they are, for the message.
     """
     several, examples = int(options.get("update-freq", 1)), options.get("batch-size", 0)
@@ -210,5 +205,5 @@ def share_batches(options: Options, processes: int, system: str) -> Options:
     given = {name: options[name] for name in ("update-freq", "batch-size") if name in options}
     raise InputError(
         f"{system}: {processes} processes cannot share {given or 'its batches'} evenly: choose "
-        "a number of processes that divides update-freq or batch-size"
+        "a number of GPUs that divides update-freq or batch-size"
     )

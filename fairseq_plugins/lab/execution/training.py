@@ -134,7 +134,11 @@ def _trained(run: Run) -> Row:
     log, metric = run.folder / files.LOG, run.settings["metric"]
     found, rate = validations(log, run.grid.validation), speed(log)
     chosen = best(found, metric, metric not in LOWER_IS_BETTER)
-    told = {"processes": run.processes, "command": run.shown_command(), "versions": versions()}
+    told = {
+        "processes": run.machine.processes,
+        "command": run.shown_command(),
+        "versions": versions(),
+    }
     earlier = read_json(run.folder / files.RESULT)  # of an earlier release, which trained it
     return planned_row(
         run,
