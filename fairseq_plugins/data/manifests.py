@@ -10,8 +10,8 @@ from ..errors import InputError
 from ..messages import named, quoted
 from ..text_reading import parse_json, read_text
 from .manifest import FILE_NAME, VERSION, M, Manifest
-from .text_manifest import TextManifest
-from .translation_manifest import TranslationManifest
+from .text_manifest import TEXT_FILE, TextManifest
+from .translation_manifest import TRANSLATION_FILE, TranslationManifest
 
 AnyManifest = TextManifest | TranslationManifest
 KINDS: tuple[type[Manifest], ...] = (TranslationManifest, TextManifest)
@@ -42,6 +42,11 @@ def read_manifest(folder: Path, kind: type[M] = Manifest) -> M:
     except (AttributeError, LookupError, TypeError) as error:  # of another form than ours
         raise InputError(f"{path} does not fit this release: {quoted(error)}") from None
     return cast(M, manifest)
+
+
+def is_product(name: str) -> bool:
+    """Tell whether a file may be one of a prepared folder, by its name."""
+    return bool(name == FILE_NAME or TRANSLATION_FILE.fullmatch(name) or TEXT_FILE.fullmatch(name))
 
 
 def _read(path: Path, wanted: tuple[type[Manifest], ...]) -> tuple[dict[str, Any], type[Manifest]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -14,6 +15,7 @@ from ..syntax.layers import (
     CHOICES,
     COLUMN,
     LAYERS,
+    MADE,
     OF_PAIRS,
     WORD_PAIR,
     Layer,
@@ -41,6 +43,13 @@ from .manifest import Manifest, is_count, outside
 WORDPIECES = ("lowercase", "strip_accents", "chinese_characters")
 COUNTS = ("examples", "labelled")
 PARAGRAPH_COUNTS = ("paragraphs", "answerable")
+_WHOLE = (LABELS, MISALIGNED, *sorted({family.vocabulary_file for family in FAMILIES.values()}))
+_LAYERS = rf"{'|'.join(map(re.escape, LAYERS))}|({'|'.join(MADE)})\.\w+(\[\w+\])?"
+TEXT_FILE = re.compile(  # of such a folder, its manifest apart
+    rf"({'|'.join(map(re.escape, _WHOLE))}|dict\..+\.txt"
+    rf"|[^.]+\.((tokens|words|offsets|{_LAYERS})[01]|label|paragraph|answers)\.(bin|idx)"
+    rf"|[^.]+\.({'|'.join(map(re.escape, (EXAMPLES, CONTEXTS, SCORES)))}))"
+)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -20,6 +21,11 @@ from .manifest import Manifest, is_count, outside
 
 SETTINGS = ("tokenizer", "normalizer", "subwords")  # of the segmentation of a side
 MODELS = ("model", "vocabulary")  # its files
+CODES, PIECES = "codes.bpe", "sentencepiece.model"  # a model, by what made it
+TRANSLATION_FILE = re.compile(  # of such a folder, its manifest apart
+    rf"({re.escape(CODES)}|{re.escape(PIECES)}|vocab\.[^.]+|dict\..+\.txt"
+    r"|(train|valid|test)\d*\.[^.]+-[^.]+\..+\.(bin|idx))"
+)
 
 
 @dataclass(frozen=True, kw_only=True)

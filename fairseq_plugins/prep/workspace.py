@@ -7,7 +7,6 @@ the system releases it when the last of them is gone, however they ended.
 import errno
 import logging
 import os
-import re
 import shutil
 import time
 from collections.abc import Iterable, Iterator
@@ -16,12 +15,11 @@ from pathlib import Path
 from typing import IO
 
 from ..data.manifest import FILE_NAME, M, Manifest
-from ..data.manifests import read_manifest
+from ..data.manifests import is_product, read_manifest
 from ..data.products import faults, with_products
 from ..errors import InputError
 from ..files import final_name, open_own, own_folder, refuse_link, try_lock, write_text
 from ..messages import named
-from ..syntax.layers import LAYERS, MADE
 
 logger = logging.getLogger(__name__)
 
@@ -30,15 +28,6 @@ LOCK = ".preparing.lock"
 MARK = "fingerprint.json"
 WORK_FORMAT = 2  # of what unfinished work holds: of another, it begins anew
 PATIENCE = 5.0  # seconds: workers of a killed preparation need a moment to end
-MADE_LAYERS = rf"({'|'.join(MADE)})\.\w+(\[\w+\])?"
-STREAMS = "|".join([*map(re.escape, ("tokens", "words", *LAYERS, "offsets")), MADE_LAYERS])
-PRODUCT = re.compile(
-    r"(manifest\.json|codes\.bpe|sentencepiece\.model|vocab\.[^.]+|dict\..+\.txt"
-    r"|(train|valid|test)\d*\.[^.]+-[^.]+\..+\.(bin|idx)"
-    r"|labels\.txt|misaligned\.jsonl"
-    rf"|[^.]+\.((({STREAMS})[01]|label|paragraph|answers)"
-    r"\.(bin|idx)|score\.txt|(examples|contexts)\.jsonl))"
-)
 
 
 def products(folder: Path) -> list[Path]:
@@ -46,7 +35,7 @@ def products(folder: Path) -> list[Path]:
     if not folder.is_dir():
         return []
     found = (path for path in folder.iterdir() if path.is_symlink() or not path.is_dir())
-    return sorted(path for path in found if PRODUCT.fullmatch(final_name(path.name)))
+    return sorted(path for path in found if is_product(final_name(path.name)))
 
 
 def check_destination(folder: Path, inputs: Iterable[Path]) -> None:
@@ -64,7 +53,7 @@ def check_destination(folder: Path, inputs: Iterable[Path]) -> None:
     if not os.access(existing, os.W_OK | os.X_OK):
         raise PermissionError(errno.EACCES, "--destdir: cannot write", str(existing))
     for path in inputs:
-        if path.resolve().parent == folder.resolve() and PRODUCT.fullmatch(path.name):
+        if path.resolve().parent == folder.resolve() and is_product(path.name):
             raise InputError(
                 f"{path} is an input, but --destdir {folder} would replace it: "
                 "copy it elsewhere or name another --destdir"

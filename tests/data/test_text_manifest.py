@@ -8,11 +8,10 @@ import pytest
 
 from fairseq_plugins.data.folder_names import WINDOWS
 from fairseq_plugins.data.manifest import FILE_NAME, Manifest
-from fairseq_plugins.data.manifests import read_manifest
+from fairseq_plugins.data.manifests import is_product, read_manifest
 from fairseq_plugins.data.text_manifest import TextManifest
 from fairseq_plugins.data.translation_manifest import TranslationManifest
 from fairseq_plugins.errors import InputError
-from fairseq_plugins.prep.workspace import PRODUCT
 
 SPANS = {
     "task": "extractive_qa",
@@ -79,7 +78,7 @@ def test_folder_of_spans_has_its_own_files(tmp_path) -> None:
     }
     assert {*own, "test.contexts.jsonl", "test.examples.jsonl", "misaligned.jsonl"} < names
     assert not {"labels.txt", "test.label.bin"} & names
-    assert all(PRODUCT.fullmatch(name) for name in names)
+    assert all(map(is_product, names))
 
 
 def test_folder_of_an_older_release_has_no_windows(tmp_path) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ...data.dictionaries import build_dictionary, load_dictionary, token_ids
+from ...data.translation_manifest import CODES, PIECES
 from ...errors import InputError
 from ...files import copy, replacing, write_bytes, write_text
 from ...syntax.rows import Rows
@@ -18,9 +19,6 @@ from .translation_chunks import SOURCE, TARGET, annotated_rows
 from .translation_options import TranslationOptions
 
 logger = logging.getLogger(__name__)
-
-CODES = "codes.bpe"
-PIECES = "sentencepiece.model"
 
 
 def obtain_models(
