@@ -134,7 +134,7 @@ def shape_of(args: BertOptions, vocabulary: Vocabulary) -> BertShape:
     )
 
 
-def check_vocabulary(given: Vocabulary, vocabulary: Vocabulary, folder: Path) -> None:
+def check_same_pieces(given: Vocabulary, vocabulary: Vocabulary, folder: Path) -> None:
     """Refuse a data folder whose vocabulary is not the checkpoint's.
 
     Args:

@@ -137,7 +137,7 @@ class BertModel(TextModel, BaseFairseqModel):
     def load_pretrained(self, checkpoint: str, vocabulary: Vocabulary) -> None:
         """Load a pretrained directory into the encoder; features keep their start."""
         folder = resolve_directory(checkpoint)
-        bert_plan.check_vocabulary(vocabulary, read_vocabulary(folder), folder)
+        bert_plan.check_same_pieces(vocabulary, read_vocabulary(folder), folder)
         shape = self.encoder.shape
         if shape.pooler and not huggingface.read_config(folder).pooler:
             logger.warning("%s has no pooler: it starts from random weights", folder)

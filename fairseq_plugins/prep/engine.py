@@ -52,7 +52,7 @@ class ChunkStep:
 class Recipe(Protocol):
     """What differs between kinds of preparation."""
 
-    options: Any  # with ``destdir``, ``workers``, ``overwrite`` and ``share``
+    options: Any  # with ``destdir``, ``workers``, ``overwrite``, ``shard`` and ``merge``
     unit: str  # what the parts of a split are counted in
     unknown: str  # what stands for what a dictionary lacks
     remedy: str  # what may help where it lacks much

@@ -40,7 +40,7 @@ def running(name: str) -> Any:
 
 
 @dataclass(frozen=True)
-class Share:
+class Shard:
     """Which part of a preparation a command does: all of it, one shard, or what shards leave."""
 
     number: int = 0  # of the shard, from 1; 0 where the preparation is not divided
@@ -48,14 +48,15 @@ class Share:
     merge: bool = False  # whether to take in all shards
 
     @classmethod
-    def parse(cls, shard: str, *, merge: bool) -> Share:
+    def asked(cls, options: Any) -> Shard:
         """Read ``--shard i/n`` (or nothing) and ``--merge``; InputError: no such shard, or both."""
+        shard = options.shard
         if not shard:
-            return cls(merge=merge)
+            return cls(merge=options.merge)
         found = re.fullmatch(r"([0-9]{1,6})/([0-9]{1,6})", shard)
         if not found or not 1 <= int(found[1]) <= int(found[2]):
             raise InputError(f"--shard {shard!r}: give i/n with i from 1 to n, for example 2/3")
-        if merge:
+        if options.merge:
             raise InputError(
                 f"--shard {shard} makes one part and --merge puts all together: give one of them"
             )

@@ -22,7 +22,7 @@ from ..errors import InputError
 from ..files import refuse_link, sha256, write_text
 from ..messages import named
 from ..text_reading import read_text
-from .running import Share
+from .running import Shard
 from .workspace import (
     LOCK,
     MARK,
@@ -50,17 +50,17 @@ class WorkLayout:
 
     folder: Path  # for results, such as a subword model
     work: Path  # for chunks and whatever else is not finished
-    share: Share  # which part of the preparation this is
+    shard: Shard  # which part of the preparation this is
     parts: tuple[Path, ...] = ()  # of a merge, the shards' folders of chunks, in order
 
     @property
     def is_part(self) -> bool:
         """Whether there is nothing to do beyond chunks."""
-        return self.share.number > 0
+        return self.shard.number > 0
 
     def owns(self, number: int) -> bool:
         """Whether chunk ``number``, counted over all splits, is of this part."""
-        return not self.is_part or number % self.share.of == self.share.number - 1
+        return not self.is_part or number % self.shard.of == self.shard.number - 1
 
     def place(self, number: int) -> Path:
         """Return the folder of chunk ``number``."""
@@ -69,18 +69,18 @@ class WorkLayout:
 
 def is_settled(options: Any, manifest: Manifest) -> bool:
     """Whether the folder is finished and nothing of its making is left; see `is_finished`."""
-    folder, share = Path(options.destdir), options.share
+    folder, shard = Path(options.destdir), Shard.asked(options)
     if not is_finished(folder, manifest, overwrite=_overwrites(options, manifest)):
         return False
-    left = [WORK, LOCK, *([SHARDS] if share.merge else [])]  # by a kill at the very end
-    return share.number > 0 or not any((folder / name).exists() for name in left)
+    left = [WORK, LOCK, *([SHARDS] if shard.merge else [])]  # by a kill at the very end
+    return shard.number > 0 or not any((folder / name).exists() for name in left)
 
 
 def carry_out(options: Any, manifest: Manifest, make: Callable[[WorkLayout], None]) -> Manifest:
-    """Do a preparation or the part of it that ``options.share`` names; return the manifest.
+    """Do a preparation or the part of it that options name; return the manifest.
 
     Args:
-        options: with ``destdir``, ``overwrite`` and ``share``.
+        options: with ``destdir``, ``overwrite``, ``shard`` and ``merge``.
         manifest: what decides the folder's content, written down before the work.
         make: does the work that is not yet done, in a folder that is ours; the manifest is saved
             last, or only chunks are made where `WorkLayout.is_part`.
@@ -88,21 +88,21 @@ def carry_out(options: Any, manifest: Manifest, make: Callable[[WorkLayout], Non
     Raises:
         InputError: the folder is in use or holds something else; shards that cannot be merged.
     """
-    folder, share = Path(options.destdir), options.share
-    if share.number:
+    folder, shard = Path(options.destdir), Shard.asked(options)
+    if shard.number:
         make_shard(options, manifest, make)
         return manifest
-    if not share.merge and (folder / SHARDS).is_dir():
+    if not shard.merge and (folder / SHARDS).is_dir():
         logger.warning("%s holds shards, which --merge would take in", folder)
     with locked(folder):
         # another process may just have been here
         if is_finished(folder, manifest, overwrite=_overwrites(options, manifest)):
             close_work(folder)
         else:
-            parts = find_parts(folder, manifest) if share.merge else ()
+            parts = find_parts(folder, manifest) if shard.merge else ()
             work = open_work(folder, manifest.fingerprint(), overwrite=options.overwrite)
-            make(WorkLayout(folder, work, share, parts))
-        if share.merge:
+            make(WorkLayout(folder, work, shard, parts))
+        if shard.merge:
             remove_shards(folder, manifest)
     return read_manifest(folder, type(manifest))
 
@@ -110,7 +110,7 @@ def carry_out(options: Any, manifest: Manifest, make: Callable[[WorkLayout], Non
 def _overwrites(options: Any, manifest: Manifest) -> bool:
     """Whether finished results may go; not those of a merge whose shards are gone, or going."""
     folder = Path(options.destdir)
-    if not (options.overwrite and options.share.merge and (folder / FILE_NAME).is_file()):
+    if not (options.overwrite and Shard.asked(options).merge and (folder / FILE_NAME).is_file()):
         return options.overwrite
     going = next((folder / SHARDS).glob(f"*{REMOVED}"), None)
     if _shards(folder) and not going:
@@ -129,8 +129,8 @@ def make_shard(options: Any, manifest: Manifest, make: Callable[[WorkLayout], No
             place, or the prepared folder could not be written in the end.
     """
     check_products(Path(options.destdir), overwrite=options.overwrite)
-    share = options.share
-    folder = Path(options.destdir) / SHARDS / f"{share.number}-of-{share.of}"
+    shard = Shard.asked(options)
+    folder = Path(options.destdir) / SHARDS / f"{shard.number}-of-{shard.of}"
     _refuse_links(folder)
     with locked(folder):
         record = folder / RECORD
@@ -141,17 +141,17 @@ def make_shard(options: Any, manifest: Manifest, make: Callable[[WorkLayout], No
                 "remove it, or give --overwrite"
             )
         if not differing and not damaged:
-            logger.info("shard %s is already made in %s", share, folder)
+            logger.info("shard %s is already made in %s", shard, folder)
             return
         record.unlink(missing_ok=True)
         work = open_work(folder, _mark(manifest), overwrite=True)
-        make(WorkLayout(folder, work, share))
+        make(WorkLayout(folder, work, shard))
         made = sorted(p for p in work.iterdir() if p.name != MARK and ".tmp" not in p.name)
         files = {path.name: sha256(path) for path in made}
-        body = {"format": FORMAT, "format_version": VERSION, "shard": str(share)}
+        body = {"format": FORMAT, "format_version": VERSION, "shard": str(shard)}
         body |= {"decisive": manifest.portable(), "files": files}
         write_text(record, json.dumps(body, indent=1) + "\n")
-    logger.info("shard %s is made in %s; when all are, --merge finishes the folder", share, folder)
+    logger.info("shard %s is made in %s; when all are, --merge finishes the folder", shard, folder)
 
 
 def find_parts(folder: Path, manifest: Manifest) -> tuple[Path, ...]:
@@ -163,7 +163,7 @@ def find_parts(folder: Path, manifest: Manifest) -> tuple[Path, ...]:
     found = _shards(folder)
     for path in found.values():
         _refuse_links(path)
-    counts = sorted({share.of for share in found})
+    counts = sorted({shard.of for shard in found})
     if not counts:
         raise InputError(
             f"{folder / SHARDS} holds no shards: make them with --shard 1/n to --shard n/n, and "
@@ -174,24 +174,24 @@ def find_parts(folder: Path, manifest: Manifest) -> tuple[Path, ...]:
             f"{folder / SHARDS} holds shards of {named(counts, between=' and of ')}: remove those "
             "that are not to be merged"
         )
-    shares = [Share(number, counts[0]) for number in range(1, counts[0] + 1)]
-    if missing := [str(s) for s in shares if s not in found or not (found[s] / RECORD).is_file()]:
+    shards = [Shard(number, counts[0]) for number in range(1, counts[0] + 1)]
+    if missing := [str(s) for s in shards if s not in found or not (found[s] / RECORD).is_file()]:
         raise InputError(
             f"{folder / SHARDS} lacks or has only begun shard {named(missing)}: make it with "
             f"--shard {missing[0]}, or copy its folder there"
         )
-    for share in shares:
-        differing, damaged = _faults(found[share], manifest)
+    for shard in shards:
+        differing, damaged = _faults(found[shard], manifest)
         if differing:
             raise InputError(
-                f"shard {share} in {found[share]} is of another preparation ({some(differing)})"
+                f"shard {shard} in {found[shard]} is of another preparation ({some(differing)})"
             )
         if damaged:
             raise InputError(
-                f"shard {share} in {found[share]}: {damaged} is missing or not whole; copy the "
-                f"folder again, or run --shard {share} again"
+                f"shard {shard} in {found[shard]}: {damaged} is missing or not whole; copy the "
+                f"folder again, or run --shard {shard} again"
             )
-    return tuple(found[share] / WORK for share in shares)
+    return tuple(found[shard] / WORK for shard in shards)
 
 
 def remove_shards(folder: Path, manifest: Manifest) -> None:
@@ -219,13 +219,13 @@ def _refuse_links(shard: Path) -> None:
         refuse_link(path)
 
 
-def _shards(folder: Path) -> dict[Share, Path]:
+def _shards(folder: Path) -> dict[Shard, Path]:
     """Return the shards' folders, finished or not."""
     found = {}
     for path in (folder / SHARDS).glob("*-of-*"):
         numbers = re.fullmatch(r"([0-9]{1,9})-of-([0-9]{1,9})", path.name)
         if numbers and path.is_dir():
-            found[Share(int(numbers[1]), int(numbers[2]))] = path
+            found[Shard(int(numbers[1]), int(numbers[2]))] = path
     return found
 
 
@@ -240,7 +240,7 @@ def _record(folder: Path) -> dict[str, Any]:
     try:
         body = json.loads(read_text(path))
         form = body["format"], body["format_version"]
-        share, files = body["shard"].replace("/", "-of-"), body["files"]
+        shard, files = body["shard"].replace("/", "-of-"), body["files"]
         whole = isinstance(body["decisive"], dict) and all(
             Path(name).name == name and isinstance(digest, str) for name, digest in files.items()
         )
@@ -248,7 +248,7 @@ def _record(folder: Path) -> dict[str, Any]:
         raise InputError(f"{path} is no record of a shard: {error!r}") from None
     if form != (FORMAT, VERSION) or not whole:
         raise InputError(f"{path} is no record of a shard that this release reads: {form}")
-    if share != folder.name:
+    if shard != folder.name:
         raise InputError(f"{path} is the record of shard {body['shard']}, not of {folder.name}")
     return body
 

@@ -68,7 +68,7 @@ def test_every_option_has_a_flag() -> None:
     add_text_flags(parser)
     names = sorted(action.dest for action in parser._actions)
     own = [spec.name for record in (TextOptions, ReadOptions) for spec in fields(record)]
-    assert names == sorted({*own, "help", "m2_annotator"} - {"read"})
+    assert names == sorted({*own, "help", "annotator"} - {"read"})
     assert len(own) == len(set(own))
 
 

@@ -43,9 +43,9 @@ def test_edits_mark_their_words(edits, labels, tmp_path) -> None:
 def test_annotators_are_chosen(tmp_path) -> None:
     edits = [(0, 1, 0), (2, 3, 1)]
     assert labels_of(tmp_path, edits) == "icccc"
-    assert labels_of(tmp_path, edits, annotator=1) == "ccicc"
+    assert labels_of(tmp_path, edits, m2_annotator=1) == "ccicc"
     with pytest.raises(InputError, match=r"x.m2: no edits of annotator 2; those of 0, 1 are there"):
-        labels_of(tmp_path, edits, annotator=2)
+        labels_of(tmp_path, edits, m2_annotator=2)
 
 
 def test_no_operation_marks_nothing(tmp_path) -> None:

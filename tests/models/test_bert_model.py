@@ -147,9 +147,9 @@ def test_folder_of_another_vocabulary_is_refused(checkpoint):
 
 def test_folder_of_another_family_is_refused(tmp_path):
     roberta, electra = (read_vocabulary(FORMS[n](tmp_path / n)) for n in ("roberta", "electra"))
-    bert_plan.check_vocabulary(roberta, roberta, tmp_path)
+    bert_plan.check_same_pieces(roberta, roberta, tmp_path)
     with pytest.raises(InputError, match="one of roberta instead of electra"):
-        bert_plan.check_vocabulary(roberta, electra, tmp_path)
+        bert_plan.check_same_pieces(roberta, electra, tmp_path)
 
 
 def test_pos_needs_a_folder_with_parts_of_speech():

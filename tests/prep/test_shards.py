@@ -20,7 +20,7 @@ from fairseq_plugins.data.manifest import FILE_NAME
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.prep import engine
 from fairseq_plugins.prep.recipes import translation_chunks
-from fairseq_plugins.prep.running import Share
+from fairseq_plugins.prep.running import Shard
 from fairseq_plugins.prep.shards import RECORD, SHARDS, WorkLayout
 from fairseq_plugins.prep.workspace import WORK, locked
 
@@ -303,8 +303,8 @@ def test_shares_are_no_content(kind, tmp_path) -> None:
 def test_every_chunk_is_of_exactly_one_shard_and_found_there(of, number) -> None:
     parts = tuple(Path(str(i)) for i in range(1, of + 1))
     owners = [
-        i for i in range(1, of + 1) if WorkLayout(Path("f"), Path("w"), Share(i, of)).owns(number)
+        i for i in range(1, of + 1) if WorkLayout(Path("f"), Path("w"), Shard(i, of)).owns(number)
     ]
-    merge = WorkLayout(Path("f"), Path("w"), Share(merge=True), parts)
+    merge = WorkLayout(Path("f"), Path("w"), Shard(merge=True), parts)
     assert [merge.place(number)] == [parts[i - 1] for i in owners]
     assert merge.owns(number)

@@ -12,6 +12,7 @@ from ...text_reading import is_cell
 
 SEPARATORS = {"tab": "\t", "blank": None}  # name -> what str.split takes
 COLUMNS = ("text_column", "text2_column", "label_column", "id_column")
+RECORDED = {"annotator": "m2_annotator"}  # what manifests call an option -> its name
 POLICIES = ("error", "skip")
 JSON_SUFFIXES = (".jsonl", ".json")
 TABLES = (*JSON_SUFFIXES, ".csv")  # names of files that are never lines of plain text
@@ -48,7 +49,7 @@ class ReadOptions:
     separator: str = option(
         "own token files: what separates the columns", "tab", choices=tuple(SEPARATORS)
     )
-    annotator: int = option("M2 files: number of the annotator whose edits count", 0, least=0)
+    m2_annotator: int = option("M2 files: number of the annotator whose edits count", 0, least=0)
     ignored_edits: str = option("M2 files: comma-separated types of edits that mark no word", "")
     no_header: bool = option(
         "own TSV or CSV without a line of column names: columns are given by number, from 1", False
@@ -70,6 +71,7 @@ class ReadOptions:
         """
         known = options.get("read")
         known = known if isinstance(known, dict) else {}
+        known = {RECORDED.get(name, name): value for name, value in known.items()}
         names = cls.__dataclass_fields__.keys() & known.keys()
         given: dict[str, Any] = {
             name: tuple(v) if isinstance(v := known[name], list) else v for name in names

@@ -227,7 +227,7 @@ def read_m2(
             in the file; with file and line.
     """
     seen: Counter[int] = Counter()
-    wanted, ignored = file.options.annotator, {NO_EDIT, *file.options.ignored_edits.split(",")}
+    wanted, ignored = file.options.m2_annotator, {NO_EDIT, *file.options.ignored_edits.split(",")}
 
     def make(row: tuple[int, list[Line]]) -> Example:
         number, (sentence, *edits) = row

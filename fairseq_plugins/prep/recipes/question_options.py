@@ -14,7 +14,7 @@ from ...syntax.layers import OF_PAIRS, given_names
 from ...text.annotators import needs_annotator
 from ...text.source_encoder import MISALIGNMENTS
 from ...text.squad_alignment import Limits
-from ..running import Share, recorded, running
+from ..running import Shard, recorded, running
 from .layer_options import layer_option, unrecorded
 from .text_options import ANNOTATIONS, PRETRAINED, annotation_names
 
@@ -96,7 +96,7 @@ class QuestionOptions:
 
     def __post_init__(self) -> None:
         """Check everything that can be checked without opening a file."""
-        self.share = Share.parse(self.shard, merge=self.merge)
+        Shard.asked(self)
         self.annotation_names = annotation_names(self)
         if compared := [name for name in OF_PAIRS if name in self.annotation_names]:
             raise InputError(

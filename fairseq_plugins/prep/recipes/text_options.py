@@ -8,7 +8,7 @@ from typing import Any
 
 from ...corpora.datasets import DATASETS, OWN, Dataset, find_splits
 from ...corpora.own_files import OWN_FILES, check_some, listed, own_files
-from ...corpora.readers.options import ReadOptions
+from ...corpora.readers.options import RECORDED, ReadOptions
 from ...corpora.readers.tables import read_plain
 from ...corpora.readers.tokens import read_tokens
 from ...data.folder_names import CASED, PARSE_TEXT, TOKENIZE, WORD_LABELS
@@ -19,7 +19,7 @@ from ...pretrained.directory import DEFAULT
 from ...syntax.layers import LAYERS, OF_PAIRS, given_names, in_order
 from ...text.annotators import SPACY, needs_annotator
 from ...text_reading import numbered_lines
-from ..running import Share, recorded, running
+from ..running import Shard, recorded, running
 from .layer_options import NOTHING, layer_option, read_layers, unrecorded
 
 ANNOTATIONS = "pos,heads"
@@ -137,7 +137,7 @@ class TextOptions:
 
     def __post_init__(self) -> None:
         """Check everything that can be checked without opening a file."""
-        self.share = Share.parse(self.shard, merge=self.merge)
+        Shard.asked(self)
         check(self)
         self.annotation_names = annotation_names(self)
         self.tokenize = self.tokenize or self._usual_words()
@@ -277,6 +277,8 @@ class TextOptions:
         if self.parse_text == CASED:  # likewise
             del body["parse_text"]
         body["annotations"] = list(self.annotation_names)
+        of_manifest = {name: old for old, name in RECORDED.items()}
+        body["read"] = {of_manifest.get(name, name): v for name, v in body["read"].items()}
         body["read"]["labels"] = list(self.read.labels)
         words = {name: body.pop(name) for name in WORDS}
         if self.words_from:
@@ -312,9 +314,7 @@ def add_text_flags(parser: argparse.ArgumentParser) -> None:
     text = "the same as --spacy-model; a number means --m2-annotator"
     parser.add_argument("--annotator", metavar="ANNOTATOR", default=0, help=text)
     reading = parser.add_argument_group("reading")
-    add_flags(reading, ReadOptions, leave_out=("annotator",))
-    about = next(spec.metadata["help"] for spec in fields(ReadOptions) if spec.name == "annotator")
-    reading.add_argument("--m2-annotator", type=int, default=0, help=f"{about} (default: 0)")
+    add_flags(reading, ReadOptions)
     parser.set_defaults(labels="")  # as it is typed; see `parse_labels`
 
 
@@ -325,9 +325,10 @@ def options_from(flags: Mapping[str, Any]) -> TextOptions:
         InputError, FileNotFoundError: see `TextOptions`, `ReadOptions` and `parse_labels`.
     """
     names, flags = {spec.name for spec in fields(ReadOptions)}, dict(flags)
-    named, number = str(flags.pop("annotator", 0)), flags.pop("m2_annotator", 0)
-    flags["annotator"] = number or (int(named) if named.isdecimal() else 0)
-    if not named.isdecimal():
+    named = str(flags.pop("annotator", 0))
+    if named.isdecimal():
+        flags["m2_annotator"] = flags.get("m2_annotator") or int(named)
+    else:
         if flags.get("spacy_model"):
             raise InputError("--annotator says what --spacy-model says: give one of them")
         flags["spacy_model"] = named

@@ -19,7 +19,7 @@ from ...text.annotators import needs_annotator
 from ...text.raw_text import NORMALIZERS, TOKENIZERS
 from ...text.segment import SUBWORDS
 from ...text.source_encoder import MISALIGNMENTS
-from ..running import Share, recorded, running
+from ..running import Shard, recorded, running
 from .layer_options import apart, layer_option, read_layers, unrecorded
 
 RESERVED = 4  # symbols of every fairseq dictionary: <s> <pad> </s> <unk>
@@ -181,7 +181,7 @@ class TranslationOptions:
 
     def __post_init__(self) -> None:
         """Check everything that can be checked without opening a file."""
-        self.share = Share.parse(self.shard, merge=self.merge)
+        Shard.asked(self)
         if self.layers is not None:
             self._take_layers(self.layers)
         self.feature_names = parse_features(self.features)
