@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # BERT and BERT + POS on classification and matching: Table 2 of Sundararaman et al. (2019), or a dataset.
 #
-#   bash examples/glue/run.sh demo --quick
+#   bash examples/glue/run.sh demo --preset --seeds 1 2
 #   RAW=DIR PRETRAINED=BERT bash examples/glue/run.sh table2 [options of fairseq-plugins run]
 #   RAW=DIR bash examples/glue/run.sh NAME... [the same options]
 #

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Multi30k (task 1) English-German: the experiments of Sundararaman et al. (2019) in small.
 #
-#   RAW=DIR bash examples/multi30k_en_de/run.sh table1|features|feature_dims [options of fairseq-plugins run]
+#   RAW=DIR bash examples/multi30k_en_de/run.sh table1|features [options of fairseq-plugins run]
 #   RAW=DIR bash examples/multi30k_en_de/run.sh linguistic_features|layers|truecase|de_en
 #   RAW=DIR bash examples/multi30k_en_de/run.sh all       # both systems on all pairs: table1 --fractions 1
 #

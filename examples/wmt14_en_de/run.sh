@@ -2,7 +2,7 @@
 # WMT14 English-German: the experiments of Sundararaman et al. (2019).
 #
 #   bash examples/wmt14_en_de/run.sh download
-#   bash examples/wmt14_en_de/run.sh table1|features|feature_dims [options of fairseq-plugins run]
+#   bash examples/wmt14_en_de/run.sh table1|features [options of fairseq-plugins run]
 #   bash examples/wmt14_en_de/run.sh all        # download; both systems on all pairs: table1 --fractions 1
 #
 # RAW      folder of the raw text (default: data-bin/wmt14_raw)

@@ -14,10 +14,10 @@ wrong, from the JSON lines of `predict` or `robustness`.
 
 Answers to questions: those that one of several systems gets right and another gets wrong, from the
 predictions.json that `answer` writes, with the context that the question is about. The wrong
-answers are counted by question word (what, who, ...), and --plot draws the counts.
+answers are counted by question word (what, who, ...).
 
     fairseq-plugins compare plain/predictions.json ensemble/predictions.json \\
-        --gold dev-v2.0.json --plot errors
+        --gold dev-v2.0.json
 
 Models of pairs, of which one has difference attention (DABERT): pairs that one model gets right and
 another gets wrong, or all pairs of one model or without labels, with the words that receive most
@@ -30,7 +30,6 @@ difference attention from the other sentence, in %.
 import argparse
 import os
 from dataclasses import fields
-from typing import Any
 
 from ..evaluation.contrast import ContrastOptions
 from ..inference.options import PairOptions
@@ -38,7 +37,7 @@ from ..option_flags import add_flags, flag_of
 from . import command
 
 READ = ("systems", "gold", "input", "data")
-PLACES = ("html", "plot")
+PLACES = ("html",)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -50,8 +49,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("systems", nargs="+", metavar="[NAME=]SYSTEM", help=files)
     add_flags(parser, ContrastOptions, strict=True)
-    bars = "answers: draw a bar chart of wrong answers by question word: STEM.png and STEM.svg"
-    add("--plot", metavar="STEM", help=bars)
     pair = "models: two raw sentences; may be repeated"
     add("--pair", nargs=2, action="append", metavar="SENTENCE", help=pair)
     add_flags(parser, PairOptions, strict=True)
@@ -66,8 +63,8 @@ def run(args: argparse.Namespace) -> None:
     command.show_log()
     first = options.named[1][0]
     if os.path.isdir(first.split(os.pathsep)[0]) or first.endswith(".pt"):
-        if args.plot or sum(map(bool, (pairs.pair, pairs.input, pairs.split))) != 1:
-            alone = "give one of --pair, --input and --split, and no --plot"
+        if sum(map(bool, (pairs.pair, pairs.input, pairs.split))) != 1:
+            alone = "give one of --pair, --input and --split"
             raise command.UsageError(f"models judge pairs: {alone}")
         from ..inference.difference_study import compare_models
 
@@ -81,14 +78,4 @@ def run(args: argparse.Namespace) -> None:
     from ..evaluation.contrast_kinds import compare_files
     from ..prep.qa_examples import read_asked
 
-    draw = None
-    if args.plot:
-        from ..lab.figures.drawing import check_stem, save
-        from ..lab.figures.errors import plot_errors
-
-        stem = check_stem(args.plot)
-
-        def draw(found: Any) -> None:
-            save(plot_errors(found), stem)
-
-    print(compare_files(options, partial(read_asked, contexts=True), draw), end="")
+    print(compare_files(options, partial(read_asked, contexts=True)), end="")

@@ -68,9 +68,6 @@ def _add_selection(add) -> None:
     add("--reference", default="", metavar="FILE", help="raw references for the --evaluate split")
     add("--size", default="", help=f"model size of all systems: {' | '.join(SIZES)}")
     add("--preset", action="store_true", help="only the first learning rate, epochs and choices")
-    add(
-        "--quick", action="store_true", help="trial: one learning rate, epoch and choice, two seeds"
-    )
     add("--smoke", action="store_true", help="test that every system trains: two updates of each")
     add("--cpu", action="store_true", help="use no GPU")
     none = "do not predict, nor do --evaluate; no significance tests over examples then"

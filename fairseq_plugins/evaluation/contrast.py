@@ -149,7 +149,6 @@ class Contrast:
         is_judged: whether systems are right or wrong, not better or worse.
         is_whole: whether all items are shown, not only those in which systems differ.
         table, note: counts of all items, their head first, and what is said below them.
-        errors: of answers, what the table counts.
     """
 
     noun: str
@@ -158,7 +157,6 @@ class Contrast:
     is_whole: bool = False
     table: Sequence[Sequence[str]] = ()
     note: str = ""
-    errors: Sequence[object] = ()
 
 
 def show(found: Contrast, names: Sequence[str], options: ContrastOptions) -> str:

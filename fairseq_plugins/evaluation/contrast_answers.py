@@ -10,7 +10,6 @@ a question without any of the seven is "other".
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -51,11 +50,8 @@ def answered(questions: Mapping[str, Any], paths: Sequence[str], names: Sequence
                 f"{path}: {len(lacking):,} of {len(questions):,} questions have no prediction, "
                 f"{quoted(lacking[0])} among them"
             )
-    errors = count_errors(questions, list(zip(names, systems)))
-    items = answer_items(questions, systems)
-    return Contrast(
-        "question", items, is_judged=True, table=rows_of(errors), note=NOTE, errors=errors
-    )
+    items, table = answer_items(questions, systems), errors_by_type(questions, names, systems)
+    return Contrast("question", items, is_judged=True, table=table, note=NOTE)
 
 
 def answer_items(questions: Mapping[str, Any], systems: Sequence[Mapping[str, str]]) -> list[Item]:
@@ -92,77 +88,45 @@ def _excerpt(question: Any, said: Sequence[str]) -> Runs:
     return plain(as_line("".join(cropped(question.context, begin, begin + len(found)))))
 
 
-@dataclass(frozen=True)
-class TypeErrors:
-    """What a system gets wrong of one type of question.
-
-    Args:
-        kind: of `QUESTION_WORDS`, `OTHER` or `ALL`.
-        system: its name.
-        questions: how many of this type there are.
-        wrong: how many of them it gets wrong.
-        is_other: whether its share differs from the first system's, tested.
-    """
-
-    kind: str
-    system: str
-    questions: int
-    wrong: int
-    is_other: bool = False
-
-    @property
-    def percent(self) -> float:
-        """Share of wrong answers in %."""
-        return 100 * self.wrong / self.questions
-
-
 def question_type(question: str) -> str:
     """Return the type of a question."""
     found = _WORD.search(question.lower())
     return found[1] if found else OTHER
 
 
-def count_errors(
+def errors_by_type(
     questions: Mapping[str, Any],
-    systems: Sequence[tuple[str, Mapping[str, str]]],
+    names: Sequence[str],
+    systems: Sequence[Mapping[str, str]],
     *,
     samples: int = 1000,
-) -> list[TypeErrors]:
-    """Count the errors of systems, type by type, and compare them with the first system's.
+) -> list[list[str]]:
+    """Count the errors of systems, and compare their shares with that of the first system.
 
     Args:
         questions: id -> question with ``text`` and ``golds``.
-        systems: names, each with its answers by id, empty for none.
+        names: of the systems.
+        systems: answers of each by id, empty for none.
         samples: resamples of the paired bootstrap over a type's questions.
 
     Returns:
-        Of each type that occurs, and of all together, one entry a system.
+        Rows of cells: a head, each type that occurs, and all together.
     """
     kinds: dict[str, list[str]] = {kind: [] for kind in (*QUESTION_WORDS, OTHER)}
     for name, question in questions.items():
         kinds[question_type(question.text)].append(name)
-    found = []
+    rows = [["type", "questions", *names]]
     for kind, ids in {**kinds, ALL: list(questions)}.items():
-        golds = [list(questions[name].golds) for name in ids]
-        counts = []
-        for system, answers in systems if ids else ():
+        golds, counts = [list(questions[name].golds) for name in ids], []
+        rows += [[kind, f"{len(ids):,}"]] * bool(ids)
+        for system, answers in zip(names, systems) if ids else ():
             run = Answers(system, SPANS, ids, golds, [answers[name] for name in ids])
             wrong = sum(not scores_of(*pair)[0] for pair in zip(golds, run.predicted))
             counts.append(example_counts(run, "exact"))
-            is_other = len(counts) > 1 and _differ(counts[0], counts[-1], samples)
-            found.append(TypeErrors(kind, system, len(ids), wrong, is_other))
-    return found
+            star = " *" * (len(counts) > 1 and _differ(counts[0], counts[-1], samples))
+            rows[-1].append(f"{wrong:,} ({100 * wrong / len(ids):.1f} %){star}")
+    return rows
 
 
 def _differ(first: ExampleCounts, other: ExampleCounts, samples: int) -> bool:
     return bootstrap([first], [other], samples=samples, seed=12345).p_value < SIGNIFICANT
-
-
-def rows_of(found: Sequence[TypeErrors]) -> list[list[str]]:
-    """Lay errors out in rows, a head first and a type a row."""
-    rows = [["type", "questions", *dict.fromkeys(one.system for one in found)]]
-    for kind in dict.fromkeys(one.kind for one in found):
-        cells = [one for one in found if one.kind == kind]
-        shown = [f"{one.wrong:,} ({one.percent:.1f} %){' *' * one.is_other}" for one in cells]
-        rows.append([kind, f"{cells[0].questions:,}", *shown])
-    return rows

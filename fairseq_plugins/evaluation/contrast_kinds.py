@@ -60,12 +60,8 @@ OPTIONS: dict[Kind, AbstractSet[str]] = {  # options that say something about th
 }
 
 
-def compare_files(
-    options: ContrastOptions,
-    read_questions: ReadQuestions,
-    draw: Callable[[Any], Any] | None = None,
-) -> str:
-    """Compare, write the page, draw errors by question word, and return what is to be printed.
+def compare_files(options: ContrastOptions, read_questions: ReadQuestions) -> str:
+    """Compare, write the page, and return what is to be printed.
 
     Raises:
         FileNotFoundError: a file is not there.
@@ -75,8 +71,6 @@ def compare_files(
     names, paths = options.named
     kind = kind_of_all(paths)
     check_options(kind, options, paths[0])
-    if draw and kind != ANSWERS:
-        raise InputError(f"--plot is for answers: {paths[0]} holds {_shown(kind)}")
     if isinstance(kind, Target):
         systems: Systems = [(path, read_predictions(path, kind)) for path in paths]
         systems = with_texts(systems, options.src) if options.src else systems
@@ -88,8 +82,6 @@ def compare_files(
         if not options.gold:
             raise InputError(f"{paths[0]} holds answers: --gold names the questions")
         found = answered(read_questions(options.gold), paths, names)
-        if draw:
-            draw(found.errors)
     return show(found, names, options)
 
 

@@ -18,7 +18,7 @@ KINDS = ["glue", "tagging", "sla", "dabert", "bertqa_squad", "composition"]
 def test_examples_say_what_they_need_in_one_line(project, kind):
     status, out, _ = example(project, kind)
     assert (status, f"bash examples/{kind}/run.sh demo" in out) == (0, True)
-    status, _, err = example(project, kind, "nothing", "--quick")
+    status, _, err = example(project, kind, "nothing", "--preset")
     assert (status, err.count("\n")) == (2, 1)
     assert re.search("no nothing.yaml; choices: .*demo", err)
     assert "table" in err or kind in ("tagging", "composition")
@@ -79,7 +79,7 @@ def test_what_was_prepared_needs_no_raw_data_and_sizes_have_folders_of_their_own
         folder = project / "data-bin" / name
         folder.mkdir(parents=True)
         (folder / "manifest.json").write_text(json.dumps(MANIFEST))
-    arguments = ("cola", "--dry-run", "--quick", "--archs", "bert_sla_base")
+    arguments = ("cola", "--dry-run", "--preset", "--archs", "bert_sla_base")
     status, out, err = example(project, "sla", *arguments, SIZE="base")
     assert status == 0, err
     assert len(out.splitlines()) == 2
@@ -111,7 +111,7 @@ def prepared(project: Path, dataset: str, folder: str) -> None:
 
 def test_a_demo_leaves_what_follows_it_alone(project):
     prepared(project, "cola", "cola")
-    status, out, err = example(project, "glue", "demo", "cola", "--dry-run", "--quick")
+    status, out, err = example(project, "glue", "demo", "cola", "--dry-run", "--preset")
     assert status == 0, err
     assert "data-bin/glue_demo is not prepared yet: that is done first, from" in err
     assert out.count("runs/cola/") == len(out.splitlines()) > 0
@@ -123,7 +123,7 @@ def test_folders_are_seen_from_where_one_stands(project, tmp_path, monkeypatch):
     elsewhere.mkdir()
     monkeypatch.chdir(elsewhere)
     prepared(project, "cola", "mine")
-    arguments = ("cola", "--dry-run", "--quick", "--runs", "out", "--name=mine")
+    arguments = ("cola", "--dry-run", "--preset", "--runs", "out", "--name=mine")
     status, out, err = example(project, "glue", *arguments)
     assert status == 0, err
     lines = out.splitlines()

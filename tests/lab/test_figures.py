@@ -20,11 +20,9 @@ from matplotlib.legend import Legend
 from matplotlib.text import Text
 
 from fairseq_plugins.errors import InputError
-from fairseq_plugins.evaluation.contrast_answers import TypeErrors
 from fairseq_plugins.evaluation.shades import colour_range
 from fairseq_plugins.lab.figures.curves import gates_table, plot_curves, plot_gates, plot_learning
 from fairseq_plugins.lab.figures.drawing import BLUE, RED, check_stem, look, save, wrapped
-from fairseq_plugins.lab.figures.errors import plot_errors
 from fairseq_plugins.lab.figures.matrices import AttentionPanel, plot_attention, plot_coattention
 from fairseq_plugins.lab.figures.seeds import plot_seeds, spread
 from fairseq_plugins.lab.results.frame import Shown
@@ -55,11 +53,6 @@ def panels(titles: list[str], words: list[str], **more: Any) -> list[AttentionPa
     return [AttentionPanel(title, weights, words, words, **more) for title in titles]
 
 
-def wrong(systems: list[str], questions: int = 90_000, share: float = 0.7) -> list[TypeErrors]:
-    count = round(share * questions)
-    return [TypeErrors(kind, s, questions, count) for kind in ("what", "all") for s in systems]
-
-
 def curves(places: Any, systems: list[str] = NAMES, seeds: int = 2) -> dict:
     return {
         name: {x: [0.5 + 0.01 * k + 0.001 * seed for seed in range(seeds)] for x in places}
@@ -80,7 +73,6 @@ HARD: dict[str, Callable[[], Figure]] = {
     "gates": lambda: plot_gates(dict.fromkeys([LONG, "wnut17"], curves(range(48)))),
     "learning": lambda: plot_learning(curves(range(1, 40)), "loss"),
     "one update": lambda: plot_learning(curves([7]), "loss"),
-    "errors": lambda: plot_errors(wrong(NAMES)),
     "seeds": lambda: plot_seeds({name: [0.8, 0.81] for name in NAMES}, VALID),
     "close": lambda: plot_seeds({"a": [0.812345, 0.812346, 0.812347]}, VALID),
     "attention": lambda: plot_attention(panels(NAMES, WORDS), notes=[LONG]),
@@ -102,7 +94,7 @@ def test_no_text_covers_another_and_names_are_whole(case) -> None:
         assert not any(legend.get_window_extent().overlaps(ax.bbox) for ax in figure.axes)
     assert figure.get_tightbbox().width < 18  # inches
     shown = said(figure).replace(" ", "")
-    if case in ("curves", "gates", "learning", "errors", "seeds", "attention"):
+    if case in ("curves", "gates", "learning", "seeds", "attention"):
         assert all(name.replace(" ", "") in shown for name in NAMES)
 
 
@@ -212,10 +204,6 @@ def test_dots_that_would_cover_each_other_stand_apart(values) -> None:
     for (one, level), (two, other) in combinations(places, 2):
         assert level != other or abs(one - two) > 0.2
     assert spread([1, 2, 3], 0.2) == [0, 0, 0]
-
-
-def test_bars_stand_on_0_even_where_nothing_is_wrong() -> None:
-    assert plot_errors(wrong(["a"], share=0.0)).axes[0].get_ylim()[0] == 0
 
 
 def test_many_curves_look_different() -> None:

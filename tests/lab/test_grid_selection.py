@@ -95,11 +95,9 @@ def test_systems_and_sizes_that_there_are_not_are_refused():
 
 def test_trials_are_small_and_say_so():
     systems = {**OPEN, "far": {"arch": "c_tiny", "freeze-layers": 2}}
-    short = asked(Grid("toy", systems, seeds=(3, 4, 5)), "--quick")
-    assert (short.epochs, short.seeds, short.trial) == ((1,), (3, 4), "quick")
+    short = asked(Grid("toy", systems, epochs=(2, 3)), "--preset")
+    assert (short.epochs, short.trial) == ((2,), "")
     assert {cell.setting.choice for cell in short.cells()} == {(), (("tree-threshold", 3),)}
-    shares = asked(Grid("toy", OPEN, updates=300, fractions=(0.1, 0.5, 1.0)), "--quick")
-    assert (shares.updates, shares.fractions) == (30, (0.1, 1.0))
     whole = Grid("toy", systems, fractions=(1.0, 0.5), validate_every=7, average=2)
     small = asked(whole, "--smoke")
     assert (small.updates, small.seeds, small.fractions) == (2, (1,), (0.5,))

@@ -1,4 +1,4 @@
-"""Tables of one dataset: by share of the data, by source features, by their width."""
+"""Tables of one dataset: by share of the data, or by source features."""
 
 from __future__ import annotations
 
@@ -162,43 +162,11 @@ def test_features_come_few_first_and_gain_over_none(root):
     assert "loss 3.500" in rows[1][-1].detail  # the best on validation
 
 
-def test_every_width_stands_with_its_gain_and_what_chose_it(root):
-    translated(root, "baseline", 8.0)
-    for width, loss in ((8, 3.9), (20, 3.5), (64, 3.7)):
-        own = {"features": ALL, "choice": {"feature-embed-dim": width}}
-        translated(root, "sum", 8 + width / 10, loss=loss, **own)
-    for widths, loss in (("4,2,2", 3.4), ("12,4,4", 3.6)):
-        own = {"features": ALL, "choice": {"feature-embed-dims": widths}}
-        translated(root, "concat", 9.0, loss=loss, feature_combine="concat", **own)
-    assert cells(table_of(root, "feature_dims")) == [
-        ["width", "combined", "system", "bleu, test"],
-        ["–", "–", "baseline", "8.00 (1 seed · loss 4.000)"],
-        ["8", "concat", "concat", "9.00 (1 seed · +1.00 · loss 3.400)"],
-        ["8", "sum", "sum", "8.80 (1 seed · +0.80 · loss 3.900)"],
-        ["20", "concat", "concat", "9.00 (1 seed · +1.00 · loss 3.600)"],
-        ["20", "sum", "sum", "10.00 (1 seed · +2.00 · loss 3.500)"],
-        ["64", "sum", "sum", "14.40 (1 seed · +6.40 · loss 3.700)"],
-    ]
-
-
-def test_widths_that_are_no_numbers_are_named(root):
-    translated(root, "sum", 9.0, features="pos", choice={"feature-embed-dim": "x"})
-    with pytest.raises(InputError, match=r"rows.jsonl:1: widths of features \['x'\]: no whole"):
-        table_of(root, "feature_dims")
-
-
-def test_without_a_system_that_has_no_features_nothing_is_gained(root):
-    translated(root, "sum", 9.0, features="pos", choice={"feature-embed-dim": 8})
-    ((width, *_, cell),) = table_of(root, "feature_dims").rows
-    assert (width.text, cell.text, cell.detail) == ("8", "9.00", "1 seed · loss 4.000")
-
-
-@pytest.mark.parametrize("name", ["features", "feature_dims"])
-def test_without_runs_on_all_of_the_data_the_shares_are_named(name, root):
+def test_without_runs_on_all_of_the_data_the_shares_are_named(root):
     for share in (0.5, 0.05):
         translated(root, "baseline", 8.0, fraction=share)
     with pytest.raises(InputError, match=r"multi30k: .* 100 % .*; these are on 5 %, 50 %$"):
-        table_of(root, name)
+        table_of(root, "features")
 
 
 def test_all_that_fits_is_laid_out_unasked(tmp_path):

@@ -8,7 +8,7 @@ import pytest
 from lab.filled_tables import fill
 
 from fairseq_plugins.lab.plan.grid import Grid
-from fairseq_plugins.lab.plan.grid_selection import quick, smoke
+from fairseq_plugins.lab.plan.grid_selection import smoke
 from fairseq_plugins.lab.report.making import ReportOptions, write_report
 from fairseq_plugins.lab.results.experiment_tables import lay_out
 
@@ -41,7 +41,6 @@ def test_tables_say_how_text_became_words(tmp_path):
     assert "Words:" not in table
 
 
-def test_quick_marks_what_it_cuts_short():
+def test_smoke_marks_what_it_cuts_short():
     grid = Grid("toy", {"a": {"arch": "a_tiny"}}, epochs=(3,))
-    assert (grid.trial, quick(grid).trial, smoke(grid).trial) == ("", "quick", "smoke")
-    assert quick(Grid("toy", {"a": {"arch": "a_tiny"}}, epochs=(1,))).trial == ""
+    assert (grid.trial, smoke(grid).trial) == ("", "smoke")

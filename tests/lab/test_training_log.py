@@ -15,7 +15,6 @@ from fairseq_plugins.lab.results.training_log import (
     gates,
     parameters,
     speed,
-    training_losses,
     updates_so_far,
     validations,
 )
@@ -49,13 +48,12 @@ def test_validations_are_read_once_each_with_bare_names(tmp_path):
 
 
 @pytest.mark.parametrize("value", [None, [1], 1e999, "x"])
-@pytest.mark.parametrize("read", [validations, training_losses])
-def test_what_is_no_number_in_a_log_is_named(tmp_path, read, value):
+def test_what_is_no_number_in_a_log_is_named(tmp_path, value):
     path = tmp_path / "train.log"
-    record = json.dumps({"num_updates": value, "valid_num_updates": value, "loss": "1"})
-    path.write_text("".join(f"x | {name} | {record}\n" for name in ("train_inner", "valid")))
+    record = json.dumps({"valid_num_updates": value, "loss": "1"})
+    path.write_text(f"x | valid | {record}\n")
     with pytest.raises(InputError, match="is no number"):
-        read(path)
+        validations(path)
 
 
 def test_further_splits_keep_their_names(tmp_path):
@@ -113,11 +111,3 @@ def test_what_a_log_says_of_model_and_machine_is_read(tmp_path):
     assert (parameters(path), device(path), speed(path)) == (22570381, "H100", 6)
     path.write_text(valid(7, mcc=0.5))
     assert parameters(path) == 0
-
-
-def test_training_losses_are_those_of_lines_within_an_epoch(tmp_path):
-    path = tmp_path / "train.log"
-    lines = [line("train_inner", loss=loss, num_updates=n) for n, loss in ((20, 0.75), (10, 1e-3))]
-    lines += [line("train_inner", loss="nan", num_updates=30), valid(20, loss=9)]
-    path.write_text("".join(lines) + 'x | train_inner | {"epoch": 1, "loss": "0.5')
-    assert training_losses(path) == {10: 0.001, 20: 0.75}

@@ -38,22 +38,6 @@ def preset(grid: Grid) -> Grid:
     return replace(small, learning_rates=grid.learning_rates[:1], epochs=grid.epochs[:1])
 
 
-def quick(grid: Grid) -> Grid:
-    """Return the smallest grid that still shows every table: `preset`, one epoch, two seeds.
-
-    Where a number of updates says how long it trains, a tenth of it; of the shares of the training
-    data the smallest and the largest. It is marked where it trains shorter.
-    """
-    shares, first = {min(grid.fractions), max(grid.fractions)}, preset(grid)
-    small = replace(first, seeds=grid.seeds[:2], fractions=tuple(sorted(shares)))
-    if grid.updates:
-        small = replace(small, updates=max(1, grid.updates // 10))
-    else:
-        small = replace(small, epochs=(1,))
-    is_whole = (small.updates, small.epochs) == (first.updates, first.epochs)
-    return small if is_whole else replace(small, trial="quick")
-
-
 def smoke(grid: Grid) -> Grid:
     """Return a grid that shows within a minute whether every system trains: nothing is learnt.
 
@@ -99,7 +83,7 @@ def selected_grid(grid: Grid, args: Namespace) -> Grid:
 
     A system that has an option of ``--options`` itself gets that value as well.
     """
-    for change in (preset, quick, smoke):
+    for change in (preset, smoke):
         grid = change(grid) if getattr(args, change.__name__) else grid
     if args.epochs and args.updates:
         raise InputError("--epochs and --updates both say how long to train: give one of them")

@@ -46,7 +46,7 @@ _TEXT = Kind(TEXT.said, lambda value: TEXT.fits(value) and not PLACE.fits(value)
 NAMES = listed(
     {
         None: "help workers",
-        OUT: "output submission-dir metrics html plot json",
+        OUT: "output submission-dir metrics html json",
         PLACE: "backward checkpoint checkpoints context data ensemble folder folders "
         "forward gold ids input null-odds predictions raw-dir ref sets src sys systems",
         _TEXT: "id pair positive question sentence text",

@@ -30,7 +30,6 @@ def chapter_of(experiment: Experiment) -> Chapter:
         _facts(experiment),
         _parts_table(experiment),
         list(failures_of(experiment)),
-        unfinished_table(experiment),
         command=str(experiment.facts.get("command") or ""),
         commands={_title_of(run): run.row.command for run in runs if run.row.command},
     )
@@ -44,14 +43,9 @@ def _title_of(run: Any) -> str:
 def counts_of(experiment: Experiment) -> dict[str, int]:
     """Return how many runs are how far; those that wait have not begun."""
     ended = {state: int((experiment.runs.status == state).sum()) for state in STATES}
-    begun, left = len(_begun(experiment)), len(experiment.waiting)
+    left = len(experiment.waiting)
+    begun = sum(is_file(folder / LOG) for folder in experiment.waiting)
     return {**ended, "unfinished": begun, "waiting": left - begun}
-
-
-def _begun(experiment: Experiment) -> dict[Path, int]:
-    """Return folder -> updates of the runs that train, or have trained, and have no row."""
-    waiting = experiment.waiting.items()
-    return {folder: updates for folder, updates in waiting if is_file(folder / LOG)}
 
 
 def _facts(experiment: Experiment) -> dict[str, str]:
@@ -99,24 +93,6 @@ def _parts_table(experiment: Experiment) -> ResultTable:
         rows.append([*map(TableCell, texts), *cells, *map(TableCell, last)])
     heads = headings("part", "dataset", *counted, "chosen by", "tried on")
     return ResultTable("Parts", heads, rows)
-
-
-def unfinished_table(experiment: Experiment) -> ResultTable | None:
-    """Return how far runs are that have begun and are not finished; None if there are none."""
-    heads = headings("run", "updates", "done", "log last written")
-    begun = _begun(experiment).items()
-    rows = [list(_how_far(*one, experiment.folder)) for one in begun]
-    return ResultTable("Unfinished runs", heads, rows) if rows else None
-
-
-def _how_far(folder: Path, updates: int, root: Path) -> Iterator[TableCell]:
-    """Yield the cells of an unfinished run."""
-    done = updates_so_far(folder / LOG)
-    yield TableCell(str(folder.relative_to(root)))
-    yield TableCell(f"{done:,}", f"of {updates:,}" if updates else "", done)
-    share = min(1.0, done / updates) if updates else 0.0
-    yield number_cell(100 * share, "{:.0f} %") if updates else TableCell(NONE)
-    yield TableCell("".join(_written(folder / LOG)))
 
 
 def failures_of(experiment: Experiment) -> Iterator[Failure]:

@@ -4,7 +4,7 @@ A system is drawn at the setting that does best on the validation set, once a ru
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
@@ -17,12 +17,10 @@ from ..results.choice import baseline_of, chosen_finished, seed_scores, shown_of
 from ..results.frame import tried
 from ..results.part_tables import share_curves
 from ..results.tables import name_of, scale_of
-from ..results.training_log import training_losses, validations
+from ..results.training_log import validations
 from ..run_files import LOG
 from ..safe_files import is_file
 from .page import Figure
-
-MOST_POINTS = 80  # of a curve: more cannot be seen
 
 Runs = Mapping[str, pd.DataFrame]  # system -> runs at one setting
 
@@ -84,15 +82,12 @@ def _shares(name: str, runs: pd.DataFrame) -> list[Figure]:
 
 
 def _learning(name: str, runs: Runs, remarks: list[str]) -> Iterator[Figure]:
-    """Draw the metric of validation, and the loss of training, against updates."""
+    """Draw the metric of validation against updates."""
     one = next(iter(runs.values())).iloc[0]
     end = f"against updates; {_at_choice(one.fraction)}"
-    if curves := curves_of(runs, partial(validation_points, metric=one.metric), remarks):
+    if curves := curves_of(runs, one.metric, remarks):
         drawn = svg_of(plot_learning(curves, name_of(one.metric)))
         yield Figure(f"{name}: validation", f"{one.metric} on {one.validation} {end}", drawn)
-    if curves := curves_of(runs, loss_points, remarks):
-        drawn = svg_of(plot_learning(curves, "training loss"))
-        yield Figure(f"{name}: training loss", f"Loss on training batches {end}", drawn)
 
 
 def _gates(name: str, runs: Runs) -> Iterator[Figure]:
@@ -109,28 +104,19 @@ def _gates(name: str, runs: Runs) -> Iterator[Figure]:
         yield Figure(f"{name}: gates per layer", caption + _at_choice(one.fraction), drawn)
 
 
-def validation_points(run: Any, metric: str) -> dict[float, float]:
+def _points(run: Any, metric: str) -> dict[float, float]:
     """Return a run's metric, as shown, at every validation."""
     found = validations(run.folder / LOG, run.validation)
     scale = scale_of(metric)
     return {one.updates: scale * one.metrics[metric] for one in found if metric in one.metrics}
 
 
-def loss_points(run: Any) -> dict[float, float]:
-    """Return a run's loss on training batches, averaged over stretches of updates."""
-    losses = pd.Series(training_losses(run.folder / LOG), dtype=float)
-    width = max(1, math.ceil(run.row.updates / MOST_POINTS))
-    return losses.groupby([math.ceil(at / width) * width for at in losses.index]).mean().to_dict()
-
-
-def curves_of(
-    runs: Runs, points: Callable[[Any], Mapping[float, float]], remarks: list[str]
-) -> Curves:
+def curves_of(runs: Runs, metric: str, remarks: list[str]) -> Curves:
     """Put the finite points of all seeds together; a log that cannot be read is told of."""
     curves: dict[str, dict[float, list[float]]] = {}
     for system, run in ((name, run) for name in runs for run in runs[name].itertuples()):
         log = run.folder / LOG
-        make, what = partial(points, run), f"{log}: passed over, it is no training log: "
+        make, what = partial(_points, run, metric), f"{log}: passed over, it is no training log: "
         for place, value in (tried(make, remarks, {}, what) if is_file(log) else {}).items():
             if math.isfinite(value):
                 curves.setdefault(system, {}).setdefault(place, []).append(value)

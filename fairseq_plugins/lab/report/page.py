@@ -62,7 +62,6 @@ class Chapter:
     facts: Mapping[str, str]
     parts: ResultTable
     failures: Sequence[Failure] = ()
-    unfinished: ResultTable | None = None  # how far runs are; None if none has begun
     command: str = ""  # of the experiment
     commands: Mapping[str, str] = field(default_factory=dict)  # title of a run -> its own
     answers: Sequence[str] = ()  # what comparisons tell, a sentence each

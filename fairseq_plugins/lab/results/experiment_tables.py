@@ -4,6 +4,7 @@ Those of papers lay systems of several datasets out, and the others are of one d
 `settings` has every setting of every system.
 """
 
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -14,14 +15,24 @@ import pandas as pd
 from ..plan.prepare import TRANSLATION
 from .compare import EITHER, EXAMPLES, Significance
 from .frame import find_experiments, finished_parts, tried
-from .layouts import SETTINGS, SHARE, check_names, layouts, part_layouts
+from .layouts import SETTINGS, SHARE, check_names, layouts, part_layouts, table_names
 from .paper_tables import paper_tables
 from .part_tables import part_table
 from .remarks import remarked
 from .setting_tables import every_setting
 from .tables import ResultTable, format_table
 
+logger = logging.getLogger(__name__)
+
 LEFT_OUT = ": a table is left out: "
+
+
+def known(name: str) -> bool:
+    """Return whether there is a table of a name; say so where there is none (any longer)."""
+    if name in table_names():
+        return True
+    logger.warning("no table is called %r", name)
+    return False
 
 
 def lay_out(
@@ -48,8 +59,7 @@ def lay_out(
     check_names(names)
     experiments = find_experiments(folders)
     own = [one for one in experiments if one.folder in folders and one.facts]
-    names = names or list(dict.fromkeys(name for one in own for name in one.tables))
-    check_names(names)
+    names = names or list(dict.fromkeys(name for one in own for name in one.tables if known(name)))
     paper = paper and not all(one.is_invented for one in experiments)
     tables = tables_of(finished_parts(experiments), names, test or Significance(), paper=paper)
     if SETTINGS in names or not (tables or names):

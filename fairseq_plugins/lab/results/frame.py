@@ -157,15 +157,13 @@ class Experiment:
         return {name if name != "." else self.name: runs for name, runs in parts}
 
     @property
-    def waiting(self) -> dict[Path, int]:
-        """Folder -> updates of the runs of its plan that have no row, in the plan's order."""
+    def waiting(self) -> list[Path]:
+        """The folders of the runs of its plan that have no row, in the plan's order."""
         planned, known, found = self.facts.get("runs"), {*self.runs.folder}, {}
         for one in planned if isinstance(planned, list) else []:
             if isinstance(one, dict) and isinstance(one.get("folder"), str):
-                folder, updates = self.folder / one["folder"], one.get("updates")
-                if folder not in known and is_below(self.folder, folder):
-                    found[folder] = updates if isinstance(updates, int) else 0
-        return found
+                found[self.folder / one["folder"]] = None
+        return [one for one in found if one not in known and is_below(self.folder, one)]
 
 
 def read_experiments(place: str | Path) -> tuple[list[Experiment], list[str]]:

@@ -145,8 +145,7 @@ class PartLayout(Entries):
 
     Args:
         title: what its rows differ in.
-        rows: the share of the training data, with a column a system; or, of translation, the
-            features, or their width.
+        rows: the share of the training data, with a column a system; or features of translation.
         order: its place among the tables.
         source, data: of the printed figures, and how folders of runs on the same data begin.
         split, metric: of the printed figures.
@@ -154,7 +153,7 @@ class PartLayout(Entries):
     """
 
     title: str
-    rows: Literal["share", "features", "width"]
+    rows: Literal["share", "features"]
     order: int = _LAST
     source: str = ""
     data: str = ""

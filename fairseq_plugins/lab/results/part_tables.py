@@ -1,4 +1,4 @@
-"""Tables of one dataset: by share of the training data, by source features, by their width.
+"""Tables of one dataset: by share of the training data, or by source features.
 
 In each row stands the setting that is best on the validation set, with what it gains over the
 baseline on its share of the data, and whether that is more than chance.
@@ -12,7 +12,6 @@ from typing import Any
 import pandas as pd
 
 from ...errors import InputError
-from ...messages import quoted
 from ..plan.prepare import TRANSLATION
 from .choice import NO_FEATURES, baseline_of, chosen_at, scale_of, shown_of
 from .compare import Significance
@@ -30,11 +29,9 @@ from .tables import (
     share_cell,
 )
 
-_SUM, _WIDTH = "sum", 20  # how features are combined, and how wide, unless an option says otherwise
 _LEADS = {  # rows of a layout -> heads of their first columns
     SHARE: headings("share", "examples"),
     "features": headings("features", "system", "parameters"),
-    "width": headings("width", "combined", "system"),
 }
 
 
@@ -128,17 +125,7 @@ def _place(run: Any, layout: PartLayout) -> tuple[Any, str]:
         return run.fraction, run.system
     listed = str(run.options.get("features", NO_FEATURES)).split(",")
     names = tuple(name for name in listed if name != NO_FEATURES)
-    if layout.rows == "features":
-        return (len(names), names or (NO_FEATURES,), run.system), ""
-    if not names:
-        return (0, NONE, run.system), ""
-    width = run.options.get("feature-embed-dim", _WIDTH)
-    found = str(run.options.get("feature-embed-dims") or width).split(",")
-    widths = [one.strip() for one in found]
-    way = str(run.options.get("feature-combine", _SUM))
-    if not all(one.isdecimal() for one in widths):
-        raise InputError(f"{run.place}: widths of features {quoted(widths)}: no whole numbers")
-    return (sum(map(int, widths)), way, run.system), ""
+    return (len(names), names or (NO_FEATURES,), run.system), ""
 
 
 def _leads(layout: PartLayout, row: Any, runs: pd.DataFrame) -> Sequence[TableCell]:
@@ -147,6 +134,4 @@ def _leads(layout: PartLayout, row: Any, runs: pd.DataFrame) -> Sequence[TableCe
         sizes = [size for size in runs.examples if size]
         count = number_cell(round(fmean(sizes)), "{:,}") if sizes else TableCell(NONE)
         return share_cell(row), count
-    if layout.rows == "features":
-        return TableCell(", ".join(row[1])), TableCell(row[2]), millions(runs.parameters.iloc[0])
-    return TableCell(str(row[0] or NONE), value=row[0]), TableCell(row[1]), TableCell(row[2])
+    return TableCell(", ".join(row[1])), TableCell(row[2]), millions(runs.parameters.iloc[0])

@@ -103,18 +103,6 @@ def _said(pattern: re.Pattern[str], path: Path) -> list[str]:
     return pattern.findall(read_text(path, errors="replace")) if is_file(path) else []
 
 
-def training_losses(path: Path) -> dict[int, float]:
-    """Return updates -> loss on the training batches since the line before, by updates.
-
-    Raises:
-        FileNotFoundError: there is no log.
-    """
-    inner = [record for name, record in _records(path) if name == "train_inner"]
-    inner = [record for record in inner if {"loss", "num_updates"} <= record.keys()]
-    found = {_number(int, one["num_updates"]): _number(float, one["loss"]) for one in inner}
-    return {updates: loss for updates, loss in sorted(found.items()) if math.isfinite(loss)}
-
-
 def updates_so_far(path: Path) -> int:
     """Return the number of updates that the end of a growing log tells of; 0 at its beginning."""
     numbers = _UPDATES.findall(read_tail(path, _TAIL))
