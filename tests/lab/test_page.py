@@ -207,7 +207,7 @@ def test_several_experiments_stand_on_one_page(tmp_path):
     assert page == tmp_path / "page.html"
     assert "18 of 24 runs finished" in html
     assert [len(chapter.figures) for chapter in chapters] == [8, 8]
-    assert html.count('<h3 id="c2-') == 7
+    assert html.count('<h3 id="c2-') == 6
     assert "gates: ?" in html
     assert "one/after/gates/%FF.txt" in html
 
