@@ -41,8 +41,8 @@ def inputs(kind):
 
 def values(prediction):
     """All numbers of a prediction."""
-    if prediction.target == "score":
-        return [prediction.score]
+    if isinstance(prediction.answer, float):
+        return [prediction.answer]
     rows = prediction.probabilities
     return [p for row in ([rows] if isinstance(rows, dict) else rows) for p in row.values()]
 

@@ -57,7 +57,7 @@ def test_missing_input_is_named_first(tmp_path):
         ("classes", {"split": "test", "metrics": "m"}, "has no labels: metrics need gold labels"),
         ("classes", {"split": "valid", "submission_dir": "s"}, "'valid' of 'toy' is no submission"),
         ("classes", {"split": "valid", "format": "glue"}, "'glue' is for splits of GLUE"),
-        ("classes", {"split": "valid", "format": "conll"}, "'conll' is for labels of words"),
+        ("classes", {"split": "valid", "format": "conll"}, "'conll' is not for classes"),
         ("entities", {"split": "test", "submission_dir": "s"}, "choices: none of this dataset"),
         ("entities", {"input": "in", "metrics": "m"}, "in has no labels: metrics need gold"),
         ("entities", {"input": "-", "metrics": "m"}, "give a file or a split, not '-'"),

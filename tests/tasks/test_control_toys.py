@@ -77,7 +77,7 @@ def shares(toy, save, *options) -> dict[str, float]:
     found = list(load(run / "checkpoint_last.pt", cpu=True).predict_split("valid"))
     hits = {TREES: [], TAGS: []}
     for example, prediction in zip(examples, found, strict=True):
-        for word, gold, label in zip(example.words, example.word_labels, prediction.label):
+        for word, gold, label in zip(example.words, example.word_labels, prediction.labels):
             hits[TREES if word == "cat" else TAGS].append(gold == label)
     return {what: float(np.mean(rows)) for what, rows in hits.items()}
 
