@@ -31,8 +31,10 @@ TEMPORARY = re.compile(r"\.?(?P<name>.+)\.tmp\d+")
 
 
 def temporary_beside(path: str | Path) -> Path:
-    """Return a path beside ``path`` that nobody else writes to; nothing is made."""
+    """Return a path beside ``path`` that nobody else writes to; InputError: it names no file."""
     path = Path(path)
+    if not path.name:
+        raise InputError(f"{path}: is a folder; name a file")
     return path.with_name(f".{path.name}.tmp{secrets.randbelow(10**15)}")
 
 

@@ -62,6 +62,8 @@ def test_temporary_names_are_known_and_never_the_same(tmp_path):
     assert {files.final_name(name) for name in names} == {"a.bin"}
     assert files.final_name("a.bin.tmp77") == "a.bin"  # of releases before
     assert files.final_name("a.bin") == "a.bin"
+    with pytest.raises(InputError, match=r"\.: is a folder; name a file"):
+        files.temporary_beside(".")
 
 
 def make_symbolic(path, target):

@@ -100,6 +100,8 @@ class AugmentOptions:
     def __post_init__(self) -> None:
         """Check what can be checked without reading a file."""
         check(self)
+        if not Path(self.output).name:
+            raise InputError(f"--output {self.output!r}: name a file for the output")
         if not (self.max_ratio == 0 or self.max_ratio >= 1):
             raise InputError(f"--max-ratio {self.max_ratio}: 0 (off) or at least 1")
         if not self.suffix or self.suffix != "".join(self.suffix.split()):

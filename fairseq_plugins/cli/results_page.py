@@ -42,6 +42,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> None:
     """Write the page, and say where it is."""
     command.check_least(args, samples=1, seed=0)
+    if args.output and not Path(args.output).name:
+        raise command.UsageError(f"--output {args.output}: is a folder; name a file")
     if args.folder.is_file():
         for name, usual in _OF_EXPERIMENTS.items():
             if getattr(args, name) != usual:

@@ -277,7 +277,7 @@ def short_names(paths: Sequence[str | Path]) -> tuple[str, ...]:
 
     Two logs of one name (``baseline/generate.log``, ``syntax/generate.log``) go by their folders.
     """
-    parts = [Path(path).with_suffix("").parts for path in paths]
+    parts = [(Path(path).parent / Path(path).stem).parts or (str(path),) for path in paths]
     for i in range(1, max(map(len, parts)) + 1):
         names = tuple(part[-i] if len(part) >= i else part[0] for part in parts)
         if len(set(names)) == len(names):

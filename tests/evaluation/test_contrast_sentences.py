@@ -171,3 +171,4 @@ def test_short_names_take_the_part_that_tells_systems_apart() -> None:
     assert short_names(["a/first.log", "a/second.txt"]) == ("first", "second")
     assert short_names(["runs/base/generate.log", "runs/ours/generate.log"]) == ("base", "ours")
     assert short_names(["x.log", "x.log"]) == ("x.log", "x.log")
+    assert short_names([".", "runs/a.pt"]) == (".", "a")

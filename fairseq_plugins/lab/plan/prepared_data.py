@@ -115,7 +115,7 @@ def read_folders(folder: Path, grid: Grid) -> dict[str, PreparedData]:
     """
     found = {}
     for name in dict.fromkeys(map(grid.data_of, grid.systems)):
-        own = Path(name) if "/" in name else folder.with_name(f"{folder.name}_{name}")
+        own = Path(name) if "/" in name else Path(f"{folder}_{name}")
         found[name] = read_prepared(own if name else folder, grid)
     first, *others = found.values()
     for other in others:
@@ -162,7 +162,7 @@ def preparation(
     valid = next((raw / name for name in _DEVELOPMENT if (raw / name).is_file()), None)
     for train in sorted(raw.glob("train_*.json")) if dataset == SQUAD and valid else ():
         if (share := train.stem.removeprefix("train_")).isdigit():
-            folder = part.folder.with_name(f"{part.folder.name}_{share}")
+            folder = Path(f"{part.folder}_{share}")
             files[folder] = {"train-file": train, "valid-file": valid}
     return [
         [*command(*preparing(dataset, {"destdir": folder, **options}, raw, own)), *more]
