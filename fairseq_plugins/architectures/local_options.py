@@ -106,7 +106,7 @@ def read_layers(text: str | None, layers: int, flag: str) -> tuple[int, ...]:
     if text is None or text.strip() == ALL_LAYERS:
         return tuple(range(layers))
     parts = [part.strip() for part in text.split(",")]
-    if not all(part.isdecimal() for part in parts):
+    if not all(part.isdecimal() and len(part) < 10 for part in parts):
         raise InputError(f"{flag} {text!r}: say {ALL_LAYERS!r}, or numbers from 0 such as 0,2,5")
     numbers = sorted(int(part) for part in parts)
     if numbers[-1] >= layers:

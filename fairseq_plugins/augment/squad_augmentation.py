@@ -173,8 +173,13 @@ def _read(stream: IO[bytes], path: Path, fingerprint: str) -> dict[str, str]:
         stream.flush()
         return found
     stream.truncate(sum(len(line) + 1 for line in lines))
-    for line in lines[1:]:
-        found |= json.loads(line)
+    for number, line in enumerate(lines[1:], 2):
+        try:
+            found |= json.loads(line)
+        except (ValueError, TypeError, RecursionError):
+            raise InputError(
+                f"{path}:{number}: no chunk of translations; remove the file"
+            ) from None
     if found:
         logger.info("going on: %d questions are translated", len(found))
     return found

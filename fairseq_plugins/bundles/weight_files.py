@@ -103,7 +103,7 @@ def _check_numbers(stream: IO[bytes], size: int, name: str) -> None:
         found = np.frombuffer(block[: len(block) // 4 * 4], "<f4")
         if not np.isfinite(found).all():
             raise InputError(f"its {quoted(name)} holds a value that is no finite number")
-        if name.endswith("_scale") and np.abs(found).min() < SMALLEST:
+        if name.endswith("_scale") and (np.abs(found) < SMALLEST).any():
             raise InputError(f"its {quoted(name)} holds a value that nothing can be divided by")
         size -= len(block)
 

@@ -28,6 +28,7 @@ Row = tuple[int, list[str]]  # line number, ten fields
 SENTENCE_ID = "# sent_id ="
 BLANKS = " \t"  # all that a line between sentences may hold: other white space is a token
 FIRST_ROW = re.compile(r"(1|1-[0-9]+|0\.1)(\t[^\t]*){9}")  # of a sentence
+NUMBER = re.compile(r"\d{1,9}")  # of a word; more digits than a computer reads are none
 NO_WORD = re.compile(r"#|[0-9]+[-.][0-9]+\t")  # a comment, a multiword token, an empty node
 
 
@@ -144,7 +145,7 @@ def heads_of(words: Sequence[Row], path: Path) -> list[int]:
         InputError: they form no tree; with file and line.
     """
     for number, fields in words:
-        if not fields[6].isdecimal():
+        if not NUMBER.fullmatch(fields[6]):
             raise InputError(
                 f"{path}:{number}: head {quoted(fields[6])} is no number, but the words' heads "
                 "are wanted (of the layers only heads, arc and dep need them)"
@@ -171,7 +172,7 @@ def treebank_words(block: Sequence[Line], path: Path) -> list[Word]:
         upos = _label(LAYERS["pos"], fields, path, line)
         pairs = (pair.partition("=") for pair in feats.split("|"))
         known = {name: value for name, _, value in pairs}
-        number = int(head) if head.isdecimal() else None
+        number = int(head) if NUMBER.fullmatch(head) else None
         found.append(Word(form, lemma, upos, known, number, relation.partition(":")[0], line))
     return found
 
@@ -223,6 +224,6 @@ def _ids(text: str, place: str) -> tuple[int | None, int | None]:
     whole, dot, part = text.partition(".")
     if dot and whole.isdecimal() and part.isdecimal():
         return None, None
-    if not first.isdecimal() or (dash and not last.isdecimal()):
+    if not NUMBER.fullmatch(first) or (dash and not NUMBER.fullmatch(last)):
         raise InputError(f"{place}: {quoted(text)} is no CoNLL-U id")
     return int(first), int(last) if dash else None

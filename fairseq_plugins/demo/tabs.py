@@ -137,7 +137,7 @@ def read_presets(path: Path = PRESETS) -> dict[str, list[list[str]]]:
     """
     try:
         found = yaml.safe_load(read_text(path))
-    except (yaml.YAMLError, RecursionError) as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise InputError(f"{path} is no YAML: {' '.join(str(error).split())}") from None
     sizes = {tab.name: len(tab.texts) for tab in TABS}
     if not isinstance(found, dict) or not found.keys() <= sizes.keys():

@@ -24,8 +24,8 @@ from ..text_reading import read_lines
 from .translation import Corpus, TextForm, check_equal_counts, prepare
 
 _UNKNOWN = "<<unk>>"  # how fairseq prints a reference word outside the dictionary
-_RECORD = re.compile(r"([STHDPA])-(\d+)\t(.*)", re.DOTALL)
-_TOTAL = re.compile(r"\bTranslated ([\d,]+) sentences\b")
+_RECORD = re.compile(r"([STHDPA])-(\d{1,18})\t(.*)", re.DOTALL)
+_TOTAL = re.compile(r"\bTranslated (\d[\d,]{0,20}) sentences\b")
 _NAME = re.compile(r" *([STHDPA]-\d+)")
 
 Entry = dict[str, list[tuple[int, str]]]  # of one sentence: kind -> line numbers and payloads

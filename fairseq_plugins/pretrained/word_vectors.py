@@ -84,7 +84,7 @@ def _no_vector(line: bytes, place: str, wanted: str) -> InputError:
 
 def _check_header(header: list[bytes], path: Path, width: int, called: str) -> None:
     """Refuse a first line of two that are no numbers, or of another width."""
-    count, wide = (int(part) if part.isdigit() else 0 for part in header)
+    count, wide = (int(part) if part.isdigit() and len(part) < 19 else 0 for part in header)
     if not count or not wide:
         raise InputError(f"{path}:1: expected a word and {width} numbers, or how many words and "
                          f"how wide, found {quoted(b' '.join(header))}")  # fmt: skip

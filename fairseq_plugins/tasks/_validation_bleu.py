@@ -37,7 +37,7 @@ def limited(arguments: Optional[str]) -> str:
     """
     try:
         given = json.loads(arguments or "{}")
-    except ValueError:
+    except (ValueError, RecursionError):
         given = None
     if not isinstance(given, dict):
         raise InputError(

@@ -13,6 +13,7 @@ from typing import Any
 
 from ..errors import InputError
 from ..messages import named
+from ..text_reading import read_lines
 
 PARTS = {"noun": "n", "verb": "v", "adj": "a", "adv": "r"}  # name in the files -> NLTK's letter
 OF_UPOS = {"NOUN": "n", "VERB": "v", "ADJ": "a", "ADV": "r"}
@@ -134,12 +135,12 @@ class WordNet:
     @lru_cache(maxsize=4)  # noqa: B019
     def _common(self, part: str) -> frozenset[str]:
         """Read which words occur in the texts that WordNet counts: with a tagged sense."""
-        with (self.folder / f"index.{_name(part)}").open(encoding="utf-8") as rows:
-            return frozenset(
-                cells[0]
-                for cells in map(str.split, (row for row in rows if not row.startswith(" ")))
-                if int(cells[5 + int(cells[3])]) > 0
-            )
+        path = self.folder / f"index.{_name(part)}"
+        rows = map(str.split, (row for row in read_lines(path) if not row.startswith(" ")))
+        try:
+            return frozenset(cells[0] for cells in rows if int(cells[5 + int(cells[3])]) > 0)
+        except (ValueError, IndexError) as error:
+            raise InputError(f"{path} is no index of WordNet: {error}") from None
 
     @lru_cache(maxsize=100_000)  # noqa: B019
     def _sense(self, lemma: str, part: str, number: int) -> Any:
@@ -154,8 +155,8 @@ class WordNet:
     @lru_cache(maxsize=4)  # noqa: B019
     def _exceptions(self, part: str) -> tuple[dict[str, list[str]], dict[str, tuple[str, ...]]]:
         """Read the irregular forms of a part of speech: form -> base forms, and back."""
-        with (self.folder / f"{_name(part)}.exc").open(encoding="utf-8") as rows:
-            bases = {form: rest for form, *rest in filter(None, map(str.split, rows))}
+        rows = map(str.split, read_lines(self.folder / f"{_name(part)}.exc"))
+        bases = {form: rest for form, *rest in filter(None, rows)}
         forms: dict[str, tuple[str, ...]] = {}
         for form, rest in bases.items():
             for base in rest:

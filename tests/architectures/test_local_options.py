@@ -51,6 +51,7 @@ def test_layers_are_read():
         ("3", "there is no layer 3; the 3 layers are numbered from 0 to 2"),
         ("0,1,0", "names a layer twice"),
         ("-1", "numbers from 0"),
+        ("9" * 5000, "numbers from 0"),
         ("first", "say 'all', or numbers from 0 such as 0,2,5"),
         ("", "numbers from 0"),
     ],

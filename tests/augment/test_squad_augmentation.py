@@ -278,6 +278,13 @@ def test_work_of_other_options_is_not_taken(options, caplog) -> None:
         assert "beginning anew" in caplog.text
 
 
+def test_damaged_work_is_refused(options) -> None:
+    kill_after(options, 1)
+    options.work.write_text(options.work.read_text().split("\n")[0] + '\n{"a\n')
+    with pytest.raises(InputError, match=f"{options.work}:2: no chunk"):
+        augment(options, counting([]))
+
+
 def test_two_at_once_are_refused(options) -> None:
     with (
         open_work(options.work, "another"),
@@ -336,6 +343,8 @@ def test_outputs_that_would_destroy_something_are_refused(options, tmp_path) -> 
         replace(options, output=str(tmp_path / "link.json"), overwrite=True)
     with pytest.raises(InputError, match="is a folder"):
         replace(options, output=str(tmp_path), overwrite=True)
+    with pytest.raises(InputError, match=r"--output '\.': name a file"):
+        replace(options, output=".", overwrite=True)
     augment(options, politely)
     with pytest.raises(InputError, match=r"is there already: name another or give --overwrite"):
         replace(options)

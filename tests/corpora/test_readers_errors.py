@@ -242,6 +242,7 @@ def test_cged_sentences_without_truth_are_counted(tmp_path) -> None:
         (["1, 3, 3, S"], r"a_Truth.txt:1: error 3 to 3 of a text of 2 characters"),
         (["1, correct", "2, 1"], r"a_Truth.txt:2: expected 'ID, correct' or 'ID, first, last, ty"),
         (["2, 1, 1, Q"], r"a_Truth.txt:1: expected 'ID, correct'"),
+        ([f"2, 1, {'9' * 5000}, S"], r"a_Truth.txt:1: expected 'ID, correct'"),
         (["8, correct"], r"a_Truth.txt names none of the sentences of .*a_Input.txt"),
     ],
 )

@@ -92,6 +92,7 @@ def test_our_own_presets_fit_the_tabs():
         (f"text: [[{'a' * 1501}]]", "the sentence has 1501 characters; the page takes 1500"),
         ("- a", "expected examples under"),
         ("a: [", "is no YAML"),
+        ("text: [[2026-99-99]]", "is no YAML"),
         ("x: !!python/object/apply:os.system [echo]", "is no YAML"),
     ],
 )

@@ -103,6 +103,8 @@ def test_joined_logs_are_refused() -> None:
     hypotheses_only = ["H-0\t-1\ta", "H-1\t-1\tb", "Translated 3 sentences"]
     with pytest.raises(InputError, match="states 3 sentences but holds 2"):
         parse_generate_log(hypotheses_only)
+    no_records = ["Translated , sentences", f"H-{'9' * 5000}\t-1\ta"]
+    assert len(parse_generate_log([*hypotheses_only[:2], *no_records]).lines) == 2
 
 
 def test_malformed_lines_are_named() -> None:

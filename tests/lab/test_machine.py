@@ -79,6 +79,7 @@ def test_processes_are_one_a_gpu(tmp_path):
         ("--gpus-per-node 1000", "--gpus-per-node 1000: this machine has"),
         ("--gpus-per-node -1", "must be at least 0"),
         ("--executor slurm --time soon", "--time soon: expected minutes"),
+        (f"--executor slurm --time {'9' * 5000}", "99: expected minutes"),
         ("--executor slurm --slurm nodes=2", "--slurm nodes=2: a flag or this command itself"),
         ("--executor slurm --slurm export=NONE", "--slurm export=NONE: a flag or this"),
         ("--executor slurm --slurm =a", "expected KEY=VALUE"),

@@ -109,5 +109,6 @@ def test_what_a_log_says_of_model_and_machine_is_read(tmp_path):
         + "".join(line("train_inner", ups=ups) for ups in (0, 4, 8, 6))
     )
     assert (parameters(path), device(path), speed(path)) == (22570381, "H100", 6)
-    path.write_text(valid(7, mcc=0.5))
-    assert parameters(path) == 0
+    long = '"num_updates": "' + "9" * 5000
+    path.write_text(f'num. shared model params: ,,\n{long}"\nx | valid | {{"a": {"9" * 5000}}}\n')
+    assert (parameters(path), updates_so_far(path), validations(path)) == (0, 0, [])

@@ -66,6 +66,10 @@ def test_vectors_wait_in_single_precision(tmp_path) -> None:
         ("a 1 nan 2\n", r"vectors.txt:1: number 2 is 'nan'"),
         ("a 1e39 1 2\n", r"vectors.txt:1: number 1 is '1e39'"),
         ("9 300\na 1 2 3\n", r"vectors.txt:1: the vectors have 300 numbers, but --embedding-size "),
+        (
+            f"{'9' * 5000} 3\nc 1 2 3\n",
+            r"vectors.txt:1: expected a word and 3 numbers, or how many",
+        ),
         ("a b\nc 1 2 3\n", r"vectors.txt:1: expected a word and 3 numbers, or how many"),
         ("c 1 2 3\n", r"vectors.txt has none of the 1 words of the data folder"),
         ("", r"vectors.txt has none"),

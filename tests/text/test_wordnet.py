@@ -69,6 +69,15 @@ def test_a_damaged_database_is_refused(tmp_path) -> None:
         open_wordnet(folder)
 
 
+@pytest.mark.parametrize("damage", [b" x ", b"\xff", b""])
+def test_a_damaged_count_is_refused_when_it_is_read(tmp_path, damage) -> None:
+    path = write_small_wordnet(tmp_path / "dict") / "index.noun"
+    found = open_wordnet(path.parent)
+    path.write_bytes(path.read_bytes() + b"zebra n 1 0 1" + damage)
+    with pytest.raises(InputError, match="index.noun"):
+        found.synonyms("year", "n")
+
+
 def test_every_lexicographer_file_has_a_name() -> None:
     assert len(wordnet.LEXNAMES) == len(set(wordnet.LEXNAMES)) == 45
 

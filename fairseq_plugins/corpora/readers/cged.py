@@ -15,7 +15,7 @@ from xml.sax.saxutils import unescape
 from ...errors import InputError
 from ...messages import quoted
 from ...text_reading import numbered_lines
-from ..conllu import Line
+from ..conllu import NUMBER, Line
 from ..examples import Example
 from .split_file import MALFORMED, UNLABELLED, SplitFile, Unusable, tagged
 from .tokens import CORRECT, INCORRECT
@@ -26,7 +26,7 @@ TYPES = ("R", "M", "S", "W")
 TEXT = re.compile(r"<TEXT\b([^<>]*)>")
 ID = re.compile(r"\bid\s*=\s*[\"'\u201c\u201d]?([^\"'\u201c\u201d\s]+)")
 ERROR = re.compile(r"<ERROR\b([^<>]*)>")
-OFFSETS = re.compile(r"start_off\W+(\d+)\W+end_off\W+(\d+)\W+type\W+(\w+)")
+OFFSETS = re.compile(r"start_off\W+(\d{1,9})\W+end_off\W+(\d{1,9})\W+type\W+(\w+)")
 INPUT = re.compile(r"\(sid=([^)]*)\)\s*(.*)|([^\t]+)\t(.*)", re.DOTALL)
 ENTITIES = {"&quot;": '"', "&apos;": "'"}
 TRUTHS = {  # inputs whose truth has another name than theirs with Truth for Input
@@ -140,7 +140,7 @@ def _truth(path: Path) -> Mapping[str, list[Error]]:
         errors = truth.setdefault(fields[0], [])
         if len(fields) == 2 and fields[1] == "correct":
             continue
-        digits = len(fields) == 4 and fields[1].isdecimal() and fields[2].isdecimal()
+        digits = len(fields) == 4 and all(map(NUMBER.fullmatch, fields[1:3]))
         if not digits or fields[3] not in TYPES:
             raise InputError(
                 f"{path}:{number}: expected 'ID, correct' or 'ID, first, last, type' with a type "

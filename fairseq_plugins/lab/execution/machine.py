@@ -167,7 +167,9 @@ def read_minutes(text: str) -> int:
     days, dash, rest = text.rpartition("-")
     parts = [days if dash else "0", *rest.split(":")]
     total = 0
-    if len(parts) <= 4 and all(part.isascii() and part.isdigit() for part in parts):
+    if len(parts) <= 4 and all(
+        part.isascii() and part.isdigit() and len(part) < 10 for part in parts
+    ):
         day, *numbers = map(int, parts)
         if not dash and len(numbers) < 3:
             numbers = [0, *numbers]  # minutes come first, where neither days nor hours are given

@@ -64,7 +64,7 @@ def _row(plan: Plan, run: Run) -> Row | None:
     """Return what a run came to, or why it failed; None for a run that has not ended."""
     row, path, error = run.row(), run.folder / ERROR, ""
     if is_file(path) and not run.is_finished():
-        error = read_text(path).strip()
+        error = read_text(path, errors="replace").strip()
     if not (row or error):
         return None
     own = {"experiment": plan.experiment.name, "part": run.part}

@@ -110,7 +110,7 @@ def _problem(run: Run) -> str:
     try:
         while not run.is_finished():
             if is_file(report):
-                return read_text(report).strip()
+                return read_text(report, errors="replace").strip()
             if time.monotonic() > until:
                 write_text(report, _silence(run))
             time.sleep(_LOOK)

@@ -14,11 +14,11 @@ from ..rows import CPU
 from ..safe_files import is_file, read_tail, read_text
 
 _RECORD = re.compile(r"\| (\w+) \| (\{.*)$", re.MULTILINE)
-_UPDATES = re.compile(r'"num_updates": "(\d+)"|"train_num_updates": "(\d+)"')
-_PARAMETERS = re.compile(r"num\. shared model params: ([\d,]+)")
+_UPDATES = re.compile(r'"num_updates": "(\d{1,18})"|"train_num_updates": "(\d{1,18})"')
+_PARAMETERS = re.compile(r"num\. shared model params: (\d[\d,]{0,20})")
 _CARD = re.compile(r"rank +\d+: capabilities = [^;\n]*;[^;\n]*; name = (\S.*)")
-_SPEED = re.compile(r'"(?:train_)?ups": "([\d.]+)"')
-_GATE = re.compile(r"gate_(\d+)")  # of a layer: its mean local share of attention
+_SPEED = re.compile(r'"(?:train_)?ups": "(\d+\.?\d*)"')
+_GATE = re.compile(r"gate_(\d{1,9})")  # of a layer: its mean local share of attention
 _NO_METRICS = ("num_updates", "epoch", "update", "wps")  # wps: the machine's
 _TAIL = 4096  # bytes that hold the last line
 _N = TypeVar("_N", int, float)
@@ -122,5 +122,5 @@ def _records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     for name, body in _RECORD.findall(read_text(path, errors="replace")):
         try:
             yield name, json.loads(body)
-        except (json.JSONDecodeError, RecursionError):  # a line that two processes wrote into
+        except (ValueError, RecursionError):  # a line that two processes wrote into
             continue

@@ -326,7 +326,7 @@ def options_from(flags: Mapping[str, Any]) -> TextOptions:
     """
     names, flags = {spec.name for spec in fields(ReadOptions)}, dict(flags)
     named = str(flags.pop("annotator", 0))
-    if named.isdecimal():
+    if named.isdecimal() and len(named) < 10:
         flags["m2_annotator"] = flags.get("m2_annotator") or int(named)
     else:
         if flags.get("spacy_model"):

@@ -39,7 +39,7 @@ from ...errors import InputError
 from ...files import write_text
 from ...language_codes import base_code
 from ...messages import named
-from ..annotate import SCORES
+from ..annotate import SCORES, load_pipeline
 from . import scores
 from .treebank import (
     TreeSentence,
@@ -340,7 +340,7 @@ def evaluate(test: Path, out: Path) -> dict[str, float]:
     """
     if not (out / "meta.json").is_file():
         raise FileNotFoundError(f"{out}: no spaCy pipeline (no meta.json)")
-    nlp, language = spacy.load(out), language_of(test.parent)
+    nlp, language = load_pipeline(str(out.absolute()), ()), language_of(test.parent)
     if language and spacy_language(language) != nlp.lang:
         raise InputError(f"{test}: is of language {language!r}, and {out} of {nlp.lang!r}")
     found = scores.score(nlp, list(read_conllu(test)), moses_of(str(nlp.lang)))
