@@ -31,7 +31,7 @@ HIT, MISS, SAME = "hit", "miss", "same"
 FIRST, SECOND = "first", "second"  # of words that one sentence of a pair has alone
 SPAN, WRONG = "span", "wrong"  # of an answer in its context, of what is wrong as a whole
 Runs = Sequence[tuple[str, str]]  # stretches of a text, each with its mark
-BETTER = ("second", "first", "last", "both", "any")  # "both" and "any": whichever
+BETTER = ("first", "last", "any")
 
 _PIECES = re.compile(r"\s+|\w+(?:[-'\u2019]\w+)*|[^\w\s]")
 _SIGNS = {HIT: ("{+", "+}"), MISS: ("[-", "-]"), FIRST: ("[-", "-]"), SECOND: ("{+", "+}")}
@@ -50,7 +50,7 @@ class ContrastOptions:
 
     systems: Sequence[str] = ()  # [NAME=]FILE each
     better: str = option(
-        "which system has to be better, or right: {choices} (both and any: no matter which)",
+        "which system has to be better, or right: {choices} (any: no matter which)",
         "last",
         choices=BETTER,
     )
@@ -99,7 +99,7 @@ class ContrastOptions:
 
     def sides(self, systems: int) -> Sequence[int]:
         """Return the numbers of the systems of which one has to be better."""
-        chosen = {"first": [0], "second": [1], "last": [systems - 1]}
+        chosen = {"first": [0], "last": [systems - 1]}
         return chosen.get(self.better, range(systems))
 
 

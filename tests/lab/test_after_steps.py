@@ -44,12 +44,12 @@ def root(tmp_path):
     return root
 
 
-def plan_of(root, *parts, file=Path("examples/x/table1.yaml")):
+def plan_of(root, *parts):
     """Return the plan of an experiment whose prepared folders lie beside its runs."""
     found = tuple(
         PlannedPart(name, Grid(name, {}), str(root.parent / name)) for name in parts or PARTS
     )
-    return Plan(PlannedExperiment("x", "", file, found), root, ())
+    return Plan(PlannedExperiment("x", "", Path("x.yaml"), found), root, ())
 
 
 @pytest.fixture
@@ -107,8 +107,8 @@ def test_numbers_and_flags_are_words_of_a_step() -> None:
 
 def test_placeholders_stand_for_folders(plan, root, tmp_path) -> None:
     words = ["{runs}", "{runs:cola}", "{run:cola/bert_sla}/result.json", "{runs:rte/bert_sla_base}"]
-    words += ["A={runs:rte/bert_sla}", "{data:rte}", "{raw:cola}", "{file}/y"]
-    more = ["--sets", "{file}", "--output", "{out}/z"]
+    words += ["A={runs:rte/bert_sla}", "{data:rte}", "{raw:cola}"]
+    more = ["--sets", "{raw:cola}", "--output", "{out}/z"]
     (tmp_path / "raw" / "cola").mkdir(parents=True)
     launch, failures = performed(plan, {"one": ["robustness", *words, *more]}, raw=tmp_path / "raw")
     chosen = "bert_sla_base/lr5e-05-epochs3"
@@ -125,8 +125,7 @@ def test_placeholders_stand_for_folders(plan, root, tmp_path) -> None:
         f"A={','.join(rte)}",
         str(tmp_path / "rte"),
         str(tmp_path / "raw" / "cola"),
-        "examples/x/y",
-        *("--sets", "examples/x"),
+        *("--sets", str(tmp_path / "raw" / "cola")),
         *("--output", str(root / "after" / ".one.tmp" / "z")),
     ]
 
@@ -211,13 +210,12 @@ def test_a_step_is_done_again_when_its_runs_changed(plan, root) -> None:
 
 
 def test_a_step_is_done_again_when_a_file_that_it_reads_changed(plan, root, tmp_path) -> None:
-    places = plan_of(root, file=tmp_path / "table.yaml")
-    scored = {"one": ["score", "--sys", "{file}/a.txt", "--lang", "de"]}
-    (tmp_path / "a.txt").write_text("eins")
-    assert len(performed(places, scored)[0].commands) == 1
-    assert performed(places, scored)[0].commands == []
-    (tmp_path / "a.txt").write_text("zwei")
-    assert len(performed(places, scored)[0].commands) == 1
+    scored = {"one": ["score", "--sys", "{raw:cola}/a.txt", "--lang", "de"]}
+    (tmp_path / "raw" / "cola").mkdir(parents=True)
+    for text, count in (("eins", 1), ("eins", 0), ("zwei", 1)):
+        (tmp_path / "raw" / "cola" / "a.txt").write_text(text)
+        launch, _ = performed(plan, scored, raw=tmp_path / "raw")
+        assert len(launch.commands) == count
 
 
 def test_runs_that_moved_are_the_same(plan, root, tmp_path) -> None:

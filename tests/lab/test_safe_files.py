@@ -187,12 +187,12 @@ def test_locks_and_logs_are_no_links(tmp_path, secret) -> None:
     assert (tmp_path / "x.log").read_text() == "x\n"
 
 
-def plan_with(root, words, file=Path("x.yaml")):
+def plan_with(root, words):
     """Return the plan of an experiment with a finished run and a step."""
     finish(root / "cola", "bert_sla_base", 2e-5, 1, 0.5, right=5, home=root)
     part = PlannedPart("cola", Grid("cola", {}), data="bin")
     after = read_steps({"one": words}, "after")
-    return Plan(PlannedExperiment("x", "", file, (part,), after=after), root, ())
+    return Plan(PlannedExperiment("x", "", Path("x.yaml"), (part,), after=after), root, ())
 
 
 @pytest.mark.parametrize("name", ["after", "after/.one.tmp1", "after/one"])
@@ -211,14 +211,14 @@ def test_no_step_empties_a_linked_folder(tmp_path, secret, name) -> None:
 
 
 def test_steps_read_no_file_behind_a_link(tmp_path, secret) -> None:
-    words = ["compare", "{run:cola/bert_sla}/predictions.jsonl", "{file}/own.txt"]
-    plan = plan_with(tmp_path / "runs", words, tmp_path / "x" / "table.yaml")
+    words = ["compare", "{run:cola/bert_sla}/predictions.jsonl", "{raw:cola}/own.txt"]
+    plan = plan_with(tmp_path / "runs", words)
     (tmp_path / "x").mkdir()
     (tmp_path / "x" / "own.txt").touch()
-    assert perform(plan, launch=lambda *_: None) == []
+    assert perform(plan, tmp_path / "x", launch=lambda *_: None) == []
     linked(tmp_path / "x" / "own.txt", secret)
     shutil.rmtree(plan.root / "after")
-    (failure,) = perform(plan, launch=lambda *_: None)
+    (failure,) = perform(plan, tmp_path / "x", launch=lambda *_: None)
     assert "own.txt: lies outside" in failure
 
 

@@ -12,7 +12,6 @@ A step (`plan.steps`) is a command. The placeholders in its words stand for fold
 ``{data:PART}``             prepared folder; of a run's part
 ``{raw:PART}``              folder of its raw files
 ``{after:STEP}``            what an earlier step left
-``{file}``                  folder of the experiment's file
 ``{out}``                   folder of the step itself: ``after/STEP``
 ==========================  ======================================================================
 
@@ -147,7 +146,7 @@ def _filled(word: str, plan: Plan, raw: Path | None, out: Path) -> tuple[list[st
         if kind == "out":
             return [f"{out}{inner or ''}"]
         folders = _folders(kind, name, plan, raw)
-        inside = [_inside(one, inner, must_be=kind != "file") for one in folders]
+        inside = [_inside(one, inner) for one in folders]
         for folder, path in zip(folders, inside):
             behind.extend(_evidence(plan.root, folder, path))
         return list(map(str, inside))
@@ -158,10 +157,10 @@ def _filled(word: str, plan: Plan, raw: Path | None, out: Path) -> tuple[list[st
     return [_PLACEHOLDER.sub(lambda found: ",".join(paths(found)), word)], behind
 
 
-def _inside(folder: Path, inner: str | None, must_be: bool) -> Path:
+def _inside(folder: Path, inner: str | None) -> Path:
     """Return what a step wants of a folder, where no link leads elsewhere."""
     path = Path(f"{folder}{inner or ''}")
-    if inner and must_be and not path.exists():
+    if inner and not path.exists():
         raise NotThere(f"{path} is not there")
     if inner and not path.resolve().is_relative_to(folder.resolve()):
         raise InputError(f"{path}: lies outside {folder}, behind a link")
@@ -181,8 +180,6 @@ def _evidence(root: Path, folder: Path, path: Path) -> Iterator[str]:
 
 def _folders(kind: str, name: str | None, plan: Plan, raw: Path | None) -> list[Path]:
     """Return what a placeholder stands for."""
-    if kind == "file":
-        return [plan.experiment.file.parent]
     if kind == "after":
         folder = plan.root / AFTER / str(name)
         if not _mark_of(folder):

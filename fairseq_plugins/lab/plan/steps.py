@@ -29,7 +29,7 @@ COMMANDS = (
 )
 OPTIONAL = "?"  # before a place: what is left out where nothing is there
 _INNER = r"(?:/(?!\.)[^/\\{}:,=\x00-\x1f\x7f]+)*/?"  # behind a placeholder: goes down only
-_PLACE = rf"\{{(?:(?:runs|data|raw)(?::[^{{}}:]+)?|(?:run|after):[^{{}}:]+|file|out)\}}{_INNER}"
+_PLACE = rf"\{{(?:(?:runs|data|raw)(?::[^{{}}:]+)?|(?:run|after):[^{{}}:]+|out)\}}{_INNER}"
 _PLACES = re.compile(
     rf"\??(?:[^-?={{}}:,\x00-\x1f\x7f][^={{}}:,\x00-\x1f\x7f]*=)?{_PLACE}(?:[:,]{_PLACE})*"
 )
@@ -38,7 +38,7 @@ _NAMED = re.compile(r"[A-Za-z0-9][\w-]{0,99}")
 _WITH_VALUE = re.compile(r"-[^=]*=.*")
 PLACE = matching(
     _PLACES.fullmatch,
-    "a place: {runs}, {runs:NAME}, {run:NAME}, {data}, {raw}, {after:STEP}, {file} or {out}, and "
+    "a place: {runs}, {runs:NAME}, {run:NAME}, {data}, {raw}, {after:STEP} or {out}, and "
     "/names that go down from there; several with , or : between; NAME= may stand before",
 )
 OUT = matching(_OUT.fullmatch, "{out}/...: a step writes into its own folder")
