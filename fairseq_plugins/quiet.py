@@ -77,7 +77,8 @@ def _is_brief(record: logging.LogRecord) -> bool:
     return not (dumped and record.name.startswith("fairseq_cli."))
 
 
-# How the traceback of an error of the input ends that a process prints which torch spawned
+TRACEBACK = "Traceback (most recent call last):\n"
+# How the traceback of an error of the input ends, of a process that torch spawned or a loader's
 IN_A_PROCESS = re.compile(
     r"^(?:[\w.]+\.)?(?:InputError|Refused|FileNotFoundError): ([^\n]+)\s*\Z", re.MULTILINE
 )
@@ -89,7 +90,7 @@ def input_error(error: BaseException) -> str | None:
     Such an error is an `InputError`, or an `OSError` that names its file: with the system's number,
     or, without one, in its sentence.
     """
-    if type(error).__name__ == "ProcessRaisedException":
+    if TRACEBACK in str(error):
         found = IN_A_PROCESS.search(str(error))
         return found[1] if found else None
     if isinstance(error, OSError) and error.errno is not None:

@@ -12,6 +12,7 @@ import warnings
 from pathlib import Path
 
 import pytest
+from torch._utils import ExceptionWrapper
 from torch.multiprocessing.spawn import ProcessRaisedException
 
 from fairseq_plugins import quiet
@@ -50,6 +51,8 @@ def test_an_error_of_the_input_follows_from_its_class(work, reason):
         text = "".join(traceback.format_exception(error))
         wrapped = f"\n\n-- Process 1 terminated with the error:\n{text}\n"
         assert quiet.input_error(ProcessRaisedException(wrapped, 1, 7)) == told
+        loader = ExceptionWrapper((type(error), error, error.__traceback__), "in a worker")
+        assert quiet.input_error(caught(loader.reraise)) == told
 
 
 def test_only_the_listed_warnings_are_ignored(monkeypatch):
