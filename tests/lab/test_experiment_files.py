@@ -15,7 +15,6 @@ from lab.example_runs import EXAMPLES, FILES, invent_data, name_of, planned
 
 import fairseq_plugins.tasks  # noqa: F401  registers everything
 from fairseq_plugins.cli.main import main
-from fairseq_plugins.corpora.datasets import DATASETS
 from fairseq_plugins.evaluation.metrics import NAMES
 from fairseq_plugins.lab.execution.records import write_description, write_rows
 from fairseq_plugins.lab.execution.training import planned_row
@@ -23,25 +22,6 @@ from fairseq_plugins.lab.plan.experiment_file import read_experiment
 from fairseq_plugins.lab.plan.grid_selection import resize
 from fairseq_plugins.lab.plan.prepared_data import METRICS, TRANSLATION
 from fairseq_plugins.lab.results.layouts import check_names, layouts
-from fairseq_plugins.prep.recipes.text_options import ANNOTATIONS
-
-
-def test_experiments_of_sentences_say_how_these_are_cut_into_words():
-    """So that their figures can be had again, and those of one table go together."""
-    found = {}
-    for path in [*FILES, *EXAMPLES.glob("*/configs/*.yaml")]:
-        for part in read_experiment(path).parts:
-            given, dataset = part.grid.prepare, DATASETS.get(part.grid.dataset)
-            layers = given.get("layers", given.get("annotations", ANNOTATIONS))
-            if dataset and dataset.target != "word_labels" and layers != "none":
-                found[path, part.name] = given.get("tokenize")
-    own = {key: words for key, words in found.items() if "demo" not in key[0].stem}
-    assert {words for (path, _), words in own.items() if path.parent.name == "evidence"} == {
-        "spacy"
-    }
-    assert {*own.values()} == {"whitespace", "characters", "spacy"}, own
-    chinese = {path.stem for (path, _), words in own.items() if words == "characters"}
-    assert (chinese, len(own) > 50) == ({"chnsenticorp", "table3"}, True)
 
 
 @for_each(FILES)

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-import statistics
-
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from lab.finished_runs import finish
 from lab.report_runs import PLAIN, SLA, experiment, part_of
 
@@ -19,9 +15,7 @@ from fairseq_plugins.lab.results.tables import (
     ResultTable,
     TableCell,
     headings,
-    score_cell,
     table_lines,
-    with_best,
 )
 
 DRAWN = Significance(samples=20)
@@ -62,27 +56,6 @@ def test_one_seed_a_side_is_tested_over_examples(tmp_path):
     assert " · p " in column_of(table, "SST-2")["+ SLA"].detail
 
 
-@given(st.lists(st.floats(0, 1), min_size=2, max_size=6))
-def test_a_score_is_sorted_by_its_mean(values):
-    cell = score_cell(values, "accuracy")
-    assert cell.value == pytest.approx(100 * statistics.fmean(values))
-    assert cell.text.startswith(f"{cell.value:.2f} ± ")
-    assert f"{len(values)} seeds" in cell.detail
-
-
-def test_points_and_losses_are_shown_as_they_are():
-    assert score_cell([26.9], "bleu").text == "26.90"
-    assert score_cell([0.269], "mcc").text == "26.90"
-    assert score_cell([], "mcc").text == "–"
-
-
-def test_the_best_of_a_column_is_the_lowest_loss_and_the_highest_score():
-    for metric, best in (("loss", 0), ("mcc", 1)):
-        rows = [[TableCell("1", value=1)], [TableCell("2", value=2)], [TableCell("–")]]
-        with_best(rows, 0, metric)
-        assert [row[0].is_best for row in rows] == [k == best for k in range(3)]
-
-
 def test_every_setting_has_a_line_and_each_system_one_choice(tmp_path):
     part_of(tmp_path / "cola", "cola", "mcc", {PLAIN: [0.5], SLA: [0.6]})
     part_of(tmp_path / "cola", "cola", "mcc", {SLA: [0.7, 0.7]}, choice={"window": 4})
@@ -119,24 +92,6 @@ def test_systems_are_compared_with_the_baseline(tmp_path):
     (turned,) = comparison_tables(found, SLA, DRAWN)
     assert turned.rows[0][1].value == pytest.approx(-10)
     assert comparison_tables(found, "nothing", DRAWN) == []
-
-
-def test_systems_are_compared_on_a_share_of_the_data_that_both_have(tmp_path):
-    for share, scores in {
-        1.0: {PLAIN: [0.9, 0.9]},
-        0.5: {PLAIN: [0.5, 0.52], SLA: [0.6, 0.62]},
-        0.1: {PLAIN: [0.1, 0.1], SLA: [0.3, 0.3], "alone": [0.5]},
-    }.items():
-        for system, values in scores.items():
-            for seed, value in enumerate(values, start=1):
-                own = {"share": share, "choice": {"part": share}, "options": {"arch": system}}
-                finish(tmp_path, system, 2e-5, seed, value, metric="accuracy", **own)
-    (table,) = comparison_tables(read_runs(tmp_path), "", DRAWN)
-    found = {row[0].text.split()[0]: row for row in table.rows}
-    assert found[SLA][1].value == pytest.approx(10)
-    assert " 50 %" in found[SLA][0].text
-    assert found["alone"][1].value == pytest.approx(40)
-    assert " 10 %" in found["alone"][0].text
 
 
 def test_a_table_that_nobody_knows_is_a_remark(tmp_path):

@@ -92,18 +92,6 @@ def test_sizes_are_rows_of_their_own_with_figures_of_their_size(tmp_path):
     }
 
 
-def test_parameters_are_told_with_those_that_join_berts(tmp_path):
-    counts = {"plain": 109_483_778, "lisa": 109_483_778, "sla": 109_493_006, "wla": 109_486_088}
-    for kind, parameters in counts.items():
-        fill(tmp_path, "cola", "mcc", {f"bert_{kind}_base": [0.5]}, parameters=parameters)
-    assert column(table_of([tmp_path]), "parameters") == {
-        "LISA": "109.48M",
-        "BERT": "109.48M",
-        "+ WLA": "109.49M (+0.0023M)",
-        "+ SLA": "109.49M (+0.0092M)",
-    }
-
-
 def test_layouts_are_found_by_the_systems_that_are_there(tmp_path, cola):
     fill(tmp_path / "rte", "rte", "accuracy", {PLAIN: [0.5]})
     fill(tmp_path / "odd", "sick", "accuracy", {PLAIN: [0.5]})
