@@ -15,7 +15,6 @@ TURNS = frozenset(("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"
 SIDES = "\u061c\u200e\u200f"  # marks of a direction
 
 _IN_CELL = re.compile(r"([\\|]|<(?=[A-Za-z/!?])|(?<=\])\()")
-_BREAKS = re.compile(r"[\t\r\n\v\f\x1c-\x1e\x85\u2028\u2029]")
 _PARAGRAPH_END = re.compile(r"\n\s*\n")
 _SENTENCE_END = re.compile(r"[.!?。！？][\"'”’)\]]*\s+")
 
@@ -42,11 +41,6 @@ def as_line(text: str) -> str:
 def as_markdown_cell(text: str) -> str:
     """Return a name for a Markdown table that is also read as it is: it ends no cell, no HTML."""
     return _IN_CELL.sub(r"\\\1", straight(text))
-
-
-def as_cell(text: str) -> str:
-    """Return a text as a cell of a file can hold it: no breaks, no halves of characters."""
-    return _BREAKS.sub(" ", text).encode("utf-8", "replace").decode()
 
 
 def align(rows: Sequence[Sequence[str]]) -> list[str]:

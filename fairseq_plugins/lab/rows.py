@@ -61,11 +61,6 @@ class Setting(NamedTuple):
         return ", ".join([f"lr {self.learning_rate:g}", length, *share, *made])
 
     @property
-    def choices(self) -> str:
-        """What was chosen of the system's options."""
-        return " ".join(f"{name}={value}" for name, value in self.choice)
-
-    @property
     def order(self) -> tuple[Any, ...]:
         """What settings are sorted by."""
         return (*self[:3], self.updates, str(self.choice), self.fraction)
@@ -74,7 +69,8 @@ class Setting(NamedTuple):
     def title(self) -> str:
         """The system and what was chosen of its options, to be read."""
         share = "" if self.fraction == 1 else f"{self.fraction * 100:g} %"
-        return " ".join(filter(None, (self.system, share, self.choices)))
+        choices = (f"{name}={value}" for name, value in self.choice)
+        return " ".join(filter(None, (self.system, share, *choices)))
 
 
 class Row(BaseModel):

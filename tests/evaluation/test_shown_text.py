@@ -6,7 +6,6 @@ import pytest
 
 from fairseq_plugins.evaluation.shown_text import (
     align,
-    as_cell,
     as_line,
     as_markdown_cell,
     cropped,
@@ -83,10 +82,6 @@ def test_what_moves_a_cursor_is_not_shown():
 
 def test_markdown_is_shown_as_it_is_written():
     assert as_markdown_cell("bert_plain|x <b> a < b [c](d)") == r"bert_plain\|x \<b> a < b [c]\(d)"
-
-
-def test_a_cell_has_no_breaks_and_no_halves_of_characters():
-    assert as_cell("a\tb\r\nc\u2028d\ud800") == "a b  c d?"
 
 
 def test_the_first_column_is_aligned_on_the_left_and_others_on_the_right():
