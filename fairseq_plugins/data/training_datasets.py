@@ -90,22 +90,10 @@ class _Batched(FairseqDataset):
 class TrainingTexts(TextDataset, _Batched):
     """Texts in ``order``; see `TextDataset`."""
 
-    def __init__(self, *args: Any, order: str = FILE, **how: Any) -> None:
-        super().__init__(*args, **how)
-        self.order = order
-
 
 class TrainingQuestions(QuestionDataset, _Batched):
     """Questions in ``order``; see `QuestionDataset`."""
 
-    def __init__(self, *args: Any, order: str = FILE, **how: Any) -> None:
-        super().__init__(*args, **how)
-        self.order = order
-
 
 class TrainingEntities(EntityDataset, _Batched):
     """Sentences with questions in ``order``; see `EntityDataset`."""
-
-    def __init__(self, *args: Any, order: str = FILE, **how: Any) -> None:
-        super().__init__(*args, **how)
-        self.order = order

@@ -6,7 +6,6 @@ encoders. A checkpoint knows what it was trained for, and another folder must ag
 
 import logging
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Any, Optional
 
@@ -245,8 +244,9 @@ class TextTask(FairseqTask):
         training = split == self.cfg.train_subset and task_cfg is None
         order = str(self.cfg.batch_order) if training else FILE
         texts = not training or split in str(getattr(self.cfg, "valid_subset", "")).split(",")
-        make = partial(self.DATASET, order=order)
-        self.datasets[split] = self.inputs.read(split, learning=True, make=make, texts=texts)
+        dataset: Any = self.inputs.read(split, learning=True, make=self.DATASET, texts=texts)
+        dataset.order = order
+        self.datasets[split] = dataset
 
     def reduce_metrics(self, logging_outputs: list[dict[str, Any]], criterion: Any) -> None:
         """Log losses as fairseq does, and the task's metrics from their counts."""

@@ -33,7 +33,9 @@ def dataset_of(examples, *, order=FILE, gold=None, **reading):
     """Make a dataset of examples, each one sentence or a tuple of two."""
     examples = [e if isinstance(e, tuple) else (e,) for e in examples]
     columns = [SentenceColumns.of(side, ["pos", "case"]) for side in zip(*examples)]
-    return TrainingTexts(columns, InputFormat(CLS, SEP, PAD, **reading), order=order, gold=gold)
+    found = TrainingTexts(columns, InputFormat(CLS, SEP, PAD, **reading), gold=gold)
+    found.order = order
+    return found
 
 
 def collated(dataset, indices=None):
