@@ -314,10 +314,10 @@ def is_other(data: str, origin: Origin) -> bool:
 
     if origin.splits:
         return bool(origin.other_data(Path(data)))
-    made, known = read_manifest(Path(data)).portable(), []
+    made, known = read_manifest(Path(data)).decisive(), []
     for part in map(Path, origin.path.split(os.pathsep)):
         with contextlib.suppress(OSError, InputError):
-            known.append(read_manifest(part).portable())
+            known.append(read_manifest(part).decisive())
     return bool(known) and made not in known
 
 

@@ -107,27 +107,23 @@ class Manifest:
                 "--tree-source parse"
             )
 
+    def decisive(self) -> dict[str, Any]:
+        """All that decides the folder's content, as JSON has it, wherever inputs lie."""
+        inputs = {
+            name: {key: value for key, value in entry.items() if key != "file"}
+            for name, entry in self.inputs.items()
+        }
+        options = {key: value for key, value in self.options.items() if key not in self.PATHS}
+        found = {part: getattr(self, part) for part in self.DECISIVE}
+        return json.loads(json.dumps(found | {"inputs": inputs, "options": options}))
+
     def fingerprint(self) -> str:
         """All that decides the folder's content, as one line."""
-        return json.dumps(self._decisive(), sort_keys=True)
-
-    def _decisive(self) -> dict[str, Any]:
-        """What decides the content; input files count by their bytes, wherever they lie."""
-        return {part: getattr(self, part) for part in self.DECISIVE} | {
-            "inputs": {
-                name: {key: value for key, value in entry.items() if key != "file"}
-                for name, entry in self.inputs.items()
-            }
-        }
-
-    def portable(self) -> dict[str, Any]:
-        """All that decides the content, as JSON has it, wherever inputs lie on a machine."""
-        kept = {key: value for key, value in self.options.items() if key not in self.PATHS}
-        return json.loads(json.dumps(self._decisive() | {"options": kept}))
+        return json.dumps(self.decisive(), sort_keys=True)
 
     def differences(self, other: Manifest) -> list[str]:
         """Say where ``other`` decides otherwise; see `changes`."""
-        return changes(self._decisive(), other._decisive())
+        return changes(self.decisive(), other.decisive())
 
     def count(self, split: str) -> int:
         """Return how many lines or examples a split has."""

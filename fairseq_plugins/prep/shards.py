@@ -144,12 +144,12 @@ def make_shard(options: Any, manifest: Manifest, make: Callable[[WorkLayout], No
             logger.info("shard %s is already made in %s", shard, folder)
             return
         record.unlink(missing_ok=True)
-        work = open_work(folder, _mark(manifest), overwrite=True)
+        work = open_work(folder, manifest.fingerprint(), overwrite=True)
         make(WorkLayout(folder, work, shard))
         made = sorted(p for p in work.iterdir() if p.name != MARK and ".tmp" not in p.name)
         files = {path.name: sha256(path) for path in made}
         body = {"format": FORMAT, "format_version": VERSION, "shard": str(shard)}
-        body |= {"decisive": manifest.portable(), "files": files}
+        body |= {"decisive": manifest.decisive(), "files": files}
         write_text(record, json.dumps(body, indent=1) + "\n")
     logger.info("shard %s is made in %s; when all are, --merge finishes the folder", shard, folder)
 
@@ -200,7 +200,7 @@ def remove_shards(folder: Path, manifest: Manifest) -> None:
     _clear(folder)  # what a kill left would stand in the way of shards of the same number
     for path in _shards(folder).values():
         _refuse_links(path)
-        if has_mark(path / WORK, _mark(manifest)):
+        if has_mark(path / WORK, manifest.fingerprint()):
             path.rename(path.with_name(path.name + REMOVED))  # a kill leaves nothing half there
     _clear(folder)
     if (folder / SHARDS).is_dir() and not any((folder / SHARDS).iterdir()):
@@ -227,11 +227,6 @@ def _shards(folder: Path) -> dict[Shard, Path]:
         if numbers and path.is_dir():
             found[Shard(int(numbers[1]), int(numbers[2]))] = path
     return found
-
-
-def _mark(manifest: Manifest) -> str:
-    """What a shard belongs to, as one line."""
-    return json.dumps(manifest.portable(), sort_keys=True)
 
 
 def _record(folder: Path) -> dict[str, Any]:
@@ -261,7 +256,7 @@ def _faults(folder: Path, manifest: Manifest) -> tuple[list[str], str]:
         first file that is missing or of other bytes, or nothing.
     """
     record = _record(folder)
-    if differing := changes(record["decisive"], manifest.portable()):
+    if differing := changes(record["decisive"], manifest.decisive()):
         return differing, ""
     for name, digest in record["files"].items():
         path = folder / WORK / name
