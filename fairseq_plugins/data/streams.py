@@ -9,7 +9,6 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
-import torch
 from fairseq.data.indexed_dataset import (
     MMapIndexedDataset,
     MMapIndexedDatasetBuilder,
@@ -40,12 +39,7 @@ class StreamWriter:
         dtype = np.uint8 if id_count <= 256 else best_fitting_int_dtype(id_count)
         self._builder = MMapIndexedDatasetBuilder(str(self._files["bin"]), dtype=dtype)
 
-    def add(self, row: Sequence[int]) -> None:
-        """Append one line's ids."""
-        self._builder.add_item(torch.as_tensor(row, dtype=torch.int64))
-        self.ids += len(row)
-
-    def add_all(self, rows: Rows) -> None:
+    def add(self, rows: Rows) -> None:
         """Append the ids of many lines at once."""
         numbers = [row for row in rows if len(row)] or [rows.values[:0]]
         self._builder._data_file.write(
@@ -64,8 +58,7 @@ class StreamWriter:
 def write_stream(prefix: Path, rows: Iterable[Sequence[int]], id_count: int) -> None:
     """Write a whole stream."""
     writer = StreamWriter(prefix, id_count)
-    for row in rows:
-        writer.add(row)
+    writer.add(Rows.of(rows))
     writer.close()
 
 

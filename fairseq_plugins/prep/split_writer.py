@@ -43,7 +43,7 @@ class SplitWriter:
     def add(self, chunk: EncodedChunk) -> None:
         """Append a chunk's rows to every file."""
         for name, writer in self.streams.items():
-            writer.add_all(chunk.streams[name])
+            writer.add(chunk.streams[name])
         for name, stream in self.texts.items():
             stream.writelines(f"{line}\n" for line in chunk.lines[name])
         self.counts.update(chunk.counts)

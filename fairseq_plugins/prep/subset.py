@@ -7,7 +7,6 @@ be held out as the split ``select``, which chooses checkpoints and rates, so tha
 on the split that is reported; of questions all that is asked of a paragraph is, but for the last.
 """
 
-from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -105,57 +104,40 @@ def _write_all(
     rows: dict[str, tuple[np.ndarray, np.ndarray]],
 ) -> None:
     """Copy what stays whole; write of each split the rows that stay, and what is held out."""
-    own = {name for split in rows for name in _example_files(manifest, split)}
+    own = {name for split in rows for name in manifest.split_files(split)}
     for path in manifest.files(folder):
         if path.name not in own:
             copy(path, destination / path.name)
     for split, (_, held) in rows.items():
         if len(held):
             manifest.splits[SELECT] = {**manifest.splits[split]}
-            _copy_shared(folder, destination, manifest, split)
             _write_split(folder, destination, manifest, split, held, SELECT)
     for split, (chosen, _) in rows.items():
         _write_split(folder, destination, manifest, split, chosen, split)
 
 
-def _copy_shared(folder: Path, destination: Path, manifest: Manifest, split: str) -> None:
-    """Copy streams and texts of paragraphs, which what is held out has as well."""
-    prefix, own = manifest.prefix(split), {*_example_files(manifest, split)}
-    names = [f"{name}.{ext}" for name in manifest.split_streams(split) for ext in ("bin", "idx")]
-    for name in (*names, *manifest.split_texts(split)):
-        if f"{prefix}.{name}" not in own:
-            copy(folder / f"{prefix}.{name}", destination / f"{manifest.prefix(SELECT)}.{name}")
-
-
-def _of_examples(manifest: Manifest, names: Iterable[str]) -> list[str]:
-    """Leave out streams and texts of paragraphs, which a subset shares with the whole."""
-    if not manifest.by_paragraph:
-        return [*names]
-    return [name for name in names if not name.endswith("1") and name != CONTEXTS]
-
-
-def _example_files(manifest: Manifest, split: str) -> list[str]:
-    streams = _of_examples(manifest, manifest.split_streams(split))
-    names = [f"{name}.{ext}" for name in streams for ext in ("bin", "idx")]
-    names += _of_examples(manifest, manifest.split_texts(split))
-    return [f"{manifest.prefix(split)}.{name}" for name in names]
-
-
 def _write_split(
     folder: Path, destination: Path, manifest: Manifest, split: str, chosen: np.ndarray, into: str
 ) -> None:
-    """Write some rows of a split, whose numbers rise, as a split, and count them."""
+    """Write some rows of a split, whose numbers rise, as a split, and count them.
+
+    Streams and texts of paragraphs stay whole.
+    """
     prefix, written, rows = manifest.prefix(split), manifest.prefix(into), {}
-    streams = _of_examples(manifest, manifest.split_streams(split))
-    for name in tqdm(streams, desc=f"subset of {folder.name}"):
+    for name in tqdm(manifest.split_streams(split), desc=f"subset of {folder.name}"):
         stream = f"{prefix}.{name}"
+        if manifest.by_paragraph and name.endswith("1"):
+            for ext in ("bin", "idx"):
+                copy(folder / f"{stream}.{ext}", destination / f"{written}.{name}.{ext}")
+            continue
         rows[name] = Rows.read(folder / stream).gather(chosen)
         bound = 1 << (8 * stream_layout(folder / stream)[1].itemsize - 1)  # of the same width
         write_stream(destination / f"{written}.{name}", rows[name], bound)
-    for name in _of_examples(manifest, manifest.split_texts(split)):
+    for name in manifest.split_texts(split):
         with open(folder / f"{prefix}.{name}", encoding="utf-8", newline="\n") as text:
             lines = list(text)
-        write_text(destination / f"{written}.{name}", "".join(lines[i] for i in chosen))
+        kept = range(len(lines)) if name == CONTEXTS else chosen
+        write_text(destination / f"{written}.{name}", "".join(lines[i] for i in kept))
     manifest.splits[into].pop("unknown", None)  # was counted over the whole split
     if isinstance(manifest, TextManifest):
         manifest.splits[into] |= count_examples(destination, manifest, into)
