@@ -86,17 +86,14 @@ def word_digests(manifest: TranslationManifest, *symbols: Sequence[str]) -> str:
     return ",".join(f"{language}={digest_of(own)}" for language, own in sides)
 
 
-def load_layers(folders: Sequence[str], manifest: TranslationManifest) -> list[Layer]:
-    """Return the layers that folders hold, in the order of their columns.
+def load_layers(
+    folders: Sequence[str], manifest: TranslationManifest, *, of_target: bool = False
+) -> list[Layer]:
+    """Return the layers that folders hold, or those ``of_target``, in the order of their columns.
 
     Raises:
         FileNotFoundError: an inventory is missing.
         InputError: it lists other labels than this release knows.
     """
-    return [bound_layers(Path(folder), manifest) for folder in folders][0]
-
-
-def load_target_layers(folders: Sequence[str], manifest: TranslationManifest) -> list[Layer]:
-    """Return the layers of the target subwords; see `load_layers`."""
-    names = manifest.target_features
-    return [bound_layers(Path(one), manifest, names, of_target=True) for one in folders][0]
+    names = manifest.target_features if of_target else manifest.layers
+    return [bound_layers(Path(one), manifest, names, of_target=of_target) for one in folders][0]

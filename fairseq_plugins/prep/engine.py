@@ -80,10 +80,6 @@ class Recipe(Protocol):
     def sizes(self, split: str) -> Mapping[str, int]:
         """Return the streams of a split, each with the number of its ids."""
 
-    def texts(self, split: str) -> Iterable[str]:
-        """Return the endings of the text files of a split, if there are any."""
-        return ()
-
     def load(self, chunk: Chunk) -> EncodedChunk:
         """Read what a worker made of a chunk, in the streams of its split."""
 
@@ -166,7 +162,7 @@ def binarize(recipe: Recipe, chunks: list[Chunk], manifest: Manifest, folder: Pa
     with tqdm(total=len(chunks), desc="binarise", unit=" chunks") as bar:
         for split, some in groupby(chunks, key=lambda chunk: chunk.split):
             prefix = folder / manifest.prefix(split)
-            writer = SplitWriter(prefix, recipe.sizes(split), recipe.texts(split))
+            writer = SplitWriter(prefix, recipe.sizes(split), manifest.split_texts(split))
             for chunk in some:
                 writer.add(recipe.load(chunk))
                 bar.update(1)

@@ -11,7 +11,7 @@ from ..data.passages import Texts, read_ids
 from ..data.products import faults
 from ..data.text_folders import open_folder, read_gold, read_questions, read_sentences
 from ..data.text_manifest import TextManifest, load_vocabulary
-from ..data.translation_folders import load_layers, load_target_layers, shared_manifest
+from ..data.translation_folders import load_layers, shared_manifest
 from ..errors import InputError
 
 SHOWN = 10  # faults in a message
@@ -51,7 +51,7 @@ def _check_translation(folder: Path) -> None:
     """Check what a task checks of all splits when it opens them."""
     manifest = shared_manifest([str(folder)])
     layers = load_layers([str(folder)], manifest)
-    target_layers = load_target_layers([str(folder)], manifest)
+    target_layers = load_layers([str(folder)], manifest, of_target=True)
     for split, counts in manifest.splits.items():
         languages = {manifest.source_lang, manifest.target_lang} & counts["tokens"].keys()
         check_split(

@@ -117,7 +117,8 @@ class SyntaxTranslationTask(TranslationTask):
         self.folders = utils.split_paths(str(cfg.data))
         self.manifest = translation_folders.shared_manifest(self.folders)
         self.source_layers = translation_folders.load_layers(self.folders, self.manifest)
-        self.target_layers = translation_folders.load_target_layers(self.folders, self.manifest)
+        layers = translation_folders.load_layers(self.folders, self.manifest, of_target=True)
+        self.target_layers = layers
         self.src_dict = TextDictionary(src_dict, self._joined)
         self.tgt_dict = TextDictionary(tgt_dict, self._joined)
         restored = [k for k, layer in enumerate(self.target_layers) if layer.restore]

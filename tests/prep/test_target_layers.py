@@ -18,7 +18,7 @@ from raw_corpora import (
 
 from fairseq_plugins.data.manifest import FILE_NAME
 from fairseq_plugins.data.manifests import read_manifest
-from fairseq_plugins.data.translation_folders import load_target_layers
+from fairseq_plugins.data.translation_folders import load_layers
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.prep.folder_check import check_folder
 from fairseq_plugins.prep.recipes import translation
@@ -45,7 +45,7 @@ def raw(tmp_path):
 def given_back(folder, split):
     """Return the lines of a split, made of its subwords and their labels, and how many are lost."""
     manifest = read_manifest(folder)
-    (layer,) = load_target_layers([folder], manifest)
+    (layer,) = load_layers([folder], manifest, of_target=True)
     decoder, labels = TargetDecoder.from_folder(folder, manifest), layer.inventory.symbols
     lines, lost = [], 0
     rows = stream_rows(folder, split, "de.truecase")
@@ -109,7 +109,7 @@ def test_an_annotator_of_the_target(raw, tmp_path, monkeypatch):
     manifest = prepare(make_options(tmp_path / "out", **how))
     assert manifest.annotator["target"] == "rule 1 00"
     assert not manifest.annotator_id
-    layers = load_target_layers([tmp_path / "out"], manifest)
+    layers = load_layers([tmp_path / "out"], manifest, of_target=True)
     rows = stream_rows(tmp_path / "out", "test", "de.pos")
     for line, row in zip((tmp_path / "test.de").read_text().splitlines(), rows, strict=True):
         assert layers[1].inventory.ids(map(tag, line.split())) == row[:-1]

@@ -132,11 +132,12 @@ class ExampleRecipe(Recipe):
         return manifest
 
     def sizes(self, split: str) -> dict[str, int]:
-        """Return the streams of sentences, each with the number of its ids."""
-        pieces, manifest = len(self.vocabulary), self.manifest
-        widths = {"tokens": pieces, "words": MOST_WORDS, "offsets": NO_BOUND}
+        """Return the streams of a split, each with the number of its ids."""
+        widths = {"tokens": len(self.vocabulary), "words": MOST_WORDS, "offsets": NO_BOUND}
         widths |= {name: layer.id_count(MOST_WORDS) for name, layer in self.layers.items()}
-        return {name: widths[name[:-1]] for name in manifest.streams()}
+        own = {"paragraph": NO_BOUND, "answers": NO_BOUND, "label": len(self.manifest.labels)}
+        names = self.manifest.split_streams(split)
+        return {name: own[name] if name in own else widths[name[:-1]] for name in names}
 
     def load(self, chunk: Chunk) -> EncodedChunk:
         """Read a chunk, with ids of learnt inventories."""

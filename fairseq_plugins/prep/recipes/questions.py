@@ -1,7 +1,7 @@
 """The recipe of SQuAD files for question answering: paragraphs become wordpieces, answers spans."""
 
 import logging
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -11,7 +11,7 @@ from tqdm import tqdm
 
 from ...corpora.own_files import log_unread
 from ...corpora.squad import Paragraph, read
-from ...data.folder_names import CONTEXTS, EXAMPLES, MISALIGNED, SPANS, TARGETS, WINDOWS
+from ...data.folder_names import MISALIGNED, SPANS, TARGETS, WINDOWS
 from ...data.manifest import Manifest
 from ...data.text_manifest import TextManifest
 from ...errors import InputError
@@ -22,7 +22,7 @@ from ...text.pieces import PieceTokenizer
 from ...text.squad_encoder import check_visible
 from ...text.word_similarity import WordSimilarity
 from .. import engine
-from ..chunks import NO_BOUND, Chunk, open_chunk
+from ..chunks import Chunk, open_chunk
 from ..engine import ChunkInput
 from .examples import ExampleRecipe
 from .question_chunks import encode_chunk, row_of
@@ -83,14 +83,6 @@ class QuestionRecipe(ExampleRecipe):
         """Annotate, cut and place answers."""
         repair = self.options.on_misalignment == "repair"
         return partial(encode_chunk, self.encoder, self.limits, repair)
-
-    def sizes(self, split: str) -> dict[str, int]:
-        """Return the streams of questions and contexts, and what joins and answers them."""
-        return super().sizes(split) | dict.fromkeys(("paragraph", "answers"), NO_BOUND)
-
-    def texts(self, split: str) -> Iterable[str]:
-        """Return the questions and their contexts."""
-        return EXAMPLES, CONTEXTS
 
     def end(self, chunks: list[Chunk], manifest: TextManifest, folder: Path) -> None:
         """Write the list of answers that could not be placed exactly; refuse empty splits.

@@ -112,7 +112,9 @@ class TextRecipe(ExampleRecipe):
         log_labels(self.options, self.scans, labels)
         metric = headline(self.options, labels)
         sentences = next(iter(self.scans.values())).sentences
-        self.manifest = replace(manifest, labels=labels, metric=metric, sentences=sentences)
+        found = {split: {"labelled": scan.labelled} for split, scan in self.scans.items()}
+        known = {"labels": labels, "metric": metric, "sentences": sentences, "splits": found}
+        self.manifest = replace(manifest, **known)
         return self.manifest
 
     def parts(self) -> Iterator[ChunkInput]:
@@ -134,16 +136,6 @@ class TextRecipe(ExampleRecipe):
         if manifest.target != "score":
             write_text(folder / LABELS, "".join(f"{label}\n" for label in manifest.labels))
         return super().begin(chunks, manifest, folder)
-
-    def sizes(self, split: str) -> dict[str, int]:
-        """Return the streams of the sentences, and of labels if there are any."""
-        is_labelled = self.scans[split].labelled and self.manifest.labels
-        return super().sizes(split) | ({"label": len(self.manifest.labels)} if is_labelled else {})
-
-    def texts(self, split: str) -> Iterable[str]:
-        """Return the examples, and the scores if there are any."""
-        is_scored = self.scans[split].labelled and self.manifest.target == "score"
-        return [EXAMPLES, *([SCORES] if is_scored else [])]
 
     def summarize(self, split: str, writer: SplitWriter) -> dict[str, Any]:
         """Add what was passed over."""
