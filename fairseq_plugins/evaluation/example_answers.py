@@ -79,7 +79,7 @@ def read_answers(path: str | Path) -> Answers:
         try:
             target = next(one for one in TARGETS.values() if one.key in record)
             records.append((target, str(record["id"]), *target.sides(record)))
-        except (TypeError, ValueError, KeyError, AttributeError, StopIteration):
+        except (TypeError, ValueError, LookupError, AttributeError, OverflowError, StopIteration):
             raise InputError(
                 f"{path}, line {number}: no prediction of fairseq-plugins predict"
             ) from None

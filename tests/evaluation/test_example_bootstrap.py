@@ -168,6 +168,7 @@ def test_answers_are_read_from_prediction_files(tmp_path, row, target, gold, pre
         ('{"id": "1", "score": 1%s, "gold": 1}\n' % ("0" * 400), "line 1: no prediction"),
         ('{"id": "1", "entities": [{"label": 1, "first": "x"}], "gold": []}\n', "line 1: no pred"),
         ("[1]\n", "line 1: no prediction"),
+        ('{"id": "1", "entities": [{"label": 1, "first": 1e999}]}\n', "line 1: no pred"),
         ("", "no example has a gold"),
     ],
 )
