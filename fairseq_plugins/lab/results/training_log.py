@@ -17,7 +17,7 @@ _RECORD = re.compile(r"\| (\w+) \| (\{.*)$", re.MULTILINE)
 _UPDATES = re.compile(r'"num_updates": "(\d{1,18})"|"train_num_updates": "(\d{1,18})"')
 _PARAMETERS = re.compile(r"num\. shared model params: (\d[\d,]{0,20})")
 _CARD = re.compile(r"rank +\d+: capabilities = [^;\n]*;[^;\n]*; name = (\S.*)")
-_SPEED = re.compile(r'"(?:train_)?ups": "(\d+\.?\d*)"')
+_SPEED = re.compile(r'"(?:train_)?ups": "(\d{1,18}(?:\.\d{0,18})?)"')
 _GATE = re.compile(r"gate_(\d{1,9})")  # of a layer: its mean local share of attention
 _NO_METRICS = ("num_updates", "epoch", "update", "wps")  # wps: the machine's
 _TAIL = 4096  # bytes that hold the last line
