@@ -15,6 +15,7 @@ from fairseq_plugins.models.bert import BertModel
 from fairseq_plugins.pretrained.families import FAMILIES, Family
 from fairseq_plugins.pretrained.vocabulary import Vocabulary
 from fairseq_plugins.syntax.layers import LAYERS
+from fairseq_plugins.targets.table import TARGETS
 
 VOCABULARY = "".join(f"{w}\n" for w in ["[PAD]", "[UNK]", "[CLS]", "[SEP]", *"abcdefgh"]).encode()
 QUIET = {"dropout": 0.0, "attention_dropout": 0.0}
@@ -48,6 +49,7 @@ def manifest(**changes):
         "family": FAMILIES["bert"],
     }
     values |= changes
+    values["target_kind"] = TARGETS[values["target"]]
     return SimpleNamespace(**values, layers=["case", "subword", *values["annotations"]])
 
 

@@ -13,6 +13,7 @@ from prepared_text import prepare
 
 from fairseq_plugins.augment.perturbed_sets import read_sets
 from fairseq_plugins.corpora.examples import Example
+from fairseq_plugins.targets.table import TARGETS
 
 LABELS = ("no", "yes")
 INFERENCE = ["entailment", "neutral", "contradiction"]
@@ -143,6 +144,7 @@ def textflint(folder, before, after, name="SwapWord_3"):
 def model(labels=("0", "1"), *, dataset="paws_wiki", target="classes", sentences=2, **read):
     """Stand for the manifest of a prepared folder."""
     known = {"labels": list(labels), "dataset": dataset, "target": target, "sentences": sentences}
+    known["target_kind"] = TARGETS[known["target"]]
     return SimpleNamespace(**known, options={"read": read})
 
 

@@ -81,7 +81,7 @@ def write(path: Path, lines: Sequence[str], end: str = "\n") -> Path:
 
 
 def _label(name: str, rng: np.random.Generator) -> str:
-    if DATASETS[name].target == "score":
+    if not DATASETS[name].target.labelled:
         return f"{rng.uniform(0, 5):.3f}"
     return str(rng.choice(DATASETS[name].labels or ("good", "bad")))
 

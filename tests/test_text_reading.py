@@ -21,6 +21,7 @@ from fairseq_plugins.evaluation.squad_files import read_json
 from fairseq_plugins.lab.plan.yaml_file import read_yaml
 from fairseq_plugins.prep.recipes.text_options import parse_labels
 from fairseq_plugins.pretrained.directory import read_json as read_config
+from fairseq_plugins.targets.classes import CLASSES
 from fairseq_plugins.text.segment import check_codes
 from fairseq_plugins.text_reading import lines_of, numbered_lines, read_lines, read_text
 
@@ -99,7 +100,7 @@ def test_a_carriage_return_inside_a_sentence_stays(tmp_path) -> None:
 
 
 READERS = {
-    "advglue": lambda path: read_advglue(path, "", "rte", Expected("classes", ("0", "1"), 2)),
+    "advglue": lambda path: read_advglue(path, "", "rte", Expected(CLASSES, ("0", "1"), 2)),
     "answers": read_json,
     "codes": check_codes,
     "config": read_config,

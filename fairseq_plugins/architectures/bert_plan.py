@@ -11,9 +11,8 @@ from ..pretrained.directory import find_family
 from ..pretrained.families import FAMILIES, Family
 from ..pretrained.vocabulary import Vocabulary
 from .bert_options import SIZES, BertOptions
-from .entity_options import ENTITIES
-from .semantic_options import WORD_LABELS, semantic_layers
-from .span_options import SPANS
+from .options import learnt
+from .semantic_options import semantic_layers
 
 # option -> field of BertShape
 PRESET = {
@@ -128,7 +127,7 @@ def shape_of(args: BertOptions, vocabulary: Vocabulary) -> BertShape:
     return BertShape(
         vocabulary=len(vocabulary),
         padding=vocabulary.pad,
-        pooler=args.target not in (WORD_LABELS, SPANS, ENTITIES) and not semantic_layers(args),
+        pooler=learnt(args).pools and not semantic_layers(args),
         embedding=embedding_of(family, width, args.hidden_size),
         **{**given, **constants_of(family, vocabulary.pad)},
     )

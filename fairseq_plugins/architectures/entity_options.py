@@ -5,11 +5,11 @@ from typing import Any, Optional
 
 from ..checkpoints.records import read_list
 from ..errors import InputError
+from ..nn.bert import BertShape
 from ..nn.entity_spans import MATCHES, EntityReader
 from ..option_flags import choice
+from ..targets.target import PAIRS, Target
 from .options import NONE, Options, preset, written
-
-ENTITIES = "entities"  # the target: spans that answer the questions of labels
 
 
 @dataclass
@@ -25,10 +25,10 @@ class EntityOptions(Options):
     questions: Optional[str] = written(longest=1_000_000)
 
 
-def entity_reader(args: Any) -> EntityReader:
+def entity_reader(args: Any, shape: BertShape) -> EntityReader:
     """Make what turns words' states into entities."""
     dropout = args.dropout if args.classifier_dropout is None else args.classifier_dropout
-    return EntityReader(args.hidden_size, str(args.entity_match), dropout)
+    return EntityReader(shape.hidden, str(args.entity_match), dropout)
 
 
 def asked_of(cfg: Any) -> dict[str, str]:
@@ -44,7 +44,7 @@ def asked_of(cfg: Any) -> dict[str, str]:
     return dict(zip(types, questions))
 
 
-def check_entities(args: Any, target: str) -> None:
+def check_entities(args: Any, target: Target) -> None:
     """Refuse a model that finds entities for another task, and another model for this one.
 
     Args:
@@ -54,18 +54,18 @@ def check_entities(args: Any, target: str) -> None:
     Raises:
         InputError: says what to choose.
     """
-    if target == ENTITIES and args.entity_match in (None, NONE):
+    if target.head == PAIRS and args.entity_match in (None, NONE):
         raise InputError(
             "--entity-match none: this task finds entities by questions; choose --arch bert_mrc or "
             f"--entity-match {' or '.join(MATCHES)}"
         )
-    if target == ENTITIES and args.classifier_dropout is not None and args.entity_match != "mlp":
+    if target.head == PAIRS and args.classifier_dropout is not None and args.entity_match != "mlp":
         raise InputError(
             f"--classifier-dropout {args.classifier_dropout}: --entity-match {args.entity_match} "
             "has no dropout; leave it out, or choose --entity-match mlp"
         )
-    if target != ENTITIES and args.entity_match not in (None, NONE):
+    if target.head != PAIRS and args.entity_match not in (None, NONE):
         raise InputError(
             f"--entity-match {args.entity_match}: this model finds entities by questions, but the "
-            f"task is one of {target}: take --task mrc_ner, or another architecture"
+            f"task is one of {target.said}: take --task mrc_ner, or another architecture"
         )

@@ -23,11 +23,12 @@ from ..nn.pair_transformer import PairTransformer
 from ..nn.word_inputs import WordInputs, WordMatcher
 from ..pretrained.vocabulary import Vocabulary
 from ..syntax.layers import Layer
+from ..targets.table import TARGETS
 from .matching_options import BIMPM, CAFE, ESIM, TRANSFORMER, MatchingOptions, needs_of
 from .model_parts import counted, fitting, infusion, log_counts, size
+from .options import learnt
 
 Features = Optional[FeatureInfusion]
-TARGETS = ("classes", "score")
 
 
 class PairModel(nn.Module):
@@ -150,10 +151,11 @@ MAKERS: dict[str, Callable[[MatchingOptions, Vocabulary, Features], nn.Module]] 
 
 def _check(args: MatchingOptions, vocabulary: Vocabulary) -> None:
     """Refuse targets that are not those of pairs, and characters for a matcher that reads none."""
-    if args.target not in (None, *TARGETS):
+    if not learnt(args).pools:
+        known = " or ".join(name for name, one in TARGETS.items() if one.pools)
         raise InputError(
-            f"models that match pairs learn {' or '.join(TARGETS)}, and the data folder has "
-            f"{args.target}: take another architecture"
+            f"models that match pairs learn {known}, and the data folder has {args.target}: take "
+            "another architecture"
         )
     if args.character_hidden_size and args.matcher == TRANSFORMER:
         raise InputError(

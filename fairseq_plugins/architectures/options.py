@@ -10,6 +10,9 @@ from typing import Any, Optional
 from ..errors import InputError
 from ..option_flags import check, option
 from ..syntax.layers import parse_features, parse_targets
+from ..targets.classes import CLASSES
+from ..targets.table import target_of
+from ..targets.target import Target
 
 NONE = "none"  # what options that name features, attentions or layers say for no such thing
 
@@ -24,6 +27,11 @@ class Options:
 def preset(text: str, **limits: Any) -> Any:
     """Make an option that an architecture presets: None until it is resolved."""
     return option(f"{text} (default: as the architecture says)", None, **limits)
+
+
+def learnt(args: Any) -> Target:
+    """Return what a model learns; options of a model without a folder are of classes."""
+    return target_of(args.target or CLASSES.name)
 
 
 def written(**metadata: Any) -> Any:

@@ -13,9 +13,8 @@ from ..nn.semantic_layers import MAX, POOLINGS, LabelReader, SemanticLayers
 from ..nn.starts import own_start
 from ..option_flags import choice, option
 from ..syntax.layers import Layer, parse_features
-from .entity_options import ENTITIES
-from .options import NONE, Options, preset
-from .span_options import SPANS
+from ..targets.target import Target
+from .options import NONE, Options, learnt, preset
 
 FLAG = "--semantic-layers"
 WORD_LABELS = "word_labels"  # the target of labelling words
@@ -67,9 +66,9 @@ def semantic_layers(args: Any) -> tuple[str, ...]:
     return found
 
 
-def check_semantics(args: Any, target: str | None) -> None:
+def check_semantics(args: Any, target: Target) -> None:
     """Refuse layers of labels for questions, whose words come without; InputError."""
-    if target in (SPANS, ENTITIES) and semantic_layers(args):
+    if target.asks and semantic_layers(args):
         raise InputError(
             f"{FLAG} {args.semantic_layers}: what answers questions reads no such layers; choices: "
             f"{FLAG} {NONE}, or another architecture"
@@ -87,7 +86,7 @@ def semantics(
         columns: names of the layers that are columns of ``src_factors``, in their order.
         layers: of the data folder, with its inventories.
     """
-    check_semantics(args, args.target)
+    check_semantics(args, learnt(args))
     names = semantic_layers(args)
     if not names:
         return None
@@ -99,7 +98,7 @@ def semantics(
         "outputs": args.semantic_dim,
         "dropout": shape.dropout,
     }
-    pooling = None if args.target == WORD_LABELS else args.semantic_pooling
+    pooling = None if learnt(args).by_word else args.semantic_pooling
     with own_start("semantic layers"):
         reader = LabelReader(labels, [columns.index(name) for name in names], **how)
         return SemanticLayers(shape, reader, kernel=args.semantic_kernel, pooling=pooling)

@@ -24,11 +24,11 @@ from ..nn.span_heads import (
 from ..nn.starts import own_start
 from ..option_flags import choice, option
 from ..syntax.needs import GIVEN
+from ..targets.target import SPANS, Target
 from .control_options import QuestionControls
 from .model_parts import size
 from .options import preset
 
-SPANS = "spans"  # the target of question answering
 HEADS = ("joint", "separate")
 NONE, PLAIN_LAYERS = CONTROLS = ("none", "plain-layers")
 INPUTS = ("last", "layers")
@@ -119,7 +119,7 @@ def _coattention(args: SpanOptions, shape: BertShape) -> DirectedCoattention | P
     return PlainLayers(shape, args.coattention_blocks, size(replaced))
 
 
-def check_spans(args: Any, target: str) -> None:
+def check_spans(args: Any, target: Target) -> None:
     """Refuse options of parts that the model does not have, or whose data are of another kind.
 
     Args:
@@ -133,7 +133,7 @@ def check_spans(args: Any, target: str) -> None:
         raise InputError(
             "--span-lstm bidirectional: --span-head joint has no LSTM; choose --span-head separate"
         )
-    if target == SPANS:
+    if target.head == SPANS:
         if args.classifier_dropout is not None:
             raise InputError(
                 f"--classifier-dropout {args.classifier_dropout}: what finds answers has no "
@@ -151,5 +151,5 @@ def check_spans(args: Any, target: str) -> None:
     if found:
         raise InputError(
             f"{', '.join(found)}: this model answers questions, but the data folder is for "
-            f"{target}: take another architecture, or a folder of `prepare questions`"
+            f"{target.said}: take another architecture, or a folder of `prepare questions`"
         )

@@ -4,7 +4,7 @@
 here options become its parts.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Optional
 
 import torch
@@ -20,13 +20,19 @@ from ..nn.span_heads import SpanReader
 from ..pretrained.vocabulary import Vocabulary
 from ..syntax.layers import Layer
 from ..syntax.subwords import is_sign
+from ..targets.target import PAIRS, SPANS
 from . import bert_plan, syntax_plan
 from .bert_options import BertOptions
-from .entity_options import ENTITIES, entity_reader
+from .entity_options import entity_reader
 from .model_parts import counted, fitting, infusion, log_counts, size
-from .options import read_features
+from .options import learnt, read_features
 from .semantic_options import semantics
-from .span_options import SPANS, span_reader
+from .span_options import span_reader
+
+HEADS: dict[str, Callable[[Any, BertShape], nn.Module]] = {  # other targets have a `LabelHead`
+    SPANS: span_reader,
+    PAIRS: entity_reader,
+}
 
 
 class TextModel(nn.Module):
@@ -165,10 +171,8 @@ def _signs(vocabulary: Vocabulary) -> Tensor:
 
 
 def _head(args: BertOptions, shape: BertShape, semantics: Optional[SemanticLayers]) -> Any:
-    if args.target == SPANS:
-        return span_reader(args, shape)
-    if args.target == ENTITIES:
-        return entity_reader(args)
+    if maker := HEADS.get(learnt(args).head):
+        return maker(args, shape)
     dropout = args.dropout if args.classifier_dropout is None else args.classifier_dropout
     classes = max(1, len(read_list(args.labels, "labels")))
     return LabelHead(shape.hidden if semantics is None else semantics.outputs, classes, dropout)

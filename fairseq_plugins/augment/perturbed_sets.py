@@ -33,7 +33,6 @@ KINDS = (
 )
 SHOWN = 200  # characters of a text in an error
 CHANGE = {"id": str, "changed": bool, "texts": list, "new_texts": list}
-GOLD = {"score": "scores", "classes": "classes", "word_labels": "labels of words"}
 
 
 @dataclass(frozen=True)
@@ -65,12 +64,12 @@ def expected_of(manifest: TextManifest) -> Expected:
     Raises:
         InputError: they label words.
     """
-    if manifest.target == "word_labels":
+    if manifest.target_kind.by_word:
         raise InputError(
             f"a model of {manifest.dataset!r} labels words; perturbed sets are for models of "
             "sentences and pairs of sentences"
         )
-    return Expected(manifest.target, tuple(manifest.labels), manifest.sentences)
+    return Expected(manifest.target_kind, tuple(manifest.labels), manifest.sentences)
 
 
 def read_sets(paths: Sequence[str | Path], manifest: TextManifest) -> list[PerturbedExamples]:
@@ -165,10 +164,10 @@ def read_perturbed(folder: Path, expected: Expected, options: ReadOptions) -> Pe
     """
     record = _read_record(folder / RECORD)
     dataset, split = get_dataset(record["dataset"]), record["split"]
-    if dataset.target != expected.target:
+    if dataset.target is not expected.target:
         raise InputError(
-            f"{folder / RECORD}: dataset {dataset.name!r} has {GOLD[dataset.target]}, but the "
-            f"model gives {GOLD[expected.target]}"
+            f"{folder / RECORD}: dataset {dataset.name!r} has {dataset.target.said}, but the "
+            f"model gives {expected.target.said}"
         )
     try:
         after, before = (find_split(dataset, split, place) for place in (folder, folder / ORIGINAL))

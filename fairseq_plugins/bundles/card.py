@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from ..data.folder_names import SPANS
 from ..data.manifest import Manifest
 from ..data.manifests import AnyManifest
 from ..data.text_manifest import TextManifest
@@ -47,7 +46,7 @@ def card(
     table = "".join(f"| {name} | {text} |\n" for name, text in cells.items())
     how = '.translate(["A line of raw text."])'
     if isinstance(manifest, TextManifest):
-        how = '.answer("Who?", "A text.").text' if manifest.target == SPANS else ".predict([...])"
+        how = '.answer("Who?", "A text.").text' if manifest.by_paragraph else ".predict([...])"
     return _CARD.format(title=title, rows=table, how=how, needs=needs)
 
 

@@ -55,7 +55,6 @@ def run(args: argparse.Namespace) -> None:
     from ..inference.robustness import RobustnessOptions, parse_systems, try_systems
     from ..lab.results.robustness_table import robustness_table
     from ..lab.results.tables import format_table
-    from ..targets.table import target_of
 
     command.check_least(args, samples=0, seed=0)
     command.show_log("INFO")
@@ -64,7 +63,7 @@ def run(args: argparse.Namespace) -> None:
     trial = try_systems(RobustnessOptions(systems, args.sets, Path(args.output), **given))
     draws = {"samples": args.samples, "seed": args.seed}
     columns = [column(one) for one in trial.sets]
-    table = robustness_table(target_of(trial.manifest.target), columns, trial.systems, **draws)
+    table = robustness_table(trial.manifest.target_kind, columns, trial.systems, **draws)
     text = format_table(table)
     write_text(f"{args.output}.md", text)
     print(text, end="")

@@ -7,6 +7,8 @@ from pathlib import Path
 
 from ..errors import InputError
 from ..messages import named
+from ..targets.score import SCORE
+from ..targets.word_labels import WORD_LABELS
 from .examples import Example
 from .readers.dataset import Dataset, Files
 from .readers.glue import GLUE
@@ -30,12 +32,12 @@ TABLES = _files("tsv", "jsonl", "csv")
 
 OWN = (
     Dataset("plain", TABLES, reader=read_plain),
-    Dataset("plain_scores", TABLES, reader=read_plain, target="score", metric="pearson"),
+    Dataset("plain_scores", TABLES, reader=read_plain, target=SCORE, metric="pearson"),
     Dataset(
         "tokens",
         _files("conll", "tsv", "txt", "conllu"),
         reader=read_tokens,
-        target="word_labels",
+        target=WORD_LABELS,
         metric="entity_f1",
     ),
     error_dataset("token_errors", _files("m2", "tsv", "txt"), read_errors),

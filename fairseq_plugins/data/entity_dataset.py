@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 import torch
 
+from ..targets.gold import Gold
 from .label_questions import LabelQuestions, Span
 from .text_batches import lay_out
-from .text_columns import Gold, SentenceColumns
+from .text_columns import SentenceColumns
 from .text_dataset import TextDataset
 from .text_items import InputFormat, TextItems
 

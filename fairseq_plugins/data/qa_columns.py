@@ -18,7 +18,7 @@ from ..syntax.layers import Layer
 from ..syntax.needs import SHUFFLED, UNCONTROLLED, Controls
 from ..syntax.rows import AGAIN, Rows, check_lengths, refuse
 from .controls import other_questions
-from .folder_names import ANSWERABLE, SPANS, UNKNOWN
+from .folder_names import ANSWERABLE, UNKNOWN
 from .text_columns import Encoded, SentenceColumns
 
 NOWHERE = -1
@@ -33,7 +33,7 @@ class SpanGold:
             there is none, (n, 2).
     """
 
-    kind = SPANS
+    of_words = False
 
     def __init__(self, states: np.ndarray, first: np.ndarray) -> None:
         self.states, self.first = states, first

@@ -8,24 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
 import numpy as np
 
 from ..errors import InputError
-from ..messages import quoted
 from ..syntax.labels import PAD_ID
 from ..syntax.layers import COLUMN, TREE, WORD, Layer, layers_of
 from ..syntax.needs import UNCONTROLLED, Controls
 from ..syntax.rows import AGAIN, Rows, check_lengths, check_succession, parents_of
-from ..text_reading import read_lines
 from .controls import controlled_layers
-from .folder_names import WORD_LABELS
 
-CLASSES, SCORE = "classes", "score"
-NO_CLASS = -1
 PIPELINE = "the pipeline that parsed it is broken"
 
 
@@ -185,66 +179,3 @@ def raw_rows(layer: Layer, sentences: Sequence[Encoded], name_of: Callable[[int]
                 "that raw text has them as well"
             )
     return Rows.of(sentence.layers[layer.name] for sentence in sentences)
-
-
-class Gold:
-    """Gold labels of a split; some or all may be missing.
-
-    Args:
-        kind: `CLASSES`, `SCORE` or `WORD_LABELS`.
-        values: class ids (`NO_CLASS` where missing), scores (NaN where missing), or rows of word
-            labels (empty where missing).
-    """
-
-    def __init__(self, kind: str, values: Any) -> None:
-        self.kind, self.values = kind, values
-        if kind == WORD_LABELS:
-            self.present = values.lengths > 0
-        else:
-            self.present = values != NO_CLASS if kind == CLASSES else ~np.isnan(values)
-
-    def __len__(self) -> int:
-        return len(self.values)
-
-    def __getitem__(self, index: int) -> Any:
-        """Return an example's class id, score or list of word labels; None where missing."""
-        if not self.present[index]:
-            return None
-        value = self.values[index]
-        return value.tolist() if self.kind == WORD_LABELS else value.item()
-
-    @cached_property
-    def complete(self) -> bool:
-        """Whether every example has its label."""
-        return bool(self.present.all()) and len(self) > 0
-
-    @classmethod
-    def read(cls, folder: Path, split: str, kind: str, *, labels: int = 0) -> Gold:
-        """Read the gold labels of a split, of one kind; of so many ``labels``.
-
-        Raises:
-            FileNotFoundError: a file is missing.
-            InputError: a row is none; names file and line.
-        """
-        if kind == SCORE:
-            return cls(kind, _read_scores(folder / f"{split}.score.txt"))
-        path = folder / f"{split}.label"
-        rows = Rows.read(path)
-        rows.check(path, labels, "label of labels.txt")
-        if kind == WORD_LABELS:
-            return cls(kind, rows)
-        if rows.lengths.max(initial=0) > 1:
-            raise InputError(f"{path}.bin holds several labels of one example; {AGAIN}")
-        return cls(kind, rows.lasts)
-
-
-def _read_scores(path: Path) -> np.ndarray:
-    if not path.is_file():
-        raise FileNotFoundError(f"{path} is missing; {AGAIN}")
-    scores = []
-    for number, line in enumerate(read_lines(path), 1):
-        try:
-            scores.append(float(line) if line.strip() else np.nan)
-        except ValueError:
-            raise InputError(f"{path}:{number}: {quoted(line)} is no number") from None
-    return np.array(scores)

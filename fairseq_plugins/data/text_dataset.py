@@ -8,14 +8,12 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-import torch
 from torch import Tensor
 
 from ..errors import InputError
-from .folder_names import WORD_LABELS
 from .text_batches import lay_out
-from .text_columns import SCORE, SentenceColumns
-from .text_items import InputFormat, TextItems, joined
+from .text_columns import SentenceColumns
+from .text_items import InputFormat, TextItems
 
 
 class TextDataset:
@@ -77,7 +75,7 @@ class TextDataset:
     def _check_gold(self, gold: Any) -> None:
         if len(gold) != len(self):
             raise InputError(f"{len(gold)} labels of {len(self)} examples; prepare again")
-        if gold.kind != WORD_LABELS:
+        if not gold.of_words:
             return
         words, labels = self.word_counts, gold.values.lengths
         wrong = np.flatnonzero(gold.present & (labels != self.levels * words))
@@ -122,8 +120,4 @@ class TextDataset:
         return batch
 
     def _targets(self, targets: list[Any]) -> Tensor:
-        if self.gold.kind == WORD_LABELS:
-            return torch.from_numpy(joined(targets).astype(np.int64))  # (W,)
-        # --fp16 would halve the digits of gold scores, were they of single precision.
-        dtype = torch.float64 if self.gold.kind == SCORE else torch.int64
-        return torch.tensor(np.array(targets), dtype=dtype)  # (n,)
+        return self.gold.tensor(targets)

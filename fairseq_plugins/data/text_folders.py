@@ -11,24 +11,17 @@ from ..messages import named
 from ..syntax.layers import STANDARD, WORD_PAIR, Layer, layers_of
 from ..syntax.needs import UNCONTROLLED, Controls
 from ..syntax.rows import AGAIN, Rows, stream_exists, stream_layout
+from ..targets.entities import ENTITIES
+from ..targets.gold import LABEL, SCORES, Gold
+from ..targets.word_labels import WORD_LABELS
 from ..text_reading import read_lines, read_text
-from .folder_names import (
-    ANSWERABLE,
-    ENTITIES,
-    LABELS,
-    NO_SPLITS,
-    SCORES,
-    SPANS,
-    TARGETS,
-    UNKNOWN,
-    WORD_LABELS,
-)
+from .folder_names import ANSWERABLE, LABELS, NO_SPLITS, UNKNOWN
 from .inventories import bound_layers
 from .manifests import read_manifest
 from .passages import read_ids
 from .products import check_whole
 from .qa_columns import QuestionColumns
-from .text_columns import Gold, SentenceColumns, raw_rows
+from .text_columns import SentenceColumns, raw_rows
 from .text_manifest import TextManifest
 
 
@@ -42,13 +35,13 @@ def open_folder(folder: Path, task: str) -> TextManifest:
         InputError: a folder for another task, or one whose files disagree.
     """
     manifest = read_manifest(folder, TextManifest)
-    if task == TARGETS[ENTITIES] and manifest.target == WORD_LABELS:
-        manifest = manifest.asking()
+    if task == ENTITIES.task and manifest.target_kind is WORD_LABELS:
+        manifest = manifest.as_learnt(ENTITIES)
     if manifest.task != task:
         raise InputError(f"{folder} was prepared for --task {manifest.task}, not for --task {task}")
-    if manifest.levels and task == TARGETS[WORD_LABELS]:
+    if manifest.levels and task == WORD_LABELS.task:
         raise InputError(
-            f"{folder} has {manifest.levels} labels a word: --task {TARGETS[ENTITIES]} takes all, "
+            f"{folder} has {manifest.levels} labels a word: --task {ENTITIES.task} takes all, "
             f"--task {task} a folder that was prepared with one label column"
         )
     check_whole(folder, manifest)
@@ -153,7 +146,7 @@ def count_examples(folder: Path, manifest: TextManifest, split: str) -> dict[str
         "words": int(sum(lengths(f"{STANDARD[0]}{k}").sum() for k in sides)),
         "longest": 0,  # with the special tokens
     }
-    if manifest.target == SPANS:
+    if manifest.by_paragraph:
         answers = Rows.read(folder / f"{split}.answers")
         states = answers.values[answers.ends - answers.lengths]
         found["labelled"] = int((states != UNKNOWN).sum())
@@ -161,8 +154,8 @@ def count_examples(folder: Path, manifest: TextManifest, split: str) -> dict[str
         tokens[1] = tokens[1][Rows.read(folder / f"{split}.paragraph").values]
     elif scores.is_file():
         found["labelled"] = sum(map(bool, read_lines(scores)))
-    elif stream_exists(folder / f"{split}.label"):
-        found["labelled"] = int((lengths("label") > 0).sum())
+    elif stream_exists(folder / f"{split}.{LABEL}"):
+        found["labelled"] = int((lengths(LABEL) > 0).sum())
     specials = manifest.family.row.specials(manifest.sentences)
     found["longest"] = int(np.sum(tokens, axis=0).max(initial=0)) + specials
     return found
@@ -203,8 +196,7 @@ def read_gold(folder: Path, manifest: TextManifest, split: str, *, required: boo
     """
     gold = None
     if manifest.splits[split]["labelled"]:
-        kind = WORD_LABELS if manifest.target == ENTITIES else manifest.target
-        gold = Gold.read(folder, split, kind, labels=len(manifest.labels))
+        gold = manifest.target_kind.gold.read(folder, split, len(manifest.labels))
     if required:
         require_gold(folder, manifest, split, gold)
     return gold

@@ -19,7 +19,6 @@ from ..syntax.layers import TREE, WORD_PAIR, Layer, in_order, layers_of
 from ..syntax.needs import Needs
 from . import text_folders
 from .entity_dataset import EntityDataset
-from .folder_names import ENTITIES, SPANS, WORD_LABELS
 from .label_questions import LabelQuestions
 from .passages import Texts
 from .qa_columns import QuestionColumns
@@ -32,10 +31,6 @@ logger = logging.getLogger(__name__)
 
 MOST_ANSWERS = 100_000  # more than a row has spans, and none that fills memory
 LONG_EXAMPLES = (ERROR, TRUNCATE, SPLIT)
-NOT_FOR = {
-    WORD_LABELS: TRUNCATE,
-    ENTITIES: TRUNCATE,
-}  # target -> what is not done with its long examples; else `SPLIT`
 
 
 @dataclass(frozen=True)
@@ -94,14 +89,15 @@ class TextInputs:
     ) -> None:
         self.folder, self.manifest, self.vocabulary = Path(folder), manifest, vocabulary
         self.options = options
-        self.asks = manifest.target == SPANS
-        self.seeks = manifest.target == ENTITIES
+        self.target = manifest.target_kind
+        self.asks = self.target.passages
+        self.seeks = self.target.asks and not self.asks
         self.questions: LabelQuestions | None = None
         self.needs = Needs()
         self.limit = self._size("max_positions") if self.asks else options.max_positions
         self._served = False
         self._positions: int | None = None
-        if options.long_examples == NOT_FOR.get(manifest.target, SPLIT):
+        if options.long_examples == (TRUNCATE if self.target.by_word else SPLIT):
             choices = ", ".join(one for one in LONG_EXAMPLES if one != options.long_examples)
             raise InputError(f"--long-examples {options.long_examples}: choices are {choices}")
         texts = 2 if self.seeks else manifest.sentences
@@ -176,7 +172,7 @@ class TextInputs:
             pad=self.vocabulary.pad,
             row=self.manifest.family.row,
             layers=self.needs.reads(training=learning),
-            by_word=self.manifest.target == WORD_LABELS or self.seeks,
+            by_word=self.target.by_word,
             words=self.needs.words,
             limit=self.limit,
             positions=self._positions,

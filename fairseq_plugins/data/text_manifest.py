@@ -23,21 +23,11 @@ from ..syntax.layers import (
     in_order,
     layers_of,
 )
+from ..targets.spans import SPANS
+from ..targets.table import TARGETS, target_of
+from ..targets.target import Target
 from ..text_reading import is_cell
-from .folder_names import (
-    CONTEXTS,
-    ENTITIES,
-    EXAMPLES,
-    LABELLED,
-    LABELS,
-    MISALIGNED,
-    SCORES,
-    SPANS,
-    TARGETS,
-    TOKENIZE,
-    WINDOWS,
-    WORD_LABELS,
-)
+from .folder_names import CONTEXTS, EXAMPLES, LABELS, MISALIGNED, TOKENIZE, WINDOWS
 from .manifest import Manifest, is_count, outside
 
 WORDPIECES = ("lowercase", "strip_accents", "chinese_characters")
@@ -90,10 +80,14 @@ class TextManifest(Manifest):
     levels: int = 0
 
     @property
+    def target_kind(self) -> Target:
+        """What is learnt of an example."""
+        return target_of(self.target)
+
+    @property
     def cutting(self) -> str:
         """What decided what words are: an option of the preparation, or the files."""
-        by_word = self.target in (WORD_LABELS, ENTITIES)
-        return by_word * "given, of raw text " + f"--tokenize {self.tokenize}"
+        return self.target_kind.by_word * "given, of raw text " + f"--tokenize {self.tokenize}"
 
     @property
     def compares_words(self) -> bool:
@@ -123,31 +117,27 @@ class TextManifest(Manifest):
             if not layer.derived:
                 found |= {f"{layer.name}{k}": layer.unit for k in layer.sides(self.sentences)}
         # of each wordpiece of a context, begin and end in code points
-        return found | ({"offsets1": "place in the context"} if self.target == SPANS else {})
+        return found | ({"offsets1": "place in the context"} if self.by_paragraph else {})
 
     @property
     def by_paragraph(self) -> bool:
         """Whether examples are questions, several of one context."""
-        return self.target == SPANS
+        return self.target_kind.passages
 
     def split_streams(self, split: str) -> list[str]:
-        """Name all streams of a split; one without any gold label has no ``label``."""
-        if self.target == SPANS:
-            return [*self.streams(), "paragraph", "answers"]
-        is_labelled = self.splits[split]["labelled"] and self.target != "score"
-        return [*self.streams(), *(["label"] if is_labelled else [])]
+        """Name all streams of a split; one without any gold has no streams of it."""
+        known = self.splits[split]["labelled"] or self.by_paragraph
+        return [*self.streams(), *(self.target_kind.gold.STREAMS if known else ())]
 
     def split_texts(self, split: str) -> list[str]:
         """Name the text files of a split: what its examples, passages and scores are."""
-        if self.target == SPANS:
-            return [EXAMPLES, CONTEXTS]
-        is_scored = self.splits[split]["labelled"] and self.target == "score"
-        return [EXAMPLES, *([SCORES] if is_scored else [])]
+        known = self.splits[split]["labelled"] or self.by_paragraph
+        return [EXAMPLES, *(self.target_kind.gold.TEXTS if known else ())]
 
     def common_files(self) -> set[str]:
         """Name the vocabulary, labels, inventories and what is said of answers."""
-        own = {LABELS: self.target in LABELLED}
-        own |= {MISALIGNED: self.target == SPANS and bool(self.splits)}
+        own = {LABELS: self.target_kind.labelled}
+        own |= {MISALIGNED: self.by_paragraph and bool(self.splits)}
         own |= {self.inventory_file(layer): True for layer in layers_of(self.layers)}
         names = {name for name, there in own.items() if there and name}
         return names | {self.family.vocabulary_file}
@@ -157,9 +147,9 @@ class TextManifest(Manifest):
         """How many labels a word has, where words are labelled."""
         return max(1, self.levels)
 
-    def asking(self) -> TextManifest:
-        """Return what a folder of labels of words is to a task that asks for entities."""
-        return replace(self, task=TARGETS[ENTITIES], target=ENTITIES)
+    def as_learnt(self, target: Target) -> TextManifest:
+        """Return what the folder is to a task that learns another target of it."""
+        return replace(self, task=target.task, target=target.name)
 
     def problems(self) -> Iterator[str]:
         """Yield what is wrong."""
@@ -188,7 +178,7 @@ def _misshapen(manifest: TextManifest) -> Iterator[str]:
     for name in WORDPIECES if FAMILIES[family].scheme == WORDPIECE else ():
         if not isinstance(manifest.tokenizer.get(name), bool):
             yield f"'tokenizer' says {manifest.tokenizer.get(name)!r} for {name!r}"
-    wanted = (*COUNTS, *(PARAGRAPH_COUNTS if manifest.task == TARGETS[SPANS] else ()))
+    wanted = (*COUNTS, *(PARAGRAPH_COUNTS if manifest.task == SPANS.task else ()))
     for split, counts in manifest.splits.items():
         numbers = counts if isinstance(counts, dict) else {}
         if not all(is_count(numbers.get(name)) for name in wanted):
@@ -201,9 +191,10 @@ def _misshapen(manifest: TextManifest) -> Iterator[str]:
 
 def _unfit(manifest: TextManifest) -> Iterator[str]:
     """Yield values that are none of the choices, or do not go together."""
-    target, names = manifest.target, manifest.annotations
-    if target not in TARGETS or manifest.task != TARGETS[target]:
-        yield f"no target {target!r} of task {manifest.task!r}; known are {TARGETS}"
+    target, names = TARGETS.get(manifest.target), manifest.annotations
+    if target is None or manifest.task != target.task:
+        known = {name: one.task for name, one in TARGETS.items()}
+        yield f"no target {manifest.target!r} of task {manifest.task!r}; known are {known}"
     if manifest.sentences not in (1, 2):
         yield f"'sentences' is {manifest.sentences}, expected 1 or 2"
     if manifest.tokenize not in TOKENIZE:
@@ -217,15 +208,15 @@ def _unfit(manifest: TextManifest) -> Iterator[str]:
 
 def _unfit_target(manifest: TextManifest) -> Iterator[str]:
     """Yield what does not go with the target, or is no list of labels."""
-    target, labels, positive = manifest.target, manifest.labels, manifest.positive
-    if target == SPANS and (manifest.sentences != 2 or manifest.compares_words):
-        yield f"{SPANS!r} are of questions and contexts, whose words are not compared"
+    target, labels, positive = manifest.target_kind, manifest.labels, manifest.positive
+    if target.passages and (manifest.sentences != 2 or manifest.compares_words):
+        yield f"{target!r} are of questions and contexts, whose words are not compared"
     sizes = [manifest.windows.get(name) for name in WINDOWS]
-    if target == SPANS and not all(type(size) is int and size > 0 for size in sizes):
+    if target.passages and not all(type(size) is int and size > 0 for size in sizes):
         yield f"'windows' are {manifest.windows}, expected a number above 0 for each of {WINDOWS}"
-    if (target in LABELLED) != bool(labels):
+    if target.labelled != bool(labels):
         yield f"target {target!r} does not go with the labels {named(labels)}"
-    if manifest.levels and (manifest.levels < 2 or target not in (WORD_LABELS, ENTITIES)):
+    if manifest.levels and (manifest.levels < 2 or not target.by_word):
         yield f"'levels' is {manifest.levels}, which does not go with target {target!r}"
     if len(set(labels)) != len(labels):
         yield f"a label is named twice in {named(labels)}"

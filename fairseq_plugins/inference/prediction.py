@@ -35,8 +35,7 @@ from ..messages import named
 from ..nn.quantized import quantize_
 from ..syntax.needs import Needs
 from ..targets.prediction import Prediction
-from ..targets.table import target_of
-from ..targets.target import About, Target
+from ..targets.target import About
 from ..text.annotators import needs_annotator
 from ..text.pieces import PieceTokenizer
 from ..text.text_encoder import EncodedSentence, TextEncoder, check_raw
@@ -79,7 +78,7 @@ def load(
     how = {"wanted": wanted, "overrides": overrides}
     paths, inputs, models, more = find_models(path, data, checkpoint, **how)
     models = [quantize_(model) if int8 else model for model in models]
-    target = target_of(inputs.manifest.target)
+    target = inputs.target
     if len(models) > 1 and not target.joins:
         raise InputError(
             f"{len(models)} models of task {target.task} make no ensemble: each finds its own "
@@ -124,7 +123,7 @@ class Predictor:
         self.encoding = Lock()  # spaCy annotates for one thread at a time
         self.manifest = inputs.manifest
         self.folder: Path = inputs.folder
-        self.target: Target = target_of(self.manifest.target)
+        self.target = inputs.target
         self.labels: list[str] = self.manifest.labels
 
     @cached_property
@@ -370,7 +369,7 @@ def read_part(manifest: Any, needs: Needs) -> Any:
     """
     read = needs.reads(training=False)
     kept, cut = [name for name in manifest.annotations if name in read], manifest.tokenize
-    blind = not (read or needs.words) and target_of(manifest.target).pools
+    blind = not (read or needs.words) and manifest.target_kind.pools
     if blind and manifest.annotator.get("name") == CONLLU and not manifest.annotator.get("model"):
         cut = TOKENIZE[0]
     changes = {} if needs_annotator(kept, cut) else {"annotator": {}}

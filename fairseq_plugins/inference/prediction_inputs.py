@@ -130,7 +130,7 @@ def read_rows(
     if columns.label_column and wanted.labels:
         raise InputError("--label-column: gold labels of words stand in --input-format conll")
     reader = partial(read_plain, strict_label=bool(columns.label_column), keeps=keeps)
-    dataset = replace(DATASETS["plain"], reader=reader, target=target.name)
+    dataset = replace(DATASETS["plain"], reader=reader, target=target)
     return read_split(dataset, "test", path, columns)
 
 

@@ -100,9 +100,9 @@ class BertModel(TextModel, BaseFairseqModel):
         args = merged(cfg, BertConfig)
         _warn_of_departures(args)
         check_read(args, OF_BERT, presets_of(cfg))
-        check_spans(args, manifest.target)
-        check_semantics(args, manifest.target)
-        check_entities(args, manifest.target)
+        check_spans(args, manifest.target_kind)
+        check_semantics(args, manifest.target_kind)
+        check_entities(args, manifest.target_kind)
         checkpoint = args.pretrained or manifest.options.get("pretrained") or NONE
         write(
             cfg,

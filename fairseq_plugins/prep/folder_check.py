@@ -5,7 +5,6 @@ from pathlib import Path
 
 from ..data.dictionaries import load_dictionary
 from ..data.factor_streams import check_split
-from ..data.folder_names import ENTITIES, SPANS, TARGETS
 from ..data.manifests import read_manifest
 from ..data.passages import Texts, read_ids
 from ..data.products import faults
@@ -13,6 +12,7 @@ from ..data.text_folders import open_folder, read_gold, read_questions, read_sen
 from ..data.text_manifest import TextManifest, load_vocabulary
 from ..data.translation_folders import load_layers, shared_manifest
 from ..errors import InputError
+from ..targets.entities import ENTITIES
 
 SHOWN = 10  # faults in a message
 
@@ -66,12 +66,12 @@ def _check_translation(folder: Path) -> None:
 
 def _check_texts(folder: Path, manifest: TextManifest) -> None:
     """Check what a task checks of all splits when it opens them, whatever its model reads."""
-    open_folder(folder, TARGETS[ENTITIES] if manifest.levels else manifest.task)
+    open_folder(folder, ENTITIES.task if manifest.levels else manifest.task)
     pieces = len(load_vocabulary(folder, manifest))
     for split in manifest.splits:
         where = (folder, manifest, split)
         streams = (*where, manifest.layers)
-        if manifest.target == SPANS:
+        if manifest.by_paragraph:
             columns = read_questions(*streams, pieces=pieces, required=False)
             Texts.read(folder, split, columns.paragraph, columns.offsets)
             continue

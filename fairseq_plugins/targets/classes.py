@@ -18,6 +18,7 @@ import numpy as np
 from ..errors import InputError
 from ..messages import named, quoted
 from .counts import CountKind, Counts, ratio
+from .gold import ClassIds
 from .labeling import check_equal
 from .prediction import Prediction, is_number, sentences_of
 from .target import About, Row, Said, Target, distributions
@@ -157,6 +158,8 @@ class Classes(Target):
     needed = ("id", "label", "probabilities")
     judged = True
     kinds = (CELL,)
+    gold = ClassIds
+    few = True
 
     def counts(self, gold: Row, predicted: Row, labels: Row, positive: str) -> dict[str, Counts]:
         """Return the cell of the confusion matrix of each example."""

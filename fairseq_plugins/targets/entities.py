@@ -28,6 +28,7 @@ from .entity_spans import (
     spans_of,
     types_of,
 )
+from .gold import WordIds
 from .labeling import ENTITY, OF_EDITS, word_groups
 from .prediction import Prediction
 from .target import PAIRS, About, Losses, Outputs, Row, Said, Target, Weights
@@ -125,6 +126,7 @@ class Entities(Target):
     prediction = EntityPrediction
     formats = ("jsonl", "tsv")
     kinds = (ENTITY, OF_EDITS)
+    gold = WordIds
     by_word = True
     asks = True
     joins = False  # each model finds its own candidates, which no mean is defined of

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
@@ -13,6 +13,7 @@ import numpy as np
 from ..errors import InputError
 from ..messages import quoted
 from .counts import CountKind, Counts, ratio
+from .gold import Numbers
 from .labeling import check_equal
 from .prediction import Prediction, is_number, sentences_of
 from .target import About, Losses, Row, Said, Target, Weights, mean
@@ -110,8 +111,19 @@ class Score(Target):
     compared = frozenset({"src"})
     needed = ("id", "score")
     kinds = (NUMBERS,)
+    gold = Numbers
     labelled = False
     share = ""
+
+    def spelt(self, text: str, known: Callable[[str], str]) -> str:
+        """Return the number as it is written."""
+        try:
+            finite = math.isfinite(float(text)) and "_" not in text
+        except ValueError:
+            finite = False
+        if not finite:
+            raise InputError(f"score {quoted(text)} is no finite number")
+        return text
 
     def counts(self, gold: Row, predicted: Row, labels: Row, positive: str) -> dict[str, Counts]:
         """Return gold and predicted numbers."""

@@ -23,6 +23,7 @@ from ..errors import InputError
 from . import squad
 from .answers import decode, limits_of, windows_of
 from .counts import CountKind, Counts
+from .gold import Gold
 from .target import SPANS as SPAN_HEAD
 from .target import Losses, Row, Said, Target, Weights
 
@@ -92,6 +93,13 @@ class SpanTally:
         return squad.log_metrics(map(squad.Judged, *rows), self.threshold)
 
 
+class SpanStreams(Gold):
+    """Answers as spans of the wordpieces of passages; `data.qa_columns` reads them."""
+
+    STREAMS = ("paragraph", "answers")
+    TEXTS = ("contexts.jsonl",)
+
+
 class Spans(Target):
     """The answer to a question."""
 
@@ -100,6 +108,7 @@ class Spans(Target):
     metrics = tuple(name for name in squad.LOGGED if not name.startswith("tuned_"))
     formats = ()
     kinds = (QUESTION,)
+    gold = SpanStreams
     labelled = False
     asks = True
     passages = True

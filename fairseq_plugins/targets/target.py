@@ -7,7 +7,7 @@ methods, in one file a kind.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
@@ -15,6 +15,7 @@ import numpy as np
 from ..errors import InputError
 from ..messages import named
 from .counts import CountKind, Counts
+from .gold import Gold
 from .labeling import check_equal
 from .prediction import Prediction
 
@@ -79,6 +80,7 @@ class Target(ABC):
         key: name of the answer in a line of JSON.
         formats: of files of predictions.
         kinds: of its counts.
+        gold: how its values lie in a prepared folder.
         labelled: whether it has a list of labels.
         by_word: whether words have it, and not whole examples.
         asks: whether a question is put to every text.
@@ -88,6 +90,7 @@ class Target(ABC):
             where its predictions are not compared.
         needed: what a line of JSON must have to be compared.
         judged: whether an answer is right or wrong, and not better or worse.
+        few: whether it usually has a few labels only.
         head: what its head makes of an encoder's states.
         share: name of the share of right answers in training's log; empty for none.
     """
@@ -99,6 +102,7 @@ class Target(ABC):
     prediction: type[Prediction] = Prediction
     key: str
     kinds: tuple[CountKind, ...]
+    gold: type[Gold]
     formats: tuple[str, ...] = ("jsonl", "tsv", "glue")
     labelled = True
     by_word = False
@@ -108,6 +112,7 @@ class Target(ABC):
     compared: frozenset[str] | None = None
     needed: tuple[str, ...] = ()
     judged = False
+    few = False
     head = LABELS
     share = "accuracy"
 
@@ -121,6 +126,27 @@ class Target(ABC):
     def pools(self) -> bool:
         """Whether it is read off the first token of an example."""
         return self.head == LABELS and not self.by_word
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from .table import target_of  # which imports all kinds
+
+        return target_of, (self.name,)
+
+    def spelt(self, text: str, known: Callable[[str], str]) -> str:
+        """Return what a file says of an example's gold, as it is called.
+
+        Args:
+            text: as the file has it.
+            known: returns a label as it is called.
+
+        Raises:
+            InputError: there is no such gold.
+        """
+        return known(text)
+
+    def written(self, example: Any) -> Sequence[str] | None:
+        """Return the gold of an example (`corpora.examples.Example`) by label; None without."""
+        return None if example.label is None else (example.label,)
 
     @abstractmethod
     def counts(self, gold: Row, predicted: Row, labels: Row, positive: str) -> dict[str, Counts]:

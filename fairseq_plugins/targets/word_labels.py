@@ -11,6 +11,7 @@ from ..errors import InputError
 from ..messages import named
 from .counts import Counts
 from .entity_spans import spans_of
+from .gold import WordIds
 from .labeling import DETECTION, EDITS, ENTITY, OF_EDITS, RIGHT, TOKEN, counted, word_groups
 from .prediction import Prediction, texts_of
 from .target import About, Row, Said, Target, distributions
@@ -113,7 +114,14 @@ class WordLabels(Target):
     needed = ("id", "words", "labels")
     formats = ("jsonl", "tsv", "conll")
     kinds = (RIGHT, ENTITY, OF_EDITS, TOKEN, DETECTION)
+    gold = WordIds
     by_word = True
+
+    def written(self, example: Any) -> Sequence[str] | None:
+        """Return the labels of an example's words, level by level."""
+        if example.word_labels is None:
+            return None
+        return (*example.word_labels, *chain.from_iterable(example.inner_labels))
 
     def counts(self, gold: Row, predicted: Row, labels: Row, positive: str) -> dict[str, Counts]:
         """Return the counts of each sentence that `labeling.word_groups` names."""

@@ -25,7 +25,6 @@ from ..data.training_datasets import FILE, LENGTH, RANDOM, TrainingTexts
 from ..errors import InputError
 from ..option_flags import check, option
 from ..syntax.needs import Needs
-from ..targets.table import target_of
 from . import _checkpoint_options, _checks, _run_folder, _spawned, _start, _warnings
 
 logger = logging.getLogger(__name__)
@@ -95,7 +94,7 @@ class TextTask(FairseqTask):
     def __init__(self, cfg: Any, manifest: TextManifest, dictionary: ClosedDictionary) -> None:
         super().__init__(cfg)
         self.folder = Path(cfg.data)
-        self.manifest, self.target = manifest, target_of(manifest.target)
+        self.manifest, self.target = manifest, manifest.target_kind
         self.dictionary = dictionary
         self.layers = bound_layers(self.folder, manifest)
         given = getattr(cfg, "positive_label", None)

@@ -9,7 +9,6 @@ from typing import Any
 
 from ..corpora.conllu_parses import Parses
 from ..corpora.examples import Example
-from ..data.folder_names import ENTITIES, WORD_LABELS
 from ..data.inventories import bound_layers
 from ..data.manifest import CONLLU as GIVEN
 from ..data.text_manifest import TextManifest, load_vocabulary
@@ -114,7 +113,7 @@ class TextEncoder:
                 folder, manifest.annotator, manifest.annotations, spacy_model, manifest.tokenize
             ),
             reopen_similarity(folder, manifest.inputs) if manifest.compares_words else None,
-            apart=manifest.target in (WORD_LABELS, ENTITIES),
+            apart=manifest.target_kind.by_word,
         )
         warn_of_other(folder, manifest.annotator_id, encoder.annotator)
         warn_of_blanks(folder, manifest.annotations, manifest.tokenize)

@@ -17,6 +17,7 @@ from fairseq_plugins.augment.perturbation.transformations import pair_datasets
 from fairseq_plugins.augment.perturbed_sets import read_sets
 from fairseq_plugins.corpora.datasets import DATASETS, find_splits
 from fairseq_plugins.corpora.readers.expected import MEANINGS, Expected
+from fairseq_plugins.targets.table import TARGETS
 
 
 @pytest.fixture
@@ -228,7 +229,7 @@ def test_advglue_faults_are_named(tmp_path):
     st.sampled_from([("0", "1"), ("entailment", "not_entailment"), tuple(INFERENCE)]),
 )
 def test_any_label_is_the_models_or_refused(written, labels):
-    expected = Expected("classes", labels, 2)
+    expected = Expected(TARGETS["classes"], labels, 2)
     try:
         found = expected.label(written, "x:1")
     except ValueError as error:

@@ -77,11 +77,11 @@ def test_bytes_that_are_no_utf8_are_named(name, tmp_path) -> None:
 @pytest.mark.parametrize("dataset", DATASETS.values(), ids=DATASETS)
 def test_registry_is_consistent(dataset) -> None:
     assert dataset.task in ("text_classification", "sequence_labeling")
-    assert (dataset.target == "word_labels") == (dataset.task == "sequence_labeling")
+    assert dataset.target.by_word == (dataset.task == "sequence_labeling")
     assert dataset.positive in (*(dataset.labels or ()), "")
     assert dataset.labels is None or len(set(dataset.labels)) == len(dataset.labels)
     assert set(dataset.submission) <= set(dataset.splits)
-    if dataset.target == "score":
+    if not dataset.target.labelled:
         assert dataset.labels is None
     for form in dataset.submission.values():
         assert tuple(form["labels"]) == (dataset.labels or ())

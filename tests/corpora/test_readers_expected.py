@@ -15,13 +15,14 @@ from fairseq_plugins.corpora.readers.expected import (
     json_objects,
 )
 from fairseq_plugins.errors import InputError
+from fairseq_plugins.targets.table import TARGETS
 
 RTE = ("entailment", "not_entailment")
 NLI = ("entailment", "neutral", "contradiction")
 
 
 def expected(labels=("0", "1"), target="classes", sentences=2):
-    return Expected(target, tuple(labels), sentences)
+    return Expected(TARGETS[target], tuple(labels), sentences)
 
 
 @pytest.mark.parametrize(

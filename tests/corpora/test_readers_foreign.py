@@ -15,13 +15,14 @@ from fairseq_plugins.corpora.readers.foreign import (
     read_textflint,
     transformed_file,
 )
+from fairseq_plugins.targets.table import TARGETS
 
 CLASSES = ("0", "1")
 INFERENCE = ("entailment", "neutral", "contradiction")
 
 
 def expected(labels=CLASSES, sentences=2):
-    return Expected("classes", labels, sentences)
+    return Expected(TARGETS["classes"], labels, sentences)
 
 
 def sample(number, y="1", **more):

@@ -18,11 +18,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from prepared_text import IDS, make_model, pieces_of
 
-from fairseq_plugins.data.text_columns import Gold
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.nn.entity_spans import pairs_of, span_scores
 from fairseq_plugins.syntax.rows import Rows
 from fairseq_plugins.targets.entity_spans import NESTED, found_spans, kept_spans
+from fairseq_plugins.targets.gold import WordIds
 
 LONGEST = 14  # tokens of a row that leave most sentences several windows
 
@@ -141,7 +141,7 @@ def test_gold_of_another_number_of_labels_is_refused(places, lost):
     rows = [dataset.gold[number] for number in range(len(dataset))]
     count = len(rows[1]) // 2
     rows[1] = rows[1][:-lost]
-    found = Gold("word_labels", Rows.of(rows))
+    found = WordIds(Rows.of(rows))
     message = rf"example 2 .* has {2 * count - lost} labels for {count} words of 2 labels each"
     with pytest.raises(InputError, match=message):
         type(dataset)([dataset.sentence], dataset.form, gold=found, **known_of(dataset))

@@ -12,10 +12,12 @@ from prepared_text import LABELS, encode, examples, prepare
 
 from fairseq_plugins.data.passages import read_ids
 from fairseq_plugins.data.streams import write_stream
-from fairseq_plugins.data.text_columns import Gold, SentenceColumns
+from fairseq_plugins.data.text_columns import SentenceColumns
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.syntax.layers import layers_of
 from fairseq_plugins.syntax.rows import Rows
+from fairseq_plugins.targets.gold import ClassIds, Numbers
+from fairseq_plugins.targets.table import TARGETS
 
 
 @pytest.fixture
@@ -106,7 +108,7 @@ def test_gold_is_that_of_the_examples(tmp_path, kind):
     prepare(tmp_path, kind, {"train": some, "some": [*some[:4], missing[4], *some[5:]]})
     target = kind if kind in ("classes", "score") else "word_labels"
     for split, holes in (("train", []), ("some", [4])):
-        gold = Gold.read(tmp_path, split, target, labels=len(LABELS[kind]))
+        gold = TARGETS[target].gold.read(tmp_path, split, len(LABELS[kind]))
         assert gold.complete == (not holes)
         for i, example in enumerate(some):
             assert gold[i] == (None if i in holes else expected_gold(example, kind))
@@ -124,16 +126,16 @@ def test_score_that_is_no_number_is_refused_with_its_line(tmp_path):
     prepare(tmp_path, "score", {"train": examples("score", 3)})
     (tmp_path / "train.score.txt").write_text("1.0\n\nhigh\n")
     with pytest.raises(InputError, match=r"train\.score\.txt:3: 'high' is no number"):
-        Gold.read(tmp_path, "train", "score")
+        Numbers.read(tmp_path, "train", 0)
     (tmp_path / "train.score.txt").write_text("1.0\n\n0.5\n")
-    gold = Gold.read(tmp_path, "train", "score")
+    gold = Numbers.read(tmp_path, "train", 0)
     assert [gold[i] for i in range(3)] == [1.0, None, 0.5]
     assert math.isnan(gold.values[1])
 
 
 def test_labels_beyond_the_inventory_are_refused(folder):
     with pytest.raises(InputError, match="is no label of labels.txt, whose ids are 0 to 0"):
-        Gold.read(folder, "train", "classes", labels=1)
+        ClassIds.read(folder, "train", 1)
 
 
 def test_ids_are_those_of_the_examples(folder):

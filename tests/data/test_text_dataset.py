@@ -12,15 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from prepared_text import WORDS, encode
 
-from fairseq_plugins.data.folder_names import WORD_LABELS
 from fairseq_plugins.data.text_batches import lay_out
-from fairseq_plugins.data.text_columns import Gold, Rows, SentenceColumns
+from fairseq_plugins.data.text_columns import Rows, SentenceColumns
 from fairseq_plugins.data.text_items import SPLIT, TRUNCATE, InputFormat
 from fairseq_plugins.data.training_datasets import FILE, LENGTH, RANDOM, TrainingTexts
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.syntax.labels import PAD_ID, SPECIAL_ID
 from fairseq_plugins.syntax.layers import LAYERS
 from fairseq_plugins.syntax.subwords import positions
+from fairseq_plugins.targets.gold import ClassIds, Numbers, WordIds
 
 CLS, SEP, PAD = 101, 102, 7
 FEATURE_NAMES = ("subword", "pos", "case")
@@ -231,24 +231,24 @@ def test_orders():
 def test_targets_are_those_of_the_rows():
     examples = [encode(["by"] * n) for n in (2, 1, 3)]
     golds = {
-        "classes": (np.array([1, 0, 1]), torch.tensor([1, 1]), torch.int64),
-        "score": (np.array([0.5, 1.0, 2.0]), torch.tensor([2.0, 0.5]).double(), torch.float64),
-        WORD_LABELS: (
+        ClassIds: (np.array([1, 0, 1]), torch.tensor([1, 1]), torch.int64),
+        Numbers: (np.array([0.5, 1.0, 2.0]), torch.tensor([2.0, 0.5]).double(), torch.float64),
+        WordIds: (
             Rows.of([[3, 1], [0], [2, 4, 5]]),
             torch.tensor([2, 4, 5, 3, 1]),
             torch.int64,
         ),
     }
     for kind, (values, expected, dtype) in golds.items():
-        by_word = kind == WORD_LABELS
-        dataset = dataset_of(examples, gold=Gold(kind, values), by_word=by_word)
+        by_word = kind is WordIds
+        dataset = dataset_of(examples, gold=kind(values), by_word=by_word)
         target = collated(dataset, [2, 0])["target"]
         assert torch.equal(target, expected)
         assert target.dtype == dtype
 
 
 def test_partly_labelled_data_has_no_targets():
-    dataset = dataset_of([encode(["by"])] * 2, gold=Gold("classes", np.array([1, -1])))
+    dataset = dataset_of([encode(["by"])] * 2, gold=ClassIds(np.array([1, -1])))
     assert not dataset.labelled
     assert dataset.unreachable == 0
     assert "target" not in collated(dataset)
@@ -258,9 +258,9 @@ def test_partly_labelled_data_has_no_targets():
 def test_gold_that_does_not_fit_is_refused():
     two = [encode(["by"] * 2), encode(["by"])]
     with pytest.raises(InputError, match="3 labels of 2 examples"):
-        dataset_of(two, gold=Gold("classes", np.array([1, 0, 1])))
+        dataset_of(two, gold=ClassIds(np.array([1, 0, 1])))
     with pytest.raises(InputError, match="example 0 has 1 labels for 2 words"):
-        dataset_of(two, gold=Gold(WORD_LABELS, Rows.of([[1], [0]])), by_word=True)
+        dataset_of(two, gold=WordIds(Rows.of([[1], [0]])), by_word=True)
 
 
 def test_collating_nothing_gives_nothing():

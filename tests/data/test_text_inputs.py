@@ -8,12 +8,12 @@ from types import SimpleNamespace
 import pytest
 from prepared_text import dictionary, examples, prepare
 
-from fairseq_plugins.data.folder_names import TARGETS
 from fairseq_plugins.data.manifests import read_manifest
 from fairseq_plugins.data.text_inputs import InputOptions, TextInputs
 from fairseq_plugins.data.text_manifest import TextManifest
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.syntax.needs import Controls, Needs
+from fairseq_plugins.targets.table import TARGETS
 
 SIZES = {"max_positions": 384, "doc_stride": 128, "max_query_length": 64}
 SIMILAR = Needs(layers=("similarity",), pairs=True)
@@ -21,7 +21,12 @@ SIMILAR = Needs(layers=("similarity",), pairs=True)
 
 def inputs(target="classes", sentences=2, levels=0, **options):
     """Make the inputs of a folder that is nowhere."""
-    known = {"task": TARGETS[target], "target": target, "sentences": sentences, "levels": levels}
+    known = {
+        "task": TARGETS[target].task,
+        "target": target,
+        "sentences": sentences,
+        "levels": levels,
+    }
     known["windows"] = SIZES if target == "spans" else {}
     known |= dict.fromkeys(("dataset", "positive", "metric"), "") | {"labels": []}
     known |= {"tokenizer": {}, "tokenize": "whitespace"}
@@ -32,7 +37,9 @@ def inputs(target="classes", sentences=2, levels=0, **options):
 @pytest.mark.parametrize("target", ["spans", "entities"])
 @pytest.mark.parametrize("training", [True, False])
 def test_questions_are_compared_with_nothing(target, training):
-    with pytest.raises(InputError, match=f"--task {TARGETS[target]} does not take models that"):
+    with pytest.raises(
+        InputError, match=f"--task {TARGETS[target].task} does not take models that"
+    ):
         inputs(target).check(SIMILAR, training=training)
     inputs(target).check(Needs(layers=("heads",)), training=training)
     inputs().check(SIMILAR, training=training)

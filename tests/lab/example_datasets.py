@@ -6,9 +6,9 @@ from types import SimpleNamespace
 from typing import Any
 
 from fairseq_plugins.corpora.datasets import DATASETS
-from fairseq_plugins.data.folder_names import SPANS
 from fairseq_plugins.prep.recipes.question_options import OFFICIAL
 from fairseq_plugins.prep.recipes.questions import DATASET
+from fairseq_plugins.targets.spans import SPANS
 
 
 def dataset_of(name: str) -> Any:

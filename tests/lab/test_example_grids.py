@@ -61,7 +61,7 @@ def test_every_example_grid_fits_its_dataset_and_our_architectures(path):
         for one in (grid, resize(grid, size)):
             assert {options["arch"] for options in one.systems.values()} <= {*ARCH_MODEL_REGISTRY}
     own = {kind} - {"sla", "dabert", "bertqa_squad", "matching"}
-    assert own <= {"tagging" if dataset.target == "word_labels" else "glue"}
+    assert own <= {"tagging" if dataset.target.by_word else "glue"}
 
 
 @for_each(TRANSLATED)

@@ -83,7 +83,7 @@ def test_every_dataset_is_prepared_as_its_files_say(name, raw) -> None:
     made = write_raw(name, raw / "raw", count=5)
     manifest = prepare(text_options(raw, "out", dataset=name, raw_dir=raw / "raw"))
     folder, source = raw / "out", DATASETS[name]
-    assert (manifest.task, manifest.target) == (source.task, source.target)
+    assert (manifest.task, manifest.target) == (source.task, source.target.name)
     assert (manifest.metric, manifest.positive) == (source.metric, source.positive)
     assert manifest.labels == list(source.labels or manifest.labels)
     assert list(manifest.splits) == [split for split in source.splits if split in made]
@@ -95,7 +95,7 @@ def test_every_dataset_is_prepared_as_its_files_say(name, raw) -> None:
         assert [tuple(row["texts"]) for row in rows] == [item.texts for item in expected]
         if not manifest.splits[split]["labelled"]:
             continue
-        if source.target == "score":
+        if not source.target.labelled:
             scores = (folder / f"{split}.score.txt").read_text().split()
             assert [float(score) for score in scores] == [float(item.label) for item in expected]
             continue

@@ -93,7 +93,7 @@ def pair_labels(dataset: Dataset) -> PairLabels:
             f"dataset {dataset.name!r} has no pairs of sentences in official columns; choices: "
             f"{', '.join(pair_datasets())}"
         )
-    if dataset.target == "score":
+    if not dataset.target.labelled:
         return PairLabels()
     labels = dataset.labels or ()
     same = dataset.positive or next(name for name in labels if name.lower().startswith("entail"))

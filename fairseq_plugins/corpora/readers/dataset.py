@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from ...targets.classes import CLASSES
+from ...targets.target import Target
 from ..examples import Example
 from .split_file import SplitFile
 from .tables import Table
@@ -23,7 +25,7 @@ class Dataset:
         splits: its files; of a split the first that exists counts.
         tables: columns that its files may have, where they are tables with fixed columns.
         reader: a split's file to examples, where they are not.
-        target: ``classes``, ``score`` or ``word_labels``.
+        target: what models learn of it.
         labels: closed set in id order; None: those of the training split, in the order
             of `in_order_of_ids`.
         names: label -> what it means, where the label itself does not say so; only shown.
@@ -38,7 +40,7 @@ class Dataset:
     splits: Files
     tables: tuple[Table, ...] = ()
     reader: Reader | None = None
-    target: str = "classes"
+    target: Target = CLASSES
     labels: tuple[str, ...] | None = None
     names: Mapping[str, str] = field(default_factory=dict)
     positive: str = ""
@@ -49,8 +51,8 @@ class Dataset:
 
     @property
     def task(self) -> str:
-        """``text_classification`` or ``sequence_labeling``."""
-        return "sequence_labeling" if self.target == "word_labels" else "text_classification"
+        """Name of the task that learns it."""
+        return self.target.task
 
 
 def official(*patterns: str, folder: str = "", **more: tuple[str, ...]) -> Files:

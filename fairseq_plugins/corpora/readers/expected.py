@@ -14,9 +14,10 @@ from typing import Any
 
 from ...errors import InputError
 from ...messages import named, quoted
+from ...targets.target import Target
 from ...text_reading import ONE_A_LINE, numbered_lines, read_text
 from ..examples import Example
-from .split_file import Respelled, checked_score, known_label, log_respelled
+from .split_file import Respelled, known_label, log_respelled
 
 ENTAILMENT = "entailment"
 MEANINGS = {
@@ -35,13 +36,13 @@ class Expected:
     """What a model reads and answers.
 
     Args:
-        target: ``classes`` or ``score``.
+        target: what it answers.
         labels: the model's classes in the order of their ids; empty for a score.
         sentences: 1, or 2 for pairs.
         respelled: counts of labels that stand for the model's; grows while files are read.
     """
 
-    target: str
+    target: Target
     labels: tuple[str, ...]
     sentences: int
     respelled: Respelled = field(default_factory=Counter, compare=False)
@@ -85,17 +86,16 @@ class Expected:
         text = "" if written is None else str(written).strip()
         if not text:
             raise InputError(f"{where}: no gold label: robustness needs one for every example")
-        if self.target == "score":
-            try:
-                return checked_score(text)
-            except InputError as error:
-                raise InputError(f"{where}: {error}") from None
+        try:
+            return self.target.spelt(text, self._class)
+        except InputError as error:
+            raise InputError(f"{where}: {error}") from None
+
+    def _class(self, text: str) -> str:
         found = known_label(text, self.labels) or self._of_like_meaning(text)
         if found is None:
-            raise InputError(
-                f"{where}: gold label {quoted(text)} is none of the model's; choices: "
-                f"{named(self.labels)}"
-            )
+            known = named(self.labels)
+            raise InputError(f"gold label {quoted(text)} is none of the model's; choices: {known}")
         if found != text:
             self.respelled[text, found] += 1
         return found

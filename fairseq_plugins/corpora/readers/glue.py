@@ -5,6 +5,7 @@
 
 from typing import Any
 
+from ...targets.score import SCORE
 from .dataset import Dataset, official
 from .tables import Table
 
@@ -55,7 +56,7 @@ GLUE = (
             test=("msr_paraphrase_test.txt",),
         ),
     ),
-    _task("sts_b", "STS-B", Table(PAIR, label=("score",)), target="score", metric="pearson"),
+    _task("sts_b", "STS-B", Table(PAIR, label=("score",)), target=SCORE, metric="pearson"),
     _task(
         "qqp",
         "QQP",

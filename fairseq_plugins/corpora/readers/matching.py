@@ -4,6 +4,7 @@ import re
 
 from ...errors import InputError
 from ...messages import quoted
+from ...targets.score import SCORE
 from .dataset import Dataset, official
 from .glue import BINARY, INFERENCE, PAIR, SENTIMENT
 from .tables import Table
@@ -56,7 +57,7 @@ MATCHING = (
         _sick("entailment_label", "entailment_judgment"),
         labels=("ENTAILMENT", "NEUTRAL", "CONTRADICTION"),
     ),
-    Dataset("sick_r", SICK_FILES, _sick("relatedness_score"), target="score", metric="pearson"),
+    Dataset("sick_r", SICK_FILES, _sick("relatedness_score"), target=SCORE, metric="pearson"),
     Dataset(
         "scitail",
         official(*("scitail_1.0_{}.tsv", "tsv_format/scitail_1.0_{}.tsv"), folder="SciTailV1.1"),

@@ -9,7 +9,6 @@ case alone, or which is the same number. Known labels that are alike (``US``, ``
 """
 
 import logging
-import math
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -20,6 +19,7 @@ from typing import Any, TypeVar
 
 from ...errors import InputError
 from ...messages import named, quoted
+from ...targets.target import Target
 from ...text_reading import is_cell, numbered_lines
 from ..conllu import Line
 from ..examples import Example
@@ -58,7 +58,7 @@ class SplitFile:
         path: the file.
         split: name of the split; all but ``test…`` and ``ax…`` must have labels.
         options: of the user.
-        target: ``classes``, ``score`` or ``word_labels``.
+        target: what the gold is.
         labels: closed set, or empty when any label goes.
         dropped: counts of skipped rows, by reason; grows while reading.
         respelled: counts of labels that stand for others; grows while reading.
@@ -68,7 +68,7 @@ class SplitFile:
     path: Path
     split: str
     options: ReadOptions
-    target: str
+    target: Target
     labels: tuple[str, ...] = ()
     dropped: Counter[str] = field(default_factory=Counter, compare=False)
     respelled: Respelled = field(default_factory=Counter, compare=False)
@@ -132,12 +132,12 @@ class SplitFile:
                 raise self.malformed(number, f"no label, which split {self.split!r} must have")
             return None
         try:
-            return checked_score(text) if self.target == "score" else self._class(text)
+            return self.target.spelt(text, self._class)
         except InputError as error:
             raise self.malformed(number, str(error)) from None
 
     def _class(self, text: str) -> str:
-        if not is_cell(text) or (self.target == "word_labels" and text.split() != [text]):
+        if not is_cell(text) or (self.target.by_word and text.split() != [text]):
             raise InputError(f"label {quoted(text)} holds a tab, a line break or a blank")
         known = known_label(text, self.labels) if self.labels else text
         if known is None:
@@ -197,21 +197,6 @@ def known_label(written: str, labels: Collection[str]) -> str | None:
 def likeness(label: str) -> str | Decimal:
     """Return what labels that are alike share: the number, or the text without its case."""
     return Decimal(label) if NUMBER.fullmatch(label) else label.casefold()
-
-
-def checked_score(text: str) -> str:
-    """Return a score as it is written.
-
-    Raises:
-        InputError: no finite number.
-    """
-    try:
-        finite = math.isfinite(float(text)) and "_" not in text
-    except ValueError:
-        finite = False
-    if not finite:
-        raise InputError(f"score {quoted(text)} is no finite number")
-    return text
 
 
 def log_respelled(path: Path, respelled: Respelled) -> None:

@@ -239,7 +239,7 @@ def _member(file: SplitFile, is_label: bool, value: Any) -> str:
         raise InputError(f"{what} {shortened(text)}: a row has one {what}, no list and no object")
     if isinstance(value, float) and not math.isfinite(value):
         raise InputError(f"{what} {text} is no finite number (null stands for no {what})")
-    return file.value_label(value, text) if is_label and file.target == "classes" else text
+    return file.value_label(value, text) if is_label and file.target.labelled else text
 
 
 def _check_columns(file: SplitFile, table: Table, names: Sequence[str], number: int) -> None:

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from typing import Any
 
+from ...targets.word_labels import WORD_LABELS
 from ..examples import Example
 from .cged import read_cged, truth_file
 from .dataset import Dataset, Files, Reader, official
@@ -49,13 +50,13 @@ def _entities(
 ) -> Dataset:
     """Make a dataset of entities; labels are those of IOB2: O, then B- and I- of each type."""
     labels = (OUTSIDE, *(f"{mark}-{kind}" for kind in types for mark in "BI"))
-    how = {"target": "word_labels", "metric": "entity_f1", "levels": levels}
+    how = {"target": WORD_LABELS, "metric": "entity_f1", "levels": levels}
     return Dataset(name, splits, reader=reader, labels=labels, **how)
 
 
 def error_dataset(name: str, splits: Files, reader: Reader, **more: Any) -> Dataset:
     """Make a dataset of right and wrong words."""
-    how: dict[str, Any] = {"target": "word_labels", "metric": "token_f0.5", **more}
+    how: dict[str, Any] = {"target": WORD_LABELS, "metric": "token_f0.5", **more}
     return Dataset(
         name, splits, reader=reader, labels=(CORRECT, INCORRECT), positive=INCORRECT, **how
     )
@@ -120,7 +121,7 @@ TAGGING = (
             "m2/fce.{}.gold.bea19.m2",
         ),
         reader=partial(read_errors, layout=TokenLayout(), typed=True),
-        target="word_labels",
+        target=WORD_LABELS,
         labels=TYPED,
         metric="entity_f0.5",
     ),

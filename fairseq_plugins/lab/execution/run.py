@@ -20,7 +20,7 @@ from .. import run_files as files
 from ..commands import command
 from ..plan.allowed import Options, command_line
 from ..plan.grid import Cell, Grid
-from ..plan.prepared_data import SPANS, PreparedData
+from ..plan.prepared_data import PreparedData
 from ..plan.recipes import settings
 from ..results import squad_answers
 from ..rows import Row, read_rows
@@ -71,7 +71,7 @@ class Run:
     @property
     def answers_questions(self) -> bool:
         """Whether its task is question answering."""
-        return self.data.manifest.target == SPANS
+        return self.data.asks
 
     @property
     def evaluation(self) -> Path:

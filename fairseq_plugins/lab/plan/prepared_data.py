@@ -23,8 +23,7 @@ from .prepare import SQUAD, TRANSLATION, preparing
 
 logger = logging.getLogger(__name__)
 
-SPANS = "spans"  # target of question answering; that of translation is called as its dataset
-# target -> what may choose a checkpoint; of translation what fairseq logs
+# target (that of translation is called as its dataset) -> what may choose a checkpoint
 METRICS = {**NAMES, TRANSLATION: ("loss", "nll_loss", "ppl", "bleu")}
 _DEVELOPMENT = ("dev-v2.0.json", "dev-v1.1.json", "dev.json")
 
@@ -42,6 +41,11 @@ class PreparedData:
     def examples(self) -> int:
         """Number of training examples, or of pairs of sentences."""
         return self.manifest.count("train")
+
+    @property
+    def asks(self) -> bool:
+        """Whether it holds questions about passages."""
+        return self.manifest.by_paragraph
 
     @property
     def translates(self) -> bool:

@@ -14,7 +14,7 @@ from ...evaluation.metrics import LOWER_IS_BETTER
 from ...prep.shares import SELECT
 from .allowed import OWN_DATA, OWN_RATE, QUESTIONS, Options
 from .grid import Cell, Grid
-from .prepared_data import METRICS, SPANS, TRANSLATION, PreparedData
+from .prepared_data import METRICS, TRANSLATION, PreparedData
 
 ASKING = "mrc_ner"  # the task of systems that have questions of labels
 NEVER = 1_000_000  # epochs
@@ -114,7 +114,7 @@ def settings(grid: Grid, cell: Cell, data: PreparedData) -> dict[str, Any]:
     }
     if grid.select_fraction:
         found["select_fraction"] = grid.select_fraction
-    if target == SPANS:
+    if data.asks:
         found["validation_data"] = data.file_of(grid.reported)
     if target == TRANSLATION:
         own = {name: getattr(grid, name) for name in ("reference", "average", "generate")}

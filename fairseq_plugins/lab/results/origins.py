@@ -9,7 +9,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from ...data.folder_names import TOKENIZE, WORD_LABELS
+from ...data.folder_names import TOKENIZE
 from ...data.manifests import AnyManifest
 from ...data.text_manifest import TextManifest
 from ..plan.prepare import SQUAD, TRANSLATION
@@ -29,7 +29,7 @@ def made_of(manifest: AnyManifest) -> dict[str, str]:
         manifest: of a prepared folder.
     """
     if isinstance(manifest, TextManifest):
-        cut = _GIVEN if manifest.target == WORD_LABELS else manifest.tokenize
+        cut = _GIVEN if manifest.target_kind.by_word else manifest.tokenize
     else:
         cut = manifest.segmentation["source"]["tokenizer"]
     told = {

@@ -11,12 +11,13 @@ from tqdm import tqdm
 
 from ...corpora.own_files import log_unread
 from ...corpora.squad import Paragraph, read
-from ...data.folder_names import MISALIGNED, SPANS, TARGETS, WINDOWS
+from ...data.folder_names import MISALIGNED, WINDOWS
 from ...data.manifest import Manifest
 from ...data.text_manifest import TextManifest
 from ...errors import InputError
 from ...files import write_text
 from ...messages import quoted
+from ...targets.spans import SPANS
 from ...text.annotators import load_annotator
 from ...text.pieces import PieceTokenizer
 from ...text.squad_encoder import check_visible
@@ -50,8 +51,8 @@ class QuestionRecipe(ExampleRecipe):
         return self.describe_by(
             load_annotator(options.annotation_names, options.spacy_model, options.tokenize),
             dataset=DATASET,
-            task=TARGETS[SPANS],
-            target=SPANS,
+            task=SPANS.task,
+            target=SPANS.name,
             labels=[],
             positive="",
             metric=METRIC,

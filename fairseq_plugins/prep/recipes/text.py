@@ -11,7 +11,7 @@ from ...corpora.conllu_parses import GivenParses, Parses
 from ...corpora.datasets import input_files
 from ...corpora.examples import Example
 from ...corpora.own_files import log_unread
-from ...data.folder_names import AS_TOKENISED, EXAMPLES, LABELS, SCORES
+from ...data.folder_names import AS_TOKENISED, EXAMPLES, LABELS
 from ...data.manifest import Manifest
 from ...data.text_manifest import TextManifest
 from ...files import write_text
@@ -19,7 +19,7 @@ from ...pretrained.directory import VOCABULARY, resolve_directory
 from ...pretrained.tokenizer import read_tokenizer_settings
 from ...pretrained.tokenizer_sources import read_vocabulary
 from ...syntax.layers import Annotation
-from ...syntax.rows import Rows
+from ...targets.target import Target
 from ...text.annotators import load_annotator
 from ...text.lowered import LoweredAnnotator
 from ...text.pieces import PieceTokenizer
@@ -34,7 +34,6 @@ from .text_options import TRAIN, TextOptions
 from .text_scan import (
     decide_labels,
     headline,
-    labels_of,
     log_labels,
     read_examples,
     scan_files,
@@ -73,7 +72,7 @@ class TextRecipe(ExampleRecipe):
             WordSimilarity(options.wordnet) if options.compares_words else None,
             dataset=source.name,
             task=source.task,
-            target=source.target,
+            target=source.target.name,
             labels=[],
             positive=source.positive,
             metric=source.metric,
@@ -122,18 +121,19 @@ class TextRecipe(ExampleRecipe):
         options = with_labels(self.options, self.manifest.labels)
         for split, scan in self.scans.items():
             numbered = enumerate(read_examples(options, split, scan))
+            target = options.source.target
             for _, some in groupby(numbered, key=lambda pair: pair[0] // CHUNK_EXAMPLES):
                 found = [pair for _, pair in some]
-                yield ChunkInput(split, len(found), (_row_of(*pair) for pair in found))
+                yield ChunkInput(split, len(found), (_row_of(target, *pair) for pair in found))
 
     def work(self) -> Callable[[Chunk], None]:
         """Annotate and cut."""
         label_ids = {label: i for i, label in enumerate(self.manifest.labels)}
-        return partial(encode_chunk, self.encoder, label_ids)
+        return partial(encode_chunk, self.encoder, self.options.source.target, label_ids)
 
     def begin(self, chunks: list[Chunk], manifest: TextManifest, folder: Path) -> TextManifest:
         """Write the vocabulary and the labels."""
-        if manifest.target != "score":
+        if manifest.target_kind.labelled:
             write_text(folder / LABELS, "".join(f"{label}\n" for label in manifest.labels))
         return super().begin(chunks, manifest, folder)
 
@@ -169,11 +169,11 @@ def _lowers(options: TextOptions) -> bool:
     return PieceTokenizer(read_vocabulary(directory), settings).lowers
 
 
-def _row_of(example: Example, parses: Parses | None) -> dict[str, Any]:
+def _row_of(target: Target, example: Example, parses: Parses | None) -> dict[str, Any]:
     """Turn an example into a row for a worker: itself, its labels, its parses if they are given."""
     told: dict[str, Any] = {"id": example.id, "texts": example.texts}
     told |= {} if example.words is None else {"words": example.words}
-    row: dict[str, Any] = {"example": told, "gold": labels_of(example)}
+    row: dict[str, Any] = {"example": told, "gold": target.written(example)}
     if example.values:
         row["values"] = example.values
     if parses is not None:
@@ -181,8 +181,10 @@ def _row_of(example: Example, parses: Parses | None) -> dict[str, Any]:
     return row
 
 
-def encode_chunk(encoder: TextEncoder, label_ids: Mapping[str, int], chunk: Chunk) -> None:
-    """Encode the chunk's examples, one a row; there are no ``label_ids`` where they have scores."""
+def encode_chunk(
+    encoder: TextEncoder, target: Target, label_ids: Mapping[str, int], chunk: Chunk
+) -> None:
+    """Encode the chunk's examples, one a row."""
     rows = list(read_rows(chunk.file()))
     examples = [
         Example(
@@ -198,12 +200,9 @@ def encode_chunk(encoder: TextEncoder, label_ids: Mapping[str, int], chunk: Chun
     for example, sentences in zip(examples, encoded):
         check_sizes(f"{chunk.split}: example {example.id}", sentences)
     found = encoded_chunk(encoder, list(zip(*encoded)))
-    gold = [row["gold"] for row in rows]
-    lines = {EXAMPLES: [json_line(row["example"]) for row in rows]}
-    if label_ids:
-        found.streams["label"] = Rows.of([label_ids[label] for label in row] for row in gold)
-    else:
-        lines[SCORES] = [str(float(row[0])) if row else "" for row in gold]
+    streams, lines = target.gold.written([row["gold"] for row in rows], label_ids)
+    found.streams.update(streams)
+    lines[EXAMPLES] = [json_line(row["example"]) for row in rows]
     texts = (text for example in examples for text in (*example.texts, *(example.words or ())))
     notes = dict(count_misaligned(chain.from_iterable(encoded), texts))
     replace(found, notes=notes, lines=lines).save(chunk.encoded)

@@ -11,7 +11,7 @@ from ...corpora.own_files import OWN_FILES, check_some, listed, own_files
 from ...corpora.readers.options import RECORDED, ReadOptions
 from ...corpora.readers.tables import read_plain
 from ...corpora.readers.tokens import read_tokens
-from ...data.folder_names import CASED, PARSE_TEXT, TOKENIZE, WORD_LABELS
+from ...data.folder_names import CASED, PARSE_TEXT, TOKENIZE
 from ...errors import InputError
 from ...messages import named
 from ...option_flags import add_flags, check, flag_of, option
@@ -159,13 +159,13 @@ class TextOptions:
         check_words(self)
         if self.read.no_header and self.source.reader is not read_plain:
             raise InputError(f"--no-header is for your own tables, not for {self.dataset}")
-        if self.read.labels and self.source.target == "score":
+        if self.read.labels and not self.source.target.labelled:
             raise InputError(f"--labels: {self.dataset} has scores and no labels")
 
     def _usual_words(self) -> str:
         """Return the default of ``tokenize``: what annotates raw text knows of its own words."""
         about = needs_annotator(self.annotation_names) or given_names(self.annotation_names)
-        return SPACY if about and self.source.target != WORD_LABELS else TOKENIZE[0]
+        return SPACY if about and not self.source.target.by_word else TOKENIZE[0]
 
     @property
     def label_levels(self) -> int:

@@ -9,7 +9,6 @@ import logging
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import chain
 from pathlib import Path
 
 from tqdm import tqdm
@@ -22,6 +21,7 @@ from ...errors import InputError
 from ...messages import named, quoted
 from ...syntax.entity_labels import entity_types
 from ...syntax.layers import OF_PAIRS
+from ...targets.target import Target
 from ...text_reading import check_characters
 from .text_options import TextOptions
 
@@ -35,6 +35,7 @@ class TextScan:
     """What a split's file holds."""
 
     path: Path  # the file
+    target: Target  # what its gold is
     conllu: Path | None = None  # the parses of its sentences, if they are given
     examples: int = 0  # how many
     labelled: int = 0  # how many of them have a gold label
@@ -53,7 +54,8 @@ class TextScan:
             InputError: it has another number of sentences than those before, or text that is no
                 Unicode; with file and line.
         """
-        for text in (example.id, *example.texts, *labels_of(example)):
+        gold = self.target.written(example)
+        for text in (example.id, *example.texts, *(gold or ())):
             check_characters(text, f"{self.path}:{example.line}")
         if self.sentences not in (0, len(example.texts)):
             raise InputError(
@@ -62,18 +64,10 @@ class TextScan:
             )
         self.sentences = len(example.texts)
         self.examples += 1
-        gold = labels_of(example)
-        self.labelled += bool(gold)
-        self.counts.update(gold)
-        for label in gold:
+        self.labelled += gold is not None
+        self.counts.update(gold or ())
+        for label in gold or ():
             self.labels.setdefault(label, example.line)
-
-
-def labels_of(example: Example) -> tuple[str, ...]:
-    """Return an example's labels: its words', level by level, its own, or none."""
-    if example.word_labels is not None:
-        return (*example.word_labels, *chain.from_iterable(example.inner_labels))
-    return () if example.label is None else (example.label,)
 
 
 def read_examples(
@@ -131,7 +125,7 @@ def scan_files(options: TextOptions, files: dict[str, Path]) -> dict[str, TextSc
     scans, conllu = {}, options.conllu_files(files)
     with tqdm(desc="check", unit=" examples", unit_scale=True) as bar:
         for split, path in files.items():
-            scan = scans[split] = TextScan(path, conllu.get(split))
+            scan = scans[split] = TextScan(path, options.source.target, conllu.get(split))
             for example, _ in read_examples(options, split, scan, scan.dropped):
                 scan.add(example)
                 bar.update(1)
@@ -162,7 +156,7 @@ def decide_labels(options: TextOptions, scans: dict[str, TextScan]) -> list[str]
         InputError: more labels than a set of classes usually has; a label that training does not
             have, with file and line; no label at all.
     """
-    if options.source.target == "score":
+    if not options.source.target.labelled:
         return []
     labels = options.source.labels or options.read.labels or _found(options, scans)
     if not labels:
@@ -187,7 +181,7 @@ def _found(options: TextOptions, scans: dict[str, TextScan]) -> tuple[str, ...]:
     """Return the labels that training has; without a training file, those of all files."""
     train = {split: scan for split, scan in scans.items() if split == "train"} or scans
     labels = in_order_of_ids(label for scan in train.values() for label in scan.labels)
-    if options.source.target == "classes" and len(labels) > FEW and not options.many_labels:
+    if options.source.target.few and len(labels) > FEW and not options.many_labels:
         paths = " and ".join(str(scan.path) for scan in train.values())
         raise InputError(
             f"{paths}: {len(labels):,} different labels in column {options.read.label_column!r}, "
@@ -199,7 +193,7 @@ def _found(options: TextOptions, scans: dict[str, TextScan]) -> tuple[str, ...]:
 
 def with_labels(options: TextOptions, labels: Iterable[str]) -> TextOptions:
     """Return options under which files are read with these labels, the dataset's own apart."""
-    if options.source.labels is not None or options.source.target == "score":
+    if options.source.labels is not None or not options.source.target.labelled:
         return options
     return replace(options, read=replace(options.read, labels=tuple(labels)))
 

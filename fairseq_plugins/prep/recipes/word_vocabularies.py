@@ -38,7 +38,8 @@ def own_words(options: TextOptions, path: Path | None) -> Found:
         )
     characters = options.tokenize == "characters"
     settings = word_settings(lowercase=options.lowercase, characters=characters)
-    examples = (example for example, _ in read_examples(options, TRAIN, TextScan(path)))
+    scan = TextScan(path, options.source.target)
+    examples = (example for example, _ in read_examples(options, TRAIN, scan))
     vocabulary = vocabulary_of(count_words(examples, settings), options.min_count)
     logger.info("%s: a vocabulary of %d words", path, len(vocabulary) - len(SPECIALS))
     return settings, vocabulary

@@ -1,0 +1,175 @@
+"""Gold values of a split: how they lie in a prepared folder, what a batch has of them."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from ..errors import InputError
+from ..messages import quoted
+from ..syntax.rows import AGAIN, Rows
+from ..text_reading import read_lines
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+LABEL, SCORES = "label", "score.txt"  # a stream, a file of text
+NO_CLASS = -1
+Written = tuple[dict[str, Rows], dict[str, list[str]]]  # streams, lines of files of text
+
+
+class Gold(ABC):
+    """Gold values of a split's examples; some or all may be missing.
+
+    Args:
+        values: one an example.
+        present: which of them are known, (n,).
+
+    Attributes:
+        STREAMS, TEXTS: names of the streams and files of text that hold them.
+    """
+
+    STREAMS: ClassVar[tuple[str, ...]] = ()
+    TEXTS: ClassVar[tuple[str, ...]] = ()
+    of_words: ClassVar[bool] = False
+
+    def __init__(self, values: Any, present: np.ndarray) -> None:
+        self.values, self.present = values, present
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __getitem__(self, index: int) -> Any:
+        """Return an example's value as Python has it; None where it is missing."""
+        return self.values[index].tolist() if self.present[index] else None
+
+    @cached_property
+    def complete(self) -> bool:
+        """Whether every example has its value."""
+        return bool(self.present.all()) and len(self) > 0
+
+    @classmethod
+    @abstractmethod
+    def read(cls, folder: Path, split: str, labels: int) -> Gold:
+        """Read the values of a split, ids of so many ``labels``.
+
+        Raises:
+            FileNotFoundError: a file is missing.
+            InputError: a row is none; names file and line.
+        """
+
+    @classmethod
+    @abstractmethod
+    def written(cls, gold: Sequence[Sequence[str] | None], ids: Mapping[str, int]) -> Written:
+        """Return values as a folder holds them, of what examples have in their files."""
+
+    @classmethod
+    def sizes(cls, labels: int) -> dict[str, int]:
+        """Return how many different numbers each stream has."""
+        return dict.fromkeys(cls.STREAMS, labels)
+
+    @staticmethod
+    @abstractmethod
+    def tensor(values: Sequence[Any]) -> Tensor:
+        """Return values as a batch has them."""
+
+
+class WordIds(Gold):
+    """Ids of labels, one or several for each word: ``values`` are rows, empty where missing."""
+
+    STREAMS = (LABEL,)
+    of_words = True
+
+    def __init__(self, values: Rows) -> None:
+        super().__init__(values, values.lengths > 0)
+
+    @classmethod
+    def read(cls, folder: Path, split: str, labels: int) -> Gold:
+        """Read the rows of a split."""
+        return cls(cls.rows(folder / f"{split}.{LABEL}", labels))
+
+    @staticmethod
+    def rows(path: Path, labels: int) -> Rows:
+        """Read a stream of ids of labels."""
+        rows = Rows.read(path)
+        rows.check(path, labels, "label of labels.txt")
+        return rows
+
+    @classmethod
+    def written(cls, gold: Sequence[Sequence[str] | None], ids: Mapping[str, int]) -> Written:
+        """Return the stream of ids."""
+        return {LABEL: Rows.of([ids[label] for label in row or ()] for row in gold)}, {}
+
+    @staticmethod
+    def tensor(values: Sequence[Any]) -> Tensor:
+        """Return the ids of all words, (W,)."""
+        import torch
+
+        return torch.from_numpy(np.concatenate(values).astype(np.int64))
+
+
+class ClassIds(Gold):
+    """Ids of classes, (n,); `NO_CLASS` where missing."""
+
+    STREAMS = (LABEL,)
+
+    def __init__(self, values: np.ndarray) -> None:
+        super().__init__(values, values != NO_CLASS)
+
+    @classmethod
+    def read(cls, folder: Path, split: str, labels: int) -> Gold:
+        """Read the ids of a split."""
+        path = folder / f"{split}.{LABEL}"
+        rows = WordIds.rows(path, labels)
+        if rows.lengths.max(initial=0) > 1:
+            raise InputError(f"{path}.bin holds several labels of one example; {AGAIN}")
+        return cls(rows.lasts)
+
+    written = WordIds.written
+
+    @staticmethod
+    def tensor(values: Sequence[Any]) -> Tensor:
+        """Return the ids, (n,)."""
+        import torch
+
+        return torch.tensor(np.array(values), dtype=torch.int64)
+
+
+class Numbers(Gold):
+    """Numbers, (n,); NaN where missing."""
+
+    TEXTS = (SCORES,)
+
+    def __init__(self, values: np.ndarray) -> None:
+        super().__init__(values, ~np.isnan(values))
+
+    @classmethod
+    def read(cls, folder: Path, split: str, labels: int) -> Gold:
+        """Read the numbers of a split, one a line."""
+        path = folder / f"{split}.{SCORES}"
+        if not path.is_file():
+            raise FileNotFoundError(f"{path} is missing; {AGAIN}")
+        scores = []
+        for number, line in enumerate(read_lines(path), 1):
+            try:
+                scores.append(float(line) if line.strip() else np.nan)
+            except ValueError:
+                raise InputError(f"{path}:{number}: {quoted(line)} is no number") from None
+        return cls(np.array(scores))
+
+    @classmethod
+    def written(cls, gold: Sequence[Sequence[str] | None], ids: Mapping[str, int]) -> Written:
+        """Return the lines of numbers."""
+        return {}, {SCORES: [str(float(row[0])) if row else "" for row in gold]}
+
+    @staticmethod
+    def tensor(values: Sequence[Any]) -> Tensor:
+        """Return the numbers, (n,): ``--fp16`` would halve their digits, were they shorter."""
+        import torch
+
+        return torch.tensor(np.array(values), dtype=torch.float64)
