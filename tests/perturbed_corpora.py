@@ -144,7 +144,7 @@ def textflint(folder, before, after, name="SwapWord_3"):
 def model(labels=("0", "1"), *, dataset="paws_wiki", target="classes", sentences=2, **read):
     """Stand for the manifest of a prepared folder."""
     known = {"labels": list(labels), "dataset": dataset, "target": target, "sentences": sentences}
-    known["target_kind"] = TARGETS[known["target"]]
+    known["target_kind"] = TARGETS[str(known["target"])]
     return SimpleNamespace(**known, options={"read": read})
 
 

@@ -23,6 +23,7 @@ from ..syntax.layers import (
     in_order,
     layers_of,
 )
+from ..targets.gold import SCORES
 from ..targets.spans import SPANS
 from ..targets.table import TARGETS, target_of
 from ..targets.target import Target

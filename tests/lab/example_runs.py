@@ -53,7 +53,9 @@ class ExampleRun:
     def traits(self) -> set[tuple[str, ...]]:
         """Its prepared folder; with the kind of target, architecture and options."""
         grid = self.part.grid
-        target = TRANSLATION if grid.dataset == TRANSLATION else dataset_of(grid.dataset).target
+        target = (
+            TRANSLATION if grid.dataset == TRANSLATION else str(dataset_of(grid.dataset).target)
+        )
         options = grid.systems[self.system]
         return {
             ("data", grid.dataset, json.dumps(dict(grid.prepare), sort_keys=True)),
@@ -119,7 +121,7 @@ def invent_data(part: PlannedPart) -> None:
     grid = part.grid
     translates = grid.dataset == TRANSLATION
     dataset = None if translates else dataset_of(grid.dataset)
-    target = TRANSLATION if translates else dataset.target
+    target = TRANSLATION if translates else str(dataset.target)
     splits = {"train", "valid", "test", *(() if translates else dataset.splits)}
     manifest = manifest_of(grid.dataset, target, dict.fromkeys(splits, (64, 64)))
     own = {grid.data_of(system) for system in grid.systems}

@@ -54,7 +54,7 @@ def test_every_example_grid_fits_its_dataset_and_our_architectures(path):
     grid, kind = read_grid(path), path.parts[-3]
     dataset = dataset_of(grid.dataset)
     assert kind == "bertqa_squad" or path.stem in {grid.dataset, *OWN_NAMES}
-    assert grid.metric in NAMES[dataset.target]
+    assert grid.metric in NAMES[dataset.target.name]
     assert grid.validation in dataset.splits
     assert not grid.evaluate or grid.evaluate in dataset.splits
     for size in SIZES[:1] if kind == "matching" else SIZES:  # which has but the small one

@@ -61,7 +61,7 @@ def test_layouts_name_datasets_and_metrics_that_exist():
     for layout, one in pairs:
         dataset = dataset_of(one.dataset)
         metrics = {name for name in one.metrics.values() if not name.startswith("tuned_")}
-        assert metrics <= set(NAMES[dataset.target])
+        assert metrics <= set(NAMES[dataset.target.name])
         assert "test" in dataset.splits or not one.tested
         assert one.split in ("", *dataset.splits)
         for size, kind in ((size, k) for size, rows in layout.paper.items() for k in rows):

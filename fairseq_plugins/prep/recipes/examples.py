@@ -135,7 +135,8 @@ class ExampleRecipe(Recipe):
         """Return the streams of a split, each with the number of its ids."""
         widths = {"tokens": len(self.vocabulary), "words": MOST_WORDS, "offsets": NO_BOUND}
         widths |= {name: layer.id_count(MOST_WORDS) for name, layer in self.layers.items()}
-        own = {"paragraph": NO_BOUND, "answers": NO_BOUND, "label": len(self.manifest.labels)}
+        own = self.manifest.target_kind.gold.sizes(len(self.manifest.labels))
+        own |= {"paragraph": NO_BOUND, "answers": NO_BOUND}
         names = self.manifest.split_streams(split)
         return {name: own[name] if name in own else widths[name[:-1]] for name in names}
 
