@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 
@@ -113,6 +113,7 @@ class Target(ABC):
     needed: tuple[str, ...] = ()
     judged = False
     few = False
+    only: ClassVar[Any]
     head = LABELS
     share = "accuracy"
 
@@ -127,10 +128,14 @@ class Target(ABC):
         """Whether it is read off the first token of an example."""
         return self.head == LABELS and not self.by_word
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        from .table import target_of  # which imports all kinds
+    def __new__(cls) -> Target:
+        """Return the one value of a kind, which copies and other processes have as well."""
+        if "only" not in cls.__dict__:
+            cls.only = super().__new__(cls)
+        return cls.only
 
-        return target_of, (self.name,)
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), ()
 
     def spelt(self, text: str, known: Callable[[str], str]) -> str:
         """Return what a file says of an example's gold, as it is called.

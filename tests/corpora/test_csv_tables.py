@@ -15,6 +15,7 @@ from fairseq_plugins.corpora.datasets import DATASETS, ReadOptions, read_split
 from fairseq_plugins.corpora.readers.csv_rows import MARKS
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.inference.prediction_inputs import Wanted, read_rows
+from fairseq_plugins.targets.classes import CLASSES
 
 PARTS = (
     "a, b",
@@ -78,7 +79,7 @@ def test_csv_of_any_style_says_what_json_lines_say(tmp_path, caplog) -> None:
         lines = [json.dumps(row, ensure_ascii=False) for row in rows]
         assert read(path, **COLUMNS) == read(write(tmp_path / "x.jsonl", lines), **COLUMNS)
         assert f"{path}: {MARKS[mark]} separate the columns" in caplog.text
-        found = [*read_rows(path, ReadOptions(**COLUMNS), "classes", Wanted(2), keeps=True)]
+        found = [*read_rows(path, ReadOptions(**COLUMNS), CLASSES, Wanted(2), keeps=True)]
         assert [one.cells for one in found] == rows
         assert [x.line for x in found] == starts(path, rows)
 

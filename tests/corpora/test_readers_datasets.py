@@ -160,7 +160,7 @@ def test_rows_without_majority_are_dropped_and_counted(tmp_path) -> None:
         ({"separator": "comma"}, "--separator 'comma': choices are tab, blank"),
         ({"on_empty": "keep"}, "--on-empty 'keep': choices are error, skip"),
         ({"token_column": 0}, "--token-column 0: columns count from 1"),
-        ({"annotator": -1}, "--annotator -1"),
+        ({"m2_annotator": -1}, "annotator -1"),
         ({"labels": ("a", "a")}, "--labels names a label twice"),
         ({"text_column": ""}, "--text-column must name a column"),
     ],

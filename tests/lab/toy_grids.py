@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from fairseq_plugins.data.folder_names import LABELLED, TARGETS, WINDOWS
+from fairseq_plugins.data.folder_names import WINDOWS
 from fairseq_plugins.data.text_manifest import TextManifest
 from fairseq_plugins.data.translation_manifest import TranslationManifest
 from fairseq_plugins.evaluation.metrics import NAMES
+from fairseq_plugins.targets.table import TARGETS
 
 SIDE = dict.fromkeys(("tokenizer", "normalizer", "subwords"), "none")
 PARALLEL = {  # of a manifest of parallel text, which says no dataset and no target
@@ -24,9 +25,9 @@ def manifest_of(dataset: str, target: str, counts: dict[str, tuple[int, int]], *
     asked = target == "spans"
     values = {
         "dataset": dataset,
-        "task": TARGETS[target],
+        "task": TARGETS[target].task,
         "target": target,
-        "labels": ["no", "yes"] if target in LABELLED else [],
+        "labels": ["no", "yes"] if TARGETS[target].labelled else [],
         "positive": "",
         "metric": NAMES[target][0],
         "sentences": 1 + asked,
