@@ -17,7 +17,6 @@ from ..targets.target import Target
 from .options import NONE, Options, learnt, preset
 
 FLAG = "--semantic-layers"
-WORD_LABELS = "word_labels"  # the target of labelling words
 ROLES = "given.srl1,given.srl2,given.srl3"  # three predicates, as in the paper
 
 

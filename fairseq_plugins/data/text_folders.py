@@ -13,7 +13,7 @@ from ..syntax.needs import UNCONTROLLED, Controls
 from ..syntax.rows import AGAIN, Rows, stream_exists, stream_layout
 from ..targets.entities import ENTITIES
 from ..targets.gold import LABEL, SCORES, Gold
-from ..targets.word_labels import WORD_LABELS
+from ..targets.table import TARGETS
 from ..text_reading import read_lines, read_text
 from .folder_names import ANSWERABLE, LABELS, NO_SPLITS, UNKNOWN
 from .inventories import bound_layers
@@ -35,11 +35,12 @@ def open_folder(folder: Path, task: str) -> TextManifest:
         InputError: a folder for another task, or one whose files disagree.
     """
     manifest = read_manifest(folder, TextManifest)
-    if task == ENTITIES.task and manifest.target_kind is WORD_LABELS:
-        manifest = manifest.as_learnt(ENTITIES)
+    for other in TARGETS.values():
+        if other.task == task and other.source is manifest.target_kind:
+            manifest = manifest.as_learnt(other)
     if manifest.task != task:
         raise InputError(f"{folder} was prepared for --task {manifest.task}, not for --task {task}")
-    if manifest.levels and task == WORD_LABELS.task:
+    if manifest.levels and not manifest.target_kind.asks:
         raise InputError(
             f"{folder} has {manifest.levels} labels a word: --task {ENTITIES.task} takes all, "
             f"--task {task} a folder that was prepared with one label column"

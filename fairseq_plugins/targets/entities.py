@@ -32,7 +32,7 @@ from .gold import WordIds
 from .labeling import ENTITY, OF_EDITS, word_groups
 from .prediction import Prediction
 from .target import PAIRS, About, Losses, Outputs, Row, Said, Target, Weights
-from .word_labels import ENTITY_METRICS, OF_ALL_EDITS
+from .word_labels import ENTITY_METRICS, OF_ALL_EDITS, WORD_LABELS
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -129,6 +129,7 @@ class Entities(Target):
     gold = WordIds
     by_word = True
     asks = True
+    source = WORD_LABELS
     joins = False  # each model finds its own candidates, which no mean is defined of
     head = PAIRS
     share = "marks"

@@ -90,6 +90,7 @@ class Target(ABC):
             where its predictions are not compared.
         needed: what a line of JSON must have to be compared.
         judged: whether an answer is right or wrong, and not better or worse.
+        source: target whose folders serve for this one as well; None for none.
         few: whether it usually has a few labels only.
         head: what its head makes of an encoder's states.
         share: name of the share of right answers in training's log; empty for none.
@@ -113,6 +114,7 @@ class Target(ABC):
     needed: tuple[str, ...] = ()
     judged = False
     few = False
+    source: Target | None = None
     only: ClassVar[Any]
     head = LABELS
     share = "accuracy"

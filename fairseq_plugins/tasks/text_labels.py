@@ -13,7 +13,6 @@ from fairseq.tasks import register_task
 from ..data import text_folders
 from ..data.text_items import ERROR, SPLIT, TRUNCATE
 from ..option_flags import option
-from ..targets.score import SCORE
 from ._text_task import TextTask, TextTaskConfig
 
 
@@ -50,7 +49,7 @@ class TextClassificationTask(TextTask):
         """
         model = super().build_model(cfg, from_checkpoint)
         split = str(self.cfg.train_subset)
-        begins = hasattr(model, "begin_at") and self.target is SCORE
+        begins = hasattr(model, "begin_at") and not self.target.labelled
         if begins and not from_checkpoint and split in self.manifest.splits:
             gold: Any = text_folders.read_gold(self.folder, self.manifest, split, required=True)
             model.begin_at(float(gold.values.mean()))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from pathlib import Path
 
 import pytest
 from examples.example_commands import example
+from lab.toy_grids import manifest_of
 
 from fairseq_plugins.nn.fusion import ABLATIONS
 
@@ -39,9 +39,8 @@ def test_translation_examples_hand_their_tables_on(project, tmp_path, kind):
         (raw / name).touch()
     path = project / "data-bin" / kind
     path.mkdir(parents=True)
-    manifest = {"format": "fairseq_plugins.translation", "source_lang": "en", "target_lang": "de"}
-    manifest["splits"] = {name: {"lines": 100} for name in ("train", "valid", "test")}
-    (path / "manifest.json").write_text(json.dumps(manifest))
+    counts = dict.fromkeys(("train", "valid", "test"), (100, 100))
+    manifest_of(kind, "translation", counts).save(path)
     arguments = ("all" if kind == "multi30k_en_de" else "table1", "--dry-run", "--fractions", "1")
     status, out, err = example(project, kind, *arguments, RAW=str(raw))
     assert status == 0, err
@@ -76,13 +75,11 @@ def test_errors_are_injected_into_a_treebank_where_nothing_was_before(project, t
 
 def test_what_was_prepared_needs_no_raw_data_and_sizes_have_folders_of_their_own(project):
     for name in ("cola", "cola_base"):
-        folder = project / "data-bin" / name
-        folder.mkdir(parents=True)
-        (folder / "manifest.json").write_text(json.dumps(MANIFEST))
+        prepared(project, "cola", name)
     arguments = ("cola", "--dry-run", "--preset", "--archs", "bert_sla_base")
     status, out, err = example(project, "sla", *arguments, SIZE="base")
     assert status == 0, err
-    assert len(out.splitlines()) == 2
+    assert len(out.splitlines()) == 5
     for word in (
         "data-bin/cola_base ",
         "--arch bert_sla_base",
@@ -92,21 +89,14 @@ def test_what_was_prepared_needs_no_raw_data_and_sizes_have_folders_of_their_own
     assert all("--tree-threshold 3" in line for line in out.splitlines())
 
 
-MANIFEST = {
-    "dataset": "cola",
-    "task": "text_classification",
-    "target": "classes",
-    "positive": "1",
-    "metric": "mcc",
-    "splits": {name: {"examples": 9, "labelled": 9} for name in ("train", "valid")},
-}
+NINE = dict.fromkeys(("train", "valid"), (9, 9))
 
 
 def prepared(project: Path, dataset: str, folder: str) -> None:
     """Write as much of a prepared folder as a dry run reads."""
     path = project / "data-bin" / folder
     path.mkdir(parents=True)
-    (path / "manifest.json").write_text(json.dumps({**MANIFEST, "dataset": dataset}))
+    manifest_of(dataset, "classes", NINE, labels=["0", "1"], positive="1").save(path)
 
 
 def test_a_demo_leaves_what_follows_it_alone(project):
@@ -189,20 +179,11 @@ def test_dabert_runs_its_systems_in_folders_of_its_own(project):
     assert out.count("runs/dabert_rte/") == 5
 
 
-SQUAD = {
-    **MANIFEST,
-    "dataset": "squad",
-    "task": "extractive_qa",
-    "target": "spans",
-    "metric": "f1",
-    "inputs": {"valid": {"sha256": "v"}},
-}
-
-
 def test_bertqa_trains_systems_on_their_own_data_by_one_command(project):
     for name in ("bertqa_large", "bertqa_large_35", "bertqa_large_50"):
-        (project / "data-bin" / name).mkdir(parents=True)
-        (project / "data-bin" / name / "manifest.json").write_text(json.dumps(SQUAD))
+        path = project / "data-bin" / name
+        path.mkdir(parents=True)
+        manifest_of("squad", "spans", NINE, inputs={"valid": {"sha256": "v"}}).save(path)
     status, out, err = example(project, "bertqa_squad", "large", "--dry-run")
     assert status == 0, err
     lines = {re.search(r"runs/bertqa_large/(\w+)/", line)[1]: line for line in out.splitlines()}

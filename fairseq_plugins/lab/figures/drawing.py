@@ -23,6 +23,7 @@ from matplotlib.text import Text
 
 from ...errors import InputError
 from ...files import replaced
+from ...text_reading import check_characters
 
 logger = logging.getLogger(__name__)
 
@@ -133,6 +134,7 @@ def check_stem(out_stem: str | Path, *more: str) -> Path:
         InputError: no name, or a folder stands where the figure would.
         OSError: the folder cannot be made, or is closed to us.
     """
+    check_characters(str(out_stem), "--output")
     stem = Path(out_stem)
     if not stem.name or str(out_stem).endswith(("/", os.sep)):
         raise InputError(f"{str(out_stem)!r} names no figure: give a file name without suffix")
