@@ -8,7 +8,7 @@ from ..errors import InputError
 from ..nn.bert import BertShape
 from ..nn.entity_spans import MATCHES, EntityReader
 from ..option_flags import choice
-from ..targets.target import PAIRS, Target
+from ..targets.target import OF_PAIRS, Target
 from .options import NONE, Options, preset, written
 
 
@@ -54,17 +54,21 @@ def check_entities(args: Any, target: Target) -> None:
     Raises:
         InputError: says what to choose.
     """
-    if target.head == PAIRS and args.entity_match in (None, NONE):
+    if target.head == OF_PAIRS and args.entity_match in (None, NONE):
         raise InputError(
             "--entity-match none: this task finds entities by questions; choose --arch bert_mrc or "
             f"--entity-match {' or '.join(MATCHES)}"
         )
-    if target.head == PAIRS and args.classifier_dropout is not None and args.entity_match != "mlp":
+    if (
+        target.head == OF_PAIRS
+        and args.classifier_dropout is not None
+        and args.entity_match != "mlp"
+    ):
         raise InputError(
             f"--classifier-dropout {args.classifier_dropout}: --entity-match {args.entity_match} "
             "has no dropout; leave it out, or choose --entity-match mlp"
         )
-    if target.head != PAIRS and args.entity_match not in (None, NONE):
+    if target.head != OF_PAIRS and args.entity_match not in (None, NONE):
         raise InputError(
             f"--entity-match {args.entity_match}: this model finds entities by questions, but the "
             f"task is one of {target.said}: take --task mrc_ner, or another architecture"

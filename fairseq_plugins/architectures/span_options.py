@@ -24,7 +24,7 @@ from ..nn.span_heads import (
 from ..nn.starts import own_start
 from ..option_flags import choice, option
 from ..syntax.needs import GIVEN
-from ..targets.target import SPANS, Target
+from ..targets.target import OF_SPANS, Target
 from .control_options import QuestionControls
 from .model_parts import size
 from .options import preset
@@ -133,7 +133,7 @@ def check_spans(args: Any, target: Target) -> None:
         raise InputError(
             "--span-lstm bidirectional: --span-head joint has no LSTM; choose --span-head separate"
         )
-    if target.head == SPANS:
+    if target.head == OF_SPANS:
         if args.classifier_dropout is not None:
             raise InputError(
                 f"--classifier-dropout {args.classifier_dropout}: what finds answers has no "

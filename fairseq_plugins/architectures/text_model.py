@@ -20,7 +20,7 @@ from ..nn.span_heads import SpanReader
 from ..pretrained.vocabulary import Vocabulary
 from ..syntax.layers import Layer
 from ..syntax.subwords import is_sign
-from ..targets.target import PAIRS, SPANS
+from ..targets.target import OF_PAIRS, OF_SPANS
 from . import bert_plan, syntax_plan
 from .bert_options import BertOptions
 from .entity_options import entity_reader
@@ -30,8 +30,8 @@ from .semantic_options import semantics
 from .span_options import span_reader
 
 HEADS: dict[str, Callable[[Any, BertShape], nn.Module]] = {  # other targets have a `LabelHead`
-    SPANS: span_reader,
-    PAIRS: entity_reader,
+    OF_SPANS: span_reader,
+    OF_PAIRS: entity_reader,
 }
 
 

@@ -31,7 +31,7 @@ from .entity_spans import (
 from .gold import WordIds
 from .labeling import ENTITY, OF_EDITS, word_groups
 from .prediction import Prediction
-from .target import PAIRS, About, Losses, Outputs, Row, Said, Target, Weights
+from .target import OF_PAIRS, About, Losses, Outputs, Row, Said, Target, Weights
 from .word_labels import ENTITY_METRICS, OF_ALL_EDITS, WORD_LABELS
 
 if TYPE_CHECKING:
@@ -131,7 +131,7 @@ class Entities(Target):
     asks = True
     source = WORD_LABELS
     joins = False  # each model finds its own candidates, which no mean is defined of
-    head = PAIRS
+    head = OF_PAIRS
     share = "marks"
 
     def counts(self, gold: Row, predicted: Row, labels: Row, positive: str) -> dict[str, Counts]:

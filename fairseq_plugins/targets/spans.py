@@ -24,8 +24,7 @@ from . import squad
 from .answers import decode, limits_of, windows_of
 from .counts import CountKind, Counts
 from .gold import Gold
-from .target import SPANS as SPAN_HEAD
-from .target import Losses, Row, Said, Target, Weights
+from .target import OF_SPANS, Losses, Row, Said, Target, Weights
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -112,7 +111,7 @@ class Spans(Target):
     labelled = False
     asks = True
     passages = True
-    head = SPAN_HEAD
+    head = OF_SPANS
     share = "exact_span"
 
     def counts(self, gold: Row, predicted: Row, labels: Row, positive: str) -> dict[str, Counts]:

@@ -28,7 +28,7 @@ Weights = Mapping[str, float]  # of losses
 Outputs = Sequence[tuple["Tensor", Said]]  # of models: logits, and what they say beside
 Losses = tuple["Tensor", dict[str, "Tensor"]]  # of the target, and further ones
 
-LABELS, SPANS, PAIRS = "labels", "spans", "pairs"  # what a head makes of states
+OF_LABELS, OF_SPANS, OF_PAIRS = "labels", "spans", "pairs"  # what a head makes of states
 
 
 class About(NamedTuple):
@@ -116,7 +116,7 @@ class Target(ABC):
     few = False
     source: Target | None = None
     only: ClassVar[Any]
-    head = LABELS
+    head = OF_LABELS
     share = "accuracy"
 
     def __str__(self) -> str:
@@ -128,7 +128,7 @@ class Target(ABC):
     @property
     def pools(self) -> bool:
         """Whether it is read off the first token of an example."""
-        return self.head == LABELS and not self.by_word
+        return self.head == OF_LABELS and not self.by_word
 
     def __new__(cls) -> Target:
         """Return the one value of a kind, which copies and other processes have as well."""

@@ -20,21 +20,27 @@ VALUES = {name.upper() for name in TARGETS}
 def asked(path: Path) -> list[str]:
     """Return where a file compares something with a kind of target, or its name."""
     tree = ast.parse(path.read_text(encoding="utf-8"))
+    taken = {
+        alias.asname or alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom) and "targets" in (node.module or "").split(".")
+        for alias in node.names
+        if alias.name in VALUES
+    }
     return [
         f"{path.relative_to(PACKAGE)}:{node.lineno}"
         for node in ast.walk(tree)
         if isinstance(node, ast.Compare)
         for side in (node.left, *node.comparators)
-        for one in ast.walk(side)
+        for one in getattr(side, "elts", [side])
         if (isinstance(one, ast.Constant) and one.value in TARGETS)
-        or (isinstance(one, ast.Name) and one.id in VALUES)
+        or (isinstance(one, ast.Name) and one.id in taken)
     ]
 
 
 def test_only_the_room_of_targets_tells_them_apart():
     files = [path for path in PACKAGE.rglob("*.py") if "targets" not in path.parts]
     assert [place for path in files for place in asked(path)] == []
-    assert asked(PACKAGE / "targets" / "table.py") == []
 
 
 @pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS)
