@@ -194,6 +194,19 @@ def test_the_table_itself_falls_one_way() -> None:
     assert list(TopologicalSorter(MAY_IMPORT).static_order())
 
 
+def test_private_files_stay_in_their_rooms():
+    """Files and names that begin with an underscore are for their own room alone."""
+    wrong = [
+        f"{path} imports {name}"
+        for path in sources()
+        for name in imported(path)
+        if name.startswith(f"{PACKAGE}.")
+        and any(part.startswith("_") and part[1] != "_" for part in name.split("."))
+        and name.split(".")[1] != path.parts[1]
+    ]
+    assert wrong == []
+
+
 def test_no_modules_import_each_other_in_a_circle() -> None:
     graph = {str(path): {str(used) for used in own_imports(path)} for path in sources()}
     assert list(TopologicalSorter(graph).static_order())

@@ -15,7 +15,7 @@ from ..data.manifest import tool_versions
 from ..data.text_manifest import TextManifest
 from ..errors import InputError
 from ..files import check_free, write_text
-from ..models._checkpoints import Checkpoint, read_checkpoint
+from ..models.checkpoints import Checkpoint, read_checkpoint
 from ..nn.quantized import quantize_
 from ..syntax.needs import Needs
 from ..text.annotators import needs_annotator, reopen_annotator

@@ -8,7 +8,7 @@ from ..bundles.ctranslate2_model import Row
 from ..bundles.translation import Translator
 from ..errors import InputError
 from ..syntax.layers import column_places
-from ..tasks._warnings import Warnings
+from ..tasks.folder_warnings import Warnings
 from ..tasks.syntax_translation import SyntaxTranslationConfig, SyntaxTranslationTask
 
 

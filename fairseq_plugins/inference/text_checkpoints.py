@@ -2,7 +2,7 @@
 
 A checkpoint names its task and model, and some of fairseq's own evaluate text of their options as
 Python. So nothing is built unless both are ours, and of theirs a closed record is taken; see
-`models._checkpoints`.
+`models.checkpoints`.
 """
 
 from collections.abc import Callable, Sequence
@@ -13,7 +13,7 @@ from ..architectures.bert_options import KINDS
 from ..bundles.index import listed
 from ..errors import InputError
 from ..messages import named
-from ..models._checkpoints import (
+from ..models.checkpoints import (
     Checkpoint,
     build,
     folder_of,

@@ -11,7 +11,7 @@ from torch import Tensor
 from ..data.factored_dictionary import FactoredDictionary
 from ..errors import InputError
 from ..models.syntax_transformer import SyntaxTransformerModel
-from ..tasks._unanswered import is_unanswered
+from ..tasks.unanswered_rows import is_unanswered
 from .attention import check_choice
 
 

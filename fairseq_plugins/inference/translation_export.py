@@ -24,7 +24,7 @@ from ..data.manifest import tool_versions
 from ..data.translation_manifest import TranslationManifest
 from ..errors import InputError
 from ..files import check_free, copy, write_text
-from ..models import _checkpoints
+from ..models.checkpoints import build, folder_of, read_checkpoint, set_up, task_options
 from ..option_flags import flag_of
 from ..text.annotators import needs_annotator, reopen_annotator
 from .options import TRANSLATING
@@ -75,14 +75,14 @@ def export_translation(
         InputError: a checkpoint that is refused, or of a model that CTranslate2 does not compute.
     """
     check_free(output)
-    found = _checkpoints.read_checkpoint(Path(checkpoint))
+    found = read_checkpoint(Path(checkpoint))
     if not found.ours or found.task["_name"] != TRANSLATING:
         raise InputError(f"{checkpoint} holds no syntax_transformer of {TRANSLATING!r}")
     check_expressible(found.model, checkpoint)
-    folder = Path(_checkpoints.folder_of(found, data))
+    folder = Path(folder_of(found, data))
     how = {"data": str(folder), "eval_bleu": False}
-    task = _checkpoints.set_up(_checkpoints.task_options(found, **how))
-    model = _checkpoints.build(found, task)
+    task = set_up(task_options(found, **how))
+    model = build(found, task)
     layout, weights = layout_of(model, task), weights_of(model)
     told = contents.Contents(layout, model.needs.features, int8).as_json()
     versions = tool_versions(["ctranslate2", "torch"])

@@ -14,8 +14,8 @@ from omegaconf import OmegaConf
 
 from ..checkpoints.records import close
 from ..errors import InputError
-from . import _checkpoints
 from ._config import SyntaxTransformerConfig
+from .checkpoints import build, folder_of, read_checkpoint, set_up, task_options
 
 TASK = "syntax_translation"
 MAX_TOKENS = 12000  # of a batch, as in fairseq-generate
@@ -85,7 +85,7 @@ def from_pretrained(
     Args:
         model_folder: where the checkpoints lie.
         checkpoint_file: file name; several, joined by ``:``, make an ensemble.
-        data_folder: the prepared folder (default: see `_checkpoints.folder_of`).
+        data_folder: the prepared folder (default: see `checkpoints.folder_of`).
         spacy_model: pipeline for raw text, installed or a path (default: that of the data folder,
             if it is bundled or installed); a checkpoint does not name one.
         overrides: options of task or model that replace those of the checkpoint, e.g.
@@ -94,11 +94,11 @@ def from_pretrained(
     Raises:
         FileNotFoundError: a checkpoint or data folder that is not there.
         InputError: a checkpoint of another task or model, one that is refused (see
-            `_checkpoints.read_checkpoint`), or an option that is not known.
+            `checkpoints.read_checkpoint`), or an option that is not known.
     """
     checkpoints = []
     for name in checkpoint_file.split(os.pathsep):
-        found = _checkpoints.read_checkpoint(Path(model_folder) / name)
+        found = read_checkpoint(Path(model_folder) / name)
         task, arch = found.task["_name"], found.model["_name"]
         if not found.ours or task != TASK:
             raise InputError(
@@ -107,11 +107,11 @@ def from_pretrained(
             )
         checkpoints.append(found)
     given = _sorted_overrides(overrides)
-    data = _checkpoints.folder_of(checkpoints[0], data_folder)
+    data = folder_of(checkpoints[0], data_folder)
     changes = {"eval_bleu": False, **given["task"], "data": data}  # --eval-bleu is for training
     changes["spacy_model"] = spacy_model
-    task = _checkpoints.set_up(_checkpoints.task_options(checkpoints[0], **changes))
-    models = [_checkpoints.build(checkpoint, task, given["model"]) for checkpoint in checkpoints]
+    task = set_up(task_options(checkpoints[0], **changes))
+    models = [build(checkpoint, task, given["model"]) for checkpoint in checkpoints]
     cfg = OmegaConf.structured(FairseqConfig())  # of the checkpoint's other options it has none
     cfg.dataset.update({"max_tokens": MAX_TOKENS, **given["dataset"]})
     cfg.generation.update(given["generation"])

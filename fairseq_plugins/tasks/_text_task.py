@@ -25,7 +25,7 @@ from ..data.training_datasets import FILE, LENGTH, RANDOM, TrainingTexts
 from ..errors import InputError
 from ..option_flags import check, option
 from ..syntax.needs import Needs
-from . import _checkpoint_options, _checks, _run_folder, _spawned, _start, _warnings
+from . import _checkpoint_options, _checks, _run_folder, _spawned, _start, folder_warnings
 
 logger = logging.getLogger(__name__)
 
@@ -101,7 +101,7 @@ class TextTask(FairseqTask):
         self.positive = _checks.positive_label(given, manifest, self.folder)
         where = (self.folder, manifest, dictionary.vocabulary)
         self.inputs = TextInputs(*where, InputOptions.of(cfg))
-        self._warnings = _warnings.Warnings()
+        self._warnings = folder_warnings.Warnings()
         self._kept: dict[str, str] = {}  # what checkpoints say of the run's folder
 
     @classmethod

@@ -50,9 +50,9 @@ from . import (
     _spawned,
     _start,
     _target_factors,
-    _unanswered,
     _validation_bleu,
-    _warnings,
+    folder_warnings,
+    unanswered_rows,
 )
 
 logger = logging.getLogger(__name__)
@@ -132,7 +132,7 @@ class SyntaxTranslationTask(TranslationTask):
         self._sentences = 0
         self._trained_with: list[str] = []
         self._given: set[str] = set()
-        self._warnings = _warnings.Warnings()
+        self._warnings = folder_warnings.Warnings()
         self._kept: dict[str, str] = {}  # what checkpoints say of the run's folder
         self._progress: Optional[_validation_bleu.Progress] = None  # of validation by BLEU
 
@@ -400,7 +400,7 @@ class SyntaxTranslationTask(TranslationTask):
 
     def build_tokenizer(self, args: Any) -> Any:
         """Build ``--tokenizer``, or the data folder's own when none is given."""
-        _unanswered.open_input(self.cfg)
+        unanswered_rows.open_input(self.cfg)
         return super().build_tokenizer(args) or _generation.TargetText(
             lambda text: self.target_decoder.tokenize(text),
             lambda text: self.target_decoder.detokenize(text),
@@ -495,7 +495,7 @@ class SyntaxTranslationTask(TranslationTask):
     ) -> Any:
         """Translate a batch; interactive ones get back the features that fairseq dropped.
 
-        A line that the model is not to be asked about (`_unanswered`) gets an empty translation.
+        A line that the model is not to be asked about (`unanswered_rows`) gets an empty translation.
         """
         net_input = sample["net_input"]
         if self.source_layers and "src_factors" not in net_input:
@@ -503,7 +503,7 @@ class SyntaxTranslationTask(TranslationTask):
         found = super().inference_step(generator, models, sample, *more, **how)
         is_scored = isinstance(generator, SequenceScorer)
         if not is_scored:
-            found = _unanswered.without_answers(found, net_input["src_tokens"], self.src_dict)
+            found = unanswered_rows.without_answers(found, net_input["src_tokens"], self.src_dict)
             if self._predicted:
                 _target_factors.add_factors(models, sample, found)
         self._restore(sample, found, is_scored=is_scored)

@@ -18,7 +18,7 @@ from fairseq_plugins.inference.averaging import average_checkpoints, average_sta
 from fairseq_plugins.inference.export import export_checkpoint
 from fairseq_plugins.inference.text_checkpoints import load_models
 from fairseq_plugins.lab.execution.checkpoints import strip
-from fairseq_plugins.models._checkpoints import build, read_checkpoint, set_up, task_options
+from fairseq_plugins.models.checkpoints import build, read_checkpoint, set_up, task_options
 
 NAMES: list[Any] = [
     0,

@@ -133,7 +133,7 @@ def test_python_refuses_a_task_of_fairseq(model, tmp_path):
 
 
 def test_options_are_closed_when_fairseq_reads_the_file(folder, model, generated, tmp_path):
-    """No file is opened, no variable looked up; models/test_closed_checkpoints.py has more."""
+    """No file is opened, no variable looked up; models/test_closedcheckpoints.py has more."""
     state = state_of(model)
     state["cfg"]["model"] |= {"encoder_embed_path": "/no", "decoder_embed_path": "/no"}
     state["cfg"]["generation"]["replace_unk"] = "/no"

@@ -11,7 +11,7 @@ import pytest
 from odd_lines import odd_texts
 from omegaconf import OmegaConf
 
-from fairseq_plugins.tasks._unanswered import COMMAND, STANDARD, open_input
+from fairseq_plugins.tasks.unanswered_rows import COMMAND, STANDARD, open_input
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from fairseq_plugins.data.manifests import read_manifest
 from fairseq_plugins.data.products import with_products
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.inference.prediction import load
-from fairseq_plugins.models._checkpoints import read_checkpoint
+from fairseq_plugins.models.checkpoints import read_checkpoint
 from fairseq_plugins.tasks import _run_folder
 
 SHORT = ["--disable-validation", "--max-update", "1"]
