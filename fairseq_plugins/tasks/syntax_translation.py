@@ -495,7 +495,7 @@ class SyntaxTranslationTask(TranslationTask):
     ) -> Any:
         """Translate a batch; interactive ones get back the features that fairseq dropped.
 
-        A line that the model is not to be asked about (`unanswered_rows`) gets an empty translation.
+        A line that no model is asked about (`unanswered_rows`) gets an empty translation.
         """
         net_input = sample["net_input"]
         if self.source_layers and "src_factors" not in net_input:
