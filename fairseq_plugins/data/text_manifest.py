@@ -127,12 +127,12 @@ class TextManifest(Manifest):
 
     def split_streams(self, split: str) -> list[str]:
         """Name all streams of a split; one without any gold has no streams of it."""
-        known = self.splits[split]["labelled"] or self.by_paragraph
+        known = self.by_paragraph or self.splits[split]["labelled"]
         return [*self.streams(), *(self.target_kind.gold.STREAMS if known else ())]
 
     def split_texts(self, split: str) -> list[str]:
         """Name the text files of a split: what its examples, passages and scores are."""
-        known = self.splits[split]["labelled"] or self.by_paragraph
+        known = self.by_paragraph or self.splits[split]["labelled"]
         return [EXAMPLES, *(self.target_kind.gold.TEXTS if known else ())]
 
     def common_files(self) -> set[str]:

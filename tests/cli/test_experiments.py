@@ -48,7 +48,7 @@ def test_dry_run_prints_every_command_and_runs_none(run_here, grid, tmp_path):
         RUNNER, *grid, "--dry-run", "--archs", "bert_plain_base", "--preset"
     ).out.splitlines()
     assert len(lines) == 2
-    assert all("--arch bert_plain_base" in line and "--max-update 11" in line for line in lines)
+    assert all("--arch bert_plain_base" in line and "--max-update 22" in line for line in lines)
     assert not (tmp_path / "runs").exists()
 
 
