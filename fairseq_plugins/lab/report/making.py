@@ -140,7 +140,7 @@ def comparison_tables(found: pd.DataFrame, baseline: str, drawn: Significance) -
 
     Args:
         found: runs on one dataset.
-        baseline: a system; empty for the usual one; see `seeds.plain_of`.
+        baseline: a system; empty for the usual one; see `choice.plain_of`.
         drawn: samples and seed of the bootstrap over examples.
 
     Returns:

@@ -1,6 +1,6 @@
 """Runs of several datasets -> the tables of `layouts`, filled in: systems down, datasets across.
 
-Every system stands with its best setting on the validation set (`seeds.chosen_settings`); what is
+Every system stands with its best setting on the validation set (`choice.chosen_at`); what is
 shown may be another split. Each is compared with the table's baseline of the same size.
 """
 
