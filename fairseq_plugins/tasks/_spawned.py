@@ -10,6 +10,8 @@ from typing import Any
 from ._checkpoint_options import training_of
 from ._checks import Refused
 
+TORCHRUN = {"MASTER_ADDR", "MASTER_PORT", "RANK"}  # what it sets beside WORLD_SIZE
+
 
 def settle(cfg: Any) -> None:
     """Let a process of a training resume, load data and end as a single process does.
@@ -31,7 +33,8 @@ def settle(cfg: Any) -> None:
     if whole is None:
         return
     if whole.distributed_training.distributed_world_size == 1:
-        if (number := os.environ.get("WORLD_SIZE", "1")) != "1":
+        number = os.environ.get("WORLD_SIZE", "1")
+        if number != "1" and TORCHRUN <= os.environ.keys():
             raise Refused(
                 f"torchrun started {number} processes, and fairseq takes each for the only one: "
                 f"add --distributed-world-size {number}"

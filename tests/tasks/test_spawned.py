@@ -31,6 +31,9 @@ def test_every_process_of_several_reads_the_checkpoint(processes, all_read):
 
 def test_processes_of_torchrun_that_would_train_alone_are_refused(monkeypatch):
     monkeypatch.setenv("WORLD_SIZE", "2")
+    settled(1)  # some clusters set it alone
+    for name in _spawned.TORCHRUN:
+        monkeypatch.setenv(name, "0")
     settled(2)
     with pytest.raises(Refused, match="torchrun started 2 .*: add --distributed-world-size 2$"):
         settled(1)
