@@ -37,6 +37,9 @@ def test_registered_names_are_those_on_record():
     assert {key: sorted(ours(registry)) for key, registry in REGISTRIES.items()} == recorded
 
 
+OPEN = {"models.checkpoints", "tasks.unanswered_rows", "tasks.folder_warnings"}  # to other rooms
+
+
 @pytest.mark.parametrize("room", ["models", "tasks", "criterions", "optim"])
 def test_modules_of_registered_rooms_register_something(room):
     folder = Path(fairseq_plugins.__file__).parent / room
@@ -46,6 +49,7 @@ def test_modules_of_registered_rooms_register_something(room):
         if not path.name.startswith("_")
     }
     registered = [value for registry in REGISTRIES.values() for value in ours(registry).values()]
+    modules -= {f"fairseq_plugins.{name}" for name in OPEN}
     assert modules <= {value.__module__ for value in registered}
 
 

@@ -24,7 +24,6 @@ from fairseq_plugins.data.folder_names import ANSWERABLE, UNANSWERABLE
 from fairseq_plugins.data.label_questions import LabelQuestions
 from fairseq_plugins.data.qa_columns import NOWHERE, QuestionColumns, SpanGold
 from fairseq_plugins.data.qa_dataset import QuestionDataset
-from fairseq_plugins.data.text_columns import Gold
 from fairseq_plugins.data.text_dataset import TextDataset
 from fairseq_plugins.data.text_folders import take_sentences
 from fairseq_plugins.data.text_items import InputFormat
@@ -33,6 +32,8 @@ from fairseq_plugins.syntax.labels import UNKNOWN_ID, Inventory
 from fairseq_plugins.syntax.layers import LAYERS, TREE, WORD, Layer, layer_of
 from fairseq_plugins.syntax.rows import Rows
 from fairseq_plugins.syntax.tree import tree_columns
+from fairseq_plugins.targets.gold import WordIds
+from fairseq_plugins.targets.table import target_of
 
 ROLES = [
     layer_of(name).bound(Inventory(name, ("O", "B-V", "B-ARG0")))
@@ -164,7 +165,7 @@ class Draw:
             values = _word_labels([row[-1] for row in rows], len(CLASSES), dice)
         else:
             values = np.array([dice.randrange(len(CLASSES)) for _ in rows])
-        return TextDataset(columns, self.form, gold=Gold(self.target, values))
+        return TextDataset(columns, self.form, gold=target_of(self.target).gold(values))
 
 
 def _word_labels(sentences: list[Sentence], count: int, dice: random.Random) -> Rows:
@@ -195,7 +196,7 @@ def _entities(rows: list[list[Sentence]], form: InputFormat, dice: random.Random
         return [(labels[run[0]][2:], run[0], run[-1]) for run in runs if labels[run[0]] != "O"]
 
     questions = LabelQuestions(dict.fromkeys(types, ""), lambda _: asked, read)
-    gold = Gold("word_labels", _word_labels(list(texts), len(ENTITIES), dice))
+    gold = WordIds(_word_labels(list(texts), len(ENTITIES), dice))
     columns = take_sentences([[text] for text in texts], 1, form.layers, names)
     return EntityDataset(columns, form, questions=questions, word_labels=ENTITIES, gold=gold)
 
