@@ -15,8 +15,8 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from fairseq_plugins.data.controls import MADE, ControlledTrees
 from fairseq_plugins.nn.tree_masks import TreeRule
+from fairseq_plugins.syntax.drawn import MADE, ControlledTrees
 from fairseq_plugins.syntax.rows import Rows, parents_of
 
 Trees = Sequence[np.ndarray]

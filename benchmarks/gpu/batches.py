@@ -29,7 +29,8 @@ from fairseq_plugins.data.text_folders import take_sentences
 from fairseq_plugins.data.text_items import InputFormat
 from fairseq_plugins.pretrained.families import Family
 from fairseq_plugins.syntax.labels import UNKNOWN_ID, Inventory
-from fairseq_plugins.syntax.layers import LAYERS, TREE, WORD, Layer, layer_of
+from fairseq_plugins.syntax.layer import WORD
+from fairseq_plugins.syntax.layers import LAYERS, TREES, Layer, layer_of
 from fairseq_plugins.syntax.rows import Rows
 from fairseq_plugins.syntax.tree import tree_columns
 from fairseq_plugins.targets.gold import WordIds
@@ -90,7 +91,7 @@ def draw_sentence(
     word_of = word_of[:length]
     words, carried = word_of[-1] + 1, {}
     for layer in layers:
-        if layer.enters == TREE:
+        if layer.name in TREES:
             carried[layer.name] = draw_tree(words, dice)
         elif layer.unit == WORD:
             found = range(UNKNOWN_ID, len(layer.inventory))
@@ -213,7 +214,7 @@ def _columns(sentence: Sentence, layers: Sequence[Layer], dice: random.Random) -
     """Return what the subwords of a sentence and its ``</s>`` carry, (S, columns)."""
     found = []
     for layer in layers:
-        if layer.enters == TREE:
+        if layer.name in TREES:
             found += tree_columns(sentence.layers[layer.name], sentence.word_of)
         elif layer.name in sentence.layers:
             found.append([sentence.layers[layer.name][word] for word in sentence.word_of])

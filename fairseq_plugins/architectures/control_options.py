@@ -1,7 +1,7 @@
 """Options of controls: what a model is given in the place of parses, features and questions.
 
 They are options of models, so that a checkpoint holds them and whatever evaluates it gives it the
-same; `data.controls` carries them out.
+same; `syntax.drawn` carries them out.
 """
 
 import logging
@@ -11,7 +11,7 @@ from typing import Any, Optional
 
 from ..errors import InputError
 from ..option_flags import choice, option
-from ..syntax.needs import (
+from ..syntax.controls import (
     FEATURE_SOURCES,
     FULL,
     GIVEN,

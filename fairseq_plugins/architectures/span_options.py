@@ -23,7 +23,7 @@ from ..nn.span_heads import (
 )
 from ..nn.starts import own_start
 from ..option_flags import choice, option
-from ..syntax.needs import GIVEN
+from ..syntax.controls import GIVEN
 from ..targets.target import OF_SPANS, Target
 from .control_options import QuestionControls
 from .model_parts import size

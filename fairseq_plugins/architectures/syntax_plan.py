@@ -10,6 +10,7 @@ from ..nn.local_attention import Gate, LocalMixer
 from ..nn.parent_attention import ParentSupervision
 from ..nn.starts import own_start
 from ..nn.tree_masks import OpenRule
+from ..syntax.layers import OF_PAIRS, TREES
 from ..syntax.needs import Needs
 from .bert_options import BertOptions
 from .control_options import controls_of, is_full
@@ -31,9 +32,9 @@ def needs_of(args: BertOptions) -> Needs:
     read_trees = reads_trees(args)
     answering = any(rule.needs_heads for rule in rules)
     answering |= args.ancestor_layers > 0 and not is_full(args)
-    taught = ("heads",) if args.parent_loss_weight > 0 else ()  # supervised heads learn alone
+    taught = TREES if args.parent_loss_weight > 0 else ()  # supervised heads learn alone
     crossing = bool(dual) and args.difference_scope == "cross"
-    layers = (*(("heads",) if answering else ()), *(("similarity",) if similar else ()))
+    layers = (*(TREES if answering else ()), *(OF_PAIRS if similar else ()))
     features, semantic = read_features(args.features), semantic_layers(args)
     return Needs(
         (*dict.fromkeys((*features, *semantic)),),

@@ -2,33 +2,28 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..errors import InputError
 from ..messages import quoted
+from ..syntax.layer import Row
 from ..syntax.layers import (
-    GIVEN,
     LAYERS,
+    POS,
     STANDARD_TAGS,
-    TAGS,
     Annotation,
-    Layer,
     annotated_names,
     given_names,
     layers_of,
-    misc_value,
 )
-from ..syntax.tree import check_heads, project_heads
+from ..syntax.tree import NUMBER
 
 Line = tuple[int, str]  # number from 1, text without its end
-Row = tuple[int, list[str]]  # line number, ten fields
 SENTENCE_ID = "# sent_id ="
 BLANKS = " \t"  # all that a line between sentences may hold: other white space is a token
 FIRST_ROW = re.compile(r"(1|1-[0-9]+|0\.1)(\t[^\t]*){9}")  # of a sentence
-NUMBER = re.compile(r"\d{1,9}")  # of a word; more digits than a computer reads are none
 NO_WORD = re.compile(r"#|[0-9]+[-.][0-9]+\t")  # a comment, a multiword token, an empty node
 
 
@@ -110,52 +105,8 @@ def parse_block(
         kept.append(whole)
         runs.append(range(i, last))
         i = last
-    found: dict[str, list[Any]] = {}
-    for layer in layers_of((*annotated_names(names), *given_names(names))):
-        if layer.source not in (TAGS, GIVEN):
-            heads = heads_of(words, path)
-            whole = len(runs) == len(heads)
-            found[layer.name] = heads if whole else project_heads(heads, _tops(runs, heads))
-            continue
-        tags = [_label(layer, fields, path, number) for number, fields in words]
-        places = [run.start for run in runs]
-        if layer.name == "dep" and len(runs) < len(words):
-            places = _tops(runs, heads_of(words, path))
-        found[layer.name] = [tags[place] for place in places]
-    return Annotation(kept, found)
-
-
-def _tops(runs: Iterable[range], heads: Sequence[int]) -> list[int]:
-    """Return where runs of words stand in a tree: at the first whose head is outside."""
-    return [next(k for k in run if not run.start < heads[k] <= run.stop) for run in runs]
-
-
-def _label(layer: Layer, fields: Sequence[str], path: Path, number: int) -> str:
-    try:
-        read = layer.tag.conllu if layer.tag else partial(misc_value, layer.given_as)
-        return layer.label(read(fields))
-    except InputError as error:
-        raise InputError(f"{path}:{number}: {error}") from None
-
-
-def heads_of(words: Sequence[Row], path: Path) -> list[int]:
-    """Return the heads of a block's words, from 1, 0 at the root.
-
-    Raises:
-        InputError: they form no tree; with file and line.
-    """
-    for number, fields in words:
-        if not NUMBER.fullmatch(fields[6]):
-            raise InputError(
-                f"{path}:{number}: head {quoted(fields[6])} is no number, but the words' heads "
-                "are wanted (of the layers only heads, arc and dep need them)"
-            )
-    heads = [int(fields[6]) for _, fields in words]
-    try:
-        check_heads(heads, [fields[1] for _, fields in words], one_root=bool(words))
-    except InputError as error:
-        raise InputError(f"{path}:{words[0][0]}: {error}") from None
-    return heads
+    wanted = layers_of((*annotated_names(names), *given_names(names)))
+    return Annotation(kept, {layer.name: layer.of_conllu(words, runs, path) for layer in wanted})
 
 
 def treebank_words(block: Sequence[Line], path: Path) -> list[Word]:
@@ -166,10 +117,10 @@ def treebank_words(block: Sequence[Line], path: Path) -> list[Word]:
     Raises:
         InputError: see `parse_block`.
     """
-    found = []
-    for line, fields in checked_rows(block, path)[0]:
+    found, (rows, _) = [], checked_rows(block, path)
+    tags = LAYERS[POS].of_conllu(rows, [range(k, k + 1) for k in range(len(rows))], path)
+    for upos, (line, fields) in zip(tags, rows):
         _, form, lemma, _, _, feats, head, relation, *_ = fields
-        upos = _label(LAYERS["pos"], fields, path, line)
         pairs = (pair.partition("=") for pair in feats.split("|"))
         known = {name: value for name, _, value in pairs}
         number = int(head) if NUMBER.fullmatch(head) else None

@@ -11,12 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from os.path import commonprefix
 from pathlib import Path
-from typing import Any
 
 from ..data.manifest import CONLLU
 from ..errors import InputError
 from ..files import sha256
-from ..syntax.layers import TREES, Annotation, annotated_names, given_names
+from ..syntax.layers import Annotation, annotated_names, given_names, layers_of
 from ..text_reading import numbered_lines
 from .conllu import parse_block, read_blocks
 from .examples import Example
@@ -119,15 +118,11 @@ class ParseFile:
 
 def side_by_side(parts: Sequence[Annotation], names: Iterable[str]) -> Annotation:
     """Put sentences together; their trees become a forest."""
-    words: list[str] = []
-    layers: dict[str, list[Any]] = {name: [] for name in names}
-    for part in parts:
-        for name, values in layers.items():
-            before = len(words) if name in TREES else None
-            found = part.layers[name]
-            values += found if before is None else [head and head + before for head in found]
-        words += part.words
-    return Annotation(words, layers)
+    layers = {
+        layer.name: layer.joined([part.layers[layer.name] for part in parts])
+        for layer in layers_of(names)
+    }
+    return Annotation([word for part in parts for word in part.words], layers)
 
 
 def _apart(found: str, due: str) -> tuple[str, str]:

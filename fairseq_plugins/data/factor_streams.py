@@ -16,15 +16,10 @@ from torch import Tensor
 
 from ..errors import InputError
 from ..messages import named
-from ..syntax.labels import PAD_ID
-from ..syntax.layers import TREE, Layer
-from ..syntax.needs import UNCONTROLLED, Controls
+from ..syntax.controls import UNCONTROLLED, Controls
+from ..syntax.layer import Layer
 from ..syntax.rows import AGAIN, Rows, check_ids, stream_exists, stream_layout, stream_values
-from ..syntax.tree import NO_WORD, first_bad_sentence, shortened_columns
-from .controlled_columns import controlled_columns
 from .streams import read_stream, stream_prefix
-
-ROWS_AT_ONCE = 100_000  # of trees that are checked together
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,15 +45,12 @@ def cut_row(row: Tensor, limit: int | None, layers: Iterable[Layer]) -> Tensor:
     """Shorten a row (S, F) that is longer than ``limit``; it ends in the ids of ``</s>`` again."""
     if limit is None or len(row) <= limit:
         return row
-    cut, begin = row[:limit].clone(), 0
+    columns = row.T.tolist()
+    cut: list[list[int]] = []
     for layer in layers:
-        own = slice(begin, begin + len(layer.columns))
-        cut[-1, own] = layer.end
-        if layer.enters == TREE:
-            left = shortened_columns(*row[:, own].T.tolist(), length=limit - 1)
-            cut[:-1, own] = torch.tensor(left).T
-        begin = own.stop
-    return cut
+        own = columns[len(cut) : len(cut) + len(layer.columns)]
+        cut += [[*column, layer.end] for column in layer.shortened(own, limit - 1)]
+    return torch.tensor(cut).T
 
 
 def split_parts(folder: Path, split: str, pair: str, source: str, *, combine: bool) -> list[str]:
@@ -104,13 +96,48 @@ def open_factors(
         streams = {name: read_stream(prefix) for name, prefix in prefixes.items()}
         if controls.said:
             columns = {name: Rows.read(prefix) for name, prefix in prefixes.items()}
-            streams |= controlled_columns(columns, layers, controls, part)
+            changed = controlled_columns(columns, layers, controls, part)
+            streams |= {name: LineStream(rows) for name, rows in changed.items()}
         by_part.append(streams)
     for name in names:
         datasets = [streams[name] for streams in by_part]
         ratios = [upsample_primary] + [1] * (len(parts) - 1)
         opened.append(datasets[0] if len(parts) == 1 else ConcatDataset(datasets, ratios))
     return opened
+
+
+def controlled_columns(
+    columns: Mapping[str, Rows], layers: Sequence[Layer], controls: Controls, key: str
+) -> dict[str, Any]:
+    """Return the columns that change under controls; see `Layer.controlled_columns`.
+
+    Values of words are exchanged by words: those that the trees tell of, or else the layer of the
+    subwords' places in their words; in a folder with neither, each subword is a word.
+    """
+    known = (layer.begins(columns) for layer in reversed(layers))  # trees come last
+    begins = next((found for found in known if found is not None), True)
+    changed: dict[str, Any] = {}
+    for layer in layers:
+        changed |= layer.controlled_columns(columns, begins, controls, key)
+    return changed
+
+
+@dataclass(frozen=True, eq=False)
+class LineStream:
+    """Rows as fairseq's datasets give them."""
+
+    rows: Any
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, index: int) -> Tensor:
+        """Return the ids of a line, (S,)."""
+        return _as_ids(self.rows[index])
+
+
+def _as_ids(row: np.ndarray) -> Tensor:
+    return torch.from_numpy(np.array(row, dtype=np.int64))
 
 
 def controlled_row(row: Tensor, layers: Iterable[Layer], controls: Controls) -> Tensor:
@@ -121,9 +148,8 @@ def controlled_row(row: Tensor, layers: Iterable[Layer], controls: Controls) -> 
     names = [name for layer in layers for name in layer.columns]
     lengths = np.array([len(row)])
     columns = {name: Rows(column.numpy(), lengths) for name, column in zip(names, row.T)}
-    found = controlled_columns(columns, layers, controls, "")
-    changed = [found[name][0] if name in found else row[:, k] for k, name in enumerate(names)]
-    return torch.stack(changed, dim=-1)
+    columns |= controlled_columns(columns, layers, controls, "")
+    return torch.stack([_as_ids(columns[name][0]) for name in names], dim=-1)
 
 
 def check_split(
@@ -179,11 +205,7 @@ def _check_layer(layer: Layer, source: Path, sizes: np.ndarray) -> None:
                 f"{prefix}, line {row + 1}: {found[row]} ids for the {sizes[row]} tokens of "
                 f"{source}; {AGAIN}"
             )
-    if layer.enters == TREE:
-        check_trees(f"{source}.{layer.columns[-1]}", *columns, sizes=sizes)
-    else:
-        prefix, bounds = Path(f"{source}.{layer.name}"), (PAD_ID + 1, len(layer.inventory))
-        check_ids(prefix, columns[0], sizes, bounds, f"value of feature {layer.name!r}")
+    layer.check_columns(source, columns, sizes)
 
 
 def _read(prefix: Path) -> tuple[np.ndarray, np.ndarray]:
@@ -208,51 +230,3 @@ def _check_tokens(prefix: Path, language: str, dictionary: Dictionary) -> None:
         raise InputError(f"{prefix}, line {row + 1}: holds nothing, not even </s>; {AGAIN}")
     for row in np.flatnonzero(ids[np.cumsum(sizes, dtype=np.int64) - 1] != end)[:1]:
         raise InputError(f"{prefix}, line {row + 1}: does not end in </s>; {AGAIN}")
-
-
-def check_trees(what: str, words: np.ndarray, heads: np.ndarray, sizes: np.ndarray) -> None:
-    """Refuse columns that are no trees.
-
-    Args:
-        what: their place, for the message.
-        words, heads: numbers of the words of all tokens, line after line, and of their heads, (N,).
-        sizes: tokens in each line, ``</s>`` included; they sum to N.
-
-    Raises:
-        InputError: names the first line that is wrong.
-    """
-    begin = 0
-    for first in range(0, len(sizes), ROWS_AT_ONCE):
-        part = sizes[first : first + ROWS_AT_ONCE].astype(np.int64)
-        end = begin + int(part.sum())
-        columns = [np.asarray(column[begin:end], np.int64) for column in (words, heads)]
-        _check_lines(what, *columns, sizes=part, done=first)
-        begin = end
-
-
-def _check_lines(
-    what: str, words: np.ndarray, heads: np.ndarray, sizes: np.ndarray, done: int
-) -> None:
-    """Check some lines; ``done`` came before them."""
-    line_of = np.repeat(np.arange(len(sizes)), sizes)  # (N,)
-    last = np.cumsum(sizes) - 1  # places of </s>
-    steps = np.diff(words, prepend=0)  # (N,)
-    steps[last[:-1] + 1] = words[last[:-1] + 1]
-    firsts = (steps == 1) & (words != NO_WORD)
-    wrong = (steps < 0) | (steps > 1)  # numbers leave out words, or go back
-    wrong[last] = words[last] != NO_WORD
-    wrong |= (words == NO_WORD) != (heads == NO_WORD)
-    heads_of_words = heads[firsts]  # (words of all lines,)
-    within = ~firsts & (words != NO_WORD) & ~wrong
-    wrong[within] |= (heads != np.roll(heads, 1))[within]  # one word, two heads
-    for place in np.flatnonzero(wrong)[:1]:
-        raise InputError(
-            f"{what}, line {done + line_of[place] + 1}: word {words[place]} with head "
-            f"{heads[place]} does not fit in with the tokens before it; {AGAIN}"
-        )
-    roots = heads_of_words == words[firsts]
-    numbers = np.where(roots, 0, heads_of_words)
-    counts = np.bincount(line_of[firsts], minlength=len(sizes))
-    if bad := first_bad_sentence(numbers, counts):
-        line, error = bad
-        raise InputError(f"{what}, line {done + line + 1}: {error}; {AGAIN}")

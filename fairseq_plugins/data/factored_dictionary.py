@@ -18,7 +18,7 @@ class FactoredDictionary(TextDictionary):
 
     Args:
         dictionary: of V subwords; knows how they are joined.
-        layer: whose labels restore subwords (`Layer.restore`).
+        layer: whose labels restore subwords (`Layer.restored`).
     """
 
     def __init__(self, dictionary: TextDictionary, layer: Layer) -> None:
@@ -40,5 +40,4 @@ class FactoredDictionary(TextDictionary):
         if label <= SPECIAL_ID:
             return super().__getitem__(idx)
         labels = self.layer.inventory.symbols
-        restore: Any = self.layer.restore
-        return restore(super().__getitem__(plain), labels[min(label, len(labels) - 1)])
+        return self.layer.restored(super().__getitem__(plain), labels[min(label, len(labels) - 1)])

@@ -14,10 +14,10 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import InputError
+from ..syntax.controls import SHUFFLED, UNCONTROLLED, Controls
+from ..syntax.drawn import other_questions
 from ..syntax.layers import Layer
-from ..syntax.needs import SHUFFLED, UNCONTROLLED, Controls
 from ..syntax.rows import AGAIN, Rows, check_lengths, refuse
-from .controls import other_questions
 from .folder_names import ANSWERABLE, UNKNOWN
 from .text_columns import Encoded, SentenceColumns
 

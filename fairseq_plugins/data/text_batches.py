@@ -14,7 +14,7 @@ from torch import Tensor
 
 from ..errors import InputError
 from ..syntax.labels import PAD_ID
-from ..syntax.layers import LAYERS, TABLE, TREE
+from ..syntax.layers import LAYERS
 from .text_items import joined
 
 FILLINGS = {"segments": 0, "factors": PAD_ID, "word_of": -1}
@@ -31,7 +31,8 @@ def lay_out(items: Sequence[dict[str, Any]], pad: int) -> dict[str, Any]:
         (B, S, F) if there are features; if the items tell, ``word_of`` (B, S), the number of each
         token's word in its row, -1 at special tokens and padding, and ``heads`` (B, M), the number
         of the head of each of at most M words, its own at a root, a gap between sentences and
-        padding, and ``similarity`` (B, M, M) of words, from 0 to 1, see `_table`;
+        padding, and ``similarity`` (B, M, M) of words, from 0 to 1
+        (`syntax.tables`);
         ``word_rows`` (W,), and beside ``net_input`` ``words_per_example`` (n,), if words are
         labelled; and ``known``, see `_known`.
 
@@ -56,8 +57,8 @@ def lay_out(items: Sequence[dict[str, Any]], pad: int) -> dict[str, Any]:
             out.reshape(len(lengths), width, *flat.shape[1:])
         )
     for name, layer in LAYERS.items():
-        if name in items[0] and layer.enters in LAID_OUT:
-            net_input[name] = LAID_OUT[layer.enters]([item[name] for item in items])
+        if name in items[0]:
+            net_input[name] = torch.from_numpy(layer.collated([item[name] for item in items]))
     batch = {
         "id": torch.tensor([item["id"] for item in items]),
         "nsentences": len(items),
@@ -92,43 +93,15 @@ def _known(packed: dict[str, np.ndarray], lengths: np.ndarray) -> dict[str, np.n
     return found
 
 
-def _tree(heads: Sequence[Sequence[np.ndarray]]) -> Tensor:
-    """Return the heads of every row's words (B, M), of the rows of each example."""
-    rows = [row for example in heads for row in example]
-    lengths = np.array([len(row) for row in rows])
-    token_positions, width = real_positions(lengths, least=1)  # of a batch without words, too
-    out = np.tile(np.arange(width), len(rows))  # (B M,) all words their own heads
-    out[token_positions] = joined(rows)
-    return torch.from_numpy(out.reshape(len(rows), width))
-
-
-def _table(tables: Sequence[np.ndarray]) -> Tensor:
-    """Return how all words of each pair compare, (B, M, M), counted as `_tree` does.
-
-    It is 1 within a sentence, at the gap between the sentences and at padding, and the same the
-    other way round. ``tables`` are (V, W), of second to first sentences' words, in 255ths.
-    """
-    width = max(sum(table.shape) + 1 for table in tables)
-    out = np.ones((len(tables), width, width), dtype=np.float32)  # (B, M, M)
-    for square, table in zip(out, tables):
-        second, first = table.shape
-        square[first + 1 : first + 1 + second, :first] = table / np.float32(255)
-        square[:first, first + 1 : first + 1 + second] = table.T / np.float32(255)
-    return torch.from_numpy(out)
-
-
-def real_positions(lengths: np.ndarray, least: int = 0) -> tuple[np.ndarray, int]:
+def real_positions(lengths: np.ndarray) -> tuple[np.ndarray, int]:
     """Return the flat positions b S + s of the real tokens, (N,) in rising order, and S.
 
-    Rows have ``lengths`` (B,); S is not below ``least``.
+    Rows have ``lengths`` (B,).
     """
-    width = max(int(lengths.max()), least)
+    width = int(lengths.max())
     padded = np.arange(len(lengths)) * width  # (B,) where each row begins in the padded batch
     packed = np.cumsum(lengths) - lengths  # (B,) where it begins among the real tokens
     return np.arange(lengths.sum()) + np.repeat(padded - packed, lengths), width
-
-
-LAID_OUT = {TREE: _tree, TABLE: _table}
 
 
 def _word_rows(items: Sequence[dict[str, Any]]) -> tuple[Tensor, Tensor]:

@@ -14,11 +14,10 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..errors import InputError
-from ..syntax.labels import PAD_ID
-from ..syntax.layers import COLUMN, TREE, WORD, Layer, layers_of
-from ..syntax.needs import UNCONTROLLED, Controls
-from ..syntax.rows import AGAIN, Rows, check_lengths, check_succession, parents_of
-from .controls import controlled_layers
+from ..syntax.controls import UNCONTROLLED, Controls
+from ..syntax.layer import WORD
+from ..syntax.layers import Layer, asked_with, layers_of
+from ..syntax.rows import AGAIN, Rows, check_lengths, check_succession
 
 PIPELINE = "the pipeline that parsed it is broken"
 
@@ -48,7 +47,7 @@ class SentenceColumns:
     # what the words carry, by the layer's name: one id a word; of trees the index from 0 of each
     # word's head, a root's own for a root; of second sentences and layers of pairs of words, for
     # each word one number for every word of the first sentence; under a control
-    # (`data.controls`) those of its subwords as well, of layers that follow from these
+    # (`syntax.drawn`) those of its subwords as well, of layers that follow from these
     layers: dict[str, Rows] = field(default_factory=dict)
 
     @classmethod
@@ -86,10 +85,6 @@ class SentenceColumns:
         rows = {name: Rows.read(path) for name, path in paths.items()}
         if pieces is not None:
             rows["tokens"].check(paths["tokens"], pieces, "wordpiece of the vocabulary")
-        for layer in own:
-            if layer.enters == COLUMN:
-                what = f"value of feature {layer.name!r}"
-                rows[layer.name].check(paths[layer.name], len(layer.inventory), what, PAD_ID + 1)
         found = cls._fitted(rows, own, paths, AGAIN)
         return found.controlled(layers, controls, f"{split} {side}")
 
@@ -128,16 +123,20 @@ class SentenceColumns:
         check_lengths(places["words"], words, tokens.lengths, cure)
         check_succession(places["words"], words, cure)
         for layer in own:
-            what, found[layer.name] = places[layer.name], rows[layer.name]
-            check_lengths(what, found[layer.name], words.lasts + 1, cure)
-            if layer.enters == TREE:
-                found[layer.name] = parents_of(what, found[layer.name], cure)
+            what = places[layer.name], rows[layer.name]
+            check_lengths(*what, words.lasts + 1, cure)
+            found[layer.name] = layer.checked(*what, cure)
         return cls(tokens, words, found)
 
     def controlled(self, layers: Iterable[Layer], controls: Controls, key: str) -> SentenceColumns:
-        """Return these sentences with other layers; see `controls.controlled_layers`."""
-        found = controlled_layers(self.layers, self.words, layers, controls, key)
-        return replace(self, layers=self.layers | found) if found else self
+        """Return these sentences with other layers; see `Layer.controlled`."""
+        held = self.layers
+        found = {
+            layer.name: layer.controlled(held.get(layer.name), self.words, controls, key)
+            for layer in layers
+        }
+        changed = {name: rows for name, rows in found.items() if rows is not None}
+        return replace(self, layers=held | changed)
 
     def gather(self, index: np.ndarray) -> SentenceColumns:
         """Return the sentences of these numbers, some maybe several times, without copies."""
@@ -159,14 +158,11 @@ class SentenceColumns:
                 may be; names the example.
         """
         check_lengths(what, rows, self.word_counts * first.word_counts)
-        values: Any = layer.values
-        rows.check(what, len(values), layer.name)
-        return replace(self, layers=self.layers | {layer.name: rows})
+        return replace(self, layers=self.layers | {layer.name: layer.checked(what, rows)})
 
 
 def _of_words(layers: Iterable[Layer]) -> list[Layer]:
-    """Return those layers that have one value a word and are stored."""
-    return [layer for layer in layers if layer.unit == WORD and not layer.derived]
+    return [layer for layer in layers if layer.unit == WORD]
 
 
 def raw_rows(layer: Layer, sentences: Sequence[Encoded], name_of: Callable[[int], str]) -> Rows:
@@ -175,7 +171,7 @@ def raw_rows(layer: Layer, sentences: Sequence[Encoded], name_of: Callable[[int]
         if layer.name not in sentence.layers:
             raise InputError(
                 f"{name_of(index)} {layer.lacking}, but the model reads {layer.about}; prepare the "
-                f"folder with --layers {','.join(layer.asked_with)} beside what it has, so "
+                f"folder with --layers {','.join(asked_with(layer))} beside what it has, so "
                 "that raw text has them as well"
             )
     return Rows.of(sentence.layers[layer.name] for sentence in sentences)

@@ -1,6 +1,6 @@
 """A prepared folder of texts or questions: opened, checked, read split by split."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -8,8 +8,8 @@ import numpy as np
 
 from ..errors import InputError
 from ..messages import named
-from ..syntax.layers import STANDARD, WORD_PAIR, Layer, layers_of
-from ..syntax.needs import UNCONTROLLED, Controls
+from ..syntax.controls import UNCONTROLLED, Controls
+from ..syntax.layers import OF_PAIRS, STANDARD, layers_of
 from ..syntax.rows import AGAIN, Rows, stream_exists, stream_layout
 from ..targets.entities import ENTITIES
 from ..targets.gold import LABEL, SCORES, Gold
@@ -77,14 +77,10 @@ def read_sentences(
     ]
     for column in columns:
         _check_count(folder, manifest, split, "examples", len(column.tokens))
-    for layer in _of_pairs(names):
+    for layer in layers_of(name for name in names if name in OF_PAIRS):
         path = folder / f"{split}.{layer.name}1"
         columns[1] = columns[1].comparing(layer, Rows.read(path), columns[0], path)
     return columns
-
-
-def _of_pairs(names: Iterable[str]) -> list[Layer]:
-    return [layer for layer in layers_of(names) if layer.unit == WORD_PAIR]
 
 
 def read_questions(
@@ -182,7 +178,7 @@ def take_sentences(
     sides = [[sentences[place] for sentences in examples] for place in range(number)]
     how = {"name_of": ids.__getitem__, "controls": controls}
     columns = [SentenceColumns.of(side, names, **how) for side in sides]
-    for layer in _of_pairs(names):
+    for layer in layers_of(name for name in names if name in OF_PAIRS):
         rows = raw_rows(layer, sides[1], ids.__getitem__)
         columns[1] = columns[1].comparing(layer, rows, columns[0], f"{layer.name} of raw text")
     return columns

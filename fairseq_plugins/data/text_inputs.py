@@ -15,7 +15,7 @@ from typing import Any
 from ..errors import InputError
 from ..option_flags import check, option
 from ..pretrained.vocabulary import Vocabulary
-from ..syntax.layers import TREE, WORD_PAIR, Layer, in_order, layers_of
+from ..syntax.layers import OF_PAIRS, Layer, asked_with, in_order, layers_of
 from ..syntax.needs import Needs
 from . import text_folders
 from .entity_dataset import EntityDataset
@@ -117,7 +117,7 @@ class TextInputs:
             InputError: says what, and how to prepare it.
         """
         for layer in layers_of(needs.layers) if self.asks or self.seeks else ():
-            if layer.unit == WORD_PAIR:
+            if layer.name in OF_PAIRS:
                 raise InputError(
                     f"--task {self.manifest.task} does not take models that read {layer.about}, "
                     "which questions and what they are put to have none of; choices: "
@@ -333,14 +333,11 @@ def check_needs(
     """
 
     read = layers_of(needs.reads(training=training))
-    asked = {name for one in read if one.name not in manifest.layers for name in one.asked_with}
+    asked = {name for one in read if one.name not in manifest.layers for name in asked_with(one)}
 
     def cure(layer: Layer) -> str:
         names = ",".join(in_order({*manifest.annotations, *asked}))
-        found = f"--layers {names}" + (f" ({layer.requires})" if layer.requires else "")
-        if layer.enters == TREE:
-            found += ", or with parses of your own by --train-conllu and its relatives"
-        return found
+        return f"--layers {names}{layer.cure}"
 
     where = (manifest.layers, folder, cure)
     needs.check(*where, sentences=sentences or manifest.sentences, training=training)

@@ -14,9 +14,9 @@ import numpy as np
 
 from ..errors import InputError
 from ..pretrained.families import RowFormat
+from ..syntax.controls import UNCONTROLLED, Controls
 from ..syntax.labels import SPECIAL_ID
-from ..syntax.layers import COLUMN, TABLE, TREE, Layer, layers_of
-from ..syntax.needs import UNCONTROLLED, Controls
+from ..syntax.layers import OF_PAIRS, TREES, columns_of, layers_of
 from .text_columns import SentenceColumns
 from .text_windows import cut_trees, cut_windows, shortened, stride_windows, word_begins
 
@@ -61,10 +61,6 @@ class InputFormat:
         has_room = self.positions > (self.limit or self.positions)
         return f"a larger --max-positions, at most {self.positions}" if has_room else ""
 
-    def entering(self, how: str) -> list[Layer]:
-        """Return the layers that enter a batch in one way (`syntax.layers`)."""
-        return [layer for layer in layers_of(self.layers) if layer.enters == how]
-
 
 class TextItems:
     """Examples as arrays of their real tokens.
@@ -91,9 +87,9 @@ class TextItems:
             raise InputError(f"columns of {counts} examples do not belong together; prepare again")
         self.sentences = list(sentences)
         self.form = form
-        self.columns = form.entering(COLUMN)
-        self.tree = next((layer.name for layer in form.entering(TREE)), None)
-        self.tables = [layer.name for layer in form.entering(TABLE)]
+        self.columns = [*columns_of(layers_of(form.layers)).values()]
+        self.tree = next((name for name in form.layers if name in TREES), None)
+        self.tables = [name for name in form.layers if name in OF_PAIRS]
         self.name_of = name_of
         self._specials = form.row.specials(len(self.sentences))  # of a row
         lengths = [column.tokens.lengths for column in self.sentences]  # (n,) each
@@ -272,13 +268,8 @@ class TextItems:
         words = column.words[index]  # (S,)
         columns = []
         for layer in self.columns:
-            name, held = layer.name, column.layers
-            if layer.derived and name in held:  # under a control
-                columns.append(held[name][index])
-            elif layer.derived:  # from the words of the wordpieces
-                columns.append(np.asarray(layer.inventory.ids(layer.label(words.tolist()))))
-            else:
-                columns.append(held[name][index][words])
+            rows = column.layers.get(layer.name)
+            columns.append(layer.of_row(None if rows is None else rows[index], words))
         return np.stack(columns, axis=1)  # (S, F)
 
     def _word_places(

@@ -13,11 +13,10 @@ from ..pretrained.families import FAMILIES, WORDPIECE, Family, family_of
 from ..pretrained.vocabulary import Vocabulary
 from ..syntax.layers import (
     CHOICES,
-    COLUMN,
     LAYERS,
     MADE,
     OF_PAIRS,
-    WORD_PAIR,
+    STANDARD,
     Layer,
     are_known,
     in_order,
@@ -93,7 +92,7 @@ class TextManifest(Manifest):
     @property
     def compares_words(self) -> bool:
         """Whether the folder says how the words of a pair compare."""
-        return any(layer.unit == WORD_PAIR for layer in layers_of(self.annotations))
+        return not {*OF_PAIRS}.isdisjoint(self.annotations)
 
     @property
     def family(self) -> Family:
@@ -103,20 +102,18 @@ class TextManifest(Manifest):
     @property
     def layers(self) -> list[str]:
         """Names of the layers that a model can read."""
-        held = {name for name, layer in LAYERS.items() if layer.standard or layer.derived}
-        return in_order(held | {*self.annotations})
+        return in_order((*STANDARD, *self.annotations))
 
     def inventory_file(self, layer: Layer, *, of_target: bool = False) -> str:
         """Name the file of a learnt column's inventory; others are the same everywhere."""
-        return f"dict.{layer.name}.txt" if layer.enters == COLUMN and layer.learnt else ""
+        return layer.file() if layer.learnt else ""
 
     def streams(self) -> dict[str, str]:
         """Name the streams of a split, its labels apart: stream -> what an id is of."""
         names = {"tokens": "wordpiece", "words": "wordpiece"}
         found = {f"{name}{k}": unit for k in range(self.sentences) for name, unit in names.items()}
         for layer in layers_of(self.layers):
-            if not layer.derived:
-                found |= {f"{layer.name}{k}": layer.unit for k in layer.sides(self.sentences)}
+            found |= {f"{layer.name}{k}": layer.unit for k in layer.sides(self.sentences)}
         # of each wordpiece of a context, begin and end in code points
         return found | ({"offsets1": "place in the context"} if self.by_paragraph else {})
 

@@ -10,7 +10,6 @@ from typing import Any, ClassVar
 from ..errors import InputError
 from ..messages import quoted
 from ..syntax.layers import (
-    COLUMN,
     Layer,
     held_layers,
     layers_of,
@@ -75,8 +74,7 @@ class TranslationManifest(Manifest):
 
     def inventory_file(self, layer: Layer, *, of_target: bool = False) -> str:
         """Name the file of a column's inventory; trees have none."""
-        language = self.target_lang if of_target else self.source_lang
-        return f"dict.{language}.{layer.name}.txt" if layer.enters == COLUMN else ""
+        return layer.file(self.target_lang if of_target else self.source_lang)
 
     def labelled(self, split: str) -> int:
         """Return how many pairs a split has: each is a translation."""

@@ -15,14 +15,12 @@ from typing import Any
 from ..bundles.translation import Translator
 from ..corpora.examples import Example
 from ..errors import InputError
-from ..syntax.layers import COLUMN, Layer, annotator_line, layer_of
+from ..syntax.layers import PARSE, POS, STANDARD, Layer, annotator_line, columns_of, layers_of
 from ..syntax.subwords import spread
 from ..text.annotators import reopen_annotator
 from ..text.word_layers import known_of, subword_columns, word_values
 
-POS, TREE, RELATIONS = "pos", "heads", "dep"
-WANTED = ((POS, TREE, RELATIONS), (POS, TREE), (POS,))  # of a pipeline, as far as it gives them
-SPELT = ("case", "subword")  # needs no pipeline
+WANTED = (PARSE, PARSE[:2], PARSE[:1])  # of a pipeline, as far as it gives them
 
 
 @dataclass(frozen=True)
@@ -90,7 +88,7 @@ class SentenceReader:
         translates = isinstance(self.model, Translator)
         cut = (_cut_for_translation if translates else _cut_for_text)(self.model, text)
         read = self.model.features if translates else self.model.inputs.needs.reads(training=False)
-        spelling = _columns([layer_of(name) for name in SPELT], cut, {})
+        spelling = _columns(layers_of(STANDARD), cut, {})
         with self._lock:
             annotator, lacking = self._annotator
             if annotator is None:
@@ -100,8 +98,8 @@ class SentenceReader:
             else:
                 (note,) = annotator.annotate_text([text])
         known = known_of(cut.words, note)
-        columns = _columns([layer_of(POS)], cut, known) | spelling | cut.columns
-        parts = (known.get(name, []) for name in (POS, TREE, RELATIONS))
+        columns = _columns(layers_of([POS]), cut, known) | spelling | cut.columns
+        parts = (known.get(name, []) for name in PARSE)
         name = " ".join(annotator_line(annotator).split(" ")[:2])  # without its hash
         return Reading(cut, columns, read, *parts, annotator=name)
 
@@ -126,9 +124,7 @@ class SentenceReader:
 def _cut_for_translation(model: Translator, text: str) -> Cut:
     (line,) = model.encode([text])
     labels = {
-        layer.name: _labels(layer, line.columns[layer.name])
-        for layer in model.layers
-        if layer.enters == COLUMN
+        name: _labels(layer, line.columns[name]) for name, layer in columns_of(model.layers).items()
     }
     return Cut(line.words, line.subwords, line.word_of, labels)
 
@@ -137,9 +133,9 @@ def _cut_for_text(model: Any, text: str) -> Cut:
     with model.encoding:
         (sentence,), *_ = model.encoder.encode([Example("0", (text,))])
     labels = {
-        layer.name: spread(_labels(layer, sentence.layers[layer.name]), sentence.word_of)
-        for layer in model.encoder.layers
-        if layer.enters == COLUMN and layer.name in sentence.layers
+        name: spread(_labels(layer, sentence.layers[name]), sentence.word_of)
+        for name, layer in columns_of(model.encoder.layers).items()
+        if name in sentence.layers
     }
     subwords = [model.inputs.vocabulary.pieces[token] for token in sentence.tokens]
     return Cut(sentence.words, subwords, sentence.word_of, labels)

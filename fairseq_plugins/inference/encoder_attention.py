@@ -18,15 +18,13 @@ import torch
 from ..corpora.examples import Example
 from ..errors import InputError
 from ..pretrained.families import RowFormat
-from ..syntax.layers import STANDARD_TAGS
+from ..syntax.layers import HEADS, PARSE, POS, RELATIONS
 from ..text.annotators import reopen_annotator
 from ..text.text_encoder import EncodedSentence, TextEncoder
 from ..text.word_layers import known_of
 from .attention import check_choice, select_tables
 from .prediction import Predictor
 from .prediction_inputs import examples_of
-
-TREE, RELATIONS = "heads", "dep"  # the layers of arcs, and of what stands at them
 
 logger = logging.getLogger(__name__)
 
@@ -204,9 +202,9 @@ def _heads(
     predictor: Predictor, example: Example, sentences: Sequence[EncodedSentence]
 ) -> list[int] | None:
     """Return the head of each word, counted over all sentences, its own number at a root."""
-    if any(TREE not in sentence.layers for sentence in sentences):
+    if any(HEADS not in sentence.layers for sentence in sentences):
         sentences = _parsed(predictor, example)
-    return _own_at_roots([sentence.layers[TREE] for sentence in sentences], sentences) or None
+    return _own_at_roots([sentence.layers[HEADS] for sentence in sentences], sentences) or None
 
 
 def _own_at_roots(rows: Sequence[Sequence[int]], sentences: Sequence[EncodedSentence]) -> list[int]:
@@ -226,7 +224,7 @@ def _relations(
     if not (named or recorded.get("model")):
         return []
     try:
-        names = (*STANDARD_TAGS, TREE, RELATIONS)
+        names = PARSE
         annotator = reopen_annotator(predictor.folder, recorded, names, named)
         notes = annotator.annotate_words([sentence.words for sentence in sentences])
     except (InputError, FileNotFoundError) as error:
@@ -235,7 +233,7 @@ def _relations(
     known = [known_of(sentence.words, note) for sentence, note in zip(sentences, notes)]
     if not all(known):
         return []
-    seen = _own_at_roots([one[TREE] for one in known], sentences)
+    seen = _own_at_roots([one[HEADS] for one in known], sentences)
     told = (relation for one in known for relation in one[RELATIONS])
     return [name if one == own else "" for name, one, own in zip(told, seen, heads)]
 
@@ -245,9 +243,9 @@ def _parsed(predictor: Predictor, example: Example) -> Sequence[EncodedSentence]
     manifest = predictor.manifest
     if not manifest.annotator.get("model"):
         return ()
-    kept = [name for name in manifest.annotations if name in STANDARD_TAGS]
+    kept = [name for name in manifest.annotations if name == POS]
     try:
-        parsing = replace(manifest, annotations=[*kept, TREE])
+        parsing = replace(manifest, annotations=[*kept, HEADS])
         encoder = TextEncoder.from_folder(predictor.folder, parsing, predictor.spacy_model)
         return encoder.encode([example])[0]
     except (InputError, FileNotFoundError) as error:

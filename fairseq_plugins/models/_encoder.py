@@ -26,7 +26,7 @@ from ..nn.masks import AdditiveMask, allowed_keys
 from ..nn.mixed_attention import fused, fuses, openly
 from ..nn.starts import own_start
 from ..nn.tree_masks import Rule
-from ..syntax.layers import Layer, column_places
+from ..syntax.layers import TREES, Layer, column_places
 from ..syntax.subwords import is_sign
 
 OPTION = "--encoder-attention"
@@ -58,7 +58,7 @@ def read_tree(args: Any) -> tuple[str, ...]:
         InputError: an option that does not fit.
     """
     rules = read_rules(args.encoder_attention, args, OPTION)
-    return ("heads",) if any(rule.needs_words for rule in rules) else ()
+    return TREES if any(rule.needs_words for rule in rules) else ()
 
 
 def plan_local(args: Any, held: Sequence[Layer]) -> LocalPlan:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from ..architectures.options import NONE, read_names
 from ..errors import InputError
 from ..option_flags import flag_of
-from ..syntax.layers import COLUMN, Layer, column_places
+from ..syntax.layers import OF_TARGETS, Layer, column_places, columns_of
 
 logger = logging.getLogger(__name__)
 
@@ -76,7 +76,7 @@ def plan_targets(
 def warn_of_reduced(layers: Iterable[Layer], predicted: Container[str]) -> None:
     """Warn of layers that were taken out of target text, and that a model does not predict."""
     for layer in layers:
-        if layer.reduce and layer.name not in predicted:
+        if layer.name in OF_TARGETS and layer.name not in predicted:
             logger.warning(
                 "the data folder's target text is without its %s, which a model without "
                 "--target-features %s does not give back: translations stay so, references do not",
@@ -94,7 +94,7 @@ def plan_factors(args: Namespace, layers: Sequence[Layer]) -> FactorPlan:
     Raises:
         InputError: features or sizes that do not fit; both numbers are named.
     """
-    held = {layer.name: layer for layer in layers if layer.enters == COLUMN}
+    held = columns_of(layers)
     places = column_places(layers)
     names = resolve_features(getattr(args, "features", None), list(held))
     width = args.encoder_embed_dim

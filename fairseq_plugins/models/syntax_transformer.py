@@ -26,7 +26,7 @@ from ..errors import InputError
 from ..nn.factors import FactoredEmbedding, FactorEmbedding, glorot_, init_table
 from ..nn.starts import own_start
 from ..pretrained.word_vectors import read_word_vectors
-from ..syntax.layers import COLUMN, Layer, digests
+from ..syntax.layers import Layer, columns_of, digests
 from ..syntax.needs import Needs
 from . import _config
 from ._decoder import FactoredDecoder
@@ -81,7 +81,7 @@ class SyntaxTransformerModel(TransformerModel):
         options.write(cfg, target_features=",".join(sizes) or NONE)
         _config.resolve(cfg)
         check_read(options.merged(cfg, _config.SyntaxTransformerConfig), OF_TRANSLATION, {})
-        columns = {layer.name: layer for layer in layers if layer.enters == COLUMN}
+        columns = columns_of(layers)
         names = resolve_features(cfg.features, [*columns])
         options.write(cfg, inventories=digests(columns[name] for name in names) or None)
         options.write(cfg, features=",".join(names) or NONE)

@@ -28,11 +28,10 @@ from ..files import replacing
 from ..messages import quoted
 from ..option_flags import check, option
 from ..syntax.labels import NO_VALUE
-from ..syntax.layers import Annotation
+from ..syntax.layers import HEADS, PARSE, RELATIONS, Annotation
 from ..text.annotators import load_annotator
 from ..text_reading import numbered_lines
 
-ANNOTATED = ("pos", "heads", "dep")  # what an annotator is asked for
 SIDE = "parataxis"  # relation of a sentence to the one before it, in Universal Dependencies
 TOGETHER = 1000  # sentences that it is shown at a time
 
@@ -120,7 +119,7 @@ def _rows(options: RoleFiles) -> Iterator[tuple[Predicates, list[str]]]:
     if options.conllu:
         yield from _beside(sentences, options)
         return
-    annotator = load_annotator(ANNOTATED, options.annotator) if options.annotator else None
+    annotator = load_annotator(PARSE, options.annotator) if options.annotator else None
     while some := [*islice(sentences, TOGETHER)]:
         notes = [None] * len(some)
         if annotator is not None:
@@ -134,20 +133,20 @@ def _one_tree(layers: Mapping[str, Any]) -> dict[str, Any]:
 
     Side by side (`SIDE`): an annotator may take a text for several sentences.
     """
-    heads = [*layers.get("heads", [])]
-    relations = [*layers.get("dep", [NO_VALUE] * len(heads))]
+    heads = [*layers.get(HEADS, [])]
+    relations = [*layers.get(RELATIONS, [NO_VALUE] * len(heads))]
     roots = [place for place, head in enumerate(heads) if head == 0]
     for place in roots[1:]:
         heads[place], relations[place] = roots[0] + 1, SIDE
-    return {**layers, "heads": heads, "dep": relations} if heads else {**layers}
+    return {**layers, HEADS: heads, RELATIONS: relations} if heads else {**layers}
 
 
 def _lines(sentence: Predicates, note: Annotation | None, options: RoleFiles) -> list[str]:
     """Return the lines of a sentence of which an annotator knows all, or nobody anything."""
     blank = [NO_VALUE] * len(sentence.words)
-    told: Any = dict.fromkeys(ANNOTATED, blank) if note is None else _one_tree(note.layers)
+    told: Any = dict.fromkeys(PARSE, blank) if note is None else _one_tree(note.layers)
     columns = zip(
-        sentence.words, *(told.get(name, blank) for name in ANNOTATED), _misc(sentence, options)
+        sentence.words, *(told.get(name, blank) for name in PARSE), _misc(sentence, options)
     )
     return [
         "\t".join([f"{i}", word, "_", pos, "_", "_", f"{head}", relation, "_", misc])

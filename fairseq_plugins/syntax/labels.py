@@ -180,3 +180,15 @@ def arc_labels(heads: Sequence[int]) -> list[str]:
     """
     distances = [head and head - word for word, head in enumerate(heads, 1)]
     return [f"{'R' if d > 0 else 'L'}{min(abs(d), FARTHEST)}" if d else ROOT for d in distances]
+
+
+def ordered_feats(feats: str) -> str:
+    """Return morphological features in the order of UD, which is not spaCy's."""
+    pairs = (pair.partition("=") for pair in feats.split("|"))
+    named_values = ((name, equals, ordered_value(values)) for name, equals, values in pairs)
+    return "|".join(map("".join, sorted(named_values, key=lambda pair: pair[0].casefold())))
+
+
+def ordered_value(values: str) -> str:
+    """Return the values of one feature in alphabetical order."""
+    return ",".join(sorted(values.split(",")))

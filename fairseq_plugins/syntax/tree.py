@@ -7,9 +7,11 @@ where there is no word, and a root is its own head. `nn.tree_masks` says what a 
 see.
 """
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from itertools import count
 from operator import eq
+from pathlib import Path
 
 import numpy as np
 
@@ -19,6 +21,7 @@ from ..messages import named, quoted
 NO_WORD = 0
 Arc = tuple[float, float]  # places of a dependent and of its head; 1.5 is between 1 and 2
 COLUMNS = ("words", "heads")
+NUMBER = re.compile(r"\d{1,9}")  # of a word; more digits than a computer reads are none
 
 
 def check_heads(
@@ -205,3 +208,28 @@ def arc_levels(arcs: Sequence[Arc], widths: Sequence[float] = ()) -> list[int]:
             level += 1
         levels[i] = level
     return levels
+
+
+def conllu_heads(words: Sequence[tuple[int, list[str]]], path: Path) -> list[int]:
+    """Return the heads of a sentence in CoNLL-U, from 1, 0 at the root; ``words`` are its rows.
+
+    Raises:
+        InputError: they form no tree; with file and line.
+    """
+    for number, fields in words:
+        if not NUMBER.fullmatch(fields[6]):
+            raise InputError(
+                f"{path}:{number}: head {quoted(fields[6])} is no number, but the words' heads "
+                "are wanted (of the layers only heads, arc and dep need them)"
+            )
+    heads = [int(fields[6]) for _, fields in words]
+    try:
+        check_heads(heads, [fields[1] for _, fields in words], one_root=bool(words))
+    except InputError as error:
+        raise InputError(f"{path}:{words[0][0]}: {error}") from None
+    return heads
+
+
+def tops(runs: Iterable[range], heads: Sequence[int]) -> list[int]:
+    """Return where runs of words stand in a tree: at the first whose head is outside."""
+    return [next(k for k in run if not run.start < heads[k] <= run.stop) for run in runs]

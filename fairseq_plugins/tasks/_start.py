@@ -21,7 +21,7 @@ from ..checkpoints.reading import read_state
 from ..errors import InputError
 from ..messages import named
 from ..option_flags import flag_of
-from ..syntax.needs import CONTROLS
+from ..syntax.controls import CONTROLS
 from ._checkpoint_options import training_of, unresolved
 from ._checks import Refused
 

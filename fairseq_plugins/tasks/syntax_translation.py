@@ -39,8 +39,9 @@ from ..data.manifests import read_manifest
 from ..data.text_dictionary import Joined, TextDictionary
 from ..errors import InputError
 from ..option_flags import option
-from ..syntax.layers import COLUMN, Layer, column_places, given_names
-from ..syntax.needs import UNCONTROLLED, Controls, Needs
+from ..syntax.controls import UNCONTROLLED, Controls
+from ..syntax.layers import OF_TARGETS, Layer, column_places, columns_of, given_names
+from ..syntax.needs import Needs
 from ..text import unanswered
 from . import (
     _checkpoint_options,
@@ -121,7 +122,7 @@ class SyntaxTranslationTask(TranslationTask):
         self.target_layers = layers
         self.src_dict = TextDictionary(src_dict, self._joined)
         self.tgt_dict = TextDictionary(tgt_dict, self._joined)
-        restored = [k for k, layer in enumerate(self.target_layers) if layer.restore]
+        restored = [k for k, layer in enumerate(self.target_layers) if layer.name in OF_TARGETS]
         if restored:
             self.tgt_dict = FactoredDictionary(self.tgt_dict, self.target_layers[restored[0]])
         self._predicted: Optional[tuple[str, ...]] = None  # target layers that the models predict
@@ -179,7 +180,7 @@ class SyntaxTranslationTask(TranslationTask):
     @property
     def _available(self) -> list[str]:
         """Names of the features that a model can read."""
-        return [layer.name for layer in self.source_layers if layer.enters == COLUMN]
+        return [*columns_of(self.source_layers)]
 
     @property
     def _in_force(self) -> Controls:

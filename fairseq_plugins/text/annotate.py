@@ -14,7 +14,6 @@ from importlib.util import module_from_spec
 from pathlib import Path
 from typing import Any, cast
 
-import numpy as np
 import spacy
 from spacy.language import Language
 from spacy.tokens import Doc
@@ -22,15 +21,14 @@ from spacy.tokens import Doc
 from ..errors import InputError
 from ..messages import named
 from ..resources import BUNDLED, PIPELINES, pipeline_path
-from ..syntax.layers import STANDARD_TAGS, TREE, Annotation, annotated_names, layers_of
-from ..syntax.tree import project_heads
+from ..syntax.layers import STANDARD_TAGS, Annotation, annotated_names, layers_of
 from .pipeline_tables import damaged, table_problems
 from .raw_text import parts_of
 
-PARSER, SCORES = "parser", "scores.json"  # the latter: what a pipeline scored
+SCORES = "scores.json"  # what a pipeline scored
 # components that run only for layers that they give, or never
 ON_REQUEST = (
-    *("ner", "entity_ruler", "lemmatizer", "trainable_lemmatizer", PARSER),
+    *("ner", "entity_ruler", "lemmatizer", "trainable_lemmatizer", "parser"),
     *("entity_linker", "textcat", "senter"),
 )
 
@@ -49,11 +47,8 @@ class Annotator:
     """
 
     def __init__(self, model: str = BUNDLED, names: Sequence[str] = STANDARD_TAGS) -> None:
-        found = layers_of(annotated_names(names))
-        self._tags: dict[str, Any] = {one.name: one for one in found if one.tag}
-        self._trees = [one.name for one in found if one.enters == TREE]
-        needed = {name for one in self._tags.values() for name in one.tag.components}
-        needed |= {PARSER} if self._trees else set()
+        self._asked = layers_of(annotated_names(names))
+        needed = {name for layer in self._asked for name in layer.components}
         self.model = model
         self.nlp = load_pipeline(model, [one for one in ON_REQUEST if one not in needed])
         self.nlp.max_length = 10**9
@@ -64,11 +59,9 @@ class Annotator:
 
     def _check(self) -> None:
         """Refuse a pipeline that does not give what is wanted."""
-        wanted = {name: layer.tag.set_by for name, layer in self._tags.items()}
-        wanted |= dict.fromkeys(self._trees, "DEP")
         with _readable(self.files):
             given = _gives(self.nlp)
-        if lacking := [name for name, what in wanted.items() if what not in given]:
+        if lacking := [one.name for one in self._asked if one.set_by not in given]:
             found = sorted(one[6:] for one in given if one.startswith("MORPH."))
             asked = any(one.startswith("morph.") for one in lacking) and found
             known = f"; features of its morph: {', '.join(found)}" if asked else ""
@@ -98,7 +91,7 @@ class Annotator:
         docs = (Doc(self.nlp.vocab, words=list(words)) for words in sentences if words)
         with self.nlp.memory_zone():
             tagged = self._tag(docs)
-            empty = Annotation([], {name: [] for name in (*self._tags, *self._trees)})
+            empty = Annotation([], {layer.name: [] for layer in self._asked})
             return [next(tagged) if words else empty for words in sentences]
 
     def annotate_text(self, lines: Sequence[str]) -> list[Annotation]:
@@ -115,29 +108,14 @@ class Annotator:
         return docs[0] if len(docs) == 1 else Doc.from_docs(docs, ensure_whitespace=False)
 
     def _tag(self, docs) -> Iterator[Annotation]:
-        labels: dict[str, dict[tuple, str]] = {name: {} for name in self._tags}
+        made: dict[str, dict[Any, Any]] = {layer.name: {} for layer in self._asked}
         for doc in self.nlp.pipe(docs, batch_size=256):
             tokens = [token for token in doc if not token.is_space]
             words = [token.text for token in tokens]
             spans = [(token.idx, token.idx + len(word)) for token, word in zip(tokens, words)]
-            yield Annotation(words, self._layers(doc, tokens, labels), spans)
-
-    def _layers(self, doc, tokens, labels: dict[str, dict[tuple, str]]) -> dict[str, list]:
-        """Return what the tokens carry; ``labels`` keeps each that was made, by spaCy's numbers."""
-        found = {}
-        kept = [token.i for token in tokens]
-        for name, layer in self._tags.items():
-            columns = [doc.to_array(one)[kept].tolist() for one in layer.tag.attributes]
-            keys, made = [*zip(*columns)], labels[name]
-            for key, token in zip(keys, tokens):
-                if key not in made:
-                    made[key] = layer.label(layer.tag.spacy(token))
-            found[name] = [made[key] for key in keys]
-        if self._trees:
-            offsets = doc.to_array("HEAD").astype(np.int64)  # of each head from its token
-            heads = np.where(offsets == 0, 0, offsets + np.arange(1, len(doc) + 1)).tolist()
-            found |= dict.fromkeys(self._trees, project_heads(heads, kept))
-        return found
+            kept = [token.i for token in tokens]
+            found = {one.name: one.of_doc(doc, kept, made[one.name]) for one in self._asked}
+            yield Annotation(words, found, spans)
 
 
 def _gives(nlp: Language) -> set[str]:

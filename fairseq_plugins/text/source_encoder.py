@@ -92,7 +92,7 @@ def _with_given_words(text: str, words: list[str], note: Annotation) -> Annotate
 def encode_line(line: AnnotatedLine, segmenter: Segmenter, layers: Sequence[Layer]) -> EncodedLine:
     """Cut a line into subwords; give each what is known of its word in some layers.
 
-    What layers of target text say (`Layer.reduce`) is taken out of the line before it is cut.
+    What layers of target text say (`Layer.reduced`) is taken out of the line before it is cut.
 
     Raises:
         InputError: a layer that nothing annotated.
@@ -108,7 +108,7 @@ def encode_line(line: AnnotatedLine, segmenter: Segmenter, layers: Sequence[Laye
 def reduced(text: str, layers: Iterable[Layer]) -> str:
     """Return a text without what layers of target text say of it, as long as it was."""
     for layer in layers:
-        text = layer.reduce(text) if layer.reduce else text
+        text = layer.reduced(text)
     return text
 
 

@@ -15,7 +15,6 @@ from ..data.text_manifest import TextManifest, load_vocabulary
 from ..errors import InputError
 from ..messages import named
 from ..syntax.layers import (
-    COMPARISON,
     OF_PAIRS,
     STANDARD,
     Annotation,
@@ -81,7 +80,7 @@ class TextEncoder:
             asked = ", ".join(layer.name for layer in annotations)
             raise InputError(f"{asked or tokenize} needs a spaCy pipeline")
         for layer in annotations:
-            if similarity is None and layer.source == COMPARISON:
+            if similarity is None and layer.name in OF_PAIRS:
                 raise InputError(f"{layer.name} needs {layer.requires}")
         self.pieces, self.tokenize = pieces, tokenize
         self.layers = tuple(known[name] for name in in_order(known))

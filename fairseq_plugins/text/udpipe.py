@@ -18,7 +18,14 @@ from ..corpora.conllu import parse_block, read_blocks
 from ..corpora.conllu_parses import side_by_side
 from ..errors import InputError
 from ..files import sha256
-from ..syntax.layers import STANDARD_TAGS, TREES, Annotation, annotated_names
+from ..syntax.layers import (
+    ENTITIES,
+    HEADS,
+    RELATIONS,
+    STANDARD_TAGS,
+    Annotation,
+    annotated_names,
+)
 from ..syntax.subwords import locate_words
 from . import udpipe_trial
 
@@ -56,7 +63,7 @@ class UDPipeAnnotator:
         if not self.path.is_file():
             raise FileNotFoundError(f"no UDPipe model {path!r}")
         self._library()
-        self._parses = any(name in (*TREES, "dep") for name in self.names)
+        self._parses = not {HEADS, RELATIONS}.isdisjoint(self.names)
         self._check()
 
     @staticmethod
@@ -97,7 +104,7 @@ class UDPipeAnnotator:
         """Refuse a model that cuts no text, or does not give what is wanted."""
         if self.model.newTokenizer(self.model.DEFAULT) is None:
             raise InputError(f"{self.path}: the UDPipe model does not cut text into words")
-        if "ent" in self.names:
+        if ENTITIES in self.names:
             raise InputError(f"{self.path}: UDPipe models give no named entities (ent)")
         self.annotate_words([PROBE])
 

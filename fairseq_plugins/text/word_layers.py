@@ -10,10 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import InputError
-from ..syntax.layers import ARC, GIVEN, SPELLING, TREE, TREES, WORD, Annotation, Layer, layer_of
-from ..syntax.subwords import align, joined_spans, locate_words, spread
-from ..syntax.tree import tree_columns
+from ..syntax.layers import Annotation, Layer, layer_of
+from ..syntax.subwords import align, joined_spans, locate_words
 
 
 @dataclass(frozen=True)
@@ -68,17 +66,8 @@ def word_values(
     Raises:
         InputError: a layer that the annotation does not have.
     """
-    found = {}
-    for layer in layers:
-        if layer.source == SPELLING and layer.unit == WORD:
-            found[layer.name] = [layer.label(word) for word in words]
-        elif layer.annotated or layer.source == GIVEN:
-            (told,) = TREES if layer.source == ARC else (layer.name,)
-            if told not in known:
-                raise InputError(f"nothing annotated the words {words[:5]} with {layer.name!r}")
-            values = known[told]
-            found[layer.name] = layer.label(values) if layer.source == ARC else values
-    return found
+    found = {layer.name: layer.of_words(words, known) for layer in layers}
+    return {name: values for name, values in found.items() if values is not None}
 
 
 def subword_columns(
@@ -102,14 +91,5 @@ def subword_columns(
     """
     columns: dict[str, list[Any]] = {}
     for layer in layers:
-        if layer.enters == TREE:
-            columns |= zip(layer.columns, tree_columns(values[layer.name], word_of))
-            continue
-        if layer.derived:
-            labels = layer.label(word_of)
-        elif layer.unit == WORD:
-            labels = spread(values[layer.name], word_of)
-        else:
-            labels = [layer.label(subword) for subword in spelt]
-        columns[layer.name] = layer.ids(labels)
+        columns |= layer.of_subwords(values, word_of, spelt)
     return columns

@@ -12,12 +12,13 @@ from hypothesis import strategies as st
 from plain_trees import FORESTS
 from trees import own_heads
 
-from fairseq_plugins.data.controlled_columns import controlled_columns
-from fairseq_plugins.data.controls import (
+from fairseq_plugins.data.factor_streams import controlled_columns
+from fairseq_plugins.data.text_columns import SentenceColumns
+from fairseq_plugins.syntax.controls import FEATURE_SOURCES, GIVEN, SHUFFLED, UNCONTROLLED, Controls
+from fairseq_plugins.syntax.drawn import (
     MADE,
     ControlledTrees,
     chain,
-    controlled_layers,
     dice,
     donors,
     fitted,
@@ -27,7 +28,6 @@ from fairseq_plugins.data.controls import (
 )
 from fairseq_plugins.syntax.labels import SPECIAL_ID
 from fairseq_plugins.syntax.layers import layers_of
-from fairseq_plugins.syntax.needs import FEATURE_SOURCES, GIVEN, SHUFFLED, UNCONTROLLED, Controls
 from fairseq_plugins.syntax.rows import Rows
 from fairseq_plugins.syntax.tree import check_heads, heads_of, tree_columns
 
@@ -181,9 +181,10 @@ def test_without_controls_nothing_changes():
     layers = layers_of(["pos", "subword", "heads"])
     held = {"pos": Rows.of([[2, 3]]), "heads": Rows.of([[0, 0]])}
     words = Rows.of([[0, 0, 1]])
+    columns = SentenceColumns(words, words, held)
     for controls in (UNCONTROLLED, Controls(trees="gold"), Controls(trees="full")):
-        assert controlled_layers(held, words, layers, controls, "") == {}
-    found = controlled_layers(held, words, layers, Controls("chain", "constant"), "")
+        assert columns.controlled(layers, controls, "").layers == held
+    found = columns.controlled(layers, Controls("chain", "constant"), "").layers
     assert {name: rows.values.tolist() for name, rows in found.items()} == {
         "pos": [2, 2],
         "subword": [2, 2, 2],

@@ -7,7 +7,6 @@ import pytest
 import torch
 from prepared import PAIR, prepare, random_pairs, tree_of
 
-from fairseq_plugins.data import factor_streams
 from fairseq_plugins.data.factor_streams import (
     FactorStreams,
     check_split,
@@ -16,6 +15,7 @@ from fairseq_plugins.data.factor_streams import (
 )
 from fairseq_plugins.data.streams import stream_prefix, write_stream
 from fairseq_plugins.errors import InputError
+from fairseq_plugins.syntax import trees
 from fairseq_plugins.syntax.labels import SPECIAL_ID
 from fairseq_plugins.syntax.layers import layers_of
 from fairseq_plugins.syntax.tree import shortened_columns
@@ -23,13 +23,13 @@ from fairseq_plugins.syntax.tree import shortened_columns
 WORDS = [[1, 2, 2, 3, 0], [0], [1, 2, 0]]
 HEADS = [[2, 2, 2, 2, 0], [0], [1, 1, 0]]
 
-TREES = layers_of(["heads"])
+TREES = (TREE,) = layers_of(["heads"])
 
 
 def check(words=WORDS, heads=HEADS):
     sizes = np.array([len(row) for row in words])
     columns = (np.array([n for row in rows for n in row], np.uint16) for rows in (words, heads))
-    factor_streams.check_trees("x.heads", *columns, sizes)
+    TREE.check_columns("x", [*columns], sizes)
 
 
 def changed(rows, line, place, value):
@@ -40,12 +40,12 @@ def changed(rows, line, place, value):
 
 @pytest.mark.parametrize("at_once", [1, 2, 100])
 def test_sound_trees_pass(at_once, monkeypatch) -> None:
-    monkeypatch.setattr(factor_streams, "ROWS_AT_ONCE", at_once)
+    monkeypatch.setattr(trees, "LINES_AT_ONCE", at_once)
     check()
-    factor_streams.check_trees("x", np.zeros(0), np.zeros(0), np.zeros(0, int))
+    TREE.check_columns("x", [np.zeros(0), np.zeros(0)], np.zeros(0, int))
     lines = [source.split() for source, _ in random_pairs(50)]
-    trees = [tree_of(line) for line in lines]
-    check(*([[*row, 0] for row in rows] for rows in zip(*trees)))
+    columns = [tree_of(line) for line in lines]
+    check(*([[*row, 0] for row in rows] for rows in zip(*columns)))
 
 
 @pytest.mark.parametrize("at_once", [1, 100])
@@ -61,7 +61,7 @@ def test_sound_trees_pass(at_once, monkeypatch) -> None:
     ],
 )
 def test_heads_that_form_no_tree(heads, line, message, at_once, monkeypatch) -> None:
-    monkeypatch.setattr(factor_streams, "ROWS_AT_ONCE", at_once)
+    monkeypatch.setattr(trees, "LINES_AT_ONCE", at_once)
     with pytest.raises(InputError, match=rf"x\.heads, line {line}: .*{message}.*prepare the"):
         check(heads=heads)
 

@@ -12,7 +12,8 @@ from fairseq_plugins.data.manifests import read_manifest
 from fairseq_plugins.data.text_inputs import InputOptions, TextInputs
 from fairseq_plugins.data.text_manifest import TextManifest
 from fairseq_plugins.errors import InputError
-from fairseq_plugins.syntax.needs import Controls, Needs
+from fairseq_plugins.syntax.controls import Controls
+from fairseq_plugins.syntax.needs import Needs
 from fairseq_plugins.targets.table import TARGETS
 
 SIZES = {"max_positions": 384, "doc_stride": 128, "max_query_length": 64}

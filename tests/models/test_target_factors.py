@@ -106,7 +106,7 @@ def test_factors_stand_beside_the_words_they_are_of(task, batch):
             assert labels[label] == "<special>"
         else:
             piece = task.tgt_dict[word]
-            restored = task.target_layers[0].restore(piece, labels[label])
+            restored = task.target_layers[0].restored(piece, labels[label])
             assert restored == wanted[piece]
 
 

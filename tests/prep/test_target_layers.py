@@ -55,7 +55,7 @@ def given_back(folder, split):
         assert labels[row[-1]] == "<special>"
         names = [labels[i] for i in row[:-1]]
         lost += names.count("mixed")
-        found = [layer.restore(*pair) for pair in zip(pieces, names, strict=True)]
+        found = [layer.restored(*pair) for pair in zip(pieces, names, strict=True)]
         lines.append(decoder.detokenize(decoder.remove_subwords(" ".join(found))))
     return lines, lost
 

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.syntax.labels import PAD_ID, SPECIAL_ID, UPOS, upos_label
-from fairseq_plugins.syntax.layers import COLUMN, LAYERS, parse_features
+from fairseq_plugins.syntax.layers import LAYERS, columns_of, parse_features
 
 INVENTORIES = [
-    layer.inventory for layer in LAYERS.values() if layer.enters == COLUMN and not layer.learnt
+    layer.inventory for layer in columns_of(LAYERS.values()).values() if not layer.learnt
 ]
 
 

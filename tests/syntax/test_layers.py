@@ -94,7 +94,7 @@ def test_what_is_no_inventory_is_refused(tmp_path, lines):
 )
 def test_values_stand_in_their_columns(name, label):
     layer = pickle.loads(pickle.dumps(layer_of(name)))  # noqa: S301 (our own; workers get layers)
-    assert layer.label(layer.tag.conllu(FIELDS)) == label
+    assert layer.label(layer.conllu(FIELDS)) == label
     morph = SimpleNamespace(get={"Number": ["Sing"]}.get)
     if name == "morph":
         morph = "Number=Sing|Person=3"
@@ -102,7 +102,7 @@ def test_values_stand_in_their_columns(name, label):
         morph = SimpleNamespace(get=lambda _: [])
     token = SimpleNamespace(pos_="VERB", tag_="VBZ", lemma_="see", dep_="nsubj:pass", morph=morph)
     token.ent_iob_, token.ent_type_ = "B", "PER"
-    assert layer.label(layer.tag.spacy(token)) == label
+    assert layer.label(layer.spacy(token)) == label
 
 
 def test_features_have_one_order_wherever_they_are_from():
@@ -111,11 +111,11 @@ def test_features_have_one_order_wherever_they_are_from():
     token = SimpleNamespace(morph=spacys.strings[spacys.add(feats)])
     assert str(token.morph) != feats
     layer = LAYERS["morph"]
-    assert layer.tag.spacy(token) == layer.tag.conllu([""] * 5 + [feats]) == feats
+    assert layer.spacy(token) == layer.conllu([""] * 5 + [feats]) == feats
     token.morph = SimpleNamespace(get=lambda name: ["Rel", "Int"])
     other = [""] * 5 + ["PronType=Rel,Int"]
     layer = layer_of("morph.PronType")
-    assert layer.tag.spacy(token) == layer.tag.conllu(other) == "Int,Rel"
+    assert layer.spacy(token) == layer.conllu(other) == "Int,Rel"
 
 
 def test_a_key_that_misc_lacks_is_named_with_those_it_has():

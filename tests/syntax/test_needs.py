@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from fairseq_plugins.errors import InputError
-from fairseq_plugins.syntax.needs import UNCONTROLLED, Controls, Needs
+from fairseq_plugins.syntax.controls import UNCONTROLLED, Controls
+from fairseq_plugins.syntax.needs import Needs
 
 CURED = "--layers {0.name}".format
 

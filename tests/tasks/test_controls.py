@@ -21,7 +21,7 @@ from fairseq_plugins.inference.prediction_files import predict_files
 from fairseq_plugins.lab.plan.allowed import check_options, of_training
 from fairseq_plugins.models._matching_config import MatchingConfig
 from fairseq_plugins.models.checkpoints import read_checkpoint
-from fairseq_plugins.syntax.needs import FEATURE_SOURCES, TREE_SOURCES
+from fairseq_plugins.syntax.controls import FEATURE_SOURCES, TREE_SOURCES
 
 FEATURES = {"features": "pos,case,subword"}
 CONTROLS = [

@@ -14,7 +14,7 @@ from ...corpora.examples import Example
 from ...errors import InputError
 from ...files import sha256
 from ...prep.workers import run_jobs
-from ...syntax.layers import annotator_line
+from ...syntax.layers import POS, annotator_line
 from ...text.wordnet import open_wordnet
 from ..translators import Translate, chunks, run_command, translate_all
 from .names import collect_names
@@ -207,7 +207,7 @@ def annotate_texts(texts: Iterable[str], annotator: Any, workers: int) -> dict[s
     notes = (note for chunk in done for note in chunk)
     return {
         text: TaggedSentence(
-            text, tuple(note.words), tuple(note.layers["pos"]), tuple(note.spans or ())
+            text, tuple(note.words), tuple(note.layers[POS]), tuple(note.spans or ())
         )
         for text, note in zip(distinct, notes)
     }

@@ -25,7 +25,7 @@ from itertools import chain
 
 from ...errors import InputError
 from ...messages import named, quoted
-from ...syntax.layers import layer_of
+from ...syntax.labels import plain_label
 from ..conllu import BLANKS, FIRST_ROW, Line, read_blocks, token_lines
 from ..examples import Example
 from .options import SEPARATORS, ReadOptions
@@ -143,7 +143,7 @@ def _sentence(
         word = fields[layout.token if columns > 1 else 0]
         words.append(file.word('"' if word == layout.quoted else word, line))
         for name, column in layout.values:
-            values[name].append(layer_of(name).label(fields[column]))
+            values[name].append(plain_label(fields[column]))
         if layout.has_labels(columns):
             for labels, column in zip(levels, (layout.tag, *layout.inner)):
                 labels.append(fields[column].strip())

@@ -6,7 +6,7 @@ from typing import Any
 
 from ...errors import InputError
 from ...messages import named, quoted
-from ...syntax.needs import CONTROLS
+from ...syntax.controls import CONTROLS
 from .allowed import OWN_RATE, Options, check_options, of_training
 from .values import NAME, Kind
 

@@ -15,7 +15,7 @@ from ...data.translation_manifest import TranslationManifest
 from ...errors import InputError
 from ...files import sha256
 from ...option_flags import flag_of
-from ...syntax.layers import layers_of
+from ...syntax.layers import OF_TARGETS, layers_of
 from ...text.annotate import check_recorded
 from ...text.annotators import is_default
 from .layer_options import NOTHING, apart, read_layers
@@ -142,8 +142,8 @@ def _differences(
     for name in SETTINGS:
         if side and side[name] != getattr(options, name):
             yield flag_of(name), side[name], getattr(options, name)
-    ours = [layer.name for layer in layers_of(options.target_names) if layer.reduce]
-    theirs = [layer.name for layer in layers_of(manifest.target_features) if layer.reduce]
+    ours = [name for name in options.target_names if name in OF_TARGETS]
+    theirs = [name for name in manifest.target_features if name in OF_TARGETS]
     if theirs != ours:
         yield flag_of("target_layers"), ",".join(theirs) or "none", ",".join(ours) or "none"
     limited = options.srcvocab or options.tgtvocab or options.bpe_vocabulary_threshold

@@ -16,7 +16,7 @@ from ...errors import InputError
 from ...messages import named
 from ...option_flags import add_flags, check, flag_of, option
 from ...pretrained.directory import DEFAULT
-from ...syntax.layers import LAYERS, OF_PAIRS, given_names, in_order
+from ...syntax.layers import OF_PAIRS, STANDARD, given_names, in_order
 from ...text.annotators import SPACY, needs_annotator
 from ...text_reading import numbered_lines
 from ..running import Shard, recorded, running
@@ -351,8 +351,7 @@ def annotation_names(options: Any) -> tuple[str, ...]:
         if options.annotations != ANNOTATIONS:
             raise InputError("--layers says what --annotations says: give --layers alone")
         asked, flag = options.layers, "--layers"
-    always = {name for name, layer in LAYERS.items() if layer.standard or layer.derived}
-    names = tuple(in_order({*read_layers(asked, flag)} - always))
+    names = tuple(in_order({*read_layers(asked, flag)} - {*STANDARD}))
     options.layers, options.annotations = None, ",".join(names) or NOTHING
     return names
 

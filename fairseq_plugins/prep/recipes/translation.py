@@ -17,9 +17,8 @@ from ...data.manifest import Manifest, tool_versions
 from ...data.translation_manifest import TranslationManifest
 from ...errors import InputError
 from ...files import sha256
-from ...syntax.layers import COLUMN, TREE, Layer, annotator_line, layers_of
+from ...syntax.layers import Layer, annotator_line, layers_of
 from ...syntax.rows import Rows, stream_layout
-from ...syntax.tree import NO_WORD
 from ...text import annotators
 from ...text.raw_text import line_reader
 from ...text_reading import numbered_lines
@@ -153,15 +152,9 @@ class TranslationRecipe(engine.Recipe):
     def sizes(self, split: str) -> Mapping[str, int]:
         """Return the streams of both languages, of features and of trees."""
         found = {lang: len(self.dictionaries[side]) for side, lang in self.langs.items()}
-        numbers = NO_WORD + 1 + self.options.max_characters  # of words in a line
-        return (
-            found
-            | {
-                self._column(name): numbers if layer.enters == TREE else len(layer.inventory)
-                for name, layer in self.layers.items()
-            }
-            | {self._target_column(layer): len(layer.inventory) for layer in self.targets}
-        )
+        most = self.options.max_characters  # of words in a line
+        found |= {self._column(name): one.id_count(most) for name, one in self.layers.items()}
+        return found | {self._target_column(one): one.id_count(most) for one in self.targets}
 
     def _column(self, name: str) -> str:
         return f"{self.options.source_lang}.{name}"
@@ -171,12 +164,9 @@ class TranslationRecipe(engine.Recipe):
 
     def load(self, chunk: Chunk) -> EncodedChunk:
         """Look the subwords of a chunk up."""
-        bounds = {
-            name: NO_BOUND if layer.enters == TREE else len(layer.inventory)
-            for name, layer in self.layers.items()
-        }
         targets = {target_stream(layer.name): layer for layer in self.targets}
-        bounds |= {name: len(layer.inventory) for name, layer in targets.items()}
+        own = (self.layers | targets).items()
+        bounds = {name: layer.id_count(NO_BOUND - 1) for name, layer in own}
         alike = (SOURCE, *self.layers), (TARGET, *targets)
         found = EncodedChunk.load(chunk.encoded, {SOURCE: 0, TARGET: 0, **bounds}, *alike)
         columns = look_up_layers(found, {k: v for k, v in self.layers.items() if v.learnt})
@@ -223,7 +213,7 @@ class TranslationRecipe(engine.Recipe):
         columns = {self._column(name): layer for name, layer in self.layers.items()}
         columns |= {self._target_column(layer): layer for layer in self.targets}
         for column, layer in columns.items():
-            if layer.enters != COLUMN or layer.learnt:
+            if layer.learnt or not layer.file():
                 continue
             counts = np.zeros(len(layer.inventory), np.int64)
             for split in manifest.splits:

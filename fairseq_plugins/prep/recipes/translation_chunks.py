@@ -13,7 +13,8 @@ from typing import Any
 from ...corpora.conllu import parse_block, read_blocks
 from ...corpora.parallel_text import read_chunk
 from ...errors import InputError
-from ...syntax.layers import Annotation, Layer, layer_of, layers_of
+from ...syntax.labels import plain_label
+from ...syntax.layers import Annotation, Layer, layers_of
 from ...syntax.rows import Rows
 from ...syntax.subwords import joined_spans
 from ...text.raw_text import line_reader, overlong_words, unescape
@@ -103,9 +104,7 @@ def encode_chunk(
     for layer in target_layers:
         columns = [goal.columns[layer.name] for goal in goals]
         streams[target_stream(layer.name)] = Rows.of(columns)
-        if layer.lost:
-            (lost,) = layer.inventory.ids([layer.lost])
-            notes[f"{layer.name}_{layer.lost}"] = sum(column.count(lost) for column in columns)
+        notes.update(layer.notes(columns))
     counts = {"lines": len(lines), "read": chunk.count}
     found = EncodedChunk(streams, counts, dict(notes), symbols=symbols, tallies=tallies)
     found.save(chunk.encoded)
@@ -212,7 +211,7 @@ def _with_values(
                 f"{path}:{number + row}: {len(own)} values for the {len(words)} words of "
                 f"{chunk.source.place(row)}: {' '.join(words)[:80]!r}"
             )
-        note = Annotation(words, {name: [layer_of(name).label(value) for value in own]})
+        note = Annotation(words, {name: [plain_label(value) for value in own]})
         match = match_words(line.words, note) or match_alike(line.words, note)
         found.append(replace(line, layers=line.layers | carried(note, match.tokens)))
     return found

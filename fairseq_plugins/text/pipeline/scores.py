@@ -15,7 +15,7 @@ from spacy.language import Language
 from spacy.tokens import Doc
 
 from ...errors import InputError
-from ...syntax.layers import ordered_feats
+from ...syntax.labels import ordered_feats
 from ...syntax.subwords import Span
 from .treebank import TreeSentence, lowered, owners, token_spans
 

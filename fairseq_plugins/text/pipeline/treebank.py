@@ -13,9 +13,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from ...corpora.conllu import Row, checked_rows, heads_of, read_blocks
+from ...corpora.conllu import Row, checked_rows, read_blocks
 from ...errors import InputError
 from ...syntax.subwords import Span, locate_words
+from ...syntax.tree import conllu_heads
 from ...text_reading import numbered_lines, read_lines
 
 TEXT = "# text = "
@@ -84,7 +85,9 @@ def read_conllu(path: Path) -> Iterator[TreeSentence]:
         words, tokens = checked_rows(block, path)
         if words:
             place = f"{path}:{block[-1][0]}"
-            yield _sentence(texts[-1] if texts else "", words, tokens, heads_of(words, path), place)
+            yield _sentence(
+                texts[-1] if texts else "", words, tokens, conllu_heads(words, path), place
+            )
 
 
 def _sentence(

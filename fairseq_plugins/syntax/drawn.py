@@ -2,7 +2,7 @@
 
 What a model gains from a parse may be what it gains from *any* tree, and what it gains from tags
 what it gains from their parameters. So a model is trained and tested on trees, values or questions
-in the place of those that were prepared (`syntax.needs.Controls`):
+in the place of those that were prepared (`controls`):
 
     trees      shuffled: of another sentence of the same length; random: drawn; chain: each word's
                head is its left neighbour
@@ -16,16 +16,14 @@ worker, the epoch, the order or the batch. Trees are parents from 0, a root its 
 
 import hashlib
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
 
-from ..syntax.labels import SPECIAL_ID
-from ..syntax.layers import COLUMN, TREE, Layer
-from ..syntax.needs import CHAIN, CONSTANT, GIVEN, RANDOM, SHUFFLED, Controls
-from ..syntax.rows import Rows
-from ..syntax.tree import project_heads
+from .controls import CHAIN, CONSTANT, RANDOM, SHUFFLED
+from .labels import SPECIAL_ID
+from .tree import project_heads
 
 logger = logging.getLogger(__name__)
 
@@ -83,7 +81,7 @@ def _read_tree(length: int, inner: list[bool]) -> np.ndarray:
 def fitted(tree: np.ndarray, length: int) -> np.ndarray:
     """Make a tree one of W words, (W,).
 
-    Of one with more words the last are cut off (`syntax.tree.project_heads`); of one with fewer,
+    Of one with more words the last are cut off (`tree.project_heads`); of one with fewer,
     further words depend on their left neighbours.
     """
     if len(tree) >= length:
@@ -197,38 +195,3 @@ def other_values(
 def other_questions(count: int, seed: int | None, key: str) -> np.ndarray:
     """Return for each example the number of the one whose question it is asked, (n,)."""
     return donors(np.zeros(count, dtype=np.int64), dice(seed, key, "questions"))
-
-
-def controlled_layers(
-    held: Mapping[str, Rows],
-    words: Rows,
-    layers: Iterable[Layer],
-    controls: Controls,
-    key: str,
-) -> dict[str, Rows]:
-    """Return the layers of sentences under controls: those that change, by name.
-
-    Args:
-        held: what each word carries, and of trees its parent; rows one after another.
-        words: the word of each subword.
-        layers: those that are read.
-        controls: what is given in their place.
-        key: what the sentences are, such as their split.
-    """
-    found = {}
-    for layer in layers:
-        name = layer.name
-        if layer.enters == TREE and controls.trees in MADE:
-            made = (controls.trees, held[name], held[name].lengths, controls.seed, key)
-            found[name] = Rows.of(ControlledTrees(*made))
-        elif layer.enters == COLUMN and controls.features != GIVEN:
-            own = _derived(layer, words) if layer.derived else held[name]
-            each = np.arange(len(own.values))
-            how = (controls.features, dice(controls.seed, key, name))
-            found[name] = Rows(other_values(own.values, each, *how), own.lengths)
-    return found
-
-
-def _derived(layer: Layer, words: Rows) -> Rows:
-    """Return a layer that follows from the words of the subwords, one value a subword."""
-    return Rows.of(layer.inventory.ids(layer.label(row.tolist())) for row in words)

@@ -1,0 +1,189 @@
+"""Columns: layers of labels, which models read as features; each label has an id.
+
+Values of words are stored once a word in folders of texts, once a subword in those of parallel
+text. Labels of annotators and users are in `tags`.
+
+Source of the features: Sundararaman et al. 2019, "Syntax-infused Transformer": part of speech of
+the word, case of its first character, and the position B/M/E/O of a subword within its word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from .casing import MIXED, casing_of, lowered, restored
+from .controls import GIVEN, Controls
+from .drawn import dice, other_values
+from .labels import PAD_ID, SPECIAL_ID, Inventory, plain_label
+from .layer import SUBWORD, Layer
+from .rows import AGAIN, Rows, check_ids
+from .subwords import spread
+
+BEGINS = ("B", "O")  # places of subwords that begin a word
+
+
+@dataclass(frozen=True)
+class Column(Layer):
+    """A layer of labels.
+
+    Args:
+        values: its inventory; None where each folder learns one.
+        label: makes labels of what the layer is made of; InputError for what is none.
+    """
+
+    values: Inventory | None = None
+    label: Callable[[Any], Any] = plain_label
+
+    @property
+    def is_open(self) -> bool:
+        return self.values is None
+
+    @property
+    def learnt(self) -> bool:
+        return self.values is None or self.values.learnt
+
+    @property
+    def inventory(self) -> Inventory:
+        return super().inventory if self.values is None else self.values
+
+    def bound(self, inventory: Inventory) -> Column:
+        return replace(self, values=inventory)
+
+    def file(self, language: str = "") -> str:
+        return ".".join(filter(None, ("dict", language, self.name, "txt")))
+
+    def carried(self, values: Sequence[Any], tokens: Sequence[int]) -> list[Any]:
+        return [values[i] if i >= 0 else self.label("") for i in tokens]
+
+    def of_subwords(
+        self, values: Mapping[str, list[Any]], word_of: Sequence[int], spelt: Sequence[str]
+    ) -> dict[str, list[Any]]:
+        return {self.name: self.ids(spread(values[self.name], word_of))}
+
+    def ids(self, values: Sequence[Any]) -> list[Any]:
+        return [*values] if self.is_open else self.inventory.ids(values)
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return (self.name,)
+
+    def of_row(self, values: Any, words: np.ndarray) -> np.ndarray:
+        """Return the ids of a text's subwords, (S,), of the ids of its words, (W,)."""
+        return values[words]
+
+    @property
+    def _bounds(self) -> tuple[tuple[int, int], str]:
+        return (PAD_ID + 1, len(self.inventory)), f"value of feature {self.name!r}"
+
+    def checked(self, what: object, rows: Rows, cure: str = AGAIN) -> Rows:
+        if not self.is_open:
+            check_ids(what, rows.values, rows.lengths, *self._bounds)
+        return rows
+
+    def check_columns(
+        self, source: object, columns: Sequence[np.ndarray], sizes: np.ndarray
+    ) -> None:
+        check_ids(f"{source}.{self.name}", columns[0], sizes, *self._bounds)
+
+    def controlled(
+        self, rows: Rows | None, words: Rows, controls: Controls, key: str
+    ) -> Rows | None:
+        if controls.features == GIVEN or rows is None:
+            return None
+        return self._drawn(rows, np.arange(len(rows.values)), controls, key)
+
+    def controlled_columns(
+        self, columns: Mapping[str, Rows], begins: np.ndarray | bool, controls: Controls, key: str
+    ) -> Mapping[str, Rows]:
+        if controls.features == GIVEN:
+            return {}
+        own = columns[self.name]
+        real = own.values != SPECIAL_ID
+        firsts = real if self.unit == SUBWORD else begins & real
+        units = np.where(real, np.cumsum(firsts) - 1, -1)
+        return {self.name: self._drawn(own, units, controls, key)}
+
+    def _drawn(self, own: Rows, units: np.ndarray, controls: Controls, key: str) -> Rows:
+        """Exchange values by their words, which ``units`` number over all rows."""
+        how = (controls.features, dice(controls.seed, key, self.name))
+        return Rows(other_values(own.values, units, *how), own.lengths)
+
+
+@dataclass(frozen=True)
+class OfTree(Column):
+    """Labels of words that follow from a tree, which ``tree`` names."""
+
+    tree: str = ""
+
+    @property
+    def asks(self) -> tuple[str, ...]:
+        return (self.tree,)
+
+    def of_words(self, words: Sequence[str], known: Mapping[str, list[Any]]) -> list[Any]:
+        return self.label(self._told(self.tree, words, known))
+
+
+@dataclass(frozen=True)
+class Spelt(Column):
+    """Labels of words by their spelling."""
+
+    def of_words(self, words: Sequence[str], known: Mapping[str, list[Any]]) -> list[Any]:
+        return [self.label(word) for word in words]
+
+
+@dataclass(frozen=True)
+class Placed(Column):
+    """Labels of subwords that follow from the words of the subwords; texts do not store them."""
+
+    _: KW_ONLY
+    unit: str = SUBWORD
+
+    def of_subwords(
+        self, values: Mapping[str, list[Any]], word_of: Sequence[int], spelt: Sequence[str]
+    ) -> dict[str, list[Any]]:
+        return {self.name: self.ids(self.label(word_of))}
+
+    def sides(self, sentences: int) -> range:
+        return range(0)
+
+    def of_row(self, values: Any, words: np.ndarray) -> np.ndarray:
+        """Return the ids of a text's subwords, (S,); ``values`` stand for them under a control."""
+        return np.asarray(self.ids(self.label(words.tolist()))) if values is None else values
+
+    def begins(self, columns: Mapping[str, Rows]) -> np.ndarray | None:
+        return np.isin(columns[self.name].values, self.ids(BEGINS))
+
+    def controlled(
+        self, rows: Rows | None, words: Rows, controls: Controls, key: str
+    ) -> Rows | None:
+        if controls.features == GIVEN:
+            return None
+        own = Rows.of(self.ids(self.label(row.tolist())) for row in words)
+        return super().controlled(own, words, controls, key)
+
+
+@dataclass(frozen=True)
+class Casing(Column):
+    """How target subwords are written: their text is lower-cased, and restored by the label."""
+
+    _: KW_ONLY
+    unit: str = SUBWORD
+
+    def of_subwords(
+        self, values: Mapping[str, list[Any]], word_of: Sequence[int], spelt: Sequence[str]
+    ) -> dict[str, list[Any]]:
+        return {self.name: self.ids([casing_of(subword) for subword in spelt])}
+
+    def reduced(self, text: str) -> str:
+        return lowered(text)
+
+    def restored(self, subword: str, label: str) -> str:
+        return restored(subword, label)
+
+    def notes(self, columns: Sequence[Sequence[int]]) -> dict[str, int]:
+        (lost,) = self.ids([MIXED])
+        return {f"{self.name}_{MIXED}": sum(column.count(lost) for column in columns)}

@@ -1,0 +1,253 @@
+"""What a layer of annotation is: the protocol of its kinds (`columns`, `tags`, `trees`, `tables`).
+
+A layer is one kind of knowledge about a text. Its methods read values, check them, lay them out in
+streams and batches, and exchange them under a control, so that no other file asks of which kind a
+layer is. This class has the answers of a layer whose words carry nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..errors import InputError
+from .controls import Controls
+from .labels import SPECIAL_ID, Inventory
+from .rows import AGAIN, Rows
+
+WORD, SUBWORD, WORD_PAIR = "word", "subword", "pair of words"
+PARSED = "DEP"  # spaCy's name of trees and of the relations in them
+Row = tuple[int, list[str]]  # a word in CoNLL-U: number of its line, ten fields
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One kind of knowledge about a text.
+
+    Args:
+        name: in options, manifests and file names.
+        about: what a model with the layer reads, for messages.
+        unit: what has a value: `WORD`, `SUBWORD` or `WORD_PAIR`.
+        standard: whether every prepared folder of texts has the layer, without being asked.
+        requires: what annotation needs, for messages; empty for nothing.
+        lacking: what is said of a text without the layer.
+        set_by: spaCy's name of the annotation, which tells whether a pipeline gives it.
+        components: parts of spaCy pipelines that run for such layers alone.
+    """
+
+    name: str
+    about: str
+    _: KW_ONLY
+    unit: str = WORD
+    standard: bool = False
+    requires: str = ""
+    lacking: str = "was not annotated"
+    set_by: str = ""
+    components: tuple[str, ...] = ()
+
+    @property
+    def asks(self) -> tuple[str, ...]:
+        """The layers that an annotator (a spaCy pipeline, or CoNLL-U) gives for this one."""
+        return ()
+
+    @property
+    def annotated(self) -> bool:
+        """Whether an annotator gives the values."""
+        return bool(self.asks)
+
+    @property
+    def given_as(self) -> str:
+        """What the user calls values that come with the text; empty for other layers."""
+        return ""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether each folder has labels of its own, which are not known yet; see `bound`."""
+        return False
+
+    @property
+    def learnt(self) -> bool:
+        """Whether the labels are those of a folder's training text."""
+        return False
+
+    @property
+    def inventory(self) -> Inventory:
+        """The labels of a column; InputError for a layer that has none, or none yet."""
+        raise InputError(f"{self.name!r} has no inventory of labels")
+
+    def bound(self, inventory: Inventory) -> Layer:
+        """Return an open layer with a folder's own labels."""
+        raise InputError(f"{self.name!r} cannot have the labels of {inventory.name!r}")
+
+    def file(self, language: str = "") -> str:
+        """Name the file of the inventory in a folder; empty for a layer without labels."""
+        return ""
+
+    @property
+    def cure(self) -> str:
+        """What a preparation needs to give the layer, for messages."""
+        return f" ({self.requires})" if self.requires else ""
+
+    # reading
+
+    def of_doc(self, doc: Any, places: Sequence[int], made: dict[Any, Any]) -> list[Any]:
+        """Return the values of the tokens at ``places`` of a spaCy document.
+
+        ``made`` is kept from document to document: labels that were made, by spaCy's numbers.
+        """
+        raise InputError(f"no annotator gives {self.name!r}")
+
+    def of_conllu(self, rows: Sequence[Row], runs: Sequence[range], path: Path) -> list[Any]:
+        """Return the values of words in CoNLL-U, each a run of the ``rows`` of ``path``.
+
+        Raises:
+            InputError: a value that is none; with file and line.
+        """
+        raise InputError(f"CoNLL-U does not give {self.name!r}")
+
+    def joined(self, parts: Sequence[Sequence[Any]]) -> list[Any]:
+        """Return the values of sentences as those of one text."""
+        return [*chain.from_iterable(parts)]
+
+    def carried(self, values: Sequence[Any], tokens: Sequence[int]) -> list[Any]:
+        """Give words the values of the annotator's tokens that they belong to.
+
+        ``tokens`` holds the index of each word's token, in order; -1 for an unknown word.
+        """
+        return [*values]
+
+    def of_words(self, words: Sequence[str], known: Mapping[str, list[Any]]) -> list[Any] | None:
+        """Return the values of words; None for a layer of subwords or of pairs of words.
+
+        Args:
+            words: W words.
+            known: what an annotator or the user says of them: name of a layer -> W values.
+
+        Raises:
+            InputError: the values are not known.
+        """
+        return None
+
+    def of_subwords(
+        self, values: Mapping[str, list[Any]], word_of: Sequence[int], spelt: Sequence[str]
+    ) -> dict[str, list[Any]]:
+        """Return what subwords carry in a folder of parallel text: column -> S ids.
+
+        Args:
+            values: name of a layer -> the values of the words.
+            word_of: S word indices, -1 where a subword has no word.
+            spelt: S subwords as the text spells them.
+
+        Returns:
+            Of an open layer, labels take the place of ids.
+        """
+        return {}
+
+    def _told(self, name: str, words: Sequence[str], known: Mapping[str, list[Any]]) -> list[Any]:
+        if name not in known:
+            raise InputError(f"nothing annotated the words {words[:5]} with {self.name!r}")
+        return known[name]
+
+    def ids(self, values: Sequence[Any]) -> list[Any]:
+        """Return values as a folder of texts stores them; those of open layers stay labels."""
+        return [*values]
+
+    def reduced(self, text: str) -> str:
+        """Return a target text without what the layer says of it, as long as it was."""
+        return text
+
+    def restored(self, subword: str, label: str) -> str:
+        """Give a subword of a reduced text back, by its label."""
+        return subword
+
+    def notes(self, columns: Sequence[Sequence[int]]) -> dict[str, int]:
+        """Count what a reduced text does not give back."""
+        return {}
+
+    # streams
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Suffixes of the streams in a folder of parallel text, one value a subword in each."""
+        return ()
+
+    @property
+    def end(self) -> int:
+        """The value of ``</s>`` in these columns."""
+        return SPECIAL_ID
+
+    def sides(self, sentences: int) -> range:
+        """Return which of an example's texts have a stream of the layer in a folder of texts."""
+        return range(sentences)
+
+    def id_count(self, words: int) -> int:
+        """Return the number of ids of a stream, of texts of at most so many words."""
+        return len(self.inventory)
+
+    def checked(self, what: object, rows: Rows, cure: str = AGAIN) -> Rows:
+        """Return the stream of a folder of texts as items read it.
+
+        Raises:
+            InputError: numbers that stand for nothing; names ``what`` and the example.
+        """
+        return rows
+
+    def check_columns(
+        self, source: object, columns: Sequence[np.ndarray], sizes: np.ndarray
+    ) -> None:
+        """Refuse columns of a folder of parallel text that stand for nothing.
+
+        Args:
+            source: stream of the tokens, for messages.
+            columns: all values of each column, line after line, (N,).
+            sizes: tokens in each line, ``</s>`` included.
+
+        Raises:
+            InputError: names the first such line.
+        """
+
+    def shortened(self, columns: Sequence[list[int]], length: int) -> Sequence[list[int]]:
+        """Return the columns of the first ``length`` subwords of a line."""
+        return [column[:length] for column in columns]
+
+    def begins(self, columns: Mapping[str, Rows]) -> np.ndarray | None:
+        """Tell of all subwords of parallel text whether each begins a word; None if unknown."""
+        return None
+
+    # controls
+
+    def controlled(
+        self, rows: Rows | None, words: Rows, controls: Controls, key: str
+    ) -> Rows | None:
+        """Return the values of texts under controls; None if they stay.
+
+        Args:
+            rows: the values; None of a layer that is not stored.
+            words: the word of each subword.
+            controls: what is given in the place of layers.
+            key: what the texts are, such as their split.
+        """
+        return None
+
+    def controlled_columns(
+        self, columns: Mapping[str, Rows], begins: np.ndarray | bool, controls: Controls, key: str
+    ) -> Mapping[str, Sequence[np.ndarray] | Rows]:
+        """Return those columns of parallel text that change under controls.
+
+        Args:
+            columns: of all layers, by their names.
+            begins: see `begins`; True where each subword counts as a word.
+            controls, key: see `controlled`.
+        """
+        return {}
+
+    # batches
+
+    def collated(self, values: Sequence[Any]) -> np.ndarray:
+        """Return the batch of the values of several items."""
+        raise InputError(f"{self.name!r} is a column of the features")
