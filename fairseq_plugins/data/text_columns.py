@@ -15,9 +15,9 @@ import numpy as np
 
 from ..errors import InputError
 from ..syntax.controls import UNCONTROLLED, Controls
-from ..syntax.layer import WORD
+from ..syntax.layer import WORD, WORD_PAIR
 from ..syntax.layers import Layer, asked_with, layers_of
-from ..syntax.rows import AGAIN, Rows, check_lengths, check_succession
+from ..syntax.rows import AGAIN, Rows, check_count, check_lengths, check_succession
 
 PIPELINE = "the pipeline that parsed it is broken"
 
@@ -58,6 +58,7 @@ class SentenceColumns:
         side: int,
         layers: Iterable[Layer],
         *,
+        first: SentenceColumns | None = None,
         pieces: int | None = None,
         controls: Controls = UNCONTROLLED,
     ) -> SentenceColumns:
@@ -66,8 +67,8 @@ class SentenceColumns:
         Args:
             folder, split: of the streams.
             side: 0 for the first sentences, 1 for the second.
-            layers: those that are wanted, see `inventories.bound_layers`; those of pairs of words
-                are passed over.
+            layers: those that are wanted, see `inventories.bound_layers`.
+            first: the first sentences, of second ones whose words are compared with theirs.
             pieces: how many wordpieces the vocabulary has, where there is one to check with.
             controls: what is given in the place of layers.
 
@@ -77,15 +78,12 @@ class SentenceColumns:
                 split and example.
         """
         layers = [*layers]
-        own = _of_words(layers)
-        paths = {
-            name: folder / f"{split}.{name}{side}"
-            for name in ("tokens", "words", *(layer.name for layer in own))
-        }
+        names = ("tokens", "words", *(layer.name for layer in _stored(layers, first)))
+        paths = {name: folder / f"{split}.{name}{side}" for name in names}
         rows = {name: Rows.read(path) for name, path in paths.items()}
         if pieces is not None:
             rows["tokens"].check(paths["tokens"], pieces, "wordpiece of the vocabulary")
-        found = cls._fitted(rows, own, paths, AGAIN)
+        found = cls._fitted(rows, _stored(layers, first), paths, AGAIN, first)
         return found.controlled(layers, controls, f"{split} {side}")
 
     @classmethod
@@ -94,6 +92,7 @@ class SentenceColumns:
         sentences: Sequence[Encoded],
         names: Iterable[str],
         *,
+        first: SentenceColumns | None = None,
         name_of: Callable[[int], str] = "example {}".format,
         controls: Controls = UNCONTROLLED,
         key: str = "",
@@ -107,24 +106,33 @@ class SentenceColumns:
                 example's name, by its number.
         """
         layers = layers_of(names)
-        own = _of_words(layers)
-        rows = {layer.name: raw_rows(layer, sentences, name_of) for layer in own}
+        own = _stored(layers, first)
+        rows = {layer.name: _raw_rows(layer, sentences, name_of) for layer in own}
         rows["tokens"] = Rows.of(sentence.tokens for sentence in sentences)
         rows["words"] = Rows.of(sentence.word_of for sentence in sentences)
         places = {name: f"{name} of raw text" for name in rows}
-        return cls._fitted(rows, own, places, PIPELINE).controlled(layers, controls, key)
+        return cls._fitted(rows, own, places, PIPELINE, first).controlled(layers, controls, key)
 
     @classmethod
     def _fitted(
-        cls, rows: Mapping[str, Rows], own: list[Layer], places: Mapping[str, object], cure: str
+        cls,
+        rows: Mapping[str, Rows],
+        own: list[Layer],
+        places: Mapping[str, object],
+        cure: str,
+        first: SentenceColumns | None,
     ) -> SentenceColumns:
         """Check that rows, called by their places, fit each other; heads become indices."""
         tokens, words, found = rows["tokens"], rows["words"], {}
         check_lengths(places["words"], words, tokens.lengths, cure)
         check_succession(places["words"], words, cure)
+        if first is not None:
+            check_count(places["words"], words, len(first.words), cure)
         for layer in own:
-            what = places[layer.name], rows[layer.name]
-            check_lengths(*what, words.lasts + 1, cure)
+            what, counts = (places[layer.name], rows[layer.name]), words.lasts + 1
+            if first is not None and layer.unit == WORD_PAIR:
+                counts = counts * first.word_counts
+            check_lengths(*what, counts, cure)
             found[layer.name] = layer.checked(*what, cure)
         return cls(tokens, words, found)
 
@@ -148,24 +156,14 @@ class SentenceColumns:
         """Number of words of each sentence."""
         return self.words.lasts + 1
 
-    def comparing(
-        self, layer: Layer, rows: Rows, first: SentenceColumns, what: object
-    ) -> SentenceColumns:
-        """Return these second sentences with a layer of pairs of words, ``what`` in messages.
 
-        Raises:
-            InputError: there are more or fewer numbers than pairs of words, or others than there
-                may be; names the example.
-        """
-        check_lengths(what, rows, self.word_counts * first.word_counts)
-        return replace(self, layers=self.layers | {layer.name: layer.checked(what, rows)})
+def _stored(layers: Iterable[Layer], first: SentenceColumns | None) -> list[Layer]:
+    """Return those layers that have streams: of pairs of words, beside the second sentences."""
+    units = (WORD,) if first is None else (WORD, WORD_PAIR)
+    return [layer for layer in layers if layer.unit in units]
 
 
-def _of_words(layers: Iterable[Layer]) -> list[Layer]:
-    return [layer for layer in layers if layer.unit == WORD]
-
-
-def raw_rows(layer: Layer, sentences: Sequence[Encoded], name_of: Callable[[int], str]) -> Rows:
+def _raw_rows(layer: Layer, sentences: Sequence[Encoded], name_of: Callable[[int], str]) -> Rows:
     """Take a layer of raw text, see `SentenceColumns.of`; InputError names a sentence without."""
     for index, sentence in enumerate(sentences):
         if layer.name not in sentence.layers:

@@ -9,7 +9,7 @@ import numpy as np
 from ..errors import InputError
 from ..messages import named
 from ..syntax.controls import UNCONTROLLED, Controls
-from ..syntax.layers import OF_PAIRS, STANDARD, layers_of
+from ..syntax.layers import STANDARD
 from ..syntax.rows import AGAIN, Rows, stream_exists, stream_layout
 from ..targets.entities import ENTITIES
 from ..targets.gold import LABEL, SCORES, Gold
@@ -21,7 +21,7 @@ from .manifests import read_manifest
 from .passages import read_ids
 from .products import check_whole
 from .qa_columns import QuestionColumns
-from .text_columns import SentenceColumns, raw_rows
+from .text_columns import SentenceColumns
 from .text_manifest import TextManifest
 
 
@@ -71,15 +71,11 @@ def read_sentences(
     """
     _check_split(folder, manifest, split)
     layers = bound_layers(folder, manifest, names)
-    columns = [
-        SentenceColumns.read(folder, split, number, layers, pieces=pieces, controls=controls)
-        for number in range(manifest.sentences)
-    ]
-    for column in columns:
-        _check_count(folder, manifest, split, "examples", len(column.tokens))
-    for layer in layers_of(name for name in names if name in OF_PAIRS):
-        path = folder / f"{split}.{layer.name}1"
-        columns[1] = columns[1].comparing(layer, Rows.read(path), columns[0], path)
+    columns: list[SentenceColumns] = []
+    for number in range(manifest.sentences):
+        how = {"first": columns[0] if columns else None, "pieces": pieces, "controls": controls}
+        columns.append(SentenceColumns.read(folder, split, number, layers, **how))
+        _check_count(folder, manifest, split, "examples", len(columns[number].tokens))
     return columns
 
 
@@ -175,12 +171,12 @@ def take_sentences(
     for name, sentences in zip(ids, examples):
         if len(sentences) != number:
             raise InputError(f"{name} has {len(sentences)} texts; this task takes {number}")
-    sides = [[sentences[place] for sentences in examples] for place in range(number)]
-    how = {"name_of": ids.__getitem__, "controls": controls}
-    columns = [SentenceColumns.of(side, names, **how) for side in sides]
-    for layer in layers_of(name for name in names if name in OF_PAIRS):
-        rows = raw_rows(layer, sides[1], ids.__getitem__)
-        columns[1] = columns[1].comparing(layer, rows, columns[0], f"{layer.name} of raw text")
+    columns: list[SentenceColumns] = []
+    for place in range(number):
+        side = [sentences[place] for sentences in examples]
+        first = columns[0] if columns else None
+        how = {"first": first, "name_of": ids.__getitem__, "controls": controls}
+        columns.append(SentenceColumns.of(side, names, **how))
     return columns
 
 

@@ -5,7 +5,7 @@ Preparation, manifests, datasets, tasks, models and the encoders of raw text rea
 """
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter, itemgetter
@@ -245,21 +245,8 @@ def split_names(text: str) -> list[str]:
 
 def parse_targets(text: str) -> tuple[str, ...]:
     """Split names of layers that target subwords can have; see `parse_features`."""
-    names, kept = (
-        split_names(text),
-        [n for n, c in columns_of(LAYERS.values()).items() if not c.learnt],
-    )
-    for layer in layers_of(names):
-        if layer.name not in kept:
-            raise InputError(f"{layer.name!r} is no layer of targets; choices: {', '.join(kept)}")
-    return tuple(names)
-
-
-def refuse_targets(names: Iterable[str]) -> None:
-    """Refuse layers that target text alone has; InputError names the first."""
-    for name in names:
-        if name in OF_TARGETS:
-            raise InputError(f"{name!r} is a layer of target text; choices: {', '.join(CHOICES)}")
+    closed = [name for name, layer in columns_of(LAYERS.values()).items() if not layer.learnt]
+    return _chosen(text, "layer of targets", closed)
 
 
 def parse_features(text: str) -> tuple[str, ...]:
@@ -270,13 +257,24 @@ def parse_features(text: str) -> tuple[str, ...]:
     Raises:
         InputError: an unknown or repeated name, or a layer of target text.
     """
+    columns = [name for name in CHOICES if name not in LAYERS or is_column(name)]
+    return _chosen(text, "feature", columns)
+
+
+def _chosen(text: str, what: str, choices: Collection[str]) -> tuple[str, ...]:
     names = split_names(text)
-    refuse_targets(names)
-    for name in names:
-        if not is_column(name):
-            columns = [name for name in CHOICES if name not in LAYERS or is_column(name)]
-            raise InputError(f"{name!r} is no feature; choices: {', '.join(columns)}")
+    for layer in layers_of(names):
+        name = layer.name
+        if (name if name in LAYERS else f"{name.partition('.')[0]}.NAME") not in choices:
+            raise InputError(f"{name!r} is no {what}; choices: {', '.join(choices)}")
     return tuple(names)
+
+
+def refuse_targets(names: Iterable[str]) -> None:
+    """Refuse layers that target text alone has; InputError names the first."""
+    for name in names:
+        if name in OF_TARGETS:
+            raise InputError(f"{name!r} is a layer of target text; choices: {', '.join(CHOICES)}")
 
 
 def is_column(name: str) -> bool:

@@ -184,10 +184,15 @@ def refuse(
         raise InputError(f"{what}: {row} {at + 1} {reason}; {cure}")
 
 
+def check_count(what: object, rows: Rows, count: int, cure: str = AGAIN) -> None:
+    """Refuse more or fewer rows."""
+    if len(rows) != count:
+        raise InputError(f"{what} has {len(rows)} rows instead of {count}; {cure}")
+
+
 def check_lengths(what: object, rows: Rows, lengths: np.ndarray, cure: str = AGAIN) -> None:
     """Refuse rows of other lengths than those given."""
-    if len(rows) != len(lengths):
-        raise InputError(f"{what} has {len(rows)} rows instead of {len(lengths)}; {cure}")
+    check_count(what, rows, len(lengths), cure)
     refuse(
         what,
         rows.lengths != lengths,

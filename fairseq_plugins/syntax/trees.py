@@ -110,7 +110,7 @@ class Tree(Layer):
     def shortened(self, columns: Sequence[list[int]], length: int) -> Sequence[list[int]]:
         return shortened_columns(*columns, length=length)
 
-    def begins(self, columns: Mapping[str, Rows]) -> np.ndarray | None:
+    def begins(self, columns: Mapping[str, Rows]) -> np.ndarray:
         numbers = columns[COLUMNS[0]].values.astype(np.int64)
         return np.diff(numbers, prepend=NO_WORD) != 0  # lines end in no word
 
@@ -128,9 +128,10 @@ class Tree(Layer):
         if controls.trees not in MADE:
             return {}
         words, heads = (columns[name] for name in COLUMNS)
-        counts = np.maximum.reduceat(words.values, words.ends - words.lengths).astype(np.int64)
-        stored = _StoredTrees(words, heads)
-        made = ControlledTrees(controls.trees, stored, counts, controls.seed, key)
+        firsts = self.begins(columns) & (words.values != NO_WORD)
+        counts = np.add.reduceat(firsts, words.ends - words.lengths, dtype=np.int64)
+        parents = Rows(heads.values[firsts].astype(np.int64) - 1, counts)
+        made = ControlledTrees(controls.trees, parents, counts, controls.seed, key)
         return {COLUMNS[1]: _HeadsOfSubwords(words, made)}
 
     def collated(self, values: Sequence[Sequence[np.ndarray]]) -> np.ndarray:
@@ -144,21 +145,6 @@ class Tree(Layer):
         out = np.tile(places, (len(rows), 1))  # (B, M)
         out[places < lengths[:, None]] = np.concatenate(rows)
         return out
-
-
-@dataclass(frozen=True, eq=False)
-class _StoredTrees:
-    """The parents of each line's words, of the two columns that tell of them."""
-
-    words: Rows
-    heads: Rows
-
-    def __getitem__(self, index: int) -> np.ndarray:
-        words, heads = self.words[index].astype(np.int64), self.heads[index].astype(np.int64)
-        found = np.zeros(words.max(initial=0), dtype=np.int64)
-        real = words != NO_WORD
-        found[words[real] - 1] = heads[real] - 1
-        return found
 
 
 @dataclass(frozen=True, eq=False)

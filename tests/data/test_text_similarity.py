@@ -11,13 +11,12 @@ from prepared_text import WORDS, encode_texts, examples, prepare
 
 from fairseq_plugins.data.manifests import read_manifest
 from fairseq_plugins.data.streams import write_stream
-from fairseq_plugins.data.text_columns import SentenceColumns, raw_rows
+from fairseq_plugins.data.text_columns import SentenceColumns
 from fairseq_plugins.data.text_dataset import TextDataset
 from fairseq_plugins.data.text_folders import read_sentences
 from fairseq_plugins.data.text_items import TRUNCATE, InputFormat
 from fairseq_plugins.data.text_manifest import TextManifest
 from fairseq_plugins.errors import InputError
-from fairseq_plugins.syntax.layers import LAYERS
 from fairseq_plugins.syntax.rows import Rows
 
 TEXTS = st.lists(st.sampled_from(WORDS), max_size=7).map(" ".join)
@@ -30,11 +29,8 @@ def batch_of(pairs, **reading):
     """Collate pairs of texts; ``order`` says which stands in which row."""
     how = InputFormat(101, 102, 7, **{"layers": ("similarity",), **reading})
     sides = list(zip(*(encode_texts(pair) for pair in pairs)))
-    columns = [SentenceColumns.of(side, how.layers) for side in sides]
-    if "similarity" in how.layers:
-        layer = LAYERS["similarity"]
-        numbers = raw_rows(layer, sides[1], "example {}".format)
-        columns[1] = columns[1].comparing(layer, numbers, columns[0], "raw text")
+    first = SentenceColumns.of(sides[0], how.layers)
+    columns = [first, SentenceColumns.of(sides[1], how.layers, first=first)]
     dataset = TextDataset(columns, how)
     batch = dataset.collater([dataset[i] for i in range(len(dataset))])
     return {**batch["net_input"], "order": batch["id"].tolist()}
