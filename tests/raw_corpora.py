@@ -12,8 +12,9 @@ import numpy as np
 from fairseq_plugins.data.dictionaries import load_dictionary
 from fairseq_plugins.data.streams import read_stream, stream_prefix
 from fairseq_plugins.prep.recipes.translation_options import TranslationOptions
+from fairseq_plugins.syntax.annotation import Annotation
 from fairseq_plugins.syntax.labels import SPECIAL_ID, UPOS
-from fairseq_plugins.syntax.layers import LAYERS, Annotation
+from fairseq_plugins.syntax.layers import LAYERS
 
 SUBJECTS = ("The watchmaker", "A small dog", "My neighbour's aunt", "Nobody", "Mr. O'Neill")
 VERBS = ("doesn't play", "watched", "will close", "has seen", "is painting")

@@ -15,7 +15,7 @@ from fairseq_plugins.corpora.readers.options import ReadOptions
 from fairseq_plugins.data.streams import read_stream
 from fairseq_plugins.prep.recipes.text_options import TextOptions
 from fairseq_plugins.pretrained.vocabulary import Vocabulary
-from fairseq_plugins.syntax.layers import Annotation
+from fairseq_plugins.syntax.annotation import Annotation
 from fairseq_plugins.text.pieces import PieceTokenizer
 
 SETTINGS = {"lowercase": True, "strip_accents": True, "chinese_characters": True}

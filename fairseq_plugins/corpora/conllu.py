@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 from ..errors import InputError
 from ..messages import quoted
+from ..syntax.annotation import Annotation
 from ..syntax.layer import Row
 from ..syntax.layers import (
     LAYERS,
     POS,
     STANDARD_TAGS,
-    Annotation,
     annotated_names,
     given_names,
     layers_of,

@@ -15,7 +15,8 @@ from pathlib import Path
 from ..data.manifest import CONLLU
 from ..errors import InputError
 from ..files import sha256
-from ..syntax.layers import Annotation, annotated_names, given_names, layers_of
+from ..syntax.annotation import Annotation
+from ..syntax.layers import annotated_names, given_names, layers_of
 from ..text_reading import numbered_lines
 from .conllu import parse_block, read_blocks
 from .examples import Example

@@ -8,6 +8,7 @@ from typing import Any
 
 from torch import Tensor
 
+from ..syntax.casing import restored
 from ..syntax.labels import SPECIAL_ID
 from ..syntax.layers import Layer
 from .text_dictionary import TextDictionary
@@ -18,7 +19,7 @@ class FactoredDictionary(TextDictionary):
 
     Args:
         dictionary: of V subwords; knows how they are joined.
-        layer: whose labels restore subwords (`Layer.restored`).
+        layer: whose labels restore subwords (`syntax.casing`).
     """
 
     def __init__(self, dictionary: TextDictionary, layer: Layer) -> None:
@@ -40,4 +41,4 @@ class FactoredDictionary(TextDictionary):
         if label <= SPECIAL_ID:
             return super().__getitem__(idx)
         labels = self.layer.inventory.symbols
-        return self.layer.restored(super().__getitem__(plain), labels[min(label, len(labels) - 1)])
+        return restored(super().__getitem__(plain), labels[min(label, len(labels) - 1)])

@@ -19,8 +19,9 @@ from .. import __version__
 from ..errors import InputError
 from ..files import write_text
 from ..messages import named, quoted
+from ..syntax.annotation import identity_line
 from ..syntax.controls import GOLD, Controls
-from ..syntax.layers import Layer, identity_line
+from ..syntax.layers import Layer
 from .folder_names import CASED, PARSE_TEXT
 
 FILE_NAME = "manifest.json"

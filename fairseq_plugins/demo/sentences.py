@@ -15,7 +15,15 @@ from typing import Any
 from ..bundles.translation import Translator
 from ..corpora.examples import Example
 from ..errors import InputError
-from ..syntax.layers import PARSE, POS, STANDARD, Layer, annotator_line, columns_of, layers_of
+from ..syntax.annotation import annotator_line
+from ..syntax.layers import (
+    PARSE,
+    POS,
+    STANDARD,
+    Layer,
+    columns_of,
+    layers_of,
+)
 from ..syntax.subwords import spread
 from ..text.annotators import reopen_annotator
 from ..text.word_layers import known_of, subword_columns, word_values

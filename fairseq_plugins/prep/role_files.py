@@ -27,8 +27,9 @@ from ..errors import InputError
 from ..files import replacing
 from ..messages import quoted
 from ..option_flags import check, option
+from ..syntax.annotation import Annotation
 from ..syntax.labels import NO_VALUE
-from ..syntax.layers import HEADS, PARSE, RELATIONS, Annotation
+from ..syntax.layers import HEADS, PARSE, RELATIONS
 from ..text.annotators import load_annotator
 from ..text_reading import numbered_lines
 

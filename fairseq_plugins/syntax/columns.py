@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
-from .casing import MIXED, casing_of, lowered, restored
+from .casing import casing_of
 from .controls import GIVEN, Controls
 from .drawn import dice, other_values
 from .labels import PAD_ID, SPECIAL_ID, Inventory, plain_label
-from .layer import SUBWORD, Layer
+from .layer import SUBWORD, Known, Layer
 from .rows import AGAIN, Rows, check_ids
 from .subwords import spread
 
@@ -60,9 +60,9 @@ class Column(Layer):
         return [values[i] if i >= 0 else self.label("") for i in tokens]
 
     def of_subwords(
-        self, values: Mapping[str, list[Any]], word_of: Sequence[int], spelt: Sequence[str]
+        self, known: Known, word_of: Sequence[int], spelt: Sequence[str]
     ) -> dict[str, list[Any]]:
-        return {self.name: self.ids(spread(values[self.name], word_of))}
+        return {self.name: self.ids(spread(known[self.name], word_of))}
 
     def ids(self, values: Sequence[Any]) -> list[Any]:
         return [*values] if self.is_open else self.inventory.ids(values)
@@ -84,33 +84,29 @@ class Column(Layer):
             check_ids(what, rows.values, rows.lengths, *self._bounds)
         return rows
 
-    def check_columns(
-        self, source: object, columns: Sequence[np.ndarray], sizes: np.ndarray
-    ) -> None:
+    def check_columns(self, source: object, columns: Sequence[Any], sizes: np.ndarray) -> None:
         check_ids(f"{source}.{self.name}", columns[0], sizes, *self._bounds)
 
-    def controlled(
-        self, rows: Rows | None, words: Rows, controls: Controls, key: str
-    ) -> Rows | None:
-        if controls.features == GIVEN or rows is None:
+    def controlled(self, held: Rows | None, words: Rows, how: Controls, key: str) -> Rows | None:
+        if how.features == GIVEN or held is None:
             return None
-        return self._drawn(rows, np.arange(len(rows.values)), controls, key)
+        return self._drawn(held, np.arange(len(held.values)), how, key)
 
     def controlled_columns(
-        self, columns: Mapping[str, Rows], begins: np.ndarray | bool, controls: Controls, key: str
-    ) -> Mapping[str, Rows]:
-        if controls.features == GIVEN:
+        self, columns: Mapping[str, Rows], begins: np.ndarray | bool, how: Controls, key: str
+    ) -> Mapping[str, Any]:
+        if how.features == GIVEN:
             return {}
         own = columns[self.name]
         real = own.values != SPECIAL_ID
         firsts = real if self.unit == SUBWORD else begins & real
         units = np.where(real, np.cumsum(firsts) - 1, -1)
-        return {self.name: self._drawn(own, units, controls, key)}
+        return {self.name: self._drawn(own, units, how, key)}
 
-    def _drawn(self, own: Rows, units: np.ndarray, controls: Controls, key: str) -> Rows:
+    def _drawn(self, own: Rows, units: np.ndarray, how: Controls, key: str) -> Rows:
         """Exchange values by their words, which ``units`` number over all rows."""
-        how = (controls.features, dice(controls.seed, key, self.name))
-        return Rows(other_values(own.values, units, *how), own.lengths)
+        drawn = dice(how.seed, key, self.name)
+        return Rows(other_values(own.values, units, how.features, drawn), own.lengths)
 
 
 @dataclass(frozen=True)
@@ -123,7 +119,7 @@ class OfTree(Column):
     def asks(self) -> tuple[str, ...]:
         return (self.tree,)
 
-    def of_words(self, words: Sequence[str], known: Mapping[str, list[Any]]) -> list[Any]:
+    def of_words(self, words: Sequence[str], known: Known) -> list[Any]:
         return self.label(self._told(self.tree, words, known))
 
 
@@ -131,7 +127,7 @@ class OfTree(Column):
 class Spelt(Column):
     """Labels of words by their spelling."""
 
-    def of_words(self, words: Sequence[str], known: Mapping[str, list[Any]]) -> list[Any]:
+    def of_words(self, words: Sequence[str], known: Known) -> list[Any]:
         return [self.label(word) for word in words]
 
 
@@ -143,7 +139,7 @@ class Placed(Column):
     unit: str = SUBWORD
 
     def of_subwords(
-        self, values: Mapping[str, list[Any]], word_of: Sequence[int], spelt: Sequence[str]
+        self, known: Known, word_of: Sequence[int], spelt: Sequence[str]
     ) -> dict[str, list[Any]]:
         return {self.name: self.ids(self.label(word_of))}
 
@@ -157,33 +153,21 @@ class Placed(Column):
     def begins(self, columns: Mapping[str, Rows]) -> np.ndarray | None:
         return np.isin(columns[self.name].values, self.ids(BEGINS))
 
-    def controlled(
-        self, rows: Rows | None, words: Rows, controls: Controls, key: str
-    ) -> Rows | None:
-        if controls.features == GIVEN:
+    def controlled(self, held: Rows | None, words: Rows, how: Controls, key: str) -> Rows | None:
+        if how.features == GIVEN:
             return None
         own = Rows.of(self.ids(self.label(row.tolist())) for row in words)
-        return super().controlled(own, words, controls, key)
+        return super().controlled(own, words, how, key)
 
 
 @dataclass(frozen=True)
 class Casing(Column):
-    """How target subwords are written: their text is lower-cased, and restored by the label."""
+    """How target subwords are written: their text is lower-cased, and restored by it (`casing`)."""
 
     _: KW_ONLY
     unit: str = SUBWORD
 
     def of_subwords(
-        self, values: Mapping[str, list[Any]], word_of: Sequence[int], spelt: Sequence[str]
+        self, known: Known, word_of: Sequence[int], spelt: Sequence[str]
     ) -> dict[str, list[Any]]:
         return {self.name: self.ids([casing_of(subword) for subword in spelt])}
-
-    def reduced(self, text: str) -> str:
-        return lowered(text)
-
-    def restored(self, subword: str, label: str) -> str:
-        return restored(subword, label)
-
-    def notes(self, columns: Sequence[Sequence[int]]) -> dict[str, int]:
-        (lost,) = self.ids([MIXED])
-        return {f"{self.name}_{MIXED}": sum(column.count(lost) for column in columns)}

@@ -23,6 +23,7 @@ from .rows import AGAIN, Rows
 WORD, SUBWORD, WORD_PAIR = "word", "subword", "pair of words"
 PARSED = "DEP"  # spaCy's name of trees and of the relations in them
 Row = tuple[int, list[str]]  # a word in CoNLL-U: number of its line, ten fields
+Known = Mapping[str, list[Any]]  # name of a layer -> the values of words
 
 
 @dataclass(frozen=True)
@@ -61,11 +62,6 @@ class Layer:
         return bool(self.asks)
 
     @property
-    def given_as(self) -> str:
-        """What the user calls values that come with the text; empty for other layers."""
-        return ""
-
-    @property
     def is_open(self) -> bool:
         """Whether each folder has labels of its own, which are not known yet; see `bound`."""
         return False
@@ -93,8 +89,6 @@ class Layer:
         """What a preparation needs to give the layer, for messages."""
         return f" ({self.requires})" if self.requires else ""
 
-    # reading
-
     def of_doc(self, doc: Any, places: Sequence[int], made: dict[Any, Any]) -> list[Any]:
         """Return the values of the tokens at ``places`` of a spaCy document.
 
@@ -115,61 +109,37 @@ class Layer:
         return [*chain.from_iterable(parts)]
 
     def carried(self, values: Sequence[Any], tokens: Sequence[int]) -> list[Any]:
-        """Give words the values of the annotator's tokens that they belong to.
-
-        ``tokens`` holds the index of each word's token, in order; -1 for an unknown word.
-        """
+        """Give words the values of their tokens, whose indices rise; -1 is no token."""
         return [*values]
 
-    def of_words(self, words: Sequence[str], known: Mapping[str, list[Any]]) -> list[Any] | None:
-        """Return the values of words; None for a layer of subwords or of pairs of words.
-
-        Args:
-            words: W words.
-            known: what an annotator or the user says of them: name of a layer -> W values.
+    def of_words(self, words: Sequence[str], known: Known) -> list[Any] | None:
+        """Return the values of words, of what is known; None for a layer of no words.
 
         Raises:
             InputError: the values are not known.
         """
         return None
 
-    def of_subwords(
-        self, values: Mapping[str, list[Any]], word_of: Sequence[int], spelt: Sequence[str]
-    ) -> dict[str, list[Any]]:
-        """Return what subwords carry in a folder of parallel text: column -> S ids.
-
-        Args:
-            values: name of a layer -> the values of the words.
-            word_of: S word indices, -1 where a subword has no word.
-            spelt: S subwords as the text spells them.
-
-        Returns:
-            Of an open layer, labels take the place of ids.
-        """
-        return {}
-
-    def _told(self, name: str, words: Sequence[str], known: Mapping[str, list[Any]]) -> list[Any]:
+    def _told(self, name: str, words: Sequence[str], known: Known) -> list[Any]:
         if name not in known:
             raise InputError(f"nothing annotated the words {words[:5]} with {self.name!r}")
         return known[name]
 
+    def of_subwords(
+        self, known: Known, word_of: Sequence[int], spelt: Sequence[str]
+    ) -> dict[str, list[Any]]:
+        """Return what S subwords carry in a folder of parallel text: column -> S ids.
+
+        Args:
+            known: the values of the words; an open layer's stay labels.
+            word_of: S word indices, -1 where a subword has no word.
+            spelt: S subwords as the text spells them.
+        """
+        return {}
+
     def ids(self, values: Sequence[Any]) -> list[Any]:
         """Return values as a folder of texts stores them; those of open layers stay labels."""
         return [*values]
-
-    def reduced(self, text: str) -> str:
-        """Return a target text without what the layer says of it, as long as it was."""
-        return text
-
-    def restored(self, subword: str, label: str) -> str:
-        """Give a subword of a reduced text back, by its label."""
-        return subword
-
-    def notes(self, columns: Sequence[Sequence[int]]) -> dict[str, int]:
-        """Count what a reduced text does not give back."""
-        return {}
-
-    # streams
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -190,25 +160,20 @@ class Layer:
         return len(self.inventory)
 
     def checked(self, what: object, rows: Rows, cure: str = AGAIN) -> Rows:
-        """Return the stream of a folder of texts as items read it.
+        """Return the stream ``what`` of a folder of texts as items read it.
 
         Raises:
-            InputError: numbers that stand for nothing; names ``what`` and the example.
+            InputError: a number stands for nothing; names the example.
         """
         return rows
 
-    def check_columns(
-        self, source: object, columns: Sequence[np.ndarray], sizes: np.ndarray
-    ) -> None:
-        """Refuse columns of a folder of parallel text that stand for nothing.
+    def check_columns(self, source: object, columns: Sequence[Any], sizes: np.ndarray) -> None:
+        """Refuse columns of a folder of parallel text that stand for nothing (InputError).
 
         Args:
             source: stream of the tokens, for messages.
             columns: all values of each column, line after line, (N,).
             sizes: tokens in each line, ``</s>`` included.
-
-        Raises:
-            InputError: names the first such line.
         """
 
     def shortened(self, columns: Sequence[list[int]], length: int) -> Sequence[list[int]]:
@@ -219,34 +184,27 @@ class Layer:
         """Tell of all subwords of parallel text whether each begins a word; None if unknown."""
         return None
 
-    # controls
-
-    def controlled(
-        self, rows: Rows | None, words: Rows, controls: Controls, key: str
-    ) -> Rows | None:
-        """Return the values of texts under controls; None if they stay.
+    def controlled(self, held: Rows | None, words: Rows, how: Controls, key: str) -> Rows | None:
+        """Return the values of texts under controls; None if they stay as they are.
 
         Args:
-            rows: the values; None of a layer that is not stored.
+            held: the values; None of a layer that is not stored.
             words: the word of each subword.
-            controls: what is given in the place of layers.
-            key: what the texts are, such as their split.
+            how, key: the controls; what the texts are, such as their split.
         """
         return None
 
     def controlled_columns(
-        self, columns: Mapping[str, Rows], begins: np.ndarray | bool, controls: Controls, key: str
-    ) -> Mapping[str, Sequence[np.ndarray] | Rows]:
-        """Return those columns of parallel text that change under controls.
+        self, columns: Mapping[str, Rows], begins: np.ndarray | bool, how: Controls, key: str
+    ) -> Mapping[str, Any]:
+        """Return those columns of parallel text that change under controls, as rows.
 
         Args:
             columns: of all layers, by their names.
-            begins: see `begins`; True where each subword counts as a word.
-            controls, key: see `controlled`.
+            begins: which subwords begin a word, see `begins`; True where all do.
+            how, key: see `controlled`.
         """
         return {}
-
-    # batches
 
     def collated(self, values: Sequence[Any]) -> np.ndarray:
         """Return the batch of the values of several items."""

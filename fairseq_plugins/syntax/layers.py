@@ -6,7 +6,6 @@ Preparation, manifests, datasets, tasks, models and the encoders of raw text rea
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter, itemgetter
 from typing import Any
@@ -43,32 +42,6 @@ from .trees import Tree
 PARSE = POS, HEADS, RELATIONS = "pos", "heads", "dep"
 ENTITIES = "ent"
 NAME = re.compile(r"\w+(\[\w+\])?")  # behind the dot of a layer's name
-
-
-@dataclass(frozen=True)
-class Annotation:
-    """One line's words as the annotator sees them.
-
-    Args:
-        words: W words.
-        layers: name of a layer -> W values: labels, or numbers of heads.
-        spans: W character spans in the line, when the annotator read the line itself.
-    """
-
-    words: list[str]
-    layers: dict[str, list[Any]]
-    spans: list[tuple[int, int]] | None = None
-
-
-def annotator_line(annotator: Any) -> str:
-    """Return the `identity_line` of an annotator; empty for None."""
-    return "" if annotator is None else identity_line(annotator.identity())
-
-
-def identity_line(identity: Mapping[str, str]) -> str:
-    """Return ``name version hash``, and ``as-tokenised`` for text shown so, of an identity."""
-    known = ("name", "version", "hash", "text")
-    return " ".join(identity[key] for key in known if key in identity)
 
 
 def _morphology(name: str) -> Tagged:
@@ -232,7 +205,7 @@ def asked_with(layer: Layer) -> list[str]:
 
 def given_names(names: Iterable[str]) -> list[str]:
     """Return those of these layers whose values the user gives."""
-    return [layer.name for layer in layers_of(names) if layer.given_as]
+    return [layer.name for layer in layers_of(names) if isinstance(layer, Given)]
 
 
 def split_names(text: str) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from ..errors import InputError
 from ..messages import named
 from .columns import Column
 from .labels import NO_VALUE, ordered_feats, ordered_value
-from .layer import PARSED, Row
+from .layer import PARSED, Known, Row
 from .tree import conllu_heads, tops
 
 
@@ -25,7 +25,7 @@ class Told(Column):
 
     conllu: Callable[[Sequence[str]], str] = str
 
-    def of_words(self, words: Sequence[str], known: Mapping[str, list[Any]]) -> list[Any]:
+    def of_words(self, words: Sequence[str], known: Known) -> list[Any]:
         return self._told(self.name, words, known)
 
     def tags(self, rows: Sequence[Row], path: Path) -> list[str]:
@@ -73,10 +73,6 @@ class Tagged(Told):
 @dataclass(frozen=True)
 class Given(Told):
     """Values that the user has, under the name behind the dot."""
-
-    @property
-    def given_as(self) -> str:
-        return self.name.partition(".")[2]
 
 
 def spacy_feats(token: Any) -> str:

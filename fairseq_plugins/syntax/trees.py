@@ -17,7 +17,7 @@ import numpy as np
 from ..errors import InputError
 from .controls import Controls
 from .drawn import MADE, ControlledTrees
-from .layer import PARSED, Layer, Row
+from .layer import PARSED, Known, Layer, Row
 from .rows import AGAIN, Rows, parents_of
 from .tree import (
     COLUMNS,
@@ -74,13 +74,13 @@ class Tree(Layer):
             heads[word] = known[head - 1] + 1 if head else 0
         return heads
 
-    def of_words(self, words: Sequence[str], known: Mapping[str, list[Any]]) -> list[int]:
+    def of_words(self, words: Sequence[str], known: Known) -> list[int]:
         return self._told(self.name, words, known)
 
     def of_subwords(
-        self, values: Mapping[str, list[Any]], word_of: Sequence[int], spelt: Sequence[str]
+        self, known: Known, word_of: Sequence[int], spelt: Sequence[str]
     ) -> dict[str, list[Any]]:
-        return dict(zip(COLUMNS, tree_columns(values[self.name], word_of)))
+        return dict(zip(COLUMNS, tree_columns(known[self.name], word_of)))
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -96,9 +96,7 @@ class Tree(Layer):
     def checked(self, what: object, rows: Rows, cure: str = AGAIN) -> Rows:
         return parents_of(what, rows, cure)
 
-    def check_columns(
-        self, source: object, columns: Sequence[np.ndarray], sizes: np.ndarray
-    ) -> None:
+    def check_columns(self, source: object, columns: Sequence[Any], sizes: np.ndarray) -> None:
         begin = 0
         for first in range(0, len(sizes), LINES_AT_ONCE):
             part = sizes[first : first + LINES_AT_ONCE].astype(np.int64)
@@ -114,24 +112,21 @@ class Tree(Layer):
         numbers = columns[COLUMNS[0]].values.astype(np.int64)
         return np.diff(numbers, prepend=NO_WORD) != 0  # lines end in no word
 
-    def controlled(
-        self, rows: Rows | None, words: Rows, controls: Controls, key: str
-    ) -> Rows | None:
-        if controls.trees not in MADE or rows is None:
+    def controlled(self, held: Rows | None, words: Rows, how: Controls, key: str) -> Rows | None:
+        if how.trees not in MADE or held is None:
             return None
-        made = ControlledTrees(controls.trees, rows, rows.lengths, controls.seed, key)
-        return Rows.of(made)
+        return Rows.of(ControlledTrees(how.trees, held, held.lengths, how.seed, key))
 
     def controlled_columns(
-        self, columns: Mapping[str, Rows], begins: np.ndarray | bool, controls: Controls, key: str
-    ) -> Mapping[str, Sequence[np.ndarray]]:
-        if controls.trees not in MADE:
+        self, columns: Mapping[str, Rows], begins: np.ndarray | bool, how: Controls, key: str
+    ) -> Mapping[str, Any]:
+        if how.trees not in MADE:
             return {}
         words, heads = (columns[name] for name in COLUMNS)
         firsts = self.begins(columns) & (words.values != NO_WORD)
         counts = np.add.reduceat(firsts, words.ends - words.lengths, dtype=np.int64)
         parents = Rows(heads.values[firsts].astype(np.int64) - 1, counts)
-        made = ControlledTrees(controls.trees, parents, counts, controls.seed, key)
+        made = ControlledTrees(how.trees, parents, counts, how.seed, key)
         return {COLUMNS[1]: _HeadsOfSubwords(words, made)}
 
     def collated(self, values: Sequence[Sequence[np.ndarray]]) -> np.ndarray:

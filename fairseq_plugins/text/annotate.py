@@ -21,7 +21,8 @@ from spacy.tokens import Doc
 from ..errors import InputError
 from ..messages import named
 from ..resources import BUNDLED, PIPELINES, pipeline_path
-from ..syntax.layers import STANDARD_TAGS, Annotation, annotated_names, layers_of
+from ..syntax.annotation import Annotation
+from ..syntax.layers import STANDARD_TAGS, annotated_names, layers_of
 from .pipeline_tables import damaged, table_problems
 from .raw_text import parts_of
 

@@ -7,7 +7,8 @@ from typing import Any
 
 from ..data.folder_names import AS_TOKENISED, TOKENIZE
 from ..resources import PIPELINES, enough_for
-from ..syntax.layers import annotated_names, annotator_line, layers_of
+from ..syntax.annotation import annotator_line
+from ..syntax.layers import annotated_names, layers_of
 from .lowered import LoweredAnnotator
 
 logger = logging.getLogger(__name__)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ..data.folder_names import AS_TOKENISED
-from ..syntax.layers import Annotation
+from ..syntax.annotation import Annotation
 from ..syntax.subwords import locate_words
 
 

@@ -10,8 +10,10 @@ from typing import Any
 from ..data.inventories import bound_layers
 from ..data.translation_manifest import TranslationManifest
 from ..errors import InputError
+from ..syntax.annotation import Annotation, annotator_line
+from ..syntax.casing import lowered
 from ..syntax.labels import NO_VALUE
-from ..syntax.layers import Annotation, Layer, annotator_line, given_names, layers_of
+from ..syntax.layers import OF_TARGETS, Layer, given_names, layers_of
 from ..syntax.subwords import align, joined_spans, locate_words
 from .annotators import needs_annotator, reopen_annotator, warn_of_other
 from .raw_text import detokenize, line_reader, unescape
@@ -92,7 +94,7 @@ def _with_given_words(text: str, words: list[str], note: Annotation) -> Annotate
 def encode_line(line: AnnotatedLine, segmenter: Segmenter, layers: Sequence[Layer]) -> EncodedLine:
     """Cut a line into subwords; give each what is known of its word in some layers.
 
-    What layers of target text say (`Layer.reduced`) is taken out of the line before it is cut.
+    What layers of target text say (`syntax.casing`) is taken out of the line before it is cut.
 
     Raises:
         InputError: a layer that nothing annotated.
@@ -107,9 +109,7 @@ def encode_line(line: AnnotatedLine, segmenter: Segmenter, layers: Sequence[Laye
 
 def reduced(text: str, layers: Iterable[Layer]) -> str:
     """Return a text without what layers of target text say of it, as long as it was."""
-    for layer in layers:
-        text = layer.reduced(text)
-    return text
+    return lowered(text) if any(layer.name in OF_TARGETS for layer in layers) else text
 
 
 class SourceEncoder:

@@ -14,10 +14,10 @@ from ..data.manifest import CONLLU as GIVEN
 from ..data.text_manifest import TextManifest, load_vocabulary
 from ..errors import InputError
 from ..messages import named
+from ..syntax.annotation import Annotation
 from ..syntax.layers import (
     OF_PAIRS,
     STANDARD,
-    Annotation,
     Layer,
     given_names,
     in_order,

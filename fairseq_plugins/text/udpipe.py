@@ -18,12 +18,12 @@ from ..corpora.conllu import parse_block, read_blocks
 from ..corpora.conllu_parses import side_by_side
 from ..errors import InputError
 from ..files import sha256
+from ..syntax.annotation import Annotation
 from ..syntax.layers import (
     ENTITIES,
     HEADS,
     RELATIONS,
     STANDARD_TAGS,
-    Annotation,
     annotated_names,
 )
 from ..syntax.subwords import locate_words

@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ..syntax.layers import Annotation, Layer, layer_of
+from ..syntax.annotation import Annotation
+from ..syntax.layers import Layer, layer_of
 from ..syntax.subwords import align, joined_spans, locate_words
 
 

@@ -255,7 +255,7 @@ class Tagger:
         return {"name": "tagger", "version": "1", "hash": "0"}
 
     def annotate_text(self, lines):
-        from fairseq_plugins.syntax.layers import Annotation
+        from fairseq_plugins.syntax.annotation import Annotation
 
         self.seen.update(lines)
         notes = []

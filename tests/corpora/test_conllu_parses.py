@@ -18,7 +18,8 @@ from fairseq_plugins.errors import InputError
 from fairseq_plugins.prep import engine
 from fairseq_plugins.prep.recipes import text as text_recipe
 from fairseq_plugins.prep.recipes.text import prepare
-from fairseq_plugins.syntax.layers import LAYERS, Annotation, layers_of
+from fairseq_plugins.syntax.annotation import Annotation
+from fairseq_plugins.syntax.layers import LAYERS, layers_of
 from fairseq_plugins.syntax.tree import check_heads
 from fairseq_plugins.text import text_encoder
 from fairseq_plugins.text.text_encoder import TextEncoder

@@ -15,7 +15,7 @@ from prepared_text import SIZES, examples, heads_of, make_model, make_task, piec
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.inference.encoder_attention import EncoderAttention, attend, marks, raised
 from fairseq_plugins.inference.prediction import Predictor
-from fairseq_plugins.syntax.layers import Annotation
+from fairseq_plugins.syntax.annotation import Annotation
 
 FIRST, SECOND = "alice sees the garden", "green paris by night"
 WIDE = {**SIZES, "num_hidden_layers": 3, "num_attention_heads": 4}

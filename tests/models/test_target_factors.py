@@ -18,6 +18,7 @@ from fairseq_plugins.criterions._factored_cross_entropy import (
     FactoredCrossEntropyConfig,
 )
 from fairseq_plugins.errors import InputError
+from fairseq_plugins.syntax.casing import restored
 from fairseq_plugins.tasks import _target_factors
 
 CASED = {"target_features": "truecase"}
@@ -106,8 +107,7 @@ def test_factors_stand_beside_the_words_they_are_of(task, batch):
             assert labels[label] == "<special>"
         else:
             piece = task.tgt_dict[word]
-            restored = task.target_layers[0].restored(piece, labels[label])
-            assert restored == wanted[piece]
+            assert restored(piece, labels[label]) == wanted[piece]
 
 
 def test_teacher_forcing_is_fairseqs_decoder_with_added_embeddings(task, batch):

@@ -21,7 +21,8 @@ from fairseq_plugins.prep.recipes import translation
 from fairseq_plugins.prep.recipes.layer_options import read_layers
 from fairseq_plugins.prep.recipes.like import options_of
 from fairseq_plugins.prep.recipes.text_options import TextOptions
-from fairseq_plugins.syntax.layers import Annotation, digests
+from fairseq_plugins.syntax.annotation import Annotation
+from fairseq_plugins.syntax.layers import digests
 from fairseq_plugins.syntax.rows import Rows
 from fairseq_plugins.text import text_encoder
 from fairseq_plugins.text.text_encoder import TextEncoder

@@ -26,7 +26,7 @@ from fairseq_plugins.prep.recipes.like import options_of
 from fairseq_plugins.prep.recipes.translation import prepare
 from fairseq_plugins.prep.shares import Share
 from fairseq_plugins.prep.subset import write_subset
-from fairseq_plugins.syntax.casing import lowered
+from fairseq_plugins.syntax.casing import lowered, restored
 from fairseq_plugins.text.source_encoder import TargetDecoder
 
 CUTS = [{}, {"subwords": "sentencepiece", "bpe_size": 120}, {"subwords": "none"}]
@@ -55,7 +55,7 @@ def given_back(folder, split):
         assert labels[row[-1]] == "<special>"
         names = [labels[i] for i in row[:-1]]
         lost += names.count("mixed")
-        found = [layer.restored(*pair) for pair in zip(pieces, names, strict=True)]
+        found = [restored(*pair) for pair in zip(pieces, names, strict=True)]
         lines.append(decoder.detokenize(decoder.remove_subwords(" ".join(found))))
     return lines, lost
 

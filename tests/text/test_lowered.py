@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from raw_corpora import NASTY
 from raw_text import SETTINGS, RuleParser, word_pieces
 
-from fairseq_plugins.syntax.layers import annotator_line
+from fairseq_plugins.syntax.annotation import annotator_line
 from fairseq_plugins.text.annotate import Annotator
 from fairseq_plugins.text.lowered import LoweredAnnotator, lowered
 

@@ -16,7 +16,8 @@ from raw_text import CASED, SETTINGS, RuleParser, word_pieces, write_pretrained
 from fairseq_plugins.corpora.examples import Example
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.inference.prediction import Predictor
-from fairseq_plugins.syntax.layers import LAYERS, Annotation, layers_of
+from fairseq_plugins.syntax.annotation import Annotation
+from fairseq_plugins.syntax.layers import LAYERS, layers_of
 from fairseq_plugins.text.annotate import Annotator
 from fairseq_plugins.text.text_encoder import EncodedSentence, TextEncoder
 

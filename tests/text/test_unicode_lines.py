@@ -20,8 +20,9 @@ from raw_corpora import (
 
 from fairseq_plugins.data.dictionaries import load_dictionary, token_ids
 from fairseq_plugins.prep.recipes.translation import prepare
+from fairseq_plugins.syntax.annotation import Annotation
 from fairseq_plugins.syntax.labels import SPECIAL_ID, UPOS
-from fairseq_plugins.syntax.layers import LAYERS, Annotation, layers_of
+from fairseq_plugins.syntax.layers import LAYERS, layers_of
 from fairseq_plugins.text.raw_text import TOKENIZERS, line_reader
 from fairseq_plugins.text.source_encoder import SourceEncoder, annotate_lines, encode_line
 

@@ -14,7 +14,8 @@ from ...corpora.examples import Example
 from ...errors import InputError
 from ...files import sha256
 from ...prep.workers import run_jobs
-from ...syntax.layers import POS, annotator_line
+from ...syntax.annotation import annotator_line
+from ...syntax.layers import POS
 from ...text.wordnet import open_wordnet
 from ..translators import Translate, chunks, run_command, translate_all
 from .names import collect_names

@@ -18,7 +18,7 @@ from ...files import write_text
 from ...pretrained.directory import VOCABULARY, resolve_directory
 from ...pretrained.tokenizer import read_tokenizer_settings
 from ...pretrained.tokenizer_sources import read_vocabulary
-from ...syntax.layers import Annotation
+from ...syntax.annotation import Annotation
 from ...targets.target import Target
 from ...text.annotators import load_annotator
 from ...text.lowered import LoweredAnnotator

@@ -17,7 +17,8 @@ from ...data.manifest import Manifest, tool_versions
 from ...data.translation_manifest import TranslationManifest
 from ...errors import InputError
 from ...files import sha256
-from ...syntax.layers import Layer, annotator_line, layers_of
+from ...syntax.annotation import annotator_line
+from ...syntax.layers import Layer, layers_of
 from ...syntax.rows import Rows, stream_layout
 from ...text import annotators
 from ...text.raw_text import line_reader

@@ -13,8 +13,10 @@ from typing import Any
 from ...corpora.conllu import parse_block, read_blocks
 from ...corpora.parallel_text import read_chunk
 from ...errors import InputError
+from ...syntax.annotation import Annotation
+from ...syntax.casing import MIXED
 from ...syntax.labels import plain_label
-from ...syntax.layers import Annotation, Layer, layers_of
+from ...syntax.layers import OF_TARGETS, Layer, layers_of
 from ...syntax.rows import Rows
 from ...syntax.subwords import joined_spans
 from ...text.raw_text import line_reader, overlong_words, unescape
@@ -104,7 +106,9 @@ def encode_chunk(
     for layer in target_layers:
         columns = [goal.columns[layer.name] for goal in goals]
         streams[target_stream(layer.name)] = Rows.of(columns)
-        notes.update(layer.notes(columns))
+        if layer.name in OF_TARGETS:
+            (lost,) = layer.ids([MIXED])
+            notes[f"{layer.name}_{MIXED}"] = sum(column.count(lost) for column in columns)
     counts = {"lines": len(lines), "read": chunk.count}
     found = EncodedChunk(streams, counts, dict(notes), symbols=symbols, tallies=tallies)
     found.save(chunk.encoded)

@@ -344,14 +344,15 @@ class TranslationOptions:
             FileNotFoundError: there is none, and no CoNLL-U that may have them.
         """
         found = {}
-        for layer in layers_of(given_names(self.layer_names)):
-            path = Path(f"{source}.{layer.given_as}")
+        for name in given_names(self.layer_names):
+            given_as = name.partition(".")[2]
+            path = Path(f"{source}.{given_as}")
             if path.is_file():
-                found[layer.name] = path
+                found[name] = path
             elif not self.conllu:
                 raise FileNotFoundError(
-                    f"layer {layer.name}: no file {str(path)!r} with one value a word of {source}; "
-                    f"or give --conllu, whose MISC column has the key {layer.given_as}"
+                    f"layer {name}: no file {str(path)!r} with one value a word of {source}; "
+                    f"or give --conllu, whose MISC column has the key {given_as}"
                 )
         return found
 
