@@ -26,44 +26,13 @@ from .labels import (
 from .layer import PARSED, Layer
 from .subwords import case_of, positions
 from .tables import Table
-from .tags import (
-    Given,
-    Tagged,
-    feats,
-    feature,
-    misc_value,
-    spacy_entity,
-    spacy_feats,
-    spacy_feature,
-)
+from .tags import Given, Tagged, feats, given, misc_value, morphology, spacy_entity, spacy_feats
 from .trees import Tree
 
 # what a parse is drawn and written from: parts of speech, the tree, and the relations in it
 PARSE = POS, HEADS, RELATIONS = "pos", "heads", "dep"
 ENTITIES = "ent"
 NAME = re.compile(r"\w+(\[\w+\])?")  # behind the dot of a layer's name
-
-
-def _morphology(name: str) -> Tagged:
-    """Make the layer of one morphological feature, such as ``Number``."""
-    return Tagged(
-        f"morph.{name}",
-        f"the words' {name}",
-        conllu=partial(feature, name),
-        spacy=partial(spacy_feature, name),
-        set_by=f"MORPH.{name}",
-    )
-
-
-def _given(name: str) -> Given:
-    """Make the layer of values that the user has."""
-    return Given(
-        f"given.{name}",
-        f"the values {name} that a text comes with",
-        conllu=partial(misc_value, name),
-        requires=f"CoNLL-U with {name} in MISC, a column or a file of values",
-        lacking=f"came without the values {name}",
-    )
 
 
 def _tagged(name: str, about: str, column: int, set_by: str, spacy: str, **how: Any) -> Tagged:
@@ -127,7 +96,7 @@ LAYERS: dict[str, Layer] = {
     )
 }
 # layers of which there are many: what stands before the dot of a name -> what makes it of the rest
-MADE: Mapping[str, Callable[[str], Layer]] = {"morph": _morphology, "given": _given}
+MADE: Mapping[str, Callable[[str], Layer]] = {"morph": morphology, "given": given}
 OF_TARGETS = tuple(name for name, layer in LAYERS.items() if isinstance(layer, Casing))
 # for messages: layers of any text
 CHOICES = tuple(name for name in LAYERS if name not in OF_TARGETS)

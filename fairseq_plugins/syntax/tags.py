@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +76,28 @@ class Given(Told):
     """Values that the user has, under the name behind the dot."""
 
 
+def morphology(name: str) -> Tagged:
+    """Make the layer of one morphological feature, such as ``Number``."""
+    return Tagged(
+        f"morph.{name}",
+        f"the words' {name}",
+        conllu=partial(_feature, name),
+        spacy=partial(_spacy_feature, name),
+        set_by=f"MORPH.{name}",
+    )
+
+
+def given(name: str) -> Given:
+    """Make the layer of values that the user has."""
+    return Given(
+        f"given.{name}",
+        f"the values {name} that a text comes with",
+        conllu=partial(misc_value, name),
+        requires=f"CoNLL-U with {name} in MISC, a column or a file of values",
+        lacking=f"came without the values {name}",
+    )
+
+
 def spacy_feats(token: Any) -> str:
     return ordered_feats(str(token.morph))
 
@@ -83,11 +106,11 @@ def feats(fields: Sequence[str]) -> str:
     return ordered_feats(fields[5])
 
 
-def spacy_feature(name: str, token: Any) -> str:
+def _spacy_feature(name: str, token: Any) -> str:
     return ",".join(sorted(token.morph.get(name)))
 
 
-def feature(name: str, fields: Sequence[str]) -> str:
+def _feature(name: str, fields: Sequence[str]) -> str:
     pairs = (pair.partition("=") for pair in fields[5].split("|"))
     return next((ordered_value(value) for key, _, value in pairs if key == name), NO_VALUE)
 
