@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 from fairseq_plugins.data.dictionaries import load_dictionary
-from fairseq_plugins.data.streams import read_stream, stream_prefix
+from fairseq_plugins.data.streams import stream_prefix
 from fairseq_plugins.prep.recipes.translation_options import TranslationOptions
 from fairseq_plugins.syntax.annotation import Annotation
 from fairseq_plugins.syntax.labels import SPECIAL_ID, UPOS
 from fairseq_plugins.syntax.layers import LAYERS
+from fairseq_plugins.syntax.rows import Rows
 
 SUBJECTS = ("The watchmaker", "A small dog", "My neighbour's aunt", "Nobody", "Mr. O'Neill")
 VERBS = ("doesn't play", "watched", "will close", "has seen", "is painting")
@@ -121,7 +122,7 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 def stream_rows(folder: Path, split: str, stream: str) -> list[list[int]]:
     """Read a binary stream."""
-    data = read_stream(stream_prefix(folder, split, "en-de", stream))
+    data = Rows.read(stream_prefix(folder, split, "en-de", stream))
     return [data[i].tolist() for i in range(len(data))]
 
 

@@ -12,10 +12,10 @@ from typing import Any
 from raw_corpora import RuleAnnotator
 
 from fairseq_plugins.corpora.readers.options import ReadOptions
-from fairseq_plugins.data.streams import read_stream
 from fairseq_plugins.prep.recipes.text_options import TextOptions
 from fairseq_plugins.pretrained.vocabulary import Vocabulary
 from fairseq_plugins.syntax.annotation import Annotation
+from fairseq_plugins.syntax.rows import Rows
 from fairseq_plugins.text.pieces import PieceTokenizer
 
 SETTINGS = {"lowercase": True, "strip_accents": True, "chinese_characters": True}
@@ -92,7 +92,7 @@ def text_options(folder: Path, destdir: str, **values: Any) -> TextOptions:
 
 def rows_of(folder: Path, split: str, stream: str) -> list[list[int]]:
     """Read a binary stream."""
-    data = read_stream(folder / f"{split}.{stream}")
+    data = Rows.read(folder / f"{split}.{stream}")
     return [data[i].tolist() for i in range(len(data))]
 
 

@@ -18,15 +18,15 @@ from ..errors import InputError
 from ..messages import named
 from ..syntax.controls import UNCONTROLLED, Controls
 from ..syntax.layer import Layer
-from ..syntax.rows import AGAIN, Rows, check_ids, stream_exists, stream_layout, stream_values
-from .streams import read_stream, stream_prefix
+from ..syntax.rows import Rows, check_count, check_lengths, refuse, stream_exists, stream_layout
+from .streams import stream_prefix
 
 
 @dataclass(frozen=True, eq=False)
 class FactorStreams:
     """Rows of feature ids, one column a feature and two a parse tree (`Layer.columns`)."""
 
-    streams: Sequence[Any]  # one dataset a column, all of one length
+    streams: Sequence[Any]  # the rows of each column, all of one length
     layers: Sequence[Layer]  # whose columns they are
     limit: int | None = None  # see `cut_row`
     ablate: Callable[[Tensor, int], Tensor] | None = None  # called with a row and its number
@@ -36,7 +36,8 @@ class FactorStreams:
 
     def __getitem__(self, index: int) -> Tensor:
         """Return row ``index``, (S, F)."""
-        row = torch.stack([stream[index] for stream in self.streams], dim=-1)  # (S, F)
+        columns = [stream[index] for stream in self.streams]
+        row = torch.from_numpy(np.stack(columns, axis=-1).astype(np.int64))  # (S, F)
         row = cut_row(row, self.limit, self.layers)
         return row if self.ablate is None else self.ablate(row, int(index))
 
@@ -93,14 +94,10 @@ def open_factors(
     names = [name for layer in layers for name in layer.columns]
     for part in parts:
         prefixes = {name: stream_prefix(folder, part, pair, f"{source}.{name}") for name in names}
-        streams = {name: read_stream(prefix) for name, prefix in prefixes.items()}
-        if controls.said:
-            columns = {name: Rows.read(prefix) for name, prefix in prefixes.items()}
-            changed = controlled_columns(columns, layers, controls, part)
-            streams |= {name: LineStream(rows) for name, rows in changed.items()}
-        by_part.append(streams)
+        columns = {name: Rows.read(prefix, mapped=True) for name, prefix in prefixes.items()}
+        by_part.append(controlled_columns(columns, layers, controls, part))
     for name in names:
-        datasets = [streams[name] for streams in by_part]
+        datasets = [columns[name] for columns in by_part]
         ratios = [upsample_primary] + [1] * (len(parts) - 1)
         opened.append(datasets[0] if len(parts) == 1 else ConcatDataset(datasets, ratios))
     return opened
@@ -109,47 +106,27 @@ def open_factors(
 def controlled_columns(
     columns: Mapping[str, Rows], layers: Sequence[Layer], controls: Controls, key: str
 ) -> dict[str, Any]:
-    """Return the columns that change under controls; see `Layer.controlled_columns`.
+    """Return columns as they are under controls; see `Layer.controlled_columns`.
 
     Values of words are exchanged by words: those that the trees tell of, or else the layer of the
     subwords' places in their words; in a folder with neither, each subword is a word.
     """
-    known = (layer.begins(columns) for layer in reversed(layers))  # trees come last
-    begins = next((found for found in known if found is not None), True)
-    changed: dict[str, Any] = {}
-    for layer in layers:
-        changed |= layer.controlled_columns(columns, begins, controls, key)
-    return changed
+    found: dict[str, Any] = dict(columns)
+    if controls.said:
+        known = (layer.begins(columns) for layer in reversed(layers))  # trees come last
+        begins = next((found for found in known if found is not None), True)
+        for layer in layers:
+            found |= layer.controlled_columns(columns, begins, controls, key)
+    return found
 
 
-@dataclass(frozen=True, eq=False)
-class LineStream:
-    """Rows as fairseq's datasets give them."""
-
-    rows: Any
-
-    def __len__(self) -> int:
-        return len(self.rows)
-
-    def __getitem__(self, index: int) -> Tensor:
-        """Return the ids of a line, (S,)."""
-        return _as_ids(self.rows[index])
-
-
-def _as_ids(row: np.ndarray) -> Tensor:
-    return torch.from_numpy(np.array(row, dtype=np.int64))
-
-
-def controlled_row(row: Tensor, layers: Iterable[Layer], controls: Controls) -> Tensor:
+def controlled_row(row: Tensor, layers: Sequence[Layer], controls: Controls) -> Tensor:
     """Return the row (S, F) of a raw sentence under controls, which may draw nothing."""
-    if not controls.said:
-        return row
-    layers = [*layers]
     names = [name for layer in layers for name in layer.columns]
     lengths = np.array([len(row)])
     columns = {name: Rows(column.numpy(), lengths) for name, column in zip(names, row.T)}
-    columns |= controlled_columns(columns, layers, controls, "")
-    return torch.stack([_as_ids(columns[name][0]) for name in names], dim=-1)
+    streams = [*controlled_columns(columns, layers, controls, "").values()]
+    return FactorStreams(streams, layers)[0] if controls.said else row
 
 
 def check_split(
@@ -176,57 +153,34 @@ def check_split(
         FileNotFoundError: a stream is missing.
         InputError: rows, lengths or ids that do not fit; names file, line and both values.
     """
-    source_prefix = stream_prefix(folder, split, pair, source)
-    sizes, _ = _read(source_prefix)
-    if lines is not None and lines != len(sizes):
-        raise InputError(f"{source_prefix} holds {len(sizes)} lines, but the manifest says {lines}")
     (target,) = {*pair.split("-")} - {source}
-    target_prefix = stream_prefix(folder, split, pair, target)
-    if any(Path(f"{target_prefix}.{ext}").is_file() for ext in ("bin", "idx")):
-        _check_rows(target_prefix, len(_read(target_prefix)[0]), source_prefix, len(sizes))
+    prefixes = [stream_prefix(folder, split, pair, language) for language in (source, target)]
+    tokens = Rows.read(prefixes[0], mapped=True)
+    if lines is not None and lines != len(tokens):
+        raise InputError(f"{prefixes[0]} holds {len(tokens)} lines, but the manifest says {lines}")
+    if any(Path(f"{prefixes[1]}.{ext}").is_file() for ext in ("bin", "idx")):
+        check_count(prefixes[1], Rows.read(prefixes[1], mapped=True), len(tokens))
     for language, dictionary in (dictionaries or {}).items():
         _check_tokens(stream_prefix(folder, split, pair, language), language, dictionary)
-    for layer in layers:
-        _check_layer(layer, source_prefix, sizes)
-    for layer in target_layers:
-        _check_layer(layer, target_prefix, _read(target_prefix)[0])
+    for prefix, own in zip(prefixes, (layers, target_layers)):
+        for layer in own:
+            _check_layer(layer, prefix)
 
 
-def _check_layer(layer: Layer, source: Path, sizes: np.ndarray) -> None:
-    """Refuse streams of a layer that do not fit the tokens ``source``, or hold what it has not."""
-    columns = []
+def _check_layer(layer: Layer, tokens: Path) -> None:
+    """Refuse streams of a layer that do not fit the tokens, or hold what it has not."""
+    columns, sizes = [], stream_layout(tokens)[0]
     for name in layer.columns:
-        prefix = Path(f"{source}.{name}")
-        found, values = _read(prefix)
-        columns.append(values)
-        _check_rows(prefix, len(found), source, len(sizes))
-        for row in np.flatnonzero(found != sizes)[:1]:
-            raise InputError(
-                f"{prefix}, line {row + 1}: {found[row]} ids for the {sizes[row]} tokens of "
-                f"{source}; {AGAIN}"
-            )
-    layer.check_columns(source, columns, sizes)
-
-
-def _read(prefix: Path) -> tuple[np.ndarray, np.ndarray]:
-    """Return the row lengths (N,) and all ids, memory-mapped, of a stream."""
-    sizes, dtype = stream_layout(prefix)
-    return sizes, stream_values(prefix, dtype)
-
-
-def _check_rows(prefix: Path, found: int, other: Path, wanted: int) -> None:
-    if found != wanted:
-        raise InputError(f"{prefix} holds {found} lines, but {other} holds {wanted}")
+        columns.append(Rows.read(Path(f"{tokens}.{name}"), mapped=True))
+        check_lengths(f"{tokens}.{name}", columns[-1], sizes, row="line")
+    layer.check_columns(tokens, [column.values for column in columns], sizes)
 
 
 def _check_tokens(prefix: Path, language: str, dictionary: Dictionary) -> None:
     """Refuse ids that the dictionary lacks or that pad, and lines that do not end in ``</s>``."""
     if not stream_exists(prefix):
         return
-    sizes, ids = _read(prefix)
-    end = dictionary.eos()
-    check_ids(prefix, ids, sizes, (end, len(dictionary)), f"token of dict.{language}.txt")
-    for row in np.flatnonzero(sizes < 1)[:1]:
-        raise InputError(f"{prefix}, line {row + 1}: holds nothing, not even </s>; {AGAIN}")
-    for row in np.flatnonzero(ids[np.cumsum(sizes, dtype=np.int64) - 1] != end)[:1]:
-        raise InputError(f"{prefix}, line {row + 1}: does not end in </s>; {AGAIN}")
+    rows, end = Rows.read(prefix, mapped=True), dictionary.eos()
+    rows.check(prefix, len(dictionary), f"token of dict.{language}.txt", end)
+    refuse(prefix, rows.lengths < 1, "holds nothing, not even </s>", row="line")
+    refuse(prefix, rows.values[rows.ends - 1] != end, "does not end in </s>", row="line")

@@ -1,4 +1,4 @@
-"""Binary streams of a prepared folder, written in fairseq's memory-mapped format and opened by it.
+"""Binary streams of a prepared folder, written in fairseq's memory-mapped format.
 
 A stream is one ``.bin``/``.idx`` pair: ``train.en-de.en`` (source tokens), ``train.en-de.de``
 (target tokens), ``train.en-de.en.pos`` (one feature id per source token). All streams of a split
@@ -9,14 +9,10 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
-from fairseq.data.indexed_dataset import (
-    MMapIndexedDataset,
-    MMapIndexedDatasetBuilder,
-    best_fitting_int_dtype,
-)
+from fairseq.data.indexed_dataset import MMapIndexedDatasetBuilder, best_fitting_int_dtype
 
 from ..files import new_file, publish
-from ..syntax.rows import Rows, stream_layout
+from ..syntax.rows import Rows
 
 
 def stream_prefix(folder: Path, split: str, pair: str, stream: str) -> Path:
@@ -60,9 +56,3 @@ def write_stream(prefix: Path, rows: Iterable[Sequence[int]], id_count: int) -> 
     writer = StreamWriter(prefix, id_count)
     writer.add(Rows.of(rows))
     writer.close()
-
-
-def read_stream(prefix: Path) -> MMapIndexedDataset:
-    """Open a stream; see `stream_layout` for what is refused."""
-    stream_layout(prefix)
-    return MMapIndexedDataset(str(prefix))

@@ -63,12 +63,6 @@ def stream_layout(prefix: Path) -> tuple[np.ndarray, np.dtype]:
     return sizes, dtype
 
 
-def stream_values(prefix: Path, dtype: np.dtype) -> np.ndarray:
-    """Return all numbers of a stream one after another, mapped from the disk."""
-    path = Path(f"{prefix}.bin")
-    return np.memmap(path, dtype=dtype, mode="r") if path.stat().st_size else np.empty(0, dtype)
-
-
 def check_ids(
     what: object, values: np.ndarray, sizes: np.ndarray, bounds: tuple[int, int], names: str
 ) -> None:
@@ -114,10 +108,11 @@ class Rows:
         self.ends = np.cumsum(self.lengths) if ends is None else ends
 
     @classmethod
-    def read(cls, prefix: Path) -> Rows:
-        """Read a stream; see `stream_layout` for what is refused."""
+    def read(cls, prefix: Path, *, mapped: bool = False) -> Rows:
+        """Read a stream, or map it from the disk; see `stream_layout` for what is refused."""
         lengths, dtype = stream_layout(prefix)
-        return cls(np.fromfile(f"{prefix}.bin", dtype=dtype), lengths)
+        read = np.memmap if mapped and lengths.any() else np.fromfile
+        return cls(np.asarray(read(f"{prefix}.bin", dtype=dtype)), lengths)
 
     @classmethod
     def of(cls, rows: Iterable[Sequence[int] | np.ndarray]) -> Rows:
@@ -190,13 +185,16 @@ def check_count(what: object, rows: Rows, count: int, cure: str = AGAIN) -> None
         raise InputError(f"{what} has {len(rows)} rows instead of {count}; {cure}")
 
 
-def check_lengths(what: object, rows: Rows, lengths: np.ndarray, cure: str = AGAIN) -> None:
-    """Refuse rows of other lengths than those given."""
+def check_lengths(
+    what: object, rows: Rows, lengths: np.ndarray, cure: str = AGAIN, row: str = "example"
+) -> None:
+    """Refuse rows of other lengths than those given; ``row`` is what a row is called."""
     check_count(what, rows, len(lengths), cure)
     refuse(
         what,
         rows.lengths != lengths,
         lambda at: f"has {rows.lengths[at]} entries instead of {lengths[at]}",
+        row=row,
         cure=cure,
     )
 

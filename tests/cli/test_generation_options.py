@@ -8,7 +8,8 @@ import pytest
 from cli.commands import differences, generate, interactive, state_of
 
 from fairseq_plugins.data.dictionaries import load_dictionary
-from fairseq_plugins.data.streams import read_stream, stream_prefix
+from fairseq_plugins.data.streams import stream_prefix
+from fairseq_plugins.syntax.rows import Rows
 
 pytestmark = pytest.mark.slow
 
@@ -44,7 +45,7 @@ def test_sampling_is_repeated_by_its_seed(folder, model):
 def test_prefix_is_kept(folder, model, generated):
     found = generate(folder, model, "--prefix-size 2")
     dictionary = load_dictionary(folder / "dict.de.txt")
-    targets = read_stream(stream_prefix(folder, "test", "en-de", "de"))
+    targets = Rows.read(stream_prefix(folder, "test", "en-de", "de"))
     assert found.lines("H") != generated.lines("H")
     for i, line in enumerate(found.lines("H")):
         prefix = [dictionary[n] for n in targets[i][:2].tolist() if n != dictionary.eos()]

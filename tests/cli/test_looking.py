@@ -8,7 +8,8 @@ from html import escape
 import pytest
 from cli.commands import generate, interactive, run, train
 
-from fairseq_plugins.data.streams import read_stream, stream_prefix
+from fairseq_plugins.data.streams import stream_prefix
+from fairseq_plugins.syntax.rows import Rows
 
 pytestmark = pytest.mark.slow
 
@@ -56,7 +57,7 @@ def subset(folder, destination, fraction, seed, **kwargs):
 
 def rows(folder, split="train"):
     """All streams of a split, row by row: what belongs together."""
-    streams = [read_stream(stream_prefix(folder, split, "en-de", name)) for name in STREAMS]
+    streams = [Rows.read(stream_prefix(folder, split, "en-de", name)) for name in STREAMS]
     return list(zip(*([tuple(row.tolist()) for row in stream] for stream in streams)))
 
 

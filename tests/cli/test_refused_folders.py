@@ -12,8 +12,9 @@ from cli.conftest import prepare_corpus
 
 from fairseq_plugins.data.manifests import read_manifest
 from fairseq_plugins.data.products import with_products
-from fairseq_plugins.data.streams import read_stream, stream_prefix, write_stream
+from fairseq_plugins.data.streams import stream_prefix, write_stream
 from fairseq_plugins.syntax.layers import LAYERS
+from fairseq_plugins.syntax.rows import Rows
 
 pytestmark = pytest.mark.slow
 
@@ -30,7 +31,7 @@ def copy(folder, tmp_path):
 def rewrite(folder, split, feature, change):
     """Change the rows of a feature stream."""
     prefix = stream_prefix(folder, split, "en-de", f"en.{feature}")
-    rows = [row.tolist() for row in read_stream(prefix)]
+    rows = [row.tolist() for row in Rows.read(prefix)]
     change(rows)
     for suffix in (".bin", ".idx"):
         prefix.with_name(prefix.name + suffix).unlink()
@@ -60,7 +61,7 @@ def spoil_id(rows):
     ("spoil", "message"),
     [
         (spoil_row, "en-de.en.pos, line 5: "),
-        (spoil_end, "en-de.en.pos holds 36 lines, but"),
+        (spoil_end, "en-de.en.pos has 36 rows instead of"),
         (spoil_id, "en-de.en.pos, line 3: id 200 is no value of feature 'pos'"),
     ],
 )

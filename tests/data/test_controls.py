@@ -223,7 +223,7 @@ def test_parallel_text_has_the_same_controls(given_lines, source, values, parsed
     names = ["pos", "subword", *(["heads"] if parsed else [])]
     columns = columns_of(given_lines, parsed=parsed)
     found = controlled_columns(columns, layers_of(names), Controls(source, values, seed=1), "train")
-    assert {*found} == {*names}
+    assert {*found} == {*columns}
     rows = split_of([heads for heads, *_ in given_lines])
     own = Rows.of([value for *_, values in given_lines for value in [values]])
     made = ControlledTrees(source, rows, rows.lengths, 1, "train")

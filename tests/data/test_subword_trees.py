@@ -79,7 +79,7 @@ def test_more_words_than_heads_name_the_line(tmp_path) -> None:
     check_split(folder, "train", PAIR, "en", TREES)
     write_stream(stream_prefix(folder, "train", PAIR, "en.heads"), [[3, 3, 0], [1, 0]], 1000)
     check_split(folder, "train", PAIR, "en", [])
-    with pytest.raises(InputError, match=r"en\.heads, line 1: 3 ids for the 4 tokens"):
+    with pytest.raises(InputError, match=r"en\.heads: line 1 has 3 entries instead of 4"):
         check_split(folder, "train", PAIR, "en", TREES)
     (folder / "train.en-de.en.words.bin").unlink()
     with pytest.raises(FileNotFoundError, match=r"en\.words\.bin is missing"):

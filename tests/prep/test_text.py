@@ -23,7 +23,6 @@ from fairseq_plugins.corpora.datasets import DATASETS
 from fairseq_plugins.corpora.examples import Example
 from fairseq_plugins.data.manifest import Manifest
 from fairseq_plugins.data.manifests import read_manifest
-from fairseq_plugins.data.streams import read_stream
 from fairseq_plugins.data.text_manifest import TextManifest
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.files import sha256
@@ -32,6 +31,7 @@ from fairseq_plugins.prep.recipes import text_scan
 from fairseq_plugins.prep.recipes.examples import ExampleRecipe
 from fairseq_plugins.prep.recipes.text import prepare
 from fairseq_plugins.syntax.layers import LAYERS, layers_of
+from fairseq_plugins.syntax.rows import Rows
 from fairseq_plugins.text.text_encoder import TextEncoder
 
 
@@ -172,8 +172,7 @@ def test_annotations_are_written_as_asked_for(raw) -> None:
         assert bool(manifest.annotator) == bool(names)
         check_counts(raw / given, manifest)
     assert (
-        read_stream(raw / "none" / "train.case0")[1][0]
-        == LAYERS["case"].inventory.ids(["upper"])[0]
+        Rows.read(raw / "none" / "train.case0")[1][0] == LAYERS["case"].inventory.ids(["upper"])[0]
     )
 
 
