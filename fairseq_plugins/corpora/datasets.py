@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ..errors import InputError
 from ..messages import named
+from ..targets.multi_label import MULTI_LABEL
 from ..targets.score import SCORE
 from ..targets.word_labels import WORD_LABELS
 from .examples import Example
@@ -33,6 +34,7 @@ TABLES = _files("tsv", "jsonl", "csv")
 OWN = (
     Dataset("plain", TABLES, reader=read_plain),
     Dataset("plain_scores", TABLES, reader=read_plain, target=SCORE, metric="pearson"),
+    Dataset("plain_labels", TABLES, reader=read_plain, target=MULTI_LABEL, metric="micro_f1"),
     Dataset(
         "tokens",
         _files("conll", "tsv", "txt", "conllu"),

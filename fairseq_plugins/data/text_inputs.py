@@ -50,6 +50,7 @@ class InputOptions:
     max_answer_length: int = option("maximum number of wordpieces of an answer", 30, least=1)
     n_best: int = option("number of answers listed for a question", 20, least=1, most=MOST_ANSWERS)
     null_threshold: float = option("null odds above which there is no answer", 0.0)
+    label_thresholds: str | None = option("probabilities from which on labels are predicted", None)
     entities: str | None = option("whether entities may overlap", None, choices=("flat", "nested"))
 
     def __post_init__(self) -> None:
@@ -63,7 +64,7 @@ class InputOptions:
         found: dict[str, Any] = {
             spec.name: getattr(cfg, spec.name, spec.default) for spec in fields(cls)
         }
-        for name in ("long_examples", "entities"):
+        for name in ("long_examples", "label_thresholds", "entities"):
             found[name] = found[name] and str(found[name])
         return cls(**found)
 
@@ -78,6 +79,7 @@ class TextInputs:
     Attributes:
         needs: what the models read together; nothing before there is one.
         questions: of the labels of entities, where these are asked for; see `ask`.
+        thresholds: from which probability on each label is predicted, see `Target.thresholds`.
         limit: most tokens of a row: the option, or what the models have; None before there is one.
 
     Raises:
@@ -90,6 +92,7 @@ class TextInputs:
         self.folder, self.manifest, self.vocabulary = Path(folder), manifest, vocabulary
         self.options = options
         self.target = manifest.target_kind
+        self.thresholds = self.target.thresholds(options.label_thresholds, manifest.labels)
         self.asks = self.target.passages
         self.seeks = self.target.asks and not self.asks
         self.questions: LabelQuestions | None = None

@@ -113,9 +113,9 @@ def _check_size(kind: CountKind, count: int, columns: int, classes: int) -> None
     """Refuse what takes memory or time without end."""
     if not 0 < count <= _EXAMPLES:
         raise InputError(f"{count:,} examples, not 1 to {_EXAMPLES:,}")
-    if columns != kind.columns:
-        raise InputError(f"{columns:,} columns, {kind.name!r} has {kind.columns}")
-    if kind is CELL and not 0 < classes <= _CLASSES:
+    if columns != (wanted := kind.columns or classes):
+        raise InputError(f"{columns:,} columns, {kind.name!r} has {wanted}")
+    if (kind is CELL or not kind.columns) and not 0 < classes <= _CLASSES:
         raise InputError(f"{classes:,} classes, not 1 to {_CLASSES}")
 
 
@@ -137,8 +137,8 @@ def _check(counts: Counts, metric: str) -> None:
     kind, table, most = counts.kind, counts.table, counts.kind.most
     if kind is CELL:
         most = counts.classes**2 - 1
-        if counts.positive is not None and not 0 <= counts.positive < counts.classes:
-            raise InputError(f"class {counts.positive} of {counts.classes}")
+    if counts.positive is not None and not 0 <= counts.positive < counts.classes:
+        raise InputError(f"class {counts.positive} of {counts.classes}")
     if not kind.fractions and (table != np.round(table)).any():
         raise InputError(f"fractions of {kind.name!r}")
     if not kind.signed and not (table.min() >= 0 and table.max() <= most):

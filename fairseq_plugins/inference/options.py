@@ -185,6 +185,17 @@ class PredictionOptions(ExampleOptions):
     metrics: str | None = option(
         "JSON file to write metrics to; needs gold labels", None, metavar="FILE"
     )
+    label_thresholds: str | None = option(
+        "sets of labels: probability from which on a label is predicted; one number, or one for "
+        "each label in the order of labels.txt, with commas between (default: as in training)",
+        None,
+        metavar="T",
+    )
+    tune_thresholds: bool = option(
+        "sets of labels: find the threshold of each label with its highest F1 on --split, and keep "
+        "them in the checkpoint, whose exports have them from then on",
+        False,
+    )
 
     def check(self) -> None:
         """Refuse options that do not go together.
@@ -202,6 +213,8 @@ class PredictionOptions(ExampleOptions):
             )
         if self.input not in FREE and not Path(str(self.input)).is_file():
             raise FileNotFoundError(f"{self.input}: no such file")
+        if self.tune_thresholds and (self.split is None or self.label_thresholds is not None):
+            raise InputError("--tune-thresholds goes with --split, without --label-thresholds")
         self._check_table(Path(str(self.input)).suffix.lower())
         for path in (self.output, self.metrics):
             if path not in FREE and Path(str(path)).is_dir():

@@ -188,7 +188,7 @@ class Predictor:
         for part, encoded, dataset in self.encode(examples, buffer):
             answers = self.each(self._rows, dataset, **limits)
             for example, sentences, rows in zip(part, encoded, answers):
-                gold = example.word_labels if self.target.by_word else example.label
+                gold = self.target.truth(example)
                 made = self.prediction(example.id, rows, sentences[0].words, gold)
                 yield replace(made, columns=example.cells) if example.cells else made
 
@@ -325,7 +325,8 @@ class Predictor:
             words: of the example, where words have answers.
             gold: see `gold_of`.
         """
-        return self.target.predict(rows, About(name, self.labels, words, gold, self.names))
+        about = About(name, self.labels, words, gold, self.names, self.inputs.thresholds)
+        return self.target.predict(rows, about)
 
 
 def cut_batches(

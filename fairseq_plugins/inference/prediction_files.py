@@ -25,6 +25,7 @@ from ..text_reading import lines_of, numbered_lines
 from .options import EXAMPLES, FREE, STANDARD, PredictionOptions, given_overrides
 from .prediction import Predictor, load
 from .prediction_inputs import read_examples, read_rows
+from .thresholds import tune_thresholds
 
 logger = logging.getLogger(__name__)
 
@@ -49,10 +50,12 @@ def predict_files(options: PredictionOptions) -> None:
             is no submission.
     """
     options.check()
-    given = given_overrides(options, EXAMPLES)
+    given = given_overrides(options, (*EXAMPLES, "label_thresholds"))
     predictor = load(options.checkpoint, options.data, cpu=options.cpu, int8=options.int8, **given)
     if options.split is not None:
         predictor.check_split(options.split)
+    if options.tune_thresholds:
+        tune_thresholds(predictor, str(options.split), **options.limits)
     submission = _submission(predictor, options)
     names = submission.get("labels", {}) if submission else None
     form = renderer(options.format, predictor.target, names)
@@ -97,7 +100,7 @@ def _job(predictor: Predictor, options: PredictionOptions) -> Job:
     total, labelled, columns = 0, False, ()
     for one in _file_examples(Path(file), predictor, options):
         total, columns = total + 1, columns or (*one.cells,)
-        labelled = labelled or bool(one.label or one.word_labels)
+        labelled = labelled or predictor.target.truth(one) is not None
     if options.metrics and not labelled:
         raise _no_gold(file)
     examples = _file_examples(Path(file), predictor, options)  # checked to its end; none is kept

@@ -32,12 +32,16 @@ class TaskHead:
         state: ``weight`` (C, D) and ``bias`` (C,) of its last map.
         labels: names of the C outputs; none for a score, and for the start and end of answers.
         dropout: rate before the last map.
+        problem: what the outputs are: ``problem_type`` of transformers' configuration.
+        thresholds: from which probability on each label is predicted; none if the most probable is.
     """
 
     kind: str
     state: Mapping[str, Tensor]
     labels: tuple[str, ...] = ()
     dropout: float = 0.0
+    problem: str = ""
+    thresholds: tuple[float, ...] = ()
 
 
 def names_beneath(family: Family) -> Names:
@@ -86,6 +90,6 @@ def config_of(head: TaskHead, family: Family) -> dict[str, Any]:
     found["id2label"] = {str(number): label for number, label in enumerate(labels)}
     found["label2id"] = {label: number for number, label in enumerate(labels)}
     if head.kind == SENTENCES:
-        kind = "single_label_classification" if head.labels else "regression"
-        found["problem_type"] = kind
+        found["problem_type"] = head.problem
+        found |= {"label_thresholds": head.thresholds} if head.thresholds else {}
     return found | {FORMS[family.name].head_dropout: head.dropout}

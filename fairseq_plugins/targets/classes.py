@@ -159,7 +159,7 @@ class Classes(Target):
     judged = True
     kinds = (CELL,)
     gold = ClassIds
-    few = True
+    few, problem = True, "single_label_classification"
 
     def counts(self, gold: Row, predicted: Row, labels: Row, positive: str) -> dict[str, Counts]:
         """Return the cell of the confusion matrix of each example."""

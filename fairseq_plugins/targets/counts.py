@@ -16,7 +16,7 @@ class CountKind:
 
     Args:
         name: of the kind, as kept rows have it.
-        columns: how many there are.
+        columns: how many there are; 0 for one a class.
         of_sums: sums of the columns -> metrics; None where metrics need every example.
         of_all: `Counts`, how often each example counts (n,), names of the metrics that are wanted
             (empty: all) -> metrics.

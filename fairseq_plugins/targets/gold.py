@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from functools import cached_property
@@ -12,7 +13,7 @@ import numpy as np
 
 from ..errors import InputError
 from ..messages import quoted
-from ..syntax.rows import AGAIN, Rows
+from ..syntax.rows import AGAIN, Rows, refuse
 from ..text_reading import read_lines
 
 if TYPE_CHECKING:
@@ -73,9 +74,8 @@ class Gold(ABC):
         """Return how many different numbers each stream has."""
         return dict.fromkeys(cls.STREAMS, labels)
 
-    @staticmethod
     @abstractmethod
-    def tensor(values: Sequence[Any]) -> Tensor:
+    def tensor(self, values: Sequence[Any]) -> Tensor:
         """Return values as a batch has them."""
 
 
@@ -105,8 +105,7 @@ class WordIds(Gold):
         """Return the stream of ids."""
         return {LABEL: Rows.of([ids[label] for label in row or ()] for row in gold)}, {}
 
-    @staticmethod
-    def tensor(values: Sequence[Any]) -> Tensor:
+    def tensor(self, values: Sequence[Any]) -> Tensor:
         """Return the ids of all words, (W,)."""
         import torch
 
@@ -132,12 +131,60 @@ class ClassIds(Gold):
 
     written = WordIds.written
 
-    @staticmethod
-    def tensor(values: Sequence[Any]) -> Tensor:
+    def tensor(self, values: Sequence[Any]) -> Tensor:
         """Return the ids, (n,)."""
         import torch
 
         return torch.tensor(np.array(values), dtype=torch.int64)
+
+
+class IdSets(Gold):
+    """Sets of ids of labels: ``values`` are rows, empty where missing, of `labels` alone where a
+    set is empty.
+
+    Args:
+        labels: how many there are.
+    """
+
+    STREAMS = (LABEL,)
+
+    def __init__(self, values: Rows, labels: int) -> None:
+        super().__init__(values, values.lengths > 0)
+        self.labels = labels
+
+    def __getitem__(self, index: int) -> Any:
+        """Return the ids of an example's set; None where it is missing."""
+        ids = super().__getitem__(index)
+        return [] if ids == [self.labels] else ids
+
+    @classmethod
+    def read(cls, folder: Path, split: str, labels: int) -> Gold:
+        """Read the sets of a split."""
+        path = folder / f"{split}.{LABEL}"
+        rows = WordIds.rows(path, labels + 1)
+        wrong = [len({*row.tolist()}) < len(row) or (len(row) > 1 and labels in row) for row in rows]
+        refuse(path, np.array(wrong, dtype=bool), "has a label twice, or is empty beside labels")
+        return cls(rows, labels)
+
+    @classmethod
+    def written(cls, gold: Sequence[Sequence[str] | None], ids: Mapping[str, int]) -> Written:
+        """Return the stream of ids, each row in rising order."""
+        rows = [[] if row is None else sorted(ids[one] for one in row) or [len(ids)] for row in gold]
+        return {LABEL: Rows.of(rows)}, {}
+
+    @classmethod
+    def sizes(cls, labels: int) -> dict[str, int]:
+        """Return the number of labels, and the empty set."""
+        return {LABEL: labels + 1}
+
+    def tensor(self, values: Sequence[Any]) -> Tensor:
+        """Return which labels each example has, 1 or 0, (n, C)."""
+        import torch
+
+        found = np.zeros((len(values), self.labels + 1), dtype=np.float32)
+        for row, ids in zip(found, values):
+            row[ids] = 1
+        return torch.from_numpy(found[:, :-1].copy())
 
 
 class Numbers(Gold):
@@ -157,18 +204,19 @@ class Numbers(Gold):
         scores = []
         for number, line in enumerate(read_lines(path), 1):
             try:
-                scores.append(float(line) if line.strip() else np.nan)
+                scores.append(float(line) if line.strip() else None)
             except ValueError:
-                raise InputError(f"{path}:{number}: {quoted(line)} is no number") from None
-        return cls(np.array(scores))
+                scores.append(math.nan)
+            if scores[-1] is not None and not math.isfinite(scores[-1]):
+                raise InputError(f"{path}:{number}: {quoted(line)} is no finite number")
+        return cls(np.array(scores, dtype=np.float64))
 
     @classmethod
     def written(cls, gold: Sequence[Sequence[str] | None], ids: Mapping[str, int]) -> Written:
         """Return the lines of numbers."""
         return {}, {SCORES: [str(float(row[0])) if row else "" for row in gold]}
 
-    @staticmethod
-    def tensor(values: Sequence[Any]) -> Tensor:
+    def tensor(self, values: Sequence[Any]) -> Tensor:
         """Return the numbers, (n,): ``--fp16`` would halve their digits, were they shorter."""
         import torch
 

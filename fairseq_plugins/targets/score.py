@@ -113,7 +113,7 @@ class Score(Target):
     kinds = (NUMBERS,)
     gold = Numbers
     labelled = False
-    share = ""
+    share, problem = "", "regression"
 
     def spelt(self, text: str, known: Callable[[str], str]) -> str:
         """Return the number as it is written."""

@@ -6,12 +6,13 @@ from ..errors import InputError
 from ..messages import quoted
 from .classes import CLASSES
 from .entities import ENTITIES
+from .multi_label import MULTI_LABEL
 from .score import SCORE
 from .spans import SPANS
 from .target import Target
 from .word_labels import WORD_LABELS
 
-TARGETS = {one.name: one for one in (CLASSES, SCORE, WORD_LABELS, SPANS, ENTITIES)}
+TARGETS = {one.name: one for one in (CLASSES, SCORE, WORD_LABELS, SPANS, ENTITIES, MULTI_LABEL)}
 
 
 def target_of(name: Any) -> Target:

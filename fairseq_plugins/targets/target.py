@@ -40,6 +40,7 @@ class About(NamedTuple):
         words: of the example, where words have answers.
         gold: what is true; None if unknown.
         names: label -> what it means.
+        thresholds: of the labels; see `Target.thresholds`.
     """
 
     id: str
@@ -47,6 +48,7 @@ class About(NamedTuple):
     words: Sequence[str] = ()
     gold: Any = None
     names: Mapping[str, str] = {}
+    thresholds: Sequence[float] = ()
 
 
 class Tally(Protocol):
@@ -92,6 +94,8 @@ class Target(ABC):
         judged: whether an answer is right or wrong, and not better or worse.
         source: target whose folders serve for this one as well; None for none.
         few: whether it usually has a few labels only.
+        several: whether an example has any number of labels, and not one.
+        problem: what transformers calls it; empty where it has no name for it.
         head: what its head makes of an encoder's states.
         share: name of the share of right answers in training's log; empty for none.
     """
@@ -114,6 +118,8 @@ class Target(ABC):
     needed: tuple[str, ...] = ()
     judged = False
     few = False
+    several = False
+    problem = ""
     source: Target | None = None
     only: ClassVar[Any]
     head = OF_LABELS
@@ -151,9 +157,19 @@ class Target(ABC):
         """
         return known(text)
 
+    def listed(self, labels: Sequence[str]) -> str:
+        """Return the labels of an example with ``several`` as a file of text has them."""
+        raise NotImplementedError
+
     def written(self, example: Any) -> Sequence[str] | None:
         """Return the gold of an example (`corpora.examples.Example`) by label; None without."""
         return None if example.label is None else (example.label,)
+
+    def truth(self, example: Any) -> Any:
+        """Return the gold of an example as a prediction has it; None without."""
+        if self.by_word:
+            return example.word_labels
+        return None if example.label is None else self.value(example.label)
 
     @abstractmethod
     def counts(self, gold: Row, predicted: Row, labels: Row, positive: str) -> dict[str, Counts]:
@@ -281,8 +297,28 @@ class Target(ABC):
 
         Args:
             labels: in the order of their ids.
-            how: ``positive``; ``threshold`` and ``longest`` of answers; ``overlap`` of entities.
+            how: ``positive``; ``thresholds`` of labels; ``threshold`` and ``longest`` of answers;
+                ``overlap`` of entities.
         """
+
+    def thresholds(self, text: str | None, labels: Sequence[str]) -> tuple[float, ...]:
+        """Return from which probability on each label is predicted, of an option; none if the most
+        probable label is.
+
+        Raises:
+            InputError: a text that says something else, or any where nothing has a threshold.
+        """
+        if text is not None:
+            raise InputError(f"--label-thresholds is for sets of labels, not for {self.said}")
+        return ()
+
+    def tuned(self, made: Sequence[Prediction], labels: Sequence[str]) -> str:
+        """Return thresholds for `thresholds` that are best for predictions with gold.
+
+        Raises:
+            InputError: nothing has a threshold.
+        """
+        raise InputError(f"--tune-thresholds is for sets of labels, not for {self.said}")
 
     def join(self, logits: Sequence[Tensor]) -> Tensor:
         """Join what the models of an ensemble say about a batch.

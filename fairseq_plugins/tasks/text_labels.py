@@ -1,6 +1,6 @@
 """``text_classification`` and ``sequence_labeling``: labels of texts, and of their words.
 
-The one learns a class or a score for one sentence or for a pair of sentences, the other a label for
+The one learns a class, a score or a set of labels for one sentence or for a pair of sentences, the other a label for
 every word of a sentence, read off its first subword.
 """
 
@@ -34,14 +34,24 @@ class TextClassificationConfig(LabelTaskConfig):
         "truncate them, the longer sentence of a pair first (truncate)",
         ERROR,
     )
+    label_thresholds: Optional[str] = option(
+        "sets of labels: probability from which on a label is predicted (default: 0.5); one "
+        "number, or one for each label in the order of labels.txt, with commas between",
+        None,
+    )
 
 
 @register_task("text_classification", dataclass=TextClassificationConfig)
 class TextClassificationTask(TextTask):
-    """Learn classes or scores of sentences or pairs."""
+    """Learn classes, scores or sets of labels of sentences or pairs."""
 
     NAME = "text_classification"
     cfg: TextClassificationConfig
+
+    @property
+    def scoring(self) -> dict[str, Any]:
+        """The positive label, and from which probability on each label is predicted."""
+        return {**super().scoring, "thresholds": self.inputs.thresholds}
 
     def build_model(self, cfg: Any, from_checkpoint: bool = False) -> Any:
         """Build a model, see `TextTask.build_model`; one that asks for it (``begin_at``) starts at

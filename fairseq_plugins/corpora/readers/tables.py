@@ -231,10 +231,16 @@ def _members(file: SplitFile, table: Table, line: Raw) -> dict[str, str]:
 
 
 def _member(file: SplitFile, is_label: bool, value: Any) -> str:
-    """Return a value of a JSON object as text; InputError where it is no single value."""
+    """Return a value of a JSON object as text; InputError where it is no single value, and no list
+    of labels where an example has several.
+    """
     if value is None or isinstance(value, str):
         return value or ""
     text, what = json.dumps(value), "label" if is_label else "value"
+    if isinstance(value, list) and is_label and file.target.several:
+        if none := [one for one in value if isinstance(one, list) or not str(one or "").strip()]:
+            raise InputError(f"label {shortened(text)}: {json.dumps(none[0])} is no label")
+        return file.target.listed([_member(file, True, one) for one in value])
     if isinstance(value, list | dict):
         raise InputError(f"{what} {shortened(text)}: a row has one {what}, no list and no object")
     if isinstance(value, float) and not math.isfinite(value):

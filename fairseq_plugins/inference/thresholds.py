@@ -1,0 +1,44 @@
+"""Thresholds of labels, tuned on a split and kept in the checkpoint that they were tuned for."""
+
+import logging
+from pathlib import Path
+from typing import Any
+
+from ..bundles.index import found_bundles
+from ..checkpoints.reading import read_state, write_state
+from ..errors import InputError
+from ..files import replaced
+from ..messages import named
+from .prediction import Predictor
+
+logger = logging.getLogger(__name__)
+
+
+def tune_thresholds(predictor: Predictor, split: str, **limits: Any) -> None:
+    """Give each label the threshold of its highest F1, in a predictor and in its checkpoint.
+
+    Args:
+        predictor: of one checkpoint.
+        split: of its prepared folder; examples without gold are left out.
+        limits: see `Predictor.batches`.
+
+    Raises:
+        InputError: an ensemble, a bundle, labels without thresholds, or a split without gold.
+    """
+    path = Path(predictor.checkpoints[0])
+    predictor.target.tuned((), ())  # refused where there are no thresholds
+    if len(predictor.checkpoints) > 1 or found_bundles(path):
+        told = named(predictor.checkpoints)
+        raise InputError(f"--tune-thresholds changes one checkpoint, before its export; not {told}")
+    if not predictor.manifest.splits[split]["labelled"]:
+        raise InputError(f"split {split!r} of {predictor.folder} has no labels to tune thresholds on")
+    made = [*predictor.predict_split(split, **limits)]
+    found = predictor.target.tuned(made, predictor.labels)
+    state = read_state(path)
+    state["cfg"]["task"]["label_thresholds"] = found
+    with replaced(path) as temporary:
+        write_state(state, temporary)
+    predictor.inputs.thresholds = predictor.target.thresholds(found, predictor.labels)
+    pairs = zip(predictor.labels, predictor.inputs.thresholds)
+    told = ", ".join(f"{label} {value:.3f}" for label, value in pairs)
+    logger.info("%s keeps thresholds tuned on %s: %s", path, split, told)

@@ -1,0 +1,299 @@
+"""Sets of labels: any number of several labels an example, none among them.
+
+The loss of an example is the mean of the binary cross-entropies of its labels, so that it is as
+large with a hundred labels as with two. A label is predicted where its probability (a sigmoid)
+reaches its threshold: 0.5, or what `MultiLabel.tuned` found.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..errors import InputError
+from ..messages import named, quoted
+from .classes import ClassPrediction
+from .counts import CountKind, Counts, ratio
+from .gold import IdSets
+from .label_sets import LabelSet, joined, parted
+from .labeling import check_equal
+from .prediction import Prediction, is_number, sentences_of, texts_of
+from .target import About, Losses, Row, Said, Target, Weights, mean
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+THRESHOLD = 0.5
+
+
+class SetPrediction(ClassPrediction):
+    """A `LabelSet`; ``probabilities`` are those of all labels, each for itself."""
+
+    FIELDS = ("id", "label_set", "probabilities", "gold", "texts")
+    HEAD = ("id", "label_set", "gold")
+
+    label_set = property(attrgetter("answer"))
+
+    @property
+    def text(self) -> str:
+        """The labels as people read them."""
+        return ", ".join(map(self.shown, self.answer)) or "no label"
+
+    def rows(self) -> Iterable[tuple[Any, ...]]:
+        """Yield the labels and the true ones."""
+        yield self.answer, "" if self.gold is None else self.gold
+
+
+def set_metrics(
+    counts: Sequence[Row], right: float, examples: float, positive: int | None = None
+) -> dict[str, float]:
+    """Return metrics; F1 = 2 TP / (2 TP + FP + FN) is 0 where it is undefined.
+
+    ``micro_f1`` is of all labels together, ``macro_f1`` the mean of all labels' own, those that
+    never occur among them.
+
+    Args:
+        counts: how often each label is right, predicted and true, (3, C).
+        right, examples: numbers of sets that are right, and of all.
+        positive: the label whose ``f1`` is added.
+    """
+    each, sums = f1_by_label(counts), [sum(row) for row in counts]
+    scores = {
+        "micro_f1": ratio(2 * sums[0], sums[1] + sums[2]),
+        "macro_f1": ratio(sum(each), len(each)),
+        "subset_accuracy": ratio(right, examples),
+    }
+    return scores if positive is None else {**scores, "f1": each[positive]}
+
+
+def f1_by_label(counts: Sequence[Row]) -> list[float]:
+    """Return the F1 of each label; see `set_metrics`."""
+    return [ratio(2 * right, said + gold) for right, said, gold in zip(*counts)]
+
+
+def _label_counts(table: np.ndarray, weights: np.ndarray) -> list[list[int]]:
+    return [(weights @ one).tolist() for one in (table == 3, table % 2, table // 2)]
+
+
+def _of_sets(one: Counts, weights: np.ndarray, _: Iterable[str]) -> dict[str, float]:
+    table = one.table.astype(np.int64)
+    right = int(weights @ np.isin(table, (0, 3)).all(1))
+    return set_metrics(_label_counts(table, weights), right, int(weights.sum()), one.positive)
+
+
+SETS = CountKind("sets", 0, of_all=_of_sets, most=3)  # of each label 2 x true + predicted
+
+
+class SetTally:
+    """Counts of labels and of sets.
+
+    Args:
+        labels: in the order of their ids.
+        positive: the label that F1 is about; empty if none.
+        thresholds: from which probability on labels are predicted: of all, or one a label.
+    """
+
+    by_example = False
+
+    def __init__(self, labels: Sequence[str], positive: str, thresholds: Sequence[float]) -> None:
+        self.positive = labels.index(positive) if positive else None
+        self.thresholds = thresholds
+        self.metrics = tuple(set_metrics([[0] * len(labels)] * 3, 0, 0, self.positive))
+
+    def count(self, logits: Tensor, extra: Said, sample: Said) -> Said:
+        """Count how often labels are right, predicted and true, (3, C); right sets; examples."""
+        import torch
+
+        gold, shares = sample["target"].bool(), logits.double().sigmoid()  # (n, C)
+        said = shares >= shares.new_tensor(self.thresholds)
+        found = torch.stack([said & gold, said, gold]).sum(1)
+        return {"labels": found, "right": (said == gold).all(1).sum(), "sets": len(gold)}
+
+    def score(self, counts: Said) -> dict[str, float]:
+        """Return F1 of all labels together, the mean of theirs, and the share of right sets."""
+        right, examples = float(counts["right"]), float(counts["sets"])
+        return set_metrics(counts["labels"].tolist(), right, examples, self.positive)
+
+
+class MultiLabel(Target):
+    """Several labels an example, or none."""
+
+    name, task, said, key = "multi_label", "text_classification", "sets of labels", "label_set"
+    metrics = ("micro_f1", "macro_f1", "subset_accuracy", "f1")
+    prediction = SetPrediction
+    formats = ("jsonl", "tsv")
+    compared = frozenset({"src"})
+    needed = ("id", "label_set", "probabilities")
+    judged = True
+    kinds = (SETS,)
+    gold = IdSets
+    few = several = True
+    share, problem = "subset_accuracy", "multi_label_classification"
+
+    def spelt(self, text: str, known: Callable[[str], str]) -> str:
+        """Return a set as its labels are called; InputError for one that is empty or repeated."""
+        labels = parted(text)
+        if "" in labels:
+            raise InputError(f"{quoted(text)} has an empty label (a bar alone is the empty set)")
+        called = [known(label) for label in labels]
+        if twice := [one for one in called if called.count(one) > 1]:
+            raise InputError(f"{quoted(text)} has label {quoted(twice[0])} twice")
+        return joined(called)
+
+    def listed(self, labels: Sequence[str]) -> str:
+        """Return a list of labels as text."""
+        return joined(labels)
+
+    def written(self, example: Any) -> Sequence[str] | None:
+        """Return the labels of an example; None without gold."""
+        return None if example.label is None else parted(example.label)
+
+    def value(self, label: str) -> Any:
+        """Return the set that a text stands for."""
+        return LabelSet(parted(label))
+
+    def named(self, value: Any, labels: Sequence[str]) -> Any:
+        """Return the labels of ids."""
+        return LabelSet(labels[number] for number in value)
+
+    def counts(self, gold: Row, predicted: Row, labels: Row, positive: str) -> dict[str, Counts]:
+        """Return of each example and label whether it is true and predicted, (n, C)."""
+        check_equal(gold, predicted)
+        ids = {label: number for number, label in enumerate(labels)}
+        table = np.zeros((len(gold), len(ids)), dtype=np.int64)
+        for row, pair in zip(table, zip(predicted, gold)):
+            for worth, found in enumerate(pair, 1):
+                if unknown := [label for label in found if label not in ids]:
+                    raise InputError(f"label {quoted(unknown[0])} is not one of {named(ids)}")
+                row[[ids[label] for label in found]] += worth
+        return {"": Counts(SETS, table, len(ids), ids.get(positive))}
+
+    def score(
+        self, gold: Row, predicted: Row, labels: Sequence[str] = (), positive: str = ""
+    ) -> dict[str, float]:
+        """Compute every metric, and the F1 of each label as ``f1_LABEL``."""
+        scores = super().score(gold, predicted, labels, positive)
+        true, said = zip(*(pair for pair in zip(gold, predicted) if pair[0] is not None))
+        table = self.counts(true, said, labels, positive)[""].table
+        each = f1_by_label(_label_counts(table, np.ones(len(table), dtype=np.int64)))
+        return scores | {f"f1_{label}": value for label, value in zip(labels, each)}
+
+    def labels_in(self, gold: Row, predicted: Row) -> Row:
+        """Return the choices of the first answer, and what else occurs."""
+        known = getattr(predicted[0], "choices", ())
+        occurring = {label for row in (*gold, *predicted) for label in row}
+        return [*known, *sorted(occurring.difference(known))]
+
+    def positives(self, metric: str, gold: Row) -> Row | None:
+        """F1 is about a label."""
+        return sorted({label for row in gold for label in row}) if metric == "f1" else None
+
+    def sides(self, record: Said) -> tuple[Any, Any]:
+        """Return the true and the predicted labels."""
+        one = self.read(record, "", 0)
+        return one.gold, one.answer
+
+    def read(self, record: Said, where: str, line: int) -> Prediction:
+        """Return the prediction that a line of JSON holds."""
+        shares, gold = record["probabilities"], None
+        if not isinstance(shares, Mapping) or not all(map(is_number, shares.values())):
+            raise InputError(f"{where}: probabilities are {quoted(shares)}")
+        answer = LabelSet.among(texts_of(record, self.key, where), shares)
+        if unknown := {*answer}.difference(shares):
+            raise InputError(f"{where}: no probability of label {quoted(min(unknown))}")
+        if record.get("gold") is not None:
+            gold = LabelSet(texts_of(record, "gold", where))
+        texts = sentences_of(record, where)
+        return SetPrediction(str(record["id"]), answer, gold, texts, dict(shares), line)
+
+    def rate(self, one: Prediction) -> float:
+        """Return the mean probability of what is true of each label, in %."""
+        shares = [s if label in one.gold else 1 - s for label, s in one.probabilities.items()]
+        return 100 * ratio(math.fsum(shares), len(shares))
+
+    def shown(self, one: Prediction, positive: str = "") -> tuple[list[tuple[str, bool]], str]:
+        """Return the labels, and of how many it is right whether they are there."""
+        if one.gold is None:
+            return [(label, True) for label in one.answer] or [("no label", True)], "no gold"
+        pieces = [(label, label in one.gold) for label in one.answer]
+        count, wrong = len(one.probabilities), {*one.answer} ^ {*one.gold}
+        return pieces or [("no label", not one.gold)], f"{count - len(wrong)} of {count} right"
+
+    def losses(self, logits: Tensor, extra: Said, sample: Said, weights: Weights) -> Losses:
+        """Return the sum over examples of the mean of the cross-entropies of their labels."""
+        from torch.nn import functional
+
+        target = sample["target"].to(logits)
+        each = functional.binary_cross_entropy_with_logits(logits, target, reduction="none")
+        return each.mean(1).sum(), {}
+
+    def right(self, logits: Tensor, target: Tensor) -> Tensor:
+        """Count right sets of a batch, with thresholds of 0.5."""
+        return ((logits >= 0) == target.bool()).all(1).sum()
+
+    def tally(
+        self,
+        labels: Sequence[str],
+        *,
+        positive: str = "",
+        thresholds: Sequence[float] = (THRESHOLD,),
+        **how: Any,
+    ) -> SetTally:
+        """Return what counts a validation."""
+        return SetTally(labels, positive, thresholds)
+
+    def thresholds(self, text: str | None, labels: Sequence[str]) -> tuple[float, ...]:
+        """Return from which probability on each label is predicted."""
+        try:
+            found = [float(part) for part in text.split(",")] if text else [THRESHOLD]
+        except ValueError:
+            found = []
+        if len(found) not in (1, len(labels)) or not all(0 <= one <= 1 for one in found):
+            raise InputError(
+                f"--label-thresholds {quoted(text)}: expected a number from 0 to 1, or one for "
+                f"each of {named(labels)}, with commas between"
+            )
+        return tuple(found if len(found) > 1 else found * len(labels))
+
+    def tuned(self, made: Sequence[Prediction], labels: Sequence[str]) -> str:
+        """Return as text the threshold of each label that gives it its highest F1."""
+        known = [one for one in made if one.gold is not None]
+        rows = ([(one.probabilities[label], label in one.gold) for one in known] for label in labels)
+        return ",".join(repr(best_threshold(*map(np.array, zip(*row)))) for row in rows)
+
+    def join(self, logits: Sequence[Tensor]) -> Tensor:
+        """Return mean probabilities, (R, C)."""
+        return mean([found.double().cpu().sigmoid() for found in logits])
+
+    def predict(self, rows: Any, about: About) -> Prediction:
+        """Take the labels whose probability reaches their threshold."""
+        shares, labels = rows[0].tolist(), about.labels
+        each = zip(labels, shares, about.thresholds, strict=True)
+        answer = LabelSet.among((label for label, share, least in each if share >= least), labels)
+        every = dict(zip(labels, shares))
+        return SetPrediction(about.id, answer, about.gold, (), every, names=about.names)
+
+
+def best_threshold(shares: np.ndarray, gold: np.ndarray) -> float:
+    """Return the threshold with the highest F1, amid two probabilities; of several near 0.5.
+
+    Args:
+        shares: probabilities of a label, (n,).
+        gold: whether it is true, (n,).
+    """
+    order = np.argsort(shares)
+    shares, gold = shares[order], gold[order].astype(bool)
+    right = gold.sum() - np.concatenate([[0], gold.cumsum()[:-1]])  # of the k-th and all above it
+    quality = 2 * right / (np.arange(len(gold), 0, -1) + max(1, gold.sum()))
+    below = np.concatenate([[0.0], shares[:-1]])
+    least = np.where((below < THRESHOLD) & (shares >= THRESHOLD), THRESHOLD, (below + shares) / 2)
+    apart = np.flatnonzero(shares > below) if gold.any() else np.zeros(0, dtype=int)
+    found = max(apart, key=lambda k: (quality[k], -abs(least[k] - THRESHOLD)), default=None)
+    return THRESHOLD if found is None else float(least[found])
+
+
+MULTI_LABEL = MultiLabel()
