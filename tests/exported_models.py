@@ -18,12 +18,14 @@ from fairseq_plugins.models.bert import BertModel
 from fairseq_plugins.pretrained.families import FAMILIES
 from fairseq_plugins.pretrained.tokenizer import read_tokenizer_settings
 from fairseq_plugins.pretrained.tokenizer_sources import read_vocabulary
+from fairseq_plugins.targets.table import target_of
 from fairseq_plugins.text.pieces import PieceTokenizer
 
 LABELS = {
     "classes": ["no", "yes", "maybe"],
     "word_labels": ["O", "B-PER"],
     "score": [],
+    "multi_label": ["joy", "anger", "fear"],
     "spans": [],
 }
 SINGLE = ["The cat sat on the mat.", "Dogs", "Was the first answer better than 12 dogs?"]
@@ -48,7 +50,8 @@ def small_model(path: Path, family: str, target: str = "classes", **given: Any) 
     model = BertModel.build_model(cfg, task).eval()
     fill(model)
     made = SimpleNamespace(source_dictionary=task.source_dictionary, layers=task.layers)
-    made.manifest = about
+    made.manifest, made.target = about, target_of(target)
+    made.inputs = SimpleNamespace(thresholds=made.target.thresholds(None, LABELS[target]))
     return made, model
 
 

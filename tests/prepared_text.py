@@ -4,6 +4,7 @@ The sentences are invented; what is to be learnt follows from single words:
 
 classes      "yes" if the (last) sentence says "good", else "no"
 score        how often it says so
+multi_label  which of some words it has
 word_labels  "alice" is a person, "new paris" a place; or: "teh" is wrong, all else correct
 """
 
@@ -12,7 +13,6 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Mapping, Sequence
-from itertools import chain
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -32,6 +32,8 @@ from fairseq_plugins.models._bert_config import BertConfig
 from fairseq_plugins.pretrained.vocabulary import Vocabulary
 from fairseq_plugins.syntax.layers import LAYERS
 from fairseq_plugins.syntax.subwords import case_of
+from fairseq_plugins.targets.table import target_of
+from fairseq_plugins.targets.target import Target
 
 ANNOTATOR = {"name": "toy", "version": "1", "hash": "abc"}
 WORDS = "alice Bob sees the old new paris green garden good bad teh cat by night".split()
@@ -39,11 +41,18 @@ SPECIALS = ["[PAD]", "[unused1]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 LABELS = {
     "classes": ["no", "yes"],
     "score": [],
+    "multi_label": ["alice", "good", "paris"],
     "entities": ["B-LOC", "B-PER", "I-LOC", "O"],
     "errors": ["c", "i"],
 }
 POSITIVE = {"classes": "yes", "errors": "i"}
-METRIC = {"classes": "mcc", "score": "pearson", "entities": "entity_f1", "errors": "token_f0.5"}
+METRIC = {
+    "classes": "mcc",
+    "score": "pearson",
+    "multi_label": "micro_f1",
+    "entities": "entity_f1",
+    "errors": "token_f0.5",
+}
 TINY = "--hidden-size 16 --intermediate-size 32 --dropout 0 --attention-dropout 0".split()
 SIZES = {"hidden_size": 16, "intermediate_size": 32, "pretrained": "none"}
 _UPOS = ("NOUN", "VERB", "ADJ", "DET")
@@ -126,7 +135,7 @@ def examples(
     longest: int = 9,
     gold: bool = True,
 ) -> list[Example]:
-    """Make examples of a kind: ``classes``, ``score``, ``entities`` or ``errors``."""
+    """Make examples of a kind, of `LABELS`."""
     rng, made = random.Random(seed), []
     for number in range(count):
         sentences = [sentence(rng, longest) for _ in range(1 + pairs)]
@@ -138,6 +147,8 @@ def examples(
             given = {"words": tuple(words), "word_labels": tags_of(words, kind)}
         elif kind == "score":
             given = {"label": str(float(words.count("good")))}
+        elif kind == "multi_label":
+            given = {"label": "|".join(one for one in LABELS[kind] if one in words) or "|"}
         else:
             given = {"label": "yes" if "good" in words else "no"}
         if not gold:
@@ -173,16 +184,17 @@ def prepare(
     names = list(LABELS[kind] if labels is None else labels)
     if names:
         (folder / "labels.txt").write_text("".join(f"{label}\n" for label in names))
+    target = target_of("word_labels" if kind in ("entities", "errors") else kind)
     counts = {
-        name: _write(folder / name, part, names, annotations) for name, part in splits.items()
+        name: _write(folder / name, part, target, names, annotations)
+        for name, part in splits.items()
     }
     first = next(part for part in splits.values())[0]
-    target = "word_labels" if kind in ("entities", "errors") else kind
     TextManifest(
         **{
             "dataset": "toy",
-            "task": "sequence_labeling" if target == "word_labels" else "text_classification",
-            "target": target,
+            "task": target.task,
+            "target": target.name,
             "labels": names,
             "positive": POSITIVE.get(kind, ""),
             "metric": METRIC[kind],
@@ -200,7 +212,11 @@ def prepare(
 
 
 def _write(
-    prefix: Path, part: Sequence[Example], labels: Sequence[str], annotations: Sequence[str]
+    prefix: Path,
+    part: Sequence[Example],
+    target: Target,
+    labels: Sequence[str],
+    annotations: Sequence[str],
 ) -> dict[str, int]:
     found = [encode_texts(example.texts) for example in part]
     if "similarity" in annotations:
@@ -213,26 +229,23 @@ def _write(
         for name in ("case", *(name for name in annotations if name != "similarity")):
             rows = [side.layers[name] for side in sides]
             _stream(prefix, f"{name}{k}", rows, 600 if name == "heads" else 20)
-    labelled = _write_gold(prefix, part, labels)
+    labelled = _write_gold(prefix, part, target, labels)
     lines = [json.dumps({"id": e.id, "texts": e.texts, "words": e.words}) for e in part]
     Path(f"{prefix}.examples.jsonl").write_text("".join(f"{line}\n" for line in lines))
     lengths = [1 + sum(len(side.tokens) + 1 for side in sentences) for sentences in found]
     return {"examples": len(part), "labelled": labelled, "tokens": 0, "longest": max(lengths)}
 
 
-def _write_gold(prefix: Path, part: Sequence[Example], labels: Sequence[str]) -> int:
-    golds = [
-        [*e.word_labels, *chain.from_iterable(e.inner_labels)]
-        if e.word_labels
-        else ([e.label] if e.label is not None else [])
-        for e in part
-    ]
-    labelled = sum(map(bool, golds))
-    if labelled and labels:
-        _stream(prefix, "label", [[labels.index(g) for g in gold] for gold in golds], len(labels))
-    elif labelled:
-        lines = [gold[0] if gold else "" for gold in golds]
-        Path(f"{prefix}.score.txt").write_text("".join(f"{line}\n" for line in lines))
+def _write_gold(
+    prefix: Path, part: Sequence[Example], target: Target, labels: Sequence[str]
+) -> int:
+    golds = [target.written(example) for example in part]
+    labelled = sum(gold is not None for gold in golds)
+    streams, lines = target.gold.written(golds, {label: n for n, label in enumerate(labels)})
+    for name, rows in streams.items() if labelled else ():
+        _stream(prefix, name, list(rows), target.gold.sizes(len(labels))[name])
+    for name, found in lines.items() if labelled else ():
+        Path(f"{prefix}.{name}").write_text("".join(f"{line}\n" for line in found))
     return labelled
 
 

@@ -120,7 +120,9 @@ def head_of(task: Any, model: Any) -> TaskHead:
     if isinstance(head, LabelHead):
         kind = TOKENS if model.encoder.pooler is None else SENTENCES
         named = {"problem": task.target.problem, "thresholds": task.inputs.thresholds}
-        return TaskHead(kind, _state(head.out), tuple(task.manifest.labels), head.dropout.p, **named)
+        return TaskHead(
+            kind, _state(head.out), tuple(task.manifest.labels), head.dropout.p, **named
+        )
     if isinstance(head, EntityReader):
         raise InputError(
             "it finds entities by questions, which no model of transformers does: give --format "

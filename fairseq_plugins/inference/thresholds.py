@@ -31,7 +31,9 @@ def tune_thresholds(predictor: Predictor, split: str, **limits: Any) -> None:
         told = named(predictor.checkpoints)
         raise InputError(f"--tune-thresholds changes one checkpoint, before its export; not {told}")
     if not predictor.manifest.splits[split]["labelled"]:
-        raise InputError(f"split {split!r} of {predictor.folder} has no labels to tune thresholds on")
+        raise InputError(
+            f"split {split!r} of {predictor.folder} has no labels to tune thresholds on"
+        )
     made = [*predictor.predict_split(split, **limits)]
     found = predictor.target.tuned(made, predictor.labels)
     state = read_state(path)

@@ -162,14 +162,18 @@ class IdSets(Gold):
         """Read the sets of a split."""
         path = folder / f"{split}.{LABEL}"
         rows = WordIds.rows(path, labels + 1)
-        wrong = [len({*row.tolist()}) < len(row) or (len(row) > 1 and labels in row) for row in rows]
+        wrong = [
+            len({*row.tolist()}) < len(row) or (len(row) > 1 and labels in row) for row in rows
+        ]
         refuse(path, np.array(wrong, dtype=bool), "has a label twice, or is empty beside labels")
         return cls(rows, labels)
 
     @classmethod
     def written(cls, gold: Sequence[Sequence[str] | None], ids: Mapping[str, int]) -> Written:
         """Return the stream of ids, each row in rising order."""
-        rows = [[] if row is None else sorted(ids[one] for one in row) or [len(ids)] for row in gold]
+        rows = [
+            [] if row is None else sorted(ids[one] for one in row) or [len(ids)] for row in gold
+        ]
         return {LABEL: Rows.of(rows)}, {}
 
     @classmethod

@@ -262,7 +262,9 @@ class MultiLabel(Target):
     def tuned(self, made: Sequence[Prediction], labels: Sequence[str]) -> str:
         """Return as text the threshold of each label that gives it its highest F1."""
         known = [one for one in made if one.gold is not None]
-        rows = ([(one.probabilities[label], label in one.gold) for one in known] for label in labels)
+        rows = (
+            [(one.probabilities[label], label in one.gold) for one in known] for label in labels
+        )
         return ",".join(repr(best_threshold(*map(np.array, zip(*row)))) for row in rows)
 
     def join(self, logits: Sequence[Tensor]) -> Tensor:

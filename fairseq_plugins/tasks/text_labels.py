@@ -1,7 +1,7 @@
 """``text_classification`` and ``sequence_labeling``: labels of texts, and of their words.
 
-The one learns a class, a score or a set of labels for one sentence or for a pair of sentences, the other a label for
-every word of a sentence, read off its first subword.
+The one learns a class, a score or a set of labels for one sentence or for a pair of sentences, the
+other a label for every word of a sentence, read off its first subword.
 """
 
 from dataclasses import dataclass

@@ -17,6 +17,7 @@ from fairseq_plugins.errors import InputError
 from fairseq_plugins.syntax.layers import layers_of
 from fairseq_plugins.syntax.rows import Rows
 from fairseq_plugins.targets.gold import ClassIds, Numbers
+from fairseq_plugins.targets.label_sets import parted
 from fairseq_plugins.targets.table import TARGETS
 
 
@@ -106,7 +107,7 @@ def test_gold_is_that_of_the_examples(tmp_path, kind):
     some = examples(kind, 9)
     missing = examples(kind, 9, gold=False)
     prepare(tmp_path, kind, {"train": some, "some": [*some[:4], missing[4], *some[5:]]})
-    target = kind if kind in ("classes", "score") else "word_labels"
+    target = kind if kind in TARGETS and kind != "entities" else "word_labels"
     for split, holes in (("train", []), ("some", [4])):
         gold = TARGETS[target].gold.read(tmp_path, split, len(LABELS[kind]))
         assert gold.complete == (not holes)
@@ -119,14 +120,19 @@ def expected_gold(example, kind):
         return float(example.label)
     if kind == "classes":
         return LABELS[kind].index(example.label)
+    if kind == "multi_label":
+        return [LABELS[kind].index(label) for label in parted(example.label)]
     return [LABELS[kind].index(label) for label in example.word_labels]
 
 
 def test_score_that_is_no_number_is_refused_with_its_line(tmp_path):
     prepare(tmp_path, "score", {"train": examples("score", 3)})
-    (tmp_path / "train.score.txt").write_text("1.0\n\nhigh\n")
-    with pytest.raises(InputError, match=r"train\.score\.txt:3: 'high' is no number"):
-        Numbers.read(tmp_path, "train", 0)
+    for wrong in ("high", "nan", "-inf"):
+        (tmp_path / "train.score.txt").write_text(f"1.0\n\n{wrong}\n")
+        with pytest.raises(
+            InputError, match=rf"train\.score\.txt:3: '{wrong}' is no finite number"
+        ):
+            Numbers.read(tmp_path, "train", 0)
     (tmp_path / "train.score.txt").write_text("1.0\n\n0.5\n")
     gold = Numbers.read(tmp_path, "train", 0)
     assert [gold[i] for i in range(3)] == [1.0, None, 0.5]

@@ -52,6 +52,9 @@ def answers(target: str, right: float, seed: int = 0) -> Answers:
         predicted = [
             (g or [""])[0] if dice.random() < right else dice.choice(["", "red barn"]) for g in gold
         ]
+    elif target == "multi_label":
+        gold = [tuple(one for one in "ab" if truth.random() < 0.5) for _ in range(COUNT)]
+        predicted = [g if dice.random() < right else ("a",) for g in gold]
     else:
         gold = [[truth.choice(TAGS) for _ in range(4)] for _ in range(COUNT)]
         predicted = [[t if dice.random() < right else "O" for t in row] for row in gold]
@@ -61,9 +64,9 @@ def answers(target: str, right: float, seed: int = 0) -> Answers:
 
 
 CASES = [(target, metric) for target, names in NAMES.items() for metric in names]
-POSITIVE = {"classes": "b", "word_labels": "i", "score": "", "spans": "", "entities": ""}
-LABELS = {"classes": "ab", "word_labels": TAGS, "entities": TAGS[:3]}
-CHIEF = {"classes": "mcc", "score": "pearson", "spans": "f1"}
+POSITIVE = dict.fromkeys(NAMES, "") | {"classes": "b", "multi_label": "b", "word_labels": "i"}
+LABELS = {"classes": "ab", "multi_label": "ab", "word_labels": TAGS, "entities": TAGS[:3]}
+CHIEF = {"classes": "mcc", "multi_label": "macro_f1", "score": "pearson", "spans": "f1"}
 
 
 def about(target: str) -> dict[str, str]:

@@ -25,6 +25,7 @@ from fairseq_plugins.evaluation.packed_counts import KINDS, packed, unpacked
 from fairseq_plugins.targets.classes import CLASSES
 from fairseq_plugins.targets.counts import Counts
 from fairseq_plugins.targets.entities import ENTITIES
+from fairseq_plugins.targets.multi_label import MULTI_LABEL
 from fairseq_plugins.targets.score import SCORE
 from fairseq_plugins.targets.spans import SPANS
 from fairseq_plugins.targets.word_labels import WORD_LABELS
@@ -37,6 +38,10 @@ RUNS = {  # metric -> two runs
     ],
     "pearson": [
         Answers("a", SCORE, IDS, [0.1, 2.0, 3.5, 5.0], s) for s in ([1, 2, 3, 4.7], [0, 3, 1, 2])
+    ],
+    "macro_f1": [
+        Answers("a", MULTI_LABEL, IDS, [("x", "y"), (), ("y",), ("x",)], s)
+        for s in ([("x",), ("y",), (), ()], [("x", "y"), (), (), ("y",)])
     ],
     "entity_f1": [
         Answers("a", WORD_LABELS, IDS, [["B-X", "O"]] * 4, [[one, "O"]] * 4) for one in ("O", "B-X")
@@ -92,12 +97,15 @@ def test_sums_of_sentences_make_sacrebleus_score(metric):
 def counts_of_a_kind(draw, name: str) -> Counts:
     """Draw counts that examples may have."""
     kind = KINDS[name]
-    classes = draw(st.integers(1, 256)) if name == "classes" else 0
-    most = min(kind.most, classes**2 - 1 if classes else draw(st.sampled_from([200, 4e4, 2e5])))
+    classes = draw(st.integers(1, 256)) if name == "classes" else 0 if kind.columns else 3
+    most = min(
+        kind.most, classes**2 - 1 if name == "classes" else draw(st.sampled_from([200, 4e4, 2e5]))
+    )
     numbers = st.integers(0, int(most))
     if kind.fractions:
         numbers = st.floats(-3e4 if kind.signed else 0, min(most, 3e4)) | numbers
-    rows = st.lists(numbers, min_size=kind.columns, max_size=kind.columns)
+    columns = kind.columns or classes
+    rows = st.lists(numbers, min_size=columns, max_size=columns)
     table = np.array(draw(st.lists(rows, min_size=1, max_size=12)), dtype=float)
     for part, whole in kind.parts:
         table[:, part] = table[:, [part, whole]].min(axis=1)

@@ -43,7 +43,7 @@ pytestmark = pytest.mark.slow
 def bundles(runs, tmp_path_factory) -> Path:
     """A bundle of every run, called as the run."""
     root = tmp_path_factory.mktemp("bundles")
-    for run in ("classes1", "classes2", "score1", "entities1"):
+    for run in ("classes1", "classes2", "score1", "multi_label1", "entities1"):
         export(runs / run, root / run)
     export(runs / "classes1", root / "int8", int8=True)
     return root
@@ -54,7 +54,7 @@ def texts_of(kind: str) -> list:
     return [e.words if kind == "entities" else e.texts for e in given]
 
 
-@pytest.mark.parametrize("run", ["classes1", "score1", "entities1"])
+@pytest.mark.parametrize("run", ["classes1", "score1", "multi_label1", "entities1"])
 def test_a_bundle_answers_as_its_checkpoint(runs, bundles, run) -> None:
     kind = run[:-1]
     wanted = load(runs / run, cpu=True).predict(texts_of(kind))

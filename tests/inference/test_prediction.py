@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+from itertools import islice
 
 import pytest
 import torch
@@ -91,6 +92,12 @@ def test_gold_travels_along(predictors):
     assert first.gold == examples("classes", 1, 2, pairs=True)[0].label
     (first, *_) = predictors["score"].predict_split("valid")
     assert first.gold == float(examples("score", 1, 2, pairs=True)[0].label)
+    sets = examples("multi_label", 9, 2, pairs=True)
+    for found in (
+        predictors["multi_label"].predict_split("valid"),
+        predictors["multi_label"].predict_examples(sets),
+    ):
+        assert [str(one.gold) for one in islice(found, 9)] == [example.label for example in sets]
     for found in (
         predictors["entities"].predict_split("valid"),
         predictors["entities"].predict_examples(examples("entities", 3, 2)),
@@ -102,7 +109,7 @@ def test_gold_travels_along(predictors):
 
 
 def test_the_model_has_learnt_something(predictors):
-    for kind in ("classes", "entities"):
+    for kind in ("classes", "multi_label", "entities"):
         found = list(predictors[kind].predict_split("valid"))
         assert sum(p.answer == p.gold for p in found) > 0.8 * COUNT
 

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import io
 import json
+import shutil
 from types import SimpleNamespace
 
 import pytest
 from inference.text_runs import COUNT, SUBMISSION
 
 from fairseq_plugins.errors import InputError
+from fairseq_plugins.inference.export import export_checkpoint
 from fairseq_plugins.inference.options import PredictionOptions
 from fairseq_plugins.inference.prediction import load
 from fairseq_plugins.inference.prediction_files import predict_files
@@ -62,6 +64,15 @@ def test_missing_input_is_named_first(tmp_path):
         ("entities", {"input": "in", "metrics": "m"}, "in has no labels: metrics need gold"),
         ("entities", {"input": "-", "metrics": "m"}, "give a file or a split, not '-'"),
         ("classes", {"input": "in", "input_format": "conll"}, "for models that label words"),
+        ("classes", {"split": "valid", "tune_thresholds": True}, "sets of labels, not for classes"),
+        ("score", {"split": "valid", "label_thresholds": "0.2"}, "sets of labels, not for scores"),
+        ("multi_label", {"split": "test", "tune_thresholds": True}, "'test' of .* has no labels"),
+        ("multi_label", {"split": "valid", "label_thresholds": "1,2"}, "each of alice, good, par"),
+        (
+            "multi_label",
+            {"input": "in", "tune_thresholds": True},
+            "tune-thresholds goes with --spl",
+        ),
     ],
 )
 def test_refusals_leave_nothing(runs, tmp_path, monkeypatch, kind, options, message):
@@ -177,3 +188,36 @@ def test_split_without_gold_is_submitted(runs, tmp_path):
     rows = (tmp_path / "new" / "Toy.tsv").read_text().splitlines()
     assert {row.split("\t")[1] for row in rows[1:]} <= set(SUBMISSION["test"]["labels"].values())
     assert len(rows) == 8
+
+
+def test_tuned_thresholds_are_kept_in_checkpoint_and_bundle(runs, tmp_path):
+    """Answers change, probabilities do not; no threshold is better for any label."""
+    run, made = tmp_path / "run", {}
+    shutil.copytree(runs / "multi_label1", run)
+
+    def scored(name, model=run, **options):
+        more = {"data": str(runs / "multi_label-data"), "metrics": str(tmp_path / f"{name}.json")}
+        predict(model, split="valid", output=str(tmp_path / name), **more, **options)
+        made[name] = [json.loads(line) for line in (tmp_path / name).read_text().splitlines()]
+        return json.loads((tmp_path / f"{name}.json").read_text())["metrics"]
+
+    shy = scored("shy", label_thresholds="0.99")
+    assert all(
+        share >= 0.99
+        for one in made["shy"]
+        for share in map(one["probabilities"].get, one["label_set"])
+    )
+    tuned = scored("tuned", tune_thresholds=True)
+    assert tuned["macro_f1"] > shy["macro_f1"]
+    for least in ("0.3", "0.5", "0.7"):
+        other = scored("other", label_thresholds=least)
+        assert all(tuned[name] >= other[name] for name in tuned if name.startswith("f1_"))
+    assert scored("again") == tuned
+    export_checkpoint(run, tmp_path / "bundle", str(runs / "multi_label-data"))
+    assert scored("bundle", tmp_path / "bundle") == tuned
+    assert made["bundle"] == made["again"] == made["tuned"] != made["shy"]
+    shares = [[one["probabilities"] for one in made[name]] for name in ("shy", "tuned")]
+    assert shares[0] == shares[1]
+    for wrong in (f"{run}:{runs / 'multi_label2'}", tmp_path / "bundle"):
+        with pytest.raises(InputError, match="changes one checkpoint, before its export; not "):
+            scored("wrong", wrong, tune_thresholds=True)

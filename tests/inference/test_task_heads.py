@@ -19,6 +19,7 @@ transformers = pytest.importorskip("transformers")
 AUTO = {
     "classes": "AutoModelForSequenceClassification",
     "score": "AutoModelForSequenceClassification",
+    "multi_label": "AutoModelForSequenceClassification",
     "word_labels": "AutoModelForTokenClassification",
     "spans": "AutoModelForQuestionAnswering",
 }
@@ -78,8 +79,11 @@ def test_the_configuration_names_labels_and_problem(tmp_path, family) -> None:
     assert found["word_labels"].id2label == {0: "O", 1: "B-PER"}
     assert found["score"].num_labels == 1
     problems = [getattr(one, "problem_type", None) for one in found.values()]
-    assert problems == ["single_label_classification", None, "regression", None]
-    heads = ["Sequence", "Token", "Sequence"]
+    kinds = ["single_label_classification", None, "regression", "multi_label_classification"]
+    assert problems == [*kinds, None]
+    assert [*found["multi_label"].label_thresholds] == [0.5] * 3
+    assert not hasattr(found["classes"], "label_thresholds")
+    heads = ["Sequence", "Token", "Sequence", "Sequence"]
     kinds = [f"{FAMILIES[family].title}For{head}Classification" for head in heads]
     kinds.append(f"{FAMILIES[family].title}ForQuestionAnswering")
     assert [one.architectures[0] for one in found.values()] == kinds
@@ -94,7 +98,7 @@ def test_a_directory_with_a_head_is_a_start_again(tmp_path, family, target) -> N
     FORMATS[HUGGINGFACE](tmp_path / "out", task, model)
     again, state = load_state(tmp_path / "out"), model.encoder.state_dict()
     assert all(torch.equal(state[name], value) for name, value in again.items())
-    own = family in ("bert", "albert") and target in ("classes", "score")
+    own = family in ("bert", "albert") and target in ("classes", "score", "multi_label")
     assert read_config(tmp_path / "out").pooler == own
     assert state.keys() - again.keys() == (
         set() if own or not model.encoder.shape.pooler else {"pooler.weight", "pooler.bias"}

@@ -9,7 +9,7 @@ import torch
 from prepared_text import examples, prepare, train
 
 COUNT = 45
-KINDS = ("classes", "score", "entities")
+KINDS = ("classes", "score", "multi_label", "entities")
 SUBMISSION = {"test": {"file": "Toy.tsv", "labels": {"yes": "entailment", "no": "neutral"}}}
 OPTIONS = "--max-update 120 --disable-validation --features case --no-epoch-checkpoints".split()
 
@@ -17,7 +17,7 @@ OPTIONS = "--max-update 120 --disable-validation --features case --no-epoch-chec
 def make_runs(root: Path, kinds: Sequence[str] = KINDS) -> Path:
     """Make of each kind a folder (``classes-data``), a trained run and one of disturbed weights.
 
-    Examples of classes and scores are pairs.
+    Examples of entities are sentences, others pairs.
     """
     for kind in kinds:
         pairs = kind != "entities"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -266,6 +267,66 @@ def test_files_that_lie_there_unread_are_named(raw, caplog) -> None:
     again = options | {"test_file": folder / "test_with_gold.tsv"}
     prepare(text_options(raw, "two", **again))
     assert "not read" not in caplog.text
+
+
+SETS = [["anger", "a|b"], [], ["joy"], ["joy", "anger", "a|b"], ["a|b"]]
+CELLS = [r"anger|a\|b", "|", "joy", r" joy | anger|a\|b", r"a\|b"]
+
+
+def json_lines(path, labels):
+    rows = (json.dumps({"text": f"rose {n}", "label": one}) for n, one in enumerate(labels))
+    return write(path, rows)
+
+
+def test_sets_of_labels_in_lists_and_in_cells_are_the_same_folder(raw, caplog) -> None:
+    """Also in two shards; a null or an empty cell is no set, and not the empty one."""
+    files = {"train_file": json_lines(raw / "a.jsonl", SETS), "dataset": "plain_labels"}
+    files["test_file"] = json_lines(raw / "t.jsonl", [["joy"], None, []])
+    prepare(plain(raw, **files))
+    first = {path.name: path.read_bytes() for path in (raw / "out").iterdir()}
+    labels = read_manifest(raw / "out", TextManifest).labels
+    assert labels == ["anger", "a|b", "joy"]
+    rows = rows_of(raw / "out", "train", "label")
+    assert rows == [sorted(map(labels.index, one)) or [len(labels)] for one in SETS]
+    assert rows_of(raw / "out", "test", "label") == [[2], [], [3]]
+    assert "train: 3 labels: anger 2, a|b 3, joy 2" in caplog.text
+    files["train_file"] = write_table(
+        raw / "c.tsv", ("text", "label"), *((f"rose {n}", one) for n, one in enumerate(CELLS))
+    )
+    files["test_file"] = write_table(
+        raw / "u.tsv", ("text", "label"), *zip(("rose 0", "rose 1", "rose 2"), ("joy", "", "|"))
+    )
+    for part in ({"shard": "1/2"}, {"shard": "2/2"}, {"merge": True}):
+        prepare(replace(plain(raw, **files, **part), destdir=raw / "parts"))
+    again = {path.name: path.read_bytes() for path in (raw / "parts").iterdir()}
+    assert [name for name in first if first[name] != again[name]] == ["manifest.json"]
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (["joy", "joy"], "'joy|joy' has label 'joy' twice"),
+        ("joy||", "has an empty label"),
+        (["joy", None], 'label ["joy", null]: null is no label'),
+        ([" "], r'label [" "]: " " is no label'),
+        ([["joy"]], 'label [["joy"]]: ["joy"] is no label'),
+        ({"joy": 1}, "a row has one label, no list and no object"),
+        ([float("nan")], "label NaN is no finite number"),
+        ([True, 2], "labels are numbers, or true and false"),
+        (["fear"], "unknown label 'fear'; choices are joy, anger"),
+        ([], None),
+    ],
+)
+def test_lists_that_are_no_sets_of_labels_are_refused(value, message, tmp_path) -> None:
+    path = json_lines(tmp_path / "x.jsonl", [["joy"], value])
+    options = ReadOptions(labels=("joy", "anger") if value == ["fear"] else ())
+    read = read_split(DATASETS["plain_labels"], "train", path, options)
+    if message is None:
+        assert [example.label for example in read] == ["joy", "|"]
+        return
+    with pytest.raises(InputError, match=r"x\.jsonl:2: ") as caught:
+        list(read)
+    assert message in str(caught.value)
 
 
 LONG = "x" * 300_000
