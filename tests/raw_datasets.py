@@ -83,6 +83,8 @@ def write(path: Path, lines: Sequence[str], end: str = "\n") -> Path:
 def _label(name: str, rng: np.random.Generator) -> str:
     if not DATASETS[name].target.labelled:
         return f"{rng.uniform(0, 5):.3f}"
+    if DATASETS[name].target.several:
+        return str(rng.choice(("good|bad", "|", "bad")))
     return str(rng.choice(DATASETS[name].labels or ("good", "bad")))
 
 

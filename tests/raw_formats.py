@@ -106,6 +106,7 @@ TABLES: dict[str, dict[str, tuple[str, str, str]]] = {
     | {"valid": ("dev.tsv", "qid\tlabel\ttext_a", "{i}\t{label}\t{a}")},
     "plain": _same("", "n\ttext\tlabel", "{i}\t{a}\t{label}", ("text", "{a}")),
     "plain_scores": _same("", "label\ttext", "{label}\t{a}"),
+    "plain_labels": _same("", "label\ttext", "{label}\t{a}"),
 }
 TOKENS = {
     "conll2003": {"train": "eng.train", "valid": "eng.testa", "test": "eng.testb"},

@@ -11,9 +11,9 @@ texts and questions can be exported so, and translation models as far as CTransl
 parts. It holds weights, options, vocabulary and a model card; no training data and no code.
 
 huggingface: a directory of the encoder's family (BERT, RoBERTa, ...) with the task's head and its
-labels, for transformers' AutoModelForSequenceClassification (classes and scores, of sentences and
-pairs), AutoModelForTokenClassification (a word's label is that of its first subword) or
-AutoModelForQuestionAnswering (models with --span-head joint). --pretrained reads it too, without
+labels, for transformers' AutoModelForSequenceClassification (classes, scores and sets of labels, of
+sentences and pairs), AutoModelForTokenClassification (a word's label is that of its first subword)
+or AutoModelForQuestionAnswering (models with --span-head joint). --pretrained reads it too, without
 the head.
 
 huggingface-encoder: the encoder alone, for AutoModel.

@@ -1,6 +1,7 @@
-"""Predict classes, scores or word labels for a prepared split or for raw text.
+"""Predict classes, scores, sets of labels or word labels for a prepared split or for raw text.
 
     fairseq-plugins predict runs/cola --split valid --metrics valid.json --output valid.jsonl
+    fairseq-plugins predict runs/emotions --split valid --tune-thresholds
     fairseq-plugins predict runs/cola --split test --submission-dir submission
     echo "The cat sat on the mat." | fairseq-plugins predict runs/cola --input -
     fairseq-plugins predict runs/mine --input mine.csv --text-column text --keep-columns

@@ -59,7 +59,7 @@ class TextManifest(Manifest):
 
     dataset: str  # name of the dataset, e.g. ``cola``
     task: str  # ``text_classification``, ``sequence_labeling`` or ``extractive_qa``
-    target: str  # ``classes``, ``score``, ``word_labels`` or ``spans``
+    target: str  # of `targets.table`
     labels: list[str]  # labels in id order (empty for a score and for spans)
     positive: str  # the class or error label whose F1 counts; empty where none does
     metric: str  # the dataset's headline metric

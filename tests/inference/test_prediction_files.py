@@ -213,11 +213,11 @@ def test_tuned_thresholds_are_kept_in_checkpoint_and_bundle(runs, tmp_path):
         other = scored("other", label_thresholds=least)
         assert all(tuned[name] >= other[name] for name in tuned if name.startswith("f1_"))
     assert scored("again") == tuned
-    export_checkpoint(run, tmp_path / "bundle", str(runs / "multi_label-data"))
-    assert scored("bundle", tmp_path / "bundle") == tuned
+    export_checkpoint(run, tmp_path / "exported", str(runs / "multi_label-data"))
+    assert scored("bundle", tmp_path / "exported") == tuned
     assert made["bundle"] == made["again"] == made["tuned"] != made["shy"]
     shares = [[one["probabilities"] for one in made[name]] for name in ("shy", "tuned")]
     assert shares[0] == shares[1]
-    for wrong in (f"{run}:{runs / 'multi_label2'}", tmp_path / "bundle"):
+    for wrong in (f"{run}:{runs / 'multi_label2'}", tmp_path / "exported"):
         with pytest.raises(InputError, match="changes one checkpoint, before its export; not "):
             scored("wrong", wrong, tune_thresholds=True)

@@ -22,6 +22,7 @@ from fairseq_plugins.tasks._text_task import TextTask
 
 SIZES = {"train": 203, "valid": 45, "more": 30}
 EPOCHS = 4
+WIDE = "--max-epoch 10 --lr 0.003 --hidden-size 64 --intermediate-size 128"  # several labels
 LAST = "checkpoint_last.pt"
 
 
@@ -52,14 +53,15 @@ def runs(folders, tmp_path_factory):
     def trained(kind):
         if kind not in made:
             save_dir = tmp_path_factory.mktemp("run") / kind
-            made[kind] = save_dir, run_train(folders[kind], save_dir, kind)
+            more = WIDE if kind == "multi_label" else ""
+            made[kind] = save_dir, run_train(folders[kind], save_dir, kind, more)
         return made[kind]
 
     return trained
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["classes", "score", "errors"])
+@pytest.mark.parametrize("kind", ["classes", "score", "multi_label", "errors"])
 def test_what_words_decide_is_learnt(runs, kind):
     save_dir, outcome = runs(kind)
     best = state_of(save_dir / "checkpoint_best.pt")["extra_state"]["best"]
