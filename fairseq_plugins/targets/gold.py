@@ -208,12 +208,12 @@ class Numbers(Gold):
         scores = []
         for number, line in enumerate(read_lines(path), 1):
             try:
-                scores.append(float(line) if line.strip() else None)
+                scores.append(float(line.strip() or "nan"))
             except ValueError:
                 scores.append(math.nan)
-            if scores[-1] is not None and not math.isfinite(scores[-1]):
+            if line.strip() and not math.isfinite(scores[-1]):
                 raise InputError(f"{path}:{number}: {quoted(line)} is no finite number")
-        return cls(np.array(scores, dtype=np.float64))
+        return cls(np.array(scores))
 
     @classmethod
     def written(cls, gold: Sequence[Sequence[str] | None], ids: Mapping[str, int]) -> Written:
