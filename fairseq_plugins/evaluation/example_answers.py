@@ -79,6 +79,8 @@ def read_answers(path: str | Path) -> Answers:
         try:
             target = next(one for one in TARGETS.values() if one.key in record)
             records.append((target, str(record["id"]), *target.sides(record)))
+        except InputError as error:
+            raise InputError(f"{path}, line {number}: {error}") from None
         except (TypeError, ValueError, LookupError, AttributeError, OverflowError, StopIteration):
             raise InputError(
                 f"{path}, line {number}: no prediction of fairseq-plugins predict"

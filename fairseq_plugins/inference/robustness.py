@@ -207,8 +207,7 @@ def _made(
     """Return the prediction of each example, with its own id and gold label."""
     made = []
     for example in examples:
-        gold = target.value(str(example.label))
-        found = known[example.texts]
+        found, gold = known[example.texts], target.truth(example)
         made.append(replace(found, id=example.id, gold=gold, texts=example.texts))
     return made
 

@@ -25,22 +25,19 @@ def tune_thresholds(predictor: Predictor, split: str, **limits: Any) -> None:
     Raises:
         InputError: an ensemble, a bundle, labels without thresholds, or a split without gold.
     """
-    path = Path(predictor.checkpoints[0])
-    predictor.target.tuned((), ())  # refused where there are no thresholds
+    path, target = Path(predictor.checkpoints[0]), predictor.target
+    if not predictor.inputs.thresholds:
+        raise InputError(f"--tune-thresholds is for sets of labels, not for {target.said}")
     if len(predictor.checkpoints) > 1 or found_bundles(path):
         told = named(predictor.checkpoints)
         raise InputError(f"--tune-thresholds changes one checkpoint, before its export; not {told}")
     if not predictor.manifest.splits[split]["labelled"]:
-        raise InputError(
-            f"split {split!r} of {predictor.folder} has no labels to tune thresholds on"
-        )
+        raise InputError(f"split {split!r} of {predictor.folder} has no labels to be tuned on")
     made = [*predictor.predict_split(split, **limits)]
-    found = predictor.target.tuned(made, predictor.labels)
+    found = target.tuned(made, predictor.labels)
     state = read_state(path)
     state["cfg"]["task"]["label_thresholds"] = found
     with replaced(path) as temporary:
         write_state(state, temporary)
-    predictor.inputs.thresholds = predictor.target.thresholds(found, predictor.labels)
-    pairs = zip(predictor.labels, predictor.inputs.thresholds)
-    told = ", ".join(f"{label} {value:.3f}" for label, value in pairs)
-    logger.info("%s keeps thresholds tuned on %s: %s", path, split, told)
+    predictor.inputs.thresholds = target.thresholds(found, predictor.labels)
+    logger.info("%s keeps thresholds tuned on %s: %s", path, split, found)

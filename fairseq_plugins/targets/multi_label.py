@@ -144,10 +144,6 @@ class MultiLabel(Target):
             raise InputError(f"{quoted(text)} has label {quoted(twice[0])} twice")
         return joined(called)
 
-    def listed(self, labels: Sequence[str]) -> str:
-        """Return a list of labels as text."""
-        return joined(labels)
-
     def written(self, example: Any) -> Sequence[str] | None:
         """Return the labels of an example; None without gold."""
         return None if example.label is None else parted(example.label)
@@ -194,7 +190,7 @@ class MultiLabel(Target):
 
     def sides(self, record: Said) -> tuple[Any, Any]:
         """Return the true and the predicted labels."""
-        one = self.read(record, "", 0)
+        one = self.read(record, f"example {record['id']}", 0)
         return one.gold, one.answer
 
     def read(self, record: Said, where: str, line: int) -> Prediction:
@@ -217,11 +213,11 @@ class MultiLabel(Target):
 
     def shown(self, one: Prediction, positive: str = "") -> tuple[list[tuple[str, bool]], str]:
         """Return the labels, and of how many it is right whether they are there."""
-        if one.gold is None:
-            return [(label, True) for label in one.answer] or [("no label", True)], "no gold"
-        pieces = [(label, label in one.gold) for label in one.answer]
-        count, wrong = len(one.probabilities), {*one.answer} ^ {*one.gold}
-        return pieces or [("no label", not one.gold)], f"{count - len(wrong)} of {count} right"
+        gold = one.answer if one.gold is None else one.gold
+        pieces = [(label, label in gold) for label in one.answer] or [("no label", not gold)]
+        count, wrong = len(one.probabilities), {*one.answer}.symmetric_difference(gold)
+        told = f"{count - len(wrong)} of {count} right"
+        return pieces, "no gold" if one.gold is None else told
 
     def losses(self, logits: Tensor, extra: Said, sample: Said, weights: Weights) -> Losses:
         """Return the sum over examples of the mean of the cross-entropies of their labels."""
@@ -235,16 +231,9 @@ class MultiLabel(Target):
         """Count right sets of a batch, with thresholds of 0.5."""
         return ((logits >= 0) == target.bool()).all(1).sum()
 
-    def tally(
-        self,
-        labels: Sequence[str],
-        *,
-        positive: str = "",
-        thresholds: Sequence[float] = (THRESHOLD,),
-        **how: Any,
-    ) -> SetTally:
+    def tally(self, labels: Sequence[str], *, positive: str = "", **how: Any) -> SetTally:
         """Return what counts a validation."""
-        return SetTally(labels, positive, thresholds)
+        return SetTally(labels, positive, how.get("thresholds", (THRESHOLD,)))
 
     def thresholds(self, text: str | None, labels: Sequence[str]) -> tuple[float, ...]:
         """Return from which probability on each label is predicted."""

@@ -157,10 +157,6 @@ class Target(ABC):
         """
         return known(text)
 
-    def listed(self, labels: Sequence[str]) -> str:
-        """Return the labels of an example with ``several`` as a file of text has them."""
-        raise NotImplementedError
-
     def written(self, example: Any) -> Sequence[str] | None:
         """Return the gold of an example (`corpora.examples.Example`) by label; None without."""
         return None if example.label is None else (example.label,)
@@ -302,23 +298,16 @@ class Target(ABC):
         """
 
     def thresholds(self, text: str | None, labels: Sequence[str]) -> tuple[float, ...]:
-        """Return from which probability on each label is predicted, of an option; none if the most
-        probable label is.
-
-        Raises:
-            InputError: a text that says something else, or any where nothing has a threshold.
+        """Return of an option from which probability on each label is predicted; none if the best
+        label is. InputError for a text that says something else.
         """
         if text is not None:
             raise InputError(f"--label-thresholds is for sets of labels, not for {self.said}")
         return ()
 
     def tuned(self, made: Sequence[Prediction], labels: Sequence[str]) -> str:
-        """Return thresholds for `thresholds` that are best for predictions with gold.
-
-        Raises:
-            InputError: nothing has a threshold.
-        """
-        raise InputError(f"--tune-thresholds is for sets of labels, not for {self.said}")
+        """Return as text the thresholds that are best for predictions with gold."""
+        raise NotImplementedError
 
     def join(self, logits: Sequence[Tensor]) -> Tensor:
         """Join what the models of an ensemble say about a batch.

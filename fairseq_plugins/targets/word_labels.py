@@ -151,6 +151,8 @@ class WordLabels(Target):
         for row in (answer, *([] if gold is None else [gold])):
             if not isinstance(row, list) or not all(isinstance(one, str) for one in row):
                 raise TypeError
+        if gold is not None and len(gold) != len(answer):
+            raise InputError(f"{len(gold)} gold labels and {len(answer)} predicted ones")
         return gold, answer
 
     def read(self, record: Said, where: str, line: int) -> Prediction:

@@ -140,6 +140,7 @@ def test_what_tells_nothing_of_other_examples_is_not_tested():
         ({"label": "a", "probabilities": {"a": 1.0}, "gold": "b"}, "classes", "b", "a"),
         ({"words": ["x"], "labels": ["O"], "gold": ["B-A"]}, "word_labels", ["B-A"], ["O"]),
         ({"score": 1.5, "gold": 2.0}, "score", 2.0, 1.5),
+        ({"label_set": [], "gold": ["a"], "probabilities": {"a": 0.1}}, "multi_label", ("a",), ()),
     ],
 )
 def test_answers_are_read_from_prediction_files(tmp_path, row, target, gold, predicted):
@@ -171,6 +172,8 @@ def test_answers_are_read_from_prediction_files(tmp_path, row, target, gold, pre
         ('{"id": "1", "score": 1%s, "gold": 1}\n' % ("0" * 400), "line 1: no prediction"),
         ('{"id": "1", "entities": [{"label": 1, "first": "x"}], "gold": []}\n', "line 1: no pred"),
         ("[1]\n", "line 1: no prediction"),
+        ('{"id": "1", "label_set": ["a"]}\n', "line 1: no prediction"),
+        ('{"id": "1", "labels": ["O"], "gold": []}\n', "line 1: 0 gold labels and 1 predicted"),
         ('{"id": "1", "entities": [{"label": 1, "first": 1e999}]}\n', "line 1: no pred"),
         ("", "no example has a gold"),
     ],

@@ -60,6 +60,10 @@ def test_a_bundle_answers_as_its_checkpoint(runs, bundles, run) -> None:
     wanted = load(runs / run, cpu=True).predict(texts_of(kind))
     made = fairseq_plugins.load(bundles / run, cpu=True)
     assert made.predict(texts_of(kind)) == wanted
+    served = load_model("m", [bundles / run], ServiceOptions(cpu=True))
+    body = served.kind.body.model_validate({"texts": [*map(list, texts_of(kind)[:9])]})
+    told = served.answer(served.kind.items(served.model, body))
+    assert told == [one.record() for one in made.predict(texts_of(kind)[:9])]
     data = runs / f"{kind}-data"
     split = list(load(bundles / run, data, cpu=True).predict_split("valid"))
     assert split == list(load(runs / run, cpu=True).predict_split("valid"))

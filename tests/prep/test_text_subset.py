@@ -18,7 +18,7 @@ from fairseq_plugins.prep.shares import Share
 from fairseq_plugins.prep.subset import choose_lines, write_subset
 from fairseq_plugins.syntax.rows import Rows
 
-KINDS = ("classes", "score", "entities", "spans")
+KINDS = ("classes", "score", "multi_label", "entities", "spans")
 
 
 def prepare(folder, kind):

@@ -14,6 +14,7 @@ from typing import Any
 
 from ...errors import InputError
 from ...messages import named, quoted, shortened
+from ...targets.label_sets import joined
 from ...text_reading import ONE_A_LINE, is_cell
 from ..examples import Example
 from .csv_rows import csv_rows, is_csv
@@ -240,7 +241,7 @@ def _member(file: SplitFile, is_label: bool, value: Any) -> str:
     if isinstance(value, list) and is_label and file.target.several:
         if none := [one for one in value if isinstance(one, list) or not str(one or "").strip()]:
             raise InputError(f"label {shortened(text)}: {json.dumps(none[0])} is no label")
-        return file.target.listed([_member(file, True, one) for one in value])
+        return joined([_member(file, True, one) for one in value])
     if isinstance(value, list | dict):
         raise InputError(f"{what} {shortened(text)}: a row has one {what}, no list and no object")
     if isinstance(value, float) and not math.isfinite(value):
