@@ -6,11 +6,7 @@ bar, within a label or behind it, are doubled.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
-
-_BAR = re.compile(r"(\\*)\|")
-_END = re.compile(r"\\+$")
 
 
 class LabelSet(tuple):
@@ -35,20 +31,25 @@ class LabelSet(tuple):
 
 def joined(labels: Sequence[str]) -> str:
     """Return labels as one text."""
-    barred = [_BAR.sub(lambda found: rf"{2 * found[1]}\|", label) for label in labels]
-    ended = [_END.sub(lambda found: 2 * found[0], label) for label in barred[:-1]]
-    return "|".join([*ended, *barred[-1:]]) or "|"
+    barred = [_between(label.split("|"), r"\|") for label in labels]
+    return _between(barred, "|") or "|"
+
+
+def _between(texts: Sequence[str], bar: str) -> str:
+    """Put bars between texts, whose last backslashes are doubled before them."""
+    before = (text + "\\" * (len(text) - len(text.rstrip("\\"))) + bar for text in texts[:-1])
+    return "".join([*before, *texts[-1:]])
 
 
 def parted(text: str) -> list[str]:
     """Return the labels that a text stands for, without blanks around them."""
     if text.strip() == "|":
         return []
-    parts, begin = [""], 0
-    for found in _BAR.finditer(text):
-        pairs, odd = divmod(len(found[1]), 2)
-        parts[-1] += text[begin : found.start()] + pairs * "\\" + odd * "|"
+    parts, (*pieces, last) = [""], text.split("|")
+    for piece in pieces:
+        kept = piece.rstrip("\\")
+        pairs, odd = divmod(len(piece) - len(kept), 2)
+        parts[-1] += kept + pairs * "\\" + odd * "|"
         parts += [] if odd else [""]
-        begin = found.end()
-    parts[-1] += text[begin:]
+    parts[-1] += last
     return [part.strip() for part in parts]
