@@ -16,10 +16,11 @@ import numpy as np
 from ..errors import InputError
 from ..syntax.controls import UNCONTROLLED, Controls
 from ..syntax.layer import WORD, WORD_PAIR
-from ..syntax.layers import Layer, asked_with, layers_of
+from ..syntax.layers import Layer, asked_with, layer_of, layers_of
 from ..syntax.rows import AGAIN, Rows, check_count, check_lengths, check_succession
 
 PIPELINE = "the pipeline that parsed it is broken"
+PARTS = {"tokens": "tokens", "words": "word_of"}  # stream -> where raw text has it
 
 
 class Encoded(Protocol):
@@ -78,12 +79,15 @@ class SentenceColumns:
                 split and example.
         """
         layers = [*layers]
-        names = ("tokens", "words", *(layer.name for layer in _stored(layers, first)))
-        paths = {name: folder / f"{split}.{name}{side}" for name in names}
-        rows = {name: Rows.read(path) for name, path in paths.items()}
+
+        def take(name: str) -> tuple[object, Rows]:
+            path = folder / f"{split}.{name}{side}"
+            return path, Rows.read(path)
+
+        found = cls._fitted(take, layers, first, AGAIN)
         if pieces is not None:
-            rows["tokens"].check(paths["tokens"], pieces, "wordpiece of the vocabulary")
-        found = cls._fitted(rows, _stored(layers, first), paths, AGAIN, first)
+            path = folder / f"{split}.tokens{side}"
+            found.tokens.check(path, pieces, "wordpiece of the vocabulary")
         return found.controlled(layers, controls, f"{split} {side}")
 
     @classmethod
@@ -106,34 +110,37 @@ class SentenceColumns:
                 example's name, by its number.
         """
         layers = layers_of(names)
-        own = _stored(layers, first)
-        rows = {layer.name: _raw_rows(layer, sentences, name_of) for layer in own}
-        rows["tokens"] = Rows.of(sentence.tokens for sentence in sentences)
-        rows["words"] = Rows.of(sentence.word_of for sentence in sentences)
-        places = {name: f"{name} of raw text" for name in rows}
-        return cls._fitted(rows, own, places, PIPELINE, first).controlled(layers, controls, key)
+
+        def take(name: str) -> tuple[object, Rows]:
+            if name in PARTS:
+                rows = [getattr(sentence, PARTS[name]) for sentence in sentences]
+            else:
+                rows = [_known(sentence, name, name_of(i)) for i, sentence in enumerate(sentences)]
+            return f"{name} of raw text", Rows.of(rows)
+
+        return cls._fitted(take, layers, first, PIPELINE).controlled(layers, controls, key)
 
     @classmethod
     def _fitted(
         cls,
-        rows: Mapping[str, Rows],
-        own: list[Layer],
-        places: Mapping[str, object],
-        cure: str,
+        take: Callable[[str], tuple[object, Rows]],
+        layers: Iterable[Layer],
         first: SentenceColumns | None,
+        cure: str,
     ) -> SentenceColumns:
-        """Check that rows, called by their places, fit each other; heads become indices."""
-        tokens, words, found = rows["tokens"], rows["words"], {}
-        check_lengths(places["words"], words, tokens.lengths, cure)
-        check_succession(places["words"], words, cure)
+        """Check that streams fit each other, which ``take`` gives with their places by name."""
+        tokens, (place, words), found = take("tokens")[1], take("words"), {}
+        check_lengths(place, words, tokens.lengths, cure)
+        check_succession(place, words, cure)
+        counts = {WORD: words.lasts + 1}
         if first is not None:
-            check_count(places["words"], words, len(first.words), cure)
-        for layer in own:
-            what, counts = (places[layer.name], rows[layer.name]), words.lasts + 1
-            if first is not None and layer.unit == WORD_PAIR:
-                counts = counts * first.word_counts
-            check_lengths(*what, counts, cure)
-            found[layer.name] = layer.checked(*what, cure)
+            check_count(place, words, len(first.words), cure)
+            counts[WORD_PAIR] = counts[WORD] * first.word_counts
+        for layer in layers:
+            if layer.unit in counts:
+                what = take(layer.name)
+                check_lengths(*what, counts[layer.unit], cure)
+                found[layer.name] = layer.checked(*what, cure)
         return cls(tokens, words, found)
 
     def controlled(self, layers: Iterable[Layer], controls: Controls, key: str) -> SentenceColumns:
@@ -157,19 +164,13 @@ class SentenceColumns:
         return self.words.lasts + 1
 
 
-def _stored(layers: Iterable[Layer], first: SentenceColumns | None) -> list[Layer]:
-    """Return those layers that have streams: of pairs of words, beside the second sentences."""
-    units = (WORD,) if first is None else (WORD, WORD_PAIR)
-    return [layer for layer in layers if layer.unit in units]
-
-
-def _raw_rows(layer: Layer, sentences: Sequence[Encoded], name_of: Callable[[int], str]) -> Rows:
-    """Take a layer of raw text, see `SentenceColumns.of`; InputError names a sentence without."""
-    for index, sentence in enumerate(sentences):
-        if layer.name not in sentence.layers:
-            raise InputError(
-                f"{name_of(index)} {layer.lacking}, but the model reads {layer.about}; prepare the "
-                f"folder with --layers {','.join(asked_with(layer))} beside what it has, so "
-                "that raw text has them as well"
-            )
-    return Rows.of(sentence.layers[layer.name] for sentence in sentences)
+def _known(sentence: Encoded, name: str, called: str) -> Sequence[Any]:
+    """Return what a sentence of raw text has of a layer; InputError names one without."""
+    if name not in sentence.layers:
+        layer = layer_of(name)
+        raise InputError(
+            f"{called} {layer.lacking}, but the model reads {layer.about}; prepare the "
+            f"folder with --layers {','.join(asked_with(layer))} beside what it has, so "
+            "that raw text has them as well"
+        )
+    return sentence.layers[name]

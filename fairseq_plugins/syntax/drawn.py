@@ -17,12 +17,12 @@ worker, the epoch, the order or the batch. Trees are parents from 0, a root its 
 import hashlib
 import logging
 from collections.abc import Sequence
-from typing import Protocol
 
 import numpy as np
 
 from .controls import CHAIN, CONSTANT, RANDOM, SHUFFLED
 from .labels import SPECIAL_ID
+from .rows import Rows
 from .tree import project_heads
 
 logger = logging.getLogger(__name__)
@@ -113,14 +113,6 @@ def donors(lengths: np.ndarray, random: np.random.Generator) -> np.ndarray:
     return found
 
 
-class Trees(Protocol):
-    """Trees of sentences, by their numbers."""
-
-    def __getitem__(self, index: int, /) -> np.ndarray:
-        """Return the heads of a sentence's words."""
-        ...
-
-
 class ControlledTrees(Sequence):
     """The trees that sentences are given, made when they are asked for.
 
@@ -133,7 +125,7 @@ class ControlledTrees(Sequence):
     def __init__(
         self,
         source: str,
-        trees: Trees,
+        trees: Rows | Sequence[np.ndarray],
         lengths: np.ndarray,
         seed: int | None = None,
         key: str = "",

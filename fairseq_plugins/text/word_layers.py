@@ -60,13 +60,7 @@ def known_of(words: list[str], note: Annotation) -> dict[str, list[Any]]:
 def word_values(
     layers: Iterable[Layer], words: Sequence[str], known: Mapping[str, list[Any]]
 ) -> dict[str, list[Any]]:
-    """Return the values of W words in layers, those of subwords and of pairs of words apart.
-
-    ``known`` is what an annotation knows of the words; see `carried`.
-
-    Raises:
-        InputError: a layer that the annotation does not have.
-    """
+    """Return the values of W words in layers of words; see `Layer.of_words`."""
     found = {layer.name: layer.of_words(words, known) for layer in layers}
     return {name: values for name, values in found.items() if values is not None}
 
@@ -77,19 +71,7 @@ def subword_columns(
     word_of: Sequence[int],
     spelt: Sequence[str] = (),
 ) -> dict[str, list[Any]]:
-    """Return what S subwords carry in layers: column (`Layer.columns`) -> S ids.
-
-    Args:
-        layers, values: and the values of their words; see `word_values`.
-        word_of: S word indices, -1 where a subword has no word.
-        spelt: S subwords as the text spells them.
-
-    Returns:
-        Of an open layer labels take the place of ids.
-
-    Raises:
-        InputError: a layer that subwords cannot carry, or a label that it does not have.
-    """
+    """Return what S subwords carry in layers, by `Layer.columns`; see `Layer.of_subwords`."""
     columns: dict[str, list[Any]] = {}
     for layer in layers:
         columns |= layer.of_subwords(values, word_of, spelt)
