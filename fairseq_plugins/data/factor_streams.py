@@ -106,7 +106,7 @@ def open_factors(
 def controlled_columns(
     columns: Mapping[str, Rows], layers: Sequence[Layer], controls: Controls, key: str
 ) -> dict[str, Any]:
-    """Return columns as they are under controls; see `Layer.controlled_columns`.
+    """Return columns as they are under controls; see `Layer.controlled`.
 
     Values of words are exchanged by words: those that the trees tell of, or else the layer of the
     subwords' places in their words; in a folder with neither, each subword is a word.
@@ -116,7 +116,7 @@ def controlled_columns(
         known = (layer.begins(columns) for layer in reversed(layers))  # trees come last
         begins = next((found for found in known if found is not None), True)
         for layer in layers:
-            found |= layer.controlled_columns(columns, begins, controls, key)
+            found |= layer.controlled(columns, begins, controls, key)
     return found
 
 

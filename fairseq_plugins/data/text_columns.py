@@ -15,12 +15,12 @@ import numpy as np
 
 from ..errors import InputError
 from ..syntax.controls import UNCONTROLLED, Controls
-from ..syntax.layer import WORD, WORD_PAIR
+from ..syntax.layer import WORD, WORD_OF, WORD_PAIR
 from ..syntax.layers import Layer, asked_with, layer_of, layers_of
 from ..syntax.rows import AGAIN, Rows, check_count, check_lengths, check_succession
 
 PIPELINE = "the pipeline that parsed it is broken"
-PARTS = {"tokens": "tokens", "words": "word_of"}  # stream -> where raw text has it
+PARTS = {"tokens": "tokens", "words": WORD_OF}  # stream -> where raw text has it
 
 
 class Encoded(Protocol):
@@ -145,13 +145,10 @@ class SentenceColumns:
 
     def controlled(self, layers: Iterable[Layer], controls: Controls, key: str) -> SentenceColumns:
         """Return these sentences with other layers; see `Layer.controlled`."""
-        held = self.layers
-        found = {
-            layer.name: layer.controlled(held.get(layer.name), self.words, controls, key)
-            for layer in layers
-        }
-        changed = {name: rows for name, rows in found.items() if rows is not None}
-        return replace(self, layers=held | changed)
+        held, found = {**self.layers, WORD_OF: self.words}, {}
+        for layer in layers:
+            found |= layer.controlled(held, True, controls, key)
+        return replace(self, layers=self.layers | found)
 
     def gather(self, index: np.ndarray) -> SentenceColumns:
         """Return the sentences of these numbers, some maybe several times, without copies."""

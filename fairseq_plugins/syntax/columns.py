@@ -19,7 +19,7 @@ from .casing import casing_of
 from .controls import GIVEN, Controls
 from .drawn import dice, other_values
 from .labels import PAD_ID, SPECIAL_ID, Inventory, plain_label
-from .layer import SUBWORD, Known, Layer
+from .layer import SUBWORD, WORD_OF, Known, Layer
 from .rows import AGAIN, Rows, check_ids
 from .subwords import spread
 
@@ -87,26 +87,20 @@ class Column(Layer):
     def check_columns(self, source: object, columns: Sequence[Any], sizes: np.ndarray) -> None:
         check_ids(f"{source}.{self.name}", columns[0], sizes, *self._bounds)
 
-    def controlled(self, held: Rows | None, words: Rows, how: Controls, key: str) -> Rows | None:
-        if how.features == GIVEN or held is None:
-            return None
-        return self._drawn(held, np.arange(len(held.values)), how, key)
-
-    def controlled_columns(
-        self, columns: Mapping[str, Rows], begins: np.ndarray | bool, how: Controls, key: str
+    def controlled(
+        self, held: Mapping[str, Rows], begins: np.ndarray | bool, how: Controls, key: str
     ) -> Mapping[str, Any]:
         if how.features == GIVEN:
             return {}
-        own = columns[self.name]
+        own = self._stored(held)
         real = own.values != SPECIAL_ID
         firsts = real if self.unit == SUBWORD else begins & real
-        units = np.where(real, np.cumsum(firsts) - 1, -1)
-        return {self.name: self._drawn(own, units, how, key)}
-
-    def _drawn(self, own: Rows, units: np.ndarray, how: Controls, key: str) -> Rows:
-        """Exchange values by their words, which ``units`` number over all rows."""
+        units = np.where(real, np.cumsum(firsts) - 1, -1)  # words, numbered over all rows
         drawn = dice(how.seed, key, self.name)
-        return Rows(other_values(own.values, units, how.features, drawn), own.lengths)
+        return {self.name: Rows(other_values(own.values, units, how.features, drawn), own.lengths)}
+
+    def _stored(self, held: Mapping[str, Rows]) -> Rows:
+        return held[self.name]
 
 
 @dataclass(frozen=True)
@@ -153,11 +147,10 @@ class Placed(Column):
     def begins(self, columns: Mapping[str, Rows]) -> np.ndarray | None:
         return np.isin(columns[self.name].values, self.ids(BEGINS))
 
-    def controlled(self, held: Rows | None, words: Rows, how: Controls, key: str) -> Rows | None:
-        if how.features == GIVEN:
-            return None
-        own = Rows.of(self.ids(self.label(row.tolist())) for row in words)
-        return super().controlled(own, words, how, key)
+    def _stored(self, held: Mapping[str, Rows]) -> Rows:
+        if self.name in held:
+            return held[self.name]
+        return Rows.of(self.ids(self.label(row.tolist())) for row in held[WORD_OF])
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,7 @@ from .labels import SPECIAL_ID, Inventory
 from .rows import AGAIN, Rows
 
 WORD, SUBWORD, WORD_PAIR = "word", "subword", "pair of words"
+WORD_OF = "word_of"
 PARSED = "DEP"  # spaCy's name of trees and of the relations in them
 Row = tuple[int, list[str]]  # a word in CoNLL-U: number of its line, ten fields
 Known = Mapping[str, list[Any]]  # name of a layer -> the values of words
@@ -184,25 +185,16 @@ class Layer:
         """Tell of all subwords of parallel text whether each begins a word; None if unknown."""
         return None
 
-    def controlled(self, held: Rows | None, words: Rows, how: Controls, key: str) -> Rows | None:
-        """Return the values of texts under controls; None if they stay as they are.
-
-        Args:
-            held: the values; None of a layer that is not stored.
-            words: the word of each subword.
-            how, key: the controls; what the texts are, such as their split.
-        """
-        return None
-
-    def controlled_columns(
-        self, columns: Mapping[str, Rows], begins: np.ndarray | bool, how: Controls, key: str
+    def controlled(
+        self, held: Mapping[str, Rows], begins: np.ndarray | bool, how: Controls, key: str
     ) -> Mapping[str, Any]:
-        """Return those columns of parallel text that change under controls, as rows.
+        """Return those streams that change under controls, as rows.
 
         Args:
-            columns: of all layers, by their names.
-            begins: which subwords begin a word, see `begins`; True where all do.
-            how, key: see `controlled`.
+            held: of parallel text all columns by their names; of texts all layers of words, and
+                `WORD_OF`, the word of each subword.
+            begins: which subwords begin a word, see `begins`; True where every value is of another.
+            how, key: the controls; what the texts are, such as their split.
         """
         return {}
 

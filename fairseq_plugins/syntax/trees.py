@@ -17,7 +17,7 @@ import numpy as np
 from ..errors import InputError
 from .controls import Controls
 from .drawn import MADE, ControlledTrees
-from .layer import PARSED, Known, Layer, Row
+from .layer import PARSED, WORD_OF, Known, Layer, Row
 from .rows import AGAIN, Rows, parents_of
 from .tree import (
     COLUMNS,
@@ -112,18 +112,17 @@ class Tree(Layer):
         numbers = columns[COLUMNS[0]].values.astype(np.int64)
         return np.diff(numbers, prepend=NO_WORD) != 0  # lines end in no word
 
-    def controlled(self, held: Rows | None, words: Rows, how: Controls, key: str) -> Rows | None:
-        if how.trees not in MADE or held is None:
-            return None
-        return Rows.of(ControlledTrees(how.trees, held, held.lengths, how.seed, key))
-
-    def controlled_columns(
-        self, columns: Mapping[str, Rows], begins: np.ndarray | bool, how: Controls, key: str
+    def controlled(
+        self, held: Mapping[str, Rows], begins: np.ndarray | bool, how: Controls, key: str
     ) -> Mapping[str, Any]:
         if how.trees not in MADE:
             return {}
-        words, heads = (columns[name] for name in COLUMNS)
-        firsts = self.begins(columns) & (words.values != NO_WORD)
+        if WORD_OF in held:
+            rows = held[self.name]
+            made = ControlledTrees(how.trees, rows, rows.lengths, how.seed, key)
+            return {self.name: Rows.of(made)}
+        words, heads = (held[name] for name in COLUMNS)
+        firsts = self.begins(held) & (words.values != NO_WORD)
         counts = np.add.reduceat(firsts, words.ends - words.lengths, dtype=np.int64)
         parents = Rows(heads.values[firsts].astype(np.int64) - 1, counts)
         made = ControlledTrees(how.trees, parents, counts, how.seed, key)
