@@ -173,7 +173,8 @@ def _check_layer(layer: Layer, tokens: Path) -> None:
     for name in layer.columns:
         columns.append(Rows.read(Path(f"{tokens}.{name}"), mapped=True))
         check_lengths(f"{tokens}.{name}", columns[-1], sizes, row="line")
-    layer.check_columns(tokens, [column.values for column in columns], sizes)
+    words = columns[0] if columns[1:] else None
+    layer.checked(f"{tokens}.{layer.columns[-1]}", columns[-1], words=words)
 
 
 def _check_tokens(prefix: Path, language: str, dictionary: Dictionary) -> None:

@@ -20,7 +20,7 @@ from .controls import GIVEN, Controls
 from .drawn import dice, other_values
 from .labels import PAD_ID, SPECIAL_ID, Inventory, plain_label
 from .layer import SUBWORD, WORD_OF, Known, Layer
-from .rows import AGAIN, Rows, check_ids
+from .rows import AGAIN, Rows
 from .subwords import spread
 
 BEGINS = ("B", "O")  # places of subwords that begin a word
@@ -75,17 +75,13 @@ class Column(Layer):
         """Return the ids of a text's subwords, (S,), of the ids of its words, (W,)."""
         return values[words]
 
-    @property
-    def _bounds(self) -> tuple[tuple[int, int], str]:
-        return (PAD_ID + 1, len(self.inventory)), f"value of feature {self.name!r}"
-
-    def checked(self, what: object, rows: Rows, cure: str = AGAIN) -> Rows:
+    def checked(
+        self, what: object, rows: Rows, cure: str = AGAIN, *, words: Rows | None = None
+    ) -> Rows:
         if not self.is_open:
-            check_ids(what, rows.values, rows.lengths, *self._bounds)
+            name = f"value of feature {self.name!r}"
+            rows.check(what, len(self.inventory), name, least=PAD_ID + 1)
         return rows
-
-    def check_columns(self, source: object, columns: Sequence[Any], sizes: np.ndarray) -> None:
-        check_ids(f"{source}.{self.name}", columns[0], sizes, *self._bounds)
 
     def controlled(
         self, held: Mapping[str, Rows], begins: np.ndarray | bool, how: Controls, key: str

@@ -160,22 +160,20 @@ class Layer:
         """Return the number of ids of a stream, of texts of at most so many words."""
         return len(self.inventory)
 
-    def checked(self, what: object, rows: Rows, cure: str = AGAIN) -> Rows:
-        """Return the stream ``what`` of a folder of texts as items read it.
-
-        Raises:
-            InputError: a number stands for nothing; names the example.
-        """
-        return rows
-
-    def check_columns(self, source: object, columns: Sequence[Any], sizes: np.ndarray) -> None:
-        """Refuse columns of a folder of parallel text that stand for nothing (InputError).
+    def checked(
+        self, what: object, rows: Rows, cure: str = AGAIN, *, words: Rows | None = None
+    ) -> Rows:
+        """Return a stream as items read it.
 
         Args:
-            source: stream of the tokens, for messages.
-            columns: all values of each column, line after line, (N,).
-            sizes: tokens in each line, ``</s>`` included.
+            what, rows: its place, for messages; its rows.
+            cure: what to do about wrong rows.
+            words: the column of words beside the rows, of trees of parallel text.
+
+        Raises:
+            InputError: a number stands for nothing; names the row.
         """
+        return rows
 
     def shortened(self, columns: Sequence[list[int]], length: int) -> Sequence[list[int]]:
         """Return the columns of the first ``length`` subwords of a line."""

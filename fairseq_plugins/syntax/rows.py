@@ -136,6 +136,11 @@ class Rows:
         begins = (self.ends - self.lengths).tolist()
         return (self.values[begin:end] for begin, end in zip(begins, self.ends.tolist()))
 
+    def part(self, begin: int, end: int) -> Rows:
+        """Return rows in a row, with their values alone; all rows have to be one after another."""
+        lengths, ends = self.lengths[begin:end], self.ends[begin:end]
+        return Rows(self.values[ends[0] - lengths[0] : ends[-1]], lengths)
+
     def gather(self, index: np.ndarray) -> Rows:
         """Return the rows of these numbers, some maybe several times; their values are shared."""
         return Rows(self.values, self.lengths[index], self.ends[index])

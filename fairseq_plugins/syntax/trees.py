@@ -93,17 +93,15 @@ class Tree(Layer):
     def id_count(self, words: int) -> int:
         return words + 1
 
-    def checked(self, what: object, rows: Rows, cure: str = AGAIN) -> Rows:
-        return parents_of(what, rows, cure)
-
-    def check_columns(self, source: object, columns: Sequence[Any], sizes: np.ndarray) -> None:
-        begin = 0
-        for first in range(0, len(sizes), LINES_AT_ONCE):
-            part = sizes[first : first + LINES_AT_ONCE].astype(np.int64)
-            end = begin + int(part.sum())
-            words, heads = (np.asarray(column[begin:end], np.int64) for column in columns)
-            _check_lines(f"{source}.{COLUMNS[1]}", words, heads, sizes=part, done=first)
-            begin = end
+    def checked(
+        self, what: object, rows: Rows, cure: str = AGAIN, *, words: Rows | None = None
+    ) -> Rows:
+        if words is None:
+            return parents_of(what, rows, cure)
+        for first in range(0, len(rows), LINES_AT_ONCE):
+            columns = [column.part(first, first + LINES_AT_ONCE) for column in (words, rows)]
+            _check_lines(what, *columns, done=first)
+        return rows
 
     def shortened(self, columns: Sequence[list[int]], length: int) -> Sequence[list[int]]:
         return shortened_columns(*columns, length=length)
@@ -156,12 +154,11 @@ class _HeadsOfSubwords(Sequence[np.ndarray]):
         return np.append(self.trees[index] + 1, NO_WORD)[words - 1]  # of no word, the last
 
 
-def _check_lines(
-    what: str, words: np.ndarray, heads: np.ndarray, *, sizes: np.ndarray, done: int
-) -> None:
-    """Refuse columns (N,) of lines that are no trees; ``done`` lines came before them."""
-    line_of = np.repeat(np.arange(len(sizes)), sizes)  # (N,)
-    last = np.cumsum(sizes) - 1  # places of </s>
+def _check_lines(what: object, numbers: Rows, above: Rows, *, done: int) -> None:
+    """Refuse columns of lines that are no trees; ``done`` lines came before them."""
+    words, heads = (column.values.astype(np.int64) for column in (numbers, above))  # (N,) each
+    line_of = np.repeat(np.arange(len(numbers)), numbers.lengths)  # (N,)
+    last = np.cumsum(numbers.lengths) - 1  # places of </s>
     steps = np.diff(words, prepend=0)  # (N,)
     steps[last[:-1] + 1] = words[last[:-1] + 1]
     firsts = (steps == 1) & (words != NO_WORD)
@@ -175,7 +172,7 @@ def _check_lines(
             f"{what}, line {done + line_of[place] + 1}: word {words[place]} with head "
             f"{heads[place]} does not fit in with the tokens before it; {AGAIN}"
         )
-    numbers = np.where(heads == words, 0, heads)[firsts]
-    if bad := first_bad_sentence(numbers, np.bincount(line_of[firsts], minlength=len(sizes))):
+    counts = np.bincount(line_of[firsts], minlength=len(numbers))
+    if bad := first_bad_sentence(np.where(heads == words, 0, heads)[firsts], counts):
         line, error = bad
         raise InputError(f"{what}, line {done + line + 1}: {error}; {AGAIN}")
