@@ -14,12 +14,12 @@ from typing import Any
 
 import torch
 from fairseq.utils import apply_to_sample
+from fairseq_plugins.architectures.options import merged, write
 from torch import Tensor, nn
 
 from fairseq_plugins import criterions
 from fairseq_plugins.architectures import bert_plan
 from fairseq_plugins.architectures.bert_options import BertOptions
-from fairseq_plugins.architectures.options import merged, write
 from fairseq_plugins.architectures.text_kinds import TEXT_KINDS
 from fairseq_plugins.models import SyntaxTransformerModel
 from fairseq_plugins.pretrained.families import FAMILIES

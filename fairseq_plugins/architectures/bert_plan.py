@@ -1,5 +1,6 @@
 """From the options of a BERT model to sizes, with the checks."""
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +11,7 @@ from ..pretrained.configuration import constants_of, drawn_shape, embedding_of
 from ..pretrained.directory import find_family
 from ..pretrained.families import FAMILIES, Family
 from ..pretrained.vocabulary import Vocabulary
-from .bert_options import SIZES, BertOptions
-from .options import learnt
-from .semantic_options import semantic_layers
+from .bert_options import SIZES, EncoderOptions
 
 # option -> field of BertShape
 PRESET = {
@@ -35,7 +34,7 @@ OLDEST = "bert"  # the family of models that do not say theirs
 TUNABLE = ("dropout", "attention_dropout", "pooler_activation")  # may differ from the checkpoint's
 
 
-def family_of(args: BertOptions, folder: Path | None, data: Family) -> Family:
+def family_of(args: EncoderOptions, folder: Path | None, data: Family) -> Family:
     """Return the family of a new model.
 
     Args:
@@ -57,7 +56,7 @@ def family_of(args: BertOptions, folder: Path | None, data: Family) -> Family:
     return data
 
 
-def constants(args: BertOptions, checkpoint: BertShape | None, family: Family) -> dict[str, Any]:
+def constants(args: EncoderOptions, checkpoint: BertShape | None, family: Family) -> dict[str, Any]:
     """Return the options that the checkpoint decides, as given, as it says, or as the family has
     them.
 
@@ -109,7 +108,7 @@ def _advice(shape: BertShape) -> str:
     return f"give {options}, or --pretrained none"
 
 
-def shape_of(args: BertOptions, vocabulary: Vocabulary) -> BertShape:
+def shape_of(args: EncoderOptions, vocabulary: Vocabulary, *, pooler: bool) -> BertShape:
     """Return the encoder's shape, of completed options and the data folder's vocabulary.
 
     Raises:
@@ -127,7 +126,7 @@ def shape_of(args: BertOptions, vocabulary: Vocabulary) -> BertShape:
     return BertShape(
         vocabulary=len(vocabulary),
         padding=vocabulary.pad,
-        pooler=learnt(args).pools and not semantic_layers(args),
+        pooler=pooler,
         embedding=embedding_of(family, width, args.hidden_size),
         **{**given, **constants_of(family, vocabulary.pad)},
     )
@@ -161,9 +160,13 @@ def check_same_pieces(given: Vocabulary, vocabulary: Vocabulary, folder: Path) -
     )
 
 
-def freeze(encoder: BertEncoder, layers: int) -> None:
-    """Keep the embeddings and the first layers as they are, but for features, gates and dual
-    attention: these are new, and learn.
+def freeze(encoder: BertEncoder, layers: int, new: Iterable[str]) -> None:
+    """Keep the embeddings and the first layers as they are, but for new parts, which learn.
+
+    Args:
+        encoder: of the model.
+        layers: how many.
+        new: what the names of the weights of new parts hold, see `methods.method.Method.parts`.
 
     Raises:
         InputError: there are not so many layers.
@@ -175,10 +178,7 @@ def freeze(encoder: BertEncoder, layers: int) -> None:
             f"--freeze-layers {layers}: all {len(encoder.layers)} layers share their weights, so "
             f"that none of them can be kept alone; choices: 0, {len(encoder.layers)}"
         )
-    if not layers:
-        return
-    for name, parameter in encoder.embeddings.named_parameters():
-        parameter.requires_grad = name.startswith("features")
-    for layer in encoder.layers[:layers]:
-        for name, parameter in layer.named_parameters():
-            parameter.requires_grad = name.startswith(("attention.mixer.", "attention.dual."))
+    kept = ("embeddings.", *(f"layers.{layer}." for layer in range(layers))) if layers else ()
+    for name, parameter in encoder.named_parameters():
+        if name.startswith(kept):
+            parameter.requires_grad = any(mark in f"encoder.{name}" for mark in new)

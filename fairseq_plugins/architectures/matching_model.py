@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from ..checkpoints.records import read_list
 from ..errors import InputError
+from ..methods.plan import Plan
 from ..nn.bert import BertShape
 from ..nn.bimpm import Bimpm
 from ..nn.cafe import Cafe
@@ -24,9 +25,8 @@ from ..nn.word_inputs import WordInputs, WordMatcher
 from ..pretrained.vocabulary import Vocabulary
 from ..syntax.layers import Layer
 from ..targets.table import TARGETS
-from .matching_options import BIMPM, CAFE, ESIM, TRANSFORMER, MatchingOptions, needs_of
-from .model_parts import counted, fitting, infusion, log_counts, size
-from .options import learnt
+from .matching_options import BIMPM, CAFE, ESIM, TRANSFORMER
+from .model_parts import counted, fitting, log_counts, size
 
 Features = Optional[FeatureInfusion]
 
@@ -35,7 +35,7 @@ class PairModel(nn.Module):
     """Words, what matches them, and the head of one task.
 
     Args:
-        args: resolved options.
+        plan: of the model.
         vocabulary: of the data folder.
         layers: those of the folder, with its inventories.
 
@@ -47,14 +47,13 @@ class PairModel(nn.Module):
     """
 
     @fitting()
-    def __init__(
-        self, args: MatchingOptions, vocabulary: Vocabulary, layers: Sequence[Layer]
-    ) -> None:
+    def __init__(self, plan: Plan, vocabulary: Vocabulary, layers: Sequence[Layer]) -> None:
         super().__init__()
-        _check(args, vocabulary)
-        self.needs, self.padding = needs_of(args), vocabulary.pad
+        args = plan.args
+        _check(plan)
+        self.needs, self.padding = plan.needs, vocabulary.pad
         self.longest = args.max_position_embeddings
-        features = infusion(args, args.embedding_size, self.needs.features, layers)
+        features = plan.made(lambda one: one.embedding(args.embedding_size, layers))
         self.body: Any = MAKERS[args.matcher](args, vocabulary, features)
         classes = max(1, len(read_list(args.labels, "labels")))
         self.head = LabelHead(self.body.outputs, classes, args.dropout)
@@ -111,7 +110,7 @@ class PairModel(nn.Module):
         return self.head(self.body(src_tokens, segments, layout, src_factors)), {"losses": {}}
 
 
-def _words(args: MatchingOptions, vocabulary: Vocabulary, features: Features) -> nn.Module:
+def _words(args: Any, vocabulary: Vocabulary, features: Features) -> nn.Module:
     """Make what reads words, and the matcher over them."""
     characters = None
     if args.character_hidden_size:
@@ -127,7 +126,7 @@ def _words(args: MatchingOptions, vocabulary: Vocabulary, features: Features) ->
     return WordMatcher(words, Esim(*sizes))
 
 
-def _transformer(args: MatchingOptions, vocabulary: Vocabulary, features: Features) -> nn.Module:
+def _transformer(args: Any, vocabulary: Vocabulary, features: Features) -> nn.Module:
     shape = BertShape(
         len(vocabulary),
         args.hidden_size,
@@ -143,15 +142,16 @@ def _transformer(args: MatchingOptions, vocabulary: Vocabulary, features: Featur
     return PairTransformer(shape, args.pair_encoding, features)
 
 
-MAKERS: dict[str, Callable[[MatchingOptions, Vocabulary, Features], nn.Module]] = {
+MAKERS: dict[str, Callable[[Any, Vocabulary, Features], nn.Module]] = {
     **dict.fromkeys((ESIM, BIMPM, CAFE), _words),
     TRANSFORMER: _transformer,
 }
 
 
-def _check(args: MatchingOptions, vocabulary: Vocabulary) -> None:
+def _check(plan: Plan) -> None:
     """Refuse targets that are not those of pairs, and characters for a matcher that reads none."""
-    if not learnt(args).pools:
+    args = plan.args
+    if not plan.target.pools:
         known = " or ".join(name for name, one in TARGETS.items() if one.pools)
         raise InputError(
             f"models that match pairs learn {known}, and the data folder has {args.target}: take "

@@ -1,4 +1,4 @@
-"""What every model of text has: embedded features, and a count of its parameters."""
+"""What every model of text has: refusals of options, and a count of its parameters."""
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
@@ -8,9 +8,6 @@ from typing import Any, Optional
 from torch import nn
 
 from ..errors import InputError
-from ..nn.infusion import FeatureInfusion
-from ..nn.starts import own_start
-from ..syntax.layers import Layer
 
 logger = logging.getLogger(__name__)
 
@@ -24,26 +21,6 @@ def fitting() -> Iterator[None]:
         raise
     except ValueError as error:
         raise InputError(str(error)) from error
-
-
-def infusion(
-    args: Any, width: int, features: Sequence[str], layers: Sequence[Layer]
-) -> Optional[FeatureInfusion]:
-    """Make what embeds features beside words of a width; None without features.
-
-    Args:
-        args: options of features.
-        width: of the words' embeddings.
-        features: their names, in order.
-        layers: of the data folder, with its inventories.
-    """
-    if not features:
-        return None
-    held = {layer.name: layer for layer in layers}
-    sizes = {name: len(held[name].inventory) for name in features}
-    how = {"dim": args.feature_embed_dim, "init": args.feature_init}
-    with own_start("features"):
-        return FeatureInfusion(width, sizes, merge=args.feature_merge, **how)
 
 
 def size(*modules: Optional[nn.Module]) -> int:

@@ -12,14 +12,14 @@ from typing import Any, get_args
 
 from torch import nn
 
+from ..methods.method import Method
+from ..methods.options import architecture, merged, write
+from ..methods.plan import Plan
 from ..pretrained.vocabulary import Vocabulary
 from ..syntax.layers import Layer
-from ..syntax.needs import Needs
-from . import bert_options, matching_options, syntax_plan
+from . import bert_options, matching_options
 from .matching_model import PairModel
-from .options import merged
 from .text_model import TextModel
-from .unread_options import OF_BERT, OF_MATCHING, Part, check_read
 
 
 @dataclass(frozen=True)
@@ -27,24 +27,47 @@ class TextKind:
     """A kind of models.
 
     Args:
-        options: dataclass of their options.
+        family: the architecture whose presets hold where others say nothing.
         architectures: name -> presets.
-        resolve: fills presets, in place.
-        needs: what a model of resolved options reads.
-        make: builds one of resolved options, a vocabulary and the layers of a folder.
-        opened: options that name files.
-        before: what older ones mean by options that they do not have.
-        parts: that such models may have, see `unread_options`.
+        options: dataclass of their options.
+        methods: that such models may have.
+        make: builds one of its plan, a vocabulary and the layers of a folder.
+        opened: options that name files; a checkpoint, which has all weights, has no say in them.
     """
 
-    options: type
+    family: str
     architectures: Mapping[str, Mapping[str, Any]]
-    resolve: Callable[[Any], None]
-    needs: Callable[[Any], Needs]
-    make: Callable[[Any, Vocabulary, Sequence[Layer]], nn.Module]
+    options: type
+    methods: Sequence[type[Method]]
+    make: Callable[[Plan, Vocabulary, Sequence[Layer]], nn.Module]
     opened: tuple[str, ...]
-    before: Mapping[str, Any]
-    parts: Sequence[Part]
+
+    @property
+    def before(self) -> dict[str, Any]:
+        """What older checkpoints mean by options that they do not have."""
+        return {name: value for one in self.methods for name, value in one.before.items()}
+
+    def presets_of(self, cfg: Any) -> Mapping[str, Any]:
+        """Return the options that the architecture of ``cfg`` presets."""
+        return self.architectures.get(architecture(cfg), self.architectures[self.family])
+
+    def resolve(self, cfg: Any) -> None:
+        """Fill every preset option that is None as the architecture of ``cfg`` says, in place.
+
+        On the command line no option is there that is not given. Hydra fills in those that have a
+        default before.
+        """
+        presets = self.presets_of(cfg).items()
+        write(cfg, **{key: value for key, value in presets if getattr(cfg, key, None) is None})
+
+    def plan(self, cfg: Any) -> Plan:
+        """Return the plan of a model, its options resolved in place.
+
+        Raises:
+            InputError: options that do not fit.
+        """
+        self.resolve(cfg)
+        return Plan.of(merged(cfg, self.options), self.methods)
 
     def check(self, options: Mapping[str, Any]) -> None:
         """Refuse options of a new model that do not fit each other.
@@ -64,40 +87,26 @@ class TextKind:
             for one in known
         }
         cfg = Namespace(**own, _name=options["arch"])
-        self.resolve(cfg)
-        args = merged(cfg, self.options)
-        self.needs(args)
-        check_read(args, self.parts, self.architectures[options["arch"]])
+        self.plan(cfg).check_read(self.presets_of(cfg))
 
 
-TEXT_KINDS = (
-    TextKind(
-        bert_options.BertOptions,
-        bert_options.ARCHITECTURES,
-        bert_options.resolve,
-        syntax_plan.needs_of,
-        TextModel,
-        ("pretrained",),
-        bert_options.BEFORE,
-        OF_BERT,
-    ),
-    TextKind(
-        matching_options.MatchingOptions,
-        matching_options.ARCHITECTURES,
-        matching_options.resolve,
-        matching_options.needs_of,
-        PairModel,
-        matching_options.OPENED,
-        matching_options.BEFORE,
-        OF_MATCHING,
-    ),
+BERT = TextKind(
+    bert_options.FAMILY,
+    bert_options.ARCHITECTURES,
+    bert_options.BertOptions,
+    bert_options.METHODS,
+    TextModel,
+    opened=("pretrained",),
 )
-
-
-def check_options(options: Mapping[str, Any]) -> None:
-    """Refuse options of a new model, of an architecture of a kind; see `TextKind.check`."""
-    if kind := kind_of(options["arch"]):
-        kind.check(options)
+MATCHING = TextKind(
+    matching_options.FAMILY,
+    matching_options.ARCHITECTURES,
+    matching_options.MatchingOptions,
+    matching_options.METHODS,
+    PairModel,
+    opened=("word_vectors",),
+)
+TEXT_KINDS = (BERT, MATCHING)
 
 
 def kind_of(architecture: Any) -> TextKind | None:

@@ -4,42 +4,32 @@
 here options become its parts.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, Optional
 
 import torch
 from torch import Tensor, nn
 
 from ..checkpoints.records import read_list
-from ..nn.bert import BertEncoder, BertShape
+from ..methods.plan import Plan
+from ..nn.bert import BertEncoder
 from ..nn.entity_spans import EntityReader
 from ..nn.heads import LabelHead
 from ..nn.packing import Known
-from ..nn.semantic_layers import SemanticLayers
 from ..nn.span_heads import SpanReader
 from ..pretrained.vocabulary import Vocabulary
 from ..syntax.layers import Layer
 from ..syntax.subwords import is_sign
-from ..targets.target import OF_PAIRS, OF_SPANS
-from . import bert_plan, syntax_plan
-from .bert_options import BertOptions
-from .entity_options import entity_reader
-from .model_parts import counted, fitting, infusion, log_counts, size
-from .options import learnt, read_features
-from .semantic_options import semantics
-from .span_options import span_reader
-
-HEADS: dict[str, Callable[[Any, BertShape], nn.Module]] = {  # other targets have a `LabelHead`
-    OF_SPANS: span_reader,
-    OF_PAIRS: entity_reader,
-}
+from . import bert_plan
+from .bert_options import EncoderOptions
+from .model_parts import counted, fitting, log_counts, size
 
 
 class TextModel(nn.Module):
     """An encoder with the head of one task.
 
     Args:
-        args: resolved options.
+        plan: of the model.
         vocabulary: of the data folder.
         layers: those of the folder, with its inventories.
 
@@ -47,28 +37,27 @@ class TextModel(nn.Module):
         encoder, head: BERT, and what makes logits of its states.
         semantics: what joins layers of labels to the states between both; None without such layers.
         needs: what it reads; nothing but tokens for a plain one.
-        parent_weight: of the loss of supervised heads.
-        answerability_weight: of the loss of judging whether a question has an answer.
+        loss_weights: auxiliary loss -> its weight.
 
     Raises:
         InputError: options or a vocabulary that do not fit together.
     """
 
     @fitting()
-    def __init__(self, args: BertOptions, vocabulary: Vocabulary, layers: Sequence[Layer]) -> None:
+    def __init__(self, plan: Plan, vocabulary: Vocabulary, layers: Sequence[Layer]) -> None:
         super().__init__()
-        needs = syntax_plan.needs_of(args)
-        shape = bert_plan.shape_of(args, vocabulary)
-        own = read_features(args.features)
-        features = infusion(args, shape.embedding_width, own, layers)
-        attention, top = syntax_plan.attention(args, shape), syntax_plan.top(args, shape)
-        signs = _signs(vocabulary) if syntax_plan.reads_punctuation(args) else None
-        self.encoder = BertEncoder(shape, attention, features, top, signs)
-        self.semantics = semantics(args, shape, needs.features, layers)
-        self.head = _head(args, shape, self.semantics)
-        self.needs = needs
-        self.parent_weight = args.parent_loss_weight
-        self.answerability_weight = args.answerability_loss_weight
+        methods, columns = plan.methods, plan.needs.features
+        pools = plan.target.pools and not any(method.joins_words for method in methods)
+        shape = bert_plan.shape_of(plan.args, vocabulary, pooler=pools)
+        features = plan.made(lambda one: one.embedding(shape.embedding_width, layers))
+        top = plan.made(lambda one: one.top(shape))
+        signs = _signs(vocabulary) if any(one.reads_punctuation for one in methods) else None
+        self.encoder = BertEncoder(shape, plan.attention(shape), features, top, signs)
+        self.semantics = plan.made(lambda one: one.beside(shape, columns, layers))
+        width = shape.hidden if self.semantics is None else self.semantics.outputs
+        self.head: Any = plan.head(shape) or _label_head(plan.args, width)
+        self.needs = plan.needs
+        self.loss_weights = plan.loss_weights
 
     def max_positions(self) -> int:
         """Longest input in wordpieces, specials included."""
@@ -155,7 +144,9 @@ class TextModel(nn.Module):
             logits = self.head(self.encoder.pool(output))  # (B, C)
         outputs, losses = output.outputs, {}
         if outputs.parent_losses:
-            losses["parent"] = self.parent_weight * torch.stack(outputs.parent_losses).mean()
+            losses["parent"] = (
+                self.loss_weights["parent"] * torch.stack(outputs.parent_losses).mean()
+            )
         return logits, extra | {
             "losses": losses,
             "gates": outputs.gates,
@@ -170,9 +161,6 @@ def _signs(vocabulary: Vocabulary) -> Tensor:
     return torch.tensor([is_sign(piece) for piece in vocabulary.pieces])
 
 
-def _head(args: BertOptions, shape: BertShape, semantics: Optional[SemanticLayers]) -> Any:
-    if maker := HEADS.get(learnt(args).head):
-        return maker(args, shape)
+def _label_head(args: EncoderOptions, width: int) -> LabelHead:
     dropout = args.dropout if args.classifier_dropout is None else args.classifier_dropout
-    classes = max(1, len(read_list(args.labels, "labels")))
-    return LabelHead(shape.hidden if semantics is None else semantics.outputs, classes, dropout)
+    return LabelHead(width, max(1, len(read_list(args.labels, "labels"))), dropout)

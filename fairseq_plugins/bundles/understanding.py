@@ -17,8 +17,6 @@ from typing import Any, cast
 from torch import Tensor, nn
 
 from ..architectures import agreement
-from ..architectures.entity_options import asked_of
-from ..architectures.options import merged
 from ..architectures.text_kinds import TextKind, kind_of
 from ..checkpoints.reading import check_finite
 from ..checkpoints.records import close
@@ -30,6 +28,8 @@ from ..data.text_inputs import InputOptions, TextInputs
 from ..data.text_manifest import TextManifest, load_vocabulary
 from ..errors import InputError
 from ..messages import named, quoted
+from ..methods.entity_head import asked_of
+from ..methods.plan import Plan
 from ..nn.quantized import quantize_
 from ..pretrained.weights import SAFETENSORS, read_safetensors, write_safetensors
 from ..targets.entity_spans import spans_of
@@ -105,14 +105,15 @@ def load_bundle(
     if manifest.task != bundle.task:
         raise InputError(f"{where} is for {bundle.task!r}, but its manifest for {manifest.task!r}")
     options = _inputs(_part(bundle, "input"), overrides, where)
-    kind, args = _arguments(_part(bundle, "model"), where)
+    kind, plan = _plan(_part(bundle, "model"), where)
+    args = plan.args
     layers = bound_layers(bundle.folder, manifest)
     vocabulary = load_vocabulary(bundle.folder, manifest)
     agreement.check_texts(args, manifest, vocabulary.content, layers, bundle.folder)
     other = None if data is None else check_folder(data, manifest, vocabulary.content, args)
     inputs = TextInputs(data or bundle.folder, other or manifest, vocabulary, options)
-    inputs.check(kind.needs(args), training=False)
-    model = _model(bundle, partial(kind.make, args, vocabulary, layers))
+    inputs.check(plan.needs, training=False)
+    model = _model(bundle, partial(kind.make, plan, vocabulary, layers))
     inputs.serve(model.needs, model.max_positions())
     _ask(inputs, bundle, manifest, args)
     names = _names(bundle, manifest)
@@ -190,17 +191,14 @@ def _inputs(given: dict[str, Any], overrides: Mapping[str, Any], where: str) -> 
     return replace(found, **close(overrides, InputOptions, "the options given"))
 
 
-def _arguments(given: dict[str, Any], where: str) -> tuple[TextKind, Any]:
-    """Return a model's kind and complete options: known names and types are taken alone."""
+def _plan(given: dict[str, Any], where: str) -> tuple[TextKind, Plan]:
+    """Return a model's kind and plan: options of known names and types are taken alone."""
     arch = given.get("_name")
     kind = kind_of(arch)
     if kind is None:
         raise InputError(f"{where} has a model of architecture {quoted(arch)}, none of ours")
     closed = close(given, kind.options, where, without=kind.opened, before=kind.before)
-    options = Namespace(**closed, _name=arch)
-    options = merged(options, kind.options)
-    kind.resolve(options)
-    return kind, merged(options, kind.options)
+    return kind, kind.plan(Namespace(**closed, _name=arch))
 
 
 def _model(bundle: Bundle, build: Callable[[], nn.Module]) -> Any:

@@ -18,15 +18,16 @@ from fairseq.logging import metrics
 from torch import Tensor, nn
 
 from ..errors import InputError
+from ..methods.table import METHODS
 from ..targets.target import Target, Weights
 from . import _tallies
 
 NO_CHOICE = "threshold"  # how the names of metrics end that choose no checkpoint
 RIGHT = "right_"
 BFLOAT16 = "bfloat16"
-GATE = "gate_"
-FUSION = ("fusion_gate_", "filter_gate_")
-SHARES = (GATE, *FUSION)  # logged as means over the tokens
+# output of a model by layers -> names of its columns; logged as means over the tokens
+LOGGED = {name: columns for method in METHODS for name, columns in method.logged.items()}
+SHARES = tuple(name for columns in LOGGED.values() for name in columns)
 
 
 class TextCriterion(FairseqCriterion):
@@ -86,8 +87,8 @@ class TextCriterion(FairseqCriterion):
         losses = {name: size * value for name, value in extra["losses"].items()}
         weights: Weights = self.weights
         if "answerability" in extra:
-            model_weight: Any = model.answerability_weight
-            weights = {"answerability": model_weight}
+            model_weights: Any = model.loss_weights
+            weights = {"answerability": model_weights["answerability"]}
         first, own = self.target.losses(logits, extra, sample, weights)
         losses |= own
         loss = sum(losses.values(), first)
@@ -139,11 +140,12 @@ class TextCriterion(FairseqCriterion):
 
 
 def _gate_sums(extra: Mapping[str, Any]) -> dict[str, Tensor]:
-    """Sum the shares of local attention, and both gates of dual attention, over the tokens."""
-    local = extra.get("gates", {}).items()
-    sums = {f"{GATE}{layer}": found.float().sum() for layer, found in local}
-    for layer, found in extra.get("fusion", {}).items():
-        sums |= {f"{name}{layer}": column for name, column in zip(FUSION, found.float().sum(0))}
+    """Sum what methods log over the tokens, such as shares of local attention."""
+    sums: dict[str, Tensor] = {}
+    for name, columns in LOGGED.items():
+        for layer, found in extra.get(name, {}).items():
+            each = found.float().sum(0) if len(columns) > 1 else found.float().sum()[None]
+            sums |= {f"{column}{layer}": total for column, total in zip(columns, each)}
     return sums
 
 

@@ -18,12 +18,12 @@ from pathlib import Path
 
 import numpy as np
 
-from ..architectures import dual_options
-from ..architectures.options import NONE
 from ..errors import InputError
 from ..evaluation.contrast import HIT, SAME, ContrastOptions, Item, Runs, View, plain, show
 from ..evaluation.contrast_kinds import MODELS, check_options, predicted
 from ..evaluation.predictions import check_same
+from ..methods import dual_attention
+from ..methods.options import NONE
 from ..targets.prediction import Prediction
 from ..text_reading import lines_of, numbered_lines
 from .encoder_attention import EncoderAttention, attend
@@ -90,7 +90,7 @@ def with_difference(paths: Sequence[str]) -> int:
             lacks = "--dual-layers none"
         elif control != NONE:
             lacks = f"--dual-control {control}"
-        elif options.get("ablate") == dual_options.WITHOUT:
+        elif options.get("ablate") == dual_attention.WITHOUT:
             lacks = "--ablate difference"
         else:
             return place

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from ..architectures import local_options
 from ..data.manifests import read_manifest
 from ..data.text_manifest import TextManifest
 from ..errors import InputError
+from ..methods.local_attention import read_local
 from .options import LABELLING
 from .text_checkpoints import check_checkpoint, folder_of, lacking
 
@@ -61,7 +61,7 @@ def gated_runs(
 
 
 def _is_gated(options: dict[str, Any]) -> bool:
-    return bool(local_options.read_local(options.get("local_attention")))
+    return bool(read_local(options.get("local_attention")))
 
 
 def _dataset_names(folders: Sequence[str], called: Sequence[str]) -> list[str]:

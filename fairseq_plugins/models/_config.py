@@ -7,7 +7,7 @@ says", and `resolve` fills it by asking fairseq's own architecture functions.
 """
 
 from argparse import Namespace
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import MISSING, dataclass, field, fields, make_dataclass
 from typing import Any, Optional
 
@@ -20,11 +20,22 @@ from fairseq.models.transformer.transformer_config import (
     TransformerConfig,
 )
 
-from ..architectures.local_options import ALL_LAYERS, LAYERS_HELP, LOCAL_HELP, LocalOptions
-from ..architectures.options import NONE, architecture, merged, write, written
 from ..errors import InputError
+from ..methods.control_options import TreeControls
+from ..methods.local_attention import LAYERS_HELP, LOCAL_HELP, LocalRules
+from ..methods.method import Method, around, with_methods
+from ..methods.options import (
+    ALL_LAYERS,
+    NONE,
+    architecture,
+    read_features,
+    read_targets,
+    write,
+    written,
+)
 from ..nn.factors import COMBINATIONS, INITS, MERGES
-from ..option_flags import option
+from ..option_flags import flag_of, option
+from ..syntax.needs import Needs
 
 # Architecture -> fairseq's function for the architecture of the same body.
 BODIES: dict[str, Callable[[Namespace], None]] = {
@@ -82,9 +93,30 @@ FlatTransformerConfig = make_dataclass(
 FlatTransformerConfig.__module__ = __name__
 
 
-@dataclass
-class SyntaxTransformerConfig(LocalOptions, FlatTransformerConfig):
-    """fairseq's transformer options and those of the source features and of local attention."""
+@dataclass(frozen=True)
+class EncoderAttention(LocalRules):
+    """Local attention in the encoder of a translation model."""
+
+    switch, where, depth = "encoder_attention", "encoder_attention_layers", "encoder_layers"
+
+    encoder_attention: str = option(f"the encoder's {LOCAL_HELP}", NONE)
+    encoder_attention_layers: str = option(LAYERS_HELP, ALL_LAYERS)
+    encoder_layers: int = around(0)
+
+    @property
+    def needs(self) -> Needs:
+        """Heads of words, if a rule reads words or trees."""
+        if not any(rule.needs_words for rule in self.rules):
+            return Needs()
+        asked = f"{flag_of(self.switch)} {self.encoder_attention}"
+        return Needs(layers=("heads",), words=True, options={"heads": asked})
+
+
+@dataclass(frozen=True)
+class SourceFeatures(Method):
+    """Features embedded beside the words of the source; see `nn.factors`."""
+
+    switch = "features"
 
     features: Optional[str] = option(
         "source features the encoder reads, e.g. pos,case,subword; 'none' for a plain "
@@ -111,11 +143,6 @@ class SyntaxTransformerConfig(LocalOptions, FlatTransformerConfig):
         "--features, e.g. 12,4,4",
         None,
     )
-    word_embed_dim: Optional[int] = option(
-        "width of the word embedding; if given, it must equal --encoder-embed-dim (with "
-        "--feature-merge concat: minus the width of the features)",
-        None,
-    )
     feature_init: Optional[ChoiceEnum(INITS)] = option(
         "initial values of the feature embeddings (default: normal, the feature vector with the "
         "standard deviation of the words; glorot with --param-init glorot)",
@@ -124,25 +151,61 @@ class SyntaxTransformerConfig(LocalOptions, FlatTransformerConfig):
     feature_scale: float = option(
         "additional factor by which the feature vector is multiplied", 1.0
     )
-    param_init: ChoiceEnum(["fairseq", "glorot"]) = option(
-        "initialisation of all weight matrices: as in fairseq's transformer, or Glorot-uniform "
-        "throughout (as in OpenNMT-py, the paper's toolkit)",
-        "fairseq",
-    )
-    encoder_attention: str = option(f"the encoder's {LOCAL_HELP}", NONE)
-    encoder_attention_layers: str = option(LAYERS_HELP, ALL_LAYERS)
+
+    @property
+    def needs(self) -> Needs:
+        """The features; what they are by default, the data folder says."""
+        return Needs(read_features(self.features))
+
+    def unread(self) -> Iterator[tuple[str, Sequence[str]]]:
+        """Yield nothing: a grid over features may have a plain model in it."""
+        return iter(())
+
+
+@dataclass(frozen=True)
+class TargetFactors(Method):
+    """Factors of target words that the decoder predicts; see `nn.target_factors`."""
+
+    switch = "target_features"
+
     target_features: str = option(
         "factors of target words that the decoder predicts, from the data folder's "
         "--target-layers, e.g. truecase (needs --criterion "
         "label_smoothed_cross_entropy_with_factors), or none",
         NONE,
     )
+
+    @property
+    def needs(self) -> Needs:
+        """The factors."""
+        return Needs(targets=read_targets(self.target_features))
+
+
+METHODS = (SourceFeatures, EncoderAttention, TargetFactors)
+
+
+@dataclass
+class TranslationOptions(TreeControls, FlatTransformerConfig):
+    """fairseq's transformer options and those of the source features and of local attention."""
+
+    word_embed_dim: Optional[int] = option(
+        "width of the word embedding; if given, it must equal --encoder-embed-dim (with "
+        "--feature-merge concat: minus the width of the features)",
+        None,
+    )
+    param_init: ChoiceEnum(["fairseq", "glorot"]) = option(
+        "initialisation of all weight matrices: as in fairseq's transformer, or Glorot-uniform "
+        "throughout (as in OpenNMT-py, the paper's toolkit)",
+        "fairseq",
+    )
     # Written by the task: name, version and hash of what annotated the training data.
     annotator: Optional[str] = written()
     inventories: Optional[str] = written(longest=100_000)  # see `syntax.layers.digests`
-    words: Optional[str] = (
-        written()
-    )  # of both languages, see `data.translation_folders.word_digests`
+    # of both languages, see `data.translation_folders.word_digests`
+    words: Optional[str] = written()
+
+
+SyntaxTransformerConfig = with_methods("SyntaxTransformerConfig", TranslationOptions, METHODS)
 
 
 def resolve(cfg: Any) -> None:
@@ -158,17 +221,16 @@ def resolve(cfg: Any) -> None:
     write(cfg, **{key: getattr(body, key) for key in PRESET_FIELDS})
 
 
-def as_namespace(cfg: Any) -> Namespace:
-    """Return the options as fairseq's legacy transformer wants them.
+def as_namespace(options: Any) -> Namespace:
+    """Return resolved options as fairseq's legacy transformer wants them.
 
-    Options this release does not know are left out, missing ones (of older checkpoints) get their
-    defaults, presets are resolved, and no text is left that fairseq would evaluate as Python.
+    No text is left that fairseq would evaluate as Python.
     """
-    args = Namespace(**vars(merged(cfg, SyntaxTransformerConfig)))
-    resolve(args)
-    if isinstance(args.adaptive_softmax_cutoff, str):
-        args.adaptive_softmax_cutoff = eval_str_list(args.adaptive_softmax_cutoff, int)
-    return Namespace(**{key: value for key, value in vars(args).items() if value is not None})
+    args = Namespace(**{key: v for key, v in vars(options).items() if v is not None})
+    cutoff = getattr(args, "adaptive_softmax_cutoff", None)
+    if isinstance(cutoff, str):
+        args.adaptive_softmax_cutoff = eval_str_list(cutoff, int)
+    return args
 
 
 def check_initialisation(args: Namespace) -> None:

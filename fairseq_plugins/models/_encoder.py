@@ -18,7 +18,6 @@ from fairseq.modules.checkpoint_activations import checkpoint_wrapper
 from fairseq.modules.transformer_layer import TransformerEncoderLayerBase
 from torch import Tensor, nn
 
-from ..architectures.local_options import SEPARATE, read_layers, read_rules
 from ..errors import InputError
 from ..nn.factors import FactoredEmbedding
 from ..nn.local_attention import Gate
@@ -26,10 +25,9 @@ from ..nn.masks import AdditiveMask, allowed_keys
 from ..nn.mixed_attention import fused, fuses, openly
 from ..nn.starts import own_start
 from ..nn.tree_masks import Rule
-from ..syntax.layers import TREES, Layer, column_places
+from ..syntax.layers import Layer, column_places
 from ..syntax.subwords import is_sign
-
-OPTION = "--encoder-attention"
+from ._config import EncoderAttention
 
 
 @dataclass(frozen=True)
@@ -51,34 +49,17 @@ class LocalPlan:
     separate: bool = True
 
 
-def read_tree(args: Any) -> tuple[str, ...]:
-    """Return the layers that the options' local attention reads: heads, or none.
-
-    Raises:
-        InputError: an option that does not fit.
-    """
-    rules = read_rules(args.encoder_attention, args, OPTION)
-    return TREES if any(rule.needs_words for rule in rules) else ()
-
-
-def plan_local(args: Any, held: Sequence[Layer]) -> LocalPlan:
-    """Work out the plan from options.
+def plan_local(local: EncoderAttention, held: Sequence[Layer]) -> LocalPlan:
+    """Return what local attention an encoder has.
 
     Args:
-        args: resolved options.
-        held: layers of the data folder, which holds what `read_tree` names.
-
-    Raises:
-        InputError: options that do not fit.
+        local: options.
+        held: layers of the data folder, which holds what ``local`` needs.
     """
-    rules = read_rules(args.encoder_attention, args, OPTION)
-    layers = read_layers(args.encoder_attention_layers, args.encoder_layers, f"{OPTION}-layers")
-    if not rules:
-        return LocalPlan()
     places = column_places(held)
-    columns = tuple(column for name in read_tree(args) for column in places[name])
-    separate = args.local_dropout == SEPARATE
-    return LocalPlan(rules, layers, float(args.gate_bias_init), columns, separate)
+    columns = tuple(column for name in local.needs.layers for column in places[name])
+    start = float(local.gate_bias_init)
+    return LocalPlan(local.rules, local.layers, start, columns, local.separate)
 
 
 def openings(

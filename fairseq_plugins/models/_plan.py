@@ -5,8 +5,8 @@ from argparse import Namespace
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 
-from ..architectures.options import NONE, read_names
 from ..errors import InputError
+from ..methods.options import NONE, read_names
 from ..option_flags import flag_of
 from ..syntax.layers import OF_TARGETS, Layer, column_places, columns_of
 

@@ -1,136 +1,70 @@
 """``bert_plain`` and its relatives: BERT with a layer that classifies, tags or finds answers.
 
-Every architecture is a value of one model: sizes, features (``bert_pos``), local attention
-(``bert_sla``, ``bert_sla_released``, ``bert_wla``, ``bert_syntax_masks``), supervised heads
-(``bert_lisa``), layers on top (``bert_sgnet``), difference attention (``dabert``), word
-similarities (``bert_uer``), layers of labels beside the states (``bert_sembert``), coattention
-(``bertqa``, for question answering), questions that find entities (``bert_mrc``); all of them
+Every architecture is a value of one model: sizes, and the methods of `methods.table`, which all
 combine, in encoders of every family of `pretrained.families`. The mathematics lives in `nn`; here
-options become its parts, and a pretrained checkpoint its weights.
+options become a plan, and a pretrained checkpoint its weights.
 """
 
-import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from fairseq.models import BaseFairseqModel, register_model, register_model_architecture
+from fairseq.models import register_model, register_model_architecture
 from torch import Tensor
 
-from ..architectures import bert_plan, syntax_plan
-from ..architectures.bert_options import (
-    ARCHITECTURES,
-    BEFORE,
-    FAMILY,
-    departures,
-    presets_of,
-    resolve,
-)
-from ..architectures.entity_options import check_entities
-from ..architectures.options import NONE, merged, write
-from ..architectures.semantic_options import check_semantics
-from ..architectures.span_options import check_spans
-from ..architectures.text_kinds import check_options
+from ..architectures import bert_plan
+from ..architectures.bert_options import PLAIN, SIZES
+from ..architectures.text_kinds import BERT
 from ..architectures.text_model import TextModel
-from ..architectures.unread_options import OF_BERT, check_read
+from ..methods.options import NONE
+from ..methods.plan import Plan
 from ..option_flags import flag_of
 from ..pretrained import huggingface
 from ..pretrained.directory import resolve_directory
 from ..pretrained.tokenizer_sources import read_vocabulary
 from ..pretrained.vocabulary import Vocabulary
-from ..syntax.layers import OF_PAIRS, Layer, digests
-from ..syntax.needs import Needs
+from ..syntax.layers import Layer
 from ._bert_config import BertConfig
+from ._texts import TextModelOfKind
 
 logger = logging.getLogger(__name__)
 
-# What a model may have beside a plain one, and how its parameters are recognised.
-NEW_PARTS = {
-    "features": "embeddings.features.",
-    "gates": "attention.mixer.",
-    "dual attention": "attention.dual.",
-    "syntax-guided layers": "encoder.top.",
-    "coattention": "head.coattention.",
-    "semantic layers": "semantics.",
-}
 
-
-@register_model(FAMILY, dataclass=BertConfig)
-class BertModel(TextModel, BaseFairseqModel):
-    """A `TextModel` for fairseq.
+@register_model(BERT.family, dataclass=BertConfig)
+class BertModel(TextModel, TextModelOfKind):
+    """A `TextModel` for fairseq; see `TextModelOfKind`.
 
     Attributes:
-        takes_text: marks models that the text tasks accept.
-        opened: options that name files; a checkpoint, which has all weights, has no say in them.
-        before: what an older checkpoint means by options that it does not have.
+        new_parts: parts that a plain model lacks -> what the names of their weights hold.
     """
 
-    takes_text = True
-    opened = ("pretrained",)
-    before = BEFORE
-    resolve = staticmethod(resolve)
-    check_options = staticmethod(check_options)
+    kind = BERT
+    opened, before, resolve = kind.opened, kind.before, staticmethod(kind.resolve)
+
+    def __init__(self, plan: Plan, vocabulary: Vocabulary, layers: Sequence[Layer]) -> None:
+        super().__init__(plan, vocabulary, layers)
+        self.new_parts = plan.new_parts
 
     @classmethod
-    def needs_of(cls, cfg: Any) -> Needs:
-        """Return what a model of these options reads.
-
-        Raises:
-            InputError: an option that does not fit.
-        """
-        resolve(cfg)
-        return syntax_plan.needs_of(merged(cfg, BertConfig))
-
-    @classmethod
-    def complete_config(cls, cfg: Any, manifest: Any, layers: Sequence[Layer] = ()) -> None:
-        """Write into a new model's options what follows from the data and the checkpoint.
-
-        Args:
-            cfg: the options; changed in place, so that the checkpoint holds them.
-            manifest: `data.manifest.Manifest` of the data folder.
-            layers: those of the folder, with its inventories.
-
-        Raises:
-            FileNotFoundError: no such checkpoint.
-            InputError: options that do not fit, or a checkpoint of other sizes or another family.
-        """
-        needs = cls.needs_of(cfg)
-        described = {*needs.reads(training=True)} - {*OF_PAIRS}  # words are
-        args = merged(cfg, BertConfig)
-        _warn_of_departures(args)
-        check_read(args, OF_BERT, presets_of(cfg))
-        check_spans(args, manifest.target_kind)
-        check_semantics(args, manifest.target_kind)
-        check_entities(args, manifest.target_kind)
-        checkpoint = args.pretrained or manifest.options.get("pretrained") or NONE
-        write(
-            cfg,
-            pretrained=checkpoint,
-            target=manifest.target,
-            labels=json.dumps(manifest.labels, ensure_ascii=False),
-            annotator=manifest.annotator_id if described else None,
-            inventories=digests(one for one in layers if one.name in needs.features) or None,
-        )
-        args = merged(cfg, BertConfig)
+    def complete_plan(cls, plan: Plan, cfg: Any, manifest: Any) -> None:
+        """Write family, sizes and constants, as the checkpoint or the family has them."""
+        args = plan.args
+        _warn_of_departures(args, cls.kind.presets_of(cfg))
+        plan.write(cfg, pretrained=args.pretrained or manifest.options.get("pretrained") or NONE)
         folder = None if args.pretrained == NONE else resolve_directory(args.pretrained)
         family = bert_plan.family_of(args, folder, manifest.family)
         shape = None if folder is None else huggingface.read_config(folder)
-        write(cfg, family=family.name, **bert_plan.constants(args, shape, family))
+        plan.write(cfg, family=family.name, **bert_plan.constants(args, shape, family))
 
     @classmethod
-    def build_model(cls, cfg: Any, task: Any) -> "BertModel":
-        """Build the model, with the weights of ``--pretrained`` when the task asks for them.
-
-        Raises:
-            InputError: options, vocabulary or checkpoint that do not fit together.
-        """
-        resolve(cfg)
-        args = merged(cfg, BertConfig)
-        model = cls(args, task.source_dictionary.vocabulary, task.layers)
+    def of_plan(cls, plan: Plan, task: Any) -> "BertModel":
+        """Build the model, with the weights of ``--pretrained``; see `TextModelOfKind.of_plan`."""
+        args, vocabulary = plan.args, task.source_dictionary.vocabulary
+        model = cls(plan, vocabulary, task.layers)
         if args.pretrained not in (None, NONE):
-            model.load_pretrained(args.pretrained, task.source_dictionary.vocabulary)
-        bert_plan.freeze(model.encoder, args.freeze_layers)
+            model.load_pretrained(args.pretrained, vocabulary)
+        bert_plan.freeze(model.encoder, args.freeze_layers, model.new_parts.values())
         model.log_parameters()
         return model
 
@@ -153,7 +87,7 @@ class BertModel(TextModel, BaseFairseqModel):
             for key in [key for key in state_dict if key.startswith(("head.", "encoder.pooler."))]:
                 del state_dict[key]  # of a plain model's width
             state_dict.update({key: value for key, value in own.items() if key.startswith("head.")})
-        for part, mark in NEW_PARTS.items():
+        for part, mark in self.new_parts.items():
             new = {key: value for key, value in own.items() if mark in key}
             if new and not any(mark in key for key in state_dict):
                 state_dict.update(new)
@@ -162,12 +96,14 @@ class BertModel(TextModel, BaseFairseqModel):
             logger.warning("the checkpoint has no %s: they start anew", " and no ".join(filled))
 
 
-def _warn_of_departures(args: BertConfig) -> None:
-    for name, (preset, value) in departures(args).items():
-        told = (args._name, flag_of(name), preset, value)
-        logger.warning("%s presets %s %s, this model has %s", *told)
+def _warn_of_departures(args: Any, presets: Mapping[str, Any]) -> None:
+    """Warn of options that have a default and are otherwise than the architecture presets them."""
+    for name, value in presets.items():
+        if name not in PLAIN | SIZES["base"] and getattr(args, name) != value:
+            told = (args._name, flag_of(name), value, getattr(args, name))
+            logger.warning("%s presets %s %s, this model has %s", *told)
 
 
-for _arch in ARCHITECTURES:
-    if _arch != FAMILY:  # registered with the model
-        register_model_architecture(FAMILY, _arch)(resolve)
+for _arch in BERT.architectures:
+    if _arch != BERT.family:  # registered with the model
+        register_model_architecture(BERT.family, _arch)(BERT.resolve)

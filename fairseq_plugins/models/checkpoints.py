@@ -20,12 +20,12 @@ from fairseq.models import (
 from fairseq.tasks import TASK_DATACLASS_REGISTRY, FairseqTask, setup_task
 from omegaconf import OmegaConf
 
-from ..architectures.options import merged
 from ..bundles.run_folder import Origin, prepared_folder
 from ..checkpoints.reading import check_finite, read_state
 from ..checkpoints.records import NAME, PIPELINE, close
 from ..checkpoints.trial import build_without_memory, check_weights
 from ..errors import InputError
+from ..methods.options import merged
 
 # task -> what marks the models that it takes
 TAKEN = {

@@ -17,12 +17,10 @@ from fairseq.models import register_model, register_model_architecture
 from fairseq.models.transformer import TransformerModel
 from torch import Tensor, nn
 
-from ..architectures import local_options, options
-from ..architectures.control_options import controls_of
-from ..architectures.local_options import names_trees
-from ..architectures.options import NONE
-from ..architectures.unread_options import OF_TRANSLATION, check_read
 from ..errors import InputError
+from ..methods import options
+from ..methods.options import NONE
+from ..methods.plan import Plan
 from ..nn.factors import FactoredEmbedding, FactorEmbedding, glorot_, init_table
 from ..nn.starts import own_start
 from ..pretrained.word_vectors import read_word_vectors
@@ -30,7 +28,7 @@ from ..syntax.layers import Layer, columns_of, digests
 from ..syntax.needs import Needs
 from . import _config
 from ._decoder import FactoredDecoder
-from ._encoder import OPTION, SyntaxEncoder, plan_local, read_tree
+from ._encoder import SyntaxEncoder, plan_local
 from ._plan import FactorPlan, plan_factors, plan_targets, resolve_features, warn_of_reduced
 
 WORD_WIDTH = "the width of words (under --feature-merge concat without that of the features)"
@@ -50,7 +48,7 @@ class SyntaxTransformerModel(TransformerModel):
 
     takes_source_factors = True
     opened = ("encoder_embed_path", "decoder_embed_path")
-    before = local_options.BEFORE
+    before = _config.EncoderAttention.before
     resolve = staticmethod(_config.resolve)
     needs = Needs()
 
@@ -78,31 +76,30 @@ class SyntaxTransformerModel(TransformerModel):
             InputError: an option of local attention that nothing reads.
         """
         sizes, _ = plan_targets(getattr(cfg, "target_features", None), targets)
-        options.write(cfg, target_features=",".join(sizes) or NONE)
-        _config.resolve(cfg)
-        check_read(options.merged(cfg, _config.SyntaxTransformerConfig), OF_TRANSLATION, {})
         columns = columns_of(layers)
-        names = resolve_features(cfg.features, [*columns])
-        options.write(cfg, inventories=digests(columns[name] for name in names) or None)
-        options.write(cfg, features=",".join(names) or NONE)
-        annotated = annotator and cls.needs_of(cfg).reads(training=True)
-        options.write(cfg, annotator=annotator if annotated else None)
+        names = resolve_features(getattr(cfg, "features", None), [*columns])
+        factors = ",".join(sizes) or NONE
+        options.write(cfg, target_features=factors, features=",".join(names) or NONE)
+        plan = cls.plan(cfg)
+        plan.check_read({})
+        annotated = annotator and plan.needs.reads(training=True)
+        inventories = digests(columns[name] for name in names) or None
+        plan.write(cfg, inventories=inventories, annotator=annotator if annotated else None)
+
+    @classmethod
+    def plan(cls, cfg: Any) -> Plan:
+        """Return the options, resolved in place, and the methods read from them.
+
+        Raises:
+            InputError: an option that does not fit.
+        """
+        _config.resolve(cfg)
+        return Plan.of(options.merged(cfg, _config.SyntaxTransformerConfig), _config.METHODS)
 
     @classmethod
     def needs_of(cls, cfg: Any) -> Needs:
-        """Return what a model of completed options reads.
-
-        Raises:
-            InputError: an option of local attention that does not fit.
-        """
-        args = options.merged(cfg, _config.SyntaxTransformerConfig)
-        features, tree = options.read_features(args.features), read_tree(args)
-        asked = dict.fromkeys(tree, f"{OPTION} {args.encoder_attention}")
-        targets = options.read_targets(args.target_features)
-        trees = names_trees(args.encoder_attention, OPTION)
-        controls = controls_of(args, features=features, trees=trees)
-        how = {"targets": targets, "options": asked, "controls": controls}
-        return Needs(features, tree, words=bool(tree), **how)
+        """Return what a model of completed options reads; see `plan`."""
+        return cls.plan(cfg).needs
 
     @classmethod
     def build_model(cls, cfg: Any, task: Any) -> "SyntaxTransformerModel":
@@ -114,9 +111,10 @@ class SyntaxTransformerModel(TransformerModel):
         layers = getattr(task, "source_layers", None)
         if layers is None:
             raise InputError("syntax_transformer needs --task syntax_translation")
-        args = _config.as_namespace(cfg)
+        plan = cls.plan(cfg)
+        args = _config.as_namespace(plan.args)
         args.factor_plan = plan_factors(args, layers)
-        args.local_plan = plan_local(args, layers)
+        args.local_plan = plan_local(plan[_config.EncoderAttention], layers)
         args.target_plan = plan_targets(args.target_features, task.target_layers)
         warn_of_reduced(task.target_layers, args.target_plan[0])
         _config.check_initialisation(args)
@@ -125,7 +123,7 @@ class SyntaxTransformerModel(TransformerModel):
             args.source_embed_path = getattr(args, "encoder_embed_path", None)
             args.encoder_embed_path = None
         model = super().build_model(args, task)
-        model.needs = replace(cls.needs_of(cfg), features=args.factor_plan.names)
+        model.needs = replace(plan.needs, features=args.factor_plan.names)
         if args.param_init == "glorot":
             glorot_(model)
         model.reset_factors(args)

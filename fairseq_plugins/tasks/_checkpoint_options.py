@@ -121,9 +121,9 @@ def check_bleu(cfg: Any) -> None:
         raise InputError(f"{WHERE}: option 'eval_bleu_detok' is {cfg['eval_bleu_detok']!r}")
 
 
-def check_memory(task: FairseqTask, cfg: Any) -> None:
+def check_memory(build: Callable[[], Any]) -> None:
     """Refuse a closed record that asks for a model which this machine cannot hold."""
-    check_size(build_without_memory(partial(FairseqTask.build_model, task, cfg.copy(), True)))
+    check_size(build_without_memory(build))
 
 
 def _replace(whole: DictConfig, defaults: DictConfig) -> None:

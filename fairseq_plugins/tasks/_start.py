@@ -16,10 +16,10 @@ from fairseq.dataclass.configs import CheckpointConfig
 from fairseq.models import ARCH_MODEL_NAME_REGISTRY, MODEL_DATACLASS_REGISTRY
 from torch import distributed
 
-from ..architectures.options import architecture
 from ..checkpoints.reading import read_state
 from ..errors import InputError
 from ..messages import named
+from ..methods.options import architecture
 from ..option_flags import flag_of
 from ..syntax.controls import CONTROLS
 from ._checkpoint_options import training_of, unresolved

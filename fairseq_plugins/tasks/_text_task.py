@@ -14,8 +14,6 @@ from fairseq.tasks import TASK_DATACLASS_REGISTRY, FairseqTask
 from omegaconf import II, MISSING
 
 from ..architectures import agreement
-from ..architectures.control_options import write_seed
-from ..architectures.options import write
 from ..data import text_folders
 from ..data.dictionaries import ClosedDictionary
 from ..data.inventories import bound_layers
@@ -23,6 +21,8 @@ from ..data.text_inputs import InputOptions, TextInputs
 from ..data.text_manifest import TextManifest, load_vocabulary
 from ..data.training_datasets import FILE, LENGTH, RANDOM, TrainingTexts
 from ..errors import InputError
+from ..methods.control_options import log_controls, write_seed
+from ..methods.plan import Plan
 from ..option_flags import check, option
 from ..syntax.needs import Needs
 from . import _checkpoint_options, _checks, _run_folder, _spawned, _start, folder_warnings
@@ -155,19 +155,21 @@ class TextTask(FairseqTask):
         model_class = _checks.model_class_of(cfg, self.NAME, "takes_text")
         if from_checkpoint:
             cfg = _checkpoint_options.closed_model(cfg, model_class)
-            self.check_fit(cfg, model_class)
-            _checkpoint_options.check_memory(self, cfg)
+            plan = model_class.plan(cfg)
+            self._check_plan(cfg, plan)
+            _checkpoint_options.check_memory(partial(model_class.of_plan, plan, self))
         else:
-            model_class.complete_config(cfg, self.manifest, self.layers)
+            write_seed(cfg, _checks.seed_of(self.cfg))
+            plan = model_class.complete_config(cfg, self.manifest, self.layers)
             digest = agreement.vocabulary_digest(self.dictionary.vocabulary.content)
             settings = agreement.settings_text(self.manifest.tokenizer)
             cutting = self.manifest.cutting
-            write(cfg, vocabulary=digest, text_settings=settings, cutting=cutting)
-            write_seed(cfg, model_class.needs_of(cfg).controls, _checks.seed_of(self.cfg))
-            self.inputs.check(model_class.needs_of(cfg), training=True)
+            plan.write(cfg, vocabulary=digest, text_settings=settings, cutting=cutting)
+            log_controls(plan.needs.controls)
+            self.inputs.check(plan.needs, training=True)
             _spawned.settle(self.cfg)
             _start.check_start(self.cfg, cfg, self._check_vocabulary)
-        model = super().build_model(cfg, from_checkpoint)
+        model = model_class.of_plan(plan, self)
         self.inputs.serve(model.needs, model.max_positions())
         if not from_checkpoint:
             _start.check_parameters(self.cfg, cfg, model)
@@ -195,9 +197,12 @@ class TextTask(FairseqTask):
             InputError: it has another vocabulary, other labels or values of layers, or reads what
                 the folder lacks.
         """
+        self._check_plan(cfg, model_class.plan(cfg))
+
+    def _check_plan(self, cfg: Any, plan: Plan) -> None:
         content = self.dictionary.vocabulary.content
         agreement.check_texts(cfg, self.manifest, content, self.layers, self.folder)
-        self.inputs.check(model_class.needs_of(cfg), training=False)
+        self.inputs.check(plan.needs, training=False)
 
     def _check_vocabulary(self, cfg: Any) -> None:
         content = self.dictionary.vocabulary.content

@@ -13,11 +13,11 @@ from fairseq.dataclass import ChoiceEnum
 from fairseq.tasks import register_task
 from omegaconf import MISSING
 
-from ..architectures.entity_options import asked_of
-from ..architectures.options import write
 from ..data.text_items import ERROR, SPLIT
 from ..data.training_datasets import TrainingEntities
 from ..errors import InputError
+from ..methods.entity_head import asked_of
+from ..methods.options import write
 from ..option_flags import option
 from ..targets.entity_spans import OVERLAPS, spans_of, types_of
 from ..text.label_questions import label_questions, read_questions

@@ -21,8 +21,6 @@ from fairseq.tasks.translation import TranslationConfig, TranslationTask
 from torch import Tensor
 
 from ..architectures import agreement
-from ..architectures.control_options import write_seed
-from ..architectures.options import read_features, write
 from ..data import translation_folders
 from ..data.dictionaries import load_dictionary, token_ids
 from ..data.factor_streams import (
@@ -38,6 +36,8 @@ from ..data.factored_pair_dataset import MODES, Ablation, FactoredPairDataset
 from ..data.manifests import read_manifest
 from ..data.text_dictionary import Joined, TextDictionary
 from ..errors import InputError
+from ..methods.control_options import log_controls, write_seed
+from ..methods.options import read_features, write
 from ..option_flags import option
 from ..syntax.controls import UNCONTROLLED, Controls
 from ..syntax.layers import OF_TARGETS, Layer, column_places, columns_of, given_names
@@ -254,19 +254,21 @@ class SyntaxTranslationTask(TranslationTask):
             cfg = _checkpoint_options.closed_model(cfg, model_class)
             self.check_fit(cfg, model_class)
         else:
+            write_seed(cfg, _checks.seed_of(self.cfg))
             held = (self.source_layers, self.manifest.annotator_id, self.target_layers)
             model_class.complete_config(cfg, *held)
             write(cfg, words=self._words)
-            write_seed(cfg, model_class.needs_of(cfg).controls, _checks.seed_of(self.cfg))
         needs = model_class.needs_of(cfg)
         if not from_checkpoint:
             self._check_needs(needs)
+            log_controls(needs.controls)
             self.manifest.check_trees(needs.controls, self.folders[0])
         needs.check_controls(self._controls)
         self._controls = needs.controls
         self._predicted = _target_factors.check_alike(self._predicted, needs.targets)
         if from_checkpoint:
-            _checkpoint_options.check_memory(self, cfg)
+            build = partial(FairseqTask.build_model, self, cfg.copy(), True)
+            _checkpoint_options.check_memory(build)
         else:
             _spawned.settle(self.cfg)
             _start.check_start(self.cfg, cfg, partial(self._check_words, start=True))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from argparse import Namespace
 
 import pytest
-
 from fairseq_plugins.architectures.local_options import (
     LocalOptions,
     read_layers,
@@ -13,6 +12,7 @@ from fairseq_plugins.architectures.local_options import (
     read_rules,
 )
 from fairseq_plugins.architectures.options import merged
+
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.nn.tree_masks import OpenRule, RelationRule, TreeRule, WindowRule
 

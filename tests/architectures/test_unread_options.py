@@ -7,11 +7,11 @@ from types import SimpleNamespace
 
 import pytest
 from bert_models import build, options
+from fairseq_plugins.architectures.options import merged
+from fairseq_plugins.architectures.unread_options import OF_BERT, OF_MATCHING, check_read
 
 from fairseq_plugins.architectures.bert_options import ARCHITECTURES, BEFORE, BertOptions
 from fairseq_plugins.architectures.matching_options import KINDS, MatchingOptions
-from fairseq_plugins.architectures.options import merged
-from fairseq_plugins.architectures.unread_options import OF_BERT, OF_MATCHING, check_read
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.models import matching
 from fairseq_plugins.models.bert import BertModel

@@ -14,6 +14,7 @@ from ..targets.classes import CLASSES
 from ..targets.table import target_of
 from ..targets.target import Target
 
+ALL_LAYERS = "all"
 NONE = "none"  # what options that name features, attentions or layers say for no such thing
 
 
@@ -37,6 +38,19 @@ def learnt(args: Any) -> Target:
 def written(**metadata: Any) -> Any:
     """Make an option that the task writes; no help shows it."""
     return field(default=None, metadata={"help": SUPPRESS, **metadata})
+
+
+@dataclass
+class Trained(Options):
+    """What a model was trained for; its task writes it."""
+
+    target: Optional[str] = written()
+    labels: Optional[str] = written(longest=10_000_000)
+    annotator: Optional[str] = written()
+    inventories: Optional[str] = written(longest=100_000)  # see `syntax.layers.digests`
+    vocabulary: Optional[str] = written()  # see `agreement.vocabulary_digest`
+    text_settings: Optional[str] = written()  # see `agreement.settings_text`
+    cutting: Optional[str] = written()  # see `data.text_manifest.TextManifest.cutting`
 
 
 def merged(cfg: Any, config_class: type) -> Any:
@@ -128,3 +142,35 @@ def read_names(
         if names.count(name) > 1:
             raise InputError(f"{flag} names {name!r} twice")
     return names
+
+
+def read_layers(text: str | None, layers: int, flag: str) -> tuple[int, ...]:
+    """Return the numbers of the layers that an option names, in order; ``all`` gives every one.
+
+    Args:
+        text: ``all`` or numbers from 0, joined by commas.
+        layers: how many layers there are.
+        flag: named in messages.
+
+    Raises:
+        InputError: no number, a repeated one, or one beyond the layers.
+    """
+    if text is None or text.strip() == ALL_LAYERS:
+        return tuple(range(layers))
+    parts = [part.strip() for part in text.split(",")]
+    if not all(part.isdecimal() and len(part) < 10 for part in parts):
+        raise InputError(f"{flag} {text!r}: say {ALL_LAYERS!r}, or numbers from 0 such as 0,2,5")
+    numbers = sorted(int(part) for part in parts)
+    if numbers[-1] >= layers:
+        raise InputError(
+            f"{flag} {text!r}: there is no layer {numbers[-1]}; the {layers} layers are numbered "
+            f"from 0 to {layers - 1}"
+        )
+    if len(set(numbers)) != len(numbers):
+        raise InputError(f"{flag} {text!r} names a layer twice")
+    return tuple(numbers)
+
+
+def read_some_layers(text: str | None, layers: int, flag: str) -> tuple[int, ...]:
+    """Return the numbers of the layers that an option names; ``none``, or no text, gives none."""
+    return () if (text or NONE).strip() == NONE else read_layers(text, layers, flag)

@@ -12,8 +12,8 @@ from typing import Any, Optional
 from ..errors import InputError
 from ..option_flags import choice, option
 from ..syntax.controls import (
+    DRAWN,
     FEATURE_SOURCES,
-    FULL,
     GIVEN,
     PARSE,
     QUESTION_SOURCES,
@@ -23,6 +23,8 @@ from ..syntax.controls import (
 from .options import Options, write
 
 logger = logging.getLogger(__name__)
+
+SOURCES = ("tree_source", "feature_source", "question_source")
 
 
 @dataclass
@@ -85,18 +87,14 @@ def controls_of(args: Any, *, features: Sequence[str] = (), trees: bool = False)
     return found if found.drawn else replace(found, seed=None)
 
 
-def is_full(args: Any) -> bool:
-    """Whether masks from trees close nothing."""
-    return args.tree_source == FULL
-
-
-def write_seed(cfg: Any, controls: Controls, seed: int) -> None:
-    """Write the seed of a new model's controls into its options, where something is drawn.
-
-    What they are is logged.
-    """
-    if controls.drawn and controls.seed is None:
+def write_seed(cfg: Any, seed: int) -> None:
+    """Write the seed of a new model's controls into its options, if something is drawn."""
+    sources = (str(getattr(cfg, name, GIVEN)) for name in SOURCES)
+    if getattr(cfg, "control_seed", None) is None and any(one in DRAWN for one in sources):
         write(cfg, control_seed=seed)
-        controls = replace(controls, seed=seed)
+
+
+def log_controls(controls: Controls) -> None:
+    """Log the controls of a new model, if there are any."""
     if controls.said:
         logger.info("controls: %s", controls.described)

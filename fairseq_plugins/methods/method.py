@@ -1,0 +1,174 @@
+"""What a method is: one frozen record of options, and what it does at each place of a model."""
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, make_dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+
+from torch import nn
+
+from ..nn.attention import Mixer
+from ..nn.bert import BertShape
+from ..option_flags import flag_of
+from ..syntax.layers import Layer
+from ..syntax.needs import Needs
+from ..targets.target import Target
+from .options import NONE
+
+if TYPE_CHECKING:
+    from .plan import Plan
+
+M = TypeVar("M", bound="Method")
+
+
+@dataclass
+class AttentionParts:
+    """The parts of one layer's self-attention, see `nn.attention.SelfAttention`."""
+
+    mixer: Mixer
+    supervision: Any = None
+    dual: Any = None
+
+
+@dataclass(frozen=True)
+class Method:
+    """A method of a model: options, parsed and checked once, and what they make.
+
+    A field made by `option` is a flag of every kind of model that has the method. A field made by
+    `around` is read from the option of the same name, which belongs to the model or to another
+    method. A subclass overrides one method for each place where it sits: `embedding`, `attend`,
+    `top`, `beside`, `between`, `head`. Several methods at one place act in the order of the table.
+
+    Attributes:
+        called: name in messages.
+        switch: the option by which a model has the method; empty: every model has it.
+        parts: new part of a model, by its name in messages -> what the names of its weights hold.
+        off: presets of models without the method.
+        architectures: name -> presets beside those of a plain model.
+        before: what checkpoints mean that are older than an option, if that is not its default.
+        logged: output of the model by layers -> names of its columns in the log.
+        answers: the head that `head` makes, as `Target.head` names it.
+
+    Raises:
+        InputError: options that do not fit.
+    """
+
+    called: ClassVar[str] = ""
+    switch: ClassVar[str] = ""
+    parts: ClassVar[Mapping[str, str]] = {}
+    off: ClassVar[Mapping[str, Any]] = {}
+    architectures: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+    before: ClassVar[Mapping[str, Any]] = {}
+    logged: ClassVar[Mapping[str, Sequence[str]]] = {}
+    answers: ClassVar[str] = ""
+
+    @classmethod
+    def of(cls: type[M], args: Any) -> M:
+        """Read the method from the resolved options of a model."""
+        return cls(**{one.name: getattr(args, one.name, one.default) for one in fields(cls)})
+
+    @property
+    def is_there(self) -> bool:
+        """Whether the options ask for the method."""
+        value = getattr(self, self.switch) if self.switch else True
+        return bool(value) and str(value).strip() != NONE
+
+    @property
+    def needs(self) -> Needs:
+        """What the method reads of a prepared folder."""
+        return Needs()
+
+    @property
+    def reads_trees(self) -> bool:
+        """Whether the method reads parse trees, or would but for ``--tree-source full``."""
+        return False
+
+    @property
+    def reads_punctuation(self) -> bool:
+        """Whether attention must know which subwords are punctuation signs."""
+        return False
+
+    @property
+    def joins_words(self) -> bool:
+        """Whether `beside` takes the place of the encoder's pooler."""
+        return False
+
+    @property
+    def loss_weights(self) -> Mapping[str, float]:
+        """Weights of the method's auxiliary losses, by their names."""
+        return {}
+
+    def unread(self) -> Iterator[tuple[str, Sequence[str]]]:
+        """Yield each part that the model lacks, with the options that only this part reads."""
+        if not self.is_there:
+            yield self.called, [one.name for one in own_options(type(self))]
+
+    def check_others(self, plan: "Plan") -> None:
+        """Refuse other methods of the model that exclude this one; InputError says why."""
+
+    def check_target(self, target: Target) -> None:
+        """Refuse a target that the method does not fit; InputError says what to choose."""
+
+    def embedding(self, width: int, layers: Sequence[Layer]) -> nn.Module | None:
+        """Return what joins word embeddings (N, width); ``layers`` are those of the data folder."""
+        return None
+
+    def attend(self, parts: AttentionParts, shape: BertShape, layer: int) -> None:
+        """Replace or add parts of the self-attention of a layer, numbered from 0."""
+
+    def top(self, shape: BertShape) -> nn.Module | None:
+        """Return layers on top of the encoder."""
+        return None
+
+    def beside(
+        self, shape: BertShape, columns: Sequence[str], layers: Sequence[Layer]
+    ) -> nn.Module | None:
+        """Return what joins the encoder's states.
+
+        Args:
+            shape: of the encoder.
+            columns: names of the layers that are columns of ``src_factors``, in their order.
+            layers: of the data folder, with its inventories.
+        """
+        return None
+
+    def between(self, shape: BertShape) -> nn.Module | None:
+        """Return what stands between the encoder and a head that finds answers."""
+        return None
+
+    def head(self, shape: BertShape, between: Callable[[], nn.Module | None]) -> nn.Module:
+        """Return the head that `answers` names; ``between`` makes what stands before it."""
+        raise NotImplementedError
+
+
+def around(default: Any = None) -> Any:
+    """Make a field of a method that holds an option of the model or of another method."""
+    return field(default=default, kw_only=True)
+
+
+def own_options(method: type[Method]) -> list[Any]:
+    """Return the fields that are options of a method, without its switch."""
+    return [one for one in fields(method) if one.metadata and one.name != method.switch]
+
+
+def with_methods(name: str, model: type, methods: Sequence[type[Method]]) -> Any:
+    """Return the dataclass of a model's own options and those of its methods, flat.
+
+    Args:
+        name: of the class.
+        model: dataclass of the model's own options.
+        methods: that such a model may have.
+    """
+    flat = [
+        (one.name, one.type, field(default=one.default, metadata=one.metadata))
+        for method in methods
+        for one in fields(method)
+        if one.metadata
+    ]
+    made = make_dataclass(name, flat, bases=(model,))
+    made.__module__, made.__doc__ = model.__module__, model.__doc__
+    return made
+
+
+def flag_and_value(method: Method, name: str) -> str:
+    """Return an option as it stands on the command line, e.g. ``--ancestor-layers 1``."""
+    return f"{flag_of(name)} {getattr(method, name)}"

@@ -1,0 +1,147 @@
+"""A plan: the resolved options of a model, and its methods, each read from them once."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from itertools import chain
+from typing import Any, TypeVar
+
+from torch import nn
+
+from ..errors import InputError
+from ..nn.attention import GlobalMixer, SelfAttention
+from ..nn.bert import BertShape
+from ..option_flags import flag_of
+from ..syntax.needs import Needs
+from ..targets.target import Target
+from .control_options import controls_of
+from .method import AttentionParts, M, Method
+from .options import learnt, write
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a model is made of.
+
+    Args:
+        args: its options, resolved: a dataclass of the model's own and of its methods'.
+        methods: those that such a model may have, in the order of their table.
+
+    Raises:
+        InputError: options that do not fit.
+    """
+
+    args: Any
+    methods: tuple[Method, ...]
+
+    @classmethod
+    def of(cls, args: Any, methods: Sequence[type[Method]]) -> "Plan":
+        """Read the methods from options."""
+        return cls(args, tuple(method.of(args) for method in methods))
+
+    def __post_init__(self) -> None:
+        for method in self.methods:
+            method.check_others(self)
+        _ = self.needs
+
+    def __getitem__(self, kind: type[M]) -> M:
+        """Return the method of a kind."""
+        return next(method for method in self.methods if isinstance(method, kind))
+
+    @cached_property
+    def needs(self) -> Needs:
+        """What the model reads of a prepared folder."""
+        each = [method.needs for method in self.methods]
+        features = _together(needs.features for needs in each)
+        trees = any(method.reads_trees for method in self.methods)
+        return Needs(
+            features,
+            _together(needs.layers for needs in each),
+            _together(needs.taught for needs in each),
+            _together(needs.targets for needs in each),
+            words=any(needs.words for needs in each),
+            pairs=any(needs.pairs for needs in each),
+            options={name: flag for needs in each for name, flag in needs.options.items()},
+            controls=controls_of(self.args, features=features, trees=trees),
+        )
+
+    @property
+    def target(self) -> Target:
+        """What the model learns."""
+        return learnt(self.args)
+
+    @property
+    def loss_weights(self) -> dict[str, float]:
+        """Auxiliary loss -> its weight."""
+        return {name: w for method in self.methods for name, w in method.loss_weights.items()}
+
+    @property
+    def new_parts(self) -> dict[str, str]:
+        """Parts that a plain model lacks -> what the names of their weights hold."""
+        return {name: mark for method in self.methods for name, mark in method.parts.items()}
+
+    def check_read(self, presets: Mapping[str, Any]) -> None:
+        """Refuse options that no part of a new model reads.
+
+        A grid over such an option would compare equal models under different names. Checkpoints are
+        not asked: those of older releases may have such options.
+
+        Args:
+            presets: of its architecture; these values, and defaults, also those of older releases,
+                are nobody's wish.
+
+        Raises:
+            InputError: names the option, and the one by which the model has no such part.
+        """
+        defaults = {one.name: one.default for one in fields(self.args)}
+        for method in self.methods:
+            for called, names in method.unread():
+                for name in names:
+                    value = getattr(self.args, name)
+                    tacit = (None, defaults[name], presets.get(name), method.before.get(name))
+                    if value not in tacit:
+                        switch = method.switch
+                        raise InputError(
+                            f"{flag_of(name)} {value}: this model has no {called} "
+                            f"({flag_of(switch)} {getattr(self.args, switch)}), so nothing would "
+                            "read it; leave it out"
+                        )
+
+    def check_target(self, target: Target) -> None:
+        """Refuse a target that a method does not fit; InputError."""
+        for method in self.methods:
+            method.check_target(target)
+
+    def write(self, cfg: Any, **values: Any) -> None:
+        """Set options, here and in the config that they came from."""
+        write(self.args, **values)
+        write(cfg, **values)
+
+    def made(self, make: Callable[[Method], nn.Module | None]) -> Any:
+        """Return what the first method makes that makes something; None where none does."""
+        found = map(make, self.methods)
+        return next((module for module in found if module is not None), None)
+
+    def attention(self, shape: BertShape) -> Callable[[int], SelfAttention]:
+        """Return what makes the self-attention of a layer, with the parts of all methods."""
+
+        def make(layer: int) -> SelfAttention:
+            parts = AttentionParts(GlobalMixer(shape.attention_dropout))
+            for method in self.methods:
+                method.attend(parts, shape, layer)
+            return SelfAttention(
+                shape.hidden, shape.heads, parts.mixer, parts.supervision, parts.dual
+            )
+
+        return make
+
+    def head(self, shape: BertShape) -> nn.Module | None:
+        """Return the head that a method makes for the target; None where a plain one does."""
+        for method in self.methods:
+            if method.answers == self.target.head:
+                return method.head(shape, lambda: self.made(lambda one: one.between(shape)))
+        return None
+
+
+def _together(names: Iterable[tuple[str, ...]]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(chain.from_iterable(names)))

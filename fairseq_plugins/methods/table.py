@@ -1,0 +1,25 @@
+"""The methods of models of text, in the order in which those at one place of a model act."""
+
+from .ancestor_layers import AncestorLayers
+from .coattention import Coattention
+from .dual_attention import DifferenceAttention
+from .entity_head import EntityHead
+from .features import Features
+from .local_attention import LocalAttention
+from .parent_attention import ParentAttention
+from .semantic_layers import LabelLayers
+from .span_head import SpanHead
+from .word_similarity import WordSimilarity
+
+METHODS = (
+    Features,
+    LocalAttention,
+    ParentAttention,
+    AncestorLayers,
+    DifferenceAttention,
+    WordSimilarity,
+    LabelLayers,
+    Coattention,
+    SpanHead,
+    EntityHead,
+)

@@ -1,0 +1,90 @@
+"""What the models of text have in common as fairseq's models: plans, and options of new ones."""
+
+import json
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from fairseq.models import BaseFairseqModel
+
+from ..architectures.text_kinds import TextKind, check_options
+from ..methods.options import write
+from ..methods.plan import Plan
+from ..syntax.layers import OF_PAIRS, Layer, digests
+from ..syntax.needs import Needs
+
+
+class TextModelOfKind(BaseFairseqModel):
+    """A model of a kind of text models.
+
+    Attributes:
+        kind: which one it is.
+        takes_text: marks models that the text tasks accept.
+    """
+
+    kind: ClassVar[TextKind]
+    takes_text = True
+    check_options = staticmethod(check_options)
+
+    @classmethod
+    def plan(cls, cfg: Any) -> Plan:
+        """Return the plan of a model; see `TextKind.plan`."""
+        return cls.kind.plan(cfg)
+
+    @classmethod
+    def needs_of(cls, cfg: Any) -> Needs:
+        """Return what a model of these options reads.
+
+        Raises:
+            InputError: an option that does not fit.
+        """
+        return cls.plan(cfg).needs
+
+    @classmethod
+    def complete_config(cls, cfg: Any, manifest: Any, layers: Sequence[Layer] = ()) -> Plan:
+        """Write into a new model's options what follows from the data and the checkpoint.
+
+        Args:
+            cfg: the options; changed in place, so that the checkpoint holds them.
+            manifest: `data.text_manifest.TextManifest` of the data folder.
+            layers: those of the folder, with its inventories.
+
+        Returns:
+            The plan of the model.
+
+        Raises:
+            FileNotFoundError: no such checkpoint.
+            InputError: options that do not fit, or a checkpoint of other sizes or another family.
+        """
+        labels = json.dumps(manifest.labels, ensure_ascii=False)
+        write(cfg, target=manifest.target, labels=labels)
+        plan = cls.plan(cfg)
+        plan.check_read(cls.kind.presets_of(cfg))
+        plan.check_target(manifest.target_kind)
+        described = {*plan.needs.reads(training=True)} - {*OF_PAIRS}  # words are
+        features = plan.needs.features
+        plan.write(
+            cfg,
+            annotator=manifest.annotator_id if described else None,
+            inventories=digests(one for one in layers if one.name in features) or None,
+        )
+        cls.complete_plan(plan, cfg, manifest)
+        return plan
+
+    @classmethod
+    def complete_plan(cls, plan: Plan, cfg: Any, manifest: Any) -> None:
+        """Write what follows for models of this kind alone; see `complete_config`."""
+
+    @classmethod
+    def build_model(cls, cfg: Any, task: Any) -> Any:
+        """Build the model; see `of_plan`."""
+        return cls.of_plan(cls.plan(cfg), task)
+
+    @classmethod
+    def of_plan(cls, plan: Plan, task: Any) -> Any:
+        """Build the model, with the weights of a file that its options name.
+
+        Raises:
+            FileNotFoundError: no such file.
+            InputError: options, vocabulary or weights that do not fit together.
+        """
+        raise NotImplementedError
