@@ -24,11 +24,11 @@ MAY_IMPORT = {
     "targets": {"syntax", "nn"},
     "evaluation": {"syntax", "targets"},
     "checkpoints": set(),
-    "bundles": _TEXT | {"text", "architectures", "nn", "evaluation", "checkpoints"},
+    "bundles": _TEXT | {"text", "architectures", "methods", "nn", "evaluation", "checkpoints"},
     "resources": set(),
     "optim": {"registration", "chosen_names"},
     "pretrained": {"nn", "checkpoints"},
-    "criterions": {"nn", "targets", "registration"},
+    "criterions": {"methods", "nn", "targets", "registration"},
     "data": {"syntax", "targets", "pretrained"},
     "corpora": {"syntax", "targets", "data"},
     "corpora/readers": set(),
@@ -36,12 +36,14 @@ MAY_IMPORT = {
     "text/pipeline": set(),
     "prep": _TEXT | {"text"},
     "prep/recipes": set(),
-    "architectures": {"nn", "pretrained", "syntax", "targets", "checkpoints"},
-    "models": {"targets", "architectures", "bundles", "nn", "pretrained", "syntax", "checkpoints"}
-    | {"registration"},
+    "methods": {"nn", "syntax", "targets", "checkpoints"},
+    "architectures": {"methods", "nn", "pretrained", "syntax", "targets", "checkpoints"},
+    "models": {"targets", "methods", "architectures", "bundles", "nn", "pretrained", "syntax"}
+    | {"checkpoints", "registration"},
     "tasks": {
         "chosen_names",
         "architectures",
+        "methods",
         "bundles",
         "data",
         "corpora",
@@ -56,7 +58,7 @@ MAY_IMPORT = {
     "augment/perturbation": set(),
     "inference": _TEXT
     | {"text", "prep", "augment", "tasks", "models", "checkpoints", "evaluation", "nn"}
-    | {"architectures", "bundles"},
+    | {"architectures", "methods", "bundles"},
     "demo": _TEXT | {"text", "evaluation", "bundles", "inference", "service"},
     "service": {"bundles", "corpora", "evaluation", "targets", "inference"},
     "lab": {

@@ -14,13 +14,13 @@ from typing import Any
 
 import torch
 from fairseq.utils import apply_to_sample
-from fairseq_plugins.architectures.options import merged, write
 from torch import Tensor, nn
 
 from fairseq_plugins import criterions
 from fairseq_plugins.architectures import bert_plan
 from fairseq_plugins.architectures.bert_options import BertOptions
 from fairseq_plugins.architectures.text_kinds import TEXT_KINDS
+from fairseq_plugins.methods.options import merged, write
 from fairseq_plugins.models import SyntaxTransformerModel
 from fairseq_plugins.pretrained.families import FAMILIES
 from fairseq_plugins.targets.table import target_of
@@ -200,8 +200,8 @@ def _understanding(case: Case, sizes: Sizes, dropout: float, seed: int) -> Trial
     if kind.options is BertOptions:
         write(cfg, family=family.name, attention_dropout=dropout)
         write(cfg, **bert_plan.constants(merged(cfg, kind.options), None, family))
-    args = merged(cfg, kind.options)
-    needs = kind.needs(args)
+    plan = kind.plan(cfg)
+    needs = plan.needs
     drawn = Draw(
         vocabulary,
         *(sizes.batch, sizes.shortest, sizes.longest),
@@ -210,7 +210,7 @@ def _understanding(case: Case, sizes: Sizes, dropout: float, seed: int) -> Trial
         texts=case.texts,
         target=case.target,
     )
-    model = kind.make(args, vocabulary, [*KNOWN.values()])
+    model = kind.make(plan, vocabulary, [*KNOWN.values()])
     return Trial(model, drawn.sample(seed), _criterion(case.target))
 
 

@@ -110,7 +110,7 @@ def load_bundle(
     layers = bound_layers(bundle.folder, manifest)
     vocabulary = load_vocabulary(bundle.folder, manifest)
     agreement.check_texts(args, manifest, vocabulary.content, layers, bundle.folder)
-    other = None if data is None else check_folder(data, manifest, vocabulary.content, args)
+    other = None if data is None else check_folder(data, manifest, vocabulary.content, plan)
     inputs = TextInputs(data or bundle.folder, other or manifest, vocabulary, options)
     inputs.check(plan.needs, training=False)
     model = _model(bundle, partial(kind.make, plan, vocabulary, layers))
@@ -145,7 +145,7 @@ def join(first: TextInputs, other: Loaded, where: object) -> None:
     first.serve(other.model.needs, other.model.max_positions())
 
 
-def check_folder(data: Path, manifest: TextManifest, vocabulary: bytes, args: Any) -> TextManifest:
+def check_folder(data: Path, manifest: TextManifest, vocabulary: bytes, plan: Plan) -> TextManifest:
     """Return the manifest of a prepared folder that a bundle's model can read.
 
     Raises:
@@ -155,9 +155,8 @@ def check_folder(data: Path, manifest: TextManifest, vocabulary: bytes, args: An
     found = open_folder(data, manifest.task)
     if load_vocabulary(data, found).content != vocabulary or found.tokenizer != manifest.tokenizer:
         raise InputError(f"{data} was prepared for another vocabulary than the bundle has")
-    agreement.check_texts(args, found, vocabulary, bound_layers(data, found), data)
-    needs = cast(TextKind, kind_of(args._name)).needs(args)
-    if said := agreement.other_words(manifest.cutting, found, needs, data):
+    agreement.check_texts(plan.args, found, vocabulary, bound_layers(data, found), data)
+    if said := agreement.other_words(manifest.cutting, found, plan.needs, data):
         logger.warning(said)
     return found
 

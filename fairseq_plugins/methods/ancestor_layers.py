@@ -66,7 +66,7 @@ class AncestorLayers(Method):
 
     def top(self, shape: BertShape) -> SyntaxLayers | None:
         """Return the layers."""
-        if not self.is_there:
+        if not self.ancestor_layers:
             return None
         how = {"mask": self.ancestor_mask, "pairs": self.ancestor_pairs}
         how |= {"rule": OpenRule()} if self.tree_source == FULL else {}

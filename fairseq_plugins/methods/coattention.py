@@ -4,7 +4,7 @@ Chadha and Sood 2019, "BERTQA - Attention on Steroids"; see `nn.coattention`.
 """
 
 from dataclasses import dataclass
-from typing import Optional
+from typing import Any, Optional
 
 import torch
 
@@ -90,13 +90,14 @@ class Coattention(Method):
             with torch.device("meta"):  # it is counted alone
                 replaced = self._blocks(shape)
             count = sum(parameter.numel() for parameter in replaced.parameters())
-            return PlainLayers(shape, self.coattention_blocks, count)
+            return PlainLayers(shape, len(replaced.blocks), count)
 
     def _blocks(self, shape: BertShape) -> DirectedCoattention:
-        how = {
+        how: dict[str, Any] = {
+            "blocks": self.coattention_blocks,
             "wiring": self.coattention,
             "skip": self.coattention_skip,
             "local": self.local_convolutions,
             "merge_activation": self.merge_activation,
         }
-        return DirectedCoattention(shape, self.coattention_blocks, **how)
+        return DirectedCoattention(shape, **how)

@@ -5,7 +5,7 @@ Wang et al. 2022, "DABERT"; see `nn.dual_attention` and `nn.fusion`.
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Optional
+from typing import Any, Optional
 
 from ..errors import InputError
 from ..nn.attention import GlobalMixer
@@ -129,10 +129,14 @@ class DifferenceAttention(Method):
             parts.dual = self._fused(shape, layer)
 
     def _fused(self, shape: BertShape, layer: int) -> DualAttention:
-        how = {"guide": self.guide, "guide_dim": self.guide_dim, "ablate": self.ablate}
+        how: dict[str, Any] = {
+            "guide": self.guide,
+            "guide_dim": self.guide_dim,
+            "ablate": self.ablate,
+        }
         how |= {"output": self.fusion_output, "init": self.fusion_init}
         with own_start("fusion"):
             fusion = AdaptiveFusion(shape.hidden, **how).apply(draw)
-        scope, control = self.difference_scope, self.dual_control
-        difference = DifferenceMixer(self.difference, scope, shape.attention_dropout, control)
+        how = {"dropout": shape.attention_dropout, "control": self.dual_control}
+        difference = DifferenceMixer(str(self.difference), self.difference_scope, **how)
         return DualAttention(difference, fusion, layer)

@@ -1,8 +1,9 @@
 """What a method is: one frozen record of options, and what it does at each place of a model."""
 
+from argparse import SUPPRESS
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, make_dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import Any, ClassVar, Protocol, TypeVar
 
 from torch import nn
 
@@ -14,10 +15,15 @@ from ..syntax.needs import Needs
 from ..targets.target import Target
 from .options import NONE
 
-if TYPE_CHECKING:
-    from .plan import Plan
-
 M = TypeVar("M", bound="Method")
+
+
+class Others(Protocol):
+    """All methods of a model, by their classes; see `plan.Plan`."""
+
+    def __getitem__(self, kind: type[M]) -> M:
+        """Return the method of a kind."""
+        ...
 
 
 @dataclass
@@ -102,7 +108,7 @@ class Method:
         if not self.is_there:
             yield self.called, [one.name for one in own_options(type(self))]
 
-    def check_others(self, plan: "Plan") -> None:
+    def check_others(self, methods: Others) -> None:
         """Refuse other methods of the model that exclude this one; InputError says why."""
 
     def check_target(self, target: Target) -> None:
@@ -146,8 +152,9 @@ def around(default: Any = None) -> Any:
 
 
 def own_options(method: type[Method]) -> list[Any]:
-    """Return the fields that are options of a method, without its switch."""
-    return [one for one in fields(method) if one.metadata and one.name != method.switch]
+    """Return the fields that are options of a method, without its switch and what tasks write."""
+    shown = (one for one in fields(method) if one.metadata.get("help", SUPPRESS) != SUPPRESS)
+    return [one for one in shown if one.name != method.switch]
 
 
 def with_methods(name: str, model: type, methods: Sequence[type[Method]]) -> Any:

@@ -75,7 +75,7 @@ class LabelLayers(Method):
     @property
     def is_there(self) -> bool:
         """Whether layers are named."""
-        return (self.semantic_layers or NONE).strip() != NONE
+        return self.semantic_layers is not None and self.semantic_layers.strip() != NONE
 
     def check_target(self, target: Target) -> None:
         """Refuse questions, whose words come without labels."""

@@ -12,9 +12,8 @@ from ..errors import InputError
 from ..nn.bert import BertShape
 from ..syntax.needs import Needs
 from .dual_attention import LAYERS, DifferenceAttention
-from .method import AttentionParts, Method, around, flag_and_value
+from .method import AttentionParts, Method, Others, around, flag_and_value
 from .options import NONE, preset, read_some_layers
-from .plan import Plan
 
 
 @dataclass(frozen=True)
@@ -42,9 +41,9 @@ class WordSimilarity(Method):
             self.similarity_layers, self.num_hidden_layers, "--similarity-layers"
         )
 
-    def check_others(self, plan: Plan) -> None:
+    def check_others(self, methods: Others) -> None:
         """Refuse layers without affinity attention, whose scores they multiply."""
-        if self.layers and {*self.layers} <= {*plan[DifferenceAttention].unread_affinity}:
+        if self.layers and {*self.layers} <= {*methods[DifferenceAttention].unread_affinity}:
             raise InputError(
                 f"{flag_and_value(self, 'similarity_layers')}: --ablate affinity leaves these "
                 "layers no scores to multiply"

@@ -1,12 +1,12 @@
 """What the models of text have in common as fairseq's models: plans, and options of new ones."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from fairseq.models import BaseFairseqModel
 
-from ..architectures.text_kinds import TextKind, check_options
+from ..architectures.text_kinds import TextKind
 from ..methods.options import write
 from ..methods.plan import Plan
 from ..syntax.layers import OF_PAIRS, Layer, digests
@@ -23,7 +23,11 @@ class TextModelOfKind(BaseFairseqModel):
 
     kind: ClassVar[TextKind]
     takes_text = True
-    check_options = staticmethod(check_options)
+
+    @classmethod
+    def check_options(cls, options: Mapping[str, Any]) -> None:
+        """Refuse options of a new model that do not fit each other; see `TextKind.check`."""
+        cls.kind.check(options)
 
     @classmethod
     def plan(cls, cfg: Any) -> Plan:

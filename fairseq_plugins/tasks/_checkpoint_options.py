@@ -8,15 +8,14 @@ takes a closed record of each (`checkpoints.records`), beside fairseq's defaults
 
 import json
 from argparse import Namespace
+from collections.abc import Callable
 from dataclasses import is_dataclass
-from functools import partial
 from typing import Any
 
 from fairseq.criterions import CRITERION_DATACLASS_REGISTRY
 from fairseq.dataclass.configs import FairseqConfig, GenerationConfig
 from fairseq.dataclass.utils import merge_with_parent
 from fairseq.models import ARCH_MODEL_NAME_REGISTRY, MODEL_DATACLASS_REGISTRY
-from fairseq.tasks import FairseqTask
 from omegaconf import DictConfig, OmegaConf, open_dict
 
 from ..checkpoints.records import PIPELINE, close

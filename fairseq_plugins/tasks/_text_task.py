@@ -6,6 +6,7 @@ encoders. A checkpoint knows what it was trained for, and another folder must ag
 
 import logging
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Optional
 

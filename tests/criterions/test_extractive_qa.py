@@ -34,7 +34,7 @@ class Echo(torch.nn.Module):
         super().__init__()
         self.extra = {"losses": losses or {}}
         self.extra |= {} if answerability is None else {"answerability": answerability}
-        self.answerability_weight = weight
+        self.loss_weights = {"answerability": weight}
 
     def forward(self, logits):
         return logits, self.extra

@@ -271,7 +271,10 @@ def test_a_folder_without_similarities_is_refused():
         ({"dual_layers": "first"}, "--dual-layers 'first': say 'all', or numbers"),
         ({"similarity_layers": "0,0"}, "--similarity-layers '0,0' names a layer twice"),
         ({"guide_dim": 0}, "--guide-dim 0: must be at least 1"),
-        ({"dual_layers": "none", "ablate": "guide"}, "--ablate guide: there is no dual attention"),
+        (
+            {"dual_layers": "none", "ablate": "guide"},
+            "--ablate guide: this model has no dual attention",
+        ),
         ({"similarity_layers": "0", "ablate": "affinity"}, "0: --ablate affinity leaves these"),
     ],
 )

@@ -159,7 +159,11 @@ def test_a_full_mask_needs_no_parse_and_is_plain_attention(parsed, tmp_path):
             {"dual_control": "no-difference", "ablate": "affinity"},
             "nothing to compar",
         ),
-        ("bert_plain_tiny", {"dual_control": "second-affinity"}, "there is no dual attention"),
+        (
+            "bert_plain_tiny",
+            {"dual_control": "second-affinity"},
+            "this model has no dual attention",
+        ),
     ],
 )
 def test_controls_that_do_not_fit_are_refused(parsed, arch, given, message):

@@ -5,15 +5,11 @@ from __future__ import annotations
 from argparse import Namespace
 
 import pytest
-from fairseq_plugins.architectures.local_options import (
-    LocalOptions,
-    read_layers,
-    read_local,
-    read_rules,
-)
-from fairseq_plugins.architectures.options import merged
 
+from fairseq_plugins.architectures.bert_options import BertOptions
 from fairseq_plugins.errors import InputError
+from fairseq_plugins.methods.local_attention import LocalAttention, read_local
+from fairseq_plugins.methods.options import merged, read_layers
 from fairseq_plugins.nn.tree_masks import OpenRule, RelationRule, TreeRule, WindowRule
 
 
@@ -62,17 +58,14 @@ def test_layers_that_are_none(text, message):
 
 
 def test_dropout_is_separate_or_on_the_mixture():
-    assert merged(Namespace(), LocalOptions).local_dropout == "separate"
-    assert merged(Namespace(local_dropout="mixture"), LocalOptions).local_dropout == "mixture"
-    message = "--local-dropout 'both': choices are separate, mixture"
-    with pytest.raises(InputError, match=message):
-        merged(Namespace(local_dropout="both"), LocalOptions)
+    assert LocalAttention().separate
+    assert not LocalAttention(local_dropout="mixture").separate
 
 
 def test_every_kind_has_its_rule():
-    args = Namespace(tree_threshold=3, tree_neighbours="symmetric", tree_open="punctuation")
-    args.window, args.window_unit, args.tree_source = 2, "words", "parse"
-    found = read_rules("wla,sla,child", args)
+    how = {"tree_threshold": 3, "tree_neighbours": "symmetric", "tree_open": "punctuation"}
+    how |= {"window": 2, "window_unit": "words", "local_attention": "wla,sla,child"}
+    found = LocalAttention(**how).rules
     assert found == (
         WindowRule(2, "words"),
         TreeRule(3, "symmetric", "punctuation"),
@@ -82,9 +75,10 @@ def test_every_kind_has_its_rule():
     assert [rule.needs_heads for rule in found] == [False, True, True]
     assert all(rule.needs_words for rule in found)
     assert not WindowRule(2, "subwords").needs_words
-    assert read_rules("none", args) == ()
-    args.tree_source = "full"
-    assert read_rules("wla,sla,child", args) == (WindowRule(2, "words"), OpenRule(), OpenRule())
+    assert LocalAttention(local_attention="none", num_hidden_layers=2).layers == ()
+    opened = LocalAttention(**how, tree_source="full")
+    assert opened.rules == (WindowRule(2, "words"), OpenRule(), OpenRule())
+    assert opened.reads_trees  # so that the control is allowed
 
 
 @pytest.mark.parametrize(
@@ -99,4 +93,4 @@ def test_every_kind_has_its_rule():
 )
 def test_values_that_do_not_fit(name, value, message):
     with pytest.raises(InputError, match=message):
-        merged(Namespace(**{name: value}), LocalOptions)
+        merged(Namespace(**{name: value}), BertOptions)
