@@ -273,7 +273,7 @@ def test_a_folder_without_similarities_is_refused():
         ({"guide_dim": 0}, "--guide-dim 0: must be at least 1"),
         (
             {"dual_layers": "none", "ablate": "guide"},
-            "--ablate guide: this model has no dual attention",
+            "--ablate guide: this model has no dual",
         ),
         ({"similarity_layers": "0", "ablate": "affinity"}, "0: --ablate affinity leaves these"),
     ],
