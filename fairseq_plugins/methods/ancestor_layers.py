@@ -12,7 +12,9 @@ from ..nn.bert import BertShape
 from ..nn.starts import own_start
 from ..nn.tree_masks import ANCESTOR_MASKS, ANCESTOR_PAIRS, EXACT, OpenRule
 from ..option_flags import choice, option
-from ..syntax.needs import FULL, PARSE, Needs
+from ..syntax.controls import FULL, PARSE
+from ..syntax.layers import TREES
+from ..syntax.needs import Needs
 from .method import Method, around
 from .options import preset
 
@@ -57,7 +59,7 @@ class AncestorLayers(Method):
         """Heads of words, unless the masks are open."""
         if not self.is_there:
             return Needs()
-        return Needs(layers=() if self.tree_source == FULL else ("heads",), words=True)
+        return Needs(layers=() if self.tree_source == FULL else TREES, words=True)
 
     @property
     def reads_trees(self) -> bool:

@@ -23,7 +23,9 @@ from ..nn.tree_masks import (
     WindowRule,
 )
 from ..option_flags import choice, flag_of, option
-from ..syntax.needs import FULL, PARSE, Needs
+from ..syntax.controls import FULL, PARSE
+from ..syntax.layers import TREES
+from ..syntax.needs import Needs
 from .method import AttentionParts, Method, around
 from .options import ALL_LAYERS, NONE, preset, read_layers, read_names
 
@@ -173,7 +175,7 @@ class LocalAttention(LocalRules):
     @property
     def needs(self) -> Needs:
         """Words, and their heads if a rule reads trees."""
-        heads = ("heads",) if any(rule.needs_heads for rule in self.rules) else ()
+        heads = TREES if any(rule.needs_heads for rule in self.rules) else ()
         return Needs(layers=heads, words=bool(self.rules))
 
     def attend(self, parts: AttentionParts, shape: BertShape, layer: int) -> None:

@@ -9,7 +9,9 @@ from typing import Optional
 from ..errors import InputError
 from ..nn.bert import BertShape
 from ..nn.parent_attention import ParentSupervision
-from ..syntax.needs import FULL, PARSE, Needs
+from ..syntax.controls import FULL, PARSE
+from ..syntax.layers import TREES
+from ..syntax.needs import Needs
 from .method import AttentionParts, Method, around
 from .options import preset
 
@@ -40,7 +42,7 @@ class ParentAttention(Method):
     @property
     def needs(self) -> Needs:
         """Heads of words, in training alone."""
-        return Needs(taught=("heads",), words=True) if self.is_there else Needs()
+        return Needs(taught=TREES, words=True) if self.is_there else Needs()
 
     @property
     def reads_trees(self) -> bool:

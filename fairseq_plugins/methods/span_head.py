@@ -23,7 +23,7 @@ from ..nn.span_heads import (
 )
 from ..nn.starts import own_start
 from ..option_flags import choice, option
-from ..syntax.needs import GIVEN
+from ..syntax.controls import GIVEN
 from ..targets.target import OF_SPANS, Target
 from .coattention import NO_QUESTIONS
 from .method import Method, around, flag_and_value

@@ -10,6 +10,7 @@ from typing import Optional
 
 from ..errors import InputError
 from ..nn.bert import BertShape
+from ..syntax.layers import OF_PAIRS
 from ..syntax.needs import Needs
 from .dual_attention import LAYERS, DifferenceAttention
 from .method import AttentionParts, Method, Others, around, flag_and_value
@@ -54,7 +55,7 @@ class WordSimilarity(Method):
         """Pairs, their words, and the similarities of these."""
         if not self.layers:
             return Needs()
-        return Needs(layers=("similarity",), words=True, pairs=True)
+        return Needs(layers=OF_PAIRS, words=True, pairs=True)
 
     def attend(self, parts: AttentionParts, shape: BertShape, layer: int) -> None:
         """Let the layer's scores be multiplied."""

@@ -35,6 +35,7 @@ from ..methods.options import (
 )
 from ..nn.factors import COMBINATIONS, INITS, MERGES
 from ..option_flags import flag_of, option
+from ..syntax.layers import TREES
 from ..syntax.needs import Needs
 
 # Architecture -> fairseq's function for the architecture of the same body.
@@ -109,7 +110,7 @@ class EncoderAttention(LocalRules):
         if not any(rule.needs_words for rule in self.rules):
             return Needs()
         asked = f"{flag_of(self.switch)} {self.encoder_attention}"
-        return Needs(layers=("heads",), words=True, options={"heads": asked})
+        return Needs(layers=TREES, words=True, options=dict.fromkeys(TREES, asked))
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from fairseq_plugins.methods.method import Method
 from fairseq_plugins.methods.table import METHODS
 from fairseq_plugins.models.bert import BertModel
 from fairseq_plugins.option_flags import flag_of
-from fairseq_plugins.syntax.needs import CONTROLS
+from fairseq_plugins.syntax.controls import CONTROLS
 
 OTHERS = {  # a value that is no default and no preset
     "tree_neighbours": "none", "tree_open": "punctuation", "window_unit": "words",

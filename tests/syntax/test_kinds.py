@@ -19,7 +19,7 @@ OTHER_WORDS = {
     "relations of Universal Dependencies": (
         *("augment/error_rules.py", "augment/carried_trees.py"),
     ),
-    "a preset's option": ("architectures/bert_options.py",),
+    "a preset's option": ("methods/features.py",),
     "what components of spaCy learn": ("text/pipeline/training.py",),
     "what a bundled pipeline gives": ("resources/__init__.py",),
     "other things": ("nn/context.py", "lab/plan/yaml_file.py"),
