@@ -196,7 +196,7 @@ def test_what_no_pairs_model_can_learn_is_refused(folder, single) -> None:
     with pytest.raises(InputError, match="--pretrained 'bert': choices are none"):
         MatchingModel.needs_of(SimpleNamespace(pretrained="bert", arch="esim"))
     task, cfg = make_task(folder), OmegaConf.structured(MatchingConfig(target="spans"))
-    with pytest.raises(InputError, match="learn classes or score or multi_label, and the data folder has spans"):
+    with pytest.raises(InputError, match="learn classes or score or multi_label, and"):
         MatchingModel.build_model(cfg, task)
 
 
