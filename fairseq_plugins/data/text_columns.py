@@ -115,7 +115,8 @@ class SentenceColumns:
             if name in PARTS:
                 rows = [getattr(sentence, PARTS[name]) for sentence in sentences]
             else:
-                rows = [_known(sentence, name, name_of(i)) for i, sentence in enumerate(sentences)]
+                _check_known(sentences, name, name_of)
+                rows = [sentence.layers[name] for sentence in sentences]
             return f"{name} of raw text", Rows.of(rows)
 
         return cls._fitted(take, layers, first, PIPELINE).controlled(layers, controls, key)
@@ -161,13 +162,13 @@ class SentenceColumns:
         return self.words.lasts + 1
 
 
-def _known(sentence: Encoded, name: str, called: str) -> Sequence[Any]:
-    """Return what a sentence of raw text has of a layer; InputError names one without."""
-    if name not in sentence.layers:
-        layer = layer_of(name)
-        raise InputError(
-            f"{called} {layer.lacking}, but the model reads {layer.about}; prepare the "
-            f"folder with --layers {','.join(asked_with(layer))} beside what it has, so "
-            "that raw text has them as well"
-        )
-    return sentence.layers[name]
+def _check_known(sentences: Sequence[Encoded], name: str, name_of: Callable[[int], str]) -> None:
+    """Refuse sentences of raw text without a layer; InputError names the first."""
+    for index, sentence in enumerate(sentences):
+        if name not in sentence.layers:
+            layer = layer_of(name)
+            raise InputError(
+                f"{name_of(index)} {layer.lacking}, but the model reads {layer.about}; prepare the "
+                f"folder with --layers {','.join(asked_with(layer))} beside what it has, so "
+                "that raw text has them as well"
+            )

@@ -1,8 +1,8 @@
 """What a layer of annotation is: the protocol of its kinds (`columns`, `tags`, `trees`, `tables`).
 
 A layer is one kind of knowledge about a text. Its methods read values, check them, lay them out in
-streams and batches, and exchange them under a control, so that no other file asks of which kind a
-layer is. This class has the answers of a layer whose words carry nothing.
+streams and batches, and exchange them under a control, so that no other file asks for the kind of a
+layer. Here stands what most kinds do.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .labels import SPECIAL_ID, Inventory
 from .rows import AGAIN, Rows
 
 WORD, SUBWORD, WORD_PAIR = "word", "subword", "pair of words"
-WORD_OF = "word_of"
+WORD_OF = "word_of"  # the word of each subword, among the streams of texts
 PARSED = "DEP"  # spaCy's name of trees and of the relations in them
 Row = tuple[int, list[str]]  # a word in CoNLL-U: number of its line, ten fields
 Known = Mapping[str, list[Any]]  # name of a layer -> the values of words
