@@ -26,7 +26,7 @@ setup(
         "fairseq_plugins.lab.report": ["page/*"],
         "fairseq_plugins.lab.results": ["layouts/*.yaml", "layouts/special/*.yaml"],
         "fairseq_plugins.resources": ["en_ewt_*/**/*", "en_ewt_*/*"],
-        "fairseq_plugins.text.pipeline": ["card/*"],
+        "fairseq_plugins.text.pipeline": ["card/*", "config.cfg"],
     },
     entry_points={"console_scripts": ["fairseq-plugins = fairseq_plugins.cli.main:main"]},
     install_requires=[

@@ -4,12 +4,13 @@
     fairseq-plugins train-pipeline --ud-dir UD_German-GSD --output de_gsd_small --score
     fairseq-plugins train-pipeline --ud-dir UD_Chinese-GSDSimp --output zh_gsdsimp.udpipe
 
-A folder is a spaCy pipeline: tags, morphology, lemmas and trees. spaCy's stock CPU configuration
-("efficiency") is used: one tok2vec shared by a morphologizer, a tagger, an edit-tree lemmatizer and
-a transition parser, as far as the treebank has annotation for them. Training adds lower-cased and
-Moses-tokenised variants of some sentences, and keeps the pipeline that scores best on the
-development split. It may be interrupted: the best pipeline so far is saved. --score scores it on
-the test split, into the pipeline's scores.json and its model card.
+A folder is a spaCy pipeline: tags, morphology, lemmas and trees. spaCy trains it by its CPU
+configuration ("efficiency"): one tok2vec shared by a morphologizer, a tagger, an edit-tree
+lemmatizer and a transition parser, as far as the treebank has annotation for them. Training adds
+lower-cased and Moses-tokenised variants of some sentences, and keeps the pipeline that scores best
+on the development split. It may be interrupted: the best pipeline so far is kept (if the process is
+killed, in OUTPUT.training/model-best). --score scores it on the test split, into the pipeline's
+scores.json and its model card.
 
 A file NAME.udpipe is a model of UDPipe, for all languages, also those that do not separate words by
 spaces. It needs the package ufal.udpipe; with the default options, a small treebank trains in
@@ -73,7 +74,7 @@ def run(args: argparse.Namespace) -> None:
     is_udpipe = args.output.suffix == ".udpipe"
     if is_udpipe and args.score:
         raise InputError(f"--score is for spaCy pipelines, not for {args.output}")
-    from ..text.pipeline import training, udpipe_training
+    from ..text.pipeline import scores, training, udpipe_training
     from ..text.pipeline.treebank import split_file
 
     if not (args.ud_dir or args.train and is_udpipe):
@@ -81,7 +82,7 @@ def run(args: argparse.Namespace) -> None:
     if is_udpipe:
         udpipe_training.train(args)
     elif args.score:
-        for name, value in training.evaluate(split_file(args.ud_dir, "test"), args.output).items():
+        for name, value in scores.evaluate(split_file(args.ud_dir, "test"), args.output).items():
             print(f"{name:28s} {value:10.2f}")
     else:
         training.train(args)

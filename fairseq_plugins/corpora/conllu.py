@@ -1,7 +1,7 @@
 """Annotations given as CoNLL-U: one sentence a line of text, in the same order."""
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple
@@ -95,6 +95,19 @@ def parse_block(
             or heads that are wanted and form no tree, with file and line.
     """
     words, ranges = checked_rows(block, path)
+    kept, runs = surface_words(words, ranges)
+    wanted = layers_of((*annotated_names(names), *given_names(names)))
+    return Annotation(kept, {layer.name: layer.of_conllu(words, runs, path) for layer in wanted})
+
+
+def surface_words(
+    words: Sequence[Row], ranges: Mapping[int, tuple[int, list[str]]]
+) -> tuple[list[str], list[range]]:
+    """Return the words of a sentence as they stand in its text, and the rows that each stands for.
+
+    Args:
+        words, ranges: what `checked_rows` returns.
+    """
     forms = [fields[1] for _, fields in words]
     kept, runs, i = [], [], 0
     while i < len(forms):
@@ -105,8 +118,7 @@ def parse_block(
         kept.append(whole)
         runs.append(range(i, last))
         i = last
-    wanted = layers_of((*annotated_names(names), *given_names(names)))
-    return Annotation(kept, {layer.name: layer.of_conllu(words, runs, path) for layer in wanted})
+    return kept, runs
 
 
 def treebank_words(block: Sequence[Line], path: Path) -> list[Word]:

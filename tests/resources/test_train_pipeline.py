@@ -9,13 +9,14 @@ import pytest
 
 spacy = pytest.importorskip("spacy")
 pytest.importorskip("sacremoses")
-from spacy.tokens import Doc  # noqa: E402
+from spacy.training import Example  # noqa: E402
 
 from fairseq_plugins.cli.main import main  # noqa: E402
 from fairseq_plugins.text.annotate import directory_hash  # noqa: E402
 from fairseq_plugins.text.pipeline import scores  # noqa: E402
 from fairseq_plugins.text.pipeline import training as pipeline  # noqa: E402
-from fairseq_plugins.text.pipeline.treebank import as_given, read_conllu  # noqa: E402
+from fairseq_plugins.text.pipeline.documents import read_docs  # noqa: E402
+from fairseq_plugins.text.pipeline_safety import check_pipeline  # noqa: E402
 
 NOUNS = ["dog", "cat", "bird", "fish", "horse", "mouse"]
 VERBS = ["sees", "hears", "chases", "likes"]
@@ -54,7 +55,7 @@ def treebank(tmp_path_factory):
 
 
 def sentences_of(treebank: Path, split: str) -> list:
-    return list(read_conllu(treebank / f"{split}.conllu"))
+    return list(read_docs(treebank / f"{split}.conllu", spacy.blank("en").vocab))
 
 
 def train(treebank: Path, out: Path, steps: int = 40, *options: str) -> Path:
@@ -65,21 +66,24 @@ def train(treebank: Path, out: Path, steps: int = 40, *options: str) -> Path:
     return out
 
 
-def test_to_doc_joins_sentences_with_shifted_heads(treebank):
-    sentences = sentences_of(treebank, "dev")[:2]
-    doc = pipeline.to_doc(sentences, spacy.blank("en").vocab)
-    assert [token.head.i for token in doc] == [1, 2, 2, 4, 2, 2, 7, 8, 8, 10, 8, 8]
-    assert [len(sentence) for sentence in doc.sents] == [6, 6]
-    assert doc.text.startswith(sentences[0].text)
-
-
-def test_to_docs_never_joins_given_words_with_raw_text(treebank):
+def test_grouped_joins_sentences_with_their_trees_and_loses_none(treebank):
     sentences = sentences_of(treebank, "train")
-    mixed = [s if i % 3 else as_given(s) for i, s in enumerate(sentences)]
-    docs = list(pipeline.to_docs(mixed, spacy.blank("en").vocab, seed=0))
-    assert sum(len(doc) for doc in docs) == sum(len(s.words) for s in sentences)
-    assert any(len(doc) > 6 for doc in docs)
-    assert {len(doc) for doc in docs if doc.has_unknown_spaces} == {6}
+    docs = list(pipeline.grouped(sentences, seed=0))
+    assert "".join(doc.text for doc in docs) == "".join(doc.text for doc in sentences)
+    assert {len(list(doc.sents)) for doc in docs} == {1, 2, 3}
+    assert {word.head.sent == word.sent for doc in docs for word in doc} == {True}
+
+
+def test_variants_add_lower_case_and_moses_tokens_at_their_rate(treebank):
+    nlp, gold = spacy.blank("en"), sentences_of(treebank, "train")[0]
+
+    def mixed(rate):
+        return [one.x for one in pipeline.variants(rate)(nlp, Example(nlp(gold.text), gold))]
+
+    words = "The dog sees a cat .".split()
+    assert [[word.text for word in doc] for doc in mixed(0)] == [words]
+    _, lower, moses = [[word.text for word in doc] for doc in mixed(1)]
+    assert (lower, moses) == ([word.lower() for word in words], words)
 
 
 @pytest.mark.slow
@@ -98,6 +102,8 @@ def test_train_then_evaluate_leaves_a_pipeline_with_a_filled_card(treebank, tmp_
     assert f"| {found['upos']} |" in card
     assert "$" not in card
     assert "CC BY-SA 4.0" in (out / "LICENSE").read_text(encoding="utf-8")
+    check_pipeline(out)  # a bundle may hold it
+    assert {path.name for path in tmp_path.iterdir()} == {"pipe"}
 
 
 def test_train_refuses_to_replace_a_directory_that_is_no_pipeline(treebank, tmp_path, capsys):
@@ -115,14 +121,10 @@ def test_training_twice_gives_the_same_weights(treebank, tmp_path):
 
 
 @pytest.mark.slow
-def test_interrupted_training_leaves_the_best_pipeline(treebank, tmp_path, monkeypatch):
-    def interrupt(info, seconds, args):
-        if info["step"] == 10:
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(pipeline, "report", interrupt)
-    out = train(treebank, tmp_path / "pipe", steps=1000)
+def test_training_out_of_time_leaves_the_best_pipeline(treebank, tmp_path, capsys):
+    out = train(treebank, tmp_path / "pipe", 1000, "--minutes", "0.02")
     assert spacy.load(out).meta["name"] == "pipe"
+    assert "0.02 minutes are over: the best pipeline so far is kept" in capsys.readouterr().out
 
 
 @pytest.mark.slow
@@ -132,29 +134,10 @@ def test_saved_pipeline_keeps_no_corpus_words(treebank, tmp_path):
     assert not set(NOUNS) & set(strings)
 
 
-def test_compare_tags_looks_at_the_word_under_the_first_character(treebank):
-    sentence = sentences_of(treebank, "test")[0]  # The dog sees a cat .
-    spans = [(0, 2), (2, 6), (6, 10), (10, 15)]  # Th edog sees acat.
-    tags = ["DET", "DET", "VERB", "NOUN"]
-    assert scores.compare_tags(tags, spans, sentence) == [True, True, True, False]
-
-
 def test_score_is_perfect_for_a_pipeline_that_knows_the_answers(treebank):
-    sentences = sentences_of(treebank, "test")
-    answers = {tuple(sentence.words): sentence for sentence in sentences}
-
-    class Oracle:
-        vocab = spacy.blank("en").vocab
-
-        def pipe(self, docs):
-            for doc in docs:
-                sentence = answers[tuple(token.text for token in doc)]
-                yield Doc(
-                    self.vocab,
-                    words=sentence.words,
-                    pos=sentence.upos,
-                    heads=sentence.heads,
-                    deps=sentence.deps,
-                )
-
-    assert set(scores.score_words(Oracle(), sentences).values()) == {100.0}
+    nlp, gold = spacy.blank("en"), sentences_of(treebank, "test")
+    for name in ("morphologizer", "parser"):
+        nlp.add_pipe(name)
+    examples = [Example(doc, doc) for doc in gold]
+    assert scores.measures(nlp, examples)["upos"] == 100.0
+    assert scores.measures(nlp, examples)["las"] == 100.0

@@ -1,13 +1,13 @@
-"""Reading and re-cutting treebank sentences, the pure half of the pipeline's training."""
+"""Reading treebank sentences as documents of spaCy."""
 
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from fairseq_plugins.errors import InputError
-from fairseq_plugins.text.pipeline import treebank
+spacy = pytest.importorskip("spacy")
+
+from fairseq_plugins.errors import InputError  # noqa: E402
+from fairseq_plugins.text.pipeline import documents, treebank  # noqa: E402
 
 ROWS = [
     ("1", "I", "PRON", "4", "nsubj", "_"),
@@ -32,7 +32,8 @@ def conllu(rows=ROWS, text=TEXT) -> str:
 
 
 def read(folder, split):
-    return list(treebank.read_conllu(treebank.split_file(folder, split)))
+    path = treebank.split_file(folder, split)
+    return list(documents.read_docs(path, spacy.blank("en").vocab))
 
 
 @pytest.fixture
@@ -42,12 +43,26 @@ def sentence(tmp_path):
     return only
 
 
-def test_reading_takes_syntactic_words_and_their_place_in_the_text(sentence):
-    assert sentence.words == ("I", "do", "n't", "like", "half", "-", "measures", "!!")
-    surface = treebank.squeeze(sentence.text)
-    assert tuple(surface[start:end] for start, end in sentence.spans) == sentence.words
-    assert sentence.spaces == (True, False, True, True, False, False, False, False)
-    assert (sentence.heads[3], sentence.deps[3]) == (3, "ROOT")
+def test_reading_takes_words_their_annotation_and_the_blanks_of_the_text(sentence):
+    assert [word.text for word in sentence] == "I do n't like half - measures !!".split()
+    assert sentence.text == TEXT + " "
+    assert (sentence[3].head.i, sentence[3].dep_) == (3, "ROOT")
+    assert not any(sentence.has_annotation(name) for name in ("TAG", "LEMMA", "MORPH"))
+
+
+def test_a_token_that_its_words_do_not_spell_is_one_word_in_the_place_of_its_first(tmp_path):
+    rows = [
+        ("1-2", "zum", "_", "_", "_", "_"),
+        ("1", "zu", "ADP", "3", "case", "_"),
+        ("2", "dem", "DET", "3", "det:def", "_"),
+        ("3", "Haus", "NOUN", "0", "root", "_"),
+    ]
+    (tmp_path / "train.conllu").write_text(conllu(rows, "zum Haus"), encoding="utf-8")
+    (only,) = read(tmp_path, "train")
+    assert [(w.text, w.pos_, w.dep_, w.head.i) for w in only] == [
+        ("zum", "ADP", "case", 1),
+        ("Haus", "NOUN", "ROOT", 1),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -58,14 +73,14 @@ def test_reading_takes_syntactic_words_and_their_place_in_the_text(sentence):
         ([("1", "a", "X", "_", "dep", "_")], "a", "number"),
     ],
 )
-def test_read_conllu_names_file_and_line_of_a_broken_sentence(tmp_path, rows, text, message):
+def test_read_docs_names_file_and_line_of_a_broken_sentence(tmp_path, rows, text, message):
     path = tmp_path / "train.conllu"
     path.write_text(conllu(rows, text), encoding="utf-8")
     with pytest.raises(InputError, match=rf"train\.conllu:\d+.*{message}"):
         read(tmp_path, "train")
 
 
-def test_read_conllu_rejects_a_line_with_missing_fields(tmp_path):
+def test_read_docs_rejects_a_line_with_missing_fields(tmp_path):
     path = tmp_path / "dev.conllu"
     path.write_text("# text = a\n1\ta\n\n", encoding="utf-8")
     with pytest.raises(InputError, match=r"dev\.conllu:2: expected 10"):
@@ -75,63 +90,6 @@ def test_read_conllu_rejects_a_line_with_missing_fields(tmp_path):
 def test_reading_without_the_split_names_the_folder(tmp_path):
     with pytest.raises(FileNotFoundError, match="test.conllu"):
         read(tmp_path, "test")
-
-
-def test_recut_gives_each_token_the_tag_under_its_first_character(sentence):
-    tokens = ["I", "don", "'t", "like", "half-measures", "!", "!"]
-    other = treebank.recut(sentence, tokens)
-    assert other.words == tuple(tokens)
-    assert other.upos == ("PRON", "AUX", "PART", "VERB", "ADJ", "PUNCT", "PUNCT")
-    assert other.spaces is None
-
-
-def test_recut_carries_the_tree_over(sentence):
-    other = treebank.recut(sentence, ["I", "don", "'t", "like", "half-measures", "!", "!"])
-    assert other.heads == (3, 3, 3, 3, 3, 3, 5)
-    assert other.deps == ("nsubj", "aux", "advmod", "ROOT", "obj", "punct", "goeswith")
-
-
-def test_recut_into_the_same_words_changes_nothing(sentence):
-    other = treebank.recut(sentence, sentence.words)
-    assert other == treebank.as_given(sentence)
-
-
-def test_recut_refuses_tokens_that_spell_something_else(sentence):
-    assert treebank.recut(sentence, ["I", "do", "not", "like", "half-measures", "!!"]) is None
-
-
-@given(cuts=st.sets(st.integers(1, 23)))
-def test_recut_of_any_cutting_keeps_tags_and_leaves_a_tree_or_none(cuts, tmp_path_factory):
-    folder = tmp_path_factory.mktemp("ud")
-    (folder / "train.conllu").write_text(conllu(), encoding="utf-8")
-    (sentence,) = read(folder, "train")
-    surface = treebank.squeeze(TEXT)
-    edges = [0, *sorted(cut for cut in cuts if cut < len(surface)), len(surface)]
-    tokens = [surface[a:b] for a, b in zip(edges, edges[1:], strict=False)]
-    other = treebank.recut(sentence, tokens)
-    tag_of_character = [
-        tag for tag, (a, b) in zip(sentence.upos, sentence.spans, strict=True) for _ in range(a, b)
-    ]
-    assert list(other.upos) == [tag_of_character[edge] for edge in edges[:-1]]
-    assert other.heads is None or treebank.is_forest(other.heads)
-
-
-def test_is_forest_sees_a_cycle_beside_a_root():
-    assert treebank.is_forest([0, 0, 1])
-    assert not treebank.is_forest([0, 2, 1])
-
-
-def test_variants_add_lower_case_and_recut_copies_at_their_rate(sentence):
-    def mix(rate):
-        return treebank.variants([sentence] * 200, tokenize=str.split, rate=rate, seed=3)
-
-    assert [other.words for other in mix(0)] == [sentence.words] * 200
-    every = mix(1)
-    assert len(every) == 600
-    assert sum(other.words == treebank.lowered(sentence).words for other in every) == 200
-    assert sum(other.words[-1].lower() == "half-measures!!" for other in every) == 200
-    assert mix(0.5) == mix(0.5)
-    assert {other.spaces is None for other in mix(0)} == {True, False}
 
 
 def test_language_and_licence_are_read_off_the_folder(tmp_path):

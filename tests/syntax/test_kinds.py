@@ -20,7 +20,9 @@ OTHER_WORDS = {
         *("augment/error_rules.py", "augment/carried_trees.py"),
     ),
     "a preset's option": ("methods/features.py",),
-    "what components of spaCy learn": ("text/pipeline/training.py",),
+    "what components of spaCy learn": (
+        *("text/pipeline/training.py", "text/pipeline/documents.py", "text/pipeline/scores.py"),
+    ),
     "what a bundled pipeline gives": ("resources/__init__.py",),
     "other things": ("nn/context.py", "lab/plan/yaml_file.py"),
 }

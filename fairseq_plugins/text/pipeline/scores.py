@@ -1,140 +1,119 @@
-"""Scores of a spaCy pipeline on a split of a treebank.
+"""Scores of a spaCy pipeline on a split of a treebank, and the card that tells them.
 
-Tags, features and lemmas are accuracies over words; trees are UAS and LAS (relation with its
-subtype). Something that the treebank or the pipeline has none of is left out. For another
-tokenisation than the treebank's a token counts as right when it has the tag of the word that covers
-its first character; ``_exact`` counts only tokens that coincide with a word.
+They are spaCy's own: accuracies over words, and for another tokenisation than the treebank's F
+scores over the words with which spaCy aligns the tokens. Something that the treebank or the
+pipeline has none of is left out.
 """
 
+import json
 import time
-from collections.abc import Callable, Sequence
-from operator import attrgetter
-from typing import Any
+from collections.abc import Sequence
+from pathlib import Path
+from string import Template
 
 from spacy.language import Language
+from spacy.scorer import Scorer
 from spacy.tokens import Doc
+from spacy.training import Example
 
 from ...errors import InputError
-from ...syntax.labels import ordered_feats
-from ...syntax.subwords import Span
-from .treebank import TreeSentence, lowered, owners, token_spans
+from ...files import write_text
+from ..annotate import SCORES, load_pipeline
+from .documents import read_docs
+from .training import cuts, spacy_language
+from .treebank import language_of
 
-MEASURES = {  # of the card
-    "upos": "UPOS, treebank words",
-    "xpos": "XPOS, treebank words",
-    "feats": "morphological features, all of a word, treebank words",
-    "lemmas": "lemmas, treebank words",
-    "uas": "UAS, treebank words, punctuation counted",
-    "las": "LAS, treebank words, punctuation counted",
-    "uas_no_punct": "UAS, treebank words, punctuation left out (spaCy's habit)",
-    "las_no_punct": "LAS, treebank words, punctuation left out (spaCy's habit)",
+CARD = Path(__file__).parent / "card"  # templates of the card and the licence note
+# name -> spaCy's name, and what it is
+OF_WORDS = {
+    "upos": ("pos_acc", "UPOS, treebank words"),
+    "xpos": ("tag_acc", "XPOS, treebank words"),
+    "feats": ("morph_acc", "morphological features, all of a word, treebank words"),
+    "lemmas": ("lemma_acc", "lemmas, treebank words"),
+    "uas": ("all_uas", "UAS, treebank words, punctuation counted"),
+    "las": ("all_las", "LAS, treebank words, punctuation counted"),
+    "uas_no_punct": ("dep_uas", "UAS, treebank words, punctuation left out (spaCy's habit)"),
+    "las_no_punct": ("dep_las", "LAS, treebank words, punctuation left out (spaCy's habit)"),
+}
+MEASURES = {name: text for name, (_, text) in OF_WORDS.items()} | {
     "upos_lower": "UPOS, treebank words in lower case",
-    "upos_moses": "UPOS, Moses tokens (not escaped), tag of the word under the first character",
-    "upos_moses_exact": "UPOS, Moses tokens that coincide with a word",
-    "upos_raw": "UPOS, raw text through spaCy's tokeniser, tag of the word under the first letter",
-    "upos_raw_exact": "UPOS, raw text, tokens that coincide with a word",
+    "upos_moses": "UPOS, Moses tokens (not escaped), F score of the words",
+    "upos_raw": "UPOS, raw text through spaCy's tokeniser, F score of the words",
     "words_per_second": "words a second on one core from raw text, all of it",
     "words_per_second_tags": "words a second on one core from raw text, without parser and lemmas",
 }
 
 
-def score(
-    nlp: Language,
-    sentences: Sequence[TreeSentence],
-    moses: Callable[[str], list[str]] | None = None,
-) -> dict[str, float]:
-    """Return every score of the card, in per cent, and the speed in words a second.
+def evaluate(test: Path, out: Path) -> dict[str, float]:
+    """Score the pipeline on the test split of its treebank and write the figures next to it.
 
-    ``moses`` is Moses' tokeniser of the language, if there is one.
+    They stand in the card and in `SCORES`, which do not decide what a pipeline is.
+
+    Raises:
+        FileNotFoundError: there is no pipeline.
+        InputError: by the names of its files the treebank is of another language.
     """
-    scores = {"sentences": len(sentences), "words": sum(len(s.words) for s in sentences)}
-    scores |= score_words(nlp, sentences)
-    scores["upos_lower"] = score_words(nlp, [lowered(s) for s in sentences])["upos"]
-    if moses is not None:
-        scores |= score_tokens(nlp, sentences, "upos_moses", given=moses)
-    scores |= score_tokens(nlp, sentences, "upos_raw", given=None)
-    scores["words_per_second"] = words_per_second(nlp, sentences)
+    if not (out / "meta.json").is_file():
+        raise FileNotFoundError(f"{out}: no spaCy pipeline (no meta.json)")
+    nlp, language = load_pipeline(str(out.absolute()), ()), language_of(test.parent)
+    if language and spacy_language(language) != nlp.lang:
+        raise InputError(f"{test}: is of language {language!r}, and {out} of {nlp.lang!r}")
+    found = score(nlp, [*read_docs(test, nlp.vocab)])
+    size = sum(path.stat().st_size for path in out.rglob("*") if path.is_file())
+    found["size_mb"] = round(size / 1e6, 2)
+    write_card(out, found, test.name)
+    return found
+
+
+def score(nlp: Language, docs: Sequence[Doc]) -> dict[str, float]:
+    """Return every score of the card, in per cent, and the speed in words a second."""
+    scores: dict[str, float] = {"sentences": len(docs), "words": sum(map(len, docs))}
+    for name, cut in cuts(str(nlp.lang)).items():
+        given = (Doc(nlp.vocab, words=cut(doc)) for doc in docs)
+        found = measures(nlp, [*map(Example, nlp.pipe(given), docs)])
+        scores |= {f"upos{name}": found["upos"]} if name else found
+    raw = measures(nlp, [*map(Example, nlp.pipe(doc.text for doc in docs), docs)])
+    scores["upos_raw"] = raw["upos"]
+    scores["words_per_second"] = words_per_second(nlp, docs)
     slow = [name for name in ("parser", "trainable_lemmatizer") if name in nlp.pipe_names]
     with nlp.select_pipes(disable=slow):
-        scores["words_per_second_tags"] = words_per_second(nlp, sentences)
+        scores["words_per_second_tags"] = words_per_second(nlp, docs)
     return scores
 
 
-# column of a treebank's sentence -> what reads a token's
-READ: dict[str, Callable[[Any], str]] = {
-    "upos": attrgetter("pos_"),
-    "xpos": attrgetter("tag_"),
-    "feats": lambda token: ordered_feats(str(token.morph)),
-    "lemmas": attrgetter("lemma_"),
-}
+def measures(nlp: Language, examples: Sequence[Example]) -> dict[str, float]:
+    """Return the scores of documents, in per cent."""
+    found = Scorer(nlp).score(examples)
+    if "parser" in nlp.pipe_names:
+        with_signs = Scorer.score_deps(examples, "dep", ignore_labels=())
+        found |= {f"all_{name}": with_signs[f"dep_{name}"] for name in ("uas", "las")}
+    told = {name: found.get(of) for name, (of, _) in OF_WORDS.items()}
+    return {name: round(100 * value, 2) for name, value in told.items() if value is not None}
 
 
-def score_words(nlp: Language, sentences: Sequence[TreeSentence]) -> dict[str, float]:
-    """Score tags and trees on the treebank's own words."""
-    names = (*READ, "uas", "las", "uas_no_punct", "las_no_punct")
-    hits: dict[str, list[bool]] = {key: [] for key in names}
-    known = dict.fromkeys(READ, False)
-    docs = nlp.pipe(Doc(nlp.vocab, words=list(s.words)) for s in sentences)
-    for sentence, doc in zip(sentences, docs, strict=True):
-        for name, read in READ.items():
-            found, wanted = [read(token) for token in doc], getattr(sentence, name)
-            known[name] = known[name] or (any(found), any(wanted)) == (True, True)
-            hits[name] += [one == other for one, other in zip(found, wanted, strict=True)]
-        gold = zip(doc, sentence.heads or (), sentence.deps, strict=True)
-        for token, head, dep in gold if doc.has_annotation("DEP") else ():
-            attached = token.head.i == head
-            for ending in ("", "_no_punct") if dep != "punct" else ("",):
-                hits[f"uas{ending}"].append(attached)
-                hits[f"las{ending}"].append(attached and token.dep_ == dep)
-    return {key: per_cent(values) for key, values in hits.items() if known.get(key, bool(values))}
-
-
-def score_tokens(
-    nlp: Language,
-    sentences: Sequence[TreeSentence],
-    name: str,
-    *,
-    given: Callable[[str], list[str]] | None,
-) -> dict[str, float]:
-    """Score tags on other tokens: ``given`` ones, or those the pipeline finds in the raw text.
-
-    Raises:
-        InputError: the tokens do not spell their sentence.
-    """
-    tags, exact = [], []
-    texts = (sentence.text for sentence in sentences)
-    docs = nlp.pipe(Doc(nlp.vocab, words=given(text)) if given else text for text in texts)
-    for sentence, doc in zip(sentences, docs, strict=True):
-        tokens = [token for token in doc if not token.is_space]
-        spans = token_spans([token.text for token in tokens], sentence.text)
-        if spans is None:
-            raise InputError(f"{name}: the tokens do not spell {sentence.text!r}")
-        found = [token.pos_ for token in tokens]
-        right = compare_tags(found, spans, sentence)
-        gold = set(sentence.spans)
-        tags += right
-        exact += [hit for hit, span in zip(right, spans, strict=True) if span in gold]
-    return {name: per_cent(tags), f"{name}_exact": per_cent(exact)}
-
-
-def compare_tags(tags: Sequence[str], spans: Sequence[Span], sentence: TreeSentence) -> list[bool]:
-    """Tell for every token whether its tag is that of the word under its first character."""
-    words = owners(spans, sentence.spans)
-    return [tag == sentence.upos[word] for tag, word in zip(tags, words, strict=True)]
-
-
-def per_cent(hits: Sequence[bool]) -> float:
-    """Return the share of hits, 0 for none at all."""
-    return round(100 * sum(hits) / max(len(hits), 1), 2)
-
-
-def words_per_second(nlp: Language, sentences: Sequence[TreeSentence]) -> float:
+def words_per_second(nlp: Language, docs: Sequence[Doc]) -> float:
     """Time ``nlp.pipe`` over raw text in this process, warmed up; counts treebank words."""
-    texts = [sentence.text for sentence in sentences]
+    texts = [doc.text for doc in docs]
     for _ in nlp.pipe(texts[:200]):
         pass
     started = time.perf_counter()
     for _ in nlp.pipe(texts):
         pass
-    words = sum(len(sentence.words) for sentence in sentences)
-    return round(words / (time.perf_counter() - started))
+    return round(sum(map(len, docs)) / (time.perf_counter() - started))
+
+
+def write_card(directory: Path, found: dict[str, float], test: str) -> None:
+    """Write the figures, of a file of that name, and the card and the licence note beside them."""
+    meta = json.loads((directory / "meta.json").read_text(encoding="utf-8"))
+    write_text(directory / SCORES, json.dumps({"of": test, **found}, indent=2) + "\n")
+    source = meta["sources"][0]
+    entries = {**meta, **source, "source": source["name"], "name": f"{meta['lang']}_{meta['name']}"}
+    entries["url"] = source["url"] or "https://universaldependencies.org"
+    entries["author"] = source["author"] or "those that the treebank's README names"
+    entries["components"] = ", ".join(meta["pipeline"])
+    told = ((text, found[name]) for name, text in MEASURES.items() if name in found)
+    entries["scores"] = "\n".join(f"| {text} | {value} |" for text, value in told)
+    entries |= {name: found[name] for name in ("sentences", "words", "size_mb")} | {"test": test}
+    for page in CARD.iterdir():
+        text = Template(page.read_text(encoding="utf-8")).substitute(entries)
+        write_text(directory / page.name, text)

@@ -1,189 +1,98 @@
 """Trains a small spaCy pipeline on a treebank: tags, morphology, lemmas and dependencies.
 
-spaCy's stock CPU configuration ("efficiency"): one tok2vec shared by a morphologizer, a tagger, an
-edit-tree lemmatizer and a transition parser, as far as the treebank has what they learn. Training
-mixes in lower-cased and Moses-tokenised variants, keeps the pipeline that scores best on the
-development split and may be interrupted: what was best so far is saved.
+spaCy's own training does it, by ``config.cfg``. What is ours are the three functions that this
+configuration names: other cuts of the sentences, the end of the time, and what is saved.
 """
 
-import json
 import random
 import shutil
-import tempfile
+import sys
 import time
 from argparse import Namespace
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, partial
+from itertools import islice
 from pathlib import Path
-from string import Template
-from typing import Any
+from typing import Any, NamedTuple
 
 import spacy
 from sacremoses import MosesTokenizer
-from spacy.cli.init_config import init_config
+from spacy.cli.train import train as train_spacy
 from spacy.language import Language
-from spacy.schemas import ConfigSchemaTraining
 from spacy.tokens import Doc, DocBin
-from spacy.training.initialize import init_nlp
-from spacy.training.loop import (
-    create_evaluation_callback,
-    create_train_batches,
-    train_while_improving,
-)
-from spacy.util import fix_random_seed, load_model_from_config, registry, resolve_dot_names
-from spacy.vocab import Vocab
-from thinc.api import Config
+from spacy.training import Example
+from spacy.util import load_model_from_config
 
 from ...errors import InputError
-from ...files import write_text
 from ...language_codes import base_code
 from ...messages import named
-from ..annotate import SCORES, load_pipeline
-from . import scores
-from .treebank import (
-    TreeSentence,
-    language_of,
-    licence_of,
-    read_conllu,
-    split_file,
-    variants,
-)
+from .documents import read_docs
+from .treebank import language_of, licence_of, split_file
 
+CONFIG = Path(__file__).parent / "config.cfg"
 VERSION = "1.0.0"
-CARD = Path(__file__).parent / "card"  # templates of the card and the licence note
 MIXED = "xx"  # spaCy's language for those that it does not know
 WITHOUT_BLANKS = ("ja", "lo", "km", "my", "th", "zh")  # not for Moses, which cuts at blanks
+SIZES = (1, 1, 1, 1, 2, 3)  # sentences of a document, drawn at random
+Cut = Callable[[Doc], list[str]]  # a sentence -> its text in other words
 
 
-@dataclass(frozen=True)
-class Task:
+class Task(NamedTuple):
     """What a component of a pipeline learns.
 
     Args:
         component: spaCy's name of it.
         score: by what of spaCy's the best pipeline is chosen.
-        of: column of a `TreeSentence` that must hold something; empty for what all have.
+        of: spaCy's name of the annotation.
     """
 
     component: str
     score: str
-    of: str = ""
+    of: str
 
 
 TASKS = {  # by the layer that it gives
-    "pos": Task("morphologizer", "pos_acc"),
-    "morph": Task("morphologizer", "morph_acc", "feats"),
-    "tag": Task("tagger", "tag_acc", "xpos"),
-    "lemma": Task("trainable_lemmatizer", "lemma_acc", "lemmas"),
-    "heads": Task("parser", "dep_las"),
+    "pos": Task("morphologizer", "pos_acc", "POS"),
+    "morph": Task("morphologizer", "morph_acc", "MORPH"),
+    "tag": Task("tagger", "tag_acc", "TAG"),
+    "lemma": Task("trainable_lemmatizer", "lemma_acc", "LEMMA"),
+    "heads": Task("parser", "dep_las", "DEP"),
 }
 
 
-def given_layers(sentences: Sequence[TreeSentence], wanted: str = "") -> list[str]:
-    """Return what a pipeline can learn of a treebank: all there is, or what is wanted.
+def train(args: Namespace) -> None:
+    """Train by the flags of ``train-pipeline`` and save the best pipeline seen.
 
     Raises:
-        InputError: something that is wanted and not there, or unknown; with the choices.
+        FileNotFoundError: the treebank lacks a split.
+        InputError: ``--output`` holds something else than a pipeline, or a split is malformed.
     """
-    there = [
-        name
-        for name, task in TASKS.items()
-        if not task.of or any(any(getattr(sentence, task.of)) for sentence in sentences)
-    ]
-    names = [name.strip() for name in wanted.split(",")] if wanted else there
-    if unknown := [name for name in names if name not in there]:
-        raise InputError(f"--layers {wanted}: the treebank has no {named(unknown)}, but {there}")
-    return ["pos", *(name for name in there if name in names and name != "pos")]
-
-
-def to_docs(sentences: Iterable[TreeSentence], vocab: Vocab, *, seed: int) -> Iterator[Doc]:
-    """Yield training documents: most hold one sentence, some two or three in a row."""
-    draw = random.Random(seed)
-    group: list[TreeSentence] = []
-    size = 1
-    for sentence in sentences:
-        if group and not _joins(group, sentence, size):
-            yield to_doc(group, vocab)
-            group, size = [], draw.choice([1, 1, 1, 1, 2, 3])
-        group.append(sentence)
-    if group:
-        yield to_doc(group, vocab)
-
-
-def _joins(group: list[TreeSentence], sentence: TreeSentence, size: int) -> bool:
-    """Tell whether a sentence may share a document with a group: same kind, room, trees."""
-    last = group[-1]
-    same = (last.spaces is None) == (sentence.spaces is None)
-    return len(group) < size and same and None not in (last.heads, sentence.heads)
-
-
-def to_doc(group: list[TreeSentence], vocab: Vocab) -> Doc:
-    """Build one gold document from sentences in a row."""
-    heads: list[int] = []
-    for sentence in group:
-        heads += [len(heads) + head for head in sentence.heads or ()]
-    parsed = bool(heads)
-    given = group[0].spaces is None
-    said = {"pos": "upos", "tags": "xpos", "morphs": "feats", "lemmas": "lemmas"}
-    columns: dict[str, Any] = {
-        name: [x for s in group for x in getattr(s, of)] for name, of in said.items()
-    }
-    return Doc(
-        vocab,
-        words=[word for sentence in group for word in sentence.words],
-        spaces=None if given else [space for s in group for space in s.spaces or ()],
-        heads=heads if parsed else None,
-        deps=[dep for sentence in group for dep in sentence.deps] if parsed else None,
-        **{name: values for name, values in columns.items() if any(values)},
-    )
-
-
-def moses_of(lang: str) -> Callable[[str], list[str]] | None:
-    """Return Moses' tokeniser of a language, or None where words are not between blanks."""
-    if base_code(lang) in WITHOUT_BLANKS:
-        return None
-    tokenizer: Any = MosesTokenizer(base_code(lang))
-    return partial(tokenizer.tokenize, escape=False)
-
-
-def write_corpus(
-    sentences: list[TreeSentence], path: Path, *, lang: str, rate: float, seed: int
-) -> None:
-    """Write the training mixture of ``sentences`` as spaCy's binary documents."""
-    mixed = variants(sentences, tokenize=moses_of(lang), rate=rate, seed=seed)
-    DocBin(docs=to_docs(mixed, spacy.blank(spacy_language(lang)).vocab, seed=seed)).to_disk(path)
-
-
-def spacy_language(lang: str) -> str:
-    """Return spaCy's name of a language; ``xx`` for one that it does not know."""
+    if args.output.exists() and not (args.output / "meta.json").is_file():
+        raise InputError(
+            f"{args.output} is there and is no pipeline (no meta.json): name another --output"
+        )
+    args = complete(args)
+    vocab = spacy.blank(spacy_language(args.lang)).vocab
+    read = {split: [*read_docs(getattr(args, split), vocab)] for split in ("train", "dev")}
+    layers = given_layers(read["train"], args.layers)
+    print(f"{args.train}: a pipeline of language {args.lang} for {', '.join(layers)}", flush=True)
+    scratch = args.output.with_name(args.output.name + ".training")
+    shutil.rmtree(scratch, ignore_errors=True)
+    scratch.mkdir(parents=True)
+    for split, docs in read.items():
+        if "morph" not in layers:
+            tokens: Iterator[Any] = (token for doc in docs for token in doc)
+            for token in tokens:
+                token.set_morph("")
+        DocBin(docs=grouped(docs, args.seed)).to_disk(scratch / f"{split}.spacy")
     try:
-        spacy.util.get_lang_class(lang)
-    except ImportError:
-        return MIXED
-    return lang
-
-
-def stock_config(corpora: Path, layers: Sequence[str], args: Namespace) -> Config:
-    """Return spaCy's CPU configuration for layers, with our sizes, schedule and corpus files."""
-    components = [*dict.fromkeys(TASKS[name].component for name in layers)]
-    config = init_config(
-        lang=spacy_language(args.lang),
-        pipeline=["tok2vec", *components],
-        optimize="efficiency",
-        gpu=False,
-        silent=True,
-    )
-    config["paths"].update(train=str(corpora / "train.spacy"), dev=str(corpora / "dev.spacy"))
-    config["system"]["seed"] = args.seed
-    config["components"]["tok2vec"]["model"]["embed"]["rows"] = args.rows
-    training = config["training"]
-    training.update(max_steps=args.steps, eval_frequency=args.eval_every, patience=0)
-    training["optimizer"]["use_averages"] = True
-    weights = {k: v and 0.0 for k, v in training["score_weights"].items()}  # None stays
-    weights |= {TASKS[name].score: 1 / len(layers) for name in layers}
-    training["score_weights"] = weights
-    return config
+        train_spacy(CONFIG, scratch, overrides=settings(scratch, layers, args))
+    except KeyboardInterrupt as error:
+        print(f"{error or 'interrupted'}: the best pipeline so far is kept")
+    shutil.rmtree(args.output, ignore_errors=True)
+    (scratch / "model-best").rename(args.output)
+    shutil.rmtree(scratch)
+    print(f"saved {args.output}")
 
 
 def complete(args: Namespace) -> Namespace:
@@ -210,115 +119,134 @@ def complete(args: Namespace) -> Namespace:
     return Namespace(**{**vars(args), **found})
 
 
-def train(args: Namespace) -> None:
-    """Train by the flags of ``train-pipeline`` and save the best pipeline seen.
+def spacy_language(lang: str) -> str:
+    """Return spaCy's name of a language; ``xx`` for one that it does not know."""
+    try:
+        spacy.util.get_lang_class(lang)
+    except ImportError:
+        return MIXED
+    return lang
+
+
+def given_layers(docs: Sequence[Doc], wanted: str = "") -> list[str]:
+    """Return what a pipeline can learn of a treebank: all there is, or what is wanted.
 
     Raises:
-        FileNotFoundError: the treebank lacks a split.
-        InputError: ``--output`` holds something else than a pipeline, or a split is malformed.
+        InputError: something that is wanted and not there, or unknown; with the choices.
     """
-    if args.output.exists() and not (args.output / "meta.json").is_file():
-        raise InputError(
-            f"--output {args.output}: exists and is no pipeline; give another directory"
-        )
-    args = complete(args)
-    read = {split: list(read_conllu(getattr(args, split))) for split in ("train", "dev")}
-    layers = given_layers(read["train"], args.layers)
-    print(f"{args.train}: a pipeline of language {args.lang} for {', '.join(layers)}")
-    with tempfile.TemporaryDirectory() as scratch:
-        corpora = Path(scratch)
-        for split, sentences in read.items():
-            if "morph" not in layers:
-                sentences = [replace(s, feats=("",) * len(s.feats)) for s in sentences]
-            how = {"lang": args.lang, "rate": args.variant_rate, "seed": args.seed}
-            write_corpus(sentences, corpora / f"{split}.spacy", **how)
-        nlp = init_nlp(stock_config(corpora, layers, args))
-        run_steps(nlp, args)
-    print(f"saved {args.output}: {size_megabytes(args.output):.2f} MB")
+    there = [name for name, task in TASKS.items() if any(d.has_annotation(task.of) for d in docs)]
+    names = [name.strip() for name in wanted.split(",")] if wanted else there
+    if unknown := [name for name in names if name not in there]:
+        raise InputError(f"--layers {wanted}: the treebank has no {named(unknown)}, but {there}")
+    return ["pos", *(name for name in there if name in names and name != "pos")]
 
 
-def run_steps(nlp: Language, args: Namespace) -> None:
-    """Train under a clock; Ctrl-C stops it with the best pipeline saved."""
-    fix_random_seed(args.seed)
-    started = time.monotonic()
-    try:
-        for info, is_best, averages in training_steps(nlp):
-            seconds = time.monotonic() - started
-            if is_best:
-                with nlp.use_params(averages):
-                    save(nlp, args)
-            if is_best is not None or info["step"] % 50 == 0:
-                report(info, seconds, args)
-            if seconds > args.minutes * 60:
-                print(f"stopping: {args.minutes} minutes are over")
-                break
-    except KeyboardInterrupt:
-        print("interrupted: the best pipeline so far is saved")
+def grouped(docs: Iterable[Doc], seed: int) -> Iterator[Doc]:
+    """Yield documents of one to three sentences in a row, most of them of one."""
+    draw, left = random.Random(seed), iter(docs)
+    while group := [*islice(left, draw.choice(SIZES))]:
+        yield Doc.from_docs(group)
 
 
-def training_steps(nlp: Language) -> Iterator[tuple[dict, bool | None, dict]]:
-    """Yield spaCy's report of every update, whether it scored best, and the averaged weights."""
-    config = nlp.config.interpolate()
-    settings = registry.resolve(config["training"], schema=ConfigSchemaTraining)
-    names = [settings["train_corpus"], settings["dev_corpus"]]
-    train_corpus, dev_corpus = resolve_dot_names(config, names)
-    optimizer = settings["optimizer"]
-    same = ("dropout", "accumulate_gradient", "patience", "max_steps")
-    steps = train_while_improving(
-        nlp,
-        optimizer,
-        create_train_batches(nlp, train_corpus, settings["batcher"], settings["max_epochs"]),
-        create_evaluation_callback(nlp, dev_corpus, settings["score_weights"]),
-        eval_frequency=settings["eval_frequency"],
-        exclude=[],
-        annotating_components=[],
-        before_update=None,
-        **{name: settings[name] for name in same},
-    )
-    for _, info, is_best in steps:
-        yield info, is_best, optimizer.averages
-
-
-def report(info: dict, seconds: float, args: Namespace) -> None:
-    """Print one progress line: speed, time left, and development scores when there are any."""
-    rate = (info["step"] + 1) / max(seconds, 1e-9)
-    left = min((args.steps - info["step"]) / rate, args.minutes * 60 - seconds)
-    line = f"step {info['step']}/{args.steps}  {rate:.2f} steps/s  {left / 60:.1f} min left"
-    if info["score"] is not None:
-        found = info["other_scores"]
-        names = [task.score for task in TASKS.values() if found.get(task.score) is not None]
-        line += "  dev " + " ".join(f"{name} {100 * found[name]:.2f}" for name in names)
-    print(line, flush=True)
-
-
-def save(nlp: Language, args: Namespace) -> None:
-    """Save the pipeline, whole or not at all, without the corpus words and paths of training."""
-    path, config = args.output, nlp.config.copy()
-    for key in config["paths"]:
-        config["paths"][key] = None
-    lean = load_model_from_config(config)
-    pipes: list[tuple[str, Any]] = nlp.pipeline
-    for name, pipe in pipes:
-        state = pipe.to_bytes(exclude=["vocab"])
-        to_fill: Any = lean.get_pipe(name)
-        to_fill.from_bytes(state, exclude=["vocab"])
-        for text in texts_of(pipe):
-            lean.vocab.strings.add(text)
+def settings(scratch: Path, layers: Sequence[str], args: Namespace) -> dict[str, Any]:
+    """Return the values of ``config.cfg`` that the flags and the treebank say."""
+    lang, components = spacy_language(args.lang), [TASKS[name].component for name in layers]
     source = {"name": args.source, "url": args.url, "license": args.license, "author": args.author}
-    lean.meta.update(
-        name=path.name.removeprefix(f"{lean.lang}_"),
-        version=VERSION,
-        spacy_version=">=3.8.0,<3.9.0",
-        description=f"Universal Dependencies ({args.lang}), small, for the CPU.",
-        license=args.license,
-        sources=[source],
-    )
-    fresh = path.with_name(path.name + ".new")
-    shutil.rmtree(fresh, ignore_errors=True)
-    lean.to_disk(fresh)
-    if path.exists():
-        shutil.rmtree(path)
-    fresh.rename(path)
+    meta = {
+        "name": args.output.name.removeprefix(f"{lang}_"),
+        "version": VERSION,
+        "spacy_version": ">=3.8.0,<3.9.0",
+        "description": f"Universal Dependencies ({args.lang}), small, for the CPU.",
+        "license": args.license,
+        "sources": [source],
+    }
+    return {
+        "paths.train": str(scratch / "train.spacy"),
+        "paths.dev": str(scratch / "dev.spacy"),
+        "system.seed": args.seed,
+        "nlp.lang": lang,
+        "nlp.pipeline": ["tok2vec", *dict.fromkeys(components)],
+        "corpora.train.augmenter.rate": args.variant_rate,
+        "components.tok2vec.model.embed.rows": args.rows,
+        "training.max_steps": args.steps,
+        "training.eval_frequency": args.eval_every,
+        "training.logger.progress_bar": "train" if sys.stderr.isatty() else None,
+        "training.before_update.minutes": args.minutes,
+        "training.before_to_disk.meta": meta,
+        **{f"training.score_weights.{TASKS[name].score}": None for name in TASKS.keys() - layers},
+    }
+
+
+@cache
+def cuts(lang: str) -> dict[str, Cut]:
+    """Return the ways to give a sentence's words; Moses' tokeniser is not for all languages."""
+    found: dict[str, Cut] = {
+        "": lambda doc: [token.text for token in doc],
+        "_lower": lambda doc: [token.lower_ for token in doc],
+    }
+    if base_code(lang) not in WITHOUT_BLANKS:
+        moses: Any = MosesTokenizer(base_code(lang))
+        found["_moses"] = lambda doc: moses.tokenize(doc.text, escape=False)
+    return found
+
+
+def example(nlp: Language, words: Sequence[str], gold: Doc) -> Example:
+    """Return a sentence in given words, which spaCy aligns with those of the treebank."""
+    return Example(Doc(nlp.vocab, words=[*words]), gold)
+
+
+@spacy.registry.augmenters("fairseq_plugins.variants.v1")
+def variants(rate: float) -> Callable[[Language, Example], Iterator[Example]]:
+    """Return what makes the training mixture of documents.
+
+    Half of them keep their raw text, so that the pipeline meets its own tokeniser, the others have
+    the treebank's words. A share ``rate`` comes again in lower case, and a share of that size as
+    Moses cuts it. What is drawn depends on the text alone.
+    """
+
+    def varied(nlp: Language, raw: Example) -> Iterator[Example]:
+        draw, gold = random.Random(raw.text), raw.reference
+        given, *others = (partial(cut, gold) for cut in cuts(str(nlp.lang)).values())
+        yield raw if draw.random() < 0.5 else example(nlp, given(), gold)
+        for other in others:
+            if draw.random() < rate:
+                yield example(nlp, other(), gold)
+
+    return varied
+
+
+@spacy.registry.callbacks("fairseq_plugins.stop_after.v1")
+def stop_after(minutes: float) -> Callable[[Language, Mapping[str, Any]], None]:
+    """Return what ends a training after so many minutes, as Ctrl-C does."""
+    end = time.monotonic() + 60 * minutes
+
+    def check(nlp: Language, step: Mapping[str, Any]) -> None:
+        if time.monotonic() > end:
+            raise KeyboardInterrupt(f"{minutes} minutes are over")
+
+    return check
+
+
+@spacy.registry.callbacks("fairseq_plugins.without_corpus.v1")
+def without_corpus(meta: Mapping[str, Any]) -> Callable[[Language], Language]:
+    """Return what makes the pipeline that is saved: without the words and the paths of training."""
+
+    def lean(nlp: Language) -> Language:
+        config = nlp.config.copy()
+        config["paths"] = dict.fromkeys(config["paths"])
+        config["corpora"] = {}
+        config["training"] |= {"before_update": None, "before_to_disk": None}
+        saved = load_model_from_config(config)
+        pipes: list[tuple[str, Any]] = nlp.pipeline
+        for name, pipe in pipes:
+            to_fill: Any = saved.get_pipe(name)
+            to_fill.from_bytes(pipe.to_bytes(exclude=["vocab"]), exclude=["vocab"])
+            for text in texts_of(pipe):
+                saved.vocab.strings.add(text)
+        saved.meta.update(meta)
+        return saved
+
+    return lean
 
 
 def texts_of(pipe: Any) -> Iterator[str]:
@@ -327,46 +255,3 @@ def texts_of(pipe: Any) -> Iterator[str]:
     trees = getattr(pipe, "trees", ())  # of edits of words to lemmas
     for tree in (trees[number] for number in range(len(trees))):
         yield from (pipe.vocab.strings[tree[part]] for part in ("orig", "subst") if part in tree)
-
-
-def evaluate(test: Path, out: Path) -> dict[str, float]:
-    """Score the pipeline on the test split of its treebank and write the figures next to it.
-
-    They stand in the card and in `SCORES`, which do not decide what a pipeline is.
-
-    Raises:
-        FileNotFoundError: there is no pipeline.
-        InputError: by the names of its files the treebank is of another language.
-    """
-    if not (out / "meta.json").is_file():
-        raise FileNotFoundError(f"{out}: no spaCy pipeline (no meta.json)")
-    nlp, language = load_pipeline(str(out.absolute()), ()), language_of(test.parent)
-    if language and spacy_language(language) != nlp.lang:
-        raise InputError(f"{test}: is of language {language!r}, and {out} of {nlp.lang!r}")
-    found = scores.score(nlp, list(read_conllu(test)), moses_of(str(nlp.lang)))
-    found["size_mb"] = size_megabytes(out)
-    write_card(out, found, test.name)
-    return found
-
-
-def size_megabytes(directory: Path) -> float:
-    """Return the size of all files of a directory in millions of bytes."""
-    files = (path for path in directory.rglob("*") if path.is_file())
-    return round(sum(path.stat().st_size for path in files) / 1e6, 2)
-
-
-def write_card(directory: Path, found: dict[str, float], test: str) -> None:
-    """Write the figures, of a file of that name, and the card and the licence note beside them."""
-    meta = json.loads((directory / "meta.json").read_text(encoding="utf-8"))
-    write_text(directory / SCORES, json.dumps({"of": test, **found}, indent=2) + "\n")
-    source = meta["sources"][0]
-    entries = {**meta, **source, "source": source["name"], "name": f"{meta['lang']}_{meta['name']}"}
-    entries["url"] = source["url"] or "https://universaldependencies.org"
-    entries["author"] = source["author"] or "those that the treebank's README names"
-    entries["components"] = ", ".join(meta["pipeline"])
-    told = ((text, found[name]) for name, text in scores.MEASURES.items() if name in found)
-    entries["scores"] = "\n".join(f"| {text} | {value} |" for text, value in told)
-    entries |= {name: found[name] for name in ("sentences", "words", "size_mb")} | {"test": test}
-    for page in CARD.iterdir():
-        text = Template(page.read_text(encoding="utf-8")).substitute(entries)
-        write_text(directory / page.name, text)
