@@ -20,7 +20,7 @@ from ..messages import named, quoted
 from .counts import CountKind, Counts, ratio
 from .gold import ClassIds
 from .labeling import check_equal
-from .prediction import Prediction, is_number, sentences_of
+from .prediction import Prediction, sentences_of, shares_of
 from .target import About, Row, Said, Target, distributions
 
 if TYPE_CHECKING:
@@ -174,22 +174,15 @@ class Classes(Target):
         """F1 is about a class."""
         return sorted({*gold}) if metric == "f1" else None
 
-    def sides(self, record: Said) -> tuple[Any, Any]:
-        """Return the true and the predicted class."""
-        gold, answer = record.get("gold"), record[self.key]
-        if not isinstance(answer, str) or not isinstance(gold, str | None):
-            raise TypeError
-        return gold, answer
-
     def read(self, record: Said, where: str, line: int) -> Prediction:
         """Return the prediction that a line of JSON holds."""
-        gold, label, probabilities = record.get("gold"), record["label"], record["probabilities"]
-        if not isinstance(probabilities, dict) or label not in [*probabilities]:
-            raise InputError(f"{where}: no probability of label {quoted(label)}")
-        if not all(map(is_number, probabilities.values())):
-            raise InputError(f"{where}: probabilities are {named(probabilities.values())}")
-        gold, texts = None if gold is None else str(gold), sentences_of(record, where)
-        return ClassPrediction(str(record["id"]), str(label), gold, texts, probabilities, line)
+        gold, label = record.get("gold"), record["label"]
+        if not isinstance(label, str) or not isinstance(gold, str | None):
+            raise InputError(f"{where}: label {quoted(label)} and gold {quoted(gold)} are no texts")
+        shares = shares_of(record, [label], where)
+        return ClassPrediction(
+            str(record["id"]), label, gold, sentences_of(record, where), shares, line
+        )
 
     def rate(self, one: Prediction) -> float:
         """Return the probability of the true class, in %."""

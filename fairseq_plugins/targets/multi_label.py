@@ -8,7 +8,7 @@ reaches its threshold: 0.5, or what `MultiLabel.tuned` found.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,7 @@ from .counts import CountKind, Counts, ratio
 from .gold import IdSets
 from .label_sets import LabelSet, joined, parted
 from .labeling import check_equal
-from .prediction import Prediction, is_number, sentences_of, texts_of
+from .prediction import Prediction, sentences_of, shares_of, texts_of
 from .target import About, Losses, Row, Said, Target, Weights, mean
 
 if TYPE_CHECKING:
@@ -188,23 +188,13 @@ class MultiLabel(Target):
         """F1 is about a label."""
         return sorted({label for row in gold for label in row}) if metric == "f1" else None
 
-    def sides(self, record: Said) -> tuple[Any, Any]:
-        """Return the true and the predicted labels."""
-        one = self.read(record, f"example {record['id']}", 0)
-        return one.gold, one.answer
-
     def read(self, record: Said, where: str, line: int) -> Prediction:
         """Return the prediction that a line of JSON holds."""
-        shares, gold = record["probabilities"], None
-        if not isinstance(shares, Mapping) or not all(map(is_number, shares.values())):
-            raise InputError(f"{where}: probabilities are {quoted(shares)}")
-        answer = LabelSet.among(texts_of(record, self.key, where), shares)
-        if unknown := {*answer}.difference(shares):
-            raise InputError(f"{where}: no probability of label {quoted(min(unknown))}")
-        if record.get("gold") is not None:
-            gold = LabelSet(texts_of(record, "gold", where))
-        texts = sentences_of(record, where)
-        return SetPrediction(str(record["id"]), answer, gold, texts, dict(shares), line)
+        answer, gold = texts_of(record, self.key, where), record.get("gold")
+        shares = shares_of(record, answer, where)
+        gold = None if gold is None else LabelSet(texts_of(record, "gold", where))
+        said, texts = LabelSet.among(answer, shares), sentences_of(record, where)
+        return SetPrediction(str(record["id"]), said, gold, texts, shares, line)
 
     def rate(self, one: Prediction) -> float:
         """Return the mean probability of what is true of each label, in %."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 from ..errors import InputError
-from ..messages import quoted
+from ..messages import named, quoted
 
 _BREAKS = re.compile(r"[\t\r\n\v\f\x1c-\x1e\x85\u2028\u2029]")
 
@@ -101,6 +101,17 @@ def texts_of(record: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]
 def sentences_of(record: Mapping[str, Any], where: str) -> tuple[str, ...]:
     """Return the sentences of a line of JSON, if it has any."""
     return texts_of(record, "texts", where) if record.get("texts") else ()
+
+
+def shares_of(record: Mapping[str, Any], answer: Iterable[str], where: str) -> Mapping[str, float]:
+    """Return the probabilities of a line of JSON, those of the answer among them, if it has any."""
+    shares = record.get("probabilities", {})
+    values = [*shares.values()] if isinstance(shares, Mapping) else [quoted(shares)]
+    if not all(map(is_number, values)):
+        raise InputError(f"{where}: probabilities are {named(values)}")
+    if "probabilities" in record and (unknown := {*answer}.difference(shares)):
+        raise InputError(f"{where}: no probability of label {quoted(min(unknown))}")
+    return shares
 
 
 def is_number(value: Any) -> bool:

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 SCALE = (0.0, 5.0)  # of STS-B, GLUE's one task with scores: the server refuses others
-HUGE = 2**63  # from here on no number
 
 
 class ScorePrediction(Prediction):
@@ -129,13 +128,6 @@ class Score(Target):
         """Return gold and predicted numbers."""
         return {"": Counts(NUMBERS, np.array([gold, predicted], dtype=float).T)}
 
-    def sides(self, record: Said) -> tuple[Any, Any]:
-        """Return the true and the predicted number."""
-        gold, answer = record.get("gold"), record[self.key]
-        if not _fits(answer) or not (gold is None or _fits(gold)):
-            raise TypeError
-        return gold, answer
-
     def read(self, record: Said, where: str, line: int) -> Prediction:
         """Return the prediction that a line of JSON holds."""
         gold, answer = record.get("gold"), record["score"]
@@ -177,10 +169,6 @@ class Score(Target):
         """Take the number."""
         gold = None if about.gold is None else float(about.gold)
         return ScorePrediction(about.id, rows.item(), gold)
-
-
-def _fits(value: Any) -> bool:
-    return isinstance(value, float) or (isinstance(value, int) and abs(value) < HUGE)
 
 
 SCORE = Score()

@@ -238,16 +238,17 @@ class Target(ABC):
         """Return what tells examples of a metric apart by their gold."""
         return gold
 
-    @abstractmethod
     def sides(self, record: Said) -> tuple[Any, Any]:
         """Return gold (None if unknown) and answer of a line of JSON.
 
         Raises:
             TypeError, ValueError, KeyError: the line is none of such a prediction.
         """
+        one = self.read(record, f"example {record['id']}", 0)
+        return one.gold, one.answer
 
     def read(self, record: Said, where: str, line: int) -> Prediction:
-        """Return the prediction that a line of JSON holds.
+        """Return the prediction that a line of JSON holds, maybe without texts and probabilities.
 
         Raises:
             InputError: it holds something else; names ``where``.

@@ -142,29 +142,18 @@ class WordLabels(Target):
     def identity(self, metric: str, gold: Row) -> Row:
         """Tell examples apart by their entities where these are counted."""
         if not metric.startswith("entity_"):
-            return gold
+            return [*map(list, gold)]
         return [sorted(spans_of(row, len(row))) for row in gold]
-
-    def sides(self, record: Said) -> tuple[Any, Any]:
-        """Return the true and the predicted labels."""
-        gold, answer = record.get("gold"), record[self.key]
-        for row in (answer, *([] if gold is None else [gold])):
-            if not isinstance(row, list) or not all(isinstance(one, str) for one in row):
-                raise TypeError
-        if gold is not None and len(gold) != len(answer):
-            raise InputError(f"{len(gold)} gold labels and {len(answer)} predicted ones")
-        return gold, answer
 
     def read(self, record: Said, where: str, line: int) -> Prediction:
         """Return the prediction that a line of JSON holds."""
-        keys = ("words", "labels", *([] if record.get("gold") is None else ["gold"]))
-        rows = [texts_of(record, key, where) for key in keys]
-        if len({len(row) for row in rows}) > 1:
-            raise InputError(f"{where}: {named(map(len, rows), between=' and ')} words and labels")
-        words, labels, *truth = rows
-        return WordPrediction(
-            str(record["id"]), labels, truth[0] if truth else None, words, line=line
-        )
+        known = [key for key in ("words", "gold") if record.get(key) is not None]
+        rows = {key: texts_of(record, key, where) for key in ("labels", *known)}
+        if len({*map(len, rows.values())}) > 1:
+            told = named((f"{len(row)} {key}" for key, row in rows.items()), between=" and ")
+            raise InputError(f"{where}: {told}: they must be as many")
+        words = rows.get("words", ())
+        return WordPrediction(str(record["id"]), rows["labels"], rows.get("gold"), words, line=line)
 
     def rate(self, one: Prediction) -> float:
         """Return the share of right labels, in %."""

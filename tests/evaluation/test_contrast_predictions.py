@@ -287,7 +287,7 @@ def test_the_row_of_labels_with_fewer_errors_is_better(tmp_path):
     text = printed([f"{name}={path}" for name, path in zip("ab", files)])
     assert "  a      O [-O-]  (1 of 2 right)\n  b      O B-X  (2 of 2 right)\n" in text
     write(files[1], [said("O")])
-    with pytest.raises(InputError, match="line 1: 2 and 1 and 2 words and labels"):
+    with pytest.raises(InputError, match="line 1: 1 labels and 2 words and 2 gold"):
         printed(files)
 
 

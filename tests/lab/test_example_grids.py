@@ -140,7 +140,7 @@ def test_bertqa_grids_are_the_papers_recipes(name):
 
 
 def test_there_is_a_grid_for_every_official_dataset():
-    own = {"plain", "plain_scores", "tokens", "token_errors"}
+    own = {"plain", "plain_scores", "plain_labels", "tokens", "token_errors"}
     others = {"ax", "sick_r", "fce_typed"}  # without training; of the same files
     assert {*DATASETS} - own - others <= {path.stem for path in TEXTS}
 

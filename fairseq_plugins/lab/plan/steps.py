@@ -45,7 +45,7 @@ OUT = matching(_OUT.fullmatch, "{out}/...: a step writes into its own folder")
 _TEXT = Kind(TEXT.said, lambda value: TEXT.fits(value) and not PLACE.fits(value))
 NAMES = listed(
     {
-        None: "help workers",
+        None: "help tune-thresholds workers",
         OUT: "output submission-dir metrics html json",
         PLACE: "backward checkpoint checkpoints context data ensemble folder folders "
         "forward gold ids input null-odds predictions raw-dir ref sets src sys systems",
