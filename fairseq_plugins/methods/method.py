@@ -42,7 +42,8 @@ class Method:
     A field made by `option` is a flag of every kind of model that has the method. A field made by
     `around` is read from the option of the same name, which belongs to the model or to another
     method. A subclass overrides one method for each place where it sits: `embedding`, `attend`,
-    `top`, `beside`, `between`, `head`. Several methods at one place act in the order of the table.
+    `top`, `beside`, `between`, `head`. Several methods change the parts of attention in the order
+    of the table; at each other place stands one, and a second is refused.
 
     Attributes:
         called: name in messages.

@@ -15,7 +15,7 @@ from ..option_flags import flag_of
 from ..syntax.needs import Needs
 from ..targets.target import Target
 from .control_options import controls_of
-from .method import AttentionParts, M, Method
+from .method import AttentionParts, M, Method, flag_and_value
 from .options import learnt, write
 
 
@@ -78,7 +78,8 @@ class Plan:
     @property
     def new_parts(self) -> dict[str, str]:
         """Parts that a plain model lacks -> what the names of their weights hold."""
-        return {name: mark for method in self.methods for name, mark in method.parts.items()}
+        there = (method for method in self.methods if method.is_there)
+        return {name: mark for method in there for name, mark in method.parts.items()}
 
     def check_read(self, presets: Mapping[str, Any]) -> None:
         """Refuse options that no part of a new model reads.
@@ -118,9 +119,16 @@ class Plan:
         write(cfg, **values)
 
     def made(self, make: Callable[[Method], nn.Module | None]) -> Any:
-        """Return what the first method makes that makes something; None where none does."""
-        found = map(make, self.methods)
-        return next((module for module in found if module is not None), None)
+        """Return what a method makes at its place of the model; None where none makes anything.
+
+        Raises:
+            InputError: two methods would stand at one place.
+        """
+        found = [(method, module) for method in self.methods if (module := make(method))]
+        if len(found) > 1:
+            flags = [flag_and_value(method, method.switch) for method, _ in found]
+            raise InputError(f"{' and '.join(flags)}: a model has one of them")
+        return found[0][1] if found else None
 
     def attention(self, shape: BertShape) -> Callable[[int], SelfAttention]:
         """Return what makes the self-attention of a layer, with the parts of all methods."""

@@ -1,4 +1,4 @@
-"""The methods of models of text, in the order in which those at one place of a model act."""
+"""The methods of models of text, in the order in which they change the parts of attention."""
 
 from .ancestor_layers import AncestorLayers
 from .coattention import Coattention

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections import Counter
-from dataclasses import fields
+from dataclasses import fields, replace
 from functools import wraps
 from typing import Any
 
@@ -18,6 +18,7 @@ from fairseq_plugins.methods import plan
 from fairseq_plugins.methods.method import Method
 from fairseq_plugins.methods.table import METHODS
 from fairseq_plugins.models.bert import BertModel
+from fairseq_plugins.nn.bert import BertShape
 from fairseq_plugins.option_flags import flag_of
 from fairseq_plugins.syntax.controls import CONTROLS
 
@@ -90,6 +91,13 @@ def test_every_option_of_a_method_has_one_owner_and_what_is_read_around_exists(k
     own = [one.name for method in kind.methods for one in fields(method) if one.metadata]
     assert len(own) == len({*own})
     assert {one.name for method in kind.methods for one in fields(method)} <= flags
+
+
+def test_two_methods_at_one_place_are_refused():
+    plan = BERT.plan(Namespace(_name="bert_sgnet_tiny"))
+    twice = replace(plan, methods=(*plan.methods, *plan.methods))
+    with pytest.raises(InputError, match="--ancestor-layers 1 and --ancestor-layers 1: a model"):
+        twice.made(lambda one: one.top(BertShape(12, 16, 1, 2, 24)))
 
 
 def test_every_control_is_known_where_runs_are_compared():
