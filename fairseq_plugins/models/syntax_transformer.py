@@ -64,13 +64,16 @@ class SyntaxTransformerModel(TransformerModel):
         layers: Sequence[Layer],
         annotator: str,
         targets: Sequence[Layer] = (),
-    ) -> None:
+    ) -> Plan:
         """Write into ``cfg`` what the checkpoint must know: sizes, features and their annotator.
 
         Args:
             cfg: the options.
             layers, annotator: of the data folder.
             targets: its layers of target subwords.
+
+        Returns:
+            The plan of the model.
 
         Raises:
             InputError: an option of local attention that nothing reads.
@@ -85,6 +88,7 @@ class SyntaxTransformerModel(TransformerModel):
         annotated = annotator and plan.needs.reads(training=True)
         inventories = digests(columns[name] for name in names) or None
         plan.write(cfg, inventories=inventories, annotator=annotator if annotated else None)
+        return plan
 
     @classmethod
     def plan(cls, cfg: Any) -> Plan:

@@ -20,15 +20,14 @@ from ..syntax.labels import SPECIAL_ID
 Hypotheses = list[list[dict[str, Any]]]
 
 
-def check_alike(known: Sequence[str] | None, names: Sequence[str]) -> tuple[str, ...]:
-    """Return the factors that models of an ensemble predict; InputError: they differ."""
-    if known is not None and tuple(known) != tuple(names):
+def check_alike(known: Sequence[str], names: Sequence[str]) -> None:
+    """Refuse models of an ensemble that predict different factors; InputError names both."""
+    if tuple(known) != tuple(names):
         sides = [",".join(side) or "none" for side in (known, names)]
         raise InputError(
             "models of an ensemble must predict the same target features, not "
             + " and ".join(sides)
         )
-    return tuple(names)
 
 
 @torch.no_grad()

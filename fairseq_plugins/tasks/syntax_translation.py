@@ -7,42 +7,36 @@ into every batch; the model takes those that it was built for.
 
 import logging
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from typing import Any, Optional
 
-import torch
 from fairseq import utils
-from fairseq.data import Dictionary, LanguagePairDataset
+from fairseq.data import Dictionary
 from fairseq.dataclass import ChoiceEnum
-from fairseq.sequence_scorer import SequenceScorer
 from fairseq.tasks import FairseqTask, register_task
-from fairseq.tasks.translation import TranslationConfig, TranslationTask
-from torch import Tensor
+from fairseq.tasks.translation import TranslationConfig
 
 from ..architectures import agreement
 from ..data import translation_folders
-from ..data.dictionaries import load_dictionary, token_ids
+from ..data.dictionaries import load_dictionary
 from ..data.factor_streams import (
     FactorStreams,
     check_split,
-    controlled_row,
-    cut_row,
     open_factors,
     split_parts,
 )
 from ..data.factored_dictionary import FactoredDictionary
 from ..data.factored_pair_dataset import MODES, Ablation, FactoredPairDataset
 from ..data.manifests import read_manifest
-from ..data.text_dictionary import Joined, TextDictionary
+from ..data.text_dictionary import TextDictionary
 from ..errors import InputError
 from ..methods.control_options import log_controls, write_seed
 from ..methods.options import read_features, write
+from ..methods.plan import Plan
 from ..option_flags import option
-from ..syntax.controls import UNCONTROLLED, Controls
-from ..syntax.layers import OF_TARGETS, Layer, column_places, columns_of, given_names
+from ..syntax.layers import OF_TARGETS, Layer, column_places, columns_of
 from ..syntax.needs import Needs
-from ..text import unanswered
 from . import (
     _checkpoint_options,
     _checks,
@@ -50,11 +44,11 @@ from . import (
     _run_folder,
     _spawned,
     _start,
-    _target_factors,
     _validation_bleu,
     folder_warnings,
-    unanswered_rows,
 )
+from ._models_read import ModelsRead
+from ._raw_text import RawTextTask
 
 logger = logging.getLogger(__name__)
 
@@ -97,7 +91,7 @@ class SyntaxTranslationConfig(TranslationConfig):
 
 
 @register_task(NAME, dataclass=SyntaxTranslationConfig)
-class SyntaxTranslationTask(TranslationTask):
+class SyntaxTranslationTask(RawTextTask):
     """Translate text whose source words carry syntactic features.
 
     Attributes:
@@ -125,14 +119,10 @@ class SyntaxTranslationTask(TranslationTask):
         restored = [k for k, layer in enumerate(self.target_layers) if layer.name in OF_TARGETS]
         if restored:
             self.tgt_dict = FactoredDictionary(self.tgt_dict, self.target_layers[restored[0]])
-        self._predicted: Optional[tuple[str, ...]] = None  # target layers that the models predict
         self.ablation = self._ablation()
-        self._controls: Optional[Controls] = None  # of the models, once there is one
+        self.models = ModelsRead(cfg.max_source_positions)
         self._queue = _generation.FactorQueue()
-        self._model_limit = cfg.max_source_positions
         self._sentences = 0
-        self._trained_with: list[str] = []
-        self._given: set[str] = set()
         self._warnings = folder_warnings.Warnings()
         self._kept: dict[str, str] = {}  # what checkpoints say of the run's folder
         self._progress: Optional[_validation_bleu.Progress] = None  # of validation by BLEU
@@ -182,11 +172,6 @@ class SyntaxTranslationTask(TranslationTask):
         """Names of the features that a model can read."""
         return [*columns_of(self.source_layers)]
 
-    @property
-    def _in_force(self) -> Controls:
-        """What the models are given in the place of layers."""
-        return self._controls or UNCONTROLLED
-
     def _ablation(self) -> Optional[Ablation]:
         available = self._available
         names = read_features(self.cfg.ablate_features)
@@ -234,7 +219,9 @@ class SyntaxTranslationTask(TranslationTask):
             opened = (folder, parts, self.manifest.pair, target, self.target_layers)
             targets = FactorStreams(open_factors(*opened, **how), self.target_layers)
         if layers:
-            streams = open_factors(folder, parts, *names, layers, controls=self._in_force, **how)
+            controls = self.models.in_force
+            opened = (folder, parts, *names, layers)
+            streams = open_factors(*opened, controls=controls, **how)
             limit = self.cfg.max_source_positions if self.cfg.truncate_source else None
             ablate = None if training and task_cfg is None else self.ablation
             factors = FactorStreams(streams, layers, limit=limit, ablate=ablate)
@@ -252,20 +239,19 @@ class SyntaxTranslationTask(TranslationTask):
         model_class = _checks.model_class_of(cfg, NAME, "takes_source_factors", PLAIN)
         if from_checkpoint:
             cfg = _checkpoint_options.closed_model(cfg, model_class)
-            self.check_fit(cfg, model_class)
+            plan = model_class.plan(cfg)
+            self._check_plan(cfg, plan)
         else:
             write_seed(cfg, _checks.seed_of(self.cfg))
             held = (self.source_layers, self.manifest.annotator_id, self.target_layers)
-            model_class.complete_config(cfg, *held)
+            plan = model_class.complete_config(cfg, *held)
             write(cfg, words=self._words)
-        needs = model_class.needs_of(cfg)
+        needs = plan.needs
         if not from_checkpoint:
             self._check_needs(needs)
             log_controls(needs.controls)
             self.manifest.check_trees(needs.controls, self.folders[0])
-        needs.check_controls(self._controls)
-        self._controls = needs.controls
-        self._predicted = _target_factors.check_alike(self._predicted, needs.targets)
+        self.models = self.models.joined(needs)
         if from_checkpoint:
             build = partial(FairseqTask.build_model, self, cfg.copy(), True)
             _checkpoint_options.check_memory(build)
@@ -281,12 +267,11 @@ class SyntaxTranslationTask(TranslationTask):
         if not from_checkpoint:
             _start.check_parameters(self.cfg, cfg, model)
             self._kept = _run_folder.keep_folder(self, self.folders[0], cfg, model)
-        self._model_limit = min(self._model_limit, model.max_positions()[0])
-        self._given = {*self._given, *given_names(model.needs.features)}
+        trained_with = (getattr(cfg, "annotator", None) or "") if from_checkpoint else None
+        self.models = self.models.answering(model, trained_with)
         if from_checkpoint and model.needs.reads(training=False):
-            self._trained_with.append(getattr(cfg, "annotator", None) or "")
-            present = self.manifest.annotator_id
-            self._warnings.other_annotator(self._trained_with, present, self.folders[0])
+            told = (self.models.trained_with, self.manifest.annotator_id, self.folders[0])
+            self._warnings.other_annotator(*told)
         for name in read_features(self.cfg.ablate_features):
             if name not in model.needs.features:
                 self._warnings.say(
@@ -306,9 +291,12 @@ class SyntaxTranslationTask(TranslationTask):
             InputError: it has other words, languages or values of layers, or reads what the folder
                 lacks.
         """
+        self._check_plan(cfg, model_class.plan(cfg))
+
+    def _check_plan(self, cfg: Any, plan: Plan) -> None:
         self._check_words(cfg)
         agreement.check_inventories(cfg, self.source_layers, self.folders[0])
-        self._check_needs(model_class.needs_of(cfg))
+        self._check_needs(plan.needs)
 
     def _check_words(self, cfg: Any, **how: bool) -> None:
         agreement.check_words(cfg, self._words, self.folders[0], **how)
@@ -335,9 +323,10 @@ class SyntaxTranslationTask(TranslationTask):
             cfg = _checkpoint_options.closed_criterion(cfg, _checkpoint_options.CRITERIONS)
         # fairseq 0.12.2 knows no second argument, and never passes it
         criterion = super().build_criterion(cfg, *([True] if from_checkpoint else []))
-        if self._predicted and not getattr(criterion, "takes_target_factors", False):
+        predicted = self.models.predicted
+        if predicted and not getattr(criterion, "takes_target_factors", False):
             raise InputError(
-                f"--target-features {','.join(self._predicted)} is trained with --criterion "
+                f"--target-features {','.join(predicted)} is trained with --criterion "
                 f"{_checkpoint_options.FACTORED}, not {_checkpoint_options.architecture_of(cfg)}"
             )
         return criterion
@@ -366,161 +355,3 @@ class SyntaxTranslationTask(TranslationTask):
         FairseqTask.reduce_metrics(self, logging_outputs, criterion)
         if self.cfg.eval_bleu:
             _generation.log_bleu(logging_outputs)
-
-    @cached_property
-    def source_encoder(self) -> Any:
-        """What turns raw source lines into subwords and features; made at first use.
-
-        Raises:
-            InputError: a model reads layers that raw text has not.
-        """
-        if self._given:
-            raise InputError(
-                f"the model reads {', '.join(sorted(self._given))}, which raw text has not: "
-                "prepare the text with its values, and translate the folder by fairseq-generate"
-            )
-        self._in_force.check_raw()
-        encoder = self.build_source_encoder()
-        self._warnings.other_annotator(self._trained_with, encoder.annotator_id, "the input")
-        return encoder
-
-    @cached_property
-    def target_decoder(self) -> Any:
-        """What turns target subwords into plain text; made at first use."""
-        return self.build_target_decoder()
-
-    def build_source_encoder(self) -> Any:
-        """Load tokeniser, subwords and annotator of the data folder (takes seconds)."""
-        from ..text.source_encoder import SourceEncoder
-
-        return SourceEncoder.from_folder(Path(self.folders[0]), self.manifest, self.cfg.spacy_model)
-
-    def build_target_decoder(self) -> Any:
-        """Load the target side of the data folder's segmentation."""
-        from ..text.source_encoder import TargetDecoder
-
-        return TargetDecoder.from_folder(Path(self.folders[0]), self.manifest)
-
-    def build_tokenizer(self, args: Any) -> Any:
-        """Build ``--tokenizer``, or the data folder's own when none is given."""
-        unanswered_rows.open_input(self.cfg)
-        return super().build_tokenizer(args) or _generation.TargetText(
-            lambda text: self.target_decoder.tokenize(text),
-            lambda text: self.target_decoder.detokenize(text),
-        )
-
-    def build_bpe(self, args: Any) -> Any:
-        """Build ``--bpe``, or the data folder's own when none is given."""
-        return super().build_bpe(args) or _generation.TargetText(
-            lambda text: self.target_decoder.add_subwords(text),
-            lambda text: text if isinstance(text, Joined) else self._joined(text),
-        )
-
-    def _joined(self, text: str) -> str:
-        return self.target_decoder.remove_subwords(text)
-
-    def _plain_output(self, text: str) -> str:
-        """Return plain text of subwords, or of tokens with ``--eval-bleu-remove-bpe``."""
-        if self.cfg.eval_bleu_remove_bpe is None:
-            text = self._joined(text)
-        return self.target_decoder.detokenize(text)
-
-    def restart_numbering(self, sentences: int = 0) -> None:
-        """Count sentences from 0 or another number (they seed ``--ablation-mode shuffle``)."""
-        self._sentences = sentences
-
-    def get_interactive_tokens_and_lengths(
-        self, lines: list[str], encode_fn: Any
-    ) -> tuple[_generation.InferenceTokens, list[int]]:
-        """Annotate and segment raw lines as the data folder's were; any line is taken.
-
-        Empty lines, and those that are too long and not to be cut, become rows of end marks alone,
-        for which `inference_step` returns empty translations; the log names them.
-
-        fairseq's own encoding, ``encode_fn``, is not used: it would know nothing of the features.
-
-        Returns:
-            Token ids with their features, and their lengths.
-        """
-        self._warnings.segmented(lines)
-        first, limit = self._sentences + 1, self._model_limit
-        longest = int(self.manifest.options.get("max_characters", unanswered.LONGEST_LINE))
-        read, whole = unanswered.taken(lines, first, longest, cut=self.cfg.truncate_source)
-        tokens, factors, marks = [], [], []
-        most = None if self.cfg.truncate_source else limit
-        for is_whole, sentence in zip(whole, self.source_encoder.encode(read, most)):
-            ids, row = self._ids_and_factors(sentence)
-            is_whole = is_whole and not sentence.left_out
-            mark = unanswered.mark_of(len(ids), limit, whole=is_whole)
-            if mark:
-                ids, row = [self.src_dict.eos()] * mark, row[-1:].repeat(mark, 1)
-            marks.append(mark)
-            tokens.append(torch.tensor(ids))
-            factors.append(row if self.ablation is None else self.ablation(row, self._sentences))
-            self._sentences += 1
-        unanswered.report(marks, first, f"{limit} subwords or {longest} characters", CUT)
-        return _generation.InferenceTokens(tokens, factors), [len(t) for t in tokens]
-
-    def _ids_and_factors(self, sentence: Any) -> tuple[list[int], Tensor]:
-        """Return a sentence's ids, S of them, and its features (S, F); both cut if that is wanted.
-
-        One longer than its model takes comes back uncut without ``--truncate-source``.
-        """
-        limit = self._model_limit if self.cfg.truncate_source else None
-        row = _generation.to_factors(sentence, self.source_layers)
-        row = controlled_row(row, self.source_layers, self._in_force)
-        row = cut_row(row, limit, self.source_layers)
-        return token_ids(self.src_dict, sentence.subwords[: len(row) - 1]), row
-
-    def build_dataset_for_inference(
-        self, src_tokens: Any, src_lengths: Any, constraints: Optional[Tensor] = None
-    ) -> FactoredPairDataset:
-        """Make a dataset of what `get_interactive_tokens_and_lengths` returned.
-
-        Raises:
-            InputError: tokens without features.
-        """
-        if not isinstance(src_tokens, _generation.InferenceTokens):
-            raise InputError(
-                "tokens alone carry no source features: hand raw text to "
-                "get_interactive_tokens_and_lengths, or to translate() of the model"
-            )
-        self._queue.clear()
-        how = {"tgt_dict": self.target_dictionary, "constraints": constraints}
-        pairs = LanguagePairDataset(src_tokens, src_lengths, self.source_dictionary, **how)
-        if not self.source_layers:
-            return FactoredPairDataset(pairs, None, takes_all=True)
-        factors, observer = src_tokens.factors, self._queue.put
-        return FactoredPairDataset(pairs, factors, observer=observer, takes_all=True)
-
-    def inference_step(
-        self, generator: Any, models: list[Any], sample: dict[str, Any], *more: Any, **how: Any
-    ) -> Any:
-        """Translate a batch; interactive ones get back the features that fairseq dropped.
-
-        A line that no model is asked about (`unanswered_rows`) gets an empty translation.
-        """
-        net_input = sample["net_input"]
-        if self.source_layers and "src_factors" not in net_input:
-            net_input["src_factors"] = self._queue.take(net_input["src_tokens"])
-        found = super().inference_step(generator, models, sample, *more, **how)
-        is_scored = isinstance(generator, SequenceScorer)
-        if not is_scored:
-            found = unanswered_rows.without_answers(found, net_input["src_tokens"], self.src_dict)
-            if self._predicted:
-                _target_factors.add_factors(models, sample, found)
-        self._restore(sample, found, is_scored=is_scored)
-        return found
-
-    def _restore(self, sample: dict[str, Any], found: Any, *, is_scored: bool) -> None:
-        """Let ids of translations and references say how their subwords are written."""
-        if not isinstance(self.tgt_dict, FactoredDictionary):
-            return
-        layer = self.tgt_dict.layer
-        if "prev_output_factors" in sample["net_input"]:
-            column = [one.name for one in self.target_layers].index(layer.name)
-            _target_factors.restore_references(sample, self.tgt_dict, column)
-        if is_scored:
-            _target_factors.take_references(sample, found, self.tgt_dict.pad())
-        elif layer.name in (predicted := self._predicted or ()):
-            _target_factors.restore(found, self.tgt_dict, predicted.index(layer.name))

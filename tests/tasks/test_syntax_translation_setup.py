@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+from dataclasses import replace
 
 import pytest
 import torch
@@ -182,7 +183,7 @@ def test_other_annotator_of_raw_text_is_warned_of(folder, caplog):
     assert task.source_encoder.annotator_id == "toy 1 abc"
     assert not [r for r in caplog.records if r.levelname == "WARNING"]
     del task.source_encoder
-    task._trained_with = ["toy 2 def"]
+    task.models = replace(task.models, trained_with=("toy 2 def",))
     assert task.source_encoder
     assert "annotated by [toy 2 def], but the input is annotated by [toy 1 abc]" in caplog.text
 

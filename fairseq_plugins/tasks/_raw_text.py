@@ -1,0 +1,211 @@
+"""From raw lines to translations: the half of ``syntax_translation`` that needs no prepared split.
+
+fairseq's own commands and hub interface call these methods: lines become tokens with features, the
+features follow the batches that fairseq makes, and ids of translations become plain text.
+"""
+
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Optional
+
+import torch
+from fairseq.data import LanguagePairDataset
+from fairseq.sequence_scorer import SequenceScorer
+from fairseq.tasks.translation import TranslationTask
+from torch import Tensor
+
+from ..data.dictionaries import token_ids
+from ..data.factor_streams import controlled_row, cut_row
+from ..data.factored_dictionary import FactoredDictionary
+from ..data.factored_pair_dataset import Ablation, FactoredPairDataset
+from ..data.text_dictionary import Joined
+from ..data.translation_manifest import TranslationManifest
+from ..errors import InputError
+from ..syntax.layers import Layer
+from ..text import unanswered
+from . import _generation, _target_factors, unanswered_rows
+from ._models_read import ModelsRead
+from .folder_warnings import Warnings
+
+CUT = "--truncate-source (truncate_source=True) cuts such lines instead"
+
+
+class RawTextTask(TranslationTask):
+    """Translate raw text; a subclass opens the prepared folder and builds models.
+
+    Attributes:
+        manifest, folders: of the data.
+        source_layers, target_layers: of the data, in the order of their columns.
+        models: what those built so far read.
+        ablation: what takes features away, if anything does.
+    """
+
+    cfg: Any
+    manifest: TranslationManifest
+    folders: list[str]
+    source_layers: list[Layer]
+    target_layers: list[Layer]
+    models: ModelsRead
+    ablation: Optional[Ablation]
+    _queue: _generation.FactorQueue
+    _sentences: int
+    _warnings: Warnings
+
+    @cached_property
+    def source_encoder(self) -> Any:
+        """What turns raw source lines into subwords and features; made at first use.
+
+        Raises:
+            InputError: a model reads layers that raw text has not.
+        """
+        if self.models.given:
+            raise InputError(
+                f"the model reads {', '.join(sorted(self.models.given))}, which raw text has not: "
+                "prepare the text with its values, and translate the folder by fairseq-generate"
+            )
+        self.models.in_force.check_raw()
+        encoder = self.build_source_encoder()
+        self._warnings.other_annotator(self.models.trained_with, encoder.annotator_id, "the input")
+        return encoder
+
+    @cached_property
+    def target_decoder(self) -> Any:
+        """What turns target subwords into plain text; made at first use."""
+        return self.build_target_decoder()
+
+    def build_source_encoder(self) -> Any:
+        """Load tokeniser, subwords and annotator of the data folder (takes seconds)."""
+        from ..text.source_encoder import SourceEncoder
+
+        return SourceEncoder.from_folder(Path(self.folders[0]), self.manifest, self.cfg.spacy_model)
+
+    def build_target_decoder(self) -> Any:
+        """Load the target side of the data folder's segmentation."""
+        from ..text.source_encoder import TargetDecoder
+
+        return TargetDecoder.from_folder(Path(self.folders[0]), self.manifest)
+
+    def build_tokenizer(self, args: Any) -> Any:
+        """Build ``--tokenizer``, or the data folder's own when none is given."""
+        unanswered_rows.open_input(self.cfg)
+        return super().build_tokenizer(args) or _generation.TargetText(
+            lambda text: self.target_decoder.tokenize(text),
+            lambda text: self.target_decoder.detokenize(text),
+        )
+
+    def build_bpe(self, args: Any) -> Any:
+        """Build ``--bpe``, or the data folder's own when none is given."""
+        return super().build_bpe(args) or _generation.TargetText(
+            lambda text: self.target_decoder.add_subwords(text),
+            lambda text: text if isinstance(text, Joined) else self._joined(text),
+        )
+
+    def _joined(self, text: str) -> str:
+        return self.target_decoder.remove_subwords(text)
+
+    def _plain_output(self, text: str) -> str:
+        """Return plain text of subwords, or of tokens with ``--eval-bleu-remove-bpe``."""
+        if self.cfg.eval_bleu_remove_bpe is None:
+            text = self._joined(text)
+        return self.target_decoder.detokenize(text)
+
+    def restart_numbering(self, sentences: int = 0) -> None:
+        """Count sentences from 0 or another number (they seed ``--ablation-mode shuffle``)."""
+        self._sentences = sentences
+
+    def get_interactive_tokens_and_lengths(
+        self, lines: list[str], encode_fn: Any
+    ) -> tuple[_generation.InferenceTokens, list[int]]:
+        """Annotate and segment raw lines as the data folder's were; any line is taken.
+
+        Empty lines, and those that are too long and not to be cut, become rows of end marks alone,
+        for which `inference_step` returns empty translations; the log names them.
+
+        fairseq's own encoding, ``encode_fn``, is not used: it would know nothing of the features.
+
+        Returns:
+            Token ids with their features, and their lengths.
+        """
+        self._warnings.segmented(lines)
+        first, limit = self._sentences + 1, self.models.limit
+        longest = int(self.manifest.options.get("max_characters", unanswered.LONGEST_LINE))
+        read, whole = unanswered.taken(lines, first, longest, cut=self.cfg.truncate_source)
+        tokens, factors, marks = [], [], []
+        most = None if self.cfg.truncate_source else limit
+        for is_whole, sentence in zip(whole, self.source_encoder.encode(read, most)):
+            ids, row = self._ids_and_factors(sentence)
+            is_whole = is_whole and not sentence.left_out
+            mark = unanswered.mark_of(len(ids), limit, whole=is_whole)
+            if mark:
+                ids, row = [self.src_dict.eos()] * mark, row[-1:].repeat(mark, 1)
+            marks.append(mark)
+            tokens.append(torch.tensor(ids))
+            factors.append(row if self.ablation is None else self.ablation(row, self._sentences))
+            self._sentences += 1
+        unanswered.report(marks, first, f"{limit} subwords or {longest} characters", CUT)
+        return _generation.InferenceTokens(tokens, factors), [len(t) for t in tokens]
+
+    def _ids_and_factors(self, sentence: Any) -> tuple[list[int], Tensor]:
+        """Return a sentence's ids, S of them, and its features (S, F); both cut if that is wanted.
+
+        One longer than its model takes comes back uncut without ``--truncate-source``.
+        """
+        limit = self.models.limit if self.cfg.truncate_source else None
+        row = _generation.to_factors(sentence, self.source_layers)
+        row = controlled_row(row, self.source_layers, self.models.in_force)
+        row = cut_row(row, limit, self.source_layers)
+        return token_ids(self.src_dict, sentence.subwords[: len(row) - 1]), row
+
+    def build_dataset_for_inference(
+        self, src_tokens: Any, src_lengths: Any, constraints: Optional[Tensor] = None
+    ) -> FactoredPairDataset:
+        """Make a dataset of what `get_interactive_tokens_and_lengths` returned.
+
+        Raises:
+            InputError: tokens without features.
+        """
+        if not isinstance(src_tokens, _generation.InferenceTokens):
+            raise InputError(
+                "tokens alone carry no source features: hand raw text to "
+                "get_interactive_tokens_and_lengths, or to translate() of the model"
+            )
+        self._queue.clear()
+        how = {"tgt_dict": self.target_dictionary, "constraints": constraints}
+        pairs = LanguagePairDataset(src_tokens, src_lengths, self.source_dictionary, **how)
+        if not self.source_layers:
+            return FactoredPairDataset(pairs, None, takes_all=True)
+        factors, observer = src_tokens.factors, self._queue.put
+        return FactoredPairDataset(pairs, factors, observer=observer, takes_all=True)
+
+    def inference_step(
+        self, generator: Any, models: list[Any], sample: dict[str, Any], *more: Any, **how: Any
+    ) -> Any:
+        """Translate a batch; interactive ones get back the features that fairseq dropped.
+
+        A line that no model is asked about (`unanswered_rows`) gets an empty translation.
+        """
+        net_input = sample["net_input"]
+        if self.source_layers and "src_factors" not in net_input:
+            net_input["src_factors"] = self._queue.take(net_input["src_tokens"])
+        found = super().inference_step(generator, models, sample, *more, **how)
+        is_scored = isinstance(generator, SequenceScorer)
+        if not is_scored:
+            found = unanswered_rows.without_answers(found, net_input["src_tokens"], self.src_dict)
+            if self.models.predicted:
+                _target_factors.add_factors(models, sample, found)
+        self._restore(sample, found, is_scored=is_scored)
+        return found
+
+    def _restore(self, sample: dict[str, Any], found: Any, *, is_scored: bool) -> None:
+        """Let ids of translations and references say how their subwords are written."""
+        if not isinstance(self.tgt_dict, FactoredDictionary):
+            return
+        layer = self.tgt_dict.layer
+        if "prev_output_factors" in sample["net_input"]:
+            column = [one.name for one in self.target_layers].index(layer.name)
+            _target_factors.restore_references(sample, self.tgt_dict, column)
+        if is_scored:
+            _target_factors.take_references(sample, found, self.tgt_dict.pad())
+        elif layer.name in self.models.predicted:
+            place = self.models.predicted.index(layer.name)
+            _target_factors.restore(found, self.tgt_dict, place)
