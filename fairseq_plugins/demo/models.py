@@ -1,4 +1,4 @@
-"""The models of the page: opened, named, and of which kind each is."""
+"""The models of the page: those of the service, with what tells how each reads a sentence."""
 
 from __future__ import annotations
 
@@ -6,21 +6,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from ..bundles.translation import Translator
 from ..errors import InputError
-from ..inference.loading import load, task_of
+from ..inference.loading import task_of
 from ..inference.options import SEEKING
-from ..inference.prediction import Predictor
-from ..inference.question_answering import Reader
 from ..messages import named
-from ..service.models import find_models
-from .options import PAIRS, QUESTIONS, TEXT, TRANSLATION, DemoOptions
+from ..service.kinds import Kind
+from ..service.models import find_models, load_model
+from ..service.options import ServiceOptions
+from .options import DemoOptions
 from .sentences import SentenceReader
-
-LONG = {  # a task -> what becomes of texts that are longer than the model reads
-    "text_classification": {"long_examples": "truncate"},
-    "sequence_labeling": {"long_examples": "split"},
-}
 
 
 @dataclass(frozen=True)
@@ -29,13 +23,13 @@ class Shown:
 
     Args:
         name: of its folder, or as the user calls it.
-        kind: of `options.KINDS`.
+        kind: how the service asks it.
         model: what `load` returned.
         annotator: what annotates raw text, if the user names it.
     """
 
     name: str
-    kind: str
+    kind: Kind
     model: Any
     annotator: str | None = None
 
@@ -53,38 +47,16 @@ class Shown:
 
 
 def open_models(options: DemoOptions) -> list[Shown]:
-    """Load all models.
+    """Load all models, as the service does; texts that are too long are cut.
 
     Raises:
-        FileNotFoundError, InputError: see `service.models.find_models` and `load`; or a model is
-            of no kind of `options.KINDS`, or reads layers that raw text has not.
+        FileNotFoundError, InputError: see `service.models`; or the page does not show the task.
     """
-    how = {"spacy_model": options.spacy_model, "int8": options.int8}
+    how = ServiceOptions(spacy_model=options.spacy_model, int8=options.int8, cut_long=True)
     found = []
     for name, paths in find_models(options.models).items():
-        task = task_of(paths)
-        if task == SEEKING:
+        if (task := task_of(paths)) == SEEKING:
             raise InputError(f"{named(paths)} is of task {task}, which the page does not show")
-        model = load(paths, **how, **LONG.get(task or "", {}))
-        kind = kind_of(model)
-        if kind != TRANSLATION:
-            getattr(model, "predictor", model).check_raw()
-        found.append(Shown(name, kind, model, options.spacy_model))
+        served = load_model(name, paths, how)
+        found.append(Shown(name, served.kind, served.model, options.spacy_model))
     return found
-
-
-def kind_of(model: Any) -> str:
-    """Return which kind a loaded model is of."""
-    return next(kind for kind, is_kind in _KIND_OF.items() if is_kind(model))
-
-
-def _reads(model: Any, sentences: int) -> bool:
-    return isinstance(model, Predictor) and model.manifest.sentences == sentences
-
-
-_KIND_OF = {
-    TRANSLATION: lambda model: isinstance(model, Translator),
-    TEXT: lambda model: _reads(model, 1),
-    PAIRS: lambda model: _reads(model, 2),
-    QUESTIONS: lambda model: isinstance(model, Reader),
-}

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from ..option_flags import check, option
 
-TRANSLATION, TEXT, PAIRS, QUESTIONS = KINDS = ("translation", "text", "pairs", "questions")
 LOCAL = "127.0.0.1"
 
 

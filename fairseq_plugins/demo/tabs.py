@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,11 +12,11 @@ import yaml
 
 from ..errors import InputError
 from ..messages import quoted
+from ..service.kinds import PAIRS, QUESTIONS, SENTENCES, TRANSLATION, WORDS, Kind
 from ..text_reading import check_characters, read_text
 from . import views
 from .drawings import PAGE, render
 from .models import Shown
-from .options import KINDS, PAIRS, QUESTIONS, TEXT, TRANSLATION
 
 SENTENCE = "sentence"
 PRESETS = PAGE / "presets.yaml"
@@ -41,7 +42,7 @@ class Tab:
     name: str
     title: str
     about: str
-    kinds: tuple[str, ...]
+    kinds: tuple[Kind, ...]
     texts: dict[str, int]
     view: Callable[..., dict[str, Any]]
     template: str
@@ -62,9 +63,18 @@ class Tab:
         for model in models:
             try:
                 panels.append((model.name, self.view(model, *given), ""))
-            except (InputError, OSError) as error:
-                panels.append((model.name, None, str(error)))
+            except Exception as error:  # whatever a library makes of a text
+                panels.append((model.name, None, one_line(error)))
         return render("panels.html", panels=panels, template=self.template)
+
+
+def one_line(error: Exception) -> str:
+    """Return what a panel says of an error; of one that no user causes its type as well."""
+    told = " ".join(str(error).split())
+    if isinstance(error, (InputError, OSError)):
+        return told
+    logging.getLogger(__name__).error("a panel cannot be shown", exc_info=error)
+    return f"{type(error).__name__}: {told}"
 
 
 def _layers(models: Sequence[Shown]) -> list[str]:
@@ -80,7 +90,7 @@ TABS = (
         SENTENCE,
         "Sentence",
         "What a model reads: words, tags, dependency arcs, and what each subword carries.",
-        KINDS,
+        (TRANSLATION, SENTENCES, WORDS, PAIRS, QUESTIONS),
         {"sentence": 2},
         views.sentence,
         "sentence.html",
@@ -88,7 +98,7 @@ TABS = (
         single=True,
     ),
     Tab(
-        TRANSLATION,
+        "translation",
         "Translation",
         "Systems side by side, and where each looked while it wrote a subword.",
         (TRANSLATION,),
@@ -97,17 +107,17 @@ TABS = (
         "translation.html",
     ),
     Tab(
-        TEXT,
+        "text",
         "Class",
         "Classes of a sentence or of its words, the gates of each layer, and what looked at what.",
-        (TEXT,),
+        (SENTENCES, WORDS),
         {"sentence": 2},
         views.label,
         "label.html",
         ATTENTION,
     ),
     Tab(
-        PAIRS,
+        "pairs",
         "Pair",
         "Two sentences compared: what looks at what is like (affinity) and unlike (difference).",
         (PAIRS,),
@@ -117,7 +127,7 @@ TABS = (
         ATTENTION,
     ),
     Tab(
-        QUESTIONS,
+        "questions",
         "Question",
         "The answer in its passage, its rivals, the chance that there is none, and coattention.",
         (QUESTIONS,),
@@ -158,9 +168,9 @@ def read_presets(path: Path = PRESETS) -> dict[str, list[list[str]]]:
 
 def english_presets(models: Sequence[Shown]) -> dict[str, list[list[str]]]:
     """Return our own presets, for the tabs that show a model which reads English."""
-    english = {model.kind for model in models if model.reads_english}
-    kinds = {tab.name: tab.kinds for tab in TABS}
-    return {name: found for name, found in read_presets().items() if english & {*kinds[name]}}
+    english = [model.kind for model in models if model.reads_english]
+    shown = {tab.name for tab in TABS if any(kind in tab.kinds for kind in english)}
+    return {name: found for name, found in read_presets().items() if name in shown}
 
 
 def _check_example(where: str, name: str, example: Sequence[str]) -> None:

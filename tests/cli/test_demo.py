@@ -24,6 +24,7 @@ from fairseq_plugins.demo.options import DemoOptions
 from fairseq_plugins.demo.page import build
 from fairseq_plugins.installation import how_to_add
 from fairseq_plugins.service import http
+from fairseq_plugins.service.kinds import SENTENCES
 
 pytestmark = pytest.mark.slow
 HOSTILE = "<img src=x onerror=\"document.title='broken in'\"> </textarea><script>alert(1)</script>"
@@ -251,7 +252,7 @@ def page_of(presets) -> dict:
     """Return what gradio is told of a page over one model of texts."""
     encoder = SimpleNamespace(encoder=SimpleNamespace(layers=[1, 2]))
     model = SimpleNamespace(models=[encoder], manifest=SimpleNamespace(annotator={}))
-    return build([models.Shown("m", "text", model)], presets).config
+    return build([models.Shown("m", SENTENCES, model)], presets).config
 
 
 def test_the_first_tab_shows_its_first_example():
@@ -278,7 +279,7 @@ def test_the_first_tab_shows_its_first_example():
     ],
 )
 def test_our_own_examples_are_for_models_that_read_english(manifest, english):
-    model = models.Shown("m", "text", SimpleNamespace(manifest=SimpleNamespace(**manifest)))
+    model = models.Shown("m", SENTENCES, SimpleNamespace(manifest=SimpleNamespace(**manifest)))
     assert model.reads_english == english
     assert [*tabs.english_presets([model])] == (["sentence", "text"] if english else [])
 

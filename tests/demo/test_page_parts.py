@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import random
 import re
+from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -156,3 +158,20 @@ def test_bodies_are_bounded_however_they_come(monkeypatch):
         assert (status, bodies) == ((200, [b"".join(parts)]) if is_fair else (413, []))
         assert is_fair or len(left) >= 1  # what comes behind the limit is not read
     assert asked(guarded, [b"x" * 9999], "/gradio_api/upload")[0] == 404
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (InputError("<b>no</b>"), "&lt;b&gt;no&lt;/b&gt;"),
+        (RuntimeError("out of\nmemory"), "RuntimeError: out of memory"),
+    ],
+)
+def test_every_error_is_one_line_in_the_panel_of_its_model(error, said):
+    def broken(model, text):
+        raise error
+
+    model = SimpleNamespace(name="m")
+    page = replace(TABS[1], view=broken).show([model], "a")
+    assert page.count('class="fp-error"') == 1
+    assert said in page
