@@ -83,7 +83,8 @@ def test_variants_add_lower_case_and_moses_tokens_at_their_rate(treebank):
     words = "The dog sees a cat .".split()
     assert [[word.text for word in doc] for doc in mixed(0)] == [words]
     _, lower, moses = [[word.text for word in doc] for doc in mixed(1)]
-    assert (lower, moses) == ([word.lower() for word in words], words)
+    assert lower == [word.lower() for word in words]
+    assert [word.lower() for word in moses] == lower
 
 
 @pytest.mark.slow
@@ -111,6 +112,33 @@ def test_train_refuses_to_replace_a_directory_that_is_no_pipeline(treebank, tmp_
     assert main(["train-pipeline", "--ud-dir", str(treebank), "--output", str(tmp_path)]) == 1
     assert "is no pipeline" in capsys.readouterr().err
     assert (tmp_path / "precious.txt").is_file()
+
+
+@pytest.mark.parametrize("best", [False, True])
+def test_interrupted_training_keeps_the_best_pipeline_or_the_one_before(
+    treebank, tmp_path, monkeypatch, best, capsys
+):
+    def interrupted(config, scratch, overrides):
+        if best:
+            (scratch / "model-best").mkdir()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(pipeline, "train_spacy", interrupted)
+    out = tmp_path / "pipe"
+    out.mkdir()
+    (out / "meta.json").write_text("{}", encoding="utf-8")
+    how = ["--ud-dir", str(treebank), "--output", str(out), "--lang", "en", "--license", "x"]
+    assert (main(["train-pipeline", *how]) == 0) == best
+    assert (out / "meta.json").is_file() != best
+    assert ("interrupted: the best" in capsys.readouterr().out) == best
+    assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
+
+
+def test_train_leaves_a_folder_that_is_no_training_alone(treebank, tmp_path, capsys):
+    (tmp_path / "pipe.training").mkdir()
+    how = ["--ud-dir", str(treebank), "--output", str(tmp_path / "pipe"), "--lang", "en"]
+    assert main(["train-pipeline", *how, "--license", "x"]) == 1
+    assert "is no training of ours" in capsys.readouterr().err
 
 
 @pytest.mark.slow

@@ -10,7 +10,7 @@ import sys
 import time
 from argparse import Namespace
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import cache, partial
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -77,20 +77,20 @@ def train(args: Namespace) -> None:
     layers = given_layers(read["train"], args.layers)
     print(f"{args.train}: a pipeline of language {args.lang} for {', '.join(layers)}", flush=True)
     scratch = args.output.with_name(args.output.name + ".training")
-    shutil.rmtree(scratch, ignore_errors=True)
-    scratch.mkdir(parents=True)
-    for split, docs in read.items():
-        if "morph" not in layers:
-            tokens: Iterator[Any] = (token for doc in docs for token in doc)
-            for token in tokens:
-                token.set_morph("")
-        DocBin(docs=grouped(docs, args.seed)).to_disk(scratch / f"{split}.spacy")
+    if scratch.exists() and not (scratch / "train.spacy").is_file():
+        raise InputError(f"{scratch} is there and is no training of ours: name another --output")
+    write_corpora(read, layers, scratch, args.seed)
+    best = scratch / "model-best"
+    shutil.rmtree(best, ignore_errors=True)
     try:
         train_spacy(CONFIG, scratch, overrides=settings(scratch, layers, args))
-    except KeyboardInterrupt as error:
-        print(f"{error or 'interrupted'}: the best pipeline so far is kept")
+    except KeyboardInterrupt as stop:
+        if not best.is_dir():
+            shutil.rmtree(scratch)
+            raise
+        print(f"{str(stop) or 'interrupted'}: the best pipeline so far is kept")
     shutil.rmtree(args.output, ignore_errors=True)
-    (scratch / "model-best").rename(args.output)
+    best.rename(args.output)
     shutil.rmtree(scratch)
     print(f"saved {args.output}")
 
@@ -139,6 +139,18 @@ def given_layers(docs: Sequence[Doc], wanted: str = "") -> list[str]:
     if unknown := [name for name in names if name not in there]:
         raise InputError(f"--layers {wanted}: the treebank has no {named(unknown)}, but {there}")
     return ["pos", *(name for name in there if name in names and name != "pos")]
+
+
+def write_corpora(
+    read: Mapping[str, Sequence[Doc]], layers: Sequence[str], folder: Path, seed: int
+) -> None:
+    """Write the documents of each split as spaCy's training reads them."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for split, docs in read.items():
+        tokens: Iterator[Any] = (token for doc in docs for token in doc)
+        for token in tokens if "morph" not in layers else ():
+            token.set_morph("")
+        DocBin(docs=grouped(docs, seed)).to_disk(folder / f"{split}.spacy")
 
 
 def grouped(docs: Iterable[Doc], seed: int) -> Iterator[Doc]:
@@ -201,16 +213,20 @@ def variants(rate: float) -> Callable[[Language, Example], Iterator[Example]]:
 
     Half of them keep their raw text, so that the pipeline meets its own tokeniser, the others have
     the treebank's words. A share ``rate`` comes again in lower case, and a share of that size as
-    Moses cuts it. What is drawn depends on the text alone.
+    Moses cuts it, a quarter of these in lower case. What is drawn depends on the text alone.
     """
 
     def varied(nlp: Language, raw: Example) -> Iterator[Example]:
         draw, gold = random.Random(raw.text), raw.reference
-        given, *others = (partial(cut, gold) for cut in cuts(str(nlp.lang)).values())
-        yield raw if draw.random() < 0.5 else example(nlp, given(), gold)
-        for other in others:
+        given, lower, *moses = cuts(str(nlp.lang)).values()
+        yield raw if draw.random() < 0.5 else example(nlp, given(gold), gold)
+        if draw.random() < rate:
+            yield example(nlp, lower(gold), gold)
+        for cut in moses:
             if draw.random() < rate:
-                yield example(nlp, other(), gold)
+                words = cut(gold)
+                is_lower = draw.random() < 0.25
+                yield example(nlp, [w.lower() for w in words] if is_lower else words, gold)
 
     return varied
 
