@@ -260,12 +260,12 @@ def test_a_folder_of_words_that_were_cut_otherwise_is_said(
     data = shutil.copytree(runs / "classes-data", tmp_path / "data")
     trained = read_manifest(bundles / "classes1")
     model = json.loads((bundles / "classes1" / FILE_NAME).read_text())["content"]["model"]
-    _, args = understanding._arguments(model | {"features": features}, "the bundle")
+    _, plan = understanding._plan(model | {"features": features}, "the bundle")
     for words, expected in (("whitespace", False), ("spacy", said)):
         body = json.loads((data / "manifest.json").read_text())
         (data / "manifest.json").write_text(json.dumps(body | {"tokenize": words}))
         content = load_vocabulary(data, trained).content
-        understanding.check_folder(data, trained, content, args)
+        understanding.check_folder(data, trained, content, plan)
         assert ("OTHER WORDS" in caplog.text) == expected
 
 
