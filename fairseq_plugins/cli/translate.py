@@ -22,29 +22,21 @@ fairseq. A bundle also translates a split of a prepared folder (--data), and wri
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
 import os
-import subprocess
-import sys
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..errors import InputError
-from ..lab.run_files import USER_DIR
 from . import command
 
 if TYPE_CHECKING:
     from ..bundles.ctranslate2_model import Search
-    from ..bundles.run_folder import Origin
     from ..evaluation.score_report import ScoreReport
 
-BEAM = ["--beam", "4", "--lenpen", "0.6", "--max-tokens", "8000"]
 REST = "generate"
-# of fairseq-generate: what changes no translation
-UNDECISIVE = ("--max-tokens", "--batch-size", "--cpu", "--num-workers")
 SILENT = ("--quiet", "--results-path")  # of fairseq-generate: what they leave cannot be scored
 
 
@@ -101,79 +93,33 @@ def run_checkpoint(args: argparse.Namespace) -> None:
 
     With --output the log goes there, and the scores are printed only.
     """
-    from ..evaluation.score_report import format_report, score_files
-    from ..evaluation.translation import TextForm
-    from ..files import write_text
-    from ..lab.run_files import EVALUATION, SCORE, of_split
+    from ..files import replacing, write_text
+    from ..inference.run_translation import folder_of_run, generate
+    from ..lab.plan.translated import Translated, as_planned
+    from ..lab.run_files import EVALUATION, GENERATED, SCORE, of_split
 
-    take_planned(args)
-    data, language = read_folder(args)
+    where, given = bool(args.output), Translated(args.generate, args.checkpoint, args.reference)
+    planned = as_planned(args.run, args.split, given, elsewhere=where)
+    args.checkpoint, args.reference = planned.checkpoint, planned.reference
+    checkpoint = checkpoint_of(args)
+    data, manifest = folder_of_run(checkpoint, args.split, args.data, elsewhere=where)
     check_reference(args, data)
-    check_language(language)
-    log = translate(args, data)
-    report = score_files([log], args.reference, TextForm(language))
-    print(format_report(report), end="")
-    if args.output:
-        return
-    write_text(args.run / of_split(SCORE, args.split), report.as_json())
-    about = {"data": data, "checkpoint": checkpoint_of(args).name}
-    text = json.dumps({**summary(report, args.split), **about}, indent=2) + "\n"
-    write_text(args.run / of_split(EVALUATION, args.split), text)
-
-
-def take_planned(args: argparse.Namespace) -> None:
-    """Translate as the experiment of a run does, with what is given besides.
-
-    Raises:
-        FileNotFoundError: the experiment's reference is not there, and none is given.
-        UsageError: what comes of it would replace what the experiment translated otherwise.
-    """
-    from ..lab.plan.allowed import command_line
-    from ..lab.run_files import AVERAGE, BEST, SETTINGS
-    from ..lab.safe_files import read_json
-
-    planned = read_json(args.run / SETTINGS).get("translated") or {}
-    usual = command_line(planned.get("generate") or {}) or BEAM
-    given = [*usual, *args.generate] if args.generate != usual else usual
-    args.generate, reference = given, planned.get("reference") or None
-    if not planned or planned["split"] != args.split:
-        return
-    if reference and not (args.reference or Path(reference).is_file()):
-        raise FileNotFoundError(
-            f"{reference}, the reference of the experiment, is not there: name it with --reference"
-        )
-    args.reference = args.reference or reference
-    if planned.get("average") and args.checkpoint == BEST and not args.output:
-        args.checkpoint = AVERAGE
-    differing = [name for name, value in searched(given) - searched(usual)]
-    if args.checkpoint != (AVERAGE if planned.get("average") else BEST):
-        differing.append(args.checkpoint)
-    if not same_text(args.reference, reference):
-        differing.append(f"--reference {args.reference}")
-    if differing and not args.output:
-        raise command.UsageError(
-            f"{' '.join(differing)}: the experiment of this run translates otherwise: name a file "
-            f"for the log with --output, since {args.run} has what the experiment's tables show"
-        )
-
-
-def searched(words: list[str]) -> set[tuple[str, str]]:
-    """Return what decides translations among options of fairseq-generate, each with its value."""
-    found, name = {}, ""
-    for word in words:
-        name, _, found_value = word.partition("=") if word.startswith("--") else (name, "", word)
-        found[name] = found_value
-    return {(name, value) for name, value in found.items() if name not in UNDECISIVE}
-
-
-def same_text(one: str | None, other: str | None) -> bool:
-    """Tell whether references are the same, or the other is not there to be compared."""
-    if None in (one, other):
-        return one == other
-    paths = Path(str(one)), Path(str(other))
-    if not all(path.is_file() for path in paths):
-        return paths[0].is_file()
-    return paths[0].read_bytes() == paths[1].read_bytes()
+    check_language(manifest.target_lang)
+    check_printing(planned.words)
+    names = (GENERATED, SCORE, EVALUATION)
+    log, score, evaluation = (args.run / of_split(name, args.split) for name in names)
+    log = Path(args.output or log)
+    with replacing(log) as stream:
+        words = [*(["--cpu"] if args.cpu else []), *planned.words]
+        generate(checkpoint, data, args.split, words, stream)
+        for path in () if args.output else (score, evaluation):  # those of the log before
+            path.unlink(missing_ok=True)
+    report = print_scores(log, args.reference, manifest.target_lang)
+    if not args.output:
+        write_text(score, report.as_json())
+        about = {"data": data, "checkpoint": checkpoint.name}
+        text = json.dumps({**summary(report, args.split), **about}, indent=2) + "\n"
+        write_text(evaluation, text)
 
 
 def run_source(args: argparse.Namespace) -> None:
@@ -192,7 +138,7 @@ def run_source(args: argparse.Namespace) -> None:
         check_language(language)
     translate_text(translate, args.source, args.output or "")
     if args.reference:
-        print_scores(args, language)
+        print_scores(args.output, args.reference, language)
 
 
 def run_bundle(args: argparse.Namespace, bundles: list[str]) -> None:
@@ -217,15 +163,17 @@ def run_bundle(args: argparse.Namespace, bundles: list[str]) -> None:
         translate_lines = partial(translator.translate, **asdict(search))
         bundle_translation.translate_text(translate_lines, args.source, args.output or "")
     if args.reference or args.data:
-        print_scores(args, translator.manifest.target_lang)
+        print_scores(args.output, args.reference, translator.manifest.target_lang)
 
 
-def print_scores(args: argparse.Namespace, language: str) -> None:
-    """Score what was written, and print that."""
+def print_scores(log: str | Path, reference: str | None, language: str) -> ScoreReport:
+    """Score what was written, print that, and return it."""
     from ..evaluation.score_report import format_report, score_files
     from ..evaluation.translation import TextForm
 
-    print(format_report(score_files([args.output], args.reference, TextForm(language))), end="")
+    report = score_files([log], reference, TextForm(language))
+    print(format_report(report), end="")
+    return report
 
 
 def check_reference(args: argparse.Namespace, data: str = "") -> None:
@@ -274,80 +222,12 @@ def read_search(words: list[str]) -> Search:
     return Search(**vars(found))
 
 
-def read_folder(args: argparse.Namespace) -> tuple[str, str]:
-    """Return the prepared folder and its target language.
-
-    Raises:
-        FileNotFoundError: no checkpoint, or no manifest.
-        InputError: the folder holds no parallel text, or not this split; or is another than the
-            model was trained on, without a file for what comes of it.
-    """
-    from ..data.folder_names import NO_SPLITS
-    from ..data.manifests import read_manifest
-    from ..data.translation_manifest import TranslationManifest
-    from ..inference.text_checkpoints import folder_of, read_checkpoint
-    from ..messages import named
-
-    checkpoint = read_checkpoint(checkpoint_of(args))
-    data = args.data or folder_of(checkpoint)
-    manifest = read_manifest(Path(data), TranslationManifest)
-    if args.split not in manifest.splits:
-        choices, known = named(manifest.splits, none=NO_SPLITS), checkpoint.origin.path
-        gone = f"; {known}, which the model was trained on, is not there" * (not args.data)
-        gone *= not Path(known).is_dir()
-        raise InputError(f"{data}: no split {args.split!r}; choices are {choices}{gone}")
-    if not args.output and is_other(data, checkpoint.origin):
-        raise InputError(
-            f"{data} is another folder than {checkpoint.origin.path}, which the model was trained "
-            f"on: name a file for its log with --output, since {args.run} keeps the scores of that"
-        )
-    return data, manifest.target_lang
-
-
-def is_other(data: str, origin: Origin) -> bool:
-    """Tell whether a prepared folder has other data than the one of a training.
-
-    Of a checkpoint of an older release it is one that was made of other files, or otherwise; a
-    folder that is not there any more may be this one.
-    """
-    from ..data.manifests import read_manifest
-
-    if origin.splits:
-        return bool(origin.other_data(Path(data)))
-    made, known = read_manifest(Path(data)).decisive(), []
-    for part in map(Path, origin.path.split(os.pathsep)):
-        with contextlib.suppress(OSError, InputError):
-            known.append(read_manifest(part).decisive())
-    return bool(known) and made not in known
-
-
 def checkpoint_of(args: argparse.Namespace) -> Path:
     """Return the checkpoint of a run; FileNotFoundError where there is none."""
     checkpoint = args.run / args.checkpoint
     if not checkpoint.is_file():
         raise FileNotFoundError(f"{checkpoint}: no such checkpoint")
     return checkpoint
-
-
-def translate(args: argparse.Namespace, data: str) -> Path:
-    """Run fairseq-generate; return its output, which is there only when it is complete."""
-    from ..files import replacing
-    from ..lab.run_files import EVALUATION, GENERATED, SCORE, of_split
-
-    out = Path(args.output or args.run / of_split(GENERATED, args.split))
-    check_printing(args.generate)
-    words = [sys.executable, "-m", "fairseq_cli.generate", data, "--user-dir", str(USER_DIR)]
-    words += ["--task", "syntax_translation", "--path", str(checkpoint_of(args))]
-    words += ["--gen-subset", args.split, *(["--cpu"] if args.cpu else [])]
-    words += args.generate
-    with replacing(out) as stream:
-        done = subprocess.run(words, stdout=stream, stderr=subprocess.PIPE, check=False)
-        if done.returncode:
-            last = done.stderr.decode("utf-8", errors="replace").strip().splitlines()[-1:]
-            raise InputError(f"fairseq-generate failed: {''.join(last)}")
-        for name in () if args.output else (SCORE, EVALUATION):  # those of the log before
-            (args.run / of_split(name, args.split)).unlink(missing_ok=True)
-    return out
 
 
 def check_printing(words: list[str]) -> None:

@@ -1,13 +1,29 @@
-"""Raw text translated by the checkpoint of a run, with fairseq."""
+"""Raw text, or a split of a prepared folder, translated by the checkpoint of a run with fairseq."""
 
+import contextlib
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
+from typing import IO
 
 import torch
 
 from ..augment.translators import Translate
 from ..bundles.ctranslate2_model import Search
+from ..bundles.run_folder import Origin
+from ..data.folder_names import NO_SPLITS
+from ..data.manifests import read_manifest
+from ..data.translation_manifest import TranslationManifest
+from ..errors import InputError
+from ..messages import named
+from ..models.checkpoints import folder_of, read_checkpoint
+from .options import TRANSLATING
 from .translation_attention import load
+
+USER_DIR = Path(__file__).resolve().parents[1]
 
 
 def open_checkpoint(
@@ -39,3 +55,72 @@ def open_checkpoint(
     model.cfg.dataset.max_tokens = max(search.max_tokens, model.max_positions[0])
     how = {"beam": search.beam, "lenpen": search.lenpen, "max_len_b": search.longest}
     return partial(model.translate, **how), model.task.manifest.target_lang
+
+
+def generate(
+    checkpoint: Path, data: str, split: str, words: Sequence[str], stream: IO[bytes]
+) -> None:
+    """Let fairseq-generate translate a split of a prepared folder.
+
+    Args:
+        checkpoint: the file.
+        data, split: the folder, and which of its splits.
+        words: further options of fairseq-generate.
+        stream: where what it prints goes.
+
+    Raises:
+        InputError: it fails; says how.
+    """
+    command = [sys.executable, "-m", "fairseq_cli.generate", data, "--user-dir", str(USER_DIR)]
+    command += ["--task", TRANSLATING, "--path", str(checkpoint), "--gen-subset", split, *words]
+    done = subprocess.run(command, stdout=stream, stderr=subprocess.PIPE, check=False)
+    if done.returncode:
+        last = done.stderr.decode("utf-8", errors="replace").strip().splitlines()[-1:]
+        raise InputError(f"fairseq-generate failed: {''.join(last)}")
+
+
+def folder_of_run(
+    path: Path, split: str, data: str | None, *, elsewhere: bool
+) -> tuple[str, TranslationManifest]:
+    """Return the prepared folder that a checkpoint translates, and its manifest.
+
+    Args:
+        path: the checkpoint.
+        split: that the folder must have.
+        data: the folder (default: the one it was trained on).
+        elsewhere: whether the translations go to another file than the run's own.
+
+    Raises:
+        FileNotFoundError: no checkpoint, or no manifest.
+        InputError: the folder holds no parallel text, or not this split; or is another than the
+            model was trained on, without a file for what comes of it.
+    """
+    checkpoint = read_checkpoint(path)
+    folder, known = data or folder_of(checkpoint), checkpoint.origin.path
+    manifest = read_manifest(Path(folder), TranslationManifest)
+    if split not in manifest.splits:
+        choices = named(manifest.splits, none=NO_SPLITS)
+        gone = f"; {known}, which the model was trained on, is not there" * (not data)
+        gone *= not Path(known).is_dir()
+        raise InputError(f"{folder}: no split {split!r}; choices are {choices}{gone}")
+    if not elsewhere and is_other(folder, checkpoint.origin):
+        raise InputError(
+            f"{folder} is another folder than {known}, which the model was trained on: name a file "
+            f"for its log with --output, since {path.parent} keeps the scores of that"
+        )
+    return folder, manifest
+
+
+def is_other(data: str, origin: Origin) -> bool:
+    """Tell whether a prepared folder has other data than the one of a training.
+
+    Of a checkpoint of an older release it is one that was made of other files, or otherwise; a
+    folder that is not there any more may be this one.
+    """
+    if origin.splits:
+        return bool(origin.other_data(Path(data)))
+    made, known = read_manifest(Path(data)).decisive(), []
+    for part in map(Path, origin.path.split(os.pathsep)):
+        with contextlib.suppress(OSError, InputError):
+            known.append(read_manifest(part).decisive())
+    return bool(known) and made not in known

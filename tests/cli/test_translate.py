@@ -14,7 +14,7 @@ from cli.shims import run
 from moved_runs import moved
 
 from fairseq_plugins.bundles.run_folder import Origin
-from fairseq_plugins.cli.translate import is_other
+from fairseq_plugins.inference.run_translation import is_other
 
 pytestmark = pytest.mark.slow
 

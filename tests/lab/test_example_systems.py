@@ -19,6 +19,7 @@ from fairseq_plugins.cli import translate as translate_command
 from fairseq_plugins.evaluation.score_report import score_files
 from fairseq_plugins.evaluation.translation import TextForm
 from fairseq_plugins.files import write_text
+from fairseq_plugins.inference.run_translation import folder_of_run
 from fairseq_plugins.lab.execution import training
 from fairseq_plugins.lab.run_files import EVALUATION, GENERATED, SCORE, of_split
 from fairseq_plugins.prep.subset import write_subset
@@ -56,13 +57,14 @@ def translate(words):
     """Do what `translate` does, with the generation in a forked process."""
     args = parsed(translate_command, words)
     translate_command.take_file(args)
-    data, language = translate_command.read_folder(args)
+    checkpoint = args.run / args.checkpoint
+    data, manifest = folder_of_run(checkpoint, args.split, args.data, elsewhere=False)
     own = ["--user-dir", fairseq_plugins.__path__[0], "--task", "syntax_translation", "--cpu"]
-    own += ["--path", args.run / args.checkpoint, "--gen-subset", args.split, *args.generate]
+    own += ["--path", checkpoint, "--gen-subset", args.split, *args.generate]
     done = run("fairseq-generate", data, *own)
     log = args.run / of_split(GENERATED, args.split)
     log.write_text(done.out, encoding="utf-8")
-    report = score_files([log], args.reference, TextForm(language))
+    report = score_files([log], args.reference, TextForm(manifest.target_lang))
     write_text(args.run / of_split(SCORE, args.split), report.as_json())
     text = json.dumps(translate_command.summary(report, args.split))
     write_text(args.run / of_split(EVALUATION, args.split), text)

@@ -1,0 +1,92 @@
+"""How the experiment of a run translates, so that nothing replaces what its tables show."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ...errors import InputError
+from ..run_files import AVERAGE, BEST, SETTINGS
+from ..safe_files import read_json
+from .allowed import command_line
+
+BEAM = ["--beam", "4", "--lenpen", "0.6", "--max-tokens", "8000"]
+# of fairseq-generate: what changes no translation
+UNDECISIVE = ("--max-tokens", "--batch-size", "--cpu", "--num-workers")
+
+
+@dataclass(frozen=True)
+class Translated:
+    """How a run translates.
+
+    Args:
+        words: options of fairseq-generate.
+        checkpoint: name of its file in the folder of the run.
+        reference: file of raw references; None: the target side of the prepared folder.
+    """
+
+    words: list[str]
+    checkpoint: str = BEST
+    reference: str | None = None
+
+    def departures(self, other: "Translated") -> list[str]:
+        """Return what another translation has that decides its text or scores, for a message."""
+        found = [name for name, value in _searched(other.words) - _searched(self.words)]
+        if other.checkpoint != self.checkpoint:
+            found.append(other.checkpoint)
+        if not _same_text(other.reference, self.reference):
+            found.append(f"--reference {other.reference}")
+        return found
+
+
+def as_planned(run: Path, split: str, given: Translated, *, elsewhere: bool) -> Translated:
+    """Return how a run translates a split: as its experiment does, with what is given besides.
+
+    Args:
+        run: its folder.
+        split: of the prepared folder.
+        given: options that stand in the place of the experiment's, or beside them.
+        elsewhere: whether the translations go to another file than the run's own.
+
+    Raises:
+        FileNotFoundError: the experiment's reference is not there, and none is given.
+        InputError: what comes of it would replace what the experiment translated otherwise.
+    """
+    told: dict[str, Any] = read_json(run / SETTINGS).get("translated") or {}
+    usual = command_line(told.get("generate") or {}) or BEAM
+    words = [*usual, *given.words]
+    if not told or told["split"] != split:
+        return Translated(words, given.checkpoint, given.reference)
+    averaged = AVERAGE if told.get("average") else BEST
+    planned = Translated(usual, averaged, told.get("reference") or None)
+    if planned.reference and not (given.reference or Path(planned.reference).is_file()):
+        raise FileNotFoundError(
+            f"{planned.reference}, the reference of the experiment, is not there: name it with "
+            "--reference"
+        )
+    checkpoint = averaged if given.checkpoint == BEST and not elsewhere else given.checkpoint
+    found = Translated(words, checkpoint, given.reference or planned.reference)
+    if (differing := planned.departures(found)) and not elsewhere:
+        raise InputError(
+            f"{' '.join(differing)}: the experiment of this run translates otherwise: name a file "
+            f"for the log with --output, since {run} has what the experiment's tables show"
+        )
+    return found
+
+
+def _searched(words: list[str]) -> set[tuple[str, str]]:
+    """Return what decides translations among options of fairseq-generate, each with its value."""
+    found, name = {}, ""
+    for word in words:
+        name, _, value = word.partition("=") if word.startswith("--") else (name, "", word)
+        found[name] = value
+    return {(name, value) for name, value in found.items() if name not in UNDECISIVE}
+
+
+def _same_text(one: str | None, other: str | None) -> bool:
+    """Tell whether references are the same, or the other is not there to be compared."""
+    if None in (one, other):
+        return one == other
+    paths = Path(str(one)), Path(str(other))
+    if not all(path.is_file() for path in paths):
+        return paths[0].is_file()
+    return paths[0].read_bytes() == paths[1].read_bytes()
