@@ -9,10 +9,13 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
-from fairseq.data.indexed_dataset import MMapIndexedDatasetBuilder, best_fitting_int_dtype
 
 from ..files import new_file, publish
-from ..syntax.rows import Rows
+from ..syntax.rows import HEADER, MARK, TYPES, VERSION, Rows
+
+# the first number of ids that is too large, and the code of the number type (`TYPES`), by which
+# fairseq chooses it as well
+WIDTHS = ((257, 1), (65_500, 8), (2**32 - 1, 9), (2**63, 5))
 
 
 def stream_prefix(folder: Path, split: str, pair: str, stream: str) -> Path:
@@ -29,24 +32,28 @@ class StreamWriter:
     """
 
     def __init__(self, prefix: Path, id_count: int) -> None:
-        self.prefix = prefix
-        self.ids = 0
+        self.prefix, self.ids = prefix, 0
         self._files = {ext: new_file(f"{prefix}.{ext}") for ext in ("bin", "idx")}
-        dtype = np.uint8 if id_count <= 256 else best_fitting_int_dtype(id_count)
-        self._builder = MMapIndexedDatasetBuilder(str(self._files["bin"]), dtype=dtype)
+        code = next(code for most, code in WIDTHS if id_count < most)
+        self._code, self._dtype = code, np.dtype(f"<{TYPES[code]}")
+        self._numbers = self._files["bin"].open("wb")
+        self._sizes = [np.empty(0, np.int64)]
 
     def add(self, rows: Rows) -> None:
         """Append the ids of many lines at once."""
         numbers = [row for row in rows if len(row)] or [rows.values[:0]]
-        self._builder._data_file.write(
-            np.concatenate(numbers).astype(self._builder._dtype).tobytes()
-        )
-        self._builder._sizes.extend(rows.lengths.tolist())
+        self._numbers.write(np.concatenate(numbers).astype(self._dtype).tobytes())
+        self._sizes.append(rows.lengths)
         self.ids += int(rows.lengths.sum())
 
     def close(self) -> None:
         """Finish both files and give them their names."""
-        self._builder.finalize(str(self._files["idx"]))
+        self._numbers.close()
+        sizes = np.concatenate(self._sizes)
+        begins = (np.cumsum(sizes) - sizes) * self._dtype.itemsize
+        with self._files["idx"].open("wb") as stream:
+            stream.write(HEADER.pack(MARK, VERSION, self._code, len(sizes)))
+            stream.write(sizes.astype("<i4").tobytes() + begins.astype("<i8").tobytes())
         for ext, path in self._files.items():
             publish(path, f"{self.prefix}.{ext}")
 
