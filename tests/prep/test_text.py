@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import chain
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -99,10 +98,11 @@ def test_every_dataset_is_prepared_as_its_files_say(name, raw) -> None:
             scores = (folder / f"{split}.score.txt").read_text().split()
             assert [float(score) for score in scores] == [float(item.label) for item in expected]
             continue
-        found = [[labels[i] for i in row] for row in rows_of(folder, split, "label")]
-        kept = [
-            [*(item.word_labels or [item.label]), *chain(*item.inner_labels)] for item in expected
-        ]
+        names = [*labels, None]  # the last stands for the empty set
+        found = [[names[i] for i in row] for row in rows_of(folder, split, "label")]
+        kept = [[*(source.target.written(item) or [None])] for item in expected]
+        if not source.target.by_word:  # sets stand in the order of the labels
+            kept = [sorted(row, key=names.index) for row in kept]
         assert found == kept
 
 
