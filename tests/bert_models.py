@@ -78,8 +78,8 @@ def build(
 ) -> BertModel:
     cfg = options(arch, **{**SMALL, **given})
     about = about or manifest()
-    BertModel.complete_config(cfg, about)
-    check_needs(BertModel.needs_of(cfg), about, "the data folder", training=True)
+    needs = BertModel.complete_config(cfg, about).needs
+    check_needs(needs, about, "the data folder", training=True)
     torch.manual_seed(seed)
     is_bert = about.family.name == "bert"
     known = Vocabulary(vocabulary) if is_bert else FewSubwords(about.family)

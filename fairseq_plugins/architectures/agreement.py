@@ -32,7 +32,7 @@ def check_labels(cfg: Any, manifest: Any, folder: object) -> None:
 
     Args:
         cfg: its options.
-        manifest: `data.manifest.Manifest` of the folder.
+        manifest: `data.text_manifest.TextManifest` of the folder.
         folder: its name.
 
     Raises:

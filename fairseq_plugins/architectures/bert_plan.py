@@ -1,6 +1,6 @@
 """From the options of a BERT model to sizes, with the checks."""
 
-from collections.abc import Iterable
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -160,7 +160,7 @@ def check_same_pieces(given: Vocabulary, vocabulary: Vocabulary, folder: Path) -
     )
 
 
-def freeze(encoder: BertEncoder, layers: int, new: Iterable[str]) -> None:
+def freeze(encoder: BertEncoder, layers: int, new: Collection[str]) -> None:
     """Keep the embeddings and the first layers as they are, but for new parts, which learn.
 
     Args:

@@ -55,7 +55,8 @@ class TextModel(nn.Module):
         self.encoder = BertEncoder(shape, plan.attention(shape), features, top, signs)
         self.semantics = plan.made(lambda one: one.beside(shape, columns, layers))
         width = shape.hidden if self.semantics is None else self.semantics.outputs
-        self.head: Any = plan.head(shape) or _label_head(plan.args, width)
+        own = plan.head(shape)
+        self.head: Any = _label_head(plan.args, width) if own is None else own
         self.needs = plan.needs
         self.loss_weights = plan.loss_weights
 

@@ -55,7 +55,7 @@ def export_bundle(
     found = read_checkpoint(checkpoint)
     if found.ours:
         model_class = ARCH_MODEL_REGISTRY[found.model["_name"]]
-        refuse_controls(model_class.needs_of(Namespace(**found.model)), checkpoint)
+        refuse_controls(model_class.plan(Namespace(**found.model)).needs, checkpoint)
     if found.task["_name"] == TRANSLATING:
         from .translation_export import export_translation  # needs CTranslate2, as texts do not
 

@@ -17,14 +17,13 @@ from ..syntax.controls import (
     GIVEN,
     PARSE,
     QUESTION_SOURCES,
+    SOURCES,
     TREE_SOURCES,
     Controls,
 )
 from .options import Options, write
 
 logger = logging.getLogger(__name__)
-
-SOURCES = ("tree_source", "feature_source", "question_source")
 
 
 @dataclass

@@ -23,7 +23,6 @@ from .options import NONE, preset, written
 class EntityHead(Method):
     """What makes entities of an encoder's states."""
 
-    called = "entity head"
     switch = "entity_match"
     off = {"entity_match": NONE}
     architectures = {

@@ -120,11 +120,6 @@ class LocalRules(Method):
         return named if self.rules else ()
 
     @property
-    def is_there(self) -> bool:
-        """Whether a kind is named."""
-        return bool(self.names)
-
-    @property
     def reads_trees(self) -> bool:
         """Whether a kind is named that reads trees."""
         return any(name not in TREELESS for name in self.names)

@@ -3,7 +3,7 @@
 from argparse import SUPPRESS
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields, make_dataclass
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from torch import nn
 
@@ -16,14 +16,6 @@ from ..targets.target import Target
 from .options import NONE
 
 M = TypeVar("M", bound="Method")
-
-
-class Others(Protocol):
-    """All methods of a model, by their classes; see `plan.Plan`."""
-
-    def __getitem__(self, kind: type[M]) -> M:
-        """Return the method of a kind."""
-        ...
 
 
 @dataclass
@@ -109,8 +101,8 @@ class Method:
         if not self.is_there:
             yield self.called, [one.name for one in own_options(type(self))]
 
-    def check_others(self, methods: Others) -> None:
-        """Refuse other methods of the model that exclude this one; InputError says why."""
+    def check_others(self, methods: Any) -> None:
+        """Refuse other methods of the model, a `plan.Plan`; InputError says why."""
 
     def check_target(self, target: Target) -> None:
         """Refuse a target that the method does not fit; InputError says what to choose."""

@@ -81,7 +81,7 @@ def architecture(cfg: Any) -> str:
 
 def write(cfg: Any, **values: Any) -> None:
     """Set fields of a config, structured or not."""
-    with nullcontext() if _is_plain(cfg) else _opened(cfg):
+    with opened(cfg):
         for key, value in values.items():
             setattr(cfg, key, value)
 
@@ -91,7 +91,10 @@ def _is_plain(cfg: Any) -> bool:
     return not type(cfg).__module__.startswith("omegaconf")
 
 
-def _opened(cfg: Any) -> AbstractContextManager:
+def opened(cfg: Any) -> AbstractContextManager:
+    """Return a context in which fields of a config can be set, structured or not."""
+    if _is_plain(cfg):
+        return nullcontext()
     from omegaconf import open_dict
 
     return open_dict(cfg)
@@ -173,4 +176,4 @@ def read_layers(text: str | None, layers: int, flag: str) -> tuple[int, ...]:
 
 def read_some_layers(text: str | None, layers: int, flag: str) -> tuple[int, ...]:
     """Return the numbers of the layers that an option names; ``none``, or no text, gives none."""
-    return () if (text or NONE).strip() == NONE else read_layers(text, layers, flag)
+    return () if text is None or text.strip() == NONE else read_layers(text, layers, flag)

@@ -20,7 +20,6 @@ from .options import preset
 class ParentAttention(Method):
     """Attention heads that are trained on parse trees."""
 
-    called = "supervised head"
     switch = "parent_loss_weight"
     off = {"parent_loss_weight": 0.0}
     architectures = {"bert_lisa": {"parent_loss_weight": 1.0}}

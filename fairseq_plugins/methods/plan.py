@@ -124,7 +124,8 @@ class Plan:
         Raises:
             InputError: two methods would stand at one place.
         """
-        found = [(method, module) for method in self.methods if (module := make(method))]
+        made = ((method, make(method)) for method in self.methods)
+        found = [(method, module) for method, module in made if module is not None]
         if len(found) > 1:
             flags = [flag_and_value(method, method.switch) for method, _ in found]
             raise InputError(f"{' and '.join(flags)}: a model has one of them")

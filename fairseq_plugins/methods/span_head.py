@@ -37,7 +37,6 @@ INPUTS = LAST, LAYERS = ("last", "layers")
 class SpanHead(Method):
     """What makes answers of an encoder's states."""
 
-    called = "span head"
     off = {"span_head": JOINT}
     answers = OF_SPANS
 

@@ -1,4 +1,8 @@
-"""The methods of models of text, in the order in which they change the parts of attention."""
+"""The methods of models of text, in the order in which they change the parts of attention.
+
+Local attention comes before dual attention, which may leave it out, and both before the
+similarities that mark what is left.
+"""
 
 from .ancestor_layers import AncestorLayers
 from .coattention import Coattention

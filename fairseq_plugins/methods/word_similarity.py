@@ -6,14 +6,14 @@ Tasks".
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Optional
+from typing import Any, Optional
 
 from ..errors import InputError
 from ..nn.bert import BertShape
 from ..syntax.layers import OF_PAIRS
 from ..syntax.needs import Needs
 from .dual_attention import LAYERS, DifferenceAttention
-from .method import AttentionParts, Method, Others, around, flag_and_value
+from .method import AttentionParts, Method, around, flag_and_value
 from .options import NONE, preset, read_some_layers
 
 
@@ -21,7 +21,6 @@ from .options import NONE, preset, read_some_layers
 class WordSimilarity(Method):
     """Similarities of words in WordNet on the scores of the layers' attention."""
 
-    called = "word similarity"
     switch = "similarity_layers"
     off = {"similarity_layers": NONE}
     architectures = {"bert_uer": {"similarity_layers": "0"}}
@@ -42,7 +41,7 @@ class WordSimilarity(Method):
             self.similarity_layers, self.num_hidden_layers, "--similarity-layers"
         )
 
-    def check_others(self, methods: Others) -> None:
+    def check_others(self, methods: Any) -> None:
         """Refuse layers without affinity attention, whose scores they multiply."""
         if self.layers and {*self.layers} <= {*methods[DifferenceAttention].unread_affinity}:
             raise InputError(

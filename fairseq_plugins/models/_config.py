@@ -7,7 +7,7 @@ says", and `resolve` fills it by asking fairseq's own architecture functions.
 """
 
 from argparse import Namespace
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import MISSING, dataclass, field, fields, make_dataclass
 from typing import Any, Optional
 
@@ -115,9 +115,11 @@ class EncoderAttention(LocalRules):
 
 @dataclass(frozen=True)
 class SourceFeatures(Method):
-    """Features embedded beside the words of the source; see `nn.factors`."""
+    """Features embedded beside the words of the source; see `nn.factors`.
 
-    switch = "features"
+    Without a switch: a grid over features may have a plain model in it, and options that it leaves
+    unread.
+    """
 
     features: Optional[str] = option(
         "source features the encoder reads, e.g. pos,case,subword; 'none' for a plain "
@@ -158,16 +160,10 @@ class SourceFeatures(Method):
         """The features; what they are by default, the data folder says."""
         return Needs(read_features(self.features))
 
-    def unread(self) -> Iterator[tuple[str, Sequence[str]]]:
-        """Yield nothing: a grid over features may have a plain model in it."""
-        return iter(())
-
 
 @dataclass(frozen=True)
 class TargetFactors(Method):
     """Factors of target words that the decoder predicts; see `nn.target_factors`."""
-
-    switch = "target_features"
 
     target_features: str = option(
         "factors of target words that the decoder predicts, from the data folder's "

@@ -4,13 +4,12 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
-from fairseq.models import BaseFairseqModel
+from fairseq.models import ARCH_CONFIG_REGISTRY, BaseFairseqModel
 
 from ..architectures.text_kinds import TextKind
-from ..methods.options import write
+from ..methods.options import architecture, opened, write
 from ..methods.plan import Plan
 from ..syntax.layers import OF_PAIRS, Layer, digests
-from ..syntax.needs import Needs
 
 
 class TextModelOfKind(BaseFairseqModel):
@@ -24,24 +23,21 @@ class TextModelOfKind(BaseFairseqModel):
     kind: ClassVar[TextKind]
     takes_text = True
 
+    def __init_subclass__(cls, **how: Any) -> None:
+        super().__init_subclass__(**how)
+        if "build_model" in vars(cls):
+            raise TypeError(f"{cls.__name__}: override of_plan in place of build_model")
+
     @classmethod
     def check_options(cls, options: Mapping[str, Any]) -> None:
-        """Refuse options of a new model that do not fit each other; see `TextKind.check`."""
-        cls.kind.check(options)
+        """Refuse options of a new model of our architectures; see `TextKind.check`."""
+        if options["arch"] in cls.kind.architectures:
+            cls.kind.check(options)
 
     @classmethod
     def plan(cls, cfg: Any) -> Plan:
         """Return the plan of a model; see `TextKind.plan`."""
         return cls.kind.plan(cfg)
-
-    @classmethod
-    def needs_of(cls, cfg: Any) -> Needs:
-        """Return what a model of these options reads.
-
-        Raises:
-            InputError: an option that does not fit.
-        """
-        return cls.plan(cfg).needs
 
     @classmethod
     def complete_config(cls, cfg: Any, manifest: Any, layers: Sequence[Layer] = ()) -> Plan:
@@ -59,6 +55,10 @@ class TextModelOfKind(BaseFairseqModel):
             FileNotFoundError: no such checkpoint.
             InputError: options that do not fit, or a checkpoint of other sizes or another family.
         """
+        arch = architecture(cfg)
+        if arch not in cls.kind.architectures and arch in ARCH_CONFIG_REGISTRY:  # a user's own
+            with opened(cfg):
+                ARCH_CONFIG_REGISTRY[arch](cfg)
         labels = json.dumps(manifest.labels, ensure_ascii=False)
         write(cfg, target=manifest.target, labels=labels)
         plan = cls.plan(cfg)

@@ -64,7 +64,7 @@ class BertModel(TextModel, TextModelOfKind):
         model = cls(plan, vocabulary, task.layers)
         if args.pretrained not in (None, NONE):
             model.load_pretrained(args.pretrained, vocabulary)
-        bert_plan.freeze(model.encoder, args.freeze_layers, model.new_parts.values())
+        bert_plan.freeze(model.encoder, args.freeze_layers, [*model.new_parts.values()])
         model.log_parameters()
         return model
 

@@ -101,11 +101,6 @@ class SyntaxTransformerModel(TransformerModel):
         return Plan.of(options.merged(cfg, _config.SyntaxTransformerConfig), _config.METHODS)
 
     @classmethod
-    def needs_of(cls, cfg: Any) -> Needs:
-        """Return what a model of completed options reads; see `plan`."""
-        return cls.plan(cfg).needs
-
-    @classmethod
     def build_model(cls, cfg: Any, task: Any) -> "SyntaxTransformerModel":
         """Build the model for a task that knows its feature inventories.
 

@@ -15,8 +15,8 @@ QUESTION_SOURCES = (GIVEN, SHUFFLED)
 AS_PREPARED = (PARSE, GOLD, GIVEN)  # sources that leave a folder as it is
 DRAWN = (SHUFFLED, RANDOM)  # those that follow from a whole split and a seed
 # options of models by which the same weights are another system
-CONTROLS = ("tree_source", "feature_source", "question_source", "dual_control")
-CONTROLS += ("coattention_control",)
+SOURCES = ("tree_source", "feature_source", "question_source")
+CONTROLS = (*SOURCES, "dual_control", "coattention_control")
 
 
 @dataclass(frozen=True)

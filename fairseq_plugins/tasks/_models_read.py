@@ -15,36 +15,33 @@ class ModelsRead:
 
     Args:
         limit: most subwords of a source, which all models take.
-        needs: of the models; None before the first.
+        controls: what they are given in the place of layers; None before the first.
+        predicted: factors of target words that they predict.
         given: layers that they read and that only prepared folders have.
         trained_with: what annotated the training data of each that came from a checkpoint.
     """
 
     limit: int
-    needs: Optional[Needs] = None
+    controls: Optional[Controls] = None
+    predicted: tuple[str, ...] = ()
     given: frozenset[str] = frozenset()
     trained_with: tuple[str, ...] = ()
 
     @property
     def in_force(self) -> Controls:
-        """What the models are given in the place of layers."""
-        return UNCONTROLLED if self.needs is None else self.needs.controls
+        """The controls; none before the first model."""
+        return self.controls or UNCONTROLLED
 
-    @property
-    def predicted(self) -> tuple[str, ...]:
-        """Factors of target words that the models predict."""
-        return () if self.needs is None else self.needs.targets
-
-    def joined(self, needs: Needs) -> "ModelsRead":
+    def with_model(self, needs: Needs) -> "ModelsRead":
         """Return the value with a further model, which is not built yet.
 
         Raises:
             InputError: it has other controls, or predicts other factors.
         """
-        if self.needs is not None:
-            needs.check_controls(self.needs.controls)
-            _target_factors.check_alike(self.needs.targets, needs.targets)
-        return replace(self, needs=needs)
+        if self.controls is not None:
+            needs.check_controls(self.controls)
+            _target_factors.check_alike(self.predicted, needs.targets)
+        return replace(self, controls=needs.controls, predicted=needs.targets)
 
     def answering(self, model: Any, trained_with: Optional[str]) -> "ModelsRead":
         """Return the value once the model is built.

@@ -57,7 +57,6 @@ PLAIN = (
     ". For a plain transformer use --arch syntax_transformer --features none, or --task "
     "translation on the same folder"
 )
-CUT = "--truncate-source (truncate_source=True) cuts such lines instead"
 
 
 @dataclass
@@ -251,7 +250,7 @@ class SyntaxTranslationTask(RawTextTask):
             self._check_needs(needs)
             log_controls(needs.controls)
             self.manifest.check_trees(needs.controls, self.folders[0])
-        self.models = self.models.joined(needs)
+        self.models = self.models.with_model(needs)
         if from_checkpoint:
             build = partial(FairseqTask.build_model, self, cfg.copy(), True)
             _checkpoint_options.check_memory(build)
@@ -310,7 +309,7 @@ class SyntaxTranslationTask(RawTextTask):
 
     def _cure(self, layer: Layer) -> str:
         names = ",".join(dict.fromkeys([*self.manifest.layers, layer.name]))
-        return f"--layers {names} (`prepare translation`)"
+        return f"--layers {names} (`prepare translation`){layer.cure}"
 
     def build_criterion(self, cfg: Any, from_checkpoint: bool = False) -> Any:
         """Build a criterion; of a checkpoint (``fairseq-validate``) one of cross entropy.

@@ -9,7 +9,9 @@ from functools import wraps
 from typing import Any
 
 import pytest
-from bert_models import VOCABULARY, build, manifest, options, text_task
+from bert_models import SMALL, VOCABULARY, build, manifest, options, text_task
+from fairseq import models
+from omegaconf import OmegaConf
 
 from fairseq_plugins.architectures import matching_options, text_kinds
 from fairseq_plugins.architectures.text_kinds import BERT, MATCHING
@@ -17,6 +19,8 @@ from fairseq_plugins.errors import InputError
 from fairseq_plugins.methods import plan
 from fairseq_plugins.methods.method import Method
 from fairseq_plugins.methods.table import METHODS
+from fairseq_plugins.models import _texts as texts
+from fairseq_plugins.models._bert_config import BertConfig
 from fairseq_plugins.models.bert import BertModel
 from fairseq_plugins.nn.bert import BertShape
 from fairseq_plugins.option_flags import flag_of
@@ -98,6 +102,39 @@ def test_two_methods_at_one_place_are_refused():
     twice = replace(plan, methods=(*plan.methods, *plan.methods))
     with pytest.raises(InputError, match="--ancestor-layers 1 and --ancestor-layers 1: a model"):
         twice.made(lambda one: one.top(BertShape(12, 16, 1, 2, 24)))
+
+
+@pytest.mark.parametrize("name", ["dual_layers", "similarity_layers"])
+def test_layers_that_are_empty_text_are_no_layers_that_are_named(name):
+    with pytest.raises(InputError, match=f"{flag_of(name)} '': say 'all', or numbers"):
+        BERT.plan(Namespace(_name="bert_plain_tiny", **{name: ""}))
+
+
+@pytest.fixture
+def own_architecture(monkeypatch):
+    """A user's architecture, in fairseq's tables for this test alone."""
+    for table in ("ARCH_MODEL_REGISTRY", "ARCH_MODEL_NAME_REGISTRY", "ARCH_CONFIG_REGISTRY"):
+        monkeypatch.setattr(models, table, dict(getattr(models, table)))
+    monkeypatch.setattr(texts, "ARCH_CONFIG_REGISTRY", models.ARCH_CONFIG_REGISTRY)
+
+    def own(args: Any) -> None:
+        args.local_attention = "sla"
+
+    models.ARCH_CONFIG_REGISTRY["bert_own"] = own
+    return "bert_own"
+
+
+def test_a_users_architecture_is_applied_and_its_options_are_not_judged(own_architecture):
+    cfg = OmegaConf.structured(BertConfig(_name=own_architecture, **SMALL))
+    assert BertModel.complete_config(cfg, manifest()).needs.layers == ("heads",)
+    BertModel.check_options({"arch": own_architecture, "tree_threshold": 3})
+    with pytest.raises(InputError, match="--tree-threshold 3: this model has no sla"):
+        BertModel.check_options({"arch": "bert_plain", "tree_threshold": 3})
+
+
+def test_a_model_of_ones_own_says_what_to_override():
+    with pytest.raises(TypeError, match="Own: override of_plan in place of build_model"):
+        type("Own", (BertModel,), {"build_model": classmethod(lambda cls, cfg, task: None)})
 
 
 def test_every_control_is_known_where_runs_are_compared():

@@ -194,7 +194,7 @@ def test_what_no_pairs_model_can_learn_is_refused(folder, single) -> None:
         build(folder, "pair_transformer_tiny", character_hidden_size=8)
     assert build(folder, "esim_tiny", pretrained="none")
     with pytest.raises(InputError, match="--pretrained 'bert': choices are none"):
-        MatchingModel.needs_of(SimpleNamespace(pretrained="bert", arch="esim"))
+        MatchingModel.plan(SimpleNamespace(pretrained="bert", arch="esim"))
     task, cfg = make_task(folder), OmegaConf.structured(MatchingConfig(target="spans"))
     with pytest.raises(InputError, match="learn classes or score or multi_label, and"):
         MatchingModel.build_model(cfg, task)
