@@ -18,9 +18,6 @@ def check_texts(
     Args:
         cfg: its options.
         manifest, vocabulary, layers, folder: of the folder; see the checks below.
-
-    Raises:
-        InputError: names the folder and what differs.
     """
     check_vocabulary(cfg, manifest, vocabulary, folder)
     check_labels(cfg, manifest, folder)
@@ -34,9 +31,6 @@ def check_labels(cfg: Any, manifest: Any, folder: object) -> None:
         cfg: its options.
         manifest: `data.text_manifest.TextManifest` of the folder.
         folder: its name.
-
-    Raises:
-        InputError: names both.
     """
     trained = read_list(getattr(cfg, "labels", None), "labels")
     target = getattr(cfg, "target", None)
@@ -68,9 +62,6 @@ def check_vocabulary(cfg: Any, manifest: Any, content: bytes, folder: object) ->
     Args:
         cfg: its options; those of older releases may say nothing of it.
         manifest, content, folder: of the folder, its vocabulary's file, and its name.
-
-    Raises:
-        InputError: names the folder, and what to prepare it with.
     """
     if getattr(cfg, "vocabulary", None) not in (None, vocabulary_digest(content)):
         raise InputError(
@@ -101,9 +92,6 @@ def check_inventories(cfg: Any, layers: Sequence[Layer], folder: object) -> None
     Args:
         cfg: its options.
         layers, folder: of the folder, and its name.
-
-    Raises:
-        InputError: names the layers, and what to prepare the folder with.
     """
     trained = _digests(getattr(cfg, "inventories", None))
     held = {layer.name: layer.inventory.digest for layer in layers if layer.learnt}
@@ -121,9 +109,6 @@ def check_words(cfg: Any, words: str, folder: object, *, start: bool = False) ->
         cfg: its options; those of older releases say nothing of words.
         words, folder: of the folder, see `data.translation_folders.word_digests`, and its name.
         start: whether a training only starts from it, which may be of other languages.
-
-    Raises:
-        InputError: names the languages, and what to prepare the folder with.
     """
     trained, held = _digests(getattr(cfg, "words", None)), _digests(words)
     if trained and start:

@@ -41,9 +41,6 @@ def family_of(args: EncoderOptions, folder: Path | None, data: Family) -> Family
         args: options.
         folder: of the checkpoint, or None.
         data: what the data folder was cut for.
-
-    Raises:
-        InputError: ``--family`` or the checkpoint is of another family than the data folder.
     """
     wanted = {"--family": args.family and FAMILIES[args.family]}
     wanted |= {f"--pretrained {args.pretrained}": folder and find_family(folder)}
@@ -59,9 +56,6 @@ def family_of(args: EncoderOptions, folder: Path | None, data: Family) -> Family
 def constants(args: EncoderOptions, checkpoint: BertShape | None, family: Family) -> dict[str, Any]:
     """Return the options that the checkpoint decides, as given, as it says, or as the family has
     them.
-
-    Raises:
-        InputError: options that contradict the checkpoint or the family, or no segment embedding.
     """
     model = checkpoint or drawn_shape(family, args.hidden_size)
     wrong = [
@@ -109,11 +103,7 @@ def _advice(shape: BertShape) -> str:
 
 
 def shape_of(args: EncoderOptions, vocabulary: Vocabulary, *, pooler: bool) -> BertShape:
-    """Return the encoder's shape, of completed options and the data folder's vocabulary.
-
-    Raises:
-        InputError: the vocabulary is of another family.
-    """
+    """Return the encoder's shape, of completed options and the data folder's vocabulary."""
     family = FAMILIES[args.family or OLDEST]
     if vocabulary.family != family:
         raise InputError(
@@ -139,9 +129,6 @@ def check_same_pieces(given: Vocabulary, vocabulary: Vocabulary, folder: Path) -
         given: the data folder's.
         vocabulary: the checkpoint's.
         folder: of the checkpoint.
-
-    Raises:
-        InputError: names the first subword that differs, or the families.
     """
     wanted, found = vocabulary.pieces, given.pieces
     families = [one.family.name for one in (given, vocabulary)]
@@ -167,9 +154,6 @@ def freeze(encoder: BertEncoder, layers: int, new: Collection[str]) -> None:
         encoder: of the model.
         layers: how many.
         new: what the names of the weights of new parts hold, see `methods.method.Method.parts`.
-
-    Raises:
-        InputError: there are not so many layers.
     """
     if not 0 <= layers <= len(encoder.layers):
         raise InputError(f"--freeze-layers {layers}: the encoder has {len(encoder.layers)} layers")

@@ -41,9 +41,6 @@ class PairModel(nn.Module):
 
     Attributes:
         needs: what it reads.
-
-    Raises:
-        InputError: options or a vocabulary that do not fit together.
     """
 
     @fitting()
@@ -100,9 +97,6 @@ class PairModel(nn.Module):
 
         Returns:
             Logits (B, C), and ``losses``: none.
-
-        Raises:
-            InputError: the batch has no pairs, or weights are asked for.
         """
         if need_weights:
             raise InputError("models that match pairs from scratch have no self-attention to show")

@@ -61,11 +61,7 @@ class TextKind:
         write(cfg, **{key: value for key, value in presets if getattr(cfg, key, None) is None})
 
     def plan(self, cfg: Any) -> Plan:
-        """Return the plan of a model, its options resolved in place.
-
-        Raises:
-            InputError: options that do not fit.
-        """
+        """Return the plan of a model, its options resolved in place."""
         self.resolve(cfg)
         return Plan.of(merged(cfg, self.options), self.methods)
 
@@ -75,9 +71,6 @@ class TextKind:
         Args:
             options: name, with underscores, -> value, a number also where a text is meant; ``arch``
                 among them, others are passed over.
-
-        Raises:
-            InputError: says which, and why.
         """
         known = [one for one in fields(self.options) if one.name in options]
         own = {

@@ -38,9 +38,6 @@ class TextModel(nn.Module):
         semantics: what joins layers of labels to the states between both; None without such layers.
         needs: what it reads; nothing but tokens for a plain one.
         loss_weights: auxiliary loss -> its weight.
-
-    Raises:
-        InputError: options or a vocabulary that do not fit together.
     """
 
     @fitting()

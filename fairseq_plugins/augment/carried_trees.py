@@ -38,9 +38,6 @@ def carried_tree(words: Sequence[Word], edits: Sequence[WordEdit]) -> list[Carri
 
     Returns:
         Its words; again one tree.
-
-    Raises:
-        InputError: the words are no tree with one root.
     """
     heads = _checked([word.head for word in words])
     forms, sources = _after(words, edits)

@@ -26,11 +26,7 @@ from .seeded_random import random_for
 
 @dataclass(frozen=True)
 class Injection:
-    """What is put in, and how much of it.
-
-    Raises:
-        InputError: a share outside 0 … 1, or an unknown kind.
-    """
+    """What is put in, and how much of it."""
 
     seed: int = option("seed of all random choices")
     rate: float = option(
@@ -138,11 +134,6 @@ def inject_file(
     Returns:
         Counts: ``sentences``, ``erroneous`` (of them), ``untouched`` (meant to get errors, but no
         kind applies), ``words``, ``wrong`` (of them), and of each kind its errors.
-
-    Raises:
-        FileNotFoundError: no such file, or no folder to write into.
-        InputError: a sentence that is no CoNLL-U or, with trees, no tree; a word with a blank
-            inside; with file and line. Or two of the files are one.
     """
     source = Path(source)
     _check_paths(source, {"--output": output, "--trees": trees})

@@ -59,11 +59,7 @@ class PerturbedExamples:
 
 
 def expected_of(manifest: TextManifest) -> Expected:
-    """Return what the models of a prepared folder read and answer.
-
-    Raises:
-        InputError: they label words.
-    """
+    """Return what the models of a prepared folder read and answer."""
     if manifest.target_kind.by_word:
         raise InputError(
             f"a model of {manifest.dataset!r} labels words; perturbed sets are for models of "
@@ -79,11 +75,6 @@ def read_sets(paths: Sequence[str | Path], manifest: TextManifest) -> list[Pertu
         paths: folders and files of any kind, and folders of such; ``dev.json:TASK`` is one task of
             AdvGLUE. What is named twice is read once.
         manifest: of the folder.
-
-    Raises:
-        FileNotFoundError: nothing there, or a part of it is missing.
-        InputError: a damaged file; sets for other models; labels that the model does not know, or
-            that contradict the record of changes; two sets of one name.
     """
     expected = expected_of(manifest)
     options = ReadOptions.of(manifest.options)
@@ -156,11 +147,6 @@ def read_perturbed(folder: Path, expected: Expected, options: ReadOptions) -> Pe
         folder: with ``perturbation.json``.
         expected: what the model reads and answers.
         options: how the user's own files are laid out.
-
-    Raises:
-        FileNotFoundError: a file is missing, the originals among them.
-        InputError: a damaged file, another kind of dataset than the model's, a label that the
-            model does not know, or parts that contradict each other; with file and line.
     """
     record = _read_record(folder / RECORD)
     dataset, split = get_dataset(record["dataset"]), record["split"]

@@ -74,10 +74,6 @@ def augment(options: AugmentOptions, load_translator: LoadTranslator) -> Augment
     Args:
         options: what and how.
         load_translator: makes a translator of a step that names a checkpoint.
-
-    Raises:
-        InputError, FileNotFoundError: bad input (see `squad.read`); an id that is there already; a
-            checkpoint or command that does not translate (see `translators`).
     """
     squad = read(options.input)
     ids = {question.id for question in squad.questions}
@@ -138,9 +134,6 @@ def open_work(
 
     Yields:
         What was translated before, and a function that keeps another chunk.
-
-    Raises:
-        InputError: another process works with the file, or it is a link.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with open_own(path) as stream:

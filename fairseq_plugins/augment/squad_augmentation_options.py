@@ -38,12 +38,7 @@ class TranslationStep(NamedTuple):
 
 @dataclass(frozen=True)
 class AugmentOptions:
-    """Which questions to paraphrase, and how.
-
-    Raises:
-        InputError: a value out of range, nothing that translates, or an output that is there.
-        FileNotFoundError: no such input or checkpoint.
-    """
+    """Which questions to paraphrase, and how."""
 
     input: str
     output: str
@@ -125,11 +120,7 @@ class AugmentOptions:
 
     @property
     def steps(self) -> list[TranslationStep]:
-        """What translates, one after the other.
-
-        Raises:
-            InputError: nothing, only one way, or more than one for a way.
-        """
+        """What translates, one after the other."""
         ways = [("--forward", self.forward, self.forward_data, self.forward_command)]
         ways += [("--backward", self.backward, self.backward_data, self.backward_command)]
         given = [bool(checkpoint) + bool(command) for _, checkpoint, _, command in ways]

@@ -31,9 +31,6 @@ def translate_chunk(texts: Sequence[str], translate: Translate) -> dict[str, str
 
     Returns:
         Each text with what it became, which may be empty.
-
-    Raises:
-        InputError: another number of sentences came back.
     """
     back = translate([one_line(text) for text in texts])
     if len(back) != len(texts):
@@ -66,9 +63,6 @@ def translate_all(
 
     Returns:
         Each text with what it became, which may be empty.
-
-    Raises:
-        InputError: another number of sentences came back.
     """
     found, distinct = {} if found is None else found, list(dict.fromkeys(texts))
     with tqdm(total=len(distinct), desc=title, unit=unit) as bar:
@@ -101,9 +95,6 @@ def run_command(command: str, flag: str) -> Translate:
     Args:
         command: as a shell takes it.
         flag: that gave it, for errors.
-
-    Raises:
-        InputError: when called: it fails, writes no UTF-8, or another number of lines.
     """
 
     def translate(texts: Sequence[str]) -> list[str]:

@@ -50,11 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Load, then answer question after question.
-
-    Raises:
-        FileNotFoundError, InputError: what `question_answering.load` and `Reader.answer` refuse.
-    """
+    """Load, then answer question after question."""
     check(args)
     from ..inference.question_answering import load
 
@@ -85,12 +81,7 @@ def check(args: argparse.Namespace) -> None:
 
 
 def read_context(path: str) -> str:
-    """Read the text.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-        InputError: it is no UTF-8, or empty.
-    """
+    """Read the text."""
     from ..text_reading import read_lines
 
     text = "\n".join(read_lines(path))

@@ -62,9 +62,6 @@ def check_places(given: Mapping[str, object]) -> None:
     Args:
         given: name of an argument -> its value: a path, ``NAME=PATH``, several paths joined by
             ``:`` or ``,``, ``-`` for standard input, nothing, or a list of these.
-
-    Raises:
-        FileNotFoundError: names the first path that is missing.
     """
     for name, value in given.items():
         hint = "; fairseq-plugins prepare makes prepared folders" if name == "data" else ""

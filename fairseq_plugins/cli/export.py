@@ -56,11 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Export.
-
-    Raises:
-        FileNotFoundError, InputError: see `inference.export.export_checkpoint`.
-    """
+    """Export."""
     from ..inference.export import export_checkpoint
 
     command.show_log("INFO", stream=sys.stdout)

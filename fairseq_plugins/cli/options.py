@@ -36,11 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Print what was asked for.
-
-    Raises:
-        InputError: a name that is none of ours; names the nearest.
-    """
+    """Print what was asked for."""
     known = {kind: names_of(kind) for kind in KINDS}
     if not args.names:
         for kind, flag in KINDS.items():

@@ -63,12 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Draw the kind of attention that the checkpoints have, and say where.
-
-    Raises:
-        FileNotFoundError, InputError, OSError: what `attend`, `load` and `plot_attention` refuse;
-            checkpoints of both kinds.
-    """
+    """Draw the kind of attention that the checkpoints have, and say where."""
     count, kinds = len(args.checkpoints), args.attention or ()
     if len(kinds) not in (0, 1, count):
         raise command.UsageError(f"{len(kinds)} attentions for {count} models")

@@ -60,11 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Look, draw and print.
-
-    Raises:
-        FileNotFoundError, InputError: see `question_answering.load` and `coattention.attend`.
-    """
+    """Look, draw and print."""
     check(args)
     from ..lab.figures.drawing import check_stem, save
     from ..lab.figures.matrices import plot_coattention

@@ -57,11 +57,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def measure(args: argparse.Namespace) -> tuple[Mapping[str, Curves], dict[tuple[str, str], int]]:
-    """Average the gates of every run; return what `gates_table` takes.
-
-    Raises:
-        FileNotFoundError, InputError: see `gated_runs`, `prediction.load` and `mean_gates`.
-    """
+    """Average the gates of every run; return what `gates_table` takes."""
     from tqdm import tqdm
 
     from ..evaluation.contrast import named_path

@@ -46,11 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Predict, write everything, print the table.
-
-    Raises:
-        FileNotFoundError, InputError: see `try_systems`; numbers below their least.
-    """
+    """Predict, write everything, print the table."""
     from ..files import write_text
     from ..inference.robustness import RobustnessOptions, parse_systems, try_systems
     from ..lab.results.robustness_table import robustness_table

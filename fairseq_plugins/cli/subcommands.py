@@ -67,11 +67,7 @@ def words_of(name: str) -> Words:
 
 
 def find(typed: Sequence[str]) -> tuple[Words, str]:
-    """Return the subcommand that a command line begins with: its words, and its module's name.
-
-    Raises:
-        InputError: there is none; names the choices, and the nearest of them.
-    """
+    """Return the subcommand that a command line begins with: its words, and its module's name."""
     known = subcommands()
     for length in (1, 2):
         words = tuple(typed[:length])

@@ -68,11 +68,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def check_single(experiment: PlannedExperiment) -> None:
-    """Refuse an experiment of several runs.
-
-    Raises:
-        InputError: names the options that choose.
-    """
+    """Refuse an experiment of several runs."""
     parts = [part.name for part in experiment.parts]
     cells = [cell for part in experiment.parts for cell in part.grid.cells()]
     if len(cells) == 1:

@@ -125,9 +125,6 @@ def treebank_words(block: Sequence[Line], path: Path) -> list[Word]:
     """Read the syntactic words of one sentence with all that a treebank says of them.
 
     Multiword tokens are their parts.
-
-    Raises:
-        InputError: see `parse_block`.
     """
     found, (rows, _) = [], checked_rows(block, path)
     tags = LAYERS[POS].of_conllu(rows, [range(k, k + 1) for k in range(len(rows))], path)
@@ -149,11 +146,7 @@ def sentence_id(block: Sequence[Line]) -> str:
 def checked_rows(
     block: Sequence[Line], path: Path
 ) -> tuple[list[Row], dict[int, tuple[int, list[str]]]]:
-    """Return a block's word rows, and its multiword tokens: first id -> (last id, fields).
-
-    Raises:
-        InputError: see `parse_block`.
-    """
+    """Return a block's word rows, and its multiword tokens: first id -> (last id, fields)."""
     words: list[Row] = []
     ranges: dict[int, tuple[int, list[str]]] = {}
     final = ""

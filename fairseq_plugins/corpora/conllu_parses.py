@@ -71,12 +71,7 @@ class ParseFile:
         self._last = 0  # line
 
     def beside(self, examples: Iterable[Example]) -> Iterator[tuple[Example, Parses]]:
-        """Yield examples, all of them and in the file's order, with the parses of their texts.
-
-        Raises:
-            InputError: sentences of other words, too few or too many of them, or no CoNLL-U; with
-                the lines of both files.
-        """
+        """Yield examples, all of them and in the file's order, with the parses of their texts."""
         for example in examples:
             yield example, tuple(self._take(text, example) for text in example.texts)
         for block in self._blocks:

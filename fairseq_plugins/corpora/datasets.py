@@ -49,11 +49,7 @@ DATASETS = {dataset.name: dataset for dataset in (*GLUE, *MATCHING, *TAGGING, *O
 
 
 def get_dataset(name: str) -> Dataset:
-    """Return a dataset by name.
-
-    Raises:
-        InputError: there is none; names the choices.
-    """
+    """Return a dataset by name."""
     if name not in DATASETS:
         raise InputError(f"unknown dataset {name!r}; choices: {', '.join(DATASETS)}")
     return DATASETS[name]
@@ -80,10 +76,6 @@ def find_splits(
 
     Returns:
         Split -> file, in the dataset's order; splits without a file are left out.
-
-    Raises:
-        FileNotFoundError: no such folder, or none of the files in it, and no own one to train
-            on; names those expected.
     """
     folder = Path(raw_dir)
     if not folder.is_dir():
@@ -102,11 +94,7 @@ def find_splits(
 
 
 def find_split(dataset: Dataset, split: str, raw_dir: str | Path) -> Path:
-    """Find the official file of one split.
-
-    Raises:
-        FileNotFoundError: see `find_splits`; or that split has none.
-    """
+    """Find the official file of one split."""
     found = find_splits(dataset, raw_dir)
     if split not in found:
         raise FileNotFoundError(
@@ -152,10 +140,6 @@ def read_split(
         dropped: counts of skipped rows, by reason; grows while reading.
         respelled: counts of labels that stand for others; grows while reading. Without it, they
             are logged in the end.
-
-    Raises:
-        FileNotFoundError: no such file.
-        InputError: a row that is no example, with file and line, or no example at all.
     """
     path, options = Path(path), ReadOptions() if options is None else options
     if not path.is_file():

@@ -20,10 +20,6 @@ def own_files(options: Any) -> dict[str, Path]:
 
     Args:
         options: with those of `OWN_FILES` and ``raw_dir``, which must be there too.
-
-    Raises:
-        FileNotFoundError: a missing file or folder.
-        InputError: an empty name.
     """
     found = {
         f"{split}{k or ''}": path
@@ -39,11 +35,7 @@ def own_files(options: Any) -> dict[str, Path]:
 
 
 def check_some(options: Any) -> None:
-    """Refuse options that name neither a file nor a folder.
-
-    Raises:
-        InputError: there is nothing to prepare.
-    """
+    """Refuse options that name neither a file nor a folder."""
     if not any(getattr(options, name) for name in ("raw_dir", *OWN_FILES.values())):
         raise InputError(
             "nothing to prepare: give --raw-dir, or --train-file, --valid-file, --test-file"

@@ -53,9 +53,6 @@ def scan_file(
         max_characters: longer lines are remembered in `Scan.overlong`; None for CoNLL-U, whose
             lines are its sentences: runs of lines between blank ones.
         tick: called with the number of bytes read.
-
-    Raises:
-        FileNotFoundError, InputError: no such file; bytes that are no UTF-8 (with line and byte).
     """
     if not Path(path).is_file():
         raise FileNotFoundError(f"no file {str(path)!r}")
@@ -81,11 +78,7 @@ def scan_file(
 
 
 def read_chunk(path: Path, offset: int, number: int, count: int) -> list[str]:
-    """Read ``count`` lines from line ``number`` on, which is at a byte offset.
-
-    Raises:
-        InputError: the file is shorter than it was when it was checked.
-    """
+    """Read ``count`` lines from line ``number`` on, which is at a byte offset."""
     lines = [line for _, line in islice(numbered_lines(path, offset, number), count)]
     if len(lines) != count:
         raise InputError(f"{path} changed while it was read: run the same command again")

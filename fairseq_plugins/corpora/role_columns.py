@@ -35,11 +35,7 @@ BRACKETS = re.compile(r"(?:\(([^\s()*|]+))?\*(?:([^\s()*|]*)\))?")
 
 @dataclass(frozen=True)
 class RoleColumns:
-    """Where words and roles stand.
-
-    Raises:
-        InputError: columns that are none.
-    """
+    """Where words and roles stand."""
 
     word_column: int = option("column of the word, from 1", 1, least=1)
     first_column: int = option("column of the first predicate's roles, from 1", 2, least=1)
@@ -68,12 +64,7 @@ class Predicates:
 
 
 def read_roles(path: Path, columns: RoleColumns) -> Iterator[Predicates]:
-    """Read a file of roles.
-
-    Raises:
-        InputError: a line with other columns than its sentence, a word or role that is none; with
-            file, line and column.
-    """
+    """Read a file of roles."""
     for block in read_blocks(numbered_lines(path), DOCUMENTS):
         yield _sentence(block, path, columns)
 

@@ -105,14 +105,7 @@ class Squad:
 
 
 def read(path: str | Path) -> Squad:
-    """Read a file.
-
-    Raises:
-        FileNotFoundError: there is none.
-        InputError: it is no JSON (with line and column); a key is missing or of another kind, a
-            text is empty or half a character, an id is there twice, or ``is_impossible``
-            contradicts ``answers`` (with the place in the file, and the id).
-    """
+    """Read a file."""
     path = Path(path)
     body = _parsed(path)
     paragraphs = tuple(_paragraphs(body, path))

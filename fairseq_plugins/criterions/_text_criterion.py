@@ -40,9 +40,6 @@ class TextCriterion(FairseqCriterion):
         NAME: name of the criterion and of its task.
         target: what is learnt.
         metrics: names of the metrics that checkpoints can be chosen by.
-
-    Raises:
-        InputError: another task.
     """
 
     NAME: str
@@ -74,9 +71,6 @@ class TextCriterion(FairseqCriterion):
         Returns:
             Loss, sample size, and what is logged: sums of losses, and right predictions in
             training or the counts of all metrics in validation.
-
-        Raises:
-            InputError: the batch has no labels.
         """
         if "target" not in sample:
             raise InputError("this split has no labels: training and metrics need gold labels")

@@ -94,11 +94,7 @@ class ClosedDictionary(Dictionary):
         write_bytes(f, self.vocabulary.content)
 
     def add_symbol(self, word: str, n: int = 1, overwrite: bool = False) -> int:
-        """Return the id of a known subword; the vocabulary takes no others.
-
-        Raises:
-            InputError: the subword is unknown, or to be overwritten.
-        """
+        """Return the id of a known subword; the vocabulary takes no others."""
         if overwrite or word not in self.indices:
             raise InputError(f"a pretrained vocabulary is closed: cannot add {word!r}")
         return self.indices[word]

@@ -29,9 +29,6 @@ class EntityDataset(TextDataset):
         word_labels: names of the labels of words, by their ids.
         levels: how many labels a word has.
         gold, name_of: see `TextDataset`.
-
-    Raises:
-        InputError: columns that disagree, or a question that leaves a sentence no room.
     """
 
     def __init__(

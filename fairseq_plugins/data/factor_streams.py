@@ -55,11 +55,7 @@ def cut_row(row: Tensor, limit: int | None, layers: Iterable[Layer]) -> Tensor:
 
 
 def split_parts(folder: Path, split: str, pair: str, source: str, *, combine: bool) -> list[str]:
-    """Return the parts of a split, as fairseq names them: ``train``, then ``train1`` and so on.
-
-    Raises:
-        FileNotFoundError: there is no such split.
-    """
+    """Return the parts of a split, as fairseq names them: ``train``, then ``train1`` and so on."""
     parts = [split]
     if not stream_exists(stream_prefix(folder, split, pair, source)):
         held = sorted({p.name.split(".")[0] for p in folder.glob(f"*.{pair}.{source}.idx")})
@@ -148,10 +144,6 @@ def check_split(
         layers, lines: those that the folder holds; number of lines the manifest promises.
         dictionaries: language -> its dictionary, of those whose tokens are checked.
         target_layers: those that the folder holds of the target.
-
-    Raises:
-        FileNotFoundError: a stream is missing.
-        InputError: rows, lengths or ids that do not fit; names file, line and both values.
     """
     (target,) = {*pair.split("-")} - {source}
     prefixes = [stream_prefix(folder, split, pair, language) for language in (source, target)]

@@ -37,9 +37,6 @@ class FactoredPairDataset(BaseWrapperDataset):
         targets: rows of features of the targets, each as long as its target; None for none.
         takes_all: whether a sentence of more than ``max_tokens`` makes a batch of its own, where
             fairseq stops.
-
-    Raises:
-        InputError: numbers of rows differ.
     """
 
     def __init__(
@@ -114,9 +111,6 @@ def place_factors(
 
     Returns:
         Feature ids, (B, S, F); padding has id 0.
-
-    Raises:
-        InputError: a row is not as long as its sentence.
     """
     real = src_tokens.ne(pad)  # (B, S)
     for number, row, length in zip(ids, rows, real.sum(dim=1).tolist()):

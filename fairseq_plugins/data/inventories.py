@@ -21,10 +21,6 @@ def bound_layers(
         folder, manifest: the prepared folder, of which a learnt inventory is read.
         of_target: whether they are layers of the target text, whose names have to be given.
         names: of those that are wanted, in this order (default: all, in the manifest's order).
-
-    Raises:
-        FileNotFoundError: an inventory is missing.
-        InputError: it is none, or lists other labels than this release knows.
     """
     found = []
     for layer in layers_of(manifest.layers if names is None else names):

@@ -18,12 +18,7 @@ KINDS: tuple[type[Manifest], ...] = (TranslationManifest, TextManifest)
 
 
 def read_manifest(folder: Path, kind: type[M] = Manifest) -> M:
-    """Read a folder's manifest, which must be of a ``kind`` if one is given.
-
-    Raises:
-        FileNotFoundError: the folder has none (not prepared, or not finished).
-        InputError: it is of another kind, format or version, or lacks a field.
-    """
+    """Read a folder's manifest, which must be of a ``kind`` if one is given."""
     path = Path(folder) / FILE_NAME
     wanted = tuple(one for one in KINDS if issubclass(one, kind))
     body, own = _read(path, wanted)

@@ -95,13 +95,7 @@ class Texts:
 
     @classmethod
     def read(cls, folder: Path, split: str, paragraph: np.ndarray, offsets: Rows) -> Texts:
-        """Read the texts of a split.
-
-        Raises:
-            FileNotFoundError: a file is missing.
-            InputError: a line is damaged, there are more or fewer than questions or passages, or
-                wordpieces lie outside their passage; names file and line.
-        """
+        """Read the texts of a split."""
         questions = read_texts(folder / f"{split}.{EXAMPLES}", _question, len(paragraph))
         ids, asked, answers = zip(*questions) if questions else ((), (), ())
         path = folder / f"{split}.{CONTEXTS}"
@@ -124,12 +118,7 @@ def _question(row: Any) -> tuple[str, str, tuple[str, ...] | None]:
 
 
 def read_texts(path: Path, take: Callable[[Any], Found], count: int | None = None) -> list[Found]:
-    """Return what ``take`` makes of each line of a file of JSON; there must be ``count`` of them.
-
-    Raises:
-        FileNotFoundError: the file is missing.
-        InputError: a line is damaged, or their number is another; names file and line.
-    """
+    """Return what ``take`` makes of each line of a file of JSON; there must be ``count`` of them."""
     if not path.is_file():
         raise FileNotFoundError(f"{path} is missing; {AGAIN}")
     found = []

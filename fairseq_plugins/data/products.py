@@ -15,11 +15,7 @@ from .manifest import M, Manifest
 
 
 def with_products(folder: Path, manifest: M) -> M:
-    """Return a manifest with size and SHA-256 of all files, once they are on disk.
-
-    Raises:
-        FileNotFoundError: a file is missing.
-    """
+    """Return a manifest with size and SHA-256 of all files, once they are on disk."""
     found = {}
     for path in manifest.files(folder):
         sync(path)
@@ -60,11 +56,7 @@ def faults(folder: Path, manifest: Manifest, *, hashes: bool = False) -> Iterato
 def check_whole(
     folder: Path, manifest: Manifest, *, hashes: bool = False, partial: bool = False
 ) -> None:
-    """Refuse a folder whose files are not those that were written; if ``partial``, some may lack.
-
-    Raises:
-        FileNotFoundError, InputError: the first of the `faults`.
-    """
+    """Refuse a folder whose files are not those that were written; if ``partial``, some may lack."""
     for fault in faults(folder, manifest, hashes=hashes):
         if not (partial and isinstance(fault, FileNotFoundError)):
             raise type(fault)(f"{fault}; {AGAIN}")

@@ -49,12 +49,7 @@ class SpanGold:
 
     @classmethod
     def read(cls, path: Path, passages: np.ndarray) -> SpanGold:
-        """Read the stream ``path``; ``passages`` are the wordpieces of each question's, (n,).
-
-        Raises:
-            FileNotFoundError: a file is missing.
-            InputError: a row is none; names file and example.
-        """
+        """Read the stream ``path``; ``passages`` are the wordpieces of each question's, (n,)."""
         rows = Rows.read(path)
         if len(rows) != len(passages):
             raise InputError(f"{path} has {len(rows)} rows instead of {len(passages)}; {AGAIN}")
@@ -138,9 +133,6 @@ class QuestionColumns:
             questions, passages, names, name_of, controls: see `SentenceColumns.of`.
             paragraph: number of each question's passage, (n,).
             offsets: for each passage (S, 2).
-
-        Raises:
-            InputError: a text lacks a layer, or its heads form no trees.
         """
         numbers = np.asarray(paragraph, dtype=np.int64)
 

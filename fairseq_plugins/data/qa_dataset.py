@@ -23,9 +23,6 @@ class QuestionDataset(TextDataset):
         columns, form: questions and passages; how they are read, with ``WINDOWS``.
         texts: their texts; without them batches hold no passages.
         name_of: see `TextDataset`.
-
-    Raises:
-        InputError: columns that disagree, or a question that leaves its passage no room.
     """
 
     def __init__(

@@ -35,9 +35,6 @@ def lay_out(items: Sequence[dict[str, Any]], pad: int) -> dict[str, Any]:
         (`syntax.tables`);
         ``word_rows`` (W,), and beside ``net_input`` ``words_per_example`` (n,), if words are
         labelled; and ``known``, see `_known`.
-
-    Raises:
-        InputError: an item without a token.
     """
     lengths = np.concatenate([item["lengths"] for item in items])  # (B,)
     if not lengths.all():

@@ -72,11 +72,6 @@ class SentenceColumns:
             first: the first sentences, of second ones whose words are compared with theirs.
             pieces: how many wordpieces the vocabulary has, where there is one to check with.
             controls: what is given in the place of layers.
-
-        Raises:
-            FileNotFoundError: a stream is missing.
-            InputError: streams disagree, numbers stand for nothing, or heads form no trees; names
-                split and example.
         """
         layers = [*layers]
 
@@ -104,10 +99,6 @@ class SentenceColumns:
         """Take sentences, one an example, as the encoder of raw text made them; see `read`.
 
         What is drawn by ``controls`` belongs to the ``key`` of these sentences.
-
-        Raises:
-            InputError: a sentence lacks a layer, or its heads form no trees; ``name_of`` gives the
-                example's name, by its number.
         """
         layers = layers_of(names)
 

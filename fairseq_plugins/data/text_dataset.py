@@ -26,9 +26,6 @@ class TextDataset:
 
     Attributes:
         levels: how many labels a labelled word has.
-
-    Raises:
-        InputError: columns that disagree, or an example that is too long.
     """
 
     levels = 1

@@ -29,10 +29,6 @@ def open_folder(folder: Path, task: str) -> TextManifest:
     """Return the manifest of a folder that is complete and for this task.
 
     Labels of words are asked for as entities as well.
-
-    Raises:
-        FileNotFoundError: a folder that was not prepared, or not to the end.
-        InputError: a folder for another task, or one whose files disagree.
     """
     manifest = read_manifest(folder, TextManifest)
     for other in TARGETS.values():
@@ -63,12 +59,7 @@ def read_sentences(
     pieces: int | None = None,
     controls: Controls = UNCONTROLLED,
 ) -> list[SentenceColumns]:
-    """Read the first, and for pairs the second sentences of a split; see `SentenceColumns.read`.
-
-    Raises:
-        FileNotFoundError: no such split, or a missing stream.
-        InputError: streams that disagree with each other or with the manifest.
-    """
+    """Read the first, and for pairs the second sentences of a split; see `SentenceColumns.read`."""
     _check_split(folder, manifest, split)
     layers = bound_layers(folder, manifest, names)
     columns: list[SentenceColumns] = []
@@ -89,13 +80,7 @@ def read_questions(
     required: bool = True,
     controls: Controls = UNCONTROLLED,
 ) -> QuestionColumns:
-    """Read the questions of a split and their passages; see `SentenceColumns.read`.
-
-    Raises:
-        FileNotFoundError: no such split, or a missing stream.
-        InputError: streams that disagree with each other or with the manifest, or answers that are
-            ``required`` of every question and missing.
-    """
+    """Read the questions of a split and their passages; see `SentenceColumns.read`."""
     _check_split(folder, manifest, split)
     layers = bound_layers(folder, manifest, names)
     columns = QuestionColumns.read(folder, split, layers, pieces=pieces, controls=controls)
@@ -164,9 +149,6 @@ def take_sentences(
     """Take examples, each ``number`` sentences, from the encoder of raw text; ``ids`` name them.
 
     ``controls`` may draw nothing: raw text is no split.
-
-    Raises:
-        InputError: an example with another number of sentences, or one that lacks a layer.
     """
     for name, sentences in zip(ids, examples):
         if len(sentences) != number:
@@ -181,12 +163,7 @@ def take_sentences(
 
 
 def read_gold(folder: Path, manifest: TextManifest, split: str, *, required: bool) -> Gold | None:
-    """Read the gold labels of a split; None when it has none at all.
-
-    Raises:
-        FileNotFoundError: a file is missing.
-        InputError: labels are damaged, or ``required`` of every example and missing.
-    """
+    """Read the gold labels of a split; None when it has none at all."""
     gold = None
     if manifest.splits[split]["labelled"]:
         gold = manifest.target_kind.gold.read(folder, split, len(manifest.labels))
@@ -196,11 +173,7 @@ def read_gold(folder: Path, manifest: TextManifest, split: str, *, required: boo
 
 
 def require_gold(folder: Path, manifest: TextManifest, split: str, gold: Any) -> None:
-    """Refuse a split of which not every example has its gold label.
-
-    Raises:
-        InputError: names the first example without, and the splits that have them all.
-    """
+    """Refuse a split of which not every example has its gold label."""
     if gold is not None and gold.complete:
         return
     counts = manifest.splits

@@ -81,9 +81,6 @@ class TextInputs:
         questions: of the labels of entities, where these are asked for; see `ask`.
         thresholds: from which probability on each label is predicted, see `Target.thresholds`.
         limit: most tokens of a row: the option, or what the models have; None before there is one.
-
-    Raises:
-        InputError: no example has room in so few positions, or is to be read as it cannot be.
     """
 
     def __init__(
@@ -114,11 +111,7 @@ class TextInputs:
         return self.manifest.windows[name] if given is None else given
 
     def check(self, needs: Needs, *, training: bool) -> None:
-        """Refuse a folder that lacks what a model reads, to be trained or to answer.
-
-        Raises:
-            InputError: says what, and how to prepare it.
-        """
+        """Refuse a folder that lacks what a model reads, to be trained or to answer."""
         for layer in layers_of(needs.layers) if self.asks or self.seeks else ():
             if layer.name in OF_PAIRS:
                 raise InputError(
@@ -147,10 +140,6 @@ class TextInputs:
         Args:
             needs: what it reads.
             positions: the longest row that it takes.
-
-        Raises:
-            InputError: models of an ensemble that read other features, or a limit beyond what the
-                model has.
         """
         self.needs = needs.joined(self.needs if self._served else None)
         self._served = True
@@ -198,10 +187,6 @@ class TextInputs:
             learning: whether it is to be learnt from, for which it must have all its labels.
             make: makes the dataset (default: `TextDataset`, or `QuestionDataset`).
             texts: whether questions come with their texts.
-
-        Raises:
-            FileNotFoundError: no such split, or a missing stream.
-            InputError: streams that disagree, missing labels, or an example that is too long.
         """
         self.check(self.needs, training=learning)
         dataset = self._read(split, learning, make, texts)
@@ -268,11 +253,6 @@ class TextInputs:
         Args:
             sentences: for each example its one or two sentences, from `text.text_encoder`.
             ids: the examples' names for messages (default: their numbers).
-
-        Raises:
-            InputError: an example with another number of sentences, one that is too long, or one
-                that was not parsed or compared for a model whose answers depend on it; a model of
-                which something is drawn from a split.
         """
         self.needs.controls.check_raw()
         names = [f"example {i}" for i in (ids or range(1, len(sentences) + 1))]
@@ -286,10 +266,6 @@ class TextInputs:
         Args:
             encoded: from `text.squad_encoder.encode_paragraphs`.
             paragraphs: what it encoded, `corpora.squad.Paragraph`.
-
-        Raises:
-            InputError: a question that leaves its context no room, or texts that were not parsed
-                for a model whose answers depend on it; see also `take`.
         """
         self.needs.controls.check_raw()
         asked = [question for paragraph in paragraphs for question in paragraph.questions]
@@ -330,9 +306,6 @@ def check_needs(
         manifest, folder: of the folder.
         sentences: how many texts a row has (default: the folder's).
         training: whether the model is to be trained.
-
-    Raises:
-        InputError: says what, and how to prepare it.
     """
 
     read = layers_of(needs.reads(training=training))

@@ -71,9 +71,6 @@ class TextItems:
 
     Attributes:
         sizes: tokens of each example over all its rows, (n,).
-
-    Raises:
-        InputError: columns of different lengths, or an example that is too long.
     """
 
     def __init__(

@@ -67,9 +67,6 @@ class _Batched(FairseqDataset):
 
         The wanted multiple is for padded computation, which ours is not; with another one fairseq
         cuts the last examples into several batches and throws the last of them away.
-
-        Raises:
-            InputError: an example alone exceeds ``--max-tokens``.
         """
         if len(indices) == 0:
             return []

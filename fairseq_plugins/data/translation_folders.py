@@ -17,14 +17,7 @@ _SHARED = ("pair", "features", "heads", "target_features", "annotator_id")
 
 
 def shared_manifest(folders: Sequence[str]) -> TranslationManifest:
-    """Return the first folder's manifest, after a check that the others fit it.
-
-    Raises:
-        FileNotFoundError: a folder without a manifest. Of a finished folder a part may be enough,
-            as raw text needs no streams, so that other files are missed where they are opened.
-        InputError: no folder, an unknown feature, or folders that differ in languages, features,
-            parse trees, annotator or vocabulary, or a file of another size than it was written.
-    """
+    """Return the first folder's manifest, after a check that the others fit it."""
     if not folders:
         raise InputError("no data folder is given")
     first = _load(folders[0])
@@ -89,11 +82,6 @@ def word_digests(manifest: TranslationManifest, *symbols: Sequence[str]) -> str:
 def load_layers(
     folders: Sequence[str], manifest: TranslationManifest, *, of_target: bool = False
 ) -> list[Layer]:
-    """Return the layers that folders hold, or those ``of_target``, in the order of their columns.
-
-    Raises:
-        FileNotFoundError: an inventory is missing.
-        InputError: it lists other labels than this release knows.
-    """
+    """Return the layers that folders hold, or those ``of_target``, in the order of their columns."""
     names = manifest.target_features if of_target else manifest.layers
     return [bound_layers(Path(one), manifest, names, of_target=of_target) for one in folders][0]

@@ -47,11 +47,7 @@ class Shown:
 
 
 def open_models(options: DemoOptions) -> list[Shown]:
-    """Load all models, as the service does; texts that are too long are cut.
-
-    Raises:
-        FileNotFoundError, InputError: see `service.models`; or the page does not show the task.
-    """
+    """Load all models, as the service does; texts that are too long are cut."""
     how = ServiceOptions(spacy_model=options.spacy_model, int8=options.int8, cut_long=True)
     found = []
     for name, paths in find_models(options.models).items():

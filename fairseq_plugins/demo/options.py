@@ -33,12 +33,7 @@ class DemoOptions:
     browser: bool = option("open the page in the system's browser", False)
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be.
-
-        Raises:
-            FileNotFoundError: there are no such presets.
-            InputError: a number beyond its limits.
-        """
+        """Refuse what cannot be."""
         check(self)
         if self.presets is not None and not Path(self.presets).is_file():
             raise FileNotFoundError(f"{self.presets}: no such file")

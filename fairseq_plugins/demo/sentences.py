@@ -86,11 +86,7 @@ class SentenceReader:
         self._lock = Lock()
 
     def read(self, text: str) -> Reading:
-        """Read a sentence.
-
-        Raises:
-            InputError: an empty one, or one that the model refuses.
-        """
+        """Read a sentence."""
         if not text.strip():
             raise InputError("the sentence is empty")
         translates = isinstance(self.model, Translator)

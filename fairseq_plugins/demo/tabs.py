@@ -140,11 +140,7 @@ TABS = (
 
 
 def read_presets(path: Path = PRESETS) -> dict[str, list[list[str]]]:
-    """Read examples to choose from: name of a tab -> examples, each the texts of its fields.
-
-    Raises:
-        InputError: anything else.
-    """
+    """Read examples to choose from: name of a tab -> examples, each the texts of its fields."""
     try:
         found = yaml.safe_load(read_text(path))
     except (yaml.YAMLError, ValueError, RecursionError) as error:

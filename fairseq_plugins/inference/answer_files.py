@@ -37,12 +37,7 @@ METRICS = "metrics.json"
 
 
 def answer_files(options: AnswerOptions) -> None:
-    """Load, answer, write.
-
-    Raises:
-        FileNotFoundError, InputError: see `question_answering.load`, `Reader`, `corpora.squad.read`
-            and `AnswerOptions.check`; ids that there are no questions of.
-    """
+    """Load, answer, write."""
     options.check()
     paragraphs = None if options.input is None else squad_files.read(options.input).paragraphs
     ids = None if options.ids is None else read_ids(options.ids)

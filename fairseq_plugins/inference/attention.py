@@ -21,11 +21,7 @@ from .options import AFFINITY, ATTENTIONS, DIFFERENCE, FUSED
 
 
 def check_choice(what: str, value: int | None, count: int) -> None:
-    """Refuse a number that is not there.
-
-    Raises:
-        InputError: names the choices.
-    """
+    """Refuse a number that is not there."""
     if value is not None and not 0 <= value < count:
         raise InputError(f"there is no {what} {value}: choices are 0 to {count - 1}")
 
@@ -45,9 +41,6 @@ def select_tables(
 
     Returns:
         One table (H, T, S) a layer; rows attend to columns.
-
-    Raises:
-        InputError: an unknown kind, no such layer, or a layer without that attention.
     """
     if kind not in (None, *ATTENTIONS):
         raise InputError(f"unknown attention {kind!r}; choices: {', '.join(ATTENTIONS)}")

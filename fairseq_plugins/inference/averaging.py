@@ -46,11 +46,6 @@ def average_checkpoints(
         inputs: checkpoints of one model; a single one is allowed (to extract its EMA weights).
         output: where to write.
         ema: average the exponential moving averages that ``--store-ema`` saved, not the weights.
-
-    Raises:
-        FileNotFoundError: a checkpoint is missing.
-        InputError: no inputs, a file that is no checkpoint or would run code, keys or shapes that
-            differ, other tasks or data, or no EMA weights where they are asked for; names the file.
     """
     state = average_states(inputs, ema=ema)
     with replaced(output) as temporary:
@@ -175,10 +170,6 @@ def last_checkpoints(folder: str | Path, count: int, *, kind: str | None = None)
         count: how many.
         kind: ``epoch`` (``checkpoint7.pt``), ``update`` (``checkpoint_3_1500.pt``), or None for
             whichever is there.
-
-    Raises:
-        FileNotFoundError: there is no such folder.
-        InputError: fewer than ``count`` of them, an unknown kind, or both kinds and none chosen.
     """
     if kind is not None and kind not in COUNTED:
         raise InputError(f"kind: unknown value {kind!r}; choose from {', '.join(COUNTED)}")
@@ -200,10 +191,6 @@ def best_checkpoints(folder: str | Path, count: int) -> list[Path]:
     """Return the best checkpoints that ``--keep-best-checkpoints`` kept, best first.
 
     Their names carry the value; whether more is better stands in their configuration.
-
-    Raises:
-        FileNotFoundError: there is no such folder.
-        InputError: fewer than ``count`` of them, or values of several metrics.
     """
     valued = [
         (float(match[2]), path, match[1]) for path, match in _matching(folder, _BEST.fullmatch)

@@ -34,10 +34,6 @@ def load_translator(
 
     Returns:
         A function of sentences, which gives as many back.
-
-    Raises:
-        FileNotFoundError, InputError: no such checkpoint, or one of another task; see
-            `models._hub.from_pretrained`.
     """
     (path,) = find_checkpoints([checkpoint])
     model = load(path, data or None)
@@ -56,9 +52,5 @@ def load_translator(
 
 
 def there_and_back(forward: str, backward: str) -> Translate:
-    """Load two checkpoints, the first for the way there, the second for the way back.
-
-    Raises:
-        FileNotFoundError, InputError: see `load_translator`.
-    """
+    """Load two checkpoints, the first for the way there, the second for the way back."""
     return chain(load_translator(forward), load_translator(backward))

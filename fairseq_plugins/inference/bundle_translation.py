@@ -27,10 +27,6 @@ def translate_text(translate: Callable[..., Sequence[str]], source: str, output:
         translate: translates lines, the ``first`` of which has a number for messages.
         source: the file, or `STANDARD`.
         output: where the best translations go, one a line; empty for standard output.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-        InputError: what ``translate`` refuses.
     """
     if source != STANDARD and not Path(source).is_file():
         raise FileNotFoundError(f"{source}: no such file")
@@ -54,10 +50,6 @@ def translate_split(
         split: of it.
         output: where the log goes.
         search: how.
-
-    Raises:
-        FileNotFoundError: no such folder or split.
-        InputError: a folder that does not fit the bundle, or a sentence that is too long.
     """
     from .prepared_splits import read_split
 

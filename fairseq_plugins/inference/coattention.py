@@ -65,9 +65,6 @@ def number_of(dataset: Any, name: str | None = None, kind: str = ANSWERED) -> in
         dataset: the split, with gold answers where ``kind`` counts.
         name: id of the question.
         kind: without a name: of `QUESTIONS`, the first that has an answer, or has none.
-
-    Raises:
-        InputError: there is no such question.
     """
     if name is not None:
         if name not in dataset.texts.ids:
@@ -101,10 +98,6 @@ def attend(
         block: one block from 0 (default: the last).
         head: one head from 0 (default: the mean over heads).
         window: of a context that needs several, from 0 (default: that of the best span).
-
-    Raises:
-        InputError: an unknown direction, a model without coattention, or no such block, head or
-            window.
     """
     if direction not in DIRECTIONS:
         raise InputError(f"unknown direction {direction!r}; choices: {', '.join(DIRECTIONS)}")

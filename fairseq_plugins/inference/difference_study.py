@@ -37,10 +37,6 @@ def compare_models(options: ContrastOptions, pairs: PairOptions) -> str:
     """Let models judge pairs, write the page that is asked for, return what is to be printed.
 
     Pairs in which the models differ are shown, those of one model or without gold labels all.
-
-    Raises:
-        FileNotFoundError: a checkpoint, a file or a folder is not there.
-        InputError: no model has difference attention, or models of other things than pairs.
     """
     names, paths = options.named
     check_options(MODELS, options, paths[0])
@@ -75,12 +71,7 @@ def opened(paths: Sequence[str], pairs: PairOptions) -> list[Predictor]:
 
 
 def with_difference(paths: Sequence[str]) -> int:
-    """Return the number of the first model with difference attention; nothing is built.
-
-    Raises:
-        FileNotFoundError: a checkpoint is not there.
-        InputError: no model has it; names those that do. Or one that is none of ours.
-    """
+    """Return the number of the first model with difference attention; nothing is built."""
     why: list[InputError] = []
     for place, path in enumerate(paths):
         checkpoint = find_checkpoints(path)[0]

@@ -99,12 +99,7 @@ class Look:
 
 @torch.no_grad()
 def look(predictor: Predictor, texts: Sequence[str]) -> Look:
-    """Read a raw sentence, or a pair, with the first model of a `Predictor`.
-
-    Raises:
-        InputError: an empty sentence, another number of sentences, or a text that is too long for
-            the model.
-    """
+    """Read a raw sentence, or a pair, with the first model of a `Predictor`."""
     example, sentences = _encoded(predictor, texts)
     (sample,) = predictor.batches(predictor.inputs.take([sentences]))
     return Look(example, sentences, predictor.outputs(sample, need_weights=True)[0][1])
@@ -117,9 +112,6 @@ def attend(predictor: Predictor, texts: Sequence[str], **wanted: Any) -> Encoder
         predictor: what `prediction.load` returned.
         texts: one sentence; two for a model of pairs.
         wanted: see `attention_of`.
-
-    Raises:
-        InputError: see `look` and `attention_of`.
     """
     return attention_of(predictor, look(predictor, texts), **wanted)
 
@@ -142,9 +134,6 @@ def attention_of(
         head: one head from 0 (default: the mean over heads).
         kind: which attention of a layer; see `attention.select_tables`.
         parse: whether to tell the heads of words.
-
-    Raises:
-        InputError: no such layer, head or attention.
     """
     example, sentences = found.example, found.sentences
     tables = select_tables(found.extra, kind, layer)

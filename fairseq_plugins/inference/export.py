@@ -38,11 +38,6 @@ def export_checkpoint(
         data: the prepared folder (default: the one the checkpoint was trained on).
         form: of `EXPORTS`.
         options: of a bundle, see `bundle_export.export_bundle`.
-
-    Raises:
-        FileNotFoundError: no such checkpoint or prepared folder.
-        InputError: an unknown format, a checkpoint that is refused or that the format cannot hold,
-            an output that is taken, or packages that are missing.
     """
     if form not in EXPORTS:
         raise InputError(f"--format {form!r} is unknown; choices: {', '.join(EXPORTS)}")
@@ -73,44 +68,26 @@ def _write_as(form: str, checkpoint: Path, output: str | Path, data: str | None)
 
 
 def write_encoder(directory: Path, task: Any, model: Any) -> None:
-    """Write a Hugging Face directory of the encoder without its task's head.
-
-    Raises:
-        InputError: the encoder computes something else than its family's.
-    """
+    """Write a Hugging Face directory of the encoder without its task's head."""
     exporting.check_plain(model.encoder)
     _write(directory, task, model, None)
 
 
 def write_huggingface(directory: Path, task: Any, model: Any) -> None:
-    """Write a Hugging Face directory with the task's head, for transformers' model of the task.
-
-    Raises:
-        InputError: encoder or head compute something else than transformers'.
-    """
+    """Write a Hugging Face directory with the task's head, for transformers' model of the task."""
     exporting.check_plain(model.encoder)
     _write(directory, task, model, head_of(task, model))
 
 
 def write_onnx(directory: Path, task: Any, model: Any) -> None:
-    """Write ``model.onnx`` with the task's head, beside what makes its input.
-
-    Raises:
-        InputError: the encoder attends otherwise than plainly, or an answer's head is no single
-            map.
-    """
+    """Write ``model.onnx`` with the task's head, beside what makes its input."""
     known = {layer.name: layer for layer in task.layers}
     features = [known[name] for name in model.needs.features]
     onnx_files.write(directory, model, head_of(task, model), _source(task), features)
 
 
 def head_of(task: Any, model: Any) -> TaskHead:
-    """Return a model's head for its task.
-
-    Raises:
-        InputError: one of answers that is more than a map of every token, or one behind semantic
-            layers; names what to do.
-    """
+    """Return a model's head for its task."""
     head = model.head
     if model.semantics is not None:
         raise InputError(

@@ -40,11 +40,6 @@ def gated_runs(
         names: of their systems; where one is empty that of the architecture, and then runs of
             one architecture on one dataset must agree in all options.
         data: the prepared folder (default: those the checkpoints were trained on).
-
-    Raises:
-        FileNotFoundError: there is no such file or prepared folder.
-        InputError: a checkpoint without gates, of another task or damaged; runs that are no seeds
-            of one system.
     """
     folders, called, options = [], [], []
     for path in paths:

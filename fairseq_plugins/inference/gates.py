@@ -29,9 +29,6 @@ def mean_gates(
         predictor: what `prediction.load` returned (its first model is read).
         datasets: from `Predictor.load_split` or `Predictor.encode`.
         batch_size: most examples of a batch.
-
-    Raises:
-        InputError: no tokens, or no gates.
     """
     tokens, sums = 0, Counter()
     for dataset in datasets:

@@ -56,9 +56,6 @@ def write(
         head: its head.
         source: ``vocabulary`` and ``settings``, see `exporting.small_files`.
         features: the layers that it reads, with their values, in order.
-
-    Raises:
-        InputError: the directory is taken, or the encoder attends otherwise than plainly.
     """
     for other, *_ in exporting.beyond_plain(model.encoder, features=False):
         raise InputError(

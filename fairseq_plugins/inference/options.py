@@ -198,12 +198,7 @@ class PredictionOptions(ExampleOptions):
     )
 
     def check(self) -> None:
-        """Refuse options that do not go together.
-
-        Raises:
-            FileNotFoundError: there is no such input file.
-            InputError: anything else; names the options.
-        """
+        """Refuse options that do not go together."""
         check(self)
         if (self.split is None) == (self.input is None):
             raise InputError("give either --split or --input")
@@ -312,12 +307,7 @@ class AnswerOptions(ModelOptions, WindowOverrides):
     )
 
     def check(self) -> None:
-        """Refuse options that do not go together.
-
-        Raises:
-            FileNotFoundError: there is no such input or file of ids.
-            InputError: anything else; names the option.
-        """
+        """Refuse options that do not go together."""
         check(self)
         if (self.split is None) == (self.input is None):
             raise InputError("give either --split or --input")

@@ -42,13 +42,7 @@ class Job(NamedTuple):
 
 
 def predict_files(options: PredictionOptions) -> None:
-    """Load, predict, write.
-
-    Raises:
-        FileNotFoundError, InputError: see `prediction.load`, `Predictor` and
-            `PredictionOptions.check`; no gold labels where metrics are wanted; a split that
-            is no submission.
-    """
+    """Load, predict, write."""
     options.check()
     given = given_overrides(options, (*EXAMPLES, "label_thresholds"))
     predictor = load(options.checkpoint, options.data, cpu=options.cpu, int8=options.int8, **given)

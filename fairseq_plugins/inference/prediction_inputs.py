@@ -59,9 +59,6 @@ def examples_of(texts: Iterable[Any], wanted: Wanted) -> list[Example]:
     Args:
         texts: sentences; pairs of sentences; or, for labels of words, sentences or lists of words.
         wanted: what the model reads.
-
-    Raises:
-        InputError: an empty text, or one of another kind; names its number, from 0.
     """
     if isinstance(texts, str):
         raise InputError("expected a list of texts, found one text: put it into a list")
@@ -97,9 +94,6 @@ def read_examples(lines: Iterable[Line], name: str, form: str, wanted: Wanted) -
         name: what errors call the file.
         form: one of `FORMATS`.
         wanted: what the model reads.
-
-    Raises:
-        InputError: a line that does not fit; names file, line, what was found and expected.
     """
     if form not in FORMATS:
         raise InputError(f"unknown input format {form!r}; choices: {', '.join(FORMATS)}")
@@ -118,12 +112,7 @@ def read_examples(lines: Iterable[Line], name: str, form: str, wanted: Wanted) -
 def read_rows(
     path: Path, columns: ReadOptions, target: Target, wanted: Wanted, *, keeps: bool = False
 ) -> Iterator[Example]:
-    """Read examples of a model's target from a table, as preparation does.
-
-    Raises:
-        InputError: columns that are not there, or too few or many for the model; a row that is no
-            example; with file and line.
-    """
+    """Read examples of a model's target from a table, as preparation does."""
     if (2 if columns.text2_column else 1) != wanted.sentences:
         how = "give" if wanted.sentences == 2 else "leave out"
         raise InputError(f"the model reads {wanted}: {how} --text2-column")
@@ -151,10 +140,6 @@ def kept_examples(
         path: the split's ``examples.jsonl``.
         count: how many examples the split's streams have.
         word_counts: how many words each has there, for labels of words.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-        InputError: a line that is no example; at the end, another number of examples or words.
     """
     number, wrong = 0, ""
     for number, line in numbered_lines(path):

@@ -77,9 +77,6 @@ def parse_systems(given: Sequence[str]) -> list[System]:
     Args:
         given: run folders or checkpoints, ``NAME=PATH``, or ``NAME=PATH,PATH`` for several runs;
             without a name what tells their paths apart is the name.
-
-    Raises:
-        InputError: a name that is no folder name or stands twice, no path, or one twice.
     """
     parts = list(map(named_path, given))
     paths = [tuple(path for path in text.split(",") if path) for _, text in parts]
@@ -104,10 +101,6 @@ def try_systems(options: RobustnessOptions) -> RobustnessTrial:
 
     They go to ``OUTPUT/SYSTEM/RUN/SET.jsonl``, of the examples before to ``SET.original.jsonl``, of
     the whole split to ``original.jsonl``; runs count from 1.
-
-    Raises:
-        FileNotFoundError: a checkpoint, prepared folder or set is not there.
-        InputError: one that is damaged or refused; systems or sets that do not go together.
     """
     checked = [
         (system, path, *_checked(path, options.data))

@@ -45,9 +45,6 @@ def open_checkpoint(
 
     Returns:
         A function of raw lines, and the language of what it returns.
-
-    Raises:
-        FileNotFoundError, InputError: see `models._hub.from_pretrained`.
     """
     model = load(checkpoint, data, spacy_model)
     if torch.cuda.is_available() and not cpu:
@@ -67,9 +64,6 @@ def generate(
         data, split: the folder, and which of its splits.
         words: further options of fairseq-generate.
         stream: where what it prints goes.
-
-    Raises:
-        InputError: it fails; says how.
     """
     command = [sys.executable, "-m", "fairseq_cli.generate", data, "--user-dir", str(USER_DIR)]
     command += ["--task", TRANSLATING, "--path", str(checkpoint), "--gen-subset", split, *words]
@@ -89,11 +83,6 @@ def folder_of_run(
         split: that the folder must have.
         data: the folder (default: the one it was trained on).
         elsewhere: whether the translations go to another file than the run's own.
-
-    Raises:
-        FileNotFoundError: no checkpoint, or no manifest.
-        InputError: the folder holds no parallel text, or not this split; or is another than the
-            model was trained on, without a file for what comes of it.
     """
     checkpoint = read_checkpoint(path)
     folder, known = data or folder_of(checkpoint), checkpoint.origin.path

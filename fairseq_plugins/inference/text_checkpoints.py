@@ -30,10 +30,6 @@ def find_checkpoints(path: Paths, name: str = DEFAULT) -> list[Path]:
     Args:
         path: a checkpoint file or run folder; several as a list, or joined by ``:``.
         name: the file to take from a folder.
-
-    Raises:
-        FileNotFoundError: there is no such file or folder, or the folder lacks that file.
-        InputError: nothing was given.
     """
     found = [_find(part, name) for part in listed(path)]
     if not found:
@@ -58,10 +54,6 @@ def check_checkpoint(path: Path, wanted: Sequence[str] = TASKS) -> Checkpoint:
     Args:
         path: the checkpoint.
         wanted: names of tasks.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-        InputError: another task or model, or a file that is refused.
     """
     found = read_checkpoint(path)
     name, arch = found.task["_name"], found.model["_name"]
@@ -111,10 +103,6 @@ def load_models(
 
     Returns:
         The task and its models.
-
-    Raises:
-        FileNotFoundError: a checkpoint or the prepared folder is not there.
-        InputError: a checkpoint that is refused, or does not fit the others or the folder.
     """
     found = [check_checkpoint(path, wanted) for path in paths]
     names = [checkpoint.task["_name"] for checkpoint in found]

@@ -21,9 +21,6 @@ def tune_thresholds(predictor: Predictor, split: str, **limits: Any) -> None:
         predictor: of one checkpoint.
         split: of its prepared folder; examples without gold are left out.
         limits: see `Predictor.batches`.
-
-    Raises:
-        InputError: an ensemble, a bundle, labels without thresholds, or a split without gold.
     """
     path, target = Path(predictor.checkpoints[0]), predictor.target
     if not predictor.inputs.thresholds:

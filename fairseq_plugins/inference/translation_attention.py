@@ -53,9 +53,6 @@ def attend(
         beam: beam size of the translation.
         layer: decoder layer from 0 (default: the last, as in Sundararaman et al. 2019, Figure 3).
         head: one head from 0 (default: the mean over heads).
-
-    Raises:
-        InputError: a sentence that is empty or too long, or no such layer or head.
     """
     task, model = translator.task, translator.models[0]
     check_choice("layer", layer, len(model.decoder.layers))

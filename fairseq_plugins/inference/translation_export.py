@@ -69,10 +69,6 @@ def export_translation(
         int8: keep matrices as bytes, with a scale for each row.
         with_pipeline: copy what annotates raw text into it.
         spacy_model: that pipeline (default: the prepared folder's).
-
-    Raises:
-        FileNotFoundError: no such checkpoint or prepared folder.
-        InputError: a checkpoint that is refused, or of a model that CTranslate2 does not compute.
     """
     check_free(output)
     found = read_checkpoint(Path(checkpoint))

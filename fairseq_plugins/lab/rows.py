@@ -191,12 +191,7 @@ class PlacedRow(NamedTuple):
 
 
 def counts_of(one: PlacedRow) -> dict[str, ExampleCounts]:
-    """Return split -> how each example counts, of those splits for which the row keeps it.
-
-    Raises:
-        InputError: what is kept is no table of counts, or tells another score than the row; names
-            file, line, key and both scores.
-    """
+    """Return split -> how each example counts, of those splits for which the row keeps it."""
     found = {}
     for split, kept in one.row.counts.items():
         found[split] = unpacked({**kept, "split": split}, one.place)
@@ -221,11 +216,6 @@ def read_rows(path: Path, remarks: list[str] | None = None) -> list[PlacedRow]:
     Args:
         path: of the file.
         remarks: lines that are no rows are passed over, and told of here; None if that is an error.
-
-    Raises:
-        OSError: the file cannot be read.
-        InputError: a line that is no row, or the same run as another, or one whose folder lies
-            elsewhere; names file, line and key.
     """
     places: dict[tuple[Any, ...], str] = {}
     found = []
@@ -262,11 +252,7 @@ def _placed(line: str, place: str, root: Path, places: dict[tuple[Any, ...], str
 
 
 def _of_this_release(content: Any, place: str) -> Any:
-    """Return a row without the number of its schema.
-
-    Raises:
-        InputError: it is of an earlier or later release.
-    """
+    """Return a row without the number of its schema."""
     if not isinstance(content, dict):
         return content
     if content.get("schema") != SCHEMA:

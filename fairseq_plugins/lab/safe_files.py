@@ -21,12 +21,7 @@ logger = logging.getLogger(__name__)
 
 
 def open_file(path: str | Path, mode: str = "rb") -> IO[bytes]:
-    """Open a regular file that is no link, to read (``rb``) or to add to (``ab``).
-
-    Raises:
-        OSError: as `open`.
-        InputError: a link, a folder, a pipe or a device.
-    """
+    """Open a regular file that is no link, to read (``rb``) or to add to (``ab``)."""
     how = os.O_RDONLY if mode == "rb" else os.O_WRONLY | os.O_APPEND | os.O_CREAT
     try:
         handle = os.open(path, how | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o666)
@@ -58,12 +53,7 @@ def read_text(path: str | Path, limit: int = LARGEST, errors: str = "strict") ->
 
 
 def read_json(path: str | Path) -> dict[str, Any]:
-    """Read a JSON object; an empty one if there is no such file.
-
-    Raises:
-        OSError: the file cannot be read.
-        InputError: it holds something else; names the file.
-    """
+    """Read a JSON object; an empty one if there is no such file."""
     try:
         found = parse_json(read_text(path)) if os.path.lexists(path) else {}
     except ValueError as error:
@@ -138,9 +128,6 @@ def refuse_links(root: Path, folder: Path, *, within: bool = False) -> None:
         root: may be a link.
         folder: below it; need not be there.
         within: whether its files may be no links either.
-
-    Raises:
-        InputError: names the link.
     """
     parts = folder.relative_to(root).parts
     places = [root.joinpath(*parts[: count + 1]) for count in range(len(parts))]

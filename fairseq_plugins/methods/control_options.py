@@ -72,9 +72,6 @@ def controls_of(args: Any, *, features: Sequence[str] = (), trees: bool = False)
         args: the options, resolved.
         features: that it reads.
         trees: whether it reads any.
-
-    Raises:
-        InputError: a control of what it does not read.
     """
     source = str(getattr(args, "tree_source", PARSE))
     asked = str(getattr(args, "question_source", GIVEN))

@@ -69,11 +69,7 @@ class EntityHead(Method):
 
 
 def asked_of(cfg: Any) -> dict[str, str]:
-    """Return the question of each type of entities that a model was trained with.
-
-    Raises:
-        InputError: the option holds something else.
-    """
+    """Return the question of each type of entities that a model was trained with."""
     found = read_list(getattr(cfg, "questions", None), "questions")
     types, questions = found[::2], found[1::2]
     if not found or len(types) != len(questions) or len({*types}) != len(types):

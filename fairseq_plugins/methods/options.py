@@ -58,9 +58,6 @@ def merged(cfg: Any, config_class: type) -> Any:
 
     Options this release does not know are left out, missing ones (of older checkpoints) get their
     defaults. ``_name`` holds the architecture.
-
-    Raises:
-        InputError: a value that is no choice or out of its limits; names its option.
     """
     given = vars(cfg)
     if not _is_plain(cfg):
@@ -101,11 +98,7 @@ def opened(cfg: Any) -> AbstractContextManager:
 
 
 def read_features(text: str | None) -> tuple[str, ...]:
-    """Return the feature names of ``--features``; ``none`` gives none.
-
-    Raises:
-        InputError: an unknown or repeated name.
-    """
+    """Return the feature names of ``--features``; ``none`` gives none."""
     return () if text in (None, NONE) else parse_features(text)
 
 
@@ -130,9 +123,6 @@ def read_names(
         flag: the option's name, for messages.
         plain: what ``none`` stands for, likewise.
         unknown: what is said of a name that is no choice.
-
-    Raises:
-        InputError: empty text, an unknown or a repeated name.
     """
     if text is None or text.strip() == NONE:
         return ()
@@ -154,9 +144,6 @@ def read_layers(text: str | None, layers: int, flag: str) -> tuple[int, ...]:
         text: ``all`` or numbers from 0, joined by commas.
         layers: how many layers there are.
         flag: named in messages.
-
-    Raises:
-        InputError: no number, a repeated one, or one beyond the layers.
     """
     if text is None or text.strip() == ALL_LAYERS:
         return tuple(range(layers))

@@ -26,9 +26,6 @@ class Plan:
     Args:
         args: its options, resolved: a dataclass of the model's own and of its methods'.
         methods: those that such a model may have, in the order of their table.
-
-    Raises:
-        InputError: options that do not fit.
     """
 
     args: Any
@@ -90,9 +87,6 @@ class Plan:
         Args:
             presets: of its architecture; these values, and defaults, also those of older releases,
                 are nobody's wish.
-
-        Raises:
-            InputError: names the option, and the one by which the model has no such part.
         """
         defaults = {one.name: one.default for one in fields(self.args)}
         for method in self.methods:
@@ -119,11 +113,7 @@ class Plan:
         write(cfg, **values)
 
     def made(self, make: Callable[[Method], nn.Module | None]) -> Any:
-        """Return what a method makes at its place of the model; None where none makes anything.
-
-        Raises:
-            InputError: two methods would stand at one place.
-        """
+        """Return what a method makes at its place of the model; None where none makes anything."""
         made = ((method, make(method)) for method in self.methods)
         found = [(method, module) for method, module in made if module is not None]
         if len(found) > 1:

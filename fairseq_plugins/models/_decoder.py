@@ -63,9 +63,6 @@ class FactoredDecoder(TransformerDecoderBase):
             prev_output_tokens: the words before, (B, T).
             prev_output_factors: their factors (B, T, columns of the data folder), except in a
                 search, whose factors are its own.
-
-        Raises:
-            InputError: no factors, or of another shape.
         """
         given = {"prev_output_factors": prev_output_factors}
         found = (prev_output_tokens, encoder_out, incremental_state)

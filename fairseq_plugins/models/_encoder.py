@@ -216,10 +216,6 @@ class SyntaxEncoder(TransformerEncoderBase):
             token_embeddings: ready-made embeddings, (B, S, D); the features are then not read.
             src_factors: feature ids, (B, S, F), one column for each feature of the data folder,
                 and two for its parse trees, if it has them.
-
-        Raises:
-            InputError: the model reads features or trees and there are none, or their shape does
-                not fit.
         """
         factored = token_embeddings is None and isinstance(self.embed_tokens, FactoredEmbedding)
         if factored or self.local.columns:

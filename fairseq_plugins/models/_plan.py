@@ -38,11 +38,7 @@ class FactorPlan:
 
 
 def resolve_features(option: str | None, available: Sequence[str]) -> tuple[str, ...]:
-    """Return the features that ``--features`` asks for; None asks for all that are available.
-
-    Raises:
-        InputError: a repeated feature, one the data lacks, or empty text.
-    """
+    """Return the features that ``--features`` asks for; None asks for all that are available."""
     if option is None:
         return tuple(available)
     unknown = "asks for {!r}, which the data folder lacks; choices:"
@@ -61,9 +57,6 @@ def plan_targets(
 
     Returns:
         Factor -> number of its ids; the column of each in ``prev_output_factors``.
-
-    Raises:
-        InputError: a repeated factor, one the data lacks, or empty text.
     """
     held = {layer.name: k for k, layer in enumerate(layers)}
     unknown = "asks for {!r}, which the data folder lacks (--target-layers); choices:"
@@ -90,9 +83,6 @@ def plan_factors(args: Namespace, layers: Sequence[Layer]) -> FactorPlan:
     Args:
         args: resolved options (None-valued ones absent).
         layers: those of the data folder, in the order of their columns.
-
-    Raises:
-        InputError: features or sizes that do not fit; both numbers are named.
     """
     held = columns_of(layers)
     places = column_places(layers)

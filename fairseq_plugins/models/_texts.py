@@ -50,10 +50,6 @@ class TextModelOfKind(BaseFairseqModel):
 
         Returns:
             The plan of the model.
-
-        Raises:
-            FileNotFoundError: no such checkpoint.
-            InputError: options that do not fit, or a checkpoint of other sizes or another family.
         """
         arch = architecture(cfg)
         if arch not in cls.kind.architectures and arch in ARCH_CONFIG_REGISTRY:  # a user's own
@@ -85,10 +81,5 @@ class TextModelOfKind(BaseFairseqModel):
 
     @classmethod
     def of_plan(cls, plan: Plan, task: Any) -> Any:
-        """Build the model, with the weights of a file that its options name.
-
-        Raises:
-            FileNotFoundError: no such file.
-            InputError: options, vocabulary or weights that do not fit together.
-        """
+        """Build the model, with the weights of a file that its options name."""
         raise NotImplementedError

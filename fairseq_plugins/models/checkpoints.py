@@ -59,13 +59,7 @@ class Checkpoint:
 
 
 def read_checkpoint(path: Path) -> Checkpoint:
-    """Read a checkpoint, of which nothing is built, opened or looked up.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-        InputError: a damaged file, one that would run code or claims more than it holds, or options
-            of ours with values that are not of their types.
-    """
+    """Read a checkpoint, of which nothing is built, opened or looked up."""
     state = read_state(path)
     cfg = state.get("cfg")
     # fairseq builds what "args" and the key "task" name, if they are there, whatever "_name" says
@@ -97,11 +91,7 @@ def folder_of(checkpoint: Checkpoint, data: str | Path | None = None) -> str:
 
 
 def task_options(checkpoint: Checkpoint, **overrides: Any) -> dict[str, Any]:
-    """Return the options of a checkpoint's task with some of the user's.
-
-    Raises:
-        InputError: an unknown option, or a value of another type.
-    """
+    """Return the options of a checkpoint's task with some of the user's."""
     name = checkpoint.task["_name"]
     config_class = TASK_DATACLASS_REGISTRY[name]
     known = [spec.name for spec in fields(config_class) if spec.name != NAME]
@@ -128,10 +118,6 @@ def build(checkpoint: Checkpoint, task: Any, overrides: Mapping[str, Any] = {}) 
         checkpoint: one of ours.
         task: what `set_up` returned.
         overrides: options of the model that replace those of the checkpoint.
-
-    Raises:
-        InputError: weights that are not those of the options, or a model that does not fit the
-            task's folder.
     """
     options = OmegaConf.create({**checkpoint.model, **overrides})
     task.check_fit(options, ARCH_MODEL_REGISTRY[checkpoint.model["_name"]])

@@ -74,9 +74,6 @@ class SyntaxTransformerModel(TransformerModel):
 
         Returns:
             The plan of the model.
-
-        Raises:
-            InputError: an option of local attention that nothing reads.
         """
         sizes, _ = plan_targets(getattr(cfg, "target_features", None), targets)
         columns = columns_of(layers)
@@ -92,21 +89,13 @@ class SyntaxTransformerModel(TransformerModel):
 
     @classmethod
     def plan(cls, cfg: Any) -> Plan:
-        """Return the options, resolved in place, and the methods read from them.
-
-        Raises:
-            InputError: an option that does not fit.
-        """
+        """Return the options, resolved in place, and the methods read from them."""
         _config.resolve(cfg)
         return Plan.of(options.merged(cfg, _config.SyntaxTransformerConfig), _config.METHODS)
 
     @classmethod
     def build_model(cls, cfg: Any, task: Any) -> "SyntaxTransformerModel":
-        """Build the model for a task that knows its feature inventories.
-
-        Raises:
-            InputError: another task, or features, trees and sizes that do not fit.
-        """
+        """Build the model for a task that knows its feature inventories."""
         layers = getattr(task, "source_layers", None)
         if layers is None:
             raise InputError("syntax_transformer needs --task syntax_translation")

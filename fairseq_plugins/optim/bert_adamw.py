@@ -39,12 +39,7 @@ class BertAdamWConfig(FairseqDataclass):
 
 @register_optimizer("bert_adamw", dataclass=BertAdamWConfig)
 class BertAdamW(FairseqOptimizer):
-    """torch's AdamW with two groups of parameters: decayed ones and others.
-
-    Raises:
-        InputError: the parameters come as one vector (``--fp16`` alone flattens them), in which
-            biases cannot be told from matrices; or betas that are not two numbers below 1.
-    """
+    """torch's AdamW with two groups of parameters: decayed ones and others."""
 
     def __init__(self, cfg: BertAdamWConfig, params: Iterable[torch.nn.Parameter]) -> None:
         super().__init__(cfg)
@@ -64,11 +59,7 @@ class BertAdamW(FairseqOptimizer):
 
     @property
     def supports_memory_efficient_fp16(self) -> bool:
-        """Never: moments of half precision would lose what small gradients add.
-
-        Raises:
-            InputError: always; fairseq asks when ``--memory-efficient-fp16`` (or bf16) is given.
-        """
+        """Never: moments of half precision would lose what small gradients add."""
         raise InputError(
             "--optimizer bert_adamw needs moments in full precision, which "
             "--memory-efficient-fp16 (or bf16) does not keep: give --fp16 "

@@ -38,11 +38,7 @@ class LinearWarmupConfig(FairseqDataclass):
 
 @register_lr_scheduler("linear_warmup", dataclass=LinearWarmupConfig)
 class LinearWarmupSchedule(FairseqLRScheduler):
-    """The schedule; what it does depends on the number of the update alone.
-
-    Raises:
-        InputError: no number of updates is given, a ratio outside [0, 1], or several rates.
-    """
+    """The schedule; what it does depends on the number of the update alone."""
 
     optimizer: FairseqOptimizer
 

@@ -123,11 +123,7 @@ WRONG = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
 
 @contextmanager
 def open_chunk(path: Path) -> Iterator[tuple[dict[str, Any], Callable[[str], np.ndarray]]]:
-    """Open a chunk that is made: its header, and what reads an array by name.
-
-    Raises:
-        InputError: the file is damaged, or what is done with it says so.
-    """
+    """Open a chunk that is made: its header, and what reads an array by name."""
     try:
         with safe_open(path, "np") as archive:
             yield json.loads(archive.get_tensor("header").tobytes()), archive.get_tensor

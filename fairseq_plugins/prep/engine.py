@@ -98,12 +98,7 @@ class Recipe(Protocol):
 
 
 def prepare(recipe: Recipe) -> Manifest:
-    """Prepare a folder; return its manifest (at once, when it is already finished).
-
-    Raises:
-        FileNotFoundError, InputError: bad input or options; nothing finished-looking is left.
-        OSError: the folder cannot be written.
-    """
+    """Prepare a folder; return its manifest (at once, when it is already finished)."""
     folder = Path(recipe.options.destdir)
     check_destination(folder, recipe.inputs())
     manifest = recipe.describe()

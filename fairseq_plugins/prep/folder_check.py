@@ -22,11 +22,6 @@ def check_folder(folder: str | Path) -> str:
 
     Returns:
         What was verified, in one line.
-
-    Raises:
-        FileNotFoundError: it has no manifest.
-        InputError: files are missing, or of another size or content than the manifest says, or
-            hold numbers that stand for nothing.
     """
     folder = Path(folder)
     manifest = read_manifest(folder)

@@ -35,9 +35,6 @@ def bind_layers(
         options: with ``layer_min_count`` and ``layer_max_size``.
         manifest, folder: the folder that inventories are written into, with how many training
             words have each value.
-
-    Raises:
-        InputError: no word of training has a value in a layer.
     """
     layers = [given.get(layer.name, layer) for layer in layers_of(names)]
     counts: dict[str, Counter[str]] = {layer.name: Counter() for layer in layers if layer.learnt}

@@ -43,11 +43,6 @@ def read_asked(path: str | Path, contexts: bool = False) -> dict[str, Asked]:
     Args:
         path: SQuAD JSON with answers, or ``SPLIT.examples.jsonl`` of a prepared folder.
         contexts: whether those of a prepared folder are wanted; they are looked for beside it.
-
-    Raises:
-        FileNotFoundError: no such file.
-        InputError: it holds something else, no question, one twice, or one without gold answers;
-            contexts of other questions.
     """
     path = Path(path)
     if not path.is_file():

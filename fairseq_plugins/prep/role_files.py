@@ -39,11 +39,7 @@ TOGETHER = 1000  # sentences that it is shown at a time
 
 @dataclass(frozen=True, kw_only=True)
 class RoleFiles(RoleColumns):
-    """Options of a conversion.
-
-    Raises:
-        InputError: a value that does not fit, or two options that both say what words are.
-    """
+    """Options of a conversion."""
 
     roles: str = option("file of semantic roles: one word per line, one column per predicate")
     output: str = option(
@@ -79,11 +75,6 @@ def convert(options: RoleFiles) -> Counter[str]:
     Returns:
         Counts: ``sentences``, ``predicates``; ``crowded`` sentences that have more than are kept,
         and the predicates ``left out``; ``bare`` sentences without any.
-
-    Raises:
-        FileNotFoundError: no such file, or no folder to write into.
-        InputError: a file that is none, or a CoNLL-U file of other words, with file and line; or an
-            output that is no new file.
     """
     _check_files(options)
     counts: Counter[str] = Counter()

@@ -84,9 +84,6 @@ def carry_out(options: Any, manifest: Manifest, make: Callable[[WorkLayout], Non
         manifest: what decides the folder's content, written down before the work.
         make: does the work that is not yet done, in a folder that is ours; the manifest is saved
             last, or only chunks are made where `WorkLayout.is_part`.
-
-    Raises:
-        InputError: the folder is in use or holds something else; shards that cannot be merged.
     """
     folder, shard = Path(options.destdir), Shard.asked(options)
     if shard.number:
@@ -122,12 +119,7 @@ def _overwrites(options: Any, manifest: Manifest) -> bool:
 
 
 def make_shard(options: Any, manifest: Manifest, make: Callable[[WorkLayout], None]) -> None:
-    """Make one shard, unless it is finished.
-
-    Raises:
-        InputError: another command makes it, or a shard of another preparation stands in its
-            place, or the prepared folder could not be written in the end.
-    """
+    """Make one shard, unless it is finished."""
     check_products(Path(options.destdir), overwrite=options.overwrite)
     shard = Shard.asked(options)
     folder = Path(options.destdir) / SHARDS / f"{shard.number}-of-{shard.of}"
@@ -155,11 +147,7 @@ def make_shard(options: Any, manifest: Manifest, make: Callable[[WorkLayout], No
 
 
 def find_parts(folder: Path, manifest: Manifest) -> tuple[Path, ...]:
-    """Return the folders of chunks of all shards, in order, checked.
-
-    Raises:
-        InputError: a shard is missing, not finished, damaged, or of another preparation.
-    """
+    """Return the folders of chunks of all shards, in order, checked."""
     found = _shards(folder)
     for path in found.values():
         _refuse_links(path)

@@ -15,11 +15,7 @@ class Share(NamedTuple):
     select: float = 0.0  # share that is held out, from 0 to below 1
 
     def counts(self, examples: int) -> dict[str, int]:
-        """Return how many of so many lines or examples stay, and are held out, if any are.
-
-        Raises:
-            InputError: shares that are none, or leave nothing to train on.
-        """
+        """Return how many of so many lines or examples stay, and are held out, if any are."""
         if not 0 < self.fraction <= 1:
             raise InputError(f"fraction {self.fraction}: must be above 0 and at most 1")
         if not 0 <= self.select < 1:

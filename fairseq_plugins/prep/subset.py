@@ -28,11 +28,7 @@ from .workspace import finish, locked, open_work
 
 
 def choose_lines(lines: int, share: Share) -> tuple[np.ndarray, np.ndarray]:
-    """Return the sorted indices of the lines that stay, and of those that are held out.
-
-    Raises:
-        InputError: a bad share.
-    """
+    """Return the sorted indices of the lines that stay, and of those that are held out."""
     return _parted(np.arange(lines), share)
 
 
@@ -54,10 +50,6 @@ def write_subset(folder: str | Path, destination: str | Path, share: Share) -> M
         folder: a prepared folder.
         destination: the folder to write; one that holds this very subset is left as it is.
         share: what stays, and what becomes the split `SELECT`.
-
-    Raises:
-        InputError: a bad share, no training split, a folder that is not as it was written, or
-            a destination that holds other data.
     """
     folder, destination = Path(folder), Path(destination)
     manifest = read_manifest(folder)

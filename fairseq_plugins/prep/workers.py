@@ -45,9 +45,6 @@ def run_jobs(
             to it, for every process gets it once; these arguments.
         workers: number of processes; 1 works in this one.
         title, sizes, unit: of the progress bar: its name, how much each job counts, and of what.
-
-    Raises:
-        ChildProcessError: a worker died.
     """
     workers = min(workers, len(jobs))
     run = _run_here if workers <= 1 else _run_pool

@@ -39,12 +39,7 @@ def products(folder: Path) -> list[Path]:
 
 
 def check_destination(folder: Path, inputs: Iterable[Path]) -> None:
-    """Refuse a folder that cannot be written, or whose results would replace their own input.
-
-    Raises:
-        NotADirectoryError, PermissionError: the folder cannot be made or written.
-        InputError: an input file lies where a result goes.
-    """
+    """Refuse a folder that cannot be written, or whose results would replace their own input."""
     existing = folder
     while not existing.exists() and existing != existing.parent:
         existing = existing.parent
@@ -62,11 +57,7 @@ def check_destination(folder: Path, inputs: Iterable[Path]) -> None:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Hold the folder (made if missing) against other preparations.
-
-    Raises:
-        InputError: another one works in it, or its lock is a link.
-    """
+    """Hold the folder (made if missing) against other preparations."""
     folder.mkdir(parents=True, exist_ok=True)
     stream = _take(folder)
     try:
@@ -111,10 +102,6 @@ def open_work(folder: Path, fingerprint: str, *, overwrite: bool) -> Path:
     """Open the folder of unfinished work; clear away what others left, and half-written results.
 
     The ``fingerprint`` is of this preparation's input, options and versions.
-
-    Raises:
-        InputError: the folder holds results that no preparation of ours left unfinished, or its
-            unfinished work is a link; see also `check_products`.
     """
     found = check_products(folder, overwrite=overwrite)
     work = own_folder(folder / WORK)  # it stays while it is emptied: results without it are foreign
@@ -145,11 +132,7 @@ def _mark(fingerprint: str) -> str:
 
 
 def check_products(folder: Path, *, overwrite: bool) -> list[Path]:
-    """Return the results in the folder, which may go.
-
-    Raises:
-        InputError: no preparation of ours left them, and ``--overwrite`` is not given.
-    """
+    """Return the results in the folder, which may go."""
     found = products(folder)
     ours = (folder / WORK).is_dir() or (folder / FILE_NAME).is_file()
     if found and not ours and not overwrite:
@@ -164,9 +147,6 @@ def is_finished(folder: Path, manifest: Manifest, *, overwrite: bool) -> bool:
     """Whether the folder already holds this very preparation, complete.
 
     Nothing counts as finished where ``overwrite`` says that finished results may go.
-
-    Raises:
-        InputError: it holds another one, and ``--overwrite`` is not given.
     """
     if overwrite or not (folder / FILE_NAME).is_file():
         return False

@@ -163,10 +163,6 @@ async def read_body(request: Request, most: int, deadline: float) -> bytes:
         request: the request.
         most: bytes that it may have.
         deadline: of `time.monotonic`.
-
-    Raises:
-        Refused: it is of another type or too long, or comes too slowly.
-        ClientGone: it ends before its end.
     """
     told = request.headers.get("content-length", "0")
     large = Refused(TOO_LARGE, f"the body is longer than {most:,} bytes")
@@ -200,12 +196,7 @@ async def _received(request: Request, most: int) -> bytes | None:
 
 
 async def answered(asked: Future[list[Any]], request: Request, deadline: float) -> list[Any]:
-    """Wait for answers while the client does.
-
-    Raises:
-        TimeoutError: there is none at the deadline.
-        ClientGone: the client left. In both cases nobody waits for them any more.
-    """
+    """Wait for answers while the client does."""
     found = asyncio.wrap_future(asked)
     gone = asyncio.ensure_future(request.receive())  # after the body there is only its end
     try:

@@ -94,10 +94,6 @@ class Batcher:
         Returns:
             The answers, in order, or the first error among them. Who cancels it wants none of
             them; those that no thread has taken yet are left out.
-
-        Raises:
-            Full: too many items wait already.
-            Closed: after `close`.
         """
         request = _Request([None] * len(items), len(items))
         weighed = zip(items, weights or [0] * len(items), strict=True)

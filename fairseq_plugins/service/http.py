@@ -29,11 +29,7 @@ def check_libraries(*wanted: str) -> None:
 
 
 def bind(host: str, port: int) -> socket.socket:
-    """Take a port; nobody can connect yet.
-
-    Raises:
-        InputError: there is no such address, or the port is taken.
-    """
+    """Take a port; nobody can connect yet."""
     if not host:
         raise InputError("--host is empty; 127.0.0.1 is this machine, 0.0.0.0 all its addresses")
     taken = None
@@ -50,11 +46,7 @@ def bind(host: str, port: int) -> socket.socket:
 
 
 def listen(port: socket.socket, waiting: int) -> None:
-    """Let others connect; so many wait until they are taken.
-
-    Raises:
-        InputError: another server took the port meanwhile.
-    """
+    """Let others connect; so many wait until they are taken."""
     try:
         port.listen(waiting)
     except OSError as error:

@@ -52,11 +52,6 @@ def find_models(given: Sequence[str]) -> dict[str, list[Path]]:
     Args:
         given: ``PATH`` or ``NAME=PATH`` each, a path several joined by ``:`` for an ensemble. A
             model without a name is called as the folder of its first path.
-
-    Raises:
-        FileNotFoundError: there is no such path.
-        InputError: a name that is none or stands twice; a run where fairseq is not installed, or
-            one that translates.
     """
     found: dict[str, list[Path]] = {}
     for one in given:
@@ -101,12 +96,7 @@ def _check_run(paths: Sequence[Path]) -> None:
 
 
 def load_model(name: str, paths: Sequence[Path], options: ServiceOptions) -> Served:
-    """Load a model and try it.
-
-    Raises:
-        FileNotFoundError, InputError: see `inference.loading.load`; a model that cannot answer its
-            kind's example.
-    """
+    """Load a model and try it."""
     task = task_of(paths)
     how: dict[str, Any] = {"int8": options.int8, "cpu": options.cpu}
     if options.spacy_model is not None:

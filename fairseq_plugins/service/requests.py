@@ -89,11 +89,7 @@ SomeBody = TypeVar("SomeBody", bound=Body)
 
 
 def read_json(raw: bytes) -> Any:
-    """Read a body.
-
-    Raises:
-        Refused: it is no JSON, or JSON that readers read differently.
-    """
+    """Read a body."""
     try:
         text = raw.decode("utf-8")
         return json.loads(
@@ -134,9 +130,6 @@ def read_request(body: type[SomeBody], found: Any, example: Mapping[str, Any]) -
         body: what it has to be.
         found: what was read.
         example: of a request, for the message.
-
-    Raises:
-        Refused: it is something else; names the place and the value.
     """
     try:
         return body.model_validate(found)
@@ -197,9 +190,6 @@ def check_size(body: Body, most: int, longest: int) -> list[int]:
 
     Returns:
         How many characters each item has.
-
-    Raises:
-        Refused: names the item, its size and the limit.
     """
     name = next(iter(type(body).model_fields))
     items = body.model_dump(include={name})[name]

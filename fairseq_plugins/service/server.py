@@ -41,10 +41,6 @@ def serve(options: ServiceOptions, ready: Callable[[str], None]) -> None:
     Args:
         options: what, where and how much.
         ready: is called with one line when requests are answered.
-
-    Raises:
-        FileNotFoundError, InputError: options or models that are refused, a port that is taken,
-            or libraries that are missing.
     """
     options.check()
     check_libraries("fastapi", "uvicorn")

@@ -105,9 +105,6 @@ class Inventory:
         """Return the ids of ``labels``, in order.
 
         A text's own ``<pad>`` is unknown in a learnt inventory.
-
-        Raises:
-            InputError: an unknown one, in a closed inventory; it is named.
         """
         table = self._table
         if self.learnt:
@@ -150,9 +147,6 @@ def upos_label(tag: str) -> str:
     """Return ``tag`` as one of the 17 universal parts of speech.
 
     spaCy's own extra values and "no value" become X, its older CONJ becomes CCONJ.
-
-    Raises:
-        InputError: anything else, with the choices.
     """
     tag = FOREIGN_UPOS.get(tag, tag)
     if tag not in UPOS:

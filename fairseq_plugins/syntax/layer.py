@@ -98,11 +98,7 @@ class Layer:
         raise InputError(f"no annotator gives {self.name!r}")
 
     def of_conllu(self, rows: Sequence[Row], runs: Sequence[range], path: Path) -> list[Any]:
-        """Return the values of words in CoNLL-U, each a run of the ``rows`` of ``path``.
-
-        Raises:
-            InputError: a value that is none; with file and line.
-        """
+        """Return the values of words in CoNLL-U, each a run of the ``rows`` of ``path``."""
         raise InputError(f"CoNLL-U does not give {self.name!r}")
 
     def joined(self, parts: Sequence[Sequence[Any]]) -> list[Any]:
@@ -114,11 +110,7 @@ class Layer:
         return [*values]
 
     def of_words(self, words: Sequence[str], known: Known) -> list[Any] | None:
-        """Return the values of words, of what is known; None for a layer of no words.
-
-        Raises:
-            InputError: the values are not known.
-        """
+        """Return the values of words, of what is known; None for a layer of no words."""
         return None
 
     def _told(self, name: str, words: Sequence[str], known: Known) -> list[Any]:
@@ -169,9 +161,6 @@ class Layer:
             what, rows: its place, for messages; its rows.
             cure: what to do about wrong rows.
             words: the column of words beside the rows, of trees of parallel text.
-
-        Raises:
-            InputError: a number stands for nothing; names the row.
         """
         return rows
 

@@ -195,9 +195,6 @@ def parse_features(text: str) -> tuple[str, ...]:
     """Split ``"pos,case"`` into names of layers that are columns, in the order given.
 
     Empty text gives none.
-
-    Raises:
-        InputError: an unknown or repeated name, or a layer of target text.
     """
     columns = [name for name in CHOICES if name not in LAYERS or is_column(name)]
     return _chosen(text, "feature", columns)

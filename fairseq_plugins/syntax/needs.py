@@ -45,11 +45,7 @@ class Needs:
         return any(layer.annotated for layer in layers_of(self.reads(training=False)))
 
     def joined(self, other: Needs | None) -> Needs:
-        """Return what both models of an ensemble read.
-
-        Raises:
-            InputError: they read other features, or have other controls.
-        """
+        """Return what both models of an ensemble read."""
         if other is None:
             return self
         self.check_controls(other.controls)
@@ -91,9 +87,6 @@ class Needs:
             cure: what to prepare it with, for a layer that it lacks.
             sentences: how many sentences an example of it has.
             training: whether the model is to be trained on it.
-
-        Raises:
-            InputError: names what is missing, and the cure.
         """
         if self.pairs and sentences < 2:
             raise InputError(

@@ -30,13 +30,7 @@ def stream_exists(prefix: Path) -> bool:
 
 
 def stream_layout(prefix: Path) -> tuple[np.ndarray, np.dtype]:
-    """Return the lengths of a stream's rows, (N,), and the type of its numbers.
-
-    Raises:
-        FileNotFoundError: a file is missing.
-        InputError: an index that is none, or that describes other rows than those of the ``.bin``
-            file, one after another.
-    """
+    """Return the lengths of a stream's rows, (N,), and the type of its numbers."""
     index, binary = Path(f"{prefix}.idx"), Path(f"{prefix}.bin")
     for path in (binary, index):
         if not path.is_file():
@@ -73,9 +67,6 @@ def check_ids(
         values, sizes: all of them, row after row, and the lengths of the rows.
         bounds: the least of them, and the first beyond the greatest.
         names: what they stand for, e.g. ``token of dict.en.txt``.
-
-    Raises:
-        InputError: names the first line with such a number.
     """
     low, high = bounds
     signed = low > 0 or values.dtype.kind == "i"
@@ -174,9 +165,6 @@ def refuse(
         what, row: what the stream and a row are called.
         wrong: whether a row is, (N,).
         said, cure: what is wrong with it (or what its number from 0 gives to say), and what to do.
-
-    Raises:
-        InputError: names the first of them.
     """
     if wrong.any():
         at = int(wrong.argmax())

@@ -33,9 +33,6 @@ def check_heads(
         heads: one number a word.
         words: the words, to compare their number and to name them.
         one_root: whether the sentence has to be one tree.
-
-    Raises:
-        InputError: names word, head and length of the sentence.
     """
     count = len(heads)
     if words is not None and len(words) != count:
@@ -211,11 +208,7 @@ def arc_levels(arcs: Sequence[Arc], widths: Sequence[float] = ()) -> list[int]:
 
 
 def conllu_heads(words: Sequence[tuple[int, list[str]]], path: Path) -> list[int]:
-    """Return the heads of a sentence in CoNLL-U, from 1, 0 at the root; ``words`` are its rows.
-
-    Raises:
-        InputError: they form no tree; with file and line.
-    """
+    """Return the heads of a sentence in CoNLL-U, from 1, 0 at the root; ``words`` are its rows."""
     for number, fields in words:
         if not NUMBER.fullmatch(fields[6]):
             raise InputError(

@@ -34,10 +34,6 @@ def model_class_of(cfg: Any, task: str, mark: str, cure: str = "") -> Any:
         task: name of the task.
         mark: attribute of the models that it takes.
         cure: what to do else, for the message.
-
-    Raises:
-        InputError: it is none of ours. A checkpoint may thus name none of those models of fairseq
-            that evaluate text of their options as Python.
     """
     name = architecture_of(unresolved(cfg))
     ours: list[Any] = [k for k, v in ARCH_MODEL_REGISTRY.items() if getattr(v, mark, False)]

@@ -33,11 +33,7 @@ class ModelsRead:
         return self.controls or UNCONTROLLED
 
     def with_model(self, needs: Needs) -> "ModelsRead":
-        """Return the value with a further model, which is not built yet.
-
-        Raises:
-            InputError: it has other controls, or predicts other factors.
-        """
+        """Return the value with a further model, which is not built yet."""
         if self.controls is not None:
             needs.check_controls(self.controls)
             _target_factors.check_alike(self.predicted, needs.targets)

@@ -53,11 +53,7 @@ class RawTextTask(TranslationTask):
 
     @cached_property
     def source_encoder(self) -> Any:
-        """What turns raw source lines into subwords and features; made at first use.
-
-        Raises:
-            InputError: a model reads layers that raw text has not.
-        """
+        """What turns raw source lines into subwords and features; made at first use."""
         if self.models.given:
             raise InputError(
                 f"the model reads {', '.join(sorted(self.models.given))}, which raw text has not: "
@@ -159,11 +155,7 @@ class RawTextTask(TranslationTask):
     def build_dataset_for_inference(
         self, src_tokens: Any, src_lengths: Any, constraints: Optional[Tensor] = None
     ) -> FactoredPairDataset:
-        """Make a dataset of what `get_interactive_tokens_and_lengths` returned.
-
-        Raises:
-            InputError: tokens without features.
-        """
+        """Make a dataset of what `get_interactive_tokens_and_lengths` returned."""
         if not isinstance(src_tokens, _generation.InferenceTokens):
             raise InputError(
                 "tokens alone carry no source features: hand raw text to "

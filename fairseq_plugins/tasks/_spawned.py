@@ -24,10 +24,6 @@ def settle(cfg: Any) -> None:
 
     Args:
         cfg: options of a task, among those of its run.
-
-    Raises:
-        Refused: torchrun started several processes, each of which would train alone and write the
-            same checkpoints: fairseq asks torchrun only where it sees several GPUs.
     """
     whole = training_of(cfg)
     if whole is None:

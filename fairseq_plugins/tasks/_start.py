@@ -37,10 +37,6 @@ def check_start(cfg: Any, model_cfg: Any, check: Callable[[Namespace], None]) ->
         cfg: options of a task, among those of its run; without them nothing is checked.
         model_cfg: options of the new model, complete.
         check: raises InputError for options of a checkpoint's model that do not fit the task.
-
-    Raises:
-        Refused: names the checkpoint; also where the training would go on under another control, or
-            only some of its processes find it.
     """
     whole = training_of(cfg)
     if whole is None:

@@ -107,12 +107,7 @@ class TextTask(FairseqTask):
 
     @classmethod
     def setup_task(cls, cfg: Any, **kwargs: Any) -> "TextTask":
-        """Check the folder and load its vocabulary.
-
-        Raises:
-            FileNotFoundError: a folder that was not prepared, or not to the end.
-            InputError: a folder for the other task, or options that do not fit.
-        """
+        """Check the folder and load its vocabulary."""
         of_checkpoint = bool(kwargs.get("from_checkpoint"))
         if of_checkpoint:
             cfg = _checkpoint_options.closed_task(cfg, TASK_DATACLASS_REGISTRY[cls.NAME])
@@ -147,11 +142,6 @@ class TextTask(FairseqTask):
         """Build a model for the folder, and see to it that its checkpoint can tell what it is for.
 
         Of a checkpoint's options a closed record is taken, see `_checkpoint_options`.
-
-        Raises:
-            InputError: a model that is none of ours, or one that does not fit the folder: that was
-                trained for other labels or for pairs, or reads heads or similarities that the
-                folder lacks.
         """
         model_class = _checks.model_class_of(cfg, self.NAME, "takes_text")
         if from_checkpoint:
@@ -193,10 +183,6 @@ class TextTask(FairseqTask):
 
         Args:
             cfg, model_class: its options, a closed record, and what they are of.
-
-        Raises:
-            InputError: it has another vocabulary, other labels or values of layers, or reads what
-                the folder lacks.
         """
         self._check_plan(cfg, model_class.plan(cfg))
 
@@ -214,11 +200,7 @@ class TextTask(FairseqTask):
         return {**super().state_dict(), **self._kept}
 
     def build_criterion(self, cfg: Any, from_checkpoint: bool = False) -> Any:
-        """Build the task's criterion.
-
-        Raises:
-            InputError: another criterion, or a ``--best-checkpoint-metric`` that is not computed.
-        """
+        """Build the task's criterion."""
         if self.of_checkpoint:
             cfg = _checkpoint_options.closed_criterion(cfg, (self.NAME,))
         if cfg._name != self.NAME:
@@ -241,10 +223,6 @@ class TextTask(FairseqTask):
         """Load a split, after checking that its streams fit and its examples are not too long.
 
         Only validation gives the checkpoint's task options, ``task_cfg``. The rest is ignored.
-
-        Raises:
-            FileNotFoundError: no such split, or a missing stream.
-            InputError: streams that disagree, missing labels, or an example that is too long.
         """
         training = split == self.cfg.train_subset and task_cfg is None
         order = str(self.cfg.batch_order) if training else FILE

@@ -30,11 +30,7 @@ logger = logging.getLogger(__name__)
 
 
 def limited(arguments: Optional[str]) -> str:
-    """Return ``--eval-bleu-args`` with a limit of length, unless it has one.
-
-    Raises:
-        InputError: it is no JSON object.
-    """
+    """Return ``--eval-bleu-args`` with a limit of length, unless it has one."""
     try:
         given = json.loads(arguments or "{}")
     except (ValueError, RecursionError):

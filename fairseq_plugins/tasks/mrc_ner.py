@@ -64,12 +64,7 @@ class MrcNerTask(TextTask):
         return {"overlap": self.inputs.overlap}
 
     def build_model(self, cfg: Any, from_checkpoint: bool = False) -> Any:
-        """Build a model that knows its questions; see `TextTask.build_model`.
-
-        Raises:
-            FileNotFoundError: no such file of questions.
-            InputError: labels that name no entities, or questions that are not theirs.
-        """
+        """Build a model that knows its questions; see `TextTask.build_model`."""
         types = types_of(self.manifest.labels)
         if not types:
             raise InputError(

@@ -128,12 +128,7 @@ class SyntaxTranslationTask(RawTextTask):
 
     @classmethod
     def setup_task(cls, cfg: SyntaxTranslationConfig, **kwargs: Any) -> "SyntaxTranslationTask":
-        """Check folders and options, then load the dictionaries.
-
-        Raises:
-            FileNotFoundError: a folder that was not prepared, or not to the end.
-            InputError: folders, languages or options that do not fit.
-        """
+        """Check folders and options, then load the dictionaries."""
         of_checkpoint = bool(kwargs.get("from_checkpoint"))
         if of_checkpoint:
             cfg = _checkpoint_options.closed_task(cfg, SyntaxTranslationConfig)
@@ -196,10 +191,6 @@ class SyntaxTranslationTask(RawTextTask):
         Training data of several folders are taken in turns, one an ``epoch``; ``combine`` joins
         ``train``, ``train1`` and so on. Only generation and validation give the checkpoint's task
         options, ``task_cfg``; ``kwargs`` are ignored.
-
-        Raises:
-            FileNotFoundError: a split or stream that is missing.
-            InputError: streams that disagree; names file and line.
         """
         training = split == self.cfg.train_subset
         folder = Path(self.folders[(epoch - 1) % len(self.folders) if training else 0])
@@ -230,10 +221,6 @@ class SyntaxTranslationTask(RawTextTask):
         """Build a model, and see to it that a checkpoint can tell what it was trained on.
 
         Of a checkpoint's options a closed record is taken, see `_checkpoint_options`.
-
-        Raises:
-            InputError: a model that reads no source features, see `_checks.model_class_of`, or
-                values of a checkpoint that are refused.
         """
         model_class = _checks.model_class_of(cfg, NAME, "takes_source_factors", PLAIN)
         if from_checkpoint:
@@ -285,10 +272,6 @@ class SyntaxTranslationTask(RawTextTask):
 
         Args:
             cfg, model_class: its options, a closed record, and what they are of.
-
-        Raises:
-            InputError: it has other words, languages or values of layers, or reads what the folder
-                lacks.
         """
         self._check_plan(cfg, model_class.plan(cfg))
 
@@ -312,12 +295,7 @@ class SyntaxTranslationTask(RawTextTask):
         return f"--layers {names} (`prepare translation`){layer.cure}"
 
     def build_criterion(self, cfg: Any, from_checkpoint: bool = False) -> Any:
-        """Build a criterion; of a checkpoint (``fairseq-validate``) one of cross entropy.
-
-        Raises:
-            InputError: a checkpoint names another one; one that does not train target factors,
-                for a model that predicts them.
-        """
+        """Build a criterion; of a checkpoint (``fairseq-validate``) one of cross entropy."""
         if self.of_checkpoint:
             cfg = _checkpoint_options.closed_criterion(cfg, _checkpoint_options.CRITERIONS)
         # fairseq 0.12.2 knows no second argument, and never passes it

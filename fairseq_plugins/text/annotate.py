@@ -136,12 +136,7 @@ def _gives(nlp: Language) -> set[str]:
 
 
 def load_pipeline(model: str, exclude: Sequence[str] = ON_REQUEST):
-    """Load a spaCy pipeline by name or path, without the components named in ``exclude``.
-
-    Raises:
-        FileNotFoundError: neither installed nor a path.
-        InputError: its files are damaged.
-    """
+    """Load a spaCy pipeline by name or path, without the components named in ``exclude``."""
     path = pipeline_path(model) if model in PIPELINES else model
     try:
         with _readable(Path(path)):
@@ -183,12 +178,7 @@ def recorded_name(model: str) -> str:
 
 
 def check_recorded(model: str, folder: Path) -> None:
-    """Refuse the pipeline that a prepared folder names unless it is bundled or installed.
-
-    Raises:
-        FileNotFoundError: it is not installed.
-        InputError: the manifest names a path.
-    """
+    """Refuse the pipeline that a prepared folder names unless it is bundled or installed."""
     if isinstance(model, str) and model in PIPELINES:
         return
     cure = f"give --spacy-model {model} (spacy_model=... in Python) if you trust what lies there"

@@ -66,10 +66,6 @@ def reopen_annotator(
     Returns:
         An `annotate.Annotator`, shown what that of the folder was shown, or None where nothing
         needs one.
-
-    Raises:
-        FileNotFoundError: no such pipeline, or one that is not installed.
-        InputError: the manifest names a path; see also `annotate.Annotator`.
     """
     names = tuple(names)
     if not named and needs_annotator(names, tokenize):

@@ -36,10 +36,6 @@ def read_questions(path: str | Path | None, types: Sequence[str]) -> dict[str, s
 
     Returns:
         Type -> question, in the order of ``types``.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-        InputError: none was named, or a line that is none; names file, line and choices.
     """
     if not path:
         form = f"lines of label, TAB, question:\n{_template(types)}"

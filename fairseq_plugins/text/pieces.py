@@ -54,9 +54,6 @@ class PieceTokenizer:
         vocabulary: the pieces and their ids.
         settings: of WordPiece ``lowercase``, ``strip_accents`` (None: as ``lowercase``),
             ``chinese_characters`` (set apart); other schemes need none.
-
-    Raises:
-        InputError: the vocabulary is damaged.
     """
 
     def __init__(self, vocabulary: Vocabulary, settings: Mapping[str, Any]) -> None:

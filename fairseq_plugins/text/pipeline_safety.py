@@ -45,12 +45,7 @@ SUFFIXES = (".py", ".pyc", ".so", ".pkl", ".pickle", ".pt")
 
 
 def check_pipeline(folder: Path) -> None:
-    """Refuse a pipeline that asks for more than spaCy's plain parts.
-
-    Raises:
-        FileNotFoundError: it has no configuration.
-        InputError: names what it asks for.
-    """
+    """Refuse a pipeline that asks for more than spaCy's plain parts."""
     path = folder / FILE_NAME
     if not path.is_file():
         raise FileNotFoundError(f"{path} is missing: {folder} is no spaCy pipeline")

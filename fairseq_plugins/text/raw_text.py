@@ -109,9 +109,6 @@ def line_reader(tokenizer: str, normalizer: str, lang: str) -> Callable[[str], s
     The result has single spaces and none at its ends; with ``moses`` and ``pretokenized`` its
     space-separated pieces are the words. Byte order marks before the text are no part of it, and
     a line with nothing visible is empty.
-
-    Raises:
-        InputError: an unknown tokenizer or normalizer.
     """
     for value, choices in ((tokenizer, TOKENIZERS), (normalizer, NORMALIZERS)):
         if value not in choices:

@@ -52,9 +52,6 @@ class BpeSegmenter:
     Args:
         codes: path of a codes file.
         vocabulary: subwords that may be produced (others are cut further), or None.
-
-    Raises:
-        FileNotFoundError, InputError: no codes file, or a line that is no merge operation.
     """
 
     def __init__(self, codes: Path, vocabulary: set[str] | None = None) -> None:
@@ -106,11 +103,7 @@ class BpeSegmenter:
 
 
 class SentencePieceSegmenter:
-    """Pieces of a sentencepiece model.
-
-    Raises:
-        FileNotFoundError, InputError: no model, or a file that is none.
-    """
+    """Pieces of a sentencepiece model."""
 
     def __init__(self, model: Path) -> None:
         if not Path(model).is_file():
@@ -137,11 +130,7 @@ Segmenter = WordSegmenter | BpeSegmenter | SentencePieceSegmenter
 
 
 def load_segmenter(kind: str, model: Path | None, vocabulary: set[str] | None = None) -> Segmenter:
-    """Build a segmenter by name.
-
-    Raises:
-        InputError: an unknown kind, or a model that is missing.
-    """
+    """Build a segmenter by name."""
     if kind == "none":
         return WordSegmenter()
     if kind not in SUBWORDS:
@@ -154,11 +143,7 @@ def load_segmenter(kind: str, model: Path | None, vocabulary: set[str] | None = 
 
 
 def read_vocabulary(path: str | Path) -> set[str]:
-    """Read the subwords of a file that has one a line, each with its number behind a blank.
-
-    Raises:
-        InputError: no UTF-8 text, or nothing in it.
-    """
+    """Read the subwords of a file that has one a line, each with its number behind a blank."""
     try:
         rows = Path(path).read_text(encoding="utf-8").split("\n")
     except UnicodeDecodeError:
@@ -203,11 +188,7 @@ def check_codes(path: Path) -> int:
 
 
 def learn_codes(word_counts: Counter[str], merges: int) -> str:
-    """Learn byte-pair merges from word counts (Sennrich et al. 2016): the text of a codes file.
-
-    Raises:
-        InputError: no word is longer than one character.
-    """
+    """Learn byte-pair merges from word counts (Sennrich et al. 2016): the text of a codes file."""
     if not any(len(word) > 1 for word in word_counts):
         raise InputError("the training text holds no word of two characters: nothing to learn")
     ordered = sorted(word_counts.items(), key=lambda item: (-item[1], item[0]))
@@ -221,9 +202,6 @@ def learn_sentencepiece(lines: Iterable[str], size: int, sample: int) -> bytes:
     """Learn a unigram sentencepiece model; the same lines always give the same bytes.
 
     Of ``lines`` at most ``sample`` are kept in memory; ``size`` is no hard limit, for small texts.
-
-    Raises:
-        InputError: too few pieces for the characters of the text, or no text.
     """
     model = io.BytesIO()
     try:

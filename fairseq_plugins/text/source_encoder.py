@@ -95,9 +95,6 @@ def encode_line(line: AnnotatedLine, segmenter: Segmenter, layers: Sequence[Laye
     """Cut a line into subwords; give each what is known of its word in some layers.
 
     What layers of target text say (`syntax.casing`) is taken out of the line before it is cut.
-
-    Raises:
-        InputError: a layer that nothing annotated.
     """
     subwords, spans = segmenter.segment(reduced(line.text, layers))
     alignment = align(line.text, spans, line.spans)
@@ -120,9 +117,6 @@ class SourceEncoder:
         segmenter: the subword model.
         layers: those to give, learnt ones with the inventory of their folder.
         annotator: what annotates words; None when nothing does.
-
-    Raises:
-        InputError: a layer that needs an annotator, without one.
     """
 
     def __init__(
@@ -150,12 +144,7 @@ class SourceEncoder:
     def from_folder(
         cls, folder: Path, manifest: TranslationManifest, spacy_model: str | None = None
     ) -> SourceEncoder:
-        """Build the encoder that prepared ``folder``; warn when its pipeline is another now.
-
-        Raises:
-            FileNotFoundError, InputError: there is no pipeline for raw text, or not any more, or
-                one that the user has to name as ``spacy_model``; see `reopen_annotator`.
-        """
+        """Build the encoder that prepared ``folder``; warn when its pipeline is another now."""
         settings = manifest.segmentation["source"]
         encoder = cls(
             settings["tokenizer"],
@@ -247,11 +236,7 @@ def folder_segmenter(folder: Path, settings: dict[str, Any]) -> Segmenter:
 
 
 def folder_annotator(folder: Path, manifest: TranslationManifest, named: str | None = None) -> Any:
-    """Load the pipeline that a manifest names; text annotated elsewhere falls back to ours.
-
-    Raises:
-        FileNotFoundError, InputError: see `SourceEncoder.from_folder`.
-    """
+    """Load the pipeline that a manifest names; text annotated elsewhere falls back to ours."""
     known = manifest.annotator.get("model") or named or manifest.source_lang == "en"
     if needs_annotator(manifest.layers) and not known:
         raise InputError(

@@ -35,12 +35,7 @@ class EncodedParagraph:
 def encode_paragraphs(
     encoder: TextEncoder, paragraphs: Sequence[Paragraph]
 ) -> list[EncodedParagraph]:
-    """Encode paragraphs and their questions.
-
-    Raises:
-        InputError: a text of which cleaning leaves nothing; names the paragraph's place and
-            the question's id.
-    """
+    """Encode paragraphs and their questions."""
     texts = []
     for paragraph in paragraphs:
         check_visible(encoder.pieces, paragraph)
@@ -60,9 +55,6 @@ def context_offsets(pieces: PieceTokenizer, context: str, encoded: EncodedSenten
     """Return begin and end of each of a context's S wordpieces in code points, (S, 2).
 
     Accents that BERT strips belong to the wordpiece before them.
-
-    Raises:
-        InputError: the sentence is not this context's.
     """
     found, spans = pieces.encode_text(context)
     if found != encoded.tokens:  # Chinese characters are words, and BERT's cleaning sees one word

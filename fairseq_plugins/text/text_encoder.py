@@ -90,13 +90,7 @@ class TextEncoder:
     def from_folder(
         cls, folder: Path, manifest: TextManifest, spacy_model: str | None = None
     ) -> TextEncoder:
-        """Build the encoder that prepared ``folder``; warn when its pipeline is another now.
-
-        Raises:
-            FileNotFoundError, InputError: there is no pipeline for raw text, or not any more, or
-                one that the user has to name as ``spacy_model`` (see `reopen_annotator`); or no
-                WordNet, where words are compared.
-        """
+        """Build the encoder that prepared ``folder``; warn when its pipeline is another now."""
         check_raw(folder, manifest.annotations)
         model = manifest.annotator.get("model", "")
         if manifest.annotator.get("name") == GIVEN and not (model or spacy_model):
@@ -127,9 +121,6 @@ class TextEncoder:
             examples: raw examples.
             parses: of each example one annotation a text, of the text's own characters, in place
                 of the annotator's.
-
-        Raises:
-            InputError: a given word is empty, or text is no Unicode; names the example.
         """
         texts, given, values = [], [], []
         for example in examples:

@@ -51,11 +51,6 @@ class UDPipeAnnotator:
     Args:
         path: of the model.
         names: of the layers that are wanted; a model gives what its treebank had.
-
-    Raises:
-        FileNotFoundError: no such file.
-        ImportError: ufal.udpipe is not installed.
-        InputError: the file is no UDPipe model, or the model lacks something that is wanted.
     """
 
     def __init__(self, path: str, names: Sequence[str] = STANDARD_TAGS) -> None:
@@ -126,11 +121,7 @@ class UDPipeAnnotator:
         return found
 
     def annotate_text(self, lines: Sequence[str]) -> list[Annotation]:
-        """Find and annotate the words of raw lines; spans refer to each line.
-
-        Raises:
-            InputError: the model changes the characters of a line.
-        """
+        """Find and annotate the words of raw lines; spans refer to each line."""
         found = []
         for line in lines:
             note = side_by_side(list(self._sentences(line)), self.names)

@@ -85,9 +85,6 @@ class WordSimilarity:
 
     Args:
         folder: of the database; empty: where `text.wordnet.find_wordnet` finds one.
-
-    Raises:
-        FileNotFoundError: there is no database; says how to install one.
     """
 
     def __init__(self, folder: str | Path = "") -> None:
@@ -156,9 +153,6 @@ def reopen_similarity(prepared: Path, inputs: Mapping[str, Any]) -> WordSimilari
     """Open the WordNet that compares words as in a prepared folder, by the inputs of its manifest.
 
     Another one is warned of.
-
-    Raises:
-        FileNotFoundError: there is no database, neither where it was nor in a usual place.
     """
     then = inputs.get("wordnet", {})
     place = str(then.get("file", ""))

@@ -52,11 +52,7 @@ def is_of_words(vocabulary: Vocabulary) -> bool:
 
 
 def vocabulary_of(counts: Mapping[str, int], least: int) -> Vocabulary:
-    """Return the vocabulary of the words that were counted ``least`` times, frequent ones first.
-
-    Raises:
-        InputError: there is none.
-    """
+    """Return the vocabulary of the words that were counted ``least`` times, frequent ones first."""
     kept = sorted((-count, word) for word, count in counts.items() if count >= least)
     if not kept:
         most = max(counts.values(), default=0)

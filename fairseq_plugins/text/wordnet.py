@@ -173,10 +173,6 @@ def open_wordnet(folder: str | Path | None = None) -> WordNet:
 
     Args:
         folder: its files'; None looks into ``$WNSEARCHDIR``, ``$WNHOME/dict`` and the usual places.
-
-    Raises:
-        FileNotFoundError: there is none; says how to install one.
-        InputError: its files are damaged.
     """
     found = find_wordnet(folder)
     import nltk.data

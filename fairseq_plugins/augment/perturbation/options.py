@@ -17,12 +17,7 @@ DROP, KEEP = "drop", "keep"
 
 @dataclass(frozen=True)
 class PerturbOptions:
-    """What to perturb and how.
-
-    Raises:
-        InputError: a value that is none of the choices.
-        FileNotFoundError: no such folder, or no file of the split in it.
-    """
+    """What to perturb and how."""
 
     dataset: str = option("dataset of sentence pairs whose official files are read")
     raw_dir: str = option("folder with the dataset's official files")

@@ -83,10 +83,6 @@ def perturb(
         options: what and how.
         load_translator: takes the checkpoints of ``--forward`` and ``--backward``, gives what
             translates sentences there and back.
-
-    Raises:
-        InputError, FileNotFoundError: see `choose`, `read_pairs`, `check_free`, `open_wordnet`,
-            `text.annotate.Annotator`.
     """
     there = {"wordnet": options.wordnet, "translates": options.translates}
     chosen, left_out = choose(options.transformations, options.dataset, options.labels, **there)
@@ -112,11 +108,7 @@ def perturb(
 
 
 def read_pairs(options: PerturbOptions) -> list[Example]:
-    """Read the pairs of the split, or a seeded sample of them, in the order of the file.
-
-    Raises:
-        InputError: a row that is no example, or one without a gold label; with file and line.
-    """
+    """Read the pairs of the split, or a seeded sample of them, in the order of the file."""
     pairs = list(read_split(options.source, options.split, options.path))
     for pair in pairs:
         place = f"{options.path}:{pair.line}"
@@ -141,9 +133,6 @@ def load_tools(
 
     Returns:
         Resources, so far with WordNet alone; what annotates; what translates.
-
-    Raises:
-        InputError, FileNotFoundError: something is not there, or not what it should be.
     """
     wordnet = open_wordnet(options.wordnet or None) if WORDNET in needs else None
     if wordnet:

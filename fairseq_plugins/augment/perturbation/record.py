@@ -130,9 +130,6 @@ def check_free(folder: Path, job: Mapping[str, Any]) -> None:
     Args:
         folder: of the set.
         job: what ``perturbation.json`` is to say, but for `COUNTS`.
-
-    Raises:
-        InputError: it does, or its folder of originals is a link.
     """
     refuse_link(folder / ORIGINAL)
     if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):

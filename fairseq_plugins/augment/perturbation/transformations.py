@@ -83,11 +83,7 @@ def pair_datasets() -> list[str]:
 
 
 def pair_labels(dataset: Dataset) -> PairLabels:
-    """Say what a dataset's labels mean; this follows from the labels themselves.
-
-    Raises:
-        InputError: it has single sentences, or no fixed columns; names the choices.
-    """
+    """Say what a dataset's labels mean; this follows from the labels themselves."""
     if dataset.name not in pair_datasets():
         raise InputError(
             f"dataset {dataset.name!r} has no pairs of sentences in official columns; choices: "
@@ -159,10 +155,6 @@ def choose(
 
     Returns:
         What to apply, in the order of `TRANSFORMATIONS`, and of those that ``all`` leaves out why.
-
-    Raises:
-        InputError: an unknown name, or a transformation that the dataset rules out.
-        FileNotFoundError: no WordNet where a transformation that is named needs it.
     """
     everything = text.strip() == ALL
     names = [*TRANSFORMATIONS] if everything else [*filter(None, map(str.strip, text.split(",")))]

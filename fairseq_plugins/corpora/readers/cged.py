@@ -46,12 +46,7 @@ def truth_file(path: Path) -> Path | None:
 
 
 def read_cged(file: SplitFile) -> Iterator[Example]:
-    """Read a training file, or a test file with its truth file.
-
-    Raises:
-        InputError: a block or line of another form, an error outside its text, a truth that
-            names none of the sentences; with file and line.
-    """
+    """Read a training file, or a test file with its truth file."""
     if file.first_line().lstrip().startswith("<"):
         return file.examples(_documents(file), lambda block: _document(file, block))
     return _read_test(file)

@@ -54,10 +54,6 @@ class Expected:
             row: these three.
             where: what errors call the row: its file and line.
             line: in its file.
-
-        Raises:
-            InputError: texts of another number or kind, an empty one, no label, or one that the
-                model does not know.
         """
         name, texts, label = row
         self.check_sentences(len(texts), where)
@@ -67,22 +63,14 @@ class Expected:
         return Example(name, tuple(texts), label=self.label(label, where), line=line)
 
     def check_sentences(self, count: int, where: str) -> None:
-        """Refuse examples of one sentence for a model of pairs, and the other way round.
-
-        Raises:
-            InputError: such an example.
-        """
+        """Refuse examples of one sentence for a model of pairs, and the other way round."""
         if count != self.sentences:
             raise InputError(
                 f"{where}: {KINDS[count]}, but the model reads {KINDS[self.sentences]}"
             )
 
     def label(self, written: Any, where: str) -> str:
-        """Return a gold label as the model calls it; a score stays as it is written.
-
-        Raises:
-            InputError: no label, one that the model does not know, or no finite number.
-        """
+        """Return a gold label as the model calls it; a score stays as it is written."""
         text = "" if written is None else str(written).strip()
         if not text:
             raise InputError(f"{where}: no gold label: robustness needs one for every example")
@@ -117,23 +105,14 @@ class Expected:
 
 
 def json_objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the objects of a file of JSON lines with their line numbers; blank lines are none.
-
-    Raises:
-        InputError: a line that is no JSON, or something else; names file and line.
-    """
+    """Yield the objects of a file of JSON lines with their line numbers; blank lines are none."""
     for number, line in numbered_lines(path):
         if line.strip():
             yield number, _json_object(line, f"{path}:{number}", f": {ONE_A_LINE}")
 
 
 def json_file(path: Path) -> dict[str, Any]:
-    """Read a file of one JSON object.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-        InputError: it is no JSON, or something else.
-    """
+    """Read a file of one JSON object."""
     if not path.is_file():
         raise FileNotFoundError(f"{path}: no such file")
     return _json_object(read_text(path), str(path))
@@ -152,11 +131,7 @@ def _json_object(text: str, where: str, hint: str = "") -> dict[str, Any]:
 def check_same_pairs(
     originals: list[Example], perturbed: list[Example], paths: tuple[Path, Path]
 ) -> None:
-    """Refuse two files that do not hold the same examples, before and after.
-
-    Raises:
-        InputError: another number of examples, or another id; with both files.
-    """
+    """Refuse two files that do not hold the same examples, before and after."""
     before, after = paths
     for one, other in zip(originals, perturbed):
         if one.id != other.id:

@@ -67,11 +67,6 @@ def read_textflint(path: Path, expected: Expected) -> tuple[list[Example], list[
 
     Returns:
         Originals and transformed samples, equally many.
-
-    Raises:
-        FileNotFoundError: one of the two files is missing.
-        InputError: a line that is no sample, a label that the model does not know, or a sample
-            without its original; with file and line.
     """
     before = path.with_name(path.name.replace(TRANSFORMED, ORIGINAL, 1))
     for needed, what in ((path, "transformed"), (before, "original")):
@@ -144,11 +139,6 @@ def read_advglue(
 
     Returns:
         Task -> examples.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-        InputError: no JSON, no such task, an item that is no example of it, or a label that the
-            model does not know; with the item.
     """
     found = json_file(path)
     there = [name for name in TASKS if isinstance(found.get(name), list)]

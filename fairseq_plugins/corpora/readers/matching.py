@@ -23,9 +23,6 @@ def majority_of_votes(cell: str) -> str | None:
     """Read ``(n, 6)``, n of six annotators for a paraphrase: 4 and more 1, 2 and fewer 0.
 
     Source: Lan et al. (2017), who leave out three of six.
-
-    Raises:
-        InputError: another form.
     """
     found = VOTES.fullmatch(cell.strip())
     if not found:

@@ -20,11 +20,7 @@ TABLES = (*JSON_SUFFIXES, ".csv")  # names of files that are never lines of plai
 
 @dataclass(frozen=True)
 class ReadOptions:
-    """Options of reading; official formats ignore the names and numbers of columns.
-
-    Raises:
-        InputError: a value that is none of the choices.
-    """
+    """Options of reading; official formats ignore the names and numbers of columns."""
 
     text_column: str = option("own TSV, CSV or JSONL: column of the (first) sentence", "text")
     text2_column: str = option(
@@ -103,11 +99,7 @@ class ReadOptions:
             raise InputError(f"--labels: {quoted(unfit[0])} is empty, or holds a tab or line break")
 
     def inner_columns(self) -> tuple[int, ...]:
-        """Return the columns, from 1, of further levels of labels.
-
-        Raises:
-            InputError: something else than different columns, in addition to that of the labels.
-        """
+        """Return the columns, from 1, of further levels of labels."""
         parts = [part.strip() for part in self.nested_columns.split(",") if self.nested_columns]
         if not all(re.fullmatch("[1-9][0-9]{0,5}", part) for part in parts):
             raise InputError(f"--nested-columns {quoted(self.nested_columns)}: expected 4 or 4,5")
@@ -123,11 +115,7 @@ class ReadOptions:
         return found
 
     def value_columns(self) -> dict[str, int]:
-        """Return the columns, from 1, of the values of given layers, by what these are called.
-
-        Raises:
-            InputError: something else than names with columns.
-        """
+        """Return the columns, from 1, of the values of given layers, by what these are called."""
         found = {}
         for part in filter(None, self.layer_columns.split(",")):
             name, _, column = part.strip().partition("=")

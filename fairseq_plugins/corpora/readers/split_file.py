@@ -121,12 +121,7 @@ class SplitFile:
         return Unusable(EMPTY, f"{self.path}:{number}: {what}")
 
     def label(self, text: str, number: int) -> str | None:
-        """Return a label as it is called, or a score as written; None where none is written.
-
-        Raises:
-            Unusable: no label, an unknown one, one that no line or column could hold, or a score
-                that is no finite number.
-        """
+        """Return a label as it is called, or a score as written; None where none is written."""
         if not text:
             if self.must_have_labels:
                 raise self.malformed(number, f"no label, which split {self.split!r} must have")
@@ -147,11 +142,7 @@ class SplitFile:
         return known
 
     def value_label(self, value: Any, text: str) -> str:
-        """Return a number or truth value of JSON, which is written so, as the file first writes it.
-
-        Raises:
-            InputError: truth values among numbers: ``true`` may be the class 1, or another.
-        """
+        """Return a number or truth value of JSON, which is written so, as the file first writes it."""
         if self.labels:
             return text
         before = next(iter(self.values), value)
@@ -166,11 +157,7 @@ class SplitFile:
         return known
 
     def word(self, word: str, number: int) -> str:
-        """Return a word that is given as such.
-
-        Raises:
-            Unusable: it is empty or has blanks inside.
-        """
+        """Return a word that is given as such."""
         if not word or any(character.isspace() for character in word):
             what = "has a blank inside" if word.strip() else "is white space, which no model sees"
             hint = f"word {quoted(word)} {what}: put another character, such as _, in its place"

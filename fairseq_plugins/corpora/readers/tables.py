@@ -84,11 +84,7 @@ def table_for(tables: Sequence[Table], cells: Sequence[str]) -> tuple[Table, boo
 
 
 def read_table(file: SplitFile, tables: Sequence[Table]) -> Iterator[Example]:
-    """Read a file whose columns are those of the first of ``tables`` that fits.
-
-    Raises:
-        InputError: a row that is no example, with file and line; a missing or doubled column.
-    """
+    """Read a file whose columns are those of the first of ``tables`` that fits."""
     lines, table, parse = _opened(file, tables)
     also = (EMPTY, MALFORMED) if table.broken_rows and file.must_have_labels else ()
     wanted = table.split_names.get(file.split, "")
@@ -136,9 +132,6 @@ def read_plain(file: SplitFile, **how: Any) -> Iterator[Example]:
     Args:
         file: what to read.
         how: ``strict_label`` and ``keeps``, see `Table`.
-
-    Raises:
-        InputError: a column that is not there, or a row that is no example, with file and line.
     """
     options = file.options
     names = ((options.text_column, options.text2_column), (options.label_column,))

@@ -95,10 +95,6 @@ def read_tokens(file: SplitFile, layout: TokenLayout | None = None) -> Iterator[
     Args:
         file: what to read.
         layout: of the file, or None for that of the options.
-
-    Raises:
-        InputError: other columns than the first line's, an unknown label, a word that is empty
-            or has blanks inside; with file and line.
     """
     layout = layout or TokenLayout.of(file.options)
     sentences = read_blocks(token_lines(file.lines()), layout.ends)
@@ -183,11 +179,7 @@ def iob2(labels: Sequence[str]) -> list[str]:
 
 
 def read_msra(file: SplitFile) -> Iterator[Example]:
-    """Read MSRA's corpus in either form; which one it is follows from the first line.
-
-    Raises:
-        InputError: a line of another form, with file and line.
-    """
+    """Read MSRA's corpus in either form; which one it is follows from the first line."""
     first = file.first_line()
     if "\t" in first or "/" not in first:
         return read_tokens(file, TokenLayout())
@@ -221,10 +213,6 @@ def read_m2(
         file: what to read.
         right: corrections after which a word is right, if no later edit marks it.
         typed: whether labels are those of `TYPED`.
-
-    Raises:
-        InputError: lines that are no M2, an edit outside its sentence, an annotator who is not
-            in the file; with file and line.
     """
     seen: Counter[int] = Counter()
     wanted, ignored = file.options.m2_annotator, {NO_EDIT, *file.options.ignored_edits.split(",")}

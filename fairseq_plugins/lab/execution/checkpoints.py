@@ -12,11 +12,7 @@ _UNREADABLE = (ValueError, OSError, KeyError, IndexError, TypeError)
 
 
 def updates_of(checkpoint: Path) -> int:
-    """Return the updates behind a checkpoint; 0 if there is none, or half of one, which is removed.
-
-    Raises:
-        InputError: it is whole, but cannot be read, for want of memory or as it holds other things.
-    """
+    """Return the updates behind a checkpoint; 0 if there is none, or half of one, which is removed."""
     if not checkpoint.is_file():
         return 0
     try:

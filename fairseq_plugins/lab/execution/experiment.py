@@ -42,11 +42,7 @@ class Plan:
 
 
 def selected(args: argparse.Namespace) -> PlannedExperiment:
-    """Return the part of the experiment that the command line asks for.
-
-    Raises:
-        FileNotFoundError, InputError: no such file, part, system or value.
-    """
+    """Return the part of the experiment that the command line asks for."""
     experiment = read_experiment(args.file)
     names = [part.name for part in experiment.parts]
     for name in args.parts:
@@ -70,11 +66,7 @@ def selected(args: argparse.Namespace) -> PlannedExperiment:
 
 
 def planned(args: argparse.Namespace, experiment: PlannedExperiment) -> tuple[Plan, dict[str, str]]:
-    """Return all runs, and part -> what is missing for its runs.
-
-    Raises:
-        FileNotFoundError, InputError: what `prepare`, `read_folders` and `check_plan` refuse.
-    """
+    """Return all runs, and part -> what is missing for its runs."""
     root = args.runs or Path("runs") / experiment.name
     machine = machine_of(args, root / JOBS)
     if not args.dry_run:
@@ -149,14 +141,7 @@ def _stem(name: str, share: Share) -> str:
 
 
 def check_plan(plan: Plan) -> None:
-    """Refuse before any work what would only go wrong after it.
-
-    Raises:
-        FileNotFoundError: a reference that is not there.
-        InputError: runs on other data or with other options in a part's folder, checkpoints to
-            average that are not kept, batches that processes cannot share, folders behind links or
-            with names that a command would take for options.
-    """
+    """Refuse before any work what would only go wrong after it."""
     for name in map(str, [plan.root, *(part.folder for part in plan.experiment.parts)]):
         if name.startswith("-") or not name.isprintable():
             raise InputError(f"{name!r}: begins like an option, or breaks a line")

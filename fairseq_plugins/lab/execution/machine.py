@@ -41,9 +41,6 @@ class Machine:
         slurm: further parameters of ``sbatch``, such as ``mem``; True is a bare flag.
 
     The other arguments are options, with their help.
-
-    Raises:
-        InputError: a number out of range, or something that this executor does not know.
     """
 
     folder: Path
@@ -85,11 +82,7 @@ class Machine:
         return read_minutes(self.time) if self.time else MINUTES
 
     def check(self) -> None:
-        """Look whether jobs can be submitted.
-
-        Raises:
-            FileNotFoundError: one of Slurm's commands is not there.
-        """
+        """Look whether jobs can be submitted."""
         missing = [name for name in _COMMANDS if shutil.which(name) is None]
         if self.executor == SLURM and missing:
             raise FileNotFoundError(
@@ -142,11 +135,7 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def machine_of(args: argparse.Namespace, folder: Path) -> Machine:
-    """Return what the flags of `add_flags` ask for; with a flag ``cpu`` no GPU.
-
-    Raises:
-        InputError: no such number, time or parameter; names it.
-    """
+    """Return what the flags of `add_flags` ask for; with a flag ``cpu`` no GPU."""
     own = {spec.name: getattr(args, spec.name) for spec in fields(Machine) if spec.metadata}
     cluster = args.executor == SLURM
     if getattr(args, "cpu", False):
@@ -159,11 +148,7 @@ def machine_of(args: argparse.Namespace, folder: Path) -> Machine:
 
 
 def read_minutes(text: str) -> int:
-    """Return the minutes that Slurm understands by a time: [days-]hours:minutes:seconds and such.
-
-    Raises:
-        InputError: no such time, or none at all.
-    """
+    """Return the minutes that Slurm understands by a time: [days-]hours:minutes:seconds and such."""
     days, dash, rest = text.rpartition("-")
     parts = [days if dash else "0", *rest.split(":")]
     total = 0
@@ -181,11 +166,7 @@ def read_minutes(text: str) -> int:
 
 
 def read_parameters(words: Sequence[str]) -> dict[str, str | bool]:
-    """Return name -> value of parameters of ``sbatch``; a name alone is a bare flag.
-
-    Raises:
-        InputError: no such name, or one that is not to be said here.
-    """
+    """Return name -> value of parameters of ``sbatch``; a name alone is a bare flag."""
     found: dict[str, str | bool] = {}
     for word in words:
         name, equals, value = word.partition("=")

@@ -55,9 +55,6 @@ def launch(
         command, log: what is run, and where its output goes.
         environment: variables in addition to this process's own.
         keep: an open file that the command keeps open as well.
-
-    Raises:
-        RunError: it failed; with the end of its output.
     """
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
     found = {**os.environ, "PATH": path, **(environment or {})}

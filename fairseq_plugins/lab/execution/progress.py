@@ -30,9 +30,6 @@ def format_costs(plan: Plan, missing: Mapping[str, int] | None = None) -> str:
     Args:
         plan: what there is to do; time is divided by its runs at a time.
         missing: part whose data are not prepared -> how many runs it has.
-
-    Raises:
-        InputError: a folder holds a run with other settings.
     """
     lines = [f"{'part':<20} {'runs':>6} {'done':>6} {'updates':>10} {'left':>10}  time, space"]
     jobs = plan.runs[0].machine.jobs if plan.runs else 1

@@ -145,12 +145,7 @@ class Run:
         return found[0].row if found else None
 
     def is_finished(self) -> bool:
-        """Return whether nothing is left to do.
-
-        Raises:
-            InputError: the folder holds a run with other settings; names one that differs. It is
-                a link, or holds one: what is written there would be written elsewhere.
-        """
+        """Return whether nothing is left to do."""
         refuse_links(self.root, self.folder, within=True)
         found = read_json(self.folder / files.SETTINGS)
         if found and (other := difference(found, self.settings)):

@@ -48,11 +48,6 @@ def execute(runs: Sequence[Run], done: Callable[[Run, str], None] = lambda *_: N
 
     Returns:
         A message for every run that failed; a failure does not stop the others.
-
-    Raises:
-        FileNotFoundError, InputError: Slurm is not here, or a folder holds a run of other settings.
-        KeyboardInterrupt: local jobs have been ended; those of Slurm go on, and the same call
-            waits for them again.
     """
     waiting = [run for run in runs if not run.is_finished()]
     logger.info("%d of %d runs are finished", len(runs) - len(waiting), len(runs))

@@ -79,12 +79,7 @@ class SlurmPool:
         return 0 if self._running else LARGEST_ARRAY
 
     def submit(self, runs: Sequence[Run]) -> None:
-        """Queue runs as one array; those that an earlier call has queued are taken over.
-
-        Raises:
-            ConnectionError: Slurm does not answer.
-            InputError: Slurm refuses the jobs.
-        """
+        """Queue runs as one array; those that an earlier call has queued are taken over."""
         machine = self._machine
         alive, path = queued_jobs(machine.job_name), machine.folder / SUBMITTED
         known = {name: job for name, job in read_json(path).items() if str(job) in alive}
@@ -138,11 +133,7 @@ class SlurmPool:
 
 
 def queued_jobs(name: str) -> set[str]:
-    """Return the jobs of a name that are queued or running: numbers may come again.
-
-    Raises:
-        ConnectionError: Slurm does not answer.
-    """
+    """Return the jobs of a name that are queued or running: numbers may come again."""
     command = ["squeue", "--noheader", "--array", "--format=%i %j", f"--user={getpass.getuser()}"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)

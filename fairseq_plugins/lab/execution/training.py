@@ -61,9 +61,6 @@ def locked(folder: Path) -> Iterator[int]:
 
     Yields:
         The open file that holds the lock.
-
-    Raises:
-        InputError: the lock is a link.
     """
     folder.mkdir(parents=True, exist_ok=True)
     with open_file(folder / LOCK, "ab") as stream:
@@ -74,12 +71,7 @@ def locked(folder: Path) -> Iterator[int]:
 
 
 def execute(run: Run, launch: Launch) -> None:
-    """Train, predict, evaluate, write the row, and drop what only a training would need.
-
-    Raises:
-        RunError: a command failed.
-        InputError: the log holds no validation with the metric; the result is no JSON.
-    """
+    """Train, predict, evaluate, write the row, and drop what only a training would need."""
     if not (run.folder / files.RESULT).is_file():
         _train(run, launch)
     if run.lacks_answers:

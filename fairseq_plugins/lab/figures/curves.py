@@ -37,9 +37,6 @@ def plot_curves(curves: Curves, metric: str = "BLEU") -> Figure:
     Args:
         curves: system -> share, in (0, 1] -> scores of its seeds.
         metric: label of the vertical axis.
-
-    Raises:
-        InputError: no curves.
     """
     figure, (ax,) = _figure(5.6, 3.5)
     _draw(ax, curves)
@@ -100,9 +97,6 @@ def plot_learning(curves: Curves, label: str) -> Figure:
     Args:
         curves: system -> updates -> values of its seeds.
         label: of the vertical axis.
-
-    Raises:
-        InputError: no curves.
     """
     figure, (ax,) = _figure(4.8, 3.1)
     _draw(ax, curves)

@@ -129,10 +129,6 @@ def check_stem(out_stem: str | Path, *more: str) -> Path:
     Args:
         out_stem: the name; ``.png`` or ``.svg`` at its end is dropped.
         more: suffixes of further files of the figure.
-
-    Raises:
-        InputError: no name, or a folder stands where the figure would.
-        OSError: the folder cannot be made, or is closed to us.
     """
     check_characters(str(out_stem), "--output")
     stem = Path(out_stem)
@@ -160,9 +156,6 @@ def save(figure: Figure, out_stem: str | Path, kinds: Sequence[str] = FORMATS) -
 
     Returns:
         The files written.
-
-    Raises:
-        InputError, OSError: see `check_stem`; or the files cannot be written.
     """
     stem = check_stem(out_stem)
     paths = [stem.with_name(f"{stem.name}.{kind}") for kind in kinds]

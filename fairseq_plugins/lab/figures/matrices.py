@@ -69,9 +69,6 @@ def plot_attention(
         title: above the figure.
         notes: below it, for instance what attention it is.
         widest: most inches of matrices side by side.
-
-    Raises:
-        InputError: no panels, or weights that do not fit their labels, are negative or not finite.
     """
     if not panels:
         raise InputError("no attention panels to draw")
@@ -110,9 +107,6 @@ def plot_coattention(
         chosen: whether it is the answer; else the frame is dashed.
         title, about: above the figure, and below it.
         strip: most columns of a strip.
-
-    Raises:
-        InputError: see `plot_attention`.
     """
     panels = []
     for start in range(0, len(context), strip):

@@ -28,9 +28,6 @@ def plot_seeds(scores: Mapping[str, Sequence[float]], shown: Shown) -> Figure:
     Args:
         scores: system -> a score a seed, as computed; one that is no number is told of, not drawn.
         shown: metric and split of the scores.
-
-    Raises:
-        InputError: no scores.
     """
     if not scores or not all(scores.values()):
         raise InputError("no scores to draw")

@@ -90,13 +90,7 @@ class _File(BaseModel, extra="forbid"):
 
 
 def read_experiment(path: str | Path) -> PlannedExperiment:
-    """Read an experiment, or a grid.
-
-    Raises:
-        FileNotFoundError: the file, or one that it names, is not there.
-        InputError: a key that is unknown or missing, or a value of another kind; names file, key
-            and choices.
-    """
+    """Read an experiment, or a grid."""
     path = Path(path)
     content, name = read_yaml(path), default_name(path)
     if "parts" not in content:

@@ -180,12 +180,7 @@ KEYS = get_type_hints(Grid, include_extras=True)
 
 
 def read_grid(path: str | Path) -> Grid:
-    """Read a YAML file.
-
-    Raises:
-        FileNotFoundError: there is none.
-        InputError: an unknown key or a value of another kind; names file, key and choices.
-    """
+    """Read a YAML file."""
     return grid_of(read_yaml(path), str(path))
 
 

@@ -66,12 +66,7 @@ class PreparedData:
 
 
 def read_prepared(folder: str | Path, grid: Grid) -> PreparedData:
-    """Read the manifest of a prepared folder.
-
-    Raises:
-        FileNotFoundError: there is none; says how to make it.
-        InputError: it is broken, or of another dataset, or lacks a training or validation set.
-    """
+    """Read the manifest of a prepared folder."""
     path = Path(folder) / FILE_NAME
     if not path.is_file():
         words = preparing(grid.dataset, {"destdir": folder, **grid.prepare}, Path("DIR"))
@@ -112,10 +107,6 @@ def read_folders(folder: Path, grid: Grid) -> dict[str, PreparedData]:
 
     Returns:
         Name of the folder, empty for the grid's -> what it holds.
-
-    Raises:
-        FileNotFoundError, InputError: see `read_prepared`; folders with different validation files,
-            on which systems could not be compared.
     """
     found = {}
     for name in dict.fromkeys(map(grid.data_of, grid.systems)):
@@ -153,9 +144,6 @@ def preparation(
         raw: folder of raw data, of this part or with a folder for each.
         pretrained: Hugging Face BERT directory; empty for the default.
         more: further options.
-
-    Raises:
-        FileNotFoundError: there is no such folder.
     """
     raw = raw_folder(part, raw)
     if not raw.is_dir():

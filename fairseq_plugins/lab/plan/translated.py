@@ -46,10 +46,6 @@ def as_planned(run: Path, split: str, given: Translated, *, elsewhere: bool) -> 
         split: of the prepared folder.
         given: options that stand in the place of the experiment's, or beside them.
         elsewhere: whether the translations go to another file than the run's own.
-
-    Raises:
-        FileNotFoundError: the experiment's reference is not there, and none is given.
-        InputError: what comes of it would replace what the experiment translated otherwise.
     """
     told: dict[str, Any] = read_json(run / SETTINGS).get("translated") or {}
     usual = command_line(told.get("generate") or {}) or BEAM

@@ -70,12 +70,7 @@ def _refusal(where: Any, problem: str) -> InputError:
 
 
 def read_yaml(path: str | Path) -> dict[Any, Any]:
-    """Read the keys and values of a file.
-
-    Raises:
-        FileNotFoundError: there is none.
-        InputError: it is no YAML, or more than is read here; names the line.
-    """
+    """Read the keys and values of a file."""
     path = Path(path)
     if not path.is_file():
         raise FileNotFoundError(f"{path}: no such file")

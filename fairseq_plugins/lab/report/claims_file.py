@@ -73,13 +73,7 @@ class ClaimsFile(BaseModel, extra="forbid", frozen=True):
 
 
 def read_claims(path: str | Path) -> ClaimsFile:
-    """Read a file of claims.
-
-    Raises:
-        FileNotFoundError: there is none.
-        InputError: a key that is unknown or missing, a value of another kind, two systems that are
-            called the same, or rows that lie elsewhere; names file, place and value.
-    """
+    """Read a file of claims."""
     path = Path(path)
     found = read_as(ClaimsFile, read_yaml(path), str(path))
     for number, claim in enumerate(found.claims, 1):

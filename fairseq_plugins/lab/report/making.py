@@ -57,10 +57,6 @@ def write_report(
 
     Returns:
         The file, what it shows, and what could not be shown.
-
-    Raises:
-        FileNotFoundError: there is nothing to report on.
-        InputError: the baseline is in no experiment.
     """
     page, options = Path(page or Path(root) / "report"), options or ReportOptions()
     page = page.with_name(f"{page.name.removesuffix('.html')}.html")

@@ -54,10 +54,6 @@ def write_page(file: str | Path, page: str | Path) -> list[Path]:
 
     Returns:
         All files that were written, the page first.
-
-    Raises:
-        FileNotFoundError, InputError: see `read_claims` and `make_report`; or a page that is no
-            ``.md``, or whose pictures would go through a link. Nothing is written then.
     """
     file, page = Path(file), Path(page)
     if page.suffix != ".md":

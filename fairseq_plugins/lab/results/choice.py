@@ -39,9 +39,6 @@ def chosen_at(runs: pd.DataFrame, by: Iterable[Any], metric: str = "") -> dict[A
         runs: finished ones of one part.
         by: the place of each: a system, a share and a system, or anything else.
         metric: that chooses; empty for the one that chose the checkpoints.
-
-    Raises:
-        InputError: a run lacks the metric; names those it has.
     """
     if runs.empty:
         return {}
@@ -83,9 +80,6 @@ def chosen_by_share(runs: pd.DataFrame, shown: Shown) -> dict[tuple[float, str],
     """Return share of the training data and system -> its runs at the chosen setting.
 
     What is shown of the split that chose checkpoints chooses settings as well.
-
-    Raises:
-        InputError: a run lacks a metric.
     """
     metric = shown.metric if shown.split == runs.validation.iloc[0] else ""
     chosen = chosen_at(runs, zip(runs.fraction, runs.system), metric)
@@ -99,9 +93,6 @@ def seed_scores(runs: pd.DataFrame, shown: Shown, baseline: str) -> dict[str, li
         runs: finished ones.
         shown: what is shown.
         baseline: the system that comes first of each share; the others as they were read.
-
-    Raises:
-        InputError: a run lacks a metric.
     """
     order, chosen = [baseline, *runs.sort_index().system], chosen_by_share(runs, shown)
     places = sorted(chosen, key=lambda place: (place[0], order.index(place[1])))

@@ -31,9 +31,6 @@ def counts_of_run(run: Any, shown: Shown) -> ExampleCounts | None:
     Args:
         run: a line of a frame of runs.
         shown: metric and split.
-
-    Raises:
-        OSError, InputError: files that cannot be read; names them.
     """
     if own := kept_counts(run, shown):
         return own

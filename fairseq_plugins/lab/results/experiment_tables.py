@@ -49,11 +49,6 @@ def lay_out(
         names: of the tables; empty for those that the experiments ask for, or all that fit.
         test: of differences; None for the usual one.
         paper: whether papers' figures stand beside ours; never where all corpora are invented.
-
-    Raises:
-        FileNotFoundError: no folder holds a finished run.
-        InputError: an unknown name, none of the runs stands in a table, or runs that do not go
-            together.
     """
     folders = list(map(Path, folders))
     check_names(names)
@@ -84,9 +79,6 @@ def tables_of(
         test: of differences; in tables of one dataset it may turn to examples.
         paper: whether papers' figures stand beside ours.
         faults: why a table cannot be made is added, a line each; None if that is an error.
-
-    Raises:
-        InputError: no table fits that is asked for.
     """
     tables: list[ResultTable] = []
     for root, make in _makers(found, names, test, paper=paper):

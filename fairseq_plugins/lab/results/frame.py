@@ -58,11 +58,7 @@ class Shown(NamedTuple):
         return [row.metrics.get(self.split, {}).get(self.metric) for row in runs.row]
 
     def values(self, runs: pd.DataFrame) -> list[float]:
-        """Return its value in every run.
-
-        Raises:
-            InputError: a run lacks it; names those it has.
-        """
+        """Return its value in every run."""
         found = self.found(runs)
         if None in found:
             run = runs.iloc[found.index(None)]
@@ -72,11 +68,7 @@ class Shown(NamedTuple):
 
 
 def frame_of(rows: Iterable[PlacedRow]) -> pd.DataFrame:
-    """Return rows as a frame; see above.
-
-    Raises:
-        InputError: see `counts_of`; or counts of more numbers than a file may have.
-    """
+    """Return rows as a frame; see above."""
     lines, numbers = [], 0
     for one in rows:
         lines.append(_line(one))
@@ -171,9 +163,6 @@ def read_experiments(place: str | Path) -> tuple[list[Experiment], list[str]]:
 
     Returns:
         They, and the links in a folder that were passed over, a line each.
-
-    Raises:
-        FileNotFoundError: there is none.
     """
     place, links = Path(place), []
     if not place.exists():
@@ -204,12 +193,7 @@ def _experiment(place: Path, file: Path) -> Experiment:
 
 
 def find_experiments(places: Iterable[str | Path]) -> list[Experiment]:
-    """Read experiments for tables: no demos but those that are named, and nothing that is broken.
-
-    Raises:
-        FileNotFoundError: no place holds a finished run.
-        InputError: a line that is no row, or another fault.
-    """
+    """Read experiments for tables: no demos but those that are named, and nothing that is broken."""
     places, found = [Path(place) for place in places], {}
     for place in places:
         experiments, links = read_experiments(place)
@@ -226,33 +210,19 @@ def find_experiments(places: Iterable[str | Path]) -> list[Experiment]:
 
 
 def finished_parts(experiments: Iterable[Experiment]) -> list[pd.DataFrame]:
-    """Return the finished runs of experiments, part by part.
-
-    Raises:
-        InputError: see `compared`.
-    """
+    """Return the finished runs of experiments, part by part."""
     parts = [runs for one in experiments for runs in one.parts.values()]
     return [compared(runs) for runs in parts if runs.done.any()]
 
 
 def read_runs(place: str | Path) -> pd.DataFrame:
-    """Read the finished runs of a file, of a part, or of an experiment of one part.
-
-    Raises:
-        FileNotFoundError: there is no finished run.
-        InputError: a fault, or runs that cannot be compared; see `compared`.
-    """
+    """Read the finished runs of a file, of a part, or of an experiment of one part."""
     found = find_experiments([place])
     return compared(pd.concat([one.runs for one in found], ignore_index=True))
 
 
 def compared(runs: pd.DataFrame) -> pd.DataFrame:
-    """Return the finished runs, sorted.
-
-    Raises:
-        InputError: they differ in what they should share, or two of them have one setting and
-            seed; names file, line and key.
-    """
+    """Return the finished runs, sorted."""
     done = runs[runs.done.astype(bool)]
     first, seen = done.iloc[0], {}
     for run in done.itertuples():

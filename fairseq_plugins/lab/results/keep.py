@@ -46,11 +46,6 @@ def keep_rows(folder: Path, file: Path, part: str = "") -> Kept:
         folder: of the experiment, with its runs.
         file: of rows; need not be there.
         part: of the experiment; empty for all, which have to be of one dataset.
-
-    Raises:
-        OSError: a file cannot be read or written.
-        InputError: the file is the experiment's own, or its runs cannot be compared with the
-            experiment's; see also `read_rows`. Nothing is written then.
     """
     source = folder / ROWS
     if file.exists() and file.samefile(source):

@@ -178,11 +178,7 @@ def part_layouts() -> dict[str, PartLayout]:
 
 @cache
 def layouts() -> dict[str, TableLayout]:
-    """Return the layouts of all tables over datasets, by their names.
-
-    Raises:
-        InputError: a wrong file, or a kind that no table calls anything; names file and key.
-    """
+    """Return the layouts of all tables over datasets, by their names."""
     found = _read(TableLayout)
     known = [kind for one in found.values() for kind in one.systems]
     for name, one in found.items():
@@ -212,11 +208,7 @@ def table_names() -> list[str]:
 
 
 def check_names(names: Sequence[str]) -> None:
-    """Refuse names that no table has.
-
-    Raises:
-        InputError: names them and the choices.
-    """
+    """Refuse names that no table has."""
     for name in names:
         if name not in table_names():
             raise InputError(f"table {name!r}: choices are {', '.join(table_names())}")

@@ -83,9 +83,6 @@ def paper_tables(
         name: a key of `layouts`, or empty.
         test: of significance.
         paper: whether the paper's figures stand beside ours.
-
-    Raises:
-        InputError: no run stands in the layout, or runs that do not go together.
     """
     tables = []
     for layout in [layouts()[name]] if name else _fitting(found):
@@ -143,11 +140,7 @@ class _Block:
 
 
 def _blocks(layout: TableLayout, found: Sequence[pd.DataFrame]) -> Iterator[_Block]:
-    """Yield the datasets of a layout that there are; metrics that a run lacks are left out.
-
-    Raises:
-        InputError: runs have none of a dataset's metrics in common.
-    """
+    """Yield the datasets of a layout that there are; metrics that a run lacks are left out."""
     for column in layout.columns:
         parts = [one for one in found if one.dataset.iloc[0] == column.dataset]
         chosen = [(row, one) for row, one in _chosen(parts).items() if _shows(layout, row)]

@@ -45,9 +45,6 @@ def part_table(
         layout: of the table.
         test: of the difference to the baseline.
         paper: whether the paper's figures stand beside ours.
-
-    Raises:
-        InputError: the table is of translation, or of all of the training data, and no run is.
     """
     scores, rows = list(_scores(found, layout, test, paper)), {}
     for one in scores:

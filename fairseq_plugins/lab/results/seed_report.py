@@ -83,10 +83,6 @@ def make_report(
         baseline: system to compare with; empty for the usual one; see `choice.plain_of`.
         systems: the others; empty for all.
         samples, seed: of the bootstrap.
-
-    Raises:
-        FileNotFoundError: there is no finished run.
-        InputError: an unknown metric or system, or runs that cannot be compared.
     """
     found = read_runs(root)
     known = set(found.system)

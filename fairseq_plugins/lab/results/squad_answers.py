@@ -37,9 +37,6 @@ def write_rows(rows: Path, examples: Path) -> None:
     Args:
         rows: the file; the official files lie in `folder_of` it.
         examples: the split's ``examples.jsonl`` in the prepared folder.
-
-    Raises:
-        FileNotFoundError, InputError: an answer is missing, or a file is not what it should be.
     """
     answers = read_predictions(folder_of(rows) / ANSWERS)
     lines = []
@@ -57,11 +54,7 @@ def write_rows(rows: Path, examples: Path) -> None:
 
 
 def metrics_of(folder: Path) -> dict[str, float]:
-    """Return the metrics of answers by our names, as fractions; the threshold as it is.
-
-    Raises:
-        FileNotFoundError, InputError: there is no ``metrics.json``, or it holds none.
-    """
+    """Return the metrics of answers by our names, as fractions; the threshold as it is."""
     found = read_json(folder / METRICS)
     if not isinstance(found, dict):
         raise InputError(f"{folder / METRICS}: not a JSON object")

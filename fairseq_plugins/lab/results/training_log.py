@@ -42,9 +42,6 @@ def validations(path: Path, split: str = "valid") -> list[Validation]:
     Args:
         path: the log.
         split: the one whose metrics are called by their bare names.
-
-    Raises:
-        FileNotFoundError: there is no log.
     """
     found: dict[int, dict[str, float]] = {}
     for subset, record in _records(path):
@@ -62,9 +59,6 @@ def best(found: list[Validation], metric: str, maximize: bool) -> Validation:
     """Return the validation whose checkpoint fairseq calls the best: of equal ones the last.
 
     One whose metric is no number is so only where there is no other.
-
-    Raises:
-        InputError: no validation has the metric; names those there are.
     """
     able = [item for item in found if metric in item.metrics]
     if not able:

@@ -64,11 +64,7 @@ class ExampleRecipe(Recipe):
         return vocabulary_files(resolve_directory(self.options.pretrained))
 
     def load_vocabulary(self) -> None:
-        """Set ``vocabulary``, ``settings`` of its tokeniser, and what it is of: ``directory``.
-
-        Raises:
-            FileNotFoundError, InputError: there is no such vocabulary, or it is damaged.
-        """
+        """Set ``vocabulary``, ``settings`` of its tokeniser, and what it is of: ``directory``."""
         self.directory = resolve_directory(self.options.pretrained)
         self.settings = read_tokenizer_settings(self.directory)
         self.vocabulary = read_vocabulary(self.directory)

@@ -55,11 +55,7 @@ def unrecorded(options: Any) -> list[str]:
 
 
 def read_layers(text: str, option: str) -> list[str]:
-    """Split the names of layers that an option asks for; ``none`` gives none.
-
-    Raises:
-        InputError: no name, one that is there twice, or an unknown one; with the choices.
-    """
+    """Split the names of layers that an option asks for; ``none`` gives none."""
     try:
         names = split_names(text)
         if names == [NOTHING]:
@@ -86,10 +82,6 @@ def given_inventories(options: Any, names: Iterable[str], *, trained: bool) -> d
     Args:
         options, names: of a preparation; of the layers that its folder holds.
         trained: whether there is training text to learn inventories from.
-
-    Raises:
-        FileNotFoundError: there is no such folder.
-        InputError: it lacks a layer; there is neither such a folder nor training text.
     """
     learnt = [layer.name for layer in layers_of(names) if layer.learnt]
     flag = flag_of("layer_dicts")

@@ -31,10 +31,6 @@ def options_of(given: Mapping[str, Any]) -> TranslationOptions:
     Args:
         given: options; ``like`` names a folder whose languages, tokeniser, normaliser, subwords,
             dictionaries, features, trees and annotation are taken.
-
-    Raises:
-        FileNotFoundError: ``like`` is no prepared folder.
-        InputError: an option that contradicts it, or no languages.
     """
     given = {name: value for name, value in given.items() if value is not None}
     folder = given.pop("like", None)
@@ -68,11 +64,7 @@ def _layers_of(folder: str, text: str, taken: Mapping[str, Any]) -> dict[str, An
 
 
 def settings_of(folder: Path) -> dict[str, Any]:
-    """Return the options that prepare text as a folder was prepared.
-
-    Raises:
-        FileNotFoundError, InputError: it is no prepared folder of parallel text.
-    """
+    """Return the options that prepare text as a folder was prepared."""
     manifest = read_manifest(folder, TranslationManifest)
     if not manifest.splits:
         raise InputError(f"{folder / FILE_NAME} names no split: nothing was prepared there")
@@ -111,11 +103,7 @@ def _agree(name: str, given: Any, taken: Any) -> bool:
 
 
 def check_given_folders(options: TranslationOptions, annotator_id: str) -> None:
-    """Refuse models and dictionaries of a prepared folder that cut its text otherwise.
-
-    Raises:
-        InputError: names file, setting and both values.
-    """
+    """Refuse models and dictionaries of a prepared folder that cut its text otherwise."""
     for name, path in options.given_models().items():
         manifest = _manifest_beside(path)
         for what, theirs, ours in _differences(manifest, options, annotator_id) if manifest else ():

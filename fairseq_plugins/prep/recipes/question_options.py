@@ -28,11 +28,7 @@ LONG_QUESTIONS = ("truncate", "error")
 
 @dataclass
 class QuestionOptions:
-    """Everything that decides the content of a prepared folder.
-
-    Raises:
-        InputError: a value that is none of the choices, or nothing to prepare.
-    """
+    """Everything that decides the content of a prepared folder."""
 
     destdir: str = option("folder to write the prepared data to, e.g. data-bin/squad2")
     raw_dir: str = option(
@@ -121,12 +117,7 @@ class QuestionOptions:
         return Limits(*(getattr(self, name) for name in WINDOWS))
 
     def input_files(self) -> dict[str, Path]:
-        """Split -> file; files named one by one come before those of the raw folder.
-
-        Raises:
-            FileNotFoundError: a missing file or folder, or a folder without official files.
-            InputError: a folder with several files for one split.
-        """
+        """Split -> file; files named one by one come before those of the raw folder."""
         found = own_files(self)
         if not self.raw_dir:
             return found

@@ -86,11 +86,7 @@ class QuestionRecipe(ExampleRecipe):
         return partial(encode_chunk, self.encoder, self.limits, repair)
 
     def end(self, chunks: list[Chunk], manifest: TextManifest, folder: Path) -> None:
-        """Write the list of answers that could not be placed exactly; refuse empty splits.
-
-        Raises:
-            InputError: all questions of a split were left out.
-        """
+        """Write the list of answers that could not be placed exactly; refuse empty splits."""
         remarks = []
         for chunk in chunks:
             with open_chunk(chunk.encoded) as (header, _):
@@ -113,12 +109,7 @@ class QuestionRecipe(ExampleRecipe):
 def scan(
     options: QuestionOptions, files: dict[str, Path], pieces: PieceTokenizer
 ) -> dict[str, tuple[Paragraph, ...]]:
-    """Read every file, and refuse what the options do not allow.
-
-    Raises:
-        InputError: see `squad.read` and `check_visible`; an answer that does not stand at its
-            start, or a question that is too long, where the options say so.
-    """
+    """Read every file, and refuse what the options do not allow."""
     found = {}
     for split, path in tqdm(files.items(), desc="check", unit=" files"):
         found[split] = read(path).paragraphs

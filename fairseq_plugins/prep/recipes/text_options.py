@@ -36,11 +36,7 @@ PRETRAINED = (
 
 @dataclass
 class TextOptions:
-    """Everything that decides the content of a prepared folder.
-
-    Raises:
-        InputError: a value that is none of the choices, or nothing to prepare.
-    """
+    """Everything that decides the content of a prepared folder."""
 
     dataset: str = option(
         "dataset that the files are of, or format of your own files (in TSV files, quotation marks "
@@ -225,12 +221,7 @@ class TextOptions:
         return any(getattr(self, name) for name in PARSES.values())
 
     def conllu_files(self, splits: Iterable[str]) -> dict[str, Path]:
-        """Split, in the order given -> its CoNLL-U file; none at all, or one for every split.
-
-        Raises:
-            FileNotFoundError: a missing file.
-            InputError: more or fewer files than there are splits.
-        """
+        """Split, in the order given -> its CoNLL-U file; none at all, or one for every split."""
         if not self.has_parses:
             return {}
         splits, found = list(splits), {}
@@ -251,12 +242,7 @@ class TextOptions:
         return found
 
     def input_files(self) -> dict[str, Path]:
-        """Split -> file; files named one by one come before those of the raw folder.
-
-        Raises:
-            FileNotFoundError: a missing file or folder.
-            InputError: ``valid_fraction`` where there is a validation file, or none of training.
-        """
+        """Split -> file; files named one by one come before those of the raw folder."""
         found = own_files(self)
         if self.raw_dir and not self.names_all:
             found = find_splits(self.source, self.raw_dir, found)
@@ -319,11 +305,7 @@ def add_text_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def options_from(flags: Mapping[str, Any]) -> TextOptions:
-    """Make the record of parsed flags.
-
-    Raises:
-        InputError, FileNotFoundError: see `TextOptions`, `ReadOptions` and `parse_labels`.
-    """
+    """Make the record of parsed flags."""
     names, flags = {spec.name for spec in fields(ReadOptions)}, dict(flags)
     named = str(flags.pop("annotator", 0))
     if named.isdecimal() and len(named) < 10:
@@ -342,9 +324,6 @@ def annotation_names(options: Any) -> tuple[str, ...]:
     """Return which layers options ask for, of those that not every folder has; see `read_layers`.
 
     What ``--layers`` says is said by ``annotations`` afterwards.
-
-    Raises:
-        InputError: no known layers, or two options that say which.
     """
     asked, flag = options.annotations, "--annotations"
     if options.layers is not None:
@@ -357,11 +336,7 @@ def annotation_names(options: Any) -> tuple[str, ...]:
 
 
 def parse_labels(text: str) -> tuple[str, ...]:
-    """Read ``"yes,no"``, or a file of one label a line (``labels.txt`` of another folder).
-
-    Raises:
-        InputError: an empty label, or a file that is no UTF-8.
-    """
+    """Read ``"yes,no"``, or a file of one label a line (``labels.txt`` of another folder)."""
     if not text:
         return ()
     if Path(text).is_file():

@@ -48,12 +48,7 @@ class TextScan:
     respelled: Respelled = field(default_factory=Counter)
 
     def add(self, example: Example) -> None:
-        """Count an example.
-
-        Raises:
-            InputError: it has another number of sentences than those before, or text that is no
-                Unicode; with file and line.
-        """
+        """Count an example."""
         gold = self.target.written(example)
         for text in (example.id, *example.texts, *(gold or ())):
             check_characters(text, f"{self.path}:{example.line}")
@@ -73,11 +68,7 @@ class TextScan:
 def read_examples(
     options: TextOptions, split: str, scan: TextScan, dropped: Counter[str] | None = None
 ) -> Iterator[tuple[Example, Parses | None]]:
-    """Read the examples of a split, held out ones apart, with their parses if they are given.
-
-    Raises:
-        InputError: see `datasets.read_split` and `conllu_parses.ParseFile`.
-    """
+    """Read the examples of a split, held out ones apart, with their parses if they are given."""
     source, read = options.source, options.read
     if not options.valid_fraction or split not in ("train", "valid"):
         examples = read_split(source, split, scan.path, read, dropped, scan.respelled)
@@ -117,11 +108,7 @@ def is_held_out(number: int, fraction: float, seed: int) -> bool:
 
 
 def scan_files(options: TextOptions, files: dict[str, Path]) -> dict[str, TextScan]:
-    """Check the content of every file and of its parses; return split -> scan.
-
-    Raises:
-        InputError: bad input, with file and line; files that do not go together.
-    """
+    """Check the content of every file and of its parses; return split -> scan."""
     scans, conllu = {}, options.conllu_files(files)
     with tqdm(desc="check", unit=" examples", unit_scale=True) as bar:
         for split, path in files.items():
@@ -150,12 +137,7 @@ def scan_files(options: TextOptions, files: dict[str, Path]) -> dict[str, TextSc
 
 
 def decide_labels(options: TextOptions, scans: dict[str, TextScan]) -> list[str]:
-    """Return the labels in id order: the dataset's, the user's, or those found in training.
-
-    Raises:
-        InputError: more labels than a set of classes usually has; a label that training does not
-            have, with file and line; no label at all.
-    """
+    """Return the labels in id order: the dataset's, the user's, or those found in training."""
     if not options.source.target.labelled:
         return []
     labels = options.source.labels or options.read.labels or _found(options, scans)

@@ -297,11 +297,7 @@ def scan_inputs(options: TranslationOptions, files: dict[str, dict[str, Path]]) 
 
 
 def check_values(sides: Mapping[str, Scan], options: TranslationOptions) -> None:
-    """Refuse files of values that have more or fewer than there are words in a line.
-
-    Raises:
-        InputError: with both files and the line.
-    """
+    """Refuse files of values that have more or fewer than there are words in a line."""
     read = line_reader(options.tokenizer, options.normalizer, options.source_lang)
     for name in value_sides(sides):
         source, other = sides[SOURCE].path, sides[name].path

@@ -26,11 +26,7 @@ Found = tuple[dict[str, Any], Vocabulary]  # settings of the tokeniser, and the 
 
 
 def own_words(options: TextOptions, path: Path | None) -> Found:
-    """Return the tokeniser's settings and the words of the training examples.
-
-    Raises:
-        InputError: there is no training file, no word, or bad input, with file and line.
-    """
+    """Return the tokeniser's settings and the words of the training examples."""
     if path is None:
         raise InputError(
             "--words-from train: there is no training file; give the folder that the model was "
@@ -46,11 +42,7 @@ def own_words(options: TextOptions, path: Path | None) -> Found:
 
 
 def words_of(folder: Path) -> Found:
-    """Return the tokeniser's settings and the words of a prepared folder, or of a bundle.
-
-    Raises:
-        FileNotFoundError, InputError: it is no such folder, or has no words of its own.
-    """
+    """Return the tokeniser's settings and the words of a prepared folder, or of a bundle."""
     manifest = read_manifest(folder, TextManifest)
     vocabulary = load_vocabulary(folder, manifest)
     if not is_of_words(vocabulary):

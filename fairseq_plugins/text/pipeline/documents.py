@@ -32,11 +32,7 @@ COLUMNS: dict[str, Any] = {
 
 
 def read_docs(path: Path, vocab: Vocab) -> Iterator[Doc]:
-    """Yield the sentences of a CoNLL-U file, each a document with all that the file says.
-
-    Raises:
-        InputError: a malformed line or sentence, named by file and line.
-    """
+    """Yield the sentences of a CoNLL-U file, each a document with all that the file says."""
     for block in read_blocks(numbered_lines(path)):
         rows, tokens = checked_rows(block, path)
         if not rows:

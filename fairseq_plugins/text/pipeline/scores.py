@@ -48,10 +48,6 @@ def evaluate(test: Path, out: Path) -> dict[str, float]:
     """Score the pipeline on the test split of its treebank and write the figures next to it.
 
     They stand in the card and in `SCORES`, which do not decide what a pipeline is.
-
-    Raises:
-        FileNotFoundError: there is no pipeline.
-        InputError: by the names of its files the treebank is of another language.
     """
     if not (out / "meta.json").is_file():
         raise FileNotFoundError(f"{out}: no spaCy pipeline (no meta.json)")

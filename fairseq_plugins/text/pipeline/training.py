@@ -61,12 +61,7 @@ TASKS = {  # by the layer that it gives
 
 
 def train(args: Namespace) -> None:
-    """Train by the flags of ``train-pipeline`` and save the best pipeline seen.
-
-    Raises:
-        FileNotFoundError: the treebank lacks a split.
-        InputError: ``--output`` holds something else than a pipeline, or a split is malformed.
-    """
+    """Train by the flags of ``train-pipeline`` and save the best pipeline seen."""
     if args.output.exists() and not (args.output / "meta.json").is_file():
         raise InputError(
             f"{args.output} is there and is no pipeline (no meta.json): name another --output"
@@ -96,12 +91,7 @@ def train(args: Namespace) -> None:
 
 
 def complete(args: Namespace) -> Namespace:
-    """Return the flags of ``train-pipeline`` with what the treebank says where none is given.
-
-    Raises:
-        FileNotFoundError: the treebank lacks a split.
-        InputError: its language or licence is not known.
-    """
+    """Return the flags of ``train-pipeline`` with what the treebank says where none is given."""
     folder = args.ud_dir
     found = {
         "train": args.train or split_file(folder, "train"),
@@ -129,11 +119,7 @@ def spacy_language(lang: str) -> str:
 
 
 def given_layers(docs: Sequence[Doc], wanted: str = "") -> list[str]:
-    """Return what a pipeline can learn of a treebank: all there is, or what is wanted.
-
-    Raises:
-        InputError: something that is wanted and not there, or unknown; with the choices.
-    """
+    """Return what a pipeline can learn of a treebank: all there is, or what is wanted."""
     there = [name for name, task in TASKS.items() if any(d.has_annotation(task.of) for d in docs)]
     names = [name.strip() for name in wanted.split(",")] if wanted else there
     if unknown := [name for name in names if name not in there]:

@@ -11,9 +11,6 @@ def split_file(directory: Path, split: str) -> Path:
     Args:
         directory: holds ``<split>.conllu`` or ``<anything>-ud-<split>.conllu``.
         split: ``train``, ``dev`` or ``test``.
-
-    Raises:
-        FileNotFoundError: no such file, or more than one that fits.
     """
     plain = directory / f"{split}.conllu"
     found = [plain] if plain.is_file() else sorted(directory.glob(f"*-ud-{split}.conllu"))

@@ -13,13 +13,7 @@ METHOD = "morphodita_parsito"  # UDPipe's only one
 
 
 def train(args: Namespace) -> None:
-    """Train by the flags of ``train-pipeline``.
-
-    Raises:
-        FileNotFoundError: the treebank lacks a split.
-        ImportError: ufal.udpipe is not installed.
-        InputError: a file is no CoNLL-U, ``--output`` is there or a folder, or the training failed.
-    """
+    """Train by the flags of ``train-pipeline``."""
     import ufal.udpipe
 
     library: Any = ufal.udpipe  # whose names are those of its compiled part
