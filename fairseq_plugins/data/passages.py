@@ -118,7 +118,7 @@ def _question(row: Any) -> tuple[str, str, tuple[str, ...] | None]:
 
 
 def read_texts(path: Path, take: Callable[[Any], Found], count: int | None = None) -> list[Found]:
-    """Return what ``take`` makes of each line of a file of JSON; there must be ``count`` of them."""
+    """Return what ``take`` makes of each line of a file of JSON; there must be ``count``."""
     if not path.is_file():
         raise FileNotFoundError(f"{path} is missing; {AGAIN}")
     found = []

@@ -60,7 +60,7 @@ def spoil_id(rows):
 @pytest.mark.parametrize(
     ("spoil", "message"),
     [
-        (spoil_row, "en-de.en.pos, line 5: "),
+        (spoil_row, "en-de.en.pos: line 5 has "),
         (spoil_end, "en-de.en.pos has 36 rows instead of"),
         (spoil_id, "en-de.en.pos, line 3: id 200 is no value of feature 'pos'"),
     ],
@@ -74,7 +74,7 @@ def test_feature_stream_that_does_not_fit_its_tokens(copy, model, spoil, message
 def test_training_notices_a_short_feature_stream(copy, tmp_path, split):
     rewrite(copy, split, "case", spoil_row)
     found = train(copy, tmp_path / "run", "--max-update 1", fails=True)
-    assert f"{split}.en-de.en.case, line 5: " in found.err
+    assert f"{split}.en-de.en.case: line 5 has " in found.err
     assert not list((tmp_path / "run").glob("*.pt"))
 
 

@@ -142,7 +142,7 @@ class SplitFile:
         return known
 
     def value_label(self, value: Any, text: str) -> str:
-        """Return a number or truth value of JSON, which is written so, as the file first writes it."""
+        """Return a number or truth value of JSON as the file first writes it."""
         if self.labels:
             return text
         before = next(iter(self.values), value)
