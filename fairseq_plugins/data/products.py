@@ -56,7 +56,7 @@ def faults(folder: Path, manifest: Manifest, *, hashes: bool = False) -> Iterato
 def check_whole(
     folder: Path, manifest: Manifest, *, hashes: bool = False, partial: bool = False
 ) -> None:
-    """Refuse a folder whose files are not those that were written; if ``partial``, some may lack."""
+    """Refuse a folder whose files are not as written; with ``partial``, some may be missing."""
     for fault in faults(folder, manifest, hashes=hashes):
         if not (partial and isinstance(fault, FileNotFoundError)):
             raise type(fault)(f"{fault}; {AGAIN}")

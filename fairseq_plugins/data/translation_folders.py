@@ -82,6 +82,6 @@ def word_digests(manifest: TranslationManifest, *symbols: Sequence[str]) -> str:
 def load_layers(
     folders: Sequence[str], manifest: TranslationManifest, *, of_target: bool = False
 ) -> list[Layer]:
-    """Return the layers that folders hold, or those ``of_target``, in the order of their columns."""
+    """Return the layers of folders, or those ``of_target``, in the order of their columns."""
     names = manifest.target_features if of_target else manifest.layers
     return [bound_layers(Path(one), manifest, names, of_target=of_target) for one in folders][0]

@@ -13,7 +13,7 @@ from ..tasks.syntax_translation import SyntaxTranslationConfig, SyntaxTranslatio
 
 
 def read_split(translator: Translator, data: str, split: str) -> Iterator[tuple[str, Row, str]]:
-    """Return plain source text, what is translated, and plain target text of all pairs, in order."""
+    """Return plain source, what is translated, and plain target text of all pairs, in order."""
     how = {"train_subset": "train", "dataset_impl": None, "required_seq_len_multiple": 1}
     task = SyntaxTranslationTask.setup_task(SyntaxTranslationConfig(data=data, **how))
     check_fits(translator, task)
