@@ -28,7 +28,7 @@ _FAST = re.compile(r"[^*+?{|]{0,500}[*+?]?[^*+?{|]{0,500}")  # one sign of repet
 
 
 def table_problems(folder: Path, language: str | None = None) -> Iterator[str]:
-    """Yield what is wrong with a pipeline's tables; without a language with its edit trees alone."""
+    """Yield what is wrong with a pipeline's tables; without a language, its edit trees alone."""
     readers: dict[str, Any] = {"trees": _trees}
     if language is not None:
         readers |= {"patterns": _ruler, "model": _model}

@@ -12,7 +12,7 @@ _UNREADABLE = (ValueError, OSError, KeyError, IndexError, TypeError)
 
 
 def updates_of(checkpoint: Path) -> int:
-    """Return the updates behind a checkpoint; 0 if there is none, or half of one, which is removed."""
+    """Return the updates behind a checkpoint; 0 without one; half of one is removed."""
     if not checkpoint.is_file():
         return 0
     try:

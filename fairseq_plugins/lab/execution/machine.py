@@ -148,7 +148,7 @@ def machine_of(args: argparse.Namespace, folder: Path) -> Machine:
 
 
 def read_minutes(text: str) -> int:
-    """Return the minutes that Slurm understands by a time: [days-]hours:minutes:seconds and such."""
+    """Return the minutes of a time of Slurm: [days-]hours:minutes:seconds and such."""
     days, dash, rest = text.rpartition("-")
     parts = [days if dash else "0", *rest.split(":")]
     total = 0

@@ -193,7 +193,7 @@ def _experiment(place: Path, file: Path) -> Experiment:
 
 
 def find_experiments(places: Iterable[str | Path]) -> list[Experiment]:
-    """Read experiments for tables: no demos but those that are named, and nothing that is broken."""
+    """Read experiments for tables: of demos those that are named, and nothing broken."""
     places, found = [Path(place) for place in places], {}
     for place in places:
         experiments, links = read_experiments(place)

@@ -338,7 +338,7 @@ class TranslationOptions:
         return found
 
     def _given_files(self, source: Path) -> dict[str, Path]:
-        """Return the files of values that lie beside a source file, by the names of their layers."""
+        """Return the files of values that lie beside a source file, by the names of layers."""
         found = {}
         for name in given_names(self.layer_names):
             given_as = name.partition(".")[2]
