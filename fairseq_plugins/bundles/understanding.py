@@ -138,6 +138,8 @@ def join(first: TextInputs, other: Loaded, where: object) -> None:
     differing = [name for name in alike if getattr(one, name) != getattr(two, name)]
     if first.vocabulary.content != other.inputs.vocabulary.content:
         differing.append("vocabulary")
+    if first.thresholds != other.inputs.thresholds:
+        differing.append("thresholds of labels (--label-thresholds gives both the same)")
     if differing:
         raise InputError(f"{where}: its {named(differing)} are others than those of the first")
     agreement.check_inventories(other.options, bound_layers(first.folder, one), first.folder)

@@ -99,7 +99,10 @@ def run_checkpoint(args: argparse.Namespace) -> None:
     from ..lab.run_files import EVALUATION, GENERATED, SCORE, of_split
 
     where, given = bool(args.output), Translated(args.generate, args.checkpoint, args.reference)
-    planned = as_planned(args.run, args.split, given, elsewhere=where)
+    try:
+        planned = as_planned(args.run, args.split, given, elsewhere=where)
+    except InputError as error:
+        raise command.UsageError(str(error)) from None
     args.checkpoint, args.reference = planned.checkpoint, planned.reference
     checkpoint = checkpoint_of(args)
     data, manifest = folder_of_run(checkpoint, args.split, args.data, elsewhere=where)

@@ -51,7 +51,7 @@ def cut_row(row: Tensor, limit: int | None, layers: Iterable[Layer]) -> Tensor:
     for layer in layers:
         own = columns[len(cut) : len(cut) + len(layer.columns)]
         cut += [[*column, layer.end] for column in layer.shortened(own, limit - 1)]
-    return torch.tensor(cut).T
+    return torch.tensor(cut, dtype=torch.long).reshape(len(cut), limit).T  # (limit, F)
 
 
 def split_parts(folder: Path, split: str, pair: str, source: str, *, combine: bool) -> list[str]:

@@ -91,6 +91,7 @@ def _told(state: State) -> dict[str, Any]:
     task, model = (_values(_mapping(state.get("cfg")).get(name)) for name in ("task", "model"))
     found = {"task": task.get("_name", _values(state.get("args")).get("task"))}
     found |= {name: model.get(name) for name in TRAINED_FOR}
+    found |= {"thresholds of labels": str(task.get("label_thresholds") or "none")}
     origin = Origin.of(None, state.get("task_state"))
     found |= {f"data of {split}": digest for split, digest in origin.splits.items()}
     found |= {"prepared folder": "" if origin.splits else origin.copy}

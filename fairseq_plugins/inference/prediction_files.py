@@ -48,12 +48,12 @@ def predict_files(options: PredictionOptions) -> None:
     predictor = load(options.checkpoint, options.data, cpu=options.cpu, int8=options.int8, **given)
     if options.split is not None:
         predictor.check_split(options.split)
-    if options.tune_thresholds:
-        tune_thresholds(predictor, str(options.split), **options.limits)
     submission = _submission(predictor, options)
     names = submission.get("labels", {}) if submission else None
     form = renderer(options.format, predictor.target, names)
     job = _job(predictor, options)
+    if options.tune_thresholds:
+        tune_thresholds(predictor, str(options.split), **options.limits)
     kept = _write(job, form, options)
     if submission and options.submission_dir:
         path = Path(options.submission_dir) / submission["file"]

@@ -111,6 +111,12 @@ def load_models(
             raise InputError(
                 f"{paths[0]} is of task {names[0]!r} and {path} of {name!r}: they make no ensemble"
             )
+    tuned = [checkpoint.task.get("label_thresholds") for checkpoint in found]
+    if len({*tuned}) > 1 and "label_thresholds" not in overrides:
+        raise InputError(
+            f"{named(map(str, paths))} have other thresholds of labels: give the ensemble its own "
+            "by --label-thresholds"
+        )
     folder = folder_of(found[0], data)
     task = set_up(task_options(found[0], **overrides, data=folder))
     return task, [build(checkpoint, task) for checkpoint in found]

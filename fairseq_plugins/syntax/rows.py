@@ -100,10 +100,15 @@ class Rows:
 
     @classmethod
     def read(cls, prefix: Path, *, mapped: bool = False) -> Rows:
-        """Read a stream, or map it from the disk; see `stream_layout` for what is refused."""
+        """Read a stream, or map it from the disk, where nothing can change it.
+
+        `stream_layout` says what is refused.
+        """
         lengths, dtype = stream_layout(prefix)
-        read = np.memmap if mapped and lengths.any() else np.fromfile
-        return cls(np.asarray(read(f"{prefix}.bin", dtype=dtype)), lengths)
+        path = f"{prefix}.bin"
+        if mapped and lengths.any():
+            return cls(np.asarray(np.memmap(path, dtype, mode="r")), lengths)
+        return cls(np.fromfile(path, dtype), lengths)
 
     @classmethod
     def of(cls, rows: Iterable[Sequence[int] | np.ndarray]) -> Rows:

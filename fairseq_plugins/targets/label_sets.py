@@ -10,13 +10,17 @@ from collections.abc import Iterable, Sequence
 
 
 class LabelSet(tuple):
-    """Labels of an example; as text, that of `joined`.
+    """Labels of an example, sorted, so that equal sets are equal; as text, that of `joined`.
 
     Attributes:
         choices: all labels that there are, where they are known.
     """
 
     choices: tuple[str, ...] = ()
+
+    def __new__(cls, labels: Iterable[str] = ()) -> LabelSet:
+        """Sort the labels."""
+        return super().__new__(cls, sorted(labels))
 
     @classmethod
     def among(cls, labels: Iterable[str], choices: Iterable[str]) -> LabelSet:

@@ -193,6 +193,9 @@ class MultiLabel(Target):
         answer, gold = texts_of(record, self.key, where), record.get("gold")
         shares = shares_of(record, answer, where)
         gold = None if gold is None else LabelSet(texts_of(record, "gold", where))
+        for key, labels in ((self.key, answer), ("gold", gold or ())):
+            if unfit := [one for one in labels if one not in shares or labels.count(one) > 1]:
+                raise InputError(f"{where}: {key} has {quoted(unfit[0])} twice, or unknown")
         said, texts = LabelSet.among(answer, shares), sentences_of(record, where)
         return SetPrediction(str(record["id"]), said, gold, texts, shares, line)
 
@@ -228,7 +231,7 @@ class MultiLabel(Target):
     def thresholds(self, text: str | None, labels: Sequence[str]) -> tuple[float, ...]:
         """Return from which probability on each label is predicted."""
         try:
-            found = [float(part) for part in text.split(",")] if text else [THRESHOLD]
+            found = [float(part) for part in text.split(",")] if text is not None else [THRESHOLD]
         except ValueError:
             found = []
         if len(found) not in (1, len(labels)) or not all(0 <= one <= 1 for one in found):

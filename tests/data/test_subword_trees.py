@@ -104,3 +104,4 @@ def test_rows_without_trees_are_cut_as_they_are() -> None:
     row, layers = torch.tensor([[5, 6], [7, 8], [1, 1]]), layers_of(["pos", "case"])
     assert cut_row(row, 2, layers).tolist() == [[5, 6], [1, 1]]
     assert cut_row(row, None, layers) is row
+    assert cut_row(torch.zeros(10, 0, dtype=torch.long), 4, []).shape == (4, 0)  # words alone

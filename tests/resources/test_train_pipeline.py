@@ -114,28 +114,45 @@ def test_train_refuses_to_replace_a_directory_that_is_no_pipeline(treebank, tmp_
     assert (tmp_path / "precious.txt").is_file()
 
 
-@pytest.mark.parametrize("best", [False, True])
+@pytest.mark.parametrize("before", [False, True])
+@pytest.mark.parametrize("over", ["", "2 minutes are over"])
+@pytest.mark.parametrize("best", ["none", "half", "whole"])
 def test_interrupted_training_keeps_the_best_pipeline_or_the_one_before(
-    treebank, tmp_path, monkeypatch, best, capsys
+    treebank, tmp_path, monkeypatch, before, over, best, capsys
 ):
+    """Only a whole pipeline counts; one that is there gives way to a limit of time alone."""
+
     def interrupted(config, scratch, overrides):
-        if best:
+        if best == "whole":
+            spacy.blank("en").to_disk(scratch / "model-best")
+        elif best == "half":
             (scratch / "model-best").mkdir()
-        raise KeyboardInterrupt
+            (scratch / "model-best" / "meta.json").write_text("{}", encoding="utf-8")
+        raise KeyboardInterrupt(*filter(None, [over]))
 
     monkeypatch.setattr(pipeline, "train_spacy", interrupted)
     out = tmp_path / "pipe"
-    out.mkdir()
-    (out / "meta.json").write_text("{}", encoding="utf-8")
+    if before:
+        out.mkdir()
+        (out / "meta.json").write_text("{}", encoding="utf-8")
     how = ["--ud-dir", str(treebank), "--output", str(out), "--lang", "en", "--license", "x"]
-    assert (main(["train-pipeline", *how]) == 0) == best
-    assert (out / "meta.json").is_file() != best
-    assert ("interrupted: the best" in capsys.readouterr().out) == best
-    assert [path.name for path in tmp_path.iterdir()] == ["pipe"]
+    taken = best == "whole" and (bool(over) or not before)
+    assert (main(["train-pipeline", *how]) == 0) == taken
+    assert (out / "config.cfg").is_file() == taken
+    assert (out / "meta.json").is_file() == (taken or before)
+    assert f"{over or 'interrupted'}: the best" in capsys.readouterr().out or not taken
+    assert (tmp_path / "pipe.training").exists() != taken
+
+
+def test_what_a_configuration_would_fill_in_is_refused(treebank, tmp_path, capsys):
+    how = ["--ud-dir", str(treebank), "--output", str(tmp_path / "pipe"), "--lang", "en"]
+    assert main(["train-pipeline", *how, "--license", "${paths.train}"]) == 1
+    assert "--license '${paths.train}': a configuration" in capsys.readouterr().err
 
 
 def test_train_leaves_a_folder_that_is_no_training_alone(treebank, tmp_path, capsys):
     (tmp_path / "pipe.training").mkdir()
+    (tmp_path / "pipe.training" / "precious.txt").touch()
     how = ["--ud-dir", str(treebank), "--output", str(tmp_path / "pipe"), "--lang", "en"]
     assert main(["train-pipeline", *how, "--license", "x"]) == 1
     assert "is no training of ours" in capsys.readouterr().err

@@ -34,6 +34,16 @@ def test_lists_of_labels_come_back_from_their_text(labels):
     assert parted(joined(labels)) == labels
 
 
+def test_sets_are_equal_in_any_order():
+    record = {"id": "1", "probabilities": {"joy": 0.6, "fear": 0.7, "calm": 0.1}}
+    texts = [("joy", "fear"), ("fear", "joy")]
+    read = [
+        MULTI_LABEL.read({**record, "label_set": [*one], "gold": [*one]}, "x", 1) for one in texts
+    ]
+    assert read[0].answer == read[1].answer == read[0].gold == read[1].gold
+    assert repr(read[0].gold) == repr(MULTI_LABEL.value("joy|fear"))
+
+
 def test_text_is_read_as_people_write_it():
     texts = {
         "|": [],
@@ -174,15 +184,16 @@ def test_how_good_a_prediction_is():
 
 @pytest.mark.parametrize(
     "more",
-    [{"label_set": ["x"]}, {"label_set": "joy"}, {"gold": [1]}, {"probabilities": {"a": "b"}}],
-)
+    [{"label_set": ["x"]}, {"label_set": "joy"}, {"gold": [1]}, {"gold": ["x"]},
+     {"label_set": ["joy", "joy"]}, {"probabilities": {"a": "b"}}],
+)  # fmt: skip
 def test_lines_that_are_no_predictions_are_refused(more):
     record = {"id": "1", "label_set": [], "probabilities": {"joy": 0.1}, **more}
     with pytest.raises(InputError, match="^here: "):
         MULTI_LABEL.read(record, "here", 1)
 
 
-@pytest.mark.parametrize("text", ["a", "1.1", "-0.1", "nan", "0.1,0.2", "0.1;0.2;0.3", ","])
+@pytest.mark.parametrize("text", ["", "a", "1.1", "-0.1", "nan", "0.1,0.2", "0.1;0.2;0.3", ","])
 def test_thresholds_that_are_none_are_refused(text):
     with pytest.raises(InputError, match="--label-thresholds .*expected a number from 0 to 1, or"):
         MULTI_LABEL.thresholds(text, LABELS)

@@ -232,7 +232,8 @@ def _member(file: SplitFile, is_label: bool, value: Any) -> str:
         return value or ""
     text, what = json.dumps(value), "label" if is_label else "value"
     if isinstance(value, list) and is_label and file.target.several:
-        if none := [one for one in value if isinstance(one, list) or not str(one or "").strip()]:
+        texts = ("" if one is None or isinstance(one, list) else str(one) for one in value)
+        if none := [one for one, text in zip(value, texts) if not text.strip()]:
             raise InputError(f"label {shortened(text)}: {json.dumps(none[0])} is no label")
         return joined([_member(file, True, one) for one in value])
     if isinstance(value, list | dict):

@@ -72,7 +72,7 @@ def train(args: Namespace) -> None:
     layers = given_layers(read["train"], args.layers)
     print(f"{args.train}: a pipeline of language {args.lang} for {', '.join(layers)}", flush=True)
     scratch = args.output.with_name(args.output.name + ".training")
-    if scratch.exists() and not (scratch / "train.spacy").is_file():
+    if scratch.exists() and any(scratch.iterdir()) and not (scratch / "train.spacy").is_file():
         raise InputError(f"{scratch} is there and is no training of ours: name another --output")
     write_corpora(read, layers, scratch, args.seed)
     best = scratch / "model-best"
@@ -80,14 +80,25 @@ def train(args: Namespace) -> None:
     try:
         train_spacy(CONFIG, scratch, overrides=settings(scratch, layers, args))
     except KeyboardInterrupt as stop:
-        if not best.is_dir():
-            shutil.rmtree(scratch)
+        over = str(stop)  # a limit of time says so
+        if not is_whole(best) or (args.output.exists() and not over):
+            print(f"{args.output} is as it was; what was trained is in {scratch}")
             raise
-        print(f"{str(stop) or 'interrupted'}: the best pipeline so far is kept")
-    shutil.rmtree(args.output, ignore_errors=True)
+        print(f"{over or 'interrupted'}: the best pipeline so far is kept")
+    if args.output.exists():
+        args.output.rename(scratch / "before")
     best.rename(args.output)
     shutil.rmtree(scratch)
     print(f"saved {args.output}")
+
+
+def is_whole(folder: Path) -> bool:
+    """Whether a folder holds a pipeline that can be loaded; spaCy writes it file by file."""
+    try:
+        spacy.load(folder)
+    except (OSError, ValueError):
+        return False
+    return True
 
 
 def complete(args: Namespace) -> Namespace:
@@ -106,7 +117,11 @@ def complete(args: Namespace) -> Namespace:
             raise InputError(
                 f"{folder}: no file says its {what}: give --{name}, for example {example}"
             )
-    return Namespace(**{**vars(args), **found})
+    told = {**vars(args), **found}
+    for name in ("license", "source", "url", "author"):
+        if "$" in str(told.get(name) or ""):
+            raise InputError(f"--{name} {told[name]!r}: a configuration of spaCy takes no $")
+    return Namespace(**told)
 
 
 def spacy_language(lang: str) -> str:
