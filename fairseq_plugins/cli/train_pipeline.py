@@ -8,10 +8,10 @@ A folder is a spaCy pipeline: tags, morphology, lemmas and trees. spaCy trains i
 configuration ("efficiency"): one tok2vec shared by a morphologizer, a tagger, an edit-tree
 lemmatizer and a transition parser, as far as the treebank has annotation for them. Training adds
 lower-cased and Moses-tokenised variants of some sentences, and keeps the pipeline that scores best
-on the development split. It may be interrupted: the best pipeline so far is kept, but an OUTPUT that
-is there already stays as it is (the best one is then in OUTPUT.training/model-best, as it is if the
-process is killed). --score scores it on the test split, into the pipeline's scores.json and its
-model card.
+on the development split. It may be interrupted: the best pipeline so far is kept. An OUTPUT that is
+there already stays as it is, and the best pipeline is then in OUTPUT.training/model-best, as it is
+if the process is killed. --score scores it on the test split, into the pipeline's scores.json and
+its model card.
 
 A file NAME.udpipe is a model of UDPipe, for all languages, also those that do not separate words by
 spaces. It needs the package ufal.udpipe; with the default options, a small treebank trains in
