@@ -11,6 +11,7 @@ import pytest
 from inference.text_runs import COUNT, SUBMISSION
 
 from fairseq_plugins.errors import InputError
+from fairseq_plugins.inference.averaging import average_states
 from fairseq_plugins.inference.export import export_checkpoint
 from fairseq_plugins.inference.options import PredictionOptions
 from fairseq_plugins.inference.prediction import load
@@ -218,6 +219,13 @@ def test_tuned_thresholds_are_kept_in_checkpoint_and_bundle(runs, tmp_path):
     assert made["bundle"] == made["again"] == made["tuned"] != made["shy"]
     shares = [[one["probabilities"] for one in made[name]] for name in ("shy", "tuned")]
     assert shares[0] == shares[1]
-    for wrong in (f"{run}:{runs / 'multi_label2'}", tmp_path / "exported"):
+    untuned = f"{runs / 'multi_label1'}:{runs / 'multi_label2'}"
+    for wrong in (untuned, tmp_path / "exported"):
         with pytest.raises(InputError, match="changes one checkpoint, before its export; not "):
             scored("wrong", wrong, tune_thresholds=True)
+    mixed = f"{run}:{runs / 'multi_label2'}"
+    with pytest.raises(InputError, match="have other thresholds of labels: give the ensemble its"):
+        scored("wrong", mixed)
+    scored("mixed", mixed, label_thresholds="0.5")
+    with pytest.raises(InputError, match="differ in their thresholds of labels: no average"):
+        average_states([one / "checkpoint_best.pt" for one in (run, runs / "multi_label2")])
