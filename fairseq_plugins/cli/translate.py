@@ -99,10 +99,12 @@ def run_checkpoint(args: argparse.Namespace) -> None:
     from ..lab.run_files import EVALUATION, GENERATED, SCORE, of_split
 
     where, given = bool(args.output), Translated(args.generate, args.checkpoint, args.reference)
-    try:
-        planned = as_planned(args.run, args.split, given, elsewhere=where)
-    except InputError as error:
-        raise command.UsageError(str(error)) from None
+    planned, differing = as_planned(args.run, args.split, given, elsewhere=where)
+    if differing and not where:
+        raise command.UsageError(
+            f"{' '.join(differing)}: the experiment of this run translates otherwise: name a file "
+            f"for the log with --output, since {args.run} has what the experiment's tables show"
+        )
     args.checkpoint, args.reference = planned.checkpoint, planned.reference
     checkpoint = checkpoint_of(args)
     data, manifest = folder_of_run(checkpoint, args.split, args.data, elsewhere=where)

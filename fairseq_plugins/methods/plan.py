@@ -89,18 +89,17 @@ class Plan:
                 are nobody's wish.
         """
         defaults = {one.name: one.default for one in fields(self.args)}
-        for method in self.methods:
-            for called, names in method.unread():
-                for name in names:
-                    value = getattr(self.args, name)
-                    tacit = (None, defaults[name], presets.get(name), method.before.get(name))
-                    if value not in tacit:
-                        switch = method.switch
-                        raise InputError(
-                            f"{flag_of(name)} {value}: this model has no {called} "
-                            f"({flag_of(switch)} {getattr(self.args, switch)}), so nothing would "
-                            "read it; leave it out"
-                        )
+        unread = ((method, *part) for method in self.methods for part in method.unread())
+        for method, called, name in (
+            (one, part, name) for one, part, own in unread for name in own
+        ):
+            value = getattr(method, name)
+            if value not in (None, defaults[name], presets.get(name), method.before.get(name)):
+                raise InputError(
+                    f"{flag_of(name)} {value}: this model has no {called} "
+                    f"({flag_and_value(method, method.switch)}), so nothing would read it; leave "
+                    "it out"
+                )
 
     def check_target(self, target: Target) -> None:
         """Refuse a target that a method does not fit; InputError."""

@@ -14,8 +14,8 @@ FEATURE_SOURCES = (GIVEN, SHUFFLED, RANDOM, CONSTANT)
 QUESTION_SOURCES = (GIVEN, SHUFFLED)
 AS_PREPARED = (PARSE, GOLD, GIVEN)  # sources that leave a folder as it is
 DRAWN = (SHUFFLED, RANDOM)  # those that follow from a whole split and a seed
-# options of models by which the same weights are another system
-SOURCES = ("tree_source", "feature_source", "question_source")
+SOURCES = ("tree_source", "feature_source", "question_source")  # options of models
+# those by which the same weights are another system
 CONTROLS = (*SOURCES, "dual_control", "coattention_control")
 
 

@@ -1,10 +1,10 @@
 """How the experiment of a run translates, so that nothing replaces what its tables show."""
 
 from dataclasses import dataclass
+from filecmp import cmp
 from pathlib import Path
 from typing import Any
 
-from ...errors import InputError
 from ..run_files import AVERAGE, BEST, SETTINGS
 from ..safe_files import read_json
 from .allowed import command_line
@@ -38,7 +38,9 @@ class Translated:
         return found
 
 
-def as_planned(run: Path, split: str, given: Translated, *, elsewhere: bool) -> Translated:
+def as_planned(
+    run: Path, split: str, given: Translated, *, elsewhere: bool
+) -> tuple[Translated, list[str]]:
     """Return how a run translates a split: as its experiment does, with what is given besides.
 
     Args:
@@ -46,12 +48,15 @@ def as_planned(run: Path, split: str, given: Translated, *, elsewhere: bool) -> 
         split: of the prepared folder.
         given: options that stand in the place of the experiment's, or beside them.
         elsewhere: whether the translations go to another file than the run's own.
+
+    Returns:
+        How, and what of it departs from the experiment.
     """
     told: dict[str, Any] = read_json(run / SETTINGS).get("translated") or {}
     usual = command_line(told.get("generate") or {}) or BEAM
     words = [*usual, *given.words]
     if not told or told["split"] != split:
-        return Translated(words, given.checkpoint, given.reference)
+        return Translated(words, given.checkpoint, given.reference), []
     averaged = AVERAGE if told.get("average") else BEST
     planned = Translated(usual, averaged, told.get("reference") or None)
     if planned.reference and not (given.reference or Path(planned.reference).is_file()):
@@ -61,12 +66,7 @@ def as_planned(run: Path, split: str, given: Translated, *, elsewhere: bool) -> 
         )
     checkpoint = averaged if given.checkpoint == BEST and not elsewhere else given.checkpoint
     found = Translated(words, checkpoint, given.reference or planned.reference)
-    if (differing := planned.departures(found)) and not elsewhere:
-        raise InputError(
-            f"{' '.join(differing)}: the experiment of this run translates otherwise: name a file "
-            f"for the log with --output, since {run} has what the experiment's tables show"
-        )
-    return found
+    return found, planned.departures(found)
 
 
 def _searched(words: list[str]) -> set[tuple[str, str]]:
@@ -85,4 +85,4 @@ def _same_text(one: str | None, other: str | None) -> bool:
     paths = Path(str(one)), Path(str(other))
     if not all(path.is_file() for path in paths):
         return paths[0].is_file()
-    return paths[0].read_bytes() == paths[1].read_bytes()
+    return cmp(*paths, shallow=False)
