@@ -89,10 +89,9 @@ class Plan:
                 are nobody's wish.
         """
         defaults = {one.name: one.default for one in fields(self.args)}
-        unread = ((method, *part) for method in self.methods for part in method.unread())
-        for method, called, name in (
-            (one, part, name) for one, part, own in unread for name in own
-        ):
+        parts = ((method, *part) for method in self.methods for part in method.unread())
+        unread = ((method, called, name) for method, called, names in parts for name in names)
+        for method, called, name in unread:
             value = getattr(method, name)
             if value not in (None, defaults[name], presets.get(name), method.before.get(name)):
                 raise InputError(
