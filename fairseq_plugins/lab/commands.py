@@ -1,4 +1,4 @@
-"""The commands of this project: how one is started, how it is written, what it takes."""
+"""The project's commands: how to start, write and parse each of them."""
 
 import argparse
 import importlib
@@ -11,7 +11,7 @@ PACKAGE = __name__.partition(".")[0]
 
 
 def command(name: str, *words: str) -> list[str]:
-    """Return the words that start a command in a process of its own, with this Python.
+    """Return the argument list that starts a command in a new process with this Python.
 
     Args:
         name: verb and noun, such as ``plot gates``.
@@ -26,7 +26,7 @@ def written(name: str, *words: str) -> str:
 
 
 def check_name(words: Sequence[str]) -> None:
-    """Refuse words that name no command; InputError says what an old name is called now."""
+    """Refuse words that name no command; the error gives the new name of a renamed command."""
     importlib.import_module(f"{PACKAGE}.cli.subcommands").find(words)
 
 
@@ -34,8 +34,7 @@ def check_name(words: Sequence[str]) -> None:
 def parser_of(name: str) -> argparse.ArgumentParser:
     """Return the parser of a command's arguments.
 
-    The command is found by its name, as a process that is started would find it: its file imports
-    this room, not this room its file.
+    The command is found by name, because its file imports this room.
     """
     main = importlib.import_module(f"{PACKAGE}.cli.main")
     subcommands = importlib.import_module(f"{PACKAGE}.cli.subcommands")

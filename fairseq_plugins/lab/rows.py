@@ -1,8 +1,9 @@
-"""A run that has ended as one line of ``rows.jsonl``: the contract between runs and their views.
+"""A finished run as one line of ``rows.jsonl``: the contract between runs and their views.
 
-`run` writes a row for every run that came to its end, `results keep` copies rows with counts of
-their examples into a file, and tables, comparisons, pages and figures read rows alone. A row is
-known by its experiment, part, setting (system, rate, length, choice, share of the data) and seed.
+`run` writes a row for every run that ended, `results keep` copies rows with counts of their
+examples
+into a file, and tables, comparisons, pages and figures read only rows. Experiment, part, setting
+(system, rate, length, choice, share of the data) and seed identify a row.
 """
 
 import json
@@ -26,9 +27,9 @@ from .safe_files import is_below, read_text
 
 SCHEMA = 1
 FINISHED, FAILED = "finished", "failed"
-CPU = "cpu"  # device of a run that names no card
+CPU = "cpu"  # device of a run without a GPU
 Choice = tuple[tuple[str, Any], ...]  # the values of a system's options that are lists
-_LARGEST = 1e150  # of which the square is still a number
+_LARGEST = 1e150  # largest number with a representable square
 
 
 def _no_larger(score: float) -> float:
@@ -38,12 +39,12 @@ def _no_larger(score: float) -> float:
 
 
 Scores = dict[str, Annotated[float, AfterValidator(_no_larger)]]
-_ROUNDING = 1e-3  # of a score, and as a share of it: kept fractions and logs are rounded
+_ROUNDING = 1e-3  # of a score, absolute and relative: kept fractions and logs are rounded
 _Share = Annotated[float, Field(gt=0, le=1)]
 
 
 class Setting(NamedTuple):
-    """Everything about a run but its seed."""
+    """Everything about a run except its seed."""
 
     system: str
     learning_rate: float
@@ -54,7 +55,7 @@ class Setting(NamedTuple):
 
     @property
     def values(self) -> str:
-        """The learning rate and whatever else was chosen."""
+        """The learning rate, length, share and choices, as text."""
         made = [f"{name} {value}" for name, value in self.choice]
         length = f"{self.updates:,} updates" if self.updates else f"{self.epochs} epochs"
         share = [] if self.fraction == 1 else [f"{self.fraction * 100:g} % of the data"]
@@ -62,44 +63,44 @@ class Setting(NamedTuple):
 
     @property
     def order(self) -> tuple[Any, ...]:
-        """What settings are sorted by."""
+        """Sort key."""
         return (*self[:3], self.updates, str(self.choice), self.fraction)
 
     @property
     def title(self) -> str:
-        """The system and what was chosen of its options, to be read."""
+        """The system, its share and its choices, as text."""
         share = "" if self.fraction == 1 else f"{self.fraction * 100:g} %"
         choices = (f"{name}={value}" for name, value in self.choice)
         return " ".join(filter(None, (self.system, share, *choices)))
 
 
 class Row(BaseModel):
-    """One run; what is not known of it is empty.
+    """One run; unknown values are empty.
 
     Args:
-        experiment, part, dataset: what the run belongs to.
+        experiment, part, dataset: the place of the run.
         system, arch: name in the experiment, and its architecture.
         seed: of initialisation, dropout and order.
         share: of the training data.
-        learning_rate, epochs, updates, choice: the rest of the setting; `epochs` is 0 where a
-            number of updates says how long it trains, `updates` are those in all.
+        learning_rate, epochs, updates, choice: the rest of the setting; `epochs` is 0 if a number
+            of updates sets the length; `updates` is the total.
         options: of ``fairseq-train``, without the seed.
-        status, error: `FINISHED`, or `FAILED` and why.
-        metric, chosen_on: what chose the best checkpoint, and on which split.
+        status, error: `FINISHED`, or `FAILED` with the reason.
+        metric, chosen_on: metric and split that chose the best checkpoint.
         metrics: split -> metrics of the best checkpoint.
         last: metrics of the last validation.
         counts: split -> packed counts of each example; see `evaluation.packed_counts`.
-        positive: label that F1 and error metrics are about.
-        best_updates, parameters, processes: of the training; 0 where nothing tells.
+        positive: label of F1 and error metrics.
+        best_updates, parameters, processes: of the training; 0 if unknown.
         gates: layer -> mean share of local attention.
-        data: fingerprint of what is scored.
+        data: fingerprint of the scored data.
         prepared, examples: prepared folder, and number of its training examples.
-        made_of: input -> first digits of its SHA-256; what annotated the text, and cut it.
-        trained: first digits of a hash of all that decides the training, but seed and data.
-        note, trial: what is said of its result wherever it is shown; mark of a run cut short.
-        device: the card, or "cpu".
-        command, versions, seconds: what trained it, with what, and how long.
-        folder: of the run, counted from the file of rows that `run` wrote.
+        made_of: input -> short SHA-256; annotator and tokenisation.
+        trained: short hash of all that decides the training, except seed and data.
+        note, trial: warning beside every result; mark of a run cut short.
+        device: the GPU, or "cpu".
+        command, versions, seconds: of the training.
+        folder: of the run, relative to the file of rows that `run` wrote.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
@@ -150,7 +151,6 @@ class Row(BaseModel):
 
     @property
     def is_finished(self) -> bool:
-        """Whether there is a result."""
         return self.status == FINISHED
 
     @property
@@ -160,12 +160,12 @@ class Row(BaseModel):
 
     @property
     def evaluated(self) -> str:
-        """The other split that the best checkpoint was tried on; may be empty."""
+        """The other split of the best checkpoint's evaluation; may be empty."""
         return next((split for split in self.metrics if split != self.chosen_on), "")
 
     @cached_property
     def setting(self) -> Setting:
-        """Everything but the seed."""
+        """Everything except the seed."""
         length = 0 if self.epochs else self.updates
         choice = tuple(self.choice.items())
         rate = self.learning_rate
@@ -173,17 +173,17 @@ class Row(BaseModel):
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """What no other row has."""
+        """Unique key of the row."""
         return (self.experiment, self.part, self.dataset, self.setting, self.seed)
 
     def line(self) -> str:
-        """Return it as a line of a file; what is not known is left out."""
+        """Return the row as a line of a file; unknown values are left out."""
         found = self.model_dump(exclude_defaults=True)
         return json.dumps({"schema": SCHEMA, **found}, ensure_ascii=False) + "\n"
 
 
 class PlacedRow(NamedTuple):
-    """A row with its place: file and line, and its folder, counted from there."""
+    """A row with its file and line, and the path of its folder."""
 
     place: str
     row: Row
@@ -191,7 +191,7 @@ class PlacedRow(NamedTuple):
 
 
 def counts_of(one: PlacedRow) -> dict[str, ExampleCounts]:
-    """Return split -> how each example counts, of those splits for which the row keeps it."""
+    """Return split -> counts of each example, for the splits that the row keeps."""
     found = {}
     for split, kept in one.row.counts.items():
         found[split] = unpacked({**kept, "split": split}, one.place)
@@ -200,7 +200,7 @@ def counts_of(one: PlacedRow) -> dict[str, ExampleCounts]:
 
 
 def check_counts(counts: ExampleCounts, one: PlacedRow) -> None:
-    """Refuse counts that do not tell the score of their row; see `counts_of`."""
+    """Refuse counts that contradict the score of their row."""
     told = one.row.metrics.get(counts.split, {}).get(counts.metric)
     what = f"{one.place}: key 'counts': {quoted(counts.metric)} on {quoted(counts.split)}"
     if told is None:
@@ -215,7 +215,7 @@ def read_rows(path: Path, remarks: list[str] | None = None) -> list[PlacedRow]:
 
     Args:
         path: of the file.
-        remarks: lines that are no rows are passed over, and told of here; None if that is an error.
+        remarks: collects a line for everything that is no row; None to raise the error.
     """
     places: dict[tuple[Any, ...], str] = {}
     found = []
@@ -232,12 +232,7 @@ def read_rows(path: Path, remarks: list[str] | None = None) -> list[PlacedRow]:
 
 
 def _placed(line: str, place: str, root: Path, places: dict[tuple[Any, ...], str]) -> PlacedRow:
-    """Return the row of a line; see `read_rows`.
-
-    Args:
-        line, place, root: what stands where, and the folder of the file.
-        places: key of a row -> its place; this one is added.
-    """
+    """Return the row of a line, and add it to ``places`` (key of a row -> its place)."""
     try:
         content = parse_json(line)
     except ValueError as error:
@@ -252,7 +247,7 @@ def _placed(line: str, place: str, root: Path, places: dict[tuple[Any, ...], str
 
 
 def _of_this_release(content: Any, place: str) -> Any:
-    """Return a row without the number of its schema."""
+    """Return a row without its schema number; refuse other schemas."""
     if not isinstance(content, dict):
         return content
     if content.get("schema") != SCHEMA:

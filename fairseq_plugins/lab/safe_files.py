@@ -1,8 +1,8 @@
-"""The files and folders of an experiment, opened and emptied without following symbolic links.
+"""Files and folders of an experiment, opened and emptied without following symbolic links.
 
-An experiment's folder may come from elsewhere, and a link in it may lead anywhere: what is read
-would stand in a report, what is written or removed would be someone else's. The folder that a user
-names may be a link itself; below it none is followed.
+An experiment's folder may come from a stranger, and a link in it could expose other files in a
+report, or make this package overwrite or remove them. The folder that a user names may be a link;
+links below it are never followed.
 """
 
 import errno
@@ -21,7 +21,7 @@ logger = logging.getLogger(__name__)
 
 
 def open_file(path: str | Path, mode: str = "rb") -> IO[bytes]:
-    """Open a regular file that is no link, to read (``rb``) or to add to (``ab``)."""
+    """Open a regular file that is no link, to read (``rb``) or to append (``ab``)."""
     how = os.O_RDONLY if mode == "rb" else os.O_WRONLY | os.O_APPEND | os.O_CREAT
     try:
         handle = os.open(path, how | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o666)
@@ -38,7 +38,7 @@ def open_file(path: str | Path, mode: str = "rb") -> IO[bytes]:
 
 
 def read_bytes(path: str | Path, limit: int = LARGEST) -> bytes:
-    """Read a file as `open_file` opens it; InputError also for one larger than the limit."""
+    """Read a file through `open_file`; refuse a file larger than the limit."""
     with open_file(path) as stream:
         content = stream.read(limit + 1) if os.fstat(stream.fileno()).st_size <= limit else None
     if content is None or len(content) > limit:
@@ -47,13 +47,13 @@ def read_bytes(path: str | Path, limit: int = LARGEST) -> bytes:
 
 
 def read_text(path: str | Path, limit: int = LARGEST, errors: str = "strict") -> str:
-    """Read such a file as UTF-8, with line ends as they are in texts; see `read_bytes`."""
+    """Read a file as UTF-8 with normalised line ends; see `read_bytes`."""
     text = read_bytes(path, limit).decode("utf-8", errors=errors)
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def read_json(path: str | Path) -> dict[str, Any]:
-    """Read a JSON object; an empty one if there is no such file."""
+    """Read a JSON object; empty if there is no file."""
     try:
         found = parse_json(read_text(path)) if os.path.lexists(path) else {}
     except ValueError as error:
@@ -64,7 +64,7 @@ def read_json(path: str | Path) -> dict[str, Any]:
 
 
 def read_tail(path: str | Path, size: int, start: int = 0) -> str:
-    """Return the last bytes of such a file, from a byte on, as text; empty if there is none."""
+    """Return the last bytes of a file, from a byte on, as text; empty if there is no file."""
     if not is_file(path):
         return ""
     with open_file(path) as stream:
@@ -73,7 +73,7 @@ def read_tail(path: str | Path, size: int, start: int = 0) -> str:
 
 
 def is_file(path: str | Path) -> bool:
-    """Return whether there is a regular file, and no link to one."""
+    """Return whether a path is a regular file and no link."""
     try:
         return stat.S_ISREG(os.lstat(path).st_mode)
     except OSError:
@@ -81,23 +81,23 @@ def is_file(path: str | Path) -> bool:
 
 
 def inner_folders(folder: Path, remarks: list[str] | None = None) -> list[Path]:
-    """Return the folders in a folder, sorted; none if it is not there.
+    """Return the folders in a folder, sorted; none if it is missing.
 
     Args:
         folder: may be a link itself.
-        remarks: every link to a folder, which is passed over, is added; None to log it.
+        remarks: collects a line for every skipped link; None to log it.
     """
     try:
         inner = sorted(Path(folder).iterdir())
     except OSError:
         return []
-    # a link that cannot be followed is one to a folder, as far as anybody can know
+    # a broken link may lead to a folder
     inner = [path for path in inner if not os.path.isfile(path)]
     return [path for path in _without_links(inner, remarks) if path.is_dir()]
 
 
 def files_below(folder: Path, remarks: list[str] | None = None) -> list[Path]:
-    """Return all regular files in a folder and its folders, sorted; see `inner_folders`."""
+    """Return all regular files below a folder, sorted; see `inner_folders`."""
     paths = [Path(place) / name for place, inner, own in os.walk(folder) for name in (*inner, *own)]
     return [path for path in sorted(_without_links(paths, remarks)) if is_file(path)]
 
@@ -113,7 +113,7 @@ def _without_links(paths: list[Path], remarks: list[str] | None) -> list[Path]:
 
 
 def is_below(root: Path, folder: Path) -> bool:
-    """Return whether a folder, which need not be there, lies below another and behind no link."""
+    """Return whether a folder, which may be missing, lies below another and behind no link."""
     try:
         refuse_links(root, folder)
     except (OSError, InputError):  # of another path, a link, or no path at all
@@ -122,12 +122,12 @@ def is_below(root: Path, folder: Path) -> bool:
 
 
 def refuse_links(root: Path, folder: Path, *, within: bool = False) -> None:
-    """Refuse a folder that is reached by a link.
+    """Refuse a folder behind a link.
 
     Args:
         root: may be a link.
-        folder: below it; need not be there.
-        within: whether its files may be no links either.
+        folder: below it; may be missing.
+        within: whether to refuse links among its files too.
     """
     parts = folder.relative_to(root).parts
     places = [root.joinpath(*parts[: count + 1]) for count in range(len(parts))]

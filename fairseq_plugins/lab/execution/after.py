@@ -7,18 +7,19 @@ A step (`plan.steps`) is a command. The placeholders in its words stand for fold
 ``{runs:PART}``             folder of a part's runs
 ``{run:PART/SYSTEM}``       run of a system: its first seed, at the setting chosen on the validation
                             set, on the largest share of the training data
-``{runs:PART/SYSTEM}``      all seeds of that setting: a word each, or joined by commas where
-                            something stands before, such as ``NAME=``
-``{data:PART}``             prepared folder; of a run's part
-``{raw:PART}``              folder of its raw files
-``{after:STEP}``            what an earlier step left
+``{runs:PART/SYSTEM}``      all seeds of that setting: one word each, or joined by commas behind a
+                            prefix such as ``NAME=``
+``{data:PART}``             prepared folder; also the prepared folder of a run's part
+``{raw:PART}``              folder of the part's raw files
+``{after:STEP}``            folder of an earlier step
 ``{out}``                   folder of the step itself: ``after/STEP``
 ==========================  ======================================================================
 
-``PART`` may be left out of an experiment of one part, and of a system its size. A word that begins
-with ``?`` is left out where its runs are not there; without any other the whole step is. A step is
-done when its folder has ``done.json``: its command, and a hash of the rows and files behind it.
-With others it is done anew. A step that failed leaves ``log`` alone.
+``PART`` is optional in an experiment of one part, and so is the size in the name of a system. A
+word that begins with ``?`` is left out if its runs are missing; any other word with missing runs
+skips the whole step. A finished step's folder has ``done.json``: its command, and a hash of the
+rows and files that it used. If these change, the step runs again. A failed step leaves only
+``log``.
 """
 
 import hashlib
@@ -54,20 +55,20 @@ logger = logging.getLogger(__name__)
 
 
 class NotThere(LookupError):
-    """What a step needs was not run, or was not given."""
+    """A step needs something that was not run or not given."""
 
 
 def perform(plan: Plan, raw: Path | None = None, launch: Launch = run_command) -> list[str]:
-    """Do the steps of an experiment that are not done, in their order.
+    """Do the unfinished steps of an experiment in their order.
 
     Args:
-        plan: whose runs are finished.
-        raw: folder of raw data, if it was given.
+        plan: its runs are finished.
+        raw: folder of raw data, if given.
         launch: runs a command.
 
     Returns:
-        A message for every step that failed; a failure stops none of the others. A step that lacks
-        what it is about is passed over with a remark in the log.
+        A message for every failed step. The other steps still run. A step without its runs is
+        skipped with a remark in the log.
     """
     failures = []
     for step in plan.experiment.after:
@@ -83,7 +84,7 @@ def perform(plan: Plan, raw: Path | None = None, launch: Launch = run_command) -
 
 
 def _perform(step: AfterStep, plan: Plan, raw: Path | None, launch: Launch) -> bool:
-    """Do a step unless it is done; return whether it was to be done."""
+    """Do a step; return False if it was done before."""
     folder, failed = plan.root / AFTER / step.name, False
     words, behind = _fill(step, plan, raw, folder)
     mark = hashlib.sha256(json.dumps([step.words, behind]).encode()).hexdigest()
@@ -110,7 +111,7 @@ def _perform(step: AfterStep, plan: Plan, raw: Path | None, launch: Launch) -> b
 
 
 def _mark_of(folder: Path) -> str:
-    """Return the hash that a step left; empty if the step is not done."""
+    """Return the hash of a finished step; empty if the step is not done."""
     try:
         return str(read_json(folder / DONE)["fingerprint"])
     except (OSError, ValueError, KeyError, TypeError):
@@ -118,7 +119,7 @@ def _mark_of(folder: Path) -> str:
 
 
 def _fill(step: AfterStep, plan: Plan, raw: Path | None, out: Path) -> tuple[list[str], list]:
-    """Return the words of a step's command, and what stands behind each: rows, hashes of files."""
+    """Return the words of a step's command, and for each its evidence: rows and hashes of files."""
     kept: list[str] = []
     words: list[str] = []
     behind: list[list[str]] = []
@@ -138,7 +139,7 @@ def _fill(step: AfterStep, plan: Plan, raw: Path | None, out: Path) -> tuple[lis
 
 
 def _filled(word: str, plan: Plan, raw: Path | None, out: Path) -> tuple[list[str], list[str]]:
-    """Return what a word becomes, and what stands behind it."""
+    """Return the words that replace a word, and their evidence."""
     behind: list[str] = []
 
     def paths(found: re.Match) -> list[str]:
@@ -158,7 +159,7 @@ def _filled(word: str, plan: Plan, raw: Path | None, out: Path) -> tuple[list[st
 
 
 def _inside(folder: Path, inner: str | None) -> Path:
-    """Return what a step wants of a folder, where no link leads elsewhere."""
+    """Return a path inside a folder; refuse a link that leads outside."""
     path = Path(f"{folder}{inner or ''}")
     if inner and not path.exists():
         raise NotThere(f"{path} is not there")
@@ -168,7 +169,7 @@ def _inside(folder: Path, inner: str | None) -> Path:
 
 
 def _evidence(root: Path, folder: Path, path: Path) -> Iterator[str]:
-    """Yield the rows of runs in a folder, and hashes of what it is and of a file that is read."""
+    """Yield the rows of runs in a folder, and hashes of its manifest, of a file and of its step."""
     rows = read_rows(root / ROWS) if is_file(root / ROWS) else []
     yield from (one.row.line() for one in rows if one.folder.is_relative_to(folder))
     if (manifest := folder / "manifest.json").is_file():
@@ -179,7 +180,7 @@ def _evidence(root: Path, folder: Path, path: Path) -> Iterator[str]:
 
 
 def _folders(kind: str, name: str | None, plan: Plan, raw: Path | None) -> list[Path]:
-    """Return what a placeholder stands for."""
+    """Return the folders of a placeholder."""
     if kind == "after":
         folder = plan.root / AFTER / str(name)
         if not _mark_of(folder):
@@ -208,7 +209,7 @@ def _part_of(kind: str, name: str, plan: Plan) -> tuple[PlannedPart, str]:
             raise InputError(f"{{{kind}}}: name a part: {named(parts)}")
         if system or len(parts) > 1 or (label and kind in ("data", "raw")):
             raise NotThere(f"no part {label!r} was run")
-        label, system = next(iter(parts)), label  # of the only part
+        label, system = next(iter(parts)), label  # the only part
     if kind == "run" and not system:
         raise InputError(f"{{run:{name}}}: name a system of the part: {{run:{label}/SYSTEM}}")
     return parts[label], system

@@ -1,4 +1,6 @@
-"""Checkpoints of runs: how far they are, mended, made smaller. Nothing in them can run code."""
+"""Checkpoints of runs: count their updates, repair them, shrink them. No checkpoint can run
+code.
+"""
 
 import shutil
 import zipfile
@@ -12,7 +14,7 @@ _UNREADABLE = (ValueError, OSError, KeyError, IndexError, TypeError)
 
 
 def updates_of(checkpoint: Path) -> int:
-    """Return the updates behind a checkpoint; 0 without one; half of one is removed."""
+    """Return the updates of a checkpoint; 0 if the file is missing. A partial file is removed."""
     if not checkpoint.is_file():
         return 0
     try:
@@ -21,30 +23,27 @@ def updates_of(checkpoint: Path) -> int:
         if not _is_broken(checkpoint):
             reason = (str(error).strip() or repr(error)).removeprefix(f"{checkpoint}: ")
             raise InputError(f"{checkpoint}: whole, but cannot be read: {reason}") from None
-    checkpoint.unlink(missing_ok=True)  # killed while it was copied
+    checkpoint.unlink(missing_ok=True)  # killed during the copy
     return 0
 
 
 def _is_broken(checkpoint: Path) -> bool:
-    """Return whether a file is no archive, or one whose content differs from its checksums."""
+    """Return whether a file is not a zip archive, or its content does not match its checksums."""
     try:
         with zipfile.ZipFile(checkpoint) as archive:
             return archive.testzip() is not None
-    except (zipfile.BadZipFile, EOFError, FileNotFoundError):  # replaced by a training
+    except (zipfile.BadZipFile, EOFError, FileNotFoundError):  # a training replaced it
         return True
     except OSError as error:
         raise InputError(f"{checkpoint}: {error.strerror or error}") from None
 
 
 def mend(last: Path, best: Path) -> None:
-    """Put right what a killed training left half done.
+    """Repair the files of a killed training.
 
-    fairseq writes one checkpoint under a temporary name and then copies it onto the others' names,
-    so that a killed training leaves a part of a copy, or a last checkpoint that is behind. The
-    newest whole one becomes the last, and the best if it is; whatever else is partial is removed.
-
-    Args:
-        last, best: of one folder.
+    fairseq writes one checkpoint under a temporary name and copies it to the other names, so a
+    killed training leaves a partial copy or an old last checkpoint. The newest complete checkpoint
+    becomes the last, and also the best if it is the best; partial files are removed.
     """
     for pattern in ("*.pt.tmp", ".*.tmp[0-9]*"):
         for path in last.parent.glob(pattern):
@@ -54,7 +53,7 @@ def mend(last: Path, best: Path) -> None:
     for newest in sorted(newer, key=whole.__getitem__, reverse=True):
         if "last_optimizer_state" in (state := read_plain(newest)):  # averages have none
             break
-    else:  # nothing to go on from
+    else:  # no checkpoint to continue from
         return
     extra = state.get("extra_state", {})
     loss = extra.get("val_loss")
@@ -64,7 +63,7 @@ def mend(last: Path, best: Path) -> None:
 
 
 def strip(checkpoint: Path) -> None:
-    """Take the optimiser's state, two thirds of the file, out of a checkpoint."""
+    """Remove the optimiser's state, two thirds of the file, from a checkpoint."""
     state = read_plain(checkpoint)
     if state.pop("last_optimizer_state", None) is not None:
         with replaced(checkpoint) as temporary:

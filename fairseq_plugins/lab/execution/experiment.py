@@ -1,4 +1,4 @@
-"""An experiment on disk: what the command line asks for of its file, its runs, and their checks."""
+"""An experiment on disk: the parts that the command line selects, their runs, and their checks."""
 
 import argparse
 import logging
@@ -27,22 +27,21 @@ from .run import Run, difference, share_batches
 from .training import planned_row
 
 JOBS = "jobs"  # folder of Slurm's files
-SUBSETS = "data"  # folder of the parts of training sets, where the systems lie
+SUBSETS = "data"  # folder of partial training sets, where the systems lie
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What there is to do."""
+    """An experiment with all its runs."""
 
-    experiment: PlannedExperiment  # what for
-    root: Path  # its folder
-    runs: tuple[Run, ...]  # all runs, part by part
+    experiment: PlannedExperiment
+    root: Path  # folder of the experiment
+    runs: tuple[Run, ...]  # part by part
 
 
 def selected(args: argparse.Namespace) -> PlannedExperiment:
-    """Return the part of the experiment that the command line asks for."""
     experiment = read_experiment(args.file)
     names = [part.name for part in experiment.parts]
     for name in args.parts:
@@ -57,7 +56,7 @@ def selected(args: argparse.Namespace) -> PlannedExperiment:
         grid = grids.select_systems(part.grid, args.archs, size or part.size)
         part = replace(part, **own, grid=grid).resized(size)
         chosen.append(replace(part, grid=grids.selected_grid(part.grid, args)))
-    mark = "smoke" if args.smoke else args.size  # nobody takes the one for the other
+    mark = "smoke" if args.smoke else args.size  # a short run has its own folder
     name = args.name or "_".join(filter(None, [experiment.name, mark]))
     is_folder = Path(name).name == name and name not in ("", "..", *TAKEN)
     if not is_folder or name.startswith("-") or not name.isprintable():
@@ -66,7 +65,7 @@ def selected(args: argparse.Namespace) -> PlannedExperiment:
 
 
 def planned(args: argparse.Namespace, experiment: PlannedExperiment) -> tuple[Plan, dict[str, str]]:
-    """Return all runs, and part -> what is missing for its runs."""
+    """Return all runs, and for each part what is missing to run it."""
     root = args.runs or Path("runs") / experiment.name
     machine = machine_of(args, root / JOBS)
     if not args.dry_run:
@@ -87,10 +86,10 @@ def planned(args: argparse.Namespace, experiment: PlannedExperiment) -> tuple[Pl
 
 
 def _prepare(args: argparse.Namespace, parts: Iterable[PlannedPart]) -> None:
-    """Prepare the data of all parts; what is there already is left as it is."""
+    """Prepare the data of all parts; existing folders stay as they are."""
     try:
         more = shlex.split(args.prepare)
-    except ValueError as error:  # a quote without another
+    except ValueError as error:  # an unmatched quote
         raise InputError(f"--prepare {quoted(args.prepare)}: {error}") from None
     for part in parts:
         for words in preparation(part, args.raw, args.pretrained, more):
@@ -110,8 +109,8 @@ def make_plan(
     """Return all runs of an experiment.
 
     Args:
-        experiment, root: what to run, and its folder.
-        folders: part -> what `read_folders` found; parts that it lacks are left out.
+        experiment, root: the experiment, and its folder.
+        folders: part -> result of `read_folders`; other parts are left out.
         machine, predict: see `Run`.
     """
     runs = []
@@ -128,20 +127,19 @@ def make_plan(
 
 
 def _share_of(grid: Grid, cell: Cell) -> Share:
-    """Return the part of the training set that a run sees; whole sets give all seeds one part."""
+    """Return the training share of a run; seeds of a whole training set share one folder."""
     seed = cell.seed if cell.setting.fraction < 1 else WHOLE.seed
     return Share(cell.setting.fraction, seed, grid.select_fraction)
 
 
 def _stem(name: str, share: Share) -> str:
-    """Name the folder of a part."""
     held = f"-select{share.select:g}" if share.select else ""
     of = f"-fraction{share.fraction:g}-seed{share.seed}" if share.fraction < 1 else ""
     return f"{name or 'train'}{held}{of}".replace("/", "_")
 
 
 def check_plan(plan: Plan) -> None:
-    """Refuse before any work what would only go wrong after it."""
+    """Refuse, before any work, a plan that would fail later."""
     for name in map(str, [plan.root, *(part.folder for part in plan.experiment.parts)]):
         if name.startswith("-") or not name.isprintable():
             raise InputError(f"{name!r}: begins like an option, or breaks a line")
@@ -177,15 +175,14 @@ def _check_grid(part: PlannedPart) -> None:
 
 
 def has_ended(folder: Path) -> bool:
-    """Return whether a run that ended lies in a folder; an old row's may have been removed."""
+    """Return whether a folder holds a run that ended. A row can outlive its folder."""
     return any(is_file(folder / name) for name in (RESULT, ERROR))
 
 
 def _check_rows(plan: Plan) -> None:
-    """Refuse runs of an earlier plan that are on other data, or have a setting but other options.
+    """Refuse folders that hold runs on other data, or the same setting with other options.
 
-    Seeds of a setting are averaged: with other options, of a file that was changed meanwhile, they
-    would be of other models.
+    Seeds of a setting are averaged, so all must have the same options.
     """
     parts = {part.name: part for part in plan.experiment.parts}
     own = {run.folder: planned_row(run, status=FAILED) for run in plan.runs}

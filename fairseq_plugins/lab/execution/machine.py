@@ -1,4 +1,4 @@
-"""Where runs are executed: this machine or Slurm, and how much of the machine each run takes."""
+"""Where runs execute: this machine or Slurm, and the share of the machine for each run."""
 
 import argparse
 import hashlib
@@ -14,18 +14,18 @@ from ...option_flags import flag_of, option
 
 LOCAL, SLURM = "local", "slurm"
 EXECUTORS = (LOCAL, SLURM)
-MINUTES = 240  # of a Slurm job; a longer run is queued again and goes on
-LARGEST_ARRAY = 1000  # Slurm's own default
+MINUTES = 240  # of a Slurm job; a longer run is queued again and continues
+LARGEST_ARRAY = 1000  # Slurm's default
 _COMMANDS = ("sbatch", "srun", "squeue", "scontrol")
 _KEY = re.compile(r"[a-z][a-z0-9_]*")
-_SAME = ("gpus_per_node", "partition")  # in sbatch
+_SAME = ("gpus_per_node", "partition")  # same name in sbatch
 _OF_SLURM = ("time", "partition", "slurm")
-_BY_OTHERS = {  # options whose defaults on the command line follow from others
+_BY_OTHERS = {  # options whose command-line defaults depend on other options
     "jobs": f"number of runs at a time (default: 1; {SLURM}: all)",
     "gpus_per_node": f"GPUs of a run, a process on each (default: 1 if there is one or with "
     f"{SLURM}, 0 with --cpu)",
 }
-_TAKEN = {  # parameters of sbatch that follow from the flags, or from how jobs are found again
+_TAKEN = {  # parameters of sbatch that this command sets itself
     *("nodes", "time", *_SAME, "array", "ntasks", "ntasks_per_node", "output", "error"),
     *("open_mode", "signal", "job_name", "requeue", "no_requeue", "wrap"),
     *("cluster", "clusters", "chdir", "export", "export_file"),
@@ -34,10 +34,10 @@ _TAKEN = {  # parameters of sbatch that follow from the flags, or from how jobs 
 
 @dataclass(frozen=True)
 class Machine:
-    """What runs are executed on.
+    """The machine that runs execute on.
 
     Args:
-        folder: of the executor's files, which this package alone writes and reads.
+        folder: for the executor's files; only this package writes and reads there.
         slurm: further parameters of ``sbatch``, such as ``mem``; True is a bare flag.
 
     The other arguments are options, with their help.
@@ -73,16 +73,16 @@ class Machine:
 
     @property
     def processes(self) -> int:
-        """How many processes train a run."""
+        """Number of processes that train one run."""
         return max(1, self.gpus_per_node)
 
     @property
     def minutes(self) -> int:
-        """A Slurm job's time limit; a run that reaches it is queued again and goes on."""
+        """A Slurm job's time limit; a run that reaches it is queued again and continues."""
         return read_minutes(self.time) if self.time else MINUTES
 
     def check(self) -> None:
-        """Look whether jobs can be submitted."""
+        """Check that jobs can be submitted."""
         missing = [name for name in _COMMANDS if shutil.which(name) is None]
         if self.executor == SLURM and missing:
             raise FileNotFoundError(
@@ -92,14 +92,14 @@ class Machine:
 
     @property
     def job_name(self) -> str:
-        """What Slurm calls the jobs: the same for one experiment, and another for any other."""
+        """Slurm's name for the jobs; each experiment has its own."""
         place = self.folder.resolve().parent
-        name = re.sub(r"[^\w.-]+", "_", place.name)  # it stands in a script
+        name = re.sub(r"[^\w.-]+", "_", place.name)  # the name stands in a script
         return f"fairseq-{name}-{hashlib.sha256(str(place).encode()).hexdigest()[:10]}"
 
     @property
     def sbatch(self) -> dict[str, object]:
-        """What submitit is given for a job, in the words of ``sbatch``."""
+        """The parameters of ``sbatch`` for submitit."""
         return {
             "job_name": self.job_name,
             "nodes": 1,
@@ -113,14 +113,13 @@ class Machine:
 
 
 def gpus_here() -> int:
-    """Return how many GPUs this machine has."""
-    import torch  # which ``--help`` does without
+    import torch  # ``--help`` works without torch
 
     return torch.cuda.device_count()
 
 
 def add_flags(parser: argparse.ArgumentParser) -> None:
-    """Add what `machine_of` reads, in the words of Slurm."""
+    """Add the flags that `machine_of` reads, named as in Slurm."""
     group = parser.add_argument_group("where runs are executed")
     option_flags.add_flags(group, Machine, leave_out=_BY_OTHERS, strict=True)
     for name, text in _BY_OTHERS.items():
@@ -135,7 +134,7 @@ def add_flags(parser: argparse.ArgumentParser) -> None:
 
 
 def machine_of(args: argparse.Namespace, folder: Path) -> Machine:
-    """Return what the flags of `add_flags` ask for; with a flag ``cpu`` no GPU."""
+    """Return the machine that the flags describe; a flag ``cpu`` means no GPU."""
     own = {spec.name: getattr(args, spec.name) for spec in fields(Machine) if spec.metadata}
     cluster = args.executor == SLURM
     if getattr(args, "cpu", False):
@@ -148,7 +147,7 @@ def machine_of(args: argparse.Namespace, folder: Path) -> Machine:
 
 
 def read_minutes(text: str) -> int:
-    """Return the minutes of a time of Slurm: [days-]hours:minutes:seconds and such."""
+    """Return the minutes of a Slurm time such as [days-]hours:minutes:seconds."""
     days, dash, rest = text.rpartition("-")
     parts = [days if dash else "0", *rest.split(":")]
     total = 0
@@ -157,7 +156,7 @@ def read_minutes(text: str) -> int:
     ):
         day, *numbers = map(int, parts)
         if not dash and len(numbers) < 3:
-            numbers = [0, *numbers]  # minutes come first, where neither days nor hours are given
+            numbers = [0, *numbers]  # without days and hours the first number is minutes
         hours, minutes, seconds = [*numbers, 0, 0][:3]
         total = day * 1440 + hours * 60 + minutes + -(-seconds // 60)
     if total < 1:

@@ -1,8 +1,8 @@
-"""Commands of runs and steps as processes: one at a time, its output in a log, none left behind.
+"""Commands of runs and steps as processes: one at a time, output in a log, no orphans.
 
-Trainings and predictions are forks of a process that has imported what they need (`warm_up`): they
-start in a fraction of the time in which a new Python imports torch and fairseq. Every fork opens
-the GPU by itself; a process that has opened one already cannot be forked.
+Trainings and predictions are forks of a process that has already imported their modules
+(`warm_up`), so they start much faster than a new Python. Every fork opens the GPU itself; a process
+that has opened a GPU cannot be forked.
 """
 
 import ctypes
@@ -30,17 +30,17 @@ from .run import RunError
 
 CONTEXT = multiprocessing.get_context("fork")
 _TRAIN = "fairseq_cli.train"
-_OURS = ("predict", "answer")  # which a run calls most
+_OURS = ("predict", "answer")  # the commands that runs call most
 _IMPORTED = ("torch._dynamo", "torch.distributed.fsdp", f"{PACKAGE}.tasks")
 _IMPORTED += (f"{PACKAGE}.inference.prediction", _TRAIN)
 _PDEATHSIG = 1  # of prctl
-_GRACE = 20.0  # seconds that a command has to end itself
+_GRACE = 20.0  # seconds for a command to end itself
 _LINES = 8  # of a failed command's log that are shown
-_TAIL = 100_000  # bytes that hold them
+_TAIL = 100_000  # bytes of the log that contain them
 _warm = False
 
 
-Environment = Mapping[str, str | None]  # variables of commands; None takes one away
+Environment = Mapping[str, str | None]  # variables of commands; None removes a variable
 
 
 def launch(
@@ -49,18 +49,18 @@ def launch(
     environment: Environment | None = None,
     keep: int | None = None,
 ) -> None:
-    """Run a command, its output added to ``log``.
+    """Run a command; append its output to ``log``.
 
     Args:
-        command, log: what is run, and where its output goes.
-        environment: variables in addition to this process's own.
-        keep: an open file that the command keeps open as well.
+        command, log: the command, and the file of its output.
+        environment: variables in addition to those of this process.
+        keep: a file that the command keeps open as well.
     """
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
     found = {**os.environ, "PATH": path, **(environment or {})}
     own = {name: value for name, value in found.items() if value is not None}
     with open_file(log, "ab") as output:
-        if read_tail(log, 1) not in ("", "\n"):  # broken off
+        if read_tail(log, 1) not in ("", "\n"):  # an unfinished line
             output.write(b"\n")
             output.flush()
         start = output.tell()
@@ -90,7 +90,7 @@ def _start(
 
 
 def _end(process: "subprocess.Popen | Fork") -> None:
-    """End a command that still runs."""
+    """End a running command."""
     if process.poll() is None:
         process.terminate()
         try:
@@ -103,36 +103,36 @@ def last_lines(log: Path, start: int = 0) -> list[str]:
     """Return the last lines of a log that are not empty.
 
     Args:
-        log: a text file, which may not be there.
-        start: byte at which to begin.
+        log: a text file, which may be missing.
+        start: first byte to read.
     """
     lines = [line.rstrip() for line in read_tail(log, _TAIL, start).splitlines() if line.strip()]
     return lines[-_LINES:]
 
 
 def warm_up() -> None:
-    """Import what trainings and predictions need; without fairseq nothing is forked."""
+    """Import the modules of trainings and predictions; without fairseq nothing is forked."""
     global _warm
     os.environ.setdefault("PYTORCH_NVML_BASED_CUDA_CHECK", "1")  # asking for GPUs opens none
     for name in _IMPORTED:
         with suppress(ImportError):
             importlib.import_module(name)
-    # it sets the log up when it is imported, which each fork does anew
+    # its import configures the log, so each fork imports it again
     _warm = sys.modules.pop(_TRAIN, None) is not None
 
 
 def can_be_forked(command: Sequence[str]) -> bool:
-    """Return whether a fork of this process can be a command, in place of a new Python."""
+    """Return whether a fork of this process can run the command in place of a new Python."""
     _, flag, module, first = (*command, "", "", "", "")[:4]
     known = module == _TRAIN or (module == PACKAGE and first in _OURS)
     opened = torch.cuda.is_initialized() or torch.cuda._is_in_bad_fork()  # here, or in a parent
-    # through a link fairseq would take the --user-dir for another package of the same name
+    # through a link fairseq would see --user-dir as another package with the same name
     direct = str(USER_DIR) in sys.modules[PACKAGE].__path__
     return _warm and flag == "-m" and known and direct and not opened
 
 
 class Fork(CONTEXT.Process):
-    """A fork that is a command, used like `subprocess.Popen`."""
+    """A fork that runs a command; used like `subprocess.Popen`."""
 
     def __init__(self, command: Sequence[str], output: int, environment: Mapping[str, str]) -> None:
         super().__init__(target=_become, args=(command, output, environment, os.getpid()))
@@ -143,7 +143,6 @@ class Fork(CONTEXT.Process):
         return self.exitcode
 
     def wait(self, timeout: float | None = None) -> int:
-        """Wait for the exit status."""
         self.join(timeout)
         if self.exitcode is None:
             raise subprocess.TimeoutExpired(self.name, timeout or 0)
@@ -151,8 +150,8 @@ class Fork(CONTEXT.Process):
 
 
 def end_with(parent: int) -> None:
-    """Let the kernel end this process by SIGTERM when its parent is gone, in whatever way."""
-    with suppress(AttributeError):  # Linux alone has it
+    """Make the kernel send SIGTERM to this process when its parent ends for any reason."""
+    with suppress(AttributeError):  # Linux only
         ctypes.CDLL(None).prctl(_PDEATHSIG, signal.SIGTERM)
     if os.getppid() != parent:
         os.kill(os.getpid(), signal.SIGTERM)
@@ -161,7 +160,6 @@ def end_with(parent: int) -> None:
 def _become(
     command: Sequence[str], output: int, environment: Mapping[str, str], parent: int
 ) -> None:
-    """Be the process of a command."""
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     signal.signal(signal.SIGINT, signal.default_int_handler)
     end_with(parent)
@@ -171,10 +169,10 @@ def _become(
     sys.stdout, sys.stderr = files
     os.environ.clear()
     os.environ.update(environment)
-    if (threads := environment.get("OMP_NUM_THREADS", "")).isdigit():  # torch has read its own
+    if (threads := environment.get("OMP_NUM_THREADS", "")).isdigit():  # torch reads it at import
         torch.set_num_threads(int(threads))
-    tqdm.set_lock(threading.RLock())  # that of all forks would be one
-    logging.getLogger().handlers.clear()  # with the levels: of the log of `run`
+    tqdm.set_lock(threading.RLock())  # else all forks share one lock
+    logging.getLogger().handlers.clear()  # drop the handlers and levels of `run`
     for name, level in (("", logging.WARNING), ("fairseq", logging.NOTSET)):
         logging.getLogger(name).setLevel(level)
     gc.freeze()
@@ -182,7 +180,7 @@ def _become(
     try:
         if command[2] == _TRAIN:
             training = importlib.import_module(_TRAIN)
-            sys.modules["__main__"] = training  # which the process of each GPU imports first
+            sys.modules["__main__"] = training  # the process of each GPU imports it first
             quieten_fairseq()
             training.cli_main()
         else:

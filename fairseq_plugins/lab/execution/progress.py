@@ -1,4 +1,6 @@
-"""How far runs are: what a plan costs, and a line for each running cell, in a terminal or a log."""
+"""Progress of runs: the costs of a plan, and a line for each running cell, in a terminal or a
+log.
+"""
 
 import logging
 import math
@@ -17,19 +19,20 @@ from .experiment import Plan
 from .run import Run
 
 EVERY = 60.0  # seconds between lines in a log
-_SHOWN = 5  # metrics of a validation, the one that chooses first
-_MACHINE = {"wps", "ups", "wpb", "bsz"}  # what fairseq measures of speed and batches
+_SHOWN = 5  # metrics of a validation; the metric that chooses the checkpoint comes first
+_MACHINE = {"wps", "ups", "wpb", "bsz"}  # fairseq's measures of speed and batches
 _MEBI = 2**20
 
 logger = logging.getLogger(__name__)
 
 
 def format_costs(plan: Plan, missing: Mapping[str, int] | None = None) -> str:
-    """Return what every part costs, as lines: runs, updates and, as soon as one ran, time, space.
+    """Return the costs of every part as lines: runs, updates and, after the first run, time and
+    space.
 
     Args:
-        plan: what there is to do; time is divided by its runs at a time.
-        missing: part whose data are not prepared -> how many runs it has.
+        plan: the runs; time is divided by the number of parallel runs.
+        missing: part without prepared data -> its number of runs.
     """
     lines = [f"{'part':<20} {'runs':>6} {'done':>6} {'updates':>10} {'left':>10}  time, space"]
     jobs = plan.runs[0].machine.jobs if plan.runs else 1
@@ -49,7 +52,7 @@ def format_costs(plan: Plan, missing: Mapping[str, int] | None = None) -> str:
 
 
 def _costs(runs: Sequence[Run]) -> tuple[float, ...]:
-    """Return runs, those finished, updates, those left; seconds and mebibytes, nan if unknown."""
+    """Return runs, finished runs, updates, updates left; seconds and mebibytes (nan if unknown)."""
     rows = {run.folder: run.row() for run in runs if run.is_finished()}
     done, left, rates = [], 0, []
     for run in runs:
@@ -73,11 +76,11 @@ def _time(seconds: float, jobs: int) -> str:
 
 
 class Progress:
-    """Shows the updates of all runs together, and of each that runs; of a single one validations.
+    """Shows the updates of all runs and of each running run; for a single run also its validations.
 
     Args:
-        runs: that are to be brought to their end.
-        every: seconds between looks that leave lines in a log.
+        runs: the runs to finish.
+        every: seconds between lines in a log.
     """
 
     def __init__(self, runs: Sequence[Run], every: float = EVERY) -> None:
@@ -85,13 +88,13 @@ class Progress:
         self._whole = tqdm(total=total, desc="all runs", unit=" updates", disable=None)
         self._every, self._told = every, time.monotonic()
         self._bars: dict[Path, tqdm] = {}
-        self._begun: dict[Path, tuple[int, float]] = {}  # updates at the first look, and when
+        self._begun: dict[Path, tuple[int, float]] = {}  # updates at the first look, and its time
         self._seen: dict[Path, int] = {}
         self._single = len(runs) == 1
         self._validated = len(_validations(runs[0])) if self._single else 0
 
     def look(self, running: Sequence[Run], ended: Sequence[Run]) -> None:
-        """Show how far runs are; those that ended have a line no longer."""
+        """Show the progress of runs; runs that ended lose their line."""
         for run in (*running, *ended):
             self._advance(run, run.updates if run in ended else updates_so_far(run.folder / LOG))
             found = _validations(run) if self._single else []
@@ -106,7 +109,7 @@ class Progress:
                 logger.info("%s: %s", run.name, self._how_far(run))
 
     def close(self) -> None:
-        """Take all lines away but the one of all runs."""
+        """Remove all lines except the total."""
         for bar in (*self._bars.values(), self._whole):
             bar.close()
 
@@ -121,7 +124,7 @@ class Progress:
             bar.update(done - before)
 
     def _how_far(self, run: Run) -> str:
-        """Say it in words, with the time that is left if the run goes on as fast."""
+        """Return the progress in words, with the remaining time at the current speed."""
         done, (first, begun) = self._seen[run.folder], self._begun[run.folder]
         told = f"{done:,} of {run.updates:,} updates"
         if done <= first:
@@ -131,14 +134,14 @@ class Progress:
 
 
 def _validations(run: Run) -> list[Validation]:
-    """Return those there are so far; a line that is being written is for the next look."""
+    """Return the validations so far, without an unfinished line."""
     with suppress(FileNotFoundError, InputError):
         return validations(run.folder / LOG, run.grid.validation)
     return []
 
 
 def _line_of(found: Validation, run: Run) -> str:
-    """Return a validation as a line, the metric that chooses the checkpoint first."""
+    """Return a validation as a line; the metric that chooses the checkpoint comes first."""
     first = run.settings["metric"]
     names = sorted(found.metrics.keys() - _MACHINE, key=lambda name: (name != first, name))
     said = ", ".join(f"{name} {found.metrics[name]:g}" for name in names[:_SHOWN])

@@ -1,7 +1,7 @@
-"""What is recorded of an experiment: its description, and a row for every run that ended.
+"""Records of an experiment: its description, and a row for every run that ended.
 
-``experiment.json`` says what it is, ``rows.jsonl`` holds the rows that its runs left, in the plan's
-order, and one for every run that failed; see `lab.rows`.
+``experiment.json`` describes the experiment. ``rows.jsonl`` holds the rows of its runs in the
+plan's order, also those of failed runs; see `lab.rows`.
 """
 
 import json
@@ -20,7 +20,7 @@ logger = logging.getLogger(__name__)
 
 
 def write_description(plan: Plan, command: str) -> None:
-    """Write ``experiment.json``; runs of an earlier plan that are still there stay in it."""
+    """Write ``experiment.json``; existing runs of an earlier plan stay in it."""
     path, experiment = plan.root / DESCRIPTION, plan.experiment
     runs = [
         {"folder": str(run.folder.relative_to(plan.root)), "updates": run.updates}
@@ -41,10 +41,11 @@ def write_description(plan: Plan, command: str) -> None:
 
 
 def write_rows(plan: Plan) -> None:
-    """Write ``rows.jsonl`` anew: the plan's runs, then others that ended under an earlier plan.
+    """Write ``rows.jsonl`` again: the plan's runs, then other runs that ended under an earlier
+    plan.
 
-    Lines that are no rows, as those of an earlier release, are left out with a warning, and so are
-    rows of runs that were removed.
+    Lines that are not rows, such as those of an earlier release, are dropped with a warning. Rows
+    of removed runs are dropped.
     """
     path, planned = plan.root / ROWS, {run.folder for run in plan.runs}
     remarks: list[str] = []
@@ -61,7 +62,7 @@ def write_rows(plan: Plan) -> None:
 
 
 def _row(plan: Plan, run: Run) -> Row | None:
-    """Return what a run came to, or why it failed; None for a run that has not ended."""
+    """Return the row of a run, also of a failed run; None if the run has not ended."""
     row, path, error = run.row(), run.folder / ERROR, ""
     if is_file(path) and not run.is_finished():
         error = read_text(path, errors="replace").strip()

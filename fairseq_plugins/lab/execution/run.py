@@ -1,10 +1,12 @@
-"""A run of a grid: its place on disk, what decides it, its commands, and what it came to.
+"""A run of a grid: its folder, its settings, its commands, and its result.
 
-Its folder holds ``settings.json`` (what decides the run), ``train.log`` and checkpoints while it
-trains; at its end ``checkpoint_best.pt`` without the optimiser's state, predictions of the
-validation set, those of another split with their metrics where the grid says so, and
-``result.json``: the row of the run (`lab.rows`). A folder with a result is never trained again; one
-without goes on from its last checkpoint (`training`). A run that failed leaves ``error.txt``.
+During training the folder holds ``settings.json`` (all settings of the run), ``train.log`` and
+checkpoints. At the end it holds ``checkpoint_best.pt`` without the optimiser's state, predictions
+of
+the validation set (and of the grid's evaluation split, with metrics), and ``result.json``: the row
+of the run
+(`lab.rows`). A folder with a result is never trained again; without a result the training continues
+from its last checkpoint (`training`). A failed run leaves ``error.txt``.
 """
 
 import math
@@ -28,65 +30,63 @@ from ..run_files import EVALUATION, of_split
 from ..safe_files import read_json, refuse_links
 from .machine import Machine
 
-# Runs a command with its output added to a file; raises RunError when it fails.
+# Runs a command and appends its output to a file; raises RunError if the command fails.
 Launch = Callable[[Sequence[str], Path], None]
 
 
 class RunError(Exception):
-    """A command of a run ended with an error."""
+    """A command of a run failed."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """A cell of a grid with its place on disk."""
+    """A cell of a grid with its folder on disk."""
 
     grid: Grid
-    cell: Cell  # of the grid: what to run
+    cell: Cell
     data: PreparedData
     root: Path  # folder of all runs of the grid
-    machine: Machine  # where it is executed
-    predict: bool = True  # whether predictions are wanted
-    part: str = ""  # of an experiment, that it belongs to
+    machine: Machine
+    predict: bool = True  # whether to predict
+    part: str = ""  # part of the experiment
 
     @property
     def folder(self) -> Path:
-        """The run's own folder."""
         return self.root / self.cell.folder
 
     @property
     def name(self) -> str:
-        """What it is called in a line: its part and its cell."""
+        """Part and cell, as shown in messages."""
         return "/".join(filter(None, (self.part, self.cell.folder.as_posix())))
 
     @property
     def settings(self) -> dict[str, Any]:
-        """What decides the run."""
+        """All settings of the run."""
         return settings(self.grid, self.cell, self.data)
 
     @property
     def updates(self) -> int:
-        """Number of updates in all."""
+        """Total number of updates."""
         return self.settings["options"]["max-update"]
 
     @property
     def answers_questions(self) -> bool:
-        """Whether its task is question answering."""
         return self.data.asks
 
     @property
     def evaluation(self) -> Path:
-        """The file with the metrics on the split of the evaluation."""
+        """The file with the metrics on the evaluation split."""
         name = of_split(EVALUATION, self.grid.evaluate) if self.data.translates else EVALUATION
         return self.folder / name
 
     @property
     def is_tested(self) -> bool:
-        """Whether its best checkpoint is tried on a split with labels."""
+        """Whether the best checkpoint is evaluated on a labelled split."""
         split, manifest = self.grid.evaluate, self.data.manifest
         return bool(self.predict and split in manifest.splits and manifest.labelled(split))
 
     def train_command(self) -> list[str]:
-        """Return the command that trains, or goes on training."""
+        """Return the command that trains, or continues a training."""
         options = {
             "user-dir": files.USER_DIR,
             "save-dir": self.folder,
@@ -103,18 +103,18 @@ class Run:
         return [*start, *command_line({**own, **options})]
 
     def shown_command(self) -> str:
-        """Return the training command as a person would type it, anywhere."""
+        """Return the training command as a person would type it on any machine."""
         words = self.train_command()
         text = shlex.join(["fairseq-train", *words[3:]])
         return text.replace(shlex.quote(str(files.USER_DIR)), '"$(python -m fairseq_plugins)"')
 
     def predictor(self) -> list[str]:
-        """Return the beginning of the command that predicts."""
+        """Return the beginning of the prediction command."""
         usual = "answer" if self.answers_questions else "predict"
         return command("translate" if self.data.translates else usual)
 
     def predict_command(self, *, tested: bool = False) -> list[str]:
-        """Return the command that predicts the validation set, or tries the run on its test set."""
+        """Return the command that predicts the validation set, or evaluates on the test set."""
         split = self.grid.evaluate if tested else self.grid.validation
         rows = self.folder / (files.EVALUATED if tested else files.PREDICTIONS)
         options: Options = {"data": self.data.folder, "split": split}
@@ -139,13 +139,13 @@ class Run:
         return command("average", str(self.folder), *command_line(options))
 
     def row(self) -> Row | None:
-        """Return what it came to; None before its end, or if an earlier release wrote it."""
+        """Return the row of the run; None before its end, or if an earlier release wrote it."""
         path = self.folder / files.RESULT
         found = read_rows(path, remarks=[]) if path.is_file() else []
         return found[0].row if found else None
 
     def is_finished(self) -> bool:
-        """Return whether nothing is left to do."""
+        """Return whether the run needs no more work."""
         refuse_links(self.root, self.folder, within=True)
         found = read_json(self.folder / files.SETTINGS)
         if found and (other := difference(found, self.settings)):
@@ -158,18 +158,18 @@ class Run:
 
     @property
     def lacks_answers(self) -> bool:
-        """Whether the validation set is still to be predicted."""
+        """Whether the validation set still needs predictions."""
         wanted = self.predict and not self.data.translates
         return wanted and not (self.folder / files.PREDICTIONS).is_file()
 
     @property
     def lacks_evaluation(self) -> bool:
-        """Whether the best checkpoint is still to be tried on the other split."""
+        """Whether the best checkpoint still needs its evaluation."""
         return self.is_tested and read_json(self.evaluation).get("of") != self.grid.evaluate
 
 
 def difference(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
-    """Name the first setting that differs; empty for none."""
+    """Name the first setting that differs; empty if none does."""
     for name in sorted({*found, *wanted}):
         one, other = found.get(name), wanted.get(name)
         if one != other:
@@ -179,12 +179,13 @@ def difference(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
 
 
 def share_batches(options: Options, processes: int, system: str) -> Options:
-    """Return the options of each process, so that an update sees as much as with one process.
+    """Return the options of each process, so that an update sees the same batch as with one
+    process.
 
     Args:
         options: of one process.
-        processes: that share the work.
-        system: whose options they are, for the message.
+        processes: number of processes.
+        system: named in the error message.
     """
     several, examples = int(options.get("update-freq", 1)), options.get("batch-size", 0)
     shared = math.gcd(several, processes)

@@ -1,7 +1,8 @@
-"""Run many cells of grids, several at a time, with progress; finished ones are passed over.
+"""Run the cells of grids, several in parallel, with progress; finished runs are skipped.
 
-Every run is a job: a fork of this process, or a job of Slurm (`slurm`). Here jobs are submitted and
-watched, and failures reported. Whether a run is finished is seen in its folder (`training`).
+Every run is a job: a fork of this process, or a job of Slurm (`slurm`). This file submits and
+watches jobs and reports failures. The folder of a run shows whether the run is finished
+(`training`).
 """
 
 import contextlib
@@ -33,21 +34,21 @@ from .training import finish
 
 logger = logging.getLogger(__name__)
 
-_LOOK = 0.5  # seconds between looks at running trainings
-_SETTLE = 20.0  # seconds until files written on another machine are seen here
-_PAUSE = 0.1  # seconds between looks at jobs that are ending
-_AGAIN, _FIRMLY = 2.0, 30.0  # seconds until a job that should end is asked again, or killed
+_LOOK = 0.5  # seconds between checks of running trainings
+_SETTLE = 20.0  # seconds until files from another machine appear here
+_PAUSE = 0.1  # seconds between checks of jobs that are ending
+_AGAIN, _FIRMLY = 2.0, 30.0  # seconds until a job gets a second SIGTERM, and SIGKILL
 
 
 def execute(runs: Sequence[Run], done: Callable[[Run, str], None] = lambda *_: None) -> list[str]:
-    """Bring runs to their end.
+    """Finish runs.
 
     Args:
-        runs: of one grid or of several, all of one machine.
-        done: is called with every run that ended and what went wrong, empty if nothing did.
+        runs: of one or several grids, all on one machine.
+        done: called with every ended run and its error message, empty if there was none.
 
     Returns:
-        A message for every run that failed; a failure does not stop the others.
+        A message for every failed run. A failure does not stop other runs.
     """
     waiting = [run for run in runs if not run.is_finished()]
     logger.info("%d of %d runs are finished", len(runs) - len(waiting), len(runs))
@@ -64,17 +65,18 @@ def execute(runs: Sequence[Run], done: Callable[[Run, str], None] = lambda *_: N
                     failures.append(f"{run.folder}: {reason}")
                 done(run, reason)
         finally:
-            pool.stop()  # only jobs of an interrupted grid are still there
+            pool.stop()  # only jobs of an interrupted grid remain
     return failures
 
 
 def _ended(
     pool: "LocalPool | SlurmPool", waiting: Sequence[Run], progress: Progress, minutes: float
 ) -> Iterator[Run]:
-    """Submit runs as the pool takes them, all systems of a seed first; yield every one that ended.
+    """Submit runs as the pool has room, all systems of a seed first; yield every ended run.
 
     Args:
-        minutes: no run is submitted that would end later, by the longest so far; 0 for no limit.
+        minutes: submit no run that would end later if it takes as long as the longest; 0 for no
+            limit.
     """
     queue, running = sorted(waiting, key=lambda run: run.cell.seed), {}
     end = time.monotonic() + 60 * minutes if minutes else math.inf
@@ -99,7 +101,7 @@ def _ended(
 
 
 def _problem(run: Run) -> str:
-    """Return what went wrong with a run whose job has ended; empty if nothing did."""
+    """Return the error message of a run whose job has ended; empty if the run succeeded."""
     report = run.folder / ERROR
     until = time.monotonic() + (_SETTLE if run.machine.executor == SLURM else 0)
     try:
@@ -109,13 +111,13 @@ def _problem(run: Run) -> str:
             if time.monotonic() > until:
                 write_text(report, _silence(run))
             time.sleep(_LOOK)
-    except InputError as error:  # another run has come into its folder
+    except InputError as error:  # another run uses its folder
         return str(error)
     return ""
 
 
 def _silence(run: Run) -> str:
-    """Say what is known of a job that ended without a word: it was killed, or never began."""
+    """Describe a job that ended without a message: it was killed, or never began."""
     logs = sorted(run.folder.glob("*.log"), key=lambda path: path.stat().st_mtime)
     told = f"the end of {logs[-1]}:" if logs else f"its own log may be in {run.machine.folder}"
     ends = last_lines(logs[-1]) if logs else []
@@ -123,20 +125,19 @@ def _silence(run: Run) -> str:
 
 
 class LocalPool:
-    """Jobs of this machine, a few at a time."""
+    """Jobs of this machine, a few in parallel."""
 
     def __init__(self, machine: Machine) -> None:
         self._machine = machine
-        self._running: dict[int, tuple[Run, BaseProcess]] = {}  # by their places
+        self._running: dict[int, tuple[Run, BaseProcess]] = {}  # by slot
         warm_up()
 
     @property
     def room(self) -> int:
-        """How many runs may be submitted now."""
+        """Number of runs that may be submitted now."""
         return self._machine.jobs - len(self._running)
 
     def submit(self, runs: Sequence[Run]) -> None:
-        """Start runs."""
         for run in runs:
             slot = next(slot for slot in count() if slot not in self._running)
             given = (run, environment_of(self._machine, slot), os.getpid())
@@ -146,16 +147,16 @@ class LocalPool:
             logger.info("%s: %d updates", run.folder, run.updates)
 
     def ended(self) -> list[Run]:
-        """Return the runs whose jobs have ended since the last look."""
+        """Return the runs whose jobs have ended since the last call."""
         over = [slot for slot, (_, process) in self._running.items() if not process.is_alive()]
         return [self._running.pop(slot)[0] for slot in over]
 
     def stop(self) -> None:
-        """End all jobs and wait for that. By SIGTERM, at which a job ends its training."""
+        """Send SIGTERM to all jobs and wait until they end."""
         begun, asked = time.monotonic(), float("-inf")
         while left := [one for _, one in self._running.values() if one.is_alive()]:
             now = time.monotonic()
-            if now - asked > _AGAIN:  # a job that is just starting hears nothing
+            if now - asked > _AGAIN:  # a job that is just starting may miss the signal
                 for process in left:
                     process.terminate() if now - begun < _FIRMLY else process.kill()
                 asked = now
@@ -163,14 +164,14 @@ class LocalPool:
 
 
 def _work(run: Run, environment: Environment, parent: int) -> None:
-    """Be the process of a job."""
+    """Run a job in its own process."""
     end_with(parent)
-    tqdm.set_lock(threading.RLock())  # that of all forks would be one
+    tqdm.set_lock(threading.RLock())  # else all forks share one lock
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.default_int_handler)
     try:
         finish(run, environment)
-    except BaseException:  # told in the run's folder, or an interrupt
+    except BaseException:  # the run's folder holds the error, or this is an interrupt
         sys.exit(1)
 
 

@@ -1,7 +1,7 @@
-"""Jobs of Slurm, in arrays that it queues itself; they outlive the process that submits them.
+"""Jobs of Slurm, in job arrays; they outlive the process that submits them.
 
-By submitit a job is written to a folder and read again on its node. Nothing that a job has pickled
-is ever read: whether a run is finished is seen in its folder.
+submitit writes a job to a folder and reads it on the node. This package never unpickles a job's
+result: the folder of the run shows whether the run is finished.
 """
 
 import getpass
@@ -27,27 +27,26 @@ from .training import finish
 
 logger = logging.getLogger(__name__)
 
-SUBMITTED = "submitted.json"  # run -> job; of jobs that may still be there
-_REQUEUES = 1000  # as often as it takes: a job that gets nowhere ends itself
-_INTERVAL = 10.0  # seconds between questions to Slurm
+SUBMITTED = "submitted.json"  # run -> job; of jobs that may still exist
+_REQUEUES = 1000  # practically no limit: a job without progress ends itself
+_INTERVAL = 10.0  # seconds between queries of Slurm
 
 
 @dataclass
 class SlurmJob(Checkpointable):
-    """A run that is brought to its end on a node of Slurm."""
+    """A run as a job on a Slurm node."""
 
-    run: Run  # to be finished
-    begun: float = 0.0  # by the clock; set by the job
+    run: Run
+    begun: float = 0.0  # clock time, set by the job
 
     def __call__(self) -> None:
-        """Finish the run."""
         self.begun = time.time()
         finish(self.run, {})
 
     def checkpoint(self) -> DelayedSubmission | None:
-        """Return what is to be done after a time limit or a preemption: the rest.
+        """Return the rest of the work after a time limit or a preemption.
 
-        None, and so an end, if a whole time limit has brought the run no further.
+        None, which ends the job, if a whole time limit brought no progress.
         """
         left = [self.run.folder / name for name in (LAST, RESULT)]
         got_on = any(is_file(path) and path.stat().st_mtime > self.begun for path in left)
@@ -69,17 +68,17 @@ class SlurmPool:
         self._machine = machine
         self._executor = SlurmExecutor(machine.folder, max_num_timeout=_REQUEUES)
         self._executor.update_parameters(**machine.sbatch)
-        self._running: dict[str, Run] = {}  # by their jobs
-        self._missed: dict[str, int] = {}  # job -> how often in a row Slurm did not name it
+        self._running: dict[str, Run] = {}  # by job
+        self._missed: dict[str, int] = {}  # job -> times in a row without it in squeue
         self._looked = float("-inf")
 
     @property
     def room(self) -> int:
-        """How many runs may be submitted now: an array, when the one before has ended."""
+        """Number of runs that may be submitted now: one array at a time."""
         return 0 if self._running else LARGEST_ARRAY
 
     def submit(self, runs: Sequence[Run]) -> None:
-        """Queue runs as one array; those that an earlier call has queued are taken over."""
+        """Queue runs as one array; adopt runs that an earlier call has queued."""
         machine = self._machine
         alive, path = queued_jobs(machine.job_name), machine.folder / SUBMITTED
         known = {name: job for name, job in read_json(path).items() if str(job) in alive}
@@ -103,7 +102,7 @@ class SlurmPool:
         return [job.job_id for job in jobs]
 
     def ended(self) -> list[Run]:
-        """Return the runs whose jobs have ended: Slurm has not named them twice."""
+        """Return the runs whose jobs have ended: Slurm did not list them twice in a row."""
         if time.monotonic() - self._looked < _INTERVAL:
             return []
         self._looked = time.monotonic()
@@ -120,7 +119,7 @@ class SlurmPool:
         return [self._running.pop(job) for job in over]
 
     def stop(self) -> None:
-        """Say how to watch the jobs that go on."""
+        """Tell how to watch the jobs that remain in Slurm."""
         if self._running:
             jobs = ",".join(sorted({job.split("_")[0] for job in self._running}))
             logger.warning(
@@ -133,7 +132,7 @@ class SlurmPool:
 
 
 def queued_jobs(name: str) -> set[str]:
-    """Return the jobs of a name that are queued or running: numbers may come again."""
+    """Return the queued or running jobs with a name; Slurm reuses job numbers."""
     command = ["squeue", "--noheader", "--array", "--format=%i %j", f"--user={getpass.getuser()}"]
     try:
         done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)

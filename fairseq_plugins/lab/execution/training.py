@@ -1,11 +1,9 @@
-"""A run brought to its end, alone in its folder: trained, predicted, evaluated, its row written.
+"""One run in its folder: train, predict, evaluate, write its row.
 
-What goes wrong is left in that folder. The lock on it is held by the commands of the run as well:
-one that has outlived its job keeps others out until it ends. A job that is killed leaves a folder
-that the next one finishes.
-
-Of question answering, whose predictions are several files, `squad_answers` makes rows and metrics;
-translations are in files with the name of their split.
+Errors are written to the folder. The commands of a run hold its lock too, so a command that
+outlives its job still keeps others out. The next job finishes the folder of a killed job.
+`squad_answers` makes rows and metrics of question answering, whose predictions are several files;
+translations are in files named by split.
 """
 
 import fcntl
@@ -38,10 +36,10 @@ logger = logging.getLogger(__name__)
 
 
 def finish(run: Run, environment: Environment) -> None:
-    """Bring a run to its end, and leave in its folder what goes wrong.
+    """Finish a run; write errors to its folder.
 
     Args:
-        run: to be finished; another process that is at work there is waited for.
+        run: the run; wait if another process works in its folder.
         environment: of its commands.
     """
     (run.folder / files.ERROR).unlink(missing_ok=True)  # of an earlier attempt
@@ -57,7 +55,7 @@ def finish(run: Run, environment: Environment) -> None:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[int]:
-    """Keep other processes out of a run's folder, which is made; wait for one at work there.
+    """Make a run's folder and lock it; wait if another process holds the lock.
 
     Yields:
         The open file that holds the lock.
@@ -71,7 +69,7 @@ def locked(folder: Path) -> Iterator[int]:
 
 
 def execute(run: Run, launch: Launch) -> None:
-    """Train, predict, evaluate, write the row, and drop what only a training would need."""
+    """Train, predict, evaluate, write the row, and remove the files that only training needs."""
     if not (run.folder / files.RESULT).is_file():
         _train(run, launch)
     if run.lacks_answers:
@@ -89,10 +87,10 @@ def _train(run: Run, launch: Launch) -> None:
     last = run.folder / files.LAST
     mend(last, run.folder / files.BEST)
     if updates_of(last) < run.updates:
-        for made in (run.folder / files.PREDICTIONS, run.evaluation):  # by another training
+        for made in (run.folder / files.PREDICTIONS, run.evaluation):  # of another training
             made.unlink(missing_ok=True)
         launch(run.train_command(), run.folder / files.LOG)
-    if updates_of(last) < run.updates:  # fairseq also ends well when it stops early
+    if updates_of(last) < run.updates:  # fairseq succeeds even if it stops early
         raise RunError(f"the training ended after {updates_of(last)} of {run.updates} updates")
     strip(run.folder / files.BEST)
     if run.data.translates and run.grid.average:
@@ -100,7 +98,7 @@ def _train(run: Run, launch: Launch) -> None:
 
 
 def _predict(run: Run, launch: Launch, *, tested: bool = False) -> None:
-    """Predict the validation set, or try the run on the other split."""
+    """Predict the validation set, or evaluate on the other split."""
     launch(run.predict_command(tested=tested), run.folder / "predict.log")
     if run.answers_questions:
         split = run.grid.evaluate if tested else run.grid.validation
@@ -131,7 +129,7 @@ def _trained(run: Run) -> Row:
         "command": run.shown_command(),
         "versions": versions(),
     }
-    earlier = read_json(run.folder / files.RESULT)  # of an earlier release, which trained it
+    earlier = read_json(run.folder / files.RESULT)  # an earlier release may have trained it
     return planned_row(
         run,
         status=FINISHED,
@@ -147,9 +145,9 @@ def _trained(run: Run) -> Row:
 
 
 def planned_row(run: Run, **known: Any) -> Row:
-    """Return what a row says of a run before it begins, with what is known besides.
+    """Return the row of a run before it begins, with further known values.
 
-    The names of experiment and folder are added where rows are put together (`records`).
+    `records` adds the names of experiment and folder.
     """
     (setting, seed), own = run.cell, run.settings
     options = {name: value for name, value in own["options"].items() if name != "seed"}
@@ -177,7 +175,7 @@ def planned_row(run: Run, **known: Any) -> Row:
 
 
 def versions() -> dict[str, str]:
-    """Return package -> version, Python's first; those that are not there are left out."""
+    """Return package -> version, Python's first; missing packages are left out."""
     found = {"python": platform.python_version()}
     for name in _PACKAGES:
         try:

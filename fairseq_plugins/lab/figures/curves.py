@@ -1,8 +1,8 @@
-"""Curves, a line a system: the mean of its seeds, with their range.
+"""Curves: one line per system with the mean of its seeds and their range.
 
 ``plot_curves`` draws Sundararaman et al. 2019, Table 1 (BLEU against the share of the training
 data); ``plot_gates`` Li et al. 2020, "Improving BERT with Syntax-aware Local Attention", Figure 2
-(gate values in different layers); ``plot_learning`` what a training log says.
+(gate values by layer); ``plot_learning`` the validations of a training log.
 """
 
 from collections.abc import Mapping, Sequence
@@ -23,16 +23,16 @@ from matplotlib.ticker import (
 from ...errors import InputError
 from .drawing import legend_above, look, note, plain, style, tidy, wrapped
 
-Points = Mapping[float, Sequence[float]]  # place across -> a value a seed
+Points = Mapping[float, Sequence[float]]  # x -> one value per seed
 Curves = Mapping[str, Points]  # system -> its points
-_MARKED = 25  # longest curve whose points are marked
+_MARKED = 25  # longest curve with marked points
 _GATES = "dataset system layer mean min max runs tokens values".split()
 _SEEDS = "line: mean of the seeds; dots: each seed; band: their range"
 
 
 @style()
 def plot_curves(curves: Curves, metric: str = "BLEU") -> Figure:
-    """Draw a score against the share of training data, logarithmic in data.
+    """Draw a score against the share of training data on a logarithmic axis.
 
     Args:
         curves: system -> share, in (0, 1] -> scores of its seeds.
@@ -52,7 +52,7 @@ def plot_curves(curves: Curves, metric: str = "BLEU") -> Figure:
 
 @style()
 def plot_gates(panels: Mapping[str, Curves]) -> Figure:
-    """Draw the mean gate of every layer, a panel a dataset.
+    """Draw the mean gate of every layer, one panel per dataset.
 
     A gate is the share of a token's attention that is local.
 
@@ -75,11 +75,12 @@ def plot_gates(panels: Mapping[str, Curves]) -> Figure:
 def gates_table(
     panels: Mapping[str, Curves], tokens: Mapping[tuple[str, str], int]
 ) -> pd.DataFrame:
-    """Return the numbers of a figure of gates, the runs' own values joined by blanks at the end.
+    """Return the numbers of a figure of gates; the last column joins the values of the runs by
+    blanks.
 
     Args:
         panels: see `plot_gates`.
-        tokens: dataset and system -> how many tokens the means are over.
+        tokens: dataset and system -> number of tokens behind the means.
     """
     rows = []
     for dataset, system in ((one, system) for one in panels for system in panels[one]):
@@ -117,7 +118,7 @@ def _figure(width: float, height: float, panels: int = 1) -> tuple[Figure, list[
 
 
 def _draw(ax: Axes, curves: Curves, systems: Sequence[str] = ()) -> None:
-    """Draw curves; a system looks as its place among ``systems`` says."""
+    """Draw curves; the look of a system follows from its place in ``systems``."""
     if not curves:
         raise InputError("no curves to draw")
     systems, shade = systems or list(curves), 0.18 if len(curves) <= 3 else 0.08
@@ -135,6 +136,6 @@ def _draw(ax: Axes, curves: Curves, systems: Sequence[str] = ()) -> None:
 
 
 def _finish(figure: Figure, ax: Axes) -> None:
-    """Name the systems above a figure; say below it what its marks mean."""
+    """Draw the legend above a figure and the meaning of its marks below."""
     legend_above(figure, ax)
     note(figure, *[_SEEDS] * any(one.collections for one in figure.axes))

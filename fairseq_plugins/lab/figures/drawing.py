@@ -1,7 +1,7 @@
-"""What all figures share: fonts, colours, and files that are complete or absent.
+"""Common parts of all figures: fonts, colours, and complete files.
 
-A function of this room returns a figure, which `save` writes. Figures are drawn without a display,
-and the same input gives the same SVG.
+Functions of this room return figures, which `save` writes. Figures need no display, and the same
+input gives the same SVG.
 """
 
 import logging
@@ -28,7 +28,7 @@ from ...text_reading import check_characters
 logger = logging.getLogger(__name__)
 
 BLUE, RED = "#4477AA", "#EE6677"
-COLORS = (BLUE, RED, "#228833", "#AA3377", "#CCBB44", "#66CCEE")  # safe for all eyes
+COLORS = (BLUE, RED, "#228833", "#AA3377", "#CCBB44", "#66CCEE")  # for colour-blind readers too
 MARKERS, LINES = "osD^vP", ("-", "--", ":", "-.")
 GREY = "0.35"
 SMALL = 8.0  # points
@@ -40,11 +40,11 @@ FORMATS = tuple(KINDS)
 
 @contextmanager
 def style() -> Iterator[None]:
-    """Set fonts and a fixed salt for SVG ids, leaving the caller's settings alone."""
+    """Set fonts and a fixed salt for SVG ids inside a context; the caller's settings stay."""
     known = {font.name for font in font_manager.fontManager.ttflist}
     settings = {
         "font.family": ["DejaVu Sans", *(name for name in FONTS if name in known)],
-        "axes.formatter.useoffset": False,  # whole numbers at ticks, no "+8.1e1" elsewhere
+        "axes.formatter.useoffset": False,  # whole numbers at ticks, no "+8.1e1" in a corner
         "svg.hashsalt": "fairseq_plugins",
         "svg.fonttype": "none",
     }
@@ -55,46 +55,45 @@ def style() -> Iterator[None]:
 
 
 def look(number: int) -> dict[str, Any]:
-    """Return colour, marker and line of a curve; no two of 24 look alike."""
+    """Return colour, marker and line style of a curve; 24 curves differ."""
     line = LINES[number // len(COLORS) % len(LINES)]
     color, marker = COLORS[number % len(COLORS)], MARKERS[number % len(MARKERS)]
     return {"color": color, "marker": marker, "linestyle": line}
 
 
-_BREAKS = re.compile(r"(\s+)|(?<=[_/=,;:+-])")  # behind spaces and the marks of file names
+_BREAKS = re.compile(r"(\s+)|(?<=[_/=,;:+-])")  # after spaces and the separators of file names
 
 
 class _Names(TextWrapper):
-    """Breaks lines where `_BREAKS` says."""
+    """Breaks lines at `_BREAKS`."""
 
     wordsep_re = _BREAKS
 
 
 def wrapped(text: str, most: int = 32) -> str:
-    """Return a whole text in lines of at most so many characters."""
+    """Return a text broken into lines of limited length."""
     return "\n".join(_Names(max(most, 1)).wrap(text))
 
 
 def plain(*texts: Text) -> None:
-    """Draw texts as they are: a dollar sign in a subword is no formula."""
+    """Draw texts literally: a dollar sign in a subword starts no formula."""
     for text in texts:
         text.set_parse_math(False)
 
 
 def figure_of(drawn: Artist) -> Figure:
-    """Return the figure that something is drawn in."""
     return cast(Figure, drawn.get_figure())
 
 
 def note(figure: Figure, *sentences: str) -> None:
-    """Say below a figure, small, what its marks mean; nothing without sentences."""
+    """Write small sentences below a figure."""
     if sentences:
         text = wrapped("; ".join(sentences), int(16.5 * figure.get_figwidth()))
         plain(figure.supxlabel(text, fontsize=SMALL, color=GREY, x=0.5))
 
 
 def legend_above(figure: Figure, axes: Axes) -> None:
-    """Draw the legend of axes above the figure, which grows by it; it covers no curve."""
+    """Draw the legend above the figure, which grows, so that no curve is covered."""
     handles, labels = axes.get_legend_handles_labels()
     labels = list(map(wrapped, labels))
     longest = max(len(line) for label in labels for line in label.split("\n"))
@@ -107,12 +106,12 @@ def legend_above(figure: Figure, axes: Axes) -> None:
 
 
 def tidy(ax: Axes, x: float, y: float, lines: str = "y") -> None:
-    """Leave room around the data, draw no frame above and at the right.
+    """Leave margins around the data; draw no frame at the top and right.
 
     Args:
-        ax: what is drawn on.
-        x, y: room, as shares of the range of the data.
-        lines: from which axis lines go out to read values by; empty for none.
+        ax: the axes.
+        x, y: margins, as shares of the range of the data.
+        lines: axis with grid lines; empty for none.
     """
     if lines:
         ax.grid(axis=cast(Any, lines), color="0.9", linewidth=0.8)
@@ -124,10 +123,10 @@ def tidy(ax: Axes, x: float, y: float, lines: str = "y") -> None:
 def check_stem(out_stem: str | Path, *more: str) -> Path:
     """Return a figure's file name without suffix, after making its folder.
 
-    Called before long work, so that a figure that cannot be written is refused at once.
+    Called before long work, to refuse early a figure that cannot be written.
 
     Args:
-        out_stem: the name; ``.png`` or ``.svg`` at its end is dropped.
+        out_stem: the name; a final ``.png`` or ``.svg`` is dropped.
         more: suffixes of further files of the figure.
     """
     check_characters(str(out_stem), "--output")
@@ -147,12 +146,12 @@ def check_stem(out_stem: str | Path, *more: str) -> Path:
 
 @style()
 def save(figure: Figure, out_stem: str | Path, kinds: Sequence[str] = FORMATS) -> list[Path]:
-    """Write a figure as PNG and SVG, or one of them: all appear, complete, or none.
+    """Write a figure as PNG and SVG, or one of them; all files appear, complete, or none.
 
     Args:
-        figure: what was drawn.
+        figure: the figure.
         out_stem: file name without suffix; ``.png`` and ``.svg`` are added.
-        kinds: of files.
+        kinds: file types.
 
     Returns:
         The files written.
@@ -168,7 +167,6 @@ def save(figure: Figure, out_stem: str | Path, kinds: Sequence[str] = FORMATS) -
 
 @style()
 def svg_of(figure: Figure) -> bytes:
-    """Return a figure as SVG."""
     stream = BytesIO()
     _write(figure, stream, "svg")
     return stream.getvalue()

@@ -1,10 +1,10 @@
-"""Matrices of attention beside or below each other, on one colour scale.
+"""Attention matrices side by side, on one colour scale.
 
-Three papers' figures are of this form: Sundararaman et al. 2019, Figure 3 (attention of each target
-subword over the source subwords); Li et al. 2020, "Improving BERT with Syntax-aware Local
-Attention", Figure 3 (attention of each token over its sentence; dependency arcs stand above the
-columns, and rectangles mark where the second system looks more than the first); Chadha and Sood
-2019, Figure 4 (attention between a question and its context, here cut into strips).
+The figures of three papers have this form: Sundararaman et al. 2019, Figure 3 (attention of each
+target subword over the source subwords); Li et al. 2020, "Improving BERT with Syntax-aware Local
+Attention", Figure 3 (attention of each token over its sentence; dependency arcs above the columns,
+rectangles where the second system attends more than the first); Chadha and Sood 2019, Figure 4
+(attention between a question and its context, here cut into strips).
 """
 
 from collections.abc import Sequence
@@ -23,18 +23,18 @@ from ...evaluation.shades import colour_range
 from ...syntax.tree import Arc, arc_levels
 from .drawing import GREY, LETTER, RED, SMALL, figure_of, plain, style, wrapped
 
-TRANSLATION = ("target subwords", "source subwords")  # what rows and columns are
+TRANSLATION = ("target subwords", "source subwords")  # names of rows and columns
 ITSELF = ("attending tokens", "attended tokens")
 MAX_LABEL = 32  # characters
-CELL = 0.25  # inches; shrinks for long sentences, grows for single words
+CELL = 0.25  # inches; smaller for long sentences, larger for single words
 LONGEST_SIDE, SHORTEST_SIDE = 11.0, 1.2  # inches of the largest matrix
 WIDEST = 16.0  # inches of matrices side by side
-GAP = 0.15  # inches between matrices with what stands around them
-TITLE_ROOM = 1.2  # inches by which a line of a title may be wider than its matrix
-ARC_STEP, RELATION_STEP = 0.11, 0.17  # inches by which an arc rises above those within it
+GAP = 0.15  # inches between matrices with their labels
+TITLE_ROOM = 1.2  # inches by which a title may be wider than its matrix
+ARC_STEP, RELATION_STEP = 0.11, 0.17  # inches by which an arc rises above the arcs inside
 RELATION_FONT = 6.5  # points
 ARC_GAP = 0.08  # inches between labels and arcs
-BAR = (0.12, 1.0, 2.5)  # width, least and greatest height of the bar of colours, inches
+BAR = (0.12, 1.0, 2.5)  # colour bar: width, smallest and largest height, inches
 
 
 @dataclass(frozen=True)
@@ -46,10 +46,10 @@ class AttentionPanel:
     rows: Sequence[str]  # T labels, for instance target subwords
     columns: Sequence[str]  # S labels, for instance source subwords
     arcs: Sequence[Arc] = ()  # drawn above the columns, each from a dependent to its head
-    relations: Sequence[str] = ()  # what stands at each arc, may be empty; none for nothing at all
+    relations: Sequence[str] = ()  # label of each arc, may be empty
     framed: Sequence[tuple[int, int, int, int]] = ()  # first row and column, height and width
     is_dashed: bool = False  # whether frames have dashed lines
-    border: int = 0  # first row and column of a second sentence; 0 draws no line
+    border: int = 0  # first row and column of a second sentence; 0 for none
 
 
 @style()
@@ -61,13 +61,13 @@ def plot_attention(
     notes: Sequence[str] = (),
     widest: float = WIDEST,
 ) -> Figure:
-    """Draw attention matrices, side by side where there is room.
+    """Draw attention matrices, side by side if there is room.
 
     Args:
-        panels: at least one; they may differ in size.
-        sides: what rows and columns are.
+        panels: at least one; sizes may differ.
+        sides: names of rows and columns.
         title: above the figure.
-        notes: below it, for instance what attention it is.
+        notes: below the figure, for instance the kind of attention.
         widest: most inches of matrices side by side.
     """
     if not panels:
@@ -97,15 +97,15 @@ def plot_coattention(
     about: str = "",
     strip: int = 48,
 ) -> Figure:
-    """Draw a map of attention, question down and context across, cut into strips.
+    """Draw an attention map, question down and context across, cut into strips.
 
     Args:
         weights: (Q, C).
         question, context: Q and C labels.
-        sides: what question and context are in it, for instance ``question (attending)``.
-        span: first and last column of the best span, which is framed.
-        chosen: whether it is the answer; else the frame is dashed.
-        title, about: above the figure, and below it.
+        sides: roles of question and context, for instance ``question (attending)``.
+        span: first and last column of the best span, which gets a frame.
+        chosen: whether the span is the answer; else the frame is dashed.
+        title, about: texts above and below the figure.
         strip: most columns of a strip.
     """
     panels = []
@@ -120,7 +120,7 @@ def plot_coattention(
 
 
 def _checked(panel: AttentionPanel, sides: tuple[str, str]) -> np.ndarray:
-    """Return the weights as (T, S) floats, refusing what cannot be drawn."""
+    """Return the weights as (T, S) floats; refuse unusable weights."""
     matrix, what = np.asarray(panel.weights, dtype=float), f"panel {panel.title!r}: weights"
     fit = f"{len(panel.rows)} {sides[0]} and {len(panel.columns)} {sides[1]}"
     if matrix.shape != (len(panel.rows), len(panel.columns)) or not matrix.size:
@@ -138,7 +138,7 @@ def _shorten(label: str) -> str:
 def _draw_panel(
     ax: Axes, panel: AttentionPanel, matrix: np.ndarray, cell: float, shades: tuple[float, float]
 ) -> Any:
-    """Draw one matrix as cells, with its labels, its arcs and its title."""
+    """Draw one matrix with its labels, arcs and title."""
     (T, S), line = matrix.shape, min(cell, CELL) * 2
     look = {"cmap": "Blues", "edgecolors": "0.9", "linewidth": line}
     image = ax.pcolormesh(matrix, vmin=shades[0], vmax=shades[1], **look)
@@ -167,12 +167,10 @@ def _draw_frames(ax: Axes, panel: AttentionPanel, cell: float) -> None:
 
 
 def _draw_arcs(ax: Axes, panel: AttentionPanel, cell: float) -> float:
-    """Draw arcs above the column labels, an arrow head at each dependent; may be none.
-
-    The relation, where it is known, stands on the top of its arc.
+    """Draw arcs above the column labels, each with an arrow head at the dependent and its relation.
 
     Returns:
-        How far labels and arcs rise above the matrix, inches.
+        Height of labels and arcs above the matrix, inches.
     """
     dpi, arcs = figure_of(ax).dpi, panel.arcs
     foot = max(label.get_window_extent().height for label in ax.get_xticklabels()) / dpi + ARC_GAP
@@ -201,10 +199,10 @@ def _draw_arcs(ax: Axes, panel: AttentionPanel, cell: float) -> float:
 
 
 def _arrange(figure: Figure, cell: float, widest: float) -> tuple[float, float]:
-    """Place matrices in rows, so that what stands around one (labels, title) covers no other.
+    """Place matrices in rows without overlap of their labels and titles.
 
     Returns:
-        How far they reach to the right and down, inches.
+        Width and height of all matrices, inches.
     """
     rooms: list[Any] = [(ax, *_room(ax, cell)) for ax in figure.axes]
     across = max(left + width + right for _, width, _, left, _, right, _ in rooms) + GAP
@@ -220,7 +218,7 @@ def _arrange(figure: Figure, cell: float, widest: float) -> tuple[float, float]:
 
 
 def _room(ax: Axes, cell: float) -> list[float]:
-    """Return inches of a matrix: width, height, and what it needs left, below, right, above."""
+    """Return inches of a matrix: width, height, and room at the left, below, right, above."""
     figure, limits = figure_of(ax), (ax.get_xlim(), ax.get_ylim())
     size = cell * np.abs(np.diff(limits)).ravel()
     ax.set_position((0, 0, *size / figure.get_size_inches()))
@@ -229,7 +227,7 @@ def _room(ax: Axes, cell: float) -> list[float]:
 
 
 def _finish(figure: Figure, image: Any, size: Sequence[float], title: str, about: str) -> None:
-    """Draw the bar of colours beside the first row of matrices, and texts above and below."""
+    """Draw the colour bar beside the first row of matrices, and the texts above and below."""
     (width, height), first = figure.get_size_inches(), figure.axes[0].get_position()
     tall = min(BAR[2], max(BAR[1], first.height * height))
     place = (size[0] / width, first.y1 - tall / height, BAR[0] / width, tall / height)
@@ -244,7 +242,7 @@ def _finish(figure: Figure, image: Any, size: Sequence[float], title: str, about
 
 
 def _meanings(panels: Sequence[AttentionPanel], least: float) -> list[str]:
-    """Return what arcs, lines, rectangles and an unusual scale mean, where there are any."""
+    """Return the meaning of arcs, lines, rectangles and an unusual scale that the panels have."""
     said = {
         f"the scale begins at {least:.2g}, not at 0": bool(least),
         "arcs: from each head to its dependents": any(panel.arcs for panel in panels),

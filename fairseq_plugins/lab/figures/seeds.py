@@ -1,4 +1,4 @@
-"""Every seed a dot: the scores of systems, not their means alone."""
+"""Scores of systems with a dot for every seed."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -16,17 +16,17 @@ from ..results.tables import name_of, scale_of
 from .drawing import BLUE, note, plain, style, tidy, wrapped
 
 _LEAST, _LINE = 0.52, 0.17  # height of a system, and of a line of its name, in inches
-_DOT = 0.025  # about the width of a dot, as a share of the range of all scores
-_APART, _CLOSEST = 0.094, 0.05  # between dots that would cover each other: usual, least; inches
-_MOST = 0.38  # how far dots may stand from the middle, in rows
+_DOT = 0.025  # approximate width of a dot, as a share of the range of all scores
+_APART, _CLOSEST = 0.094, 0.05  # distance between overlapping dots: usual, least; inches
+_MOST = 0.38  # largest distance of a dot from the middle, in rows
 
 
 @style()
 def plot_seeds(scores: Mapping[str, Sequence[float]], shown: Shown) -> Figure:
-    """Draw a row a system, the first on top: a dot a seed, their mean and its interval.
+    """Draw one row per system, the first on top: a dot per seed, their mean and its interval.
 
     Args:
-        scores: system -> a score a seed, as computed; one that is no number is told of, not drawn.
+        scores: system -> one score per seed, as computed; NaN scores are counted, not drawn.
         shown: metric and split of the scores.
     """
     if not scores or not all(scores.values()):
@@ -56,7 +56,7 @@ def plot_seeds(scores: Mapping[str, Sequence[float]], shown: Shown) -> Figure:
 
 
 def _draw_row(ax: Axes, place: float, values: Sequence[float], across: Sequence[float]) -> None:
-    """Draw the dots of a system; of two dots an interval would be wider than all else."""
+    """Draw the dots of a system; two dots get no interval, which would be too wide."""
     ax.scatter(values, across, s=34, color=BLUE, alpha=0.75, edgecolor="white", zorder=3)
     mean = float(np.mean(values)) if len(values) else 0.0
     if len(values) > 1:
@@ -67,18 +67,18 @@ def _draw_row(ax: Axes, place: float, values: Sequence[float], across: Sequence[
 
 
 def _named(system: str, scores: Sequence[float]) -> str:
-    """Return what stands beside a row: the system, its number of seeds, and those without a dot."""
+    """Return the label of a row: the system, its number of seeds, and the number without a dot."""
     broken = sum(not math.isfinite(score) for score in scores)
     seeds = f"{len(scores)} seed{'s' * (len(scores) != 1)}"
     return f"{wrapped(system)}\n{seeds}" + f", {broken} without a number" * bool(broken)
 
 
 def spread(values: Sequence[float], width: float) -> list[int]:
-    """Return how many dots below the middle of its row each dot stands: 0, if it covers none.
+    """Return the level of each dot relative to the middle of its row: 0 if it covers no other dot.
 
     Args:
-        values: where dots stand across.
-        width: of a dot, in the same unit; equal values never share a place, whatever it is.
+        values: horizontal positions.
+        width: of a dot, in the same unit; equal values never share a level.
     """
     levels: dict[int, int] = {}
     for at in np.argsort(values, kind="stable").tolist():

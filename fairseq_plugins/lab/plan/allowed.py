@@ -1,8 +1,9 @@
-"""What a file may give to a command: its options by name, and the kind of the values of each.
+"""The options that a file may give to a command, and the kind of their values.
 
-argparse says of an option whether it is a flag, a number or one of some choices. Texts are given to
-the options that a table lists by name, since others are paths, hosts, code, or what fairseq
-evaluates as Python. Whoever wants more gives it on the command line.
+argparse knows whether an option is a flag, a number or a choice. A text is allowed only for options
+that a table lists by name, because other texts are paths, hosts, code, or are evaluated as Python
+by
+fairseq. All other options belong on the command line.
 """
 
 from argparse import Action
@@ -16,20 +17,20 @@ from ...messages import like, named, quoted
 from .values import FLAG, NUMBER, NUMBERS, PATH, WHOLE, WORD, Kind, one_of
 
 Options = dict[str, Any]  # name without -- -> value
-Kinds = Mapping[str, Kind]  # of the options that a file may give
-Names = Mapping[str, Kind | None]  # of options that are listed; None for those refused
+Kinds = Mapping[str, Kind]  # options that a file may give
+Names = Mapping[str, Kind | None]  # listed options; None for refused ones
 
-QUESTIONS = "label-questions"  # a file, of systems that find entities by questions
-# options of a system that grids read themselves: its learning rates; what it is trained on
+QUESTIONS = "label-questions"  # a file; for systems that find entities by questions
+# options of a system that the grid reads: its learning rates and its training data
 OWN_RATE, OWN_DATA = "lr", "data"
 
 
 def listed(table: Mapping[Kind | None, str]) -> Names:
-    """Return name -> kind of a table kind -> names with blanks between."""
+    """Return name -> kind; the table maps a kind to names separated by blanks."""
     return {name: kind for kind, names in table.items() for name in names.split()}
 
 
-# what starts processes, traces or loads more, or is about machines
+# options that start processes, load or trace more, or describe machines
 _REFUSED = (
     "tpu profile use-plasma-view azureml-logging model-parallel-size reset-logging num-workers "
     "write-checkpoints-asynchronously suppress-crashes no-save"
@@ -41,7 +42,7 @@ _TRAINING = listed(
         "encoder-layers-to-keep decoder-layers-to-keep pretrained positive-label train-subset "
         "valid-subset ablate-features",
         NUMBERS: "adam-betas adaptive-softmax-cutoff phase-ratio update-freq",
-        WHOLE: "batch-size-valid max-tokens-valid",  # of which fairseq's parser says nothing
+        WHOLE: "batch-size-valid max-tokens-valid",  # fairseq's parser has no type for them
         NUMBER: "total-num-update",
         PATH: QUESTIONS,
         None: _REFUSED,
@@ -49,7 +50,7 @@ _TRAINING = listed(
 )
 _CRITERIONS = ("cross_entropy", "label_smoothed_cross_entropy")  # fairseq's, in addition to ours
 _OPTIMIZERS = "adam nag bert_adamw".split()
-_GENERATION = (  # all that searches; none that translates a part of the split or reads references
+_GENERATION = (  # search options; none that translates part of a split or reads references
     "beam nbest max-len-a max-len-b min-len match-source-len unnormalized no-early-stop "
     "no-beamable-mm lenpen unkpen no-repeat-ngram-size sampling sampling-topk sampling-topp "
     "temperature diverse-beam-groups diverse-beam-strength diversity-rate seed cpu fp16 bf16 "
@@ -58,7 +59,7 @@ _GENERATION = (  # all that searches; none that translates a part of the split o
 
 
 def kinds_of(actions: Iterable[Action], names: Names) -> Kinds:
-    """Return name -> kind of what a file may give; of an option of several parsers either kind."""
+    """Return name -> kind of allowed options; an option of several parsers accepts either kind."""
     found: dict[str, Kind] = {}
     for action in actions:
         if kind := kind_of(action, names):
@@ -68,13 +69,13 @@ def kinds_of(actions: Iterable[Action], names: Names) -> Kinds:
 
 
 def name_of(action: Action) -> str:
-    """Return what an option is called: its flag without ``--``, or the argument that has none."""
+    """Return the name of an option: its flag without ``--``, or its positional name."""
     flags = [one for one in action.option_strings if one.startswith("--")]
     return flags[0].removeprefix("--") if flags else action.dest
 
 
 def kind_of(action: Action, names: Names) -> Kind | None:
-    """Return the kind of an option's values; None where a file may not give it."""
+    """Return the kind of an option's values; None if a file may not give the option."""
     name = name_of(action)
     if names.get(name, FLAG) is None:
         return None
@@ -87,10 +88,9 @@ def kind_of(action: Action, names: Names) -> Kind | None:
 
 @cache
 def of_training() -> Kinds:
-    """Return name -> kind of the options of training; of registered things, those of ours mostly.
+    """Return name -> kind of the options of training, mostly of our registered classes.
 
-    argparse takes the beginning of an option for the option: none of these names begins another
-    option of a training with one of these architectures.
+    argparse accepts an abbreviated option; no name here abbreviates another training option.
     """
     known, ours = registered.registries(), registered.ours
     from fairseq.dataclass import configs
@@ -126,13 +126,12 @@ def of_generation() -> Kinds:
 
 
 def check_options(options: Options, kinds: Kinds, *, is_open: bool = False) -> Options:
-    """Return options of a file; InputError says which it may not give, or not with this value.
+    """Return the options of a file; refuse unknown options and wrong values.
 
     Args:
-        options: as the file gives them.
-        kinds: of those that it may give.
-        is_open: whether a list is a choice, all of whose values are looked at, and None takes an
-            option away.
+        options: as in the file.
+        kinds: of the allowed options.
+        is_open: whether a list is a choice of values to check, and None removes an option.
     """
     for key, given in options.items():
         if key not in kinds:
@@ -151,9 +150,9 @@ def check_options(options: Options, kinds: Kinds, *, is_open: bool = False) -> O
 
 
 def check_training(options: Options) -> None:
-    """Refuse options of a training by fairseq-train's own parser, and those of no possible model.
+    """Refuse training options that fairseq-train's parser or the model refuses.
 
-    Those of an architecture that nothing registered are not looked at.
+    Options of an unregistered architecture are not checked.
     """
     registered.register()
     from fairseq.models import ARCH_MODEL_REGISTRY
@@ -164,12 +163,12 @@ def check_training(options: Options) -> None:
     parser: Any = get_training_parser()
     parser.error = _refuse
     words = [".", *command_line(options)]
-    found: Any = parse_args_and_arch(parser, words, parse_known=True)  # and what is unknown
+    found: Any = parse_args_and_arch(parser, words, parse_known=True)  # with unknown options
     for flag in (word for word in found[1] if word.startswith("--")):
         near = like(flag, parser._option_string_actions)
         hint = f" (like it: {near})" if near else ""
         raise InputError(f"{flag}: fairseq-train has no such option here{hint}")
-    if check := getattr(model, "check_options", None):  # models of text, of this project
+    if check := getattr(model, "check_options", None):  # text models of this project
         check({key.replace("-", "_"): value for key, value in options.items()})
 
 
@@ -178,7 +177,7 @@ def _refuse(message: str) -> NoReturn:
 
 
 def command_line(options: Options) -> list[str]:
-    """Spell options out; True is a bare flag, False and None are left out."""
+    """Return options as words; True is a bare flag, False and None are left out."""
     words = []
     for name, value in options.items():
         if value is not None and value is not False:

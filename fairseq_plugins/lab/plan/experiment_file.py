@@ -1,4 +1,4 @@
-"""Read the YAML file of an experiment: the grids behind a table or figure, and what is shown.
+"""Read the YAML file of an experiment: the grids of a table or figure, and what to show.
 
     title: Single sentences (Li et al. 2020, Table 1)
     parts:
@@ -9,7 +9,7 @@
     after:
       gates: [plot, gates, "{runs:cola}", --output, "{out}/gates"]  # see `steps`
 
-A file with `dataset` at its top is a grid, and an experiment of this one part.
+A file with `dataset` at its top is a grid, and an experiment with one part.
 """
 
 from __future__ import annotations
@@ -30,29 +30,28 @@ from .systems import FOLDER
 from .values import one_of
 from .yaml_file import filled, read_as, read_yaml
 
-CONFIGS = "configs"  # folders of grids that are called by their file alone
+CONFIGS = "configs"  # folders of grids that take their name from the file alone
 Folder = Annotated[str, FOLDER]
 
 
 @dataclass(frozen=True)
 class PlannedPart:
-    """One grid of an experiment, with where its data come from."""
+    """One grid of an experiment, with the place of its data."""
 
-    name: Folder  # of its runs
-    grid: Grid  # what to run
-    data: Below = ""  # prepared folder; empty for that of the name, with the size behind it
+    name: Folder  # folder name of its runs
+    grid: Grid
+    data: Below = ""  # prepared folder; empty for the default, made of name and size
     raw: Below = ""  # folder below the folder of raw data; empty for the name
     size: Annotated[str, one_of(SIZES)] = ""  # of all systems; empty for their own
 
     @property
     def folder(self) -> Path:
-        """Its prepared folder."""
         return Path(self.data or f"data-bin/{self.name}{f'_{self.size}' if self.size else ''}")
 
     def resized(self, size: str) -> PlannedPart:
-        """Return it with all systems in a size, its own or that given; see `resize`.
+        """Return the part with all systems in the given size, or in its own; see `resize`.
 
-        Where the grid stays what it is, so does the name of its data.
+        If the grid does not change, the name of its data does not change.
         """
         size = size or self.size
         grid = resize(self.grid, size) if size else self.grid
@@ -61,18 +60,18 @@ class PlannedPart:
 
 @dataclass(frozen=True)
 class PlannedExperiment:
-    """What an experiment file says; a grid's runs lie in the experiment's own folder."""
+    """The content of an experiment file."""
 
-    name: str  # of its folder in ``runs``
-    title: str  # what it is
-    file: Path  # where it was read
-    parts: tuple[PlannedPart, ...]  # its grids
+    name: str  # folder name in ``runs``
+    title: str
+    file: Path
+    parts: tuple[PlannedPart, ...]
     tables: tuple[str, ...] = ()  # layouts that show its results
     after: tuple[AfterStep, ...] = ()  # further steps
     is_grid: bool = False  # whether the file is a grid itself
 
     def runs_of(self, part: PlannedPart, root: Path) -> Path:
-        """Return the folder of a part's runs below that of the experiment."""
+        """Return the folder of a part's runs inside the experiment's folder."""
         return root if self.is_grid else root / part.name
 
 
@@ -80,17 +79,16 @@ _OWN = get_type_hints(PlannedPart)  # keys of a part, without those of its grid
 
 
 class _File(BaseModel, extra="forbid"):
-    """The keys of an experiment."""
+    """The keys of an experiment file."""
 
     parts: list[Any]
     name: Folder = ""
     title: Line = ""
     tables: list[str] = []
-    after: Any = None  # `read_steps` reads them
+    after: Any = None  # see `read_steps`
 
 
 def read_experiment(path: str | Path) -> PlannedExperiment:
-    """Read an experiment, or a grid."""
     path = Path(path)
     content, name = read_yaml(path), default_name(path)
     if "parts" not in content:
@@ -110,14 +108,14 @@ def read_experiment(path: str | Path) -> PlannedExperiment:
 
 
 def default_name(path: Path) -> str:
-    """Return what an experiment is called that has no name: its folder and its file."""
+    """Return the default name of an experiment: its folder and its file."""
     folder = path.resolve().parent.name
     name = path.stem if folder == CONFIGS else f"{folder}_{path.stem}"
     return re.sub(r"[^\w.-]+", "_", name).lstrip(".-")[:100]
 
 
 def _part(entry: Any, path: Path, number: int) -> PlannedPart:
-    """Read a part: what it says of itself, and of its grid."""
+    """Read a part: its own keys, and those of its grid."""
     place = f"{path}: part {number}"
     given = filled(read_as(dict[Any, Any], entry, place))
     for key in [key for key in given if key not in {*_OWN, *KEYS}]:
@@ -127,7 +125,7 @@ def _part(entry: Any, path: Path, number: int) -> PlannedPart:
     if "grid" in own:
         file = read_as(Below, own["grid"], f"{place}: grid")
         whole, usual = read_grid(path.parent / file), Path(file).stem
-        if isinstance(systems := given.get("systems"), list):  # names are those of the file
+        if isinstance(systems := given.get("systems"), list):  # names of the file
             known = {name: {"name": name, **own} for name, own in whole.systems.items()}
             given["systems"] = [known.get(str(one), one) for one in systems]
         grid = changed(whole, given, place)

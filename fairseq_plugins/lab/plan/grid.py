@@ -10,14 +10,13 @@
     seeds: [1, 2, 3]
     options: {max-positions: 128, dropout: [0.1, 0.2]}  # of all systems; again a list is a choice
 
-Keys are the fields of `Grid`. What a cell trains with is in `recipes`, and an experiment of several
-grids is read by `experiment_file`.
+Keys are the fields of `Grid`. `recipes` holds the training options of a cell; `experiment_file`
+reads experiments of several grids.
 
-A system is an architecture, or a name for one with options of its own: a variant is a value. An
-option that is a list is a choice to be made, as the learning rate is: every value is run. A cell is
-one run. Two options of a system are the grid's own affair: `lr` is its learning rate in place of
-the grid's, and `data` says which other prepared folder it is trained on
-(`prepared_data.read_folders`), with the same validation set.
+A system is an architecture, or a name for an architecture with its own options. An option with a
+list is a choice, like the learning rate: every value is run. A cell is one run. The grid itself
+reads two options of a system: `lr` replaces the grid's learning rates, and `data` names another
+prepared folder to train on (`prepared_data.read_folders`), with the same validation set.
 """
 
 from __future__ import annotations
@@ -40,9 +39,9 @@ from .systems import read_options_of_all, read_systems
 from .values import LINE, NAME, NUMBER, PATH, one_of
 from .yaml_file import filled, read_as, read_yaml
 
-MOST_RUNS = 100_000  # of a grid: more is a mistake, or meant to fill a disk
+MOST_RUNS = 100_000  # of a grid; more is a mistake or an attack on the disk
 VALID = "valid"
-SIZES = ("tiny", "minilm", "base", "large")  # ends of architectures' names
+SIZES = ("tiny", "minilm", "base", "large")  # suffixes of architecture names
 _Value = TypeVar("_Value")
 
 
@@ -70,42 +69,42 @@ Several = Annotated[tuple[_Value, ...], AfterValidator(_different), BeforeValida
 
 @dataclass(frozen=True)
 class Grid:
-    """What to run; the types are checked where a file is read."""
+    """What to run; types are checked when a file is read."""
 
     __pydantic_config__ = ConfigDict(extra="forbid")
-    dataset: Name  # in the manifest, that of ``prepare text``; `squad`, or `translation`
-    # name -> options of ``fairseq-train``, ``arch`` among them, also `OWN_RATE` and `OWN_DATA`
+    dataset: Name  # as in the manifest of ``prepare text``; or `squad`, `translation`
+    # name -> options of ``fairseq-train`` with ``arch``, also `OWN_RATE` and `OWN_DATA`
     systems: Annotated[dict[str, Options], BeforeValidator(read_systems)]
     learning_rates: Several[Amount] = (5e-5, 4e-5, 3e-5, 2e-5)  # peaks of the schedule
     epochs: Several[Positive] = (3,)  # lengths of the training
-    # Length of every training, in place of `epochs`; 0 for these. Translation wants it, and so does
-    # a comparison of fractions in which all see the same number of batches.
+    # Length of every training in place of `epochs`; 0 for epochs. Needed by translation and by
+    # comparisons of fractions with equal numbers of batches.
     updates: Count = 0
-    # shares of the training set, in (0, 1]; of the same seed smaller ones lie within larger ones
+    # shares of the training set, in (0, 1]; with equal seeds larger shares include smaller ones
     fractions: Several[Part] = (1.0,)
     seeds: Several[Count] = (1, 2, 3, 4, 5)  # of initialisation, dropout and order
     batch_size: Positive = 32  # examples of an update
     warmup_ratio: Amount = 0.1  # share of the updates that warm up
     weight_decay: Amount = 0.01  # of matrices
     clip_norm: Amount = 1.0  # largest norm of the gradient
-    # updates between validations, which also follow every epoch; 0 for none
+    # updates between validations, in addition to every epoch; 0 for none
     validate_every: Count = 0
-    # what chooses the best checkpoint; empty for the dataset's headline metric
+    # metric that chooses the best checkpoint; empty for the dataset's headline metric
     metric: Name = ""
-    # split that the best checkpoint is tried on at the end, if it has labels; it chooses nothing
+    # split for the final evaluation of the best checkpoint, if labelled; chooses nothing
     evaluate: Name = ""
-    # share of the training set that is held out to choose checkpoints and rates on, the same for
-    # all; what is reported is then `evaluate`, or the validation set
+    # share of the training set, the same for all, that is held out to choose checkpoints and rates;
+    # results are then reported on `evaluate`, or on the validation set
     select_fraction: Annotated[Amount, Field(lt=1)] = 0.0
-    prepare: Options = field(default_factory=dict)  # see `check_prepare`, which knows the dataset
-    # of ``fairseq-generate``, to translate
+    prepare: Options = field(default_factory=dict)  # see `check_prepare`
+    # options of ``fairseq-generate`` for translation
     generate: Annotated[Options, AfterValidator(_of_generation)] = field(default_factory=dict)
-    # raw reference of that split, of translation; empty for the prepared folder's target side
+    # raw reference of the evaluation split, for translation; empty for the prepared target side
     reference: Below = ""
-    average: Count = 0  # last checkpoints that are averaged to translate; 0 for the best one
-    note: Line = ""  # said wherever results are shown, such as that a corpus is invented
+    average: Count = 0  # last checkpoints to average for translation; 0 for the best one
+    note: Line = ""  # shown beside all results, for instance that a corpus is invented
     trial: Annotated[str, one_of(("quick", "smoke"))] = (
-        ""  # mark of runs cut short: nothing is tested
+        ""  # mark of shortened runs, which test nothing
     )
     # of ``fairseq-train`` for all systems; True is a bare flag, a list is a choice
     options: Annotated[Options, AfterValidator(read_options_of_all)] = field(default_factory=dict)
@@ -118,11 +117,11 @@ class Grid:
 
     @property
     def reported(self) -> str:
-        """The split of a prepared folder whose figures are comparable over folders."""
+        """The split whose results are comparable over prepared folders."""
         return self.evaluate if self.select_fraction else self.validation
 
     def cells(self) -> Iterator[Cell]:
-        """Yield all runs, seed by seed, so that an interrupted grid has whole comparisons."""
+        """Yield all runs, seed by seed, so that an interrupted grid has complete comparisons."""
         lengths, usual = (0,) if self.updates else self.epochs, [*self.learning_rates]
         for seed, fraction, epochs in product(self.seeds, self.fractions, lengths):
             for system, own in self.systems.items():
@@ -131,17 +130,17 @@ class Grid:
                     yield Cell(setting, seed)
 
     def data_of(self, system: str) -> str:
-        """Return what a system calls its own prepared folder; empty for the grid's."""
+        """Return the name of a system's own prepared folder; empty for the grid's folder."""
         return str(self.systems[system].get(OWN_DATA) or "")
 
 
 def variant(system: str, option: str, value: Any) -> str:
-    """Return what a system with another value of an option is called."""
+    """Return the name of a system with another value of an option."""
     return f"{system}-{option}-{value}"
 
 
 def _choices(options: Options) -> Iterator[tuple[float, Choice]]:
-    """Yield every learning rate, with every choice from the other options that are lists."""
+    """Yield every learning rate with every combination of the other options that are lists."""
     lists = {k: v for k, v in options.items() if isinstance(v, list) and k != OWN_RATE}
     for rate, *values in product(_listed(options[OWN_RATE]), *lists.values()):
         yield float(rate), tuple(zip(lists, values))
@@ -155,12 +154,11 @@ class Cell(NamedTuple):
 
     @property
     def system(self) -> str:
-        """Name of what is trained."""
         return self.setting.system
 
     @property
     def folder(self) -> Path:
-        """Where it goes, below the grid's own folder."""
+        """Folder inside the grid's folder."""
         own = self.setting
         rate = f"{own.learning_rate:g}".replace("e-0", "e-")
         length = f"updates{own.updates}" if own.updates else f"epochs{own.epochs}"
@@ -170,7 +168,7 @@ class Cell(NamedTuple):
 
     @property
     def record(self) -> dict[str, Any]:
-        """What it is, for files; what a cell does not have, such as choices, is left out."""
+        """The cell as stored in files; empty values are left out."""
         usual = {"choice": {}, "fraction": 1.0, "updates": 0}
         own = {**self.setting._asdict(), "seed": self.seed, "choice": dict(self.setting.choice)}
         return {key: value for key, value in own.items() if usual.get(key) != value}
@@ -180,20 +178,19 @@ KEYS = get_type_hints(Grid, include_extras=True)
 
 
 def read_grid(path: str | Path) -> Grid:
-    """Read a YAML file."""
     return grid_of(read_yaml(path), str(path))
 
 
 def grid_of(content: Mapping[Any, Any], place: str) -> Grid:
-    """Return the grid of keys and values as YAML has them, which stand at ``place``; InputError."""
+    """Return the grid of YAML keys and values; ``place`` stands in error messages."""
     return checked(read_as(Grid, filled(content), place), place)
 
 
 def changed(grid: Grid, given: Mapping[str, Any], place: str) -> Grid:
-    """Return a grid with other values of some keys, as YAML has them; see `grid_of`.
+    """Return a grid with new values for some keys, as in YAML; see `grid_of`.
 
-    Options are added to the grid's, and those without a value are taken away. Epochs come in place
-    of its updates as well.
+    Options are merged into the grid's options; an empty value removes an option. Epochs replace
+    updates.
     """
     own = {key: read_as(KEYS[key], value, f"{place}: {key}") for key, value in given.items()}
     own |= {"options": {**grid.options, **own["options"]}} if "options" in own else {}
@@ -202,7 +199,7 @@ def changed(grid: Grid, given: Mapping[str, Any], place: str) -> Grid:
 
 
 def checked(grid: Grid, place: str) -> Grid:
-    """Return a grid whose keys go together; InputError names the place of those that do not."""
+    """Return a grid after checking that its keys fit together."""
     if grid.dataset == TRANSLATION and not grid.updates:
         raise InputError(f"{place}: translation wants a number of updates (key 'updates')")
     try:

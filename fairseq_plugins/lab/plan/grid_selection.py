@@ -1,4 +1,4 @@
-"""Parts of a grid, and other values in it: what the command line asks for."""
+"""Parts of a grid, and changed values, as the command line selects them."""
 
 import re
 from argparse import Namespace
@@ -20,7 +20,7 @@ _ASSIGNED = re.compile(r"([A-Za-z][\w-]*)=(.*)", re.DOTALL)
 
 
 def _each(grid: Grid, change: Callable[[str, Any], Any]) -> Grid:
-    """Return the grid with other values of options; ``change`` gets each with its value."""
+    """Return the grid with changed options; ``change`` maps name and value to a new value."""
 
     def made(options: Options) -> Options:
         return {name: change(name, value) for name, value in options.items()}
@@ -30,20 +30,20 @@ def _each(grid: Grid, change: Callable[[str, Any], Any]) -> Grid:
 
 
 def preset(grid: Grid) -> Grid:
-    """Return the grid with the first learning rate, length and value of every choice.
+    """Return the grid with only the first learning rate, length and value of every choice.
 
-    What had a choice still has it, of one value, and folders name it.
+    Folders still name each choice.
     """
     small = _each(grid, lambda name, value: value[:1] if isinstance(value, list) else value)
     return replace(small, learning_rates=grid.learning_rates[:1], epochs=grid.epochs[:1])
 
 
 def smoke(grid: Grid) -> Grid:
-    """Return a grid that shows within a minute whether every system trains: nothing is learnt.
+    """Return a grid that shows within a minute whether every system trains; nothing is learnt.
 
-    Two updates of models of the smallest size from random weights, one seed, the smallest fraction.
+    Two updates, models of the smallest size from random weights, one seed, the smallest fraction.
     """
-    own = {"pretrained": "none", "freeze-layers": None}  # there are no weights to keep
+    own = {"pretrained": "none", "freeze-layers": None}  # no pretrained weights
     if grid.dataset == TRANSLATION:
         own = {"arch": "syntax_transformer_tiny"}
     return replace(
@@ -59,10 +59,10 @@ def smoke(grid: Grid) -> Grid:
 
 
 def select_systems(grid: Grid, names: Sequence[str], size: str = "") -> Grid:
-    """Return the grid with some of its systems, or with any architectures; all if none is named.
+    """Return the grid with some of its systems, or with other architectures; all if none is named.
 
-    A system is named with its size, without one, or with ``size``, which it gets afterwards; an
-    architecture with its own.
+    A system is named with its size, without a size, or with ``size``, which is then applied; an
+    architecture is named with its size.
     """
     known = {name.removesuffix(f"_{one}"): name for name in grid.systems for one in SIZES}
     systems = {}
@@ -79,9 +79,9 @@ def select_systems(grid: Grid, names: Sequence[str], size: str = "") -> Grid:
 
 
 def selected_grid(grid: Grid, args: Namespace) -> Grid:
-    """Return the part of a grid that the flags of `run` ask for, and with the values they give.
+    """Return the grid with the parts and values that the flags of `run` select.
 
-    A system that has an option of ``--options`` itself gets that value as well.
+    ``--options`` also overrides a system's own options.
     """
     for change in (preset, smoke):
         grid = change(grid) if getattr(args, change.__name__) else grid
@@ -121,11 +121,11 @@ def _with_options(grid: Grid, options: Options) -> Grid:
 
 
 def resize(grid: Grid, size: str) -> Grid:
-    """Return the grid with all systems in another size, one of `SIZES`; translation has none.
+    """Return the grid with all systems in another size, one of `SIZES`; translation has no sizes.
 
     An architecture ends with its size: ``bert_sla_minilm`` becomes ``bert_sla_base``, and a system
-    called by it with it; a name of its own gets the size behind it. One without a size, like
-    ``esim``, has a small form.
+    with the same name is renamed with it; other names get the size as suffix. An architecture
+    without a size, such as ``esim``, has a small form.
     """
     if size not in SIZES:
         raise InputError(f"--size {size!r}: choices are {', '.join(SIZES)}")
@@ -156,7 +156,7 @@ def read_choices(words: Sequence[str]) -> dict[str, list[Any]]:
 
 
 def read_assignments(words: Sequence[str]) -> Options:
-    """Read ``name=value`` of a command line; values as YAML has them, an empty one is None."""
+    """Read ``name=value`` of a command line; values as in YAML, an empty value is None."""
     return {name: _value(name, text) for name, text in map(_assigned, words)}
 
 

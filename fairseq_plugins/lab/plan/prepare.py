@@ -1,11 +1,11 @@
-"""What the file of an experiment may say of the preparation of its data.
+"""The preparation options that an experiment file may give.
 
     prepare: {annotations: "pos,heads,similarity", valid-fraction: 0.07}
     prepare: {source-lang: en, target-lang: de, trainpref: train, validpref: valid, bpe-size: 8000}
 
-The names are those of the subcommand that prepares the dataset. Files are named as they lie in the
-folder of raw data (``--raw``). Everything else that names a file, a folder or a package (the folder
-to write, BERT, a spaCy pipeline, existing subword models) is said on the command line alone.
+The names are those of the subcommand that prepares the dataset. Files lie in the folder of raw data
+(``--raw``). All other files, folders and packages (the output folder, BERT, a spaCy pipeline,
+existing subword models) belong on the command line.
 """
 
 from functools import cache
@@ -16,7 +16,7 @@ from ..commands import parser_of
 from .allowed import Kinds, Options, check_options, command_line, kinds_of, listed
 from .values import PATH, TEXT, WORD, Kind
 
-SQUAD, TRANSLATION = "squad", "translation"  # datasets that are prepared in their own way
+SQUAD, TRANSLATION = "squad", "translation"  # datasets with their own preparation command
 _FILES = (
     "trainpref validpref testpref train-file valid-file test-file train-conllu valid-conllu "
     "test-conllu"
@@ -39,7 +39,7 @@ _NAMES = listed(
 
 
 def check_prepare(options: Options, dataset: str) -> None:
-    """Refuse options that the preparation of a dataset does not take from a file."""
+    """Refuse options that a file may not give to the preparation of a dataset."""
     check_options(options, of_preparation(dataset))
 
 
@@ -56,7 +56,7 @@ def preparing(dataset: str, options: Options, raw: Path, files: Options | None =
     Args:
         dataset, options: see `check_prepare`.
         raw: folder of raw data.
-        files: options of the files that are read, in place of those that the folder has.
+        files: options that name files, in place of those of the folder.
     """
     below = {
         key: ",".join(str(raw / name) for name in value.split(","))
@@ -65,6 +65,6 @@ def preparing(dataset: str, options: Options, raw: Path, files: Options | None =
     }
     words = command_line({**options, **below})
     if dataset == TRANSLATION:
-        return ["prepare translation", *words]  # whose options name every file
+        return ["prepare translation", *words]  # its options name every file
     own = ["prepare questions"] if dataset == SQUAD else ["prepare text", "--dataset", dataset]
     return [*own, *command_line(files or {"raw-dir": raw}), *words]

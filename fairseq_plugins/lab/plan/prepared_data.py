@@ -1,4 +1,4 @@
-"""The prepared folders that a grid's systems are trained on, and the commands that make them."""
+"""The prepared folders of a grid's systems, and the commands that make them."""
 
 from __future__ import annotations
 
@@ -23,37 +23,37 @@ from .prepare import SQUAD, TRANSLATION, preparing
 
 logger = logging.getLogger(__name__)
 
-# target (that of translation is called as its dataset) -> what may choose a checkpoint
+# target (or the dataset `translation`) -> metrics that may choose a checkpoint
 METRICS = {**NAMES, TRANSLATION: ("loss", "nll_loss", "ppl", "bleu")}
 _DEVELOPMENT = ("dev-v2.0.json", "dev-v1.1.json", "dev.json")
 
 
 @dataclass(frozen=True)
 class PreparedData:
-    """What a run has to know about its prepared folder."""
+    """A prepared folder of a run."""
 
-    folder: Path  # the folder
-    manifest: AnyManifest  # what it says of itself
-    fingerprint: str  # SHA-256 of that file
-    taken: tuple[Path, Share] | None = None  # whole folder, and the share that this one has of it
+    folder: Path
+    manifest: AnyManifest
+    fingerprint: str  # SHA-256 of the manifest
+    taken: tuple[Path, Share] | None = None  # whole folder, and the share of it in this folder
 
     @property
     def examples(self) -> int:
-        """Number of training examples, or of pairs of sentences."""
+        """Number of training examples, or of sentence pairs."""
         return self.manifest.count("train")
 
     @property
     def asks(self) -> bool:
-        """Whether it holds questions about passages."""
+        """Whether the folder holds questions about passages."""
         return self.manifest.by_paragraph
 
     @property
     def translates(self) -> bool:
-        """Whether it holds parallel text."""
+        """Whether the folder holds parallel text."""
         return isinstance(self.manifest, TranslationManifest)
 
     def part(self, share: Share, folder: Path) -> PreparedData:
-        """Return what a part of the training set in a folder of its own is."""
+        """Return the prepared folder of a share of the training set."""
         splits = dict(self.manifest.splits)
         for split, count in share.counts(self.examples).items():
             splits[split] = {**splits["train"], self.manifest.UNIT: count}
@@ -61,7 +61,7 @@ class PreparedData:
         return replace(self, folder=folder, manifest=manifest, taken=(self.folder, share))
 
     def file_of(self, split: str) -> str:
-        """Return the SHA-256 of the file a split was made of; of the whole folder if unknown."""
+        """Return the SHA-256 of a split's input file; of the manifest if unknown."""
         return self.manifest.inputs.get(split, {}).get("sha256", self.fingerprint)
 
 
@@ -98,15 +98,15 @@ def _check_splits(manifest: AnyManifest, grid: Grid, path: Path) -> None:
 
 
 def read_folders(folder: Path, grid: Grid) -> dict[str, PreparedData]:
-    """Read the grid's prepared folder, and those of systems with their own.
+    """Read the grid's prepared folder, and the folders of systems with their own data.
 
     Args:
         folder: of the grid.
-        grid: whose systems may name data: a path, or what stands behind the grid's folder, so that
-            ``35`` is ``data-bin/squad2_35`` for ``data-bin/squad2``.
+        grid: its systems may name data: a path, or a suffix of the grid's folder, so that ``35`` is
+            ``data-bin/squad2_35`` for ``data-bin/squad2``.
 
     Returns:
-        Name of the folder, empty for the grid's -> what it holds.
+        Name of the data, empty for the grid's -> its folder.
     """
     found = {}
     for name in dict.fromkeys(map(grid.data_of, grid.systems)):
@@ -123,9 +123,9 @@ def read_folders(folder: Path, grid: Grid) -> dict[str, PreparedData]:
 
 
 def raw_folder(part: PlannedPart, raw: Path) -> Path:
-    """Return the folder of a part's raw data: below the folder given, or this.
+    """Return the folder of a part's raw data: a folder inside ``raw``, or ``raw``.
 
-    It is called by the part, or by its dataset, unless the part says how.
+    The folder has the part's `raw` name, else the name of the part or of its dataset.
     """
     names = [part.raw] if part.raw else [part.name, part.grid.dataset]
     return next((raw / name for name in names if (raw / name).is_dir()), raw)
@@ -134,14 +134,14 @@ def raw_folder(part: PlannedPart, raw: Path) -> Path:
 def preparation(
     part: PlannedPart, raw: Path, pretrained: str = "", more: Sequence[str] = ()
 ) -> list[list[str]]:
-    """Return the commands that prepare a part's folder, and those of systems with other data.
+    """Return the commands that prepare a part's folder, and the folders of systems with other data.
 
-    Question answering has other data in ``train_35.json`` and the like, which are validated on the
-    same questions.
+    Question answering finds other data in ``train_35.json`` and the like, validated on the same
+    questions.
 
     Args:
-        part: whose data.
-        raw: folder of raw data, of this part or with a folder for each.
+        part: the part.
+        raw: folder of raw data of this part, or with a folder per part.
         pretrained: Hugging Face BERT directory; empty for the default.
         more: further options.
     """

@@ -1,8 +1,8 @@
-"""What a cell of a grid trains with: the options of ``fairseq-train``, and what is recorded.
+"""The training options of a cell, and the recorded settings.
 
-The number of updates follows from the size of the training set unless the grid says it, since
-warm-up and decay are laid out over all of them. A run has the same batches however many processes
-share them: the batch of an update is what the grid says, and every process takes its part.
+The number of updates follows from the size of the training set unless the grid gives it, because
+warm-up and decay depend on the total. The batch of an update does not depend on the number of
+processes: every process takes its share.
 """
 
 import math
@@ -16,10 +16,10 @@ from .allowed import OWN_DATA, OWN_RATE, QUESTIONS, Options
 from .grid import Cell, Grid
 from .prepared_data import METRICS, TRANSLATION, PreparedData
 
-ASKING = "mrc_ner"  # the task of systems that have questions of labels
+ASKING = "mrc_ner"  # the task of systems with questions about labels
 NEVER = 1_000_000  # epochs
-BLEU = "bleu"  # of each validation of translations, which fairseq computes if it is told to
-TRANSLATING = {  # what no grid of translation needs to repeat (Vaswani 2017)
+BLEU = "bleu"  # of each validation of translations, computed on request
+TRANSLATING = {  # defaults of translation (Vaswani 2017)
     "criterion": "label_smoothed_cross_entropy",
     "label-smoothing": 0.1,
     "optimizer": "adam",
@@ -55,14 +55,14 @@ def total_updates(grid: Grid, cell: Cell, data: PreparedData) -> int:
 
 
 def _own_options(grid: Grid, cell: Cell) -> Options:
-    """Return what the grid, the system and the choice say, the last of them weighing most."""
+    """Return the options of grid, system and choice; later ones win."""
     system = grid.systems[cell.system]
     system = {name: v for name, v in system.items() if name not in (OWN_DATA, OWN_RATE)}
     return {**grid.options, **system, **dict(cell.setting.choice)}
 
 
 def train_options(grid: Grid, cell: Cell, data: PreparedData) -> Options:
-    """Return the options of ``fairseq-train`` that decide what comes out of a run."""
+    """Return the options of ``fairseq-train`` that determine the result of a run."""
     own, metric = _own_options(grid, cell), chief_metric(grid, data.manifest)
     task = ASKING if own.get(QUESTIONS) else data.manifest.task
     fine_tuning = {
@@ -96,10 +96,10 @@ def train_options(grid: Grid, cell: Cell, data: PreparedData) -> Options:
 
 
 def settings(grid: Grid, cell: Cell, data: PreparedData) -> dict[str, Any]:
-    """Return everything that decides a run, as it is recorded with its results.
+    """Return all settings of a run, as recorded with its results.
 
-    Of question answering the validation file is recorded as well, since systems may be trained on
-    other data, such as augmented ones, and be compared on the same questions.
+    Question answering also records the validation file, because systems with other training data,
+    such as augmented data, are compared on the same questions.
     """
     target = data.manifest.target
     found = {

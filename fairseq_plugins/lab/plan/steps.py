@@ -3,10 +3,10 @@
     after:
       gates: [plot, gates, "{runs:cola/bert_sla}", --output, "{out}/gates"]
 
-The command's own parser reads the words, never a shell. A step may give numbers, flags and choices,
-and the texts of the options that stand in the lists here: others start commands, load packages or
-are paths. A file to read begins with a placeholder (`execution.after`) and goes down from
-there; a step writes into ``{out}`` alone. ``?`` before a placeholder says that it may be left out.
+The command's own parser reads the words, never a shell. A step may give numbers, flags, choices,
+and texts for the options that are listed here; other texts start commands, load packages or are
+paths. An input file begins with a placeholder (`execution.after`) and lies below its folder; a step
+writes only into ``{out}``. ``?`` before a placeholder makes the word optional.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ COMMANDS = (
     *("answer", "compare", "perturb", "plot attention", "plot coattention"),
     *("plot gates", "predict", "results table", "robustness", "score"),
 )
-OPTIONAL = "?"  # before a place: what is left out where nothing is there
-_INNER = r"(?:/(?!\.)[^/\\{}:,=\x00-\x1f\x7f]+)*/?"  # behind a placeholder: goes down only
+OPTIONAL = "?"  # before an optional place
+_INNER = r"(?:/(?!\.)[^/\\{}:,=\x00-\x1f\x7f]+)*/?"  # behind a placeholder: only descends
 _PLACE = rf"\{{(?:(?:runs|data|raw)(?::[^{{}}:]+)?|(?:run|after):[^{{}}:]+|out)\}}{_INNER}"
 _PLACES = re.compile(
     rf"\??(?:[^-?={{}}:,\x00-\x1f\x7f][^={{}}:,\x00-\x1f\x7f]*=)?{_PLACE}(?:[:,]{_PLACE})*"
@@ -62,18 +62,18 @@ _NOTHING = Kind("for a step to say", lambda value: False)
 
 
 class AfterStep(NamedTuple):
-    """A command that is called with an experiment's runs."""
+    """A command that runs after an experiment's runs."""
 
     name: str  # of its folder
     words: tuple[str, ...]  # of its command line, with placeholders
 
     def __str__(self) -> str:
-        """Return its command, placeholders and all."""
+        """Return the command with its placeholders."""
         return f"after: {self.name}: {written(*self.words)}"
 
 
 def read_steps(entries: Any, place: str) -> tuple[AfterStep, ...]:
-    """Read ``after`` of an experiment's file, which stands at ``place``; None for no steps."""
+    """Read ``after`` of an experiment file; None means no steps."""
     if isinstance(entries, list):
         raise InputError(f"{place}: a step is NAME: [COMMAND, WORD, ...]")
     steps: dict[str, AfterStep] = {}
@@ -91,7 +91,7 @@ def read_steps(entries: Any, place: str) -> tuple[AfterStep, ...]:
 
 
 def check_words(words: Sequence[str]) -> None:
-    """Refuse words of another command, and such as its parser or the lists here refuse."""
+    """Refuse words of other commands, and words that the parser or the lists here refuse."""
     command = next((one for one in COMMANDS if [*words[: len(one.split())]] == one.split()), None)
     if command is None:
         check_name(words)
@@ -101,7 +101,9 @@ def check_words(words: Sequence[str]) -> None:
 
 @cache
 def _reader(command: str) -> Any:
-    """Return a command's parser, which refuses by `InputError`, also what a step may not give."""
+    """Return a command's parser that raises `InputError` and refuses options a step may not
+    give.
+    """
 
     def refuse(message: str = "--help is no step") -> NoReturn:
         raise InputError(f"{command}: {message}")

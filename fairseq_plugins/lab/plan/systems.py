@@ -1,4 +1,4 @@
-"""The systems of a grid, and the options of ``fairseq-train`` that its file gives to them."""
+"""The systems of a grid, and their options of ``fairseq-train``."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -15,7 +15,7 @@ FOLDER = Kind(
     f"a name for a folder: {NAME.said}, and none of {', '.join(TAKEN)}",
     lambda value: NAME.fits(value) and value not in TAKEN,
 )
-_OWNED = (  # options of fairseq-train that are the same for all runs, or follow from others
+_OWNED = (  # options of fairseq-train that are equal in all runs, or follow from others
     "seed max-update max-epoch best-checkpoint-metric keep-interval-updates save-dir task cpu "
     "distributed-world-size user-dir no-epoch-checkpoints log-format log-interval num-workers"
 ).split()
@@ -35,7 +35,7 @@ def read_systems(value: Any) -> dict[str, Options]:
             raise InputError(f"{quoted(name)} is named twice, or no name for a folder")
         empty = (OWN_RATE, None)
         own = {k: v for k, v in entry.items() if k != "name" and (k, v) != empty}
-        if "valid-subset" in own:  # checkpoints of all systems are chosen on one split
+        if "valid-subset" in own:  # one split chooses the checkpoints of all systems
             raise InputError(f"{quoted(name)}: option 'valid-subset' is for all systems (options)")
         found[name] = _read_options(own)
     if not found:
@@ -44,7 +44,6 @@ def read_systems(value: Any) -> dict[str, Options]:
 
 
 def read_options_of_all(options: Options) -> Options:
-    """Read options of all systems."""
     refuse_owned(options, OWN_RATE)
     return _read_options(options)
 
@@ -63,7 +62,7 @@ def _read_options(options: Options) -> Options:
 
 
 def refuse_owned(options: Iterable[Any], *more: str) -> None:
-    """Refuse options of ``fairseq-train`` that a grid or `run` decides; and some more."""
+    """Refuse options of ``fairseq-train`` that a grid or `run` decides, and further ones."""
     for key in options:
         if key in (*_OWNED, *more):
             raise InputError(
@@ -72,7 +71,7 @@ def refuse_owned(options: Iterable[Any], *more: str) -> None:
 
 
 def check_choice(key: Any, values: Sequence[Any]) -> None:
-    """Refuse a choice whose values are not all different, or cannot stand in a folder's name."""
+    """Refuse a choice with repeated values, or values that cannot stand in a folder name."""
     names = [str(value) for value in values]
     single = all(isinstance(value, (str, int, float)) for value in values)
     if not single or not names or len(set(names)) < len(names):

@@ -1,4 +1,4 @@
-"""How the experiment of a run translates, so that nothing replaces what its tables show."""
+"""How an experiment translates, so that no other command replaces the results of its tables."""
 
 from dataclasses import dataclass
 from filecmp import cmp
@@ -10,7 +10,7 @@ from ..safe_files import read_json
 from .allowed import command_line
 
 BEAM = ["--beam", "4", "--lenpen", "0.6", "--max-tokens", "8000"]
-# of fairseq-generate: what changes no translation
+# options of fairseq-generate that change no translation
 UNDECISIVE = ("--max-tokens", "--batch-size", "--cpu", "--num-workers")
 
 
@@ -20,8 +20,8 @@ class Translated:
 
     Args:
         words: options of fairseq-generate.
-        checkpoint: name of its file in the folder of the run.
-        reference: file of raw references; None: the target side of the prepared folder.
+        checkpoint: file name in the folder of the run.
+        reference: file of raw references; None for the target side of the prepared folder.
     """
 
     words: list[str]
@@ -29,7 +29,7 @@ class Translated:
     reference: str | None = None
 
     def departures(self, other: "Translated") -> list[str]:
-        """Return what another translation has that decides its text or scores, for a message."""
+        """Return the options of ``other`` that change text or scores, for a message."""
         found = [name for name, value in _searched(other.words) - _searched(self.words)]
         if other.checkpoint != self.checkpoint:
             found.append(other.checkpoint)
@@ -41,16 +41,16 @@ class Translated:
 def as_planned(
     run: Path, split: str, given: Translated, *, elsewhere: bool
 ) -> tuple[Translated, list[str]]:
-    """Return how a run translates a split: as its experiment does, with what is given besides.
+    """Return how a run translates a split: as in its experiment, with the given options on top.
 
     Args:
         run: its folder.
         split: of the prepared folder.
-        given: options that stand in the place of the experiment's, or beside them.
+        given: options that replace or extend the experiment's.
         elsewhere: whether the translations go to another file than the run's own.
 
     Returns:
-        How, and what of it departs from the experiment.
+        The translation, and the options that depart from the experiment.
     """
     told: dict[str, Any] = read_json(run / SETTINGS).get("translated") or {}
     usual = command_line(told.get("generate") or {}) or BEAM
@@ -70,7 +70,7 @@ def as_planned(
 
 
 def _searched(words: list[str]) -> set[tuple[str, str]]:
-    """Return what decides translations among options of fairseq-generate, each with its value."""
+    """Return the options of fairseq-generate that change translations, with their values."""
     found, name = {}, ""
     for word in words:
         name, _, value = word.partition("=") if word.startswith("--") else (name, "", word)
@@ -79,7 +79,7 @@ def _searched(words: list[str]) -> set[tuple[str, str]]:
 
 
 def _same_text(one: str | None, other: str | None) -> bool:
-    """Tell whether references are the same, or the other is not there to be compared."""
+    """Return whether both references have the same text, or cannot be compared."""
     if None in (one, other):
         return one == other
     paths = Path(str(one)), Path(str(other))

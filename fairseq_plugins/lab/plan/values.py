@@ -1,7 +1,7 @@
-"""Kinds of values that the file of an experiment may hold: none of them can act.
+"""Kinds of values that an experiment file may hold; none of them can run anything.
 
-Whatever of a file comes to a command line, a path, a script of Slurm or a page is of one of these:
-no value begins like an option, breaks a line, leaves a folder or is computed.
+Every value that a file gives to a command line, a path, a Slurm script or a page has one of these
+kinds. No value starts like an option, breaks a line, leaves a folder or is evaluated.
 """
 
 import math
@@ -27,19 +27,19 @@ _ONE_PATH = re.compile(rf"{_COMPONENT}(?:/{_COMPONENT}){{0,19}}")
 
 
 class Refused(InputError, ArgumentTypeError):
-    """A value of another kind; argparse repeats the message as well."""
+    """A value of the wrong kind; argparse shows the message too."""
 
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of values; as annotation of a field it is what pydantic checks."""
+    """A kind of values; as a field's annotation, pydantic checks it."""
 
-    said: str  # what fits, for messages
-    fits: Callable[[Any], bool]  # whether a value does
-    names: Collection[str] = ()  # of which the nearest are named
+    said: str  # description of accepted values, for messages
+    fits: Callable[[Any], bool]  # whether a value is accepted
+    names: Collection[str] = ()  # known values, to suggest the nearest
 
     def check(self, value: Any) -> Any:
-        """Return a value that fits; InputError says what would."""
+        """Return the value, or refuse it."""
         if not self.fits(value):
             near = like(value, self.names)
             raise Refused(f"{quoted(value)} is not {self.said}{near and f'; like it: {near}'}")
@@ -55,7 +55,7 @@ class Kind:
 
 
 def matching(fullmatch: Callable[[str], Any], said: str) -> Kind:
-    """Return the kind of texts that a regular expression matches as a whole."""
+    """Return the kind of texts that a regular expression matches completely."""
     return Kind(said, lambda value: isinstance(value, str) and bool(fullmatch(value)))
 
 
@@ -70,7 +70,7 @@ def _is_whole(value: Any) -> bool:
 
 
 def _is_number(value: Any) -> bool:
-    if isinstance(value, str):  # YAML takes 1e-5 for a text
+    if isinstance(value, str):  # YAML reads 1e-5 as text
         return _ONE.fits(value)
     return _is_whole(value) or (isinstance(value, float) and math.isfinite(value))
 

@@ -1,8 +1,8 @@
-"""YAML files as experiments have them: plain keys and values, of a bounded size, read as a model.
+"""YAML files of experiments: plain keys and values of bounded size, read as a model.
 
-Anchors, aliases and merges are refused, since a few lines of them stand for billions of values; so
-are tags, which no value here needs, and keys that stand twice, of which the first would be lost.
-What pydantic refuses of the values is said in one line.
+Refused are anchors, aliases and merges, because a few lines of them stand for billions of values;
+tags, because no value needs them; and repeated keys, because the first would be lost. pydantic's
+errors become one line.
 """
 
 from functools import cache
@@ -18,14 +18,14 @@ from ...text_reading import decode
 from ..safe_files import read_bytes
 
 LARGEST = 200_000  # bytes of a document
-DEEPEST = 12  # mappings and lists within each other
+DEEPEST = 12  # levels of nesting
 LONGEST = 10_000  # characters of one value
-_DIGITS = 1000  # of a whole number; those of more cannot be shown
+_DIGITS = 1000  # of a whole number; longer numbers cannot be shown
 _adapter = cache(TypeAdapter)
 
 
 class _Loader(yaml.SafeLoader):
-    """PyYAML's safe loader, which makes plain values only, with the refusals above."""
+    """PyYAML's safe loader with the refusals above."""
 
     depth = 0
 
@@ -81,7 +81,7 @@ def read_yaml(path: str | Path) -> dict[Any, Any]:
 
 
 def parse_yaml(text: str, place: str) -> Any:
-    """Read a text, which stands at ``place``; InputError: see `read_yaml`."""
+    """Parse a text; ``place`` stands in error messages."""
     try:
         return yaml.load(text, _Loader)
     except (yaml.YAMLError, ValueError, RecursionError) as error:
@@ -89,7 +89,7 @@ def parse_yaml(text: str, place: str) -> Any:
 
 
 def filled(content: Any) -> Any:
-    """Return keys and values without those left empty; anything else as it is."""
+    """Return keys and values without empty values; anything but a mapping is returned unchanged."""
     is_mapping = isinstance(content, dict)
     return {k: v for k, v in content.items() if v not in (None, "")} if is_mapping else content
 
@@ -99,8 +99,8 @@ def read_as(kind: Any, content: Any, place: str) -> Any:
 
     Args:
         kind: model or dataclass, whose keys are closed, or another type that pydantic knows.
-        content: as YAML has it.
-        place: where it stands, for messages.
+        content: as parsed from YAML.
+        place: for error messages.
     """
     try:
         return _adapter(kind).validate_python(content)

@@ -1,8 +1,8 @@
-"""Read the YAML file of claims: what a paper says, and which kept rows try it.
+"""Read the YAML file of claims: statements of papers, and the kept rows that test them.
 
     title: Does the structure matter?
     intro: ...
-    names: {bert_plain_minilm: BERT, bert_sla_minilm: SLA}     # systems as they are called
+    names: {bert_plain_minilm: BERT, bert_sla_minilm: SLA}     # shown names of systems
     claims:
       - title: Attention along the parse
         claim: ...                  # texts are Markdown
@@ -11,8 +11,8 @@
           - {rows: rows/cola.jsonl, baseline: bert_plain_minilm, title: CoLA}
         limits: ...
 
-Files of rows lie below the folder of the file. They need not be there yet, nor need rows of a
-system that ``names`` has: the page says what has not been run.
+Files of rows lie below the folder of the file. Missing files, and missing rows of a system in
+``names``, are no error: the page says what has not been run.
 """
 
 from pathlib import Path
@@ -27,7 +27,7 @@ from ..plan.values import LINE, Kind
 from ..plan.yaml_file import read_as, read_yaml
 from ..safe_files import is_below
 
-_Label = Annotated[  # in a table, a picture, a heading
+_Label = Annotated[  # in tables, pictures and headings
     str,
     Kind(
         f"{LINE.said}, with something in it and without |",
@@ -44,23 +44,23 @@ def _different(names: dict[str, str]) -> dict[str, str]:
 
 
 class Compared(BaseModel, extra="forbid", frozen=True):
-    """Systems that are compared with one of them, on kept rows."""
+    """A comparison of systems with a baseline, on kept rows."""
 
-    rows: Below  # file of `fairseq-plugins results keep`; may not be there yet
-    baseline: Name  # that the others are compared with
-    title: _Label  # what the table is
-    systems: tuple[Name, ...] = ()  # the others; empty for all
-    metric: str = ""  # empty for the usual
+    rows: Below  # file of `fairseq-plugins results keep`; may be missing
+    baseline: Name
+    title: _Label  # of the table
+    systems: tuple[Name, ...] = ()  # to compare; empty for all
+    metric: str = ""  # empty for the usual one
 
 
 class Claim(BaseModel, extra="forbid", frozen=True):
-    """What a paper says, and what was found."""
+    """A statement of a paper, and its test."""
 
     title: _Label
-    claim: str  # what the paper says
-    ran: str  # systems, data, length, how checkpoints were chosen
+    claim: str  # statement of the paper
+    ran: str  # systems, data, length, choice of checkpoints
     comparisons: Annotated[tuple[Compared, ...], Field(min_length=1)]
-    limits: str  # what it does not say
+    limits: str  # what the test does not show
 
 
 class ClaimsFile(BaseModel, extra="forbid", frozen=True):
@@ -69,11 +69,10 @@ class ClaimsFile(BaseModel, extra="forbid", frozen=True):
     title: _Label
     intro: str
     claims: Annotated[tuple[Claim, ...], Field(min_length=1)]
-    names: Annotated[dict[str, _Label], AfterValidator(_different)] = {}  # of systems, as shown
+    names: Annotated[dict[str, _Label], AfterValidator(_different)] = {}  # shown names of systems
 
 
 def read_claims(path: str | Path) -> ClaimsFile:
-    """Read a file of claims."""
     path = Path(path)
     found = read_as(ClaimsFile, read_yaml(path), str(path))
     for number, claim in enumerate(found.claims, 1):

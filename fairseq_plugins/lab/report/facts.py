@@ -1,4 +1,4 @@
-"""What there is to know about an experiment: progress, parts, failures, commands, versions."""
+"""Facts about an experiment: progress, parts, failures, commands, versions."""
 
 from collections.abc import Iterator
 from datetime import datetime, timezone
@@ -18,11 +18,11 @@ from .page import Chapter, Failure
 
 STATES = (FINISHED, FAILED)
 _LAST_LINES = 20  # of a log
-_TAIL = 100_000  # bytes that hold them
+_TAIL = 100_000  # bytes of the log that contain them
 
 
 def chapter_of(experiment: Experiment) -> Chapter:
-    """Return what there is to know of an experiment's runs, before any table or figure."""
+    """Return the facts about an experiment's runs, without tables and figures."""
     runs = experiment.runs.itertuples()
     return Chapter(
         experiment.title,
@@ -41,7 +41,7 @@ def _title_of(run: Any) -> str:
 
 
 def counts_of(experiment: Experiment) -> dict[str, int]:
-    """Return how many runs are how far; those that wait have not begun."""
+    """Return state -> number of runs; a waiting run has not begun."""
     ended = {state: int((experiment.runs.status == state).sum()) for state in STATES}
     left = len(experiment.waiting)
     begun = sum(is_file(folder / LOG) for folder in experiment.waiting)
@@ -73,14 +73,14 @@ def _facts(experiment: Experiment) -> dict[str, str]:
 
 
 def _written(*paths: Path) -> list[str]:
-    """Return when those files that are there were written, sorted."""
+    """Return the times of existing files, sorted."""
     times = sorted(path.stat().st_mtime for path in paths if is_file(path))
     stamps = (datetime.fromtimestamp(time, timezone.utc) for time in times)
     return [stamp.strftime("%Y-%m-%d %H:%M UTC") for stamp in stamps]
 
 
 def _parts_table(experiment: Experiment) -> ResultTable:
-    """Return one line a part: what it is, and how much of it is done."""
+    """Return one line per part: its size and progress."""
     counted = ("systems", "settings", "seeds", *STATES)
     rows = []
     for name, runs in experiment.parts.items():
@@ -96,7 +96,7 @@ def _parts_table(experiment: Experiment) -> ResultTable:
 
 
 def failures_of(experiment: Experiment) -> Iterator[Failure]:
-    """Yield the failed runs, each with the last lines of what it said."""
+    """Yield the failed runs, each with the last lines of its log."""
     runs = experiment.runs
     for run in runs[runs.status == FAILED].itertuples():
         told = f"{updates_so_far(run.folder / LOG):,} of {run.row.updates:,} updates"

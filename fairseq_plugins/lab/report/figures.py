@@ -1,6 +1,6 @@
-"""The figures of a page: every seed, how systems learn, what shares of the data and gates come to.
+"""The figures of a page: every seed, learning curves, shares of the training data, gates.
 
-A system is drawn at the setting that does best on the validation set, once a run of it is finished.
+A system is drawn at its best setting on the validation set, once a run of it is finished.
 """
 
 import math
@@ -33,14 +33,14 @@ def draw(
     *,
     baseline: str = "",
 ) -> Iterator[Figure]:
-    """Draw all figures of a part, those that answer most first.
+    """Draw all figures of a part, the most informative first.
 
     Args:
         name: of the part.
         runs: of the part.
-        finished: those that can be compared; None where there are none.
-        remarks: what could not be read is added, a line each.
-        baseline: system that comes first where seeds are shown; empty for the usual one.
+        finished: comparable runs, or None.
+        remarks: collects a line for everything unreadable.
+        baseline: the first system of the figure of seeds; empty for the usual one.
     """
     root, whole = runs.root.iloc[0], runs[runs.fraction == max(runs.fraction)]
     if finished is not None:
@@ -55,13 +55,12 @@ def draw(
 
 
 def _at_choice(share: float) -> str:
-    """Say at which settings systems are shown, and of what share of the training data."""
     part = f", on {100 * share:g} % of the data" if share < 1 else ""
     return f"each at its chosen setting{part}."
 
 
 def _seeds(name: str, runs: pd.DataFrame, baseline: str) -> list[Figure]:
-    """Draw a score of every seed, of several systems that do not all have one seed."""
+    """Draw a score of every seed, if there are several systems and seeds."""
     shown, known = shown_of(runs), set(runs.system)
     first = baseline if baseline in known else baseline_of(runs)
     scores = seed_scores(runs, shown, first)
@@ -72,7 +71,6 @@ def _seeds(name: str, runs: pd.DataFrame, baseline: str) -> list[Figure]:
 
 
 def _shares(name: str, runs: pd.DataFrame) -> list[Figure]:
-    """Draw a score against the share of the training data."""
     if runs.fraction.nunique() < 2:
         return []
     curves, shown = share_curves(runs)
@@ -82,7 +80,6 @@ def _shares(name: str, runs: pd.DataFrame) -> list[Figure]:
 
 
 def _learning(name: str, runs: Runs, remarks: list[str]) -> Iterator[Figure]:
-    """Draw the metric of validation against updates."""
     one = next(iter(runs.values())).iloc[0]
     end = f"against updates; {_at_choice(one.fraction)}"
     if curves := curves_of(runs, one.metric, remarks):
@@ -91,7 +88,7 @@ def _learning(name: str, runs: Runs, remarks: list[str]) -> Iterator[Figure]:
 
 
 def _gates(name: str, runs: Runs) -> Iterator[Figure]:
-    """Draw the mean local share of attention of every layer, as finished runs logged it."""
+    """Draw the mean local share of attention of every layer, as logged by finished runs."""
     curves: dict[str, dict[float, list[float]]] = {}
     for system, gates in ((name, one) for name in runs for one in runs[name].gates):
         for layer, share in gates.items():
@@ -105,14 +102,14 @@ def _gates(name: str, runs: Runs) -> Iterator[Figure]:
 
 
 def _points(run: Any, metric: str) -> dict[float, float]:
-    """Return a run's metric, as shown, at every validation."""
+    """Return a run's metric at every validation, scaled as shown."""
     found = validations(run.folder / LOG, run.validation)
     scale = scale_of(metric)
     return {one.updates: scale * one.metrics[metric] for one in found if metric in one.metrics}
 
 
 def curves_of(runs: Runs, metric: str, remarks: list[str]) -> Curves:
-    """Put the finite points of all seeds together; a log that cannot be read is told of."""
+    """Collect the finite points of all seeds; an unreadable log becomes a remark."""
     curves: dict[str, dict[float, list[float]]] = {}
     for system, run in ((name, run) for name in runs for run in runs[name].itertuples()):
         log = run.folder / LOG

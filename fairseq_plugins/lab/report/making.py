@@ -1,8 +1,9 @@
-"""The page about experiments: read, choose what is shown, draw the figures, write the page.
+"""The page about experiments: read, select, draw the figures, write the page.
 
-It may be made at any time. What is broken or half-written costs one remark on the page. Tables are
-those that the experiment asks for, or all that fit, and those of every page: all settings, and
-every system against a baseline.
+A page can be made at any time: everything broken or half-written becomes a remark. The page shows
+the
+tables that the experiment names, or all that fit, and two usual ones: all settings, and every
+system against a baseline.
 """
 
 from collections.abc import Iterator, Sequence
@@ -31,32 +32,32 @@ from .figures import draw
 from .page import Chapter, Figure, File, to_html
 from .steps import left_by_steps
 
-_SHORT = 2  # parts up to which the tables of all settings are open
+_SHORT = 2  # tables of all settings are open up to this number of parts
 
 
 @dataclass(frozen=True)
 class ReportOptions:
-    """How a page is made."""
+    """Options of a page."""
 
-    title: str = ""  # empty for the experiment's
-    paper: bool = True  # whether the papers' figures stand beside ours
-    baseline: str = ""  # that the others are compared with; empty for the only plain BERT
+    title: str = ""  # empty for the experiment's title
+    paper: bool = True  # whether to show the papers' figures
+    baseline: str = ""  # of comparisons; empty for the only plain BERT
     samples: int = 1000  # of the bootstrap over examples
-    seed: int = 12345  # of it
+    seed: int = 12345  # of the bootstrap
 
 
 def write_report(
     root: str | Path, page: str | Path = "", options: ReportOptions | None = None
 ) -> tuple[Path, list[Chapter], list[str]]:
-    """Write the page of an experiment, or of several.
+    """Write the page of one or several experiments.
 
     Args:
-        root: folder of an experiment, or above several.
+        root: folder of an experiment, or a folder above several.
         page: the file; ``.html`` is added. Empty for ``report.html`` in the folder.
-        options: see there; None for the usual ones.
+        options: None for the defaults.
 
     Returns:
-        The file, what it shows, and what could not be shown.
+        The file, its chapters, and remarks about missing parts.
     """
     page, options = Path(page or Path(root) / "report"), options or ReportOptions()
     page = page.with_name(f"{page.name.removesuffix('.html')}.html")
@@ -70,14 +71,13 @@ def write_report(
     title = options.title or (chapters[0].title if len(chapters) == 1 else several)
     remarks = list(dict.fromkeys(remarks))
     text = to_html(title, chapters, remarks)
-    write_text(page, text.encode(errors="replace").decode())  # names of files may be any bytes
+    write_text(page, text.encode(errors="replace").decode())  # file names may be any bytes
     return page, chapters, remarks
 
 
 def _chapter(
     experiment: Experiment, page: Path, options: ReportOptions, remarks: list[str]
 ) -> Chapter:
-    """Put together what is shown of an experiment."""
     found = {}
     for name, runs in experiment.parts.items():
         what = f"{runs.root.iloc[0]}: in no table that compares systems: "
@@ -105,13 +105,8 @@ def all_tables(
     options: ReportOptions,
     remarks: list[str],
 ) -> list[ResultTable]:
-    """Return all tables of an experiment, those of every page behind those that it asks for.
-
-    Args:
-        experiment: its runs.
-        found: the finished ones, part by part.
-        options: see there.
-        remarks: tables that cannot be made are added, a line each.
+    """Return all tables of an experiment, its own before the usual ones; failures become
+    remarks.
     """
     wanted, drawn = experiment.tables, Significance(SEEDS, options.samples, options.seed)
     for name in wanted:
@@ -132,15 +127,9 @@ def all_tables(
 
 
 def comparison_tables(found: pd.DataFrame, baseline: str, drawn: Significance) -> list[ResultTable]:
-    """Compare each system with a baseline over seeds and over examples, by what `shown_of` shows.
+    """Compare each system with a baseline over seeds and examples, on the metric of `shown_of`.
 
-    Args:
-        found: runs on one dataset.
-        baseline: a system; empty for the usual one; see `choice.plain_of`.
-        drawn: samples and seed of the bootstrap over examples.
-
-    Returns:
-        One table; none without baseline or without anything to compare it with.
+    Returns one table, or none without a baseline (empty for `choice.plain_of`) or another system.
     """
     baseline, shown = baseline or plain_of(found), shown_of(found)
     if baseline not in set(found.system):
@@ -154,7 +143,7 @@ def comparison_tables(found: pd.DataFrame, baseline: str, drawn: Significance) -
 
 
 def _answers(compared: pd.DataFrame, baseline: str, shown: Shown) -> Iterator[str]:
-    """Yield what comparisons with a p-value tell, or one line where none has any."""
+    """Yield a sentence for each tested comparison, or one line if none was tested."""
     tested = compared[compared.corrected_p.notna()]
     yield from sentences(tested, baseline, shown)
     if tested.empty and len(compared):

@@ -1,8 +1,7 @@
-"""A page about experiments: what stands on it, and the one HTML file that it becomes.
+"""A page about experiments: its content, and its single HTML file.
 
-The file asks for nothing else: its styles, script and figures lie in it. Whatever comes from files
-is escaped by the template; images are data, in which no script runs, and the page lets no script
-run but its own.
+The file is self-contained: it includes its styles, script and figures. The template escapes all
+content of files; images are data, which run no script, and the page allows only its own script.
 """
 
 import base64
@@ -25,19 +24,19 @@ class Figure(NamedTuple):
     """An image with its file's content."""
 
     title: str
-    caption: str  # dataset, split, seeds; or the command that made it
+    caption: str  # dataset, split, seeds; or the command that made the image
     data: bytes
     kind: str = ".svg"  # of `IMAGES`
-    is_own: bool = True  # the page drew it, and may turn its colours round in the dark
+    is_own: bool = True  # drawn by the page, which may invert its colours in dark mode
 
     @property
     def source(self) -> str:
-        """The image as a URI that holds it."""
+        """The image as a data URI."""
         return f"data:{IMAGES[self.kind]};base64,{base64.b64encode(self.data).decode('ascii')}"
 
 
 class File(NamedTuple):
-    """A file that a step left: where it lies as seen from the page, and its text if it is one."""
+    """A file of a step: its link relative to the page, and its text if it is a text."""
 
     title: str
     link: str
@@ -45,7 +44,7 @@ class File(NamedTuple):
 
 
 class Failure(NamedTuple):
-    """A run that failed, with the last lines of its log."""
+    """A failed run with the last lines of its log."""
 
     title: str
     folder: str
@@ -55,7 +54,7 @@ class Failure(NamedTuple):
 
 @dataclass(frozen=True)
 class Chapter:
-    """One experiment as it is shown."""
+    """One experiment of a page."""
 
     title: str
     counts: Mapping[str, int]  # finished, failed, unfinished, waiting -> number of runs
@@ -63,15 +62,15 @@ class Chapter:
     parts: ResultTable
     failures: Sequence[Failure] = ()
     command: str = ""  # of the experiment
-    commands: Mapping[str, str] = field(default_factory=dict)  # title of a run -> its own
-    answers: Sequence[str] = ()  # what comparisons tell, a sentence each
+    commands: Mapping[str, str] = field(default_factory=dict)  # title of a run -> command
+    answers: Sequence[str] = ()  # results of comparisons, as sentences
     tables: Sequence[ResultTable] = ()
     figures: Sequence[Figure] = ()
-    files: Sequence[File] = ()  # that steps left, other than figures
+    files: Sequence[File] = ()  # of steps, except figures
 
 
 def total(chapters: Iterable[Chapter]) -> dict[str, int]:
-    """Return the counts of the runs of all chapters."""
+    """Return the sums of the chapters' counts."""
     found: dict[str, int] = {}
     for kind, count in (one for chapter in chapters for one in chapter.counts.items()):
         found[kind] = found.get(kind, 0) + count
@@ -79,7 +78,7 @@ def total(chapters: Iterable[Chapter]) -> dict[str, int]:
 
 
 def to_html(title: str, chapters: Sequence[Chapter], remarks: Sequence[str]) -> str:
-    """Lay a page out; remarks say what could not be shown."""
+    """Return a page as HTML."""
     style, script = (
         Markup((PAGES / name).read_text(encoding="utf-8")) for name in ("page.css", "page.js")
     )

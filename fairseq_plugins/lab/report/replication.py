@@ -1,7 +1,7 @@
-"""A page of claims: what papers say, what was run, every seed as a dot, what may be concluded.
+"""A page of claims: statements of papers, runs, every seed as a dot, and conclusions.
 
-All figures, tables and sentences about them are made of kept rows; the texts are those of the file
-of claims.
+All figures, tables and their sentences come from kept rows; the other texts come from the file of
+claims.
 """
 
 import logging
@@ -35,7 +35,7 @@ _OUTCOMES = ("better", "worse", "without a significant difference", "with too li
 
 
 class _Shown(NamedTuple):
-    """A comparison as it is shown: its title alone where its rows are not there yet."""
+    """A comparison as shown; only its title while its rows are missing."""
 
     title: str
     picture: Path
@@ -50,10 +50,10 @@ def write_page(file: str | Path, page: str | Path) -> list[Path]:
 
     Args:
         file: of claims; see `claims_file`.
-        page: Markdown file; pictures go to a folder beside it that is called as it is.
+        page: Markdown file; its pictures go to a folder beside it with the same name.
 
     Returns:
-        All files that were written, the page first.
+        All written files, the page first.
     """
     file, page = Path(file), Path(page)
     if page.suffix != ".md":
@@ -75,7 +75,7 @@ def write_page(file: str | Path, page: str | Path) -> list[Path]:
 
 
 def _shown(file: Path, asked: Compared, names: Mapping[str, str], picture: Path) -> _Shown:
-    """Compare what is asked for, as far as its rows are there."""
+    """Make a comparison, as far as its rows exist."""
     rows = file.parent / asked.rows
     if not rows.is_file():
         logger.warning("comparison %s: no file %s yet", quoted(asked.title), rows)
@@ -87,7 +87,7 @@ def _shown(file: Path, asked: Compared, names: Mapping[str, str], picture: Path)
 
 
 def _compared(asked: Compared, rows: Path, names: Mapping[str, str], nothing: _Shown) -> _Shown:
-    """Compare the systems that have rows; others that have a name may wait."""
+    """Compare the systems that have rows; a missing system with a name is skipped."""
     known, baseline = set(read_runs(rows).system), asked.baseline
     systems = [name for name in asked.systems if name in known or name not in names]
     if (asked.systems and not systems) or baseline in {*names} - known:
@@ -111,7 +111,7 @@ def _compared(asked: Compared, rows: Path, names: Mapping[str, str], nothing: _S
 
 
 def _verdict(shown: Sequence[_Shown]) -> str:
-    """Say by rule what the comparisons of a claim come to: how many tell what."""
+    """Count the outcomes of a claim's comparisons, in words."""
     kinds = Counter(
         _outcome(row, one.report.shown.metric)
         for one in shown
@@ -126,7 +126,6 @@ def _verdict(shown: Sequence[_Shown]) -> str:
 
 
 def _outcome(row: Any, metric: str) -> str:
-    """Return which of `_OUTCOMES` a comparison tells."""
     if math.isnan(row.corrected_p):
         return _OUTCOMES[3]
     if row.corrected_p >= SIGNIFICANT:

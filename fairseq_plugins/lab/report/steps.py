@@ -1,7 +1,7 @@
-"""What the steps after an experiment left: figures, which stand on the page, and other files.
+"""The files of the steps after an experiment: figures for the page, and other files.
 
-Of a figure that is there in several formats one is shown, the one that stays sharp; a table in CSV
-is passed over where the same stands beside it as Markdown or as a figure.
+Of a figure in several formats the sharpest is shown; a CSV table is skipped if a Markdown file or a
+figure with the same name exists.
 """
 
 import os
@@ -16,24 +16,18 @@ from ..run_files import AFTER, DONE
 from ..safe_files import files_below, inner_folders, is_file, read_bytes, read_json, read_text
 from .page import IMAGES, Figure, File
 
-LARGEST = 8_000_000  # bytes of a file that a page takes in
+LARGEST = 8_000_000  # bytes of a file that a page includes
 _READ = (".md", ".txt")
 _SHARPER = {".png": (".svg",), ".csv": (*IMAGES, ".md")}
 
 
 def left_by_steps(experiment: Path, page: Path, remarks: list[str]) -> Iterator[Figure | File]:
-    """Yield what lies in the folders of an experiment's steps, step by step.
-
-    Args:
-        experiment: its folder.
-        page: folder of the page, from which files are named.
-        remarks: what could not be read is added, a line each.
-    """
+    """Yield the files of an experiment's steps, step by step; unreadable ones become remarks."""
     if (experiment / AFTER).is_symlink():
         remarks.append(f"{experiment / AFTER}: passed over, a symbolic link")
         return
     steps = inner_folders(experiment / AFTER, remarks)
-    for step in (step for step in steps if not step.name.startswith(".")):  # with a dot: under way
+    for step in (step for step in steps if not step.name.startswith(".")):  # with a dot: unfinished
         for path in files_below(step, remarks):
             others = (path.with_suffix(other) for other in _SHARPER.get(path.suffix, ()))
             shown = path.suffix in (*IMAGES, *_READ, ".html", ".csv")
@@ -54,7 +48,7 @@ def _shown(step: Path, path: Path, page: Path) -> list[Figure | File]:
 
 
 def _made_by(step: Path) -> str:
-    """Say which command left a step's files; empty where nothing tells."""
+    """Return the command of a step; empty if unknown."""
     words = tried(partial(read_json, step / DONE), [], {}).get("command")
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
         return ""

@@ -1,4 +1,4 @@
-"""The setting of each system that is shown, chosen on the validation set by its mean over seeds."""
+"""The shown setting of each system: the best mean over seeds on the validation set."""
 
 import math
 from collections.abc import Iterable, Sequence
@@ -14,31 +14,29 @@ from .frame import Shown
 from .layouts import PLAIN
 
 NO_FEATURES = "none"
-_IN_POINTS = ("loss", "mse", "ppl", "bleu", "chrf", "ter")  # all else is shown times 100
+_IN_POINTS = ("loss", "mse", "ppl", "bleu", "chrf", "ter")  # other metrics are shown times 100
 
 
 def scale_of(metric: str) -> int:
-    """Return by what a metric is multiplied to be shown."""
+    """Return the factor by which a metric is multiplied to be shown."""
     return 1 if metric.rpartition("_")[2] in _IN_POINTS else 100
 
 
 def best_of(metric: str):
-    """Return `min` or `max`, whichever finds the best value of a metric."""
     return min if metric in LOWER_IS_BETTER else max
 
 
 def chosen_at(runs: pd.DataFrame, by: Iterable[Any], metric: str = "") -> dict[Any, pd.DataFrame]:
     """Return place -> the runs of the setting with the best mean on the validation set.
 
-    Settings with fewer seeds than others of their place are passed over: a mean of one lucky seed
-    must not win. So are those with a smaller share of the data than others: it is no choice; and
-    those whose mean is no number, where there are others. Of equal means the first by its values
-    wins, in whatever order runs are read.
+    A setting with fewer seeds, or a smaller share of the data, than others of its place is skipped:
+    one lucky seed must not win. A NaN mean wins only if there is no other. Of equal means the
+    setting that sorts first wins.
 
     Args:
-        runs: finished ones of one part.
-        by: the place of each: a system, a share and a system, or anything else.
-        metric: that chooses; empty for the one that chose the checkpoints.
+        runs: finished runs of one part.
+        by: the place of each run, such as its system.
+        metric: chooses; empty for the metric that chose the checkpoints.
     """
     if runs.empty:
         return {}
@@ -64,13 +62,15 @@ def _best(best: Any, settings: dict[Any, list[int]], values: Sequence[float]) ->
 
 
 def chosen_finished(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Return the chosen setting of every system, of those runs that are finished."""
+    """Return the chosen setting of every system, from finished runs only."""
     runs = alike(runs[runs.done.astype(bool)])
     return chosen_at(runs, runs.system)
 
 
 def alike(runs: pd.DataFrame) -> pd.DataFrame:
-    """Return the runs whose checkpoints the same metric and split chose as the first one's."""
+    """Return the runs whose checkpoints were chosen by the same metric and split as the first
+    run's.
+    """
     for key in ("metric", "validation"):
         runs = runs[runs[key] == runs[key].iloc[0]] if len(runs) else runs
     return runs
@@ -79,7 +79,7 @@ def alike(runs: pd.DataFrame) -> pd.DataFrame:
 def chosen_by_share(runs: pd.DataFrame, shown: Shown) -> dict[tuple[float, str], pd.DataFrame]:
     """Return share of the training data and system -> its runs at the chosen setting.
 
-    What is shown of the split that chose checkpoints chooses settings as well.
+    The metric that is shown chooses the setting if it is of the split that chose checkpoints.
     """
     metric = shown.metric if shown.split == runs.validation.iloc[0] else ""
     chosen = chosen_at(runs, zip(runs.fraction, runs.system), metric)
@@ -87,12 +87,8 @@ def chosen_by_share(runs: pd.DataFrame, shown: Shown) -> dict[tuple[float, str],
 
 
 def seed_scores(runs: pd.DataFrame, shown: Shown, baseline: str) -> dict[str, list[float]]:
-    """Return title of a system's chosen setting -> what is shown of each seed, for every share.
-
-    Args:
-        runs: finished ones.
-        shown: what is shown.
-        baseline: the system that comes first of each share; the others as they were read.
+    """Return title of a system's chosen setting -> scores of its seeds, the baseline first, per
+    share.
     """
     order, chosen = [baseline, *runs.sort_index().system], chosen_by_share(runs, shown)
     places = sorted(chosen, key=lambda place: (place[0], order.index(place[1])))
@@ -101,11 +97,10 @@ def seed_scores(runs: pd.DataFrame, shown: Shown, baseline: str) -> dict[str, li
 
 
 def shown_of(runs: pd.DataFrame, metric: str = "") -> Shown:
-    """Return what is shown of runs: the evaluation if all have it, or the split that chose.
+    """Return the metric to show: on the evaluation split if all runs have it, else on validation.
 
-    Args:
-        runs: finished ones.
-        metric: to show; empty for BLEU of translation, and else for the one that chose.
+    An empty ``metric`` stands for BLEU of translation, and else for the metric that chose the
+    checkpoints.
     """
     first, splits = runs.iloc[0], set(runs.evaluated)
     for name in [metric] if metric else (*SENTENCE_METRICS[:1], first.metric):
@@ -116,9 +111,11 @@ def shown_of(runs: pd.DataFrame, metric: str = "") -> Shown:
 
 
 def plain_of(runs: pd.DataFrame) -> str:
-    """Return a system without features, or a plain BERT, with which others are compared; or "".
+    """Return the usual baseline: a system without features, or a plain BERT; empty if there is
+    none.
 
-    Of texts it is named after a plain BERT, or ``plain``, or is the only one of that architecture.
+    A plain BERT is named after the architecture or ``plain``, or is the only system of that
+    architecture.
     """
     last = {run.system: run for run in runs.sort_index().itertuples()}
     if runs.dataset.iloc[0] == TRANSLATION:
@@ -132,5 +129,5 @@ def plain_of(runs: pd.DataFrame) -> str:
 
 
 def baseline_of(runs: pd.DataFrame) -> str:
-    """Return the system that comes first: a plain one (`plain_of`), or the first that was read."""
+    """Return the baseline (`plain_of`), or the first system."""
     return plain_of(runs) or runs.sort_index().system.iloc[0]

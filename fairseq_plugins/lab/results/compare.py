@@ -1,16 +1,14 @@
-"""Is a difference between two systems more than chance?
+"""Significance of the difference between two systems.
 
-Over seeds: Student's paired t-test over the seeds that both have; Welch's t-test over whatever
-seeds each has. Both weigh a difference against the deviation of seeds: where there is none, but for
-rounding, there is no test. Over examples: a paired bootstrap; over seeds and examples at once: the
-multi-bootstrap.
+Over seeds: Student's paired t-test over common seeds; Welch's t-test over all seeds. Without
+deviation between seeds (except rounding) there is no test. Over examples: a paired bootstrap; over
+seeds and examples: the multi-bootstrap.
 
-`Significance` tests one difference of a table. `against` compares every system with one of them: a
-difference counts if two tests agree, the paired t-test and the multi-bootstrap. With few seeds the
-multi-bootstrap alone takes their luck for a difference (of three, one in nine equal systems;
-RESULTS.md), and the t-test alone that of the test set. So the larger p-value decides, corrected by
-Holm for all rows of at least `FEWEST` seeds. Where nothing tells the examples of any run, the
-t-test decides alone.
+`Significance` tests one difference of a table. `against` compares every system with a baseline and
+requires two tests to agree, the paired t-test and the multi-bootstrap: with few seeds the
+multi-bootstrap is misled by lucky seeds (of three, one in nine equal systems; RESULTS.md), and the
+t-test by a lucky test set. The larger p-value decides, with Holm's correction over all rows of at
+least `FEWEST` seeds. Without counts of examples the t-test decides alone.
 """
 
 import math
@@ -35,27 +33,27 @@ from .layouts import SIGNIFICANT
 from .squad_answers import TUNED
 
 SEEDS, EXAMPLES, EITHER = "seeds", "examples", "either"  # what a test is over
-FEWEST = 3  # seeds that have a distribution
-FLOOR = 1.0  # points that a system has that has learnt something
-ROUNDING = 1e-12  # as a share of the greatest score
-LEAST = 1e-150  # whose square is still a number
-_SAMPLES = 200  # a row, at least: of fewer hardly any p-value stands Holm's correction
+FEWEST = 3  # seeds for a distribution
+FLOOR = 1.0  # points of a system that has learnt something
+ROUNDING = 1e-12  # as a share of the largest score
+LEAST = 1e-150  # smallest number with a representable square
+_SAMPLES = 200  # per row, at least; with fewer hardly any p-value passes Holm's correction
 _NO_COUNTS = "nothing tells examples of its runs"
 
 
 class Difference(NamedTuple):
-    """A difference between two systems, and what tests say of it; nan for what is not known.
+    """A difference between two systems and its tests; nan for unknown values.
 
     Args:
-        n: seeds that both have.
-        difference: mean of system minus baseline, over just those runs that were tested.
+        n: number of common seeds.
+        difference: mean of system minus baseline, over the tested runs.
         se: standard error of that mean.
         t_p, t_low, t_high: p-value and 95 % interval of the t-test.
-        untested: why there is no test.
-        wins, losses: seeds at which the system is higher, or lower, by more than rounding.
+        untested: reason for no test.
+        wins, losses: number of seeds with a higher or lower score, beyond rounding.
         low, high, bootstrap_p, examples, samples, run_error, shared_error: see `Bootstrap`.
-        p_value: of the one test of a table; two-sided, as all.
-        over: what that is over.
+        p_value: two-sided, of the one test of a table.
+        over: what that test is over.
     """
 
     n: int = 0
@@ -82,7 +80,7 @@ COLUMNS = ["system", "title", *Difference._fields[:-2], "corrected_p", "detectab
 
 
 def paired(baseline: pd.DataFrame, system: pd.DataFrame, shown: Shown) -> Difference:
-    """Compare the runs of two settings over the seeds they share, of which there has to be one."""
+    """Compare the runs of two settings over their common seeds, at least one."""
     runs = _shared(system, baseline)
     columns = [shown.values(one) for one in runs]
     differences, rounding = [one - other for one, other in zip(*columns)], _rounding(columns)
@@ -104,36 +102,36 @@ def paired(baseline: pd.DataFrame, system: pd.DataFrame, shown: Shown) -> Differ
 
 
 def welch(baseline: Sequence[float], system: Sequence[float]) -> Difference:
-    """Test scores over seeds by Welch's t-test; at least one a side."""
+    """Compare scores over seeds by Welch's t-test; at least one per side."""
     difference, sides = fmean(system) - fmean(baseline), (baseline, system)
     if why := _why_untested(sides, _rounding(sides), "no deviation between seeds"):
-        told = f"untested: {why}" if min(map(len, sides)) > 1 else ""  # one seed: needs no word
+        told = f"untested: {why}" if min(map(len, sides)) > 1 else ""  # one seed needs no remark
         return Difference(difference=difference, over=SEEDS, untested=told)
-    with warnings.catch_warnings():  # values that are nearly the same lose digits: it says so
+    with warnings.catch_warnings():  # scipy warns of nearly equal values
         warnings.simplefilter("ignore", RuntimeWarning)
         p_value = float(stats.ttest_ind(system, baseline, equal_var=False).pvalue)
     return Difference(difference=difference, p_value=p_value, over=SEEDS)
 
 
 def _shared(one: pd.DataFrame, other: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the runs of those seeds that both sides have, by their seeds."""
+    """Return the runs of common seeds, sorted by seed."""
     seeds = {*one.seed} & {*other.seed}
     one, other = (side[side.seed.isin(seeds)].sort_values("seed") for side in (one, other))
     return one, other
 
 
 def _rounding(columns: Sequence[Sequence[float]]) -> float:
-    """Return what rounding may have made of equal scores or differences."""
+    """Return the largest difference that rounding can cause."""
     return max(LEAST, ROUNDING * max(abs(value) for column in columns for value in column))
 
 
 def _why_untested(samples: Sequence[Sequence[float]], rounding: float, alike: str) -> str:
-    """Say why no t-test can tell samples from chance; empty if one can.
+    """Return why a t-test is impossible; empty if possible.
 
     Args:
-        samples: what is tested, at least one value each.
-        rounding: up to where values are the same.
-        alike: what to say if each sample's values are.
+        samples: at least one value each.
+        rounding: largest difference of equal values.
+        alike: the reason to give if the values of each sample are equal.
     """
     if not all(math.isfinite(value) for sample in samples for value in sample):
         return "a score is no number"
@@ -143,7 +141,7 @@ def _why_untested(samples: Sequence[Sequence[float]], rounding: float, alike: st
 
 
 def why_not(baseline: pd.DataFrame, system: pd.DataFrame, shown: Shown) -> str:
-    """Say why nothing can be concluded from two systems; empty if something can.
+    """Return why two systems allow no conclusion; empty if they do.
 
     Runs were cut short, or neither system has learnt anything: BLEU 0.01 against 0.00.
     """
@@ -156,10 +154,10 @@ def why_not(baseline: pd.DataFrame, system: pd.DataFrame, shown: Shown) -> str:
 
 @dataclass(frozen=True)
 class Significance:
-    """How a difference is tested: two systems and what is shown of them -> `Difference`.
+    """A significance test: two systems and a metric -> `Difference`.
 
     Args:
-        over: `SEEDS`, `EXAMPLES`, or `EITHER`: seeds where both sides have two, else examples.
+        over: `SEEDS`, `EXAMPLES`, or `EITHER`: seeds if both sides have two, else examples.
         samples, seed: of the bootstrap.
     """
 
@@ -169,7 +167,6 @@ class Significance:
 
     @property
     def name(self) -> str:
-        """What the test is called."""
         drawn = f"{self.samples:,} samples"
         return {
             SEEDS: "two-sided Welch's t-test over seeds",
@@ -179,7 +176,7 @@ class Significance:
         }[self.over]
 
     def __call__(self, baseline: pd.DataFrame, system: pd.DataFrame, shown: Shown) -> Difference:
-        """Test a difference; none of a threshold tuned for each system, or see `why_not`."""
+        """Test a difference, except for tuned thresholds and the cases of `why_not`."""
         if why := why_not(baseline, system, shown):
             return Difference(untested=f"untested: {why}")
         several = min(len(baseline), len(system)) > 1
@@ -204,7 +201,7 @@ class Significance:
         *,
         over_seeds: bool = False,
     ) -> dict[str, Any]:
-        """Return what `bootstrap` tells of runs of the same seeds, or why it cannot be made."""
+        """Return the result of `bootstrap` on runs with the same seeds, or why it is impossible."""
         runs = ([run for _, run in side.iterrows()] for side in (baseline, system))
         sides: list[Any] = [[counts_of_run(run, shown) for run in side] for side in runs]
         if None in sides[0] + sides[1]:
@@ -217,21 +214,21 @@ class Significance:
 
 
 def against(found: pd.DataFrame, shown: Shown, baseline: str, test: Significance) -> pd.DataFrame:
-    """Compare every system with a baseline with which it has a seed in common.
+    """Compare every system with a baseline with which it shares a seed, at every shared share.
 
-    Each stands at its chosen setting, on every share of the training data that both have.
+    Each system has its chosen setting.
 
     Args:
         found: finished runs.
-        shown: what is compared; of the split that chose, it chooses the settings as well.
-        baseline: a system of theirs.
-        test: samples and seed of the bootstrap over examples; many rows take more samples.
+        shown: metric; if of the split that chose checkpoints, it also chooses the settings.
+        baseline: one of the systems.
+        test: samples and seed of the bootstrap; many rows use more samples.
 
     Returns:
-        A row a system and share, with the columns of `COLUMNS`: its setting's title; the fields of
-        `Difference` (of one seed the bootstrap is over examples alone); the p-value that decides,
-        corrected; and the difference that would have been seen with 80 % power, were its row the
-        surest.
+        One row per system and share, with the columns `COLUMNS`: the setting's title; the fields of
+            `Difference` (with one seed the bootstrap is over examples alone); the corrected p-value
+            that decides; and the smallest difference detectable with 80 % power if its row were the
+            surest.
     """
     chosen, sides = chosen_by_share(found, shown), []
     for (share, name), other in chosen.items():
@@ -246,7 +243,7 @@ def against(found: pd.DataFrame, shown: Shown, baseline: str, test: Significance
 def _row(
     baseline: pd.DataFrame, system: pd.DataFrame, shown: Shown, test: Significance
 ) -> dict[str, Any]:
-    """Return what `against` tells of one system, but for what all rows decide."""
+    """Return the row of one system in `against`, without the joint columns."""
     found, resampled = paired(baseline, system, shown)._asdict(), {}
     if why := why_not(baseline, system, shown):
         found |= {"untested": why, **dict.fromkeys(("t_p", "t_low", "t_high"), math.nan)}
@@ -254,22 +251,22 @@ def _row(
         first, other = _shared(baseline, system)
         resampled = test.resampled(first, other, shown, over_seeds=found["n"] > 1)
     setting = system.setting.iloc[0]
-    seen = {"difference": found["difference"]}  # but for rounding that of the bootstrap
+    seen = {"difference": found["difference"]}  # equal to the bootstrap's except for rounding
     return {"system": setting.system, "title": setting.title, **found, **resampled, **seen}
 
 
 def _decided(table: pd.DataFrame) -> pd.DataFrame:
-    """Add what all rows decide together; see `against`."""
+    """Add the columns that depend on all rows; see `against`."""
     p_values = table.t_p.astype(float).where(table.n >= FEWEST)
     if (table.bootstrap_p.notna() & (table.n >= FEWEST)).any():  # else the t-test decides alone
-        p_values = np.maximum(p_values, table.bootstrap_p.astype(float))  # nan where one is
+        p_values = np.maximum(p_values, table.bootstrap_p.astype(float))  # nan if one is nan
     untested = table.n.map("{} seeds".format).where(table.n < FEWEST, _NO_COUNTS)
     silent = p_values.isna() & ~table.untested.astype(bool)
     table["untested"] = table.untested.mask(silent, untested)
     table["corrected_p"] = holm(p_values)
     seeds = table.se * table.n.map(math.sqrt)
     noise = map(Noise, seeds, *(table[name].fillna(0.0) for name in ("run_error", "shared_error")))
-    level = SIGNIFICANT / max(1, p_values.notna().sum())  # of the surest of so many rows
+    level = SIGNIFICANT / max(1, p_values.notna().sum())  # Holm's level of the surest row
     table["detectable"] = [
         math.nan if math.isnan(p) else detectable(one, n, level=level)
         for p, one, n in zip(p_values, noise, table.n)
@@ -278,7 +275,7 @@ def _decided(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def interval(one: Any) -> tuple[float, float]:
-    """Return the 95 % interval that both tests of a row of `against` leave; nan for none."""
+    """Return the 95 % interval of a row of `against` over both tests; nan for none."""
     if math.isnan(one.bootstrap_p):
         return one.t_low, one.t_high
     return float(np.fmin(one.t_low, one.low)), float(np.fmax(one.t_high, one.high))

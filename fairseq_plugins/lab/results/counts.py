@@ -1,4 +1,4 @@
-"""What a run did on each example of a split: kept in its row, or read from its files."""
+"""A run's result on each example of a split: kept in its row, or read from its files."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -19,18 +19,14 @@ from ..run_files import EVALUATED, GENERATED, PREDICTIONS, SCORE, of_split
 from ..safe_files import is_file, read_json
 from .frame import Shown
 
-_OWN = "T- lines of "  # how a score's reference begins that is the one of its own log
+_OWN = "T- lines of "  # prefix of a score's reference if it comes from its own log
 
 
 def counts_of_run(run: Any, shown: Shown) -> ExampleCounts | None:
-    """Return how each example counts for what is shown of a run; None if nothing tells.
+    """Return the counts of each example for a run's metric; None if unknown.
 
-    What a kept row has itself comes first: where its run lay, another may lie by now. Files that
-    do not tell the score of such a row tell nothing of it.
-
-    Args:
-        run: a line of a frame of runs.
-        shown: metric and split.
+    Counts in the row come first, since another run may now have the folder. Files that contradict
+    the row's score are ignored.
     """
     if own := kept_counts(run, shown):
         return own
@@ -44,15 +40,16 @@ def counts_of_run(run: Any, shown: Shown) -> ExampleCounts | None:
 
 
 def kept_counts(run: Any, shown: Shown) -> ExampleCounts | None:
-    """Return the counts of what is shown that a run's row keeps; None if it keeps none."""
+    """Return the counts of a metric in a run's row; None if absent."""
     one = run.counts.get(shown.split)
     return one if one and one.metric == shown.metric else None
 
 
 def counts_in_files(run: Any, shown: Shown) -> ExampleCounts | None:
-    """Return the same of the files of its folder alone; see `counts_of_run`.
+    """Return the counts from the files of a run's folder; see `counts_of_run`.
 
-    Nothing tells a metric that is no sum over examples, as a loss, nor validation of translations.
+    None for a metric that is no sum over examples, such as a loss, and for validations of
+    translation.
     """
     is_validation = shown.split == run.validation
     if shown.metric in SENTENCE_METRICS:
@@ -66,7 +63,7 @@ def counts_in_files(run: Any, shown: Shown) -> ExampleCounts | None:
 
 
 def _of_translations(run: Any, metric: str) -> ExampleCounts | None:
-    """Return the counts of what a run translated; None without its log and reference."""
+    """Return the counts of a run's translations; None without log or reference."""
     log, about = (run.folder / of_split(name, run.evaluated) for name in (GENERATED, SCORE))
     if not (is_file(log) and is_file(about)):
         return None

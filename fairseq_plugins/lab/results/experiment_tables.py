@@ -1,7 +1,7 @@
-"""All tables of runs, by the names that experiment files and the command of tables give them.
+"""All tables of runs, by their names in experiment files and in the table command.
 
-Those of papers lay systems of several datasets out, and the others are of one dataset each;
-`settings` has every setting of every system.
+Tables of papers show systems by datasets; other tables show one dataset; `settings` shows every
+setting of every system.
 """
 
 import logging
@@ -28,7 +28,7 @@ LEFT_OUT = ": a table is left out: "
 
 
 def known(name: str) -> bool:
-    """Return whether there is a table of a name; say so where there is none (any longer)."""
+    """Return whether a table has a name; warn if none has (any longer)."""
     if name in table_names():
         return True
     logger.warning("no table is called %r", name)
@@ -45,10 +45,10 @@ def lay_out(
     """Return tables as Markdown texts.
 
     Args:
-        folders: of experiments or of runs.
-        names: of the tables; empty for those that the experiments ask for, or all that fit.
-        test: of differences; None for the usual one.
-        paper: whether papers' figures stand beside ours; never where all corpora are invented.
+        folders: of experiments or runs.
+        names: of tables; empty for those of the experiments, or all that fit.
+        test: of differences; None for the default.
+        paper: whether to show papers' figures; never with invented corpora only.
     """
     folders = list(map(Path, folders))
     check_names(names)
@@ -71,14 +71,14 @@ def tables_of(
     paper: bool = True,
     faults: list[str] | None = None,
 ) -> list[ResultTable]:
-    """Return the tables that are asked for, or, if none is, all that fit.
+    """Return tables by name, or, without names, all that fit.
 
     Args:
         found: finished runs, part by part.
-        names: of the tables; all that are made from finished runs alone.
-        test: of differences; in tables of one dataset it may turn to examples.
-        paper: whether papers' figures stand beside ours.
-        faults: why a table cannot be made is added, a line each; None if that is an error.
+        names: of tables that need only finished runs.
+        test: of differences; tables of one dataset may test over examples.
+        paper: whether to show papers' figures.
+        faults: collects a line for every failed table; None to raise the error.
     """
     tables: list[ResultTable] = []
     for root, make in _makers(found, names, test, paper=paper):
@@ -89,7 +89,7 @@ def tables_of(
 def _makers(
     found: Sequence[pd.DataFrame], names: Sequence[str], test: Significance, *, paper: bool
 ) -> Iterator[tuple[Path, Callable[[], Sequence[ResultTable]]]]:
-    """Yield the folder of runs, and what makes their tables; see `tables_of`."""
+    """Yield the folder of runs and a function that makes their tables; see `tables_of`."""
     if not found:
         return
     root, papers = found[0].root.iloc[0], [name for name in names if name in layouts()]

@@ -1,17 +1,17 @@
-"""The one reader of results: files of rows -> experiments, and a data frame with a line a run.
+"""The only reader of results: files of rows -> experiments, and a data frame with a line per run.
 
-A frame has these columns (values are as they are, of any type):
+A frame has these columns (with Python values of any type):
 
 row, place, folder   the row itself, its file and line, and the folder of the run
 part, root           its part of the experiment, and the folder of the part's runs
 setting, seed        which run; the setting's own fields are columns as well
-done                 whether its result is there
+done                 whether the result exists
 validation           the split that chose its checkpoint; `evaluated` is the other one
-ablated              the part of the architecture that was taken out
-counts               how each example counts, for each split (`ExampleCounts`)
+ablated              the removed part of the architecture
+counts               split -> counts of each example (`ExampleCounts`)
 dataset, status, metric, arch, options, ...   as in the row; see `_AS_IN_THE_ROW`
 
-`Shown` reads scores. What is broken is a line in the `faults` of an experiment: pages print them,
+`Shown` reads scores. Everything broken is a line in an experiment's `faults`: pages print faults,
 tables refuse them (`find_experiments`, `read_runs`).
 """
 
@@ -32,9 +32,9 @@ from ..safe_files import inner_folders, is_below, is_file, read_json
 
 logger = logging.getLogger(__name__)
 
-_INVENTED = ("_demo", "_smoke")  # ends of the folders of invented corpora: in nobody's table
-_SHARED = ("dataset", "data", "metric", "validation")  # what runs that are compared have in common
-_LARGEST = 2**24  # numbers of all counts of a file, and cells that are made of them
+_INVENTED = ("_demo", "_smoke")  # suffixes of folders with invented corpora
+_SHARED = ("dataset", "data", "metric", "validation")  # equal in all compared runs
+_LARGEST = 2**24  # numbers in all counts of a file, and table cells from them
 _AS_IN_THE_ROW = (
     "part seed status dataset data metric evaluated positive options prepared examples parameters "
     "gates note trial device"
@@ -50,15 +50,15 @@ class Shown(NamedTuple):
 
     @property
     def title(self) -> str:
-        """Its name in a column's head."""
+        """The metric as a column's heading."""
         return f"{self.metric}, {self.split}"
 
     def found(self, runs: pd.DataFrame) -> list[float | None]:
-        """Return its value in every run; None of those that lack it."""
+        """Return the metric of every run; None if missing."""
         return [row.metrics.get(self.split, {}).get(self.metric) for row in runs.row]
 
     def values(self, runs: pd.DataFrame) -> list[float]:
-        """Return its value in every run."""
+        """Return the metric of every run; refuse runs without it."""
         found = self.found(runs)
         if None in found:
             run = runs.iloc[found.index(None)]
@@ -68,7 +68,7 @@ class Shown(NamedTuple):
 
 
 def frame_of(rows: Iterable[PlacedRow]) -> pd.DataFrame:
-    """Return rows as a frame; see above."""
+    """Return rows as a frame."""
     lines, numbers = [], 0
     for one in rows:
         lines.append(_line(one))
@@ -101,7 +101,7 @@ COLUMNS = tuple(_line(PlacedRow("", _BARE, Path())))  # of every frame
 
 
 def frame(lines: Sequence[dict[str, Any]]) -> pd.DataFrame:
-    """Make a data frame of lines, with values as they are."""
+    """Return lines as a data frame without converting values."""
     return pd.DataFrame(lines, columns=COLUMNS, dtype=object)
 
 
@@ -110,10 +110,10 @@ class Experiment:
     """An experiment, or a file of rows.
 
     Args:
-        folder: of it, or that of a part, or the file.
-        runs: the frame of those that have rows.
-        facts: what its description says.
-        faults: what was passed over, a line each.
+        folder: of the experiment or part, or the file.
+        runs: frame of the runs with rows.
+        facts: content of the description.
+        faults: a line for everything skipped.
     """
 
     folder: Path
@@ -123,34 +123,32 @@ class Experiment:
 
     @property
     def name(self) -> str:
-        """What its folder is called."""
         return self.folder.resolve().name
 
     @property
     def title(self) -> str:
-        """What it is."""
         return str(self.facts.get("title") or self.facts.get("name") or self.name)
 
     @property
     def is_invented(self) -> bool:
-        """Whether its corpora only have the form of the datasets that they name."""
+        """Whether its corpora are invented and only have the form of the named datasets."""
         return self.name.endswith(_INVENTED)
 
     @property
     def tables(self) -> list[str]:
-        """The layouts that it is to be shown in; empty for all that fit."""
+        """Its table layouts; empty for all that fit."""
         names = self.facts.get("tables")
         return [str(name) for name in names] if isinstance(names, list) else []
 
     @property
     def parts(self) -> dict[str, pd.DataFrame]:
-        """What each part is called -> its runs."""
+        """Name of each part -> its runs."""
         parts = self.runs.groupby("part", sort=False)
         return {name if name != "." else self.name: runs for name, runs in parts}
 
     @property
     def waiting(self) -> list[Path]:
-        """The folders of the runs of its plan that have no row, in the plan's order."""
+        """The folders of planned runs without a row, in the plan's order."""
         planned, known, found = self.facts.get("runs"), {*self.runs.folder}, {}
         for one in planned if isinstance(planned, list) else []:
             if isinstance(one, dict) and isinstance(one.get("folder"), str):
@@ -162,7 +160,7 @@ def read_experiments(place: str | Path) -> tuple[list[Experiment], list[str]]:
     """Read a file of rows, the folder of an experiment or of a part, or a folder of experiments.
 
     Returns:
-        They, and the links in a folder that were passed over, a line each.
+        The experiments, and a line for every skipped link.
     """
     place, links = Path(place), []
     if not place.exists():
@@ -193,7 +191,7 @@ def _experiment(place: Path, file: Path) -> Experiment:
 
 
 def find_experiments(places: Iterable[str | Path]) -> list[Experiment]:
-    """Read experiments for tables: of demos those that are named, and nothing broken."""
+    """Read experiments for tables: demos only by name, and without faults."""
     places, found = [Path(place) for place in places], {}
     for place in places:
         experiments, links = read_experiments(place)
@@ -210,7 +208,6 @@ def find_experiments(places: Iterable[str | Path]) -> list[Experiment]:
 
 
 def finished_parts(experiments: Iterable[Experiment]) -> list[pd.DataFrame]:
-    """Return the finished runs of experiments, part by part."""
     parts = [runs for one in experiments for runs in one.parts.values()]
     return [compared(runs) for runs in parts if runs.done.any()]
 
@@ -222,7 +219,7 @@ def read_runs(place: str | Path) -> pd.DataFrame:
 
 
 def compared(runs: pd.DataFrame) -> pd.DataFrame:
-    """Return the finished runs, sorted."""
+    """Return the finished runs, sorted; refuse runs that cannot be compared."""
     done = runs[runs.done.astype(bool)]
     first, seen = done.iloc[0], {}
     for run in done.itertuples():
@@ -232,7 +229,7 @@ def compared(runs: pd.DataFrame) -> pd.DataFrame:
                 told = f"key {key!r}: {quoted(said)}, of rows before {quoted(first[key])}"
                 raise InputError(f"{run.place}: {told}{part}")
         other = seen.setdefault((run.setting, run.seed), run)
-        if other is not run:  # one of them would not be seen
+        if other is not run:  # the frame would hide one of them
             raise InputError(
                 f"{run.place}: has the setting and seed of {other.place}, of experiment "
                 f"{other.row.experiment!r}, part {other.part!r}: keep them in files of their own"
@@ -244,13 +241,13 @@ def compared(runs: pd.DataFrame) -> pd.DataFrame:
 def tried(
     make: Callable[[], _Made], faults: list[str] | None, other: _Made, what: str = "passed over "
 ) -> _Made:
-    """Return what can be made of files; of broken ones something else, with a line in `faults`.
+    """Return the result of ``make``; for broken files ``other``, with a line in ``faults``.
 
     Args:
-        make: makes it.
-        faults: why it could not be made is added; None if that is an error.
-        other: what stands in its place.
-        what: how the line begins, before the reason.
+        make: reads files.
+        faults: collects the reason; None to raise the error.
+        other: the result for broken files.
+        what: beginning of the line, before the reason.
     """
     try:
         return make()

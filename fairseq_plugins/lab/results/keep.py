@@ -1,4 +1,4 @@
-"""The finished runs of an experiment added to a file of rows, with counts of their examples."""
+"""Add the finished runs of an experiment to a file of rows, with counts of their examples."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,14 +19,13 @@ from .origins import ANNOTATOR, WORDS, cut_of
 
 
 class Kept(NamedTuple):
-    """What came of keeping rows.
+    """The result of keeping rows.
 
     Args:
-        given: how many rows the experiment gave.
-        rows: how many finished runs the file has.
-        counted: how many of these have counts of what is shown.
-        remarks: why rows of the experiment have none though their predictions are there, and which
-            rows were made otherwise than others.
+        given: number of rows of the experiment.
+        rows: number of finished runs in the file.
+        counted: number of these with counts of the shown metric.
+        remarks: why rows have no counts despite predictions, and which rows were made differently.
     """
 
     given: int
@@ -38,14 +37,13 @@ class Kept(NamedTuple):
 def keep_rows(folder: Path, file: Path, part: str = "") -> Kept:
     """Add the finished runs of an experiment to a file of rows, with counts of their examples.
 
-    Rows of runs that the experiment no longer has stay, those that it has again are replaced. Of a
-    run whose predictions are gone the counts stay that were kept before, if its scores are the
-    same.
+    Rows replace rows of the same run; other rows stay. If the predictions of a run are gone, its
+    earlier counts stay as long as the scores are the same.
 
     Args:
         folder: of the experiment, with its runs.
-        file: of rows; need not be there.
-        part: of the experiment; empty for all, which have to be of one dataset.
+        file: of rows; may be missing.
+        part: of the experiment; empty for all, which must have one dataset.
     """
     source = folder / ROWS
     if file.exists() and file.samefile(source):
@@ -66,7 +64,6 @@ def keep_rows(folder: Path, file: Path, part: str = "") -> Kept:
 
 
 def _rows_of(source: Path, part: str) -> list[PlacedRow]:
-    """Return the finished rows of a part of an experiment."""
     rows = read_rows(source)
     parts = [*dict.fromkeys(one.row.part for one in rows)]
     if part and part not in parts:
@@ -80,7 +77,7 @@ def _rows_of(source: Path, part: str) -> list[PlacedRow]:
 
 
 def _kept(run: Any, old: Row | None, shown: Shown, remarks: list[str]) -> Row:
-    """Return the row of a run with counts of its examples, in the place of an older one."""
+    """Return the row of a run with counts of its examples, checked against the older row."""
     row = run.row
     if old and cut_of(old) and cut_of(row) and cut_of(old) != cut_of(row):
         raise InputError(
@@ -100,7 +97,7 @@ def _kept(run: Any, old: Row | None, shown: Shown, remarks: list[str]) -> Row:
 
 
 def _counts(run: Any, shown: Shown, remarks: list[str]) -> dict[str, dict[str, Any]]:
-    """Return packed counts of a run; empty, maybe with a remark, where there are none to keep."""
+    """Return packed counts of a run; empty, perhaps with a remark, if there are none."""
     if (found := counts_in_files(run, shown) or kept_counts(run, shown)) is None:
         return {}
     try:
@@ -113,11 +110,10 @@ def _counts(run: Any, shown: Shown, remarks: list[str]) -> dict[str, dict[str, A
 
 
 def _otherwise_made(runs: pd.DataFrame) -> Iterator[str]:
-    """Say which rows were made otherwise than rows before them; once for each value.
+    """Yield a remark for rows made differently from earlier rows; once per value.
 
-    Systems may be trained on data of their own, with words of their own: all but what is scored,
-    what annotates and the device is compared within a setting. Rows that do not say it are passed
-    over.
+    Systems may have their own training data and words, so only the scored data, the annotator and
+    the device are compared within a setting. Rows without this information are skipped.
     """
     first: dict[tuple[Any, ...], tuple[str, str]] = {}
     told = set()

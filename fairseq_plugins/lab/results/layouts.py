@@ -1,8 +1,8 @@
-"""Layouts of tables, with the figures that the papers print: one YAML file a table.
+"""Layouts of tables, with the printed figures of papers: one YAML file per table.
 
-To add a table, write a file into the folder ``layouts``: its name is that of the table, its entries
-are the fields of `TableLayout` and `Column`, or, with ``rows``, of `PartLayout`. Nothing else has
-to know of it.
+A new table is a new file in the folder ``layouts``. The file name is the table's name; its keys are
+the fields of `TableLayout` and `Column`, or, with ``rows``, of `PartLayout`. No other code knows a
+table.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from .squad_answers import TUNED
 
 FOLDER = Path(__file__).parent / "layouts"
 PLAIN = "bert_plain"
-SETTINGS = "settings"  # table that is no layout
+SETTINGS = "settings"  # a table without layout
 UP, DOWN = "↑", "↓"
-SIGNIFICANT = 0.05  # largest p-value behind an arrow
+SIGNIFICANT = 0.05  # largest p-value of an arrow
 SHARE = "share"
-_LAST = 100  # place of a table that says none
+_LAST = 100  # default order
 _METRICS = {*LOWER_IS_BETTER, *(name for names in NAMES.values() for name in names)}
 _Size = Literal["tiny", "minilm", "base", "large"]
 _Figures = tuple[float | None, ...]
 _Made = TypeVar("_Made", bound=BaseModel)
-Place = tuple[str, str, str]  # dataset, the only split that is shown or "", metric
+Place = tuple[str, str, str]  # dataset, fixed split or "", metric
 
 
 class Entries(BaseModel):
-    """What a file says: known entries only, never changed."""
+    """Content of a file: closed keys, immutable."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -47,9 +47,9 @@ class Column(Entries):
     Args:
         dataset: its name in the prepared folder.
         title: its name in the table.
-        metrics: title -> name; the last is the one that averages take.
-        tested: whether the test set is shown where all runs were tried on it; else validation.
-        split: the only split that is shown, for a second column of the dataset; may be empty.
+        metrics: title -> name; averages use the last.
+        tested: whether to show the test set if all runs were evaluated on it; else validation.
+        split: fixed split, for a second column of the dataset; may be empty.
     """
 
     dataset: str
@@ -69,32 +69,32 @@ class Column(Entries):
 
     @property
     def places(self) -> list[Place]:
-        """Where its figures stand among those of a row."""
+        """Places of the column's figures in a row."""
         return [(self.dataset, self.split, metric) for metric in self.metrics.values()]
 
 
 class TableLayout(Entries):
-    """A table of a paper, or one made like it: systems by datasets.
+    """A table of a paper, or a similar table: systems by datasets.
 
     Args:
-        title: what it is.
-        columns: all of them.
-        order: its place among the tables.
-        source: where the printed figures are from.
-        average: whether there is a column of averages (when all columns are there).
-        systems: kind of architecture, or of a system's name -> what it is called in all tables, in
-            the order of their rows: those that no table before has. Of a label with a plus the
-            parameters beyond the baseline's are shown.
-        paper: size -> kind -> the printed figures, one for each metric of the columns in turn; null
-            for none, and those that are missing at the end are not printed.
-        cited: systems that nobody can train here -> their printed figures, in the same form. They
-            stand below the others.
-        sizeless: kinds that come in one size, which belongs to none of BERT's.
-        own: kinds that no table of another paper shows. With a run of one of them, or else of one
-            of `systems`, the table is made unasked.
-        only: the kinds that it shows; empty for all but other tables' own.
-        baseline: kind that the others are compared with.
-        notes: what else a reader has to know.
+        title: of the table.
+        columns: all datasets.
+        order: position among the tables.
+        source: of the printed figures.
+        average: whether to show averages (if all columns exist).
+        systems: kind of architecture, or of a system's name -> label in all tables, in row order;
+            only kinds that no earlier table has. A label with a plus shows the parameters beyond
+            the baseline's.
+        paper: size -> kind -> printed figures, one per metric of the columns; null for none, and
+            the end may be missing.
+        cited: systems that cannot be trained here -> printed figures in the same form, shown below
+            the other rows.
+        sizeless: kinds with a single size that is none of BERT's.
+        own: kinds that no table of another paper shows. A run of one of these, or else of
+            `systems`, makes the table by default.
+        only: the shown kinds; empty for all except other tables' own.
+        baseline: kind to compare with.
+        notes: further information for readers.
     """
 
     title: str
@@ -125,13 +125,12 @@ class TableLayout(Entries):
 
     @property
     def datasets(self) -> set[str]:
-        """The datasets of all columns."""
         return {column.dataset for column in self.columns}
 
     def figures(self, size: str, kind: str) -> dict[Place, float]:
-        """Return what the paper prints of a kind, or of a cited system; nan for none.
+        """Return the printed figures of a kind, or of a cited system; nan for none.
 
-        Of a size that it does not have, the figures of the base size.
+        For a missing size, the figures of the base size.
         """
         paper: dict[str, dict[str, _Figures]] = {**self.paper}
         row = self.cited.get(kind) or paper.get(size, paper.get("base", {})).get(kind, ())
@@ -141,13 +140,13 @@ class TableLayout(Entries):
 
 
 class PartLayout(Entries):
-    """A table of one dataset: at each row and column the best setting, with what it gains.
+    """A table of one dataset: the best setting for each row and column, with its gain.
 
     Args:
-        title: what its rows differ in.
-        rows: the share of the training data, with a column a system; or features of translation.
-        order: its place among the tables.
-        source, data: of the printed figures, and how folders of runs on the same data begin.
+        title: what distinguishes the rows.
+        rows: the share of the training data, with a column per system; or features of translation.
+        order: position among the tables.
+        source, data: of the printed figures, and the prefix of folders with runs on the same data.
         split, metric: of the printed figures.
         paper: row -> column -> figure.
     """
@@ -163,7 +162,7 @@ class PartLayout(Entries):
 
 
 def _read(form: type[_Made]) -> dict[str, _Made]:
-    """Read all layouts of a form, in their order."""
+    """Read all layouts of a form, in order."""
     files = {path: read_yaml(path) for path in FOLDER.glob("*.yaml")}
     own = [path for path, entries in files.items() if ("rows" in entries) == (form is PartLayout)]
     own.sort(key=lambda path: (files[path].get("order", _LAST), path.stem))
@@ -172,13 +171,13 @@ def _read(form: type[_Made]) -> dict[str, _Made]:
 
 @cache
 def part_layouts() -> dict[str, PartLayout]:
-    """Return the layouts of all tables of one dataset, by their names."""
+    """Return the layouts of all tables of one dataset, by name."""
     return _read(PartLayout)
 
 
 @cache
 def layouts() -> dict[str, TableLayout]:
-    """Return the layouts of all tables over datasets, by their names."""
+    """Return the layouts of all tables over datasets, by name."""
     found = _read(TableLayout)
     known = [kind for one in found.values() for kind in one.systems]
     for name, one in found.items():
@@ -192,29 +191,27 @@ def layouts() -> dict[str, TableLayout]:
 
 @cache
 def labels() -> dict[str, str]:
-    """Return what kinds are called in tables, in the order of their rows."""
+    """Return kind -> label in tables, in row order."""
     return {k: label for one in layouts().values() for k, label in one.systems.items()}
 
 
 @cache
 def sizeless() -> frozenset[str]:
-    """Return the kinds that come in one size."""
+    """Return the kinds with a single size."""
     return frozenset(kind for one in layouts().values() for kind in one.sizeless)
 
 
 def table_names() -> list[str]:
-    """Return the names of all tables, in their order."""
     return [*layouts(), *part_layouts(), SETTINGS]
 
 
 def check_names(names: Sequence[str]) -> None:
-    """Refuse names that no table has."""
     for name in names:
         if name not in table_names():
             raise InputError(f"table {name!r}: choices are {', '.join(table_names())}")
 
 
 def special(name: str, form: type[_Made]) -> _Made:
-    """Read the layout of a table that is neither of the above."""
+    """Read the layout of a special table."""
     path = FOLDER / "special" / f"{name}.yaml"
     return read_as(form, read_yaml(path), str(path))

@@ -1,7 +1,7 @@
-"""What the data of a run were made of, and what trained it, in a few digits for its row.
+"""The origin of a run's data and its training, as short hashes for the row.
 
-A setting does not say which files were prepared, nor what parsed them. Paths and versions of
-packages are left out, so that rows of several machines can be compared.
+A setting does not identify the prepared files or their parser. Paths and versions of packages are
+left out, so that rows of several machines can be compared.
 """
 
 import hashlib
@@ -16,17 +16,15 @@ from ..plan.prepare import SQUAD, TRANSLATION
 from ..rows import Row
 
 ANNOTATOR, WORDS = "annotator", "words"  # keys of `made_of`
-_GIVEN, _BLANKS = "given", TOKENIZE[0]  # values of `WORDS`; the latter where older rows have none
+_GIVEN, _BLANKS = "given", TOKENIZE[0]  # values of `WORDS`; older rows without a value mean blanks
 _DIGITS = 12  # of a SHA-256
 _APART = ("data", "validation_data", "system", "learning_rate", "epochs", "updates", "choice")
-_APART += ("fraction", "translated", "seed")  # which are told by other keys, or by a setting
+_APART += ("fraction", "translated", "seed")  # stored under other keys, or in the setting
 
 
 def made_of(manifest: AnyManifest) -> dict[str, str]:
-    """Return input -> first digits of its SHA-256, and what annotated the text and cut it.
-
-    Args:
-        manifest: of a prepared folder.
+    """Return input -> short SHA-256 of a prepared folder's files, with its annotator and
+    tokenisation.
     """
     if isinstance(manifest, TextManifest):
         cut = _GIVEN if manifest.target_kind.by_word else manifest.tokenize
@@ -49,7 +47,7 @@ def cut_of(row: Row) -> str:
 
 
 def trained_with(settings: Mapping[str, Any]) -> str:
-    """Return the first digits of a SHA-256 of what a run was trained with, but seed and data."""
+    """Return a short SHA-256 of all that decides the training, except seed and data."""
     own = {key: value for key, value in settings.items() if key not in _APART}
     options = {name: _named(value) for name, value in own.get("options", {}).items()}
     own["options"] = {**options, "seed": None}
@@ -57,5 +55,5 @@ def trained_with(settings: Mapping[str, Any]) -> str:
 
 
 def _named(value: Any) -> Any:
-    """Return the last part of what looks like a path, which lies elsewhere on each machine."""
+    """Return the last part of a path, because folders differ between machines."""
     return value.rpartition("/")[2] if isinstance(value, str) else value

@@ -1,7 +1,7 @@
-"""Runs of several datasets -> the tables of `layouts`, filled in: systems down, datasets across.
+"""Fill the tables of `layouts` with runs of several datasets: systems down, datasets across.
 
-Every system stands with its best setting on the validation set (`choice.chosen_at`); what is
-shown may be another split. Each is compared with the table's baseline of the same size.
+Every system has its best setting on the validation set (`choice.chosen_at`), possibly shown on
+another split, and is compared with the table's baseline of the same size.
 """
 
 import math
@@ -28,9 +28,9 @@ class Row(NamedTuple):
     """A system of a table.
 
     Args:
-        size: of its architecture; empty for kinds that come in one size.
-        kind: of its architecture, such as ``bert_sla``, with what was taken out of it.
-        name: the system's, if it is called otherwise; else empty.
+        size: of its architecture; empty for kinds with a single size.
+        kind: of its architecture, such as ``bert_sla``, with its ablation.
+        name: the system's, if different; else empty.
     """
 
     size: str
@@ -39,19 +39,18 @@ class Row(NamedTuple):
 
     @property
     def label(self) -> str:
-        """What stands in the table."""
         return self.name or labels().get(self.kind, self.kind)
 
     @property
     def order(self) -> tuple:
-        """Small models first, kinds as in the layouts."""
+        """Sort key: small models first, kinds as in the layouts."""
         kinds = [*labels(), self.kind]
         size = SIZES.index(self.size) if self.size in SIZES else -1
         return size, kinds.index(self.kind), self.name
 
 
 def row_of(run: Any) -> Row:
-    """Return the row that a run belongs to: of its architecture, or the one it is called after."""
+    """Return the row of a run: of its architecture, or of the kind in its name."""
     size, kind = _parts(run.arch)
     ablated = variant(kind, "ablate", run.ablated) if run.ablated else ""
     called = _parts(run.system)
@@ -64,7 +63,6 @@ def row_of(run: Any) -> Row:
 
 
 def _parts(arch: str) -> tuple[str, str]:
-    """Return size and kind of an architecture."""
     if arch in sizeless():
         return "", arch
     kind, _, size = arch.rpartition("_")
@@ -76,14 +74,7 @@ def _parts(arch: str) -> tuple[str, str]:
 def paper_tables(
     found: Sequence[pd.DataFrame], name: str, test: Significance, *, paper: bool = True
 ) -> list[ResultTable]:
-    """Fill the layout of a name in, or, where none is named, all that fit the runs.
-
-    Args:
-        found: the runs.
-        name: a key of `layouts`, or empty.
-        test: of significance.
-        paper: whether the paper's figures stand beside ours.
-    """
+    """Fill a layout by name; with an empty name, all layouts that fit the runs."""
     tables = []
     for layout in [layouts()[name]] if name else _fitting(found):
         shown = layout if paper else layout.model_copy(update={"paper": {}, "cited": {}})
@@ -96,9 +87,9 @@ def paper_tables(
 
 
 def _fitting(found: Sequence[pd.DataFrame]) -> list[TableLayout]:
-    """Return the layouts with a system of their own on one of their datasets, and the last of all.
+    """Return the layouts with a system of their own on one of their datasets, and the general one.
 
-    A dataset that none of them has is in the last one, with its own metric if it is not there.
+    The general layout, the last, also gets datasets that no layout has.
     """
     *papers, others = layouts().values()
     runs = [run for one in found for run in one.itertuples() if run.dataset != TRANSLATION]
@@ -119,17 +110,17 @@ def _fitting(found: Sequence[pd.DataFrame]) -> list[TableLayout]:
 
 @dataclass(frozen=True)
 class _Block:
-    """A dataset of a table: what is shown, on which split, and the chosen runs of each system."""
+    """A dataset of a table: its metrics and split, and the chosen runs of each system."""
 
-    column: Column  # with those metrics that every run has
-    lacking: list[str]  # names of the others
+    column: Column  # with the metrics that every run has
+    lacking: list[str]  # names of the other metrics
     split: str
     is_tested: bool
     parts: list[pd.DataFrame]
     chosen: dict[Row, pd.DataFrame]
 
     def origin(self) -> str:
-        """Say where it comes from, and at which settings its systems stand."""
+        """Describe the source and the choice of settings."""
         lacks = self.column.tested and not self.is_tested
         why = ", since not every run was tried on the test set" if lacks else ""
         why += f"; not every run has {named(self.lacking)}" if self.lacking else ""
@@ -140,7 +131,7 @@ class _Block:
 
 
 def _blocks(layout: TableLayout, found: Sequence[pd.DataFrame]) -> Iterator[_Block]:
-    """Yield the datasets of a layout that there are; metrics that a run lacks are left out."""
+    """Yield the available datasets of a layout; metrics that a run lacks are left out."""
     for column in layout.columns:
         parts = [one for one in found if one.dataset.iloc[0] == column.dataset]
         chosen = [(row, one) for row, one in _chosen(parts).items() if _shows(layout, row)]
@@ -154,7 +145,7 @@ def _blocks(layout: TableLayout, found: Sequence[pd.DataFrame]) -> Iterator[_Blo
             if not any(None in Shown(name, split).found(one) for _, one in chosen)
         }
         if chosen and column.split in ("", split):
-            if not metrics:  # the first run that lacks one is named
+            if not metrics:  # name the first run without a metric
                 for name in column.metrics.values():
                     Shown(name, split).values(pd.concat([one for _, one in chosen]))
             lacking = [name for name in column.metrics.values() if name not in metrics.values()]
@@ -164,7 +155,7 @@ def _blocks(layout: TableLayout, found: Sequence[pd.DataFrame]) -> Iterator[_Blo
 
 
 def _shows(layout: TableLayout, row: Row) -> bool:
-    """Tell whether a system stands in a table."""
+    """Return whether a table shows a system."""
     if layout.only:
         return row.kind in layout.only
     owners = [one.own for one in layouts().values() if row.kind in one.own]
@@ -190,7 +181,7 @@ def _chosen(parts: Sequence[pd.DataFrame]) -> dict[Row, pd.DataFrame]:
 
 
 def _scores(layout: TableLayout, block: _Block, test: Significance) -> Iterator[Score]:
-    """Yield the scores of a dataset, each compared with the baseline's of the same size."""
+    """Yield the scores of a dataset, each compared with the baseline of the same size."""
     for row, one in block.chosen.items():
         base, figures = block.chosen.get(Row(row.size, layout.baseline)), _figures(layout, row)
         for place in block.column.places:
@@ -208,12 +199,11 @@ def _cited(layout: TableLayout) -> list[Row]:
 
 
 def _figures(layout: TableLayout, row: Row) -> dict[Place, float]:
-    """Return the paper's figures of a system; of systems with names of their own it has none."""
+    """Return the paper's figures of a system; none for a system with its own name."""
     return layout.figures(row.size, "" if row.name else row.kind)
 
 
 def _table(layout: TableLayout, blocks: Sequence[_Block], test: Significance) -> ResultTable:
-    """Lay a table with a dataset out."""
     scores = [score for block in blocks for score in _scores(layout, block, test)]
     ours = sorted({row for block in blocks for row in block.chosen}, key=lambda row: row.order)
     several = len({row.size for row in ours}) > 1
@@ -241,7 +231,7 @@ def _table(layout: TableLayout, blocks: Sequence[_Block], test: Significance) ->
 
 
 def _average(layout: TableLayout, own: Sequence[Score], figures: dict[Place, float]) -> TableCell:
-    """Show a system's mean over all datasets in %; none unless every one is there."""
+    """Return a system's mean over all datasets in %; empty unless every one is there."""
     last = [column.places[-1] for column in layout.columns]
     below = paper_text(round(fmean(figures[place] for place in last), 1))
     means = [fmean(one.values) for one in own if one.values and one.column in last]
@@ -250,7 +240,7 @@ def _average(layout: TableLayout, own: Sequence[Score], figures: dict[Place, flo
 
 
 def _parameters(own: Sequence[Score]) -> TableCell:
-    """Show the number of parameters, and how many of them the baseline lacks."""
+    """Return the number of parameters, and the difference from the baseline."""
     sides = [(sum(one.runs.parameters[:1]), sum(one.base.parameters[:1])) for one in own]
     added = (f"{(count - plain) / 1e6:+.2g}M" for count, plain in sides if 0 < plain != count)
     return millions(sides[0][0], next(added, ""))

@@ -1,7 +1,7 @@
 """Tables of one dataset: by share of the training data, or by source features.
 
-In each row stands the setting that is best on the validation set, with what it gains over the
-baseline on its share of the data, and whether that is more than chance.
+A row has the best setting on the validation set, with its gain over the baseline on the same share
+of the data, and the significance.
 """
 
 import math
@@ -38,14 +38,7 @@ _LEADS = {  # rows of a layout -> heads of their first columns
 def part_table(
     found: pd.DataFrame, layout: PartLayout, test: Significance, *, paper: bool = True
 ) -> list[ResultTable]:
-    """Lay the runs of a dataset out as one table.
-
-    Args:
-        found: runs on one dataset.
-        layout: of the table.
-        test: of the difference to the baseline.
-        paper: whether the paper's figures stand beside ours.
-    """
+    """Return the table of a dataset's runs."""
     scores, rows = list(_scores(found, layout, test, paper)), {}
     for one in scores:
         rows.setdefault(one.row, []).append(one.runs)
@@ -79,9 +72,9 @@ def _scores(
 
 
 def share_curves(found: pd.DataFrame) -> tuple[dict[str, dict[float, list[float]]], Shown]:
-    """Return system -> share of the data -> scores of its seeds, and what scores they are.
+    """Return system -> share of the data -> scores of its seeds, and the metric.
 
-    A system stands at each share with the setting that is best on validation.
+    A system has at each share its best setting on validation.
     """
     shown, curves = shown_of(found), {}
     for (share, name), runs in _best_at(found, PartLayout(title="", rows=SHARE)).items():
@@ -91,7 +84,7 @@ def share_curves(found: pd.DataFrame) -> tuple[dict[str, dict[float, list[float]
 
 
 def label_of(found: pd.DataFrame) -> str:
-    """Return what a dataset is called; parallel text as its folder is."""
+    """Return the name of a dataset; for parallel text the name of its folder."""
     root, dataset = found.root.iloc[0], found.dataset.iloc[0]
     return root.resolve().name if dataset == TRANSLATION else dataset
 
@@ -111,13 +104,12 @@ def _whole(found: pd.DataFrame) -> pd.DataFrame:
 
 
 def _best_at(runs: pd.DataFrame, layout: PartLayout) -> dict[tuple[Any, str], pd.DataFrame]:
-    """Return row and column -> runs with the setting that is best on validation, row by row."""
+    """Return row and column -> runs with the best setting on validation, row by row."""
     best = chosen_at(runs, [_place(run, layout) for run in runs.itertuples()])
     return {place: best[place] for place in sorted(best)}
 
 
 def _place(run: Any, layout: PartLayout) -> tuple[Any, str]:
-    """Return the row and the column of a run."""
     if layout.rows == SHARE:
         return run.fraction, run.system
     listed = str(run.options.get("features", NO_FEATURES)).split(",")
@@ -126,7 +118,7 @@ def _place(run: Any, layout: PartLayout) -> tuple[Any, str]:
 
 
 def _leads(layout: PartLayout, row: Any, runs: pd.DataFrame) -> Sequence[TableCell]:
-    """Return the first cells of a row: what it is, and the size of its training set or models."""
+    """Return the first cells of a row: its name, and the size of its training set or models."""
     if layout.rows == SHARE:
         sizes = [size for size in runs.examples if size]
         count = number_cell(round(fmean(sizes)), "{:,}") if sizes else TableCell(NONE)

@@ -1,4 +1,4 @@
-"""What results must not be taken for: those of runs that were cut short, or on invented corpora."""
+"""Warnings beside results: runs cut short, invented corpora, mixed devices or words."""
 
 from collections import Counter
 from dataclasses import replace
@@ -9,14 +9,14 @@ from ..rows import CPU
 from .origins import WORDS
 from .tables import ResultTable
 
-TRIALS = {  # mark of runs that were cut short -> what is said of them
+TRIALS = {  # mark of runs cut short -> warning
     "smoke": "Smoke test: two updates a run show that it runs; nothing is learnt or tested.",
     "quick": "Quick trial: runs shorter than the experiment asks for; nothing is tested.",
 }
 
 
 def remarks_of(runs: pd.DataFrame) -> list[str]:
-    """Return what has to be said of runs wherever they are shown; nothing of whole ones."""
+    """Return the warnings about runs; none for complete runs."""
     marks = set(runs.trial)
     trials = [said for mark, said in TRIALS.items() if mark in marks]
     notes = dict.fromkeys(filter(None, runs.note))
@@ -24,14 +24,14 @@ def remarks_of(runs: pd.DataFrame) -> list[str]:
 
 
 def devices_of(runs: pd.DataFrame) -> list[str]:
-    """Say what runs were trained on, unless all were on CPUs."""
+    """Name the devices of runs, unless all are CPUs."""
     found = Counter(row.device for row in runs.row)
     told = ", ".join(f"{name} ({count} runs)" for name, count in sorted(found.items()))
     return [f"Trained on: {told}."] if {*found} - {CPU} else []
 
 
 def _words_of(runs: pd.DataFrame) -> list[str]:
-    """Say how the text of each dataset became words, unless no run tells it."""
+    """Say how the text of each dataset became words, unless unknown."""
     found: dict[str, dict[str, None]] = {}
     for run in runs.itertuples():
         cut = run.row.made_of.get(WORDS)
@@ -41,6 +41,6 @@ def _words_of(runs: pd.DataFrame) -> list[str]:
 
 
 def remarked(table: ResultTable, runs: pd.DataFrame) -> ResultTable:
-    """Return a table with what has to be said of its runs before all else below it."""
+    """Return a table with the warnings about its runs in its caption."""
     caption = " ".join([*remarks_of(runs), table.caption]).strip()
     return replace(table, caption=caption)

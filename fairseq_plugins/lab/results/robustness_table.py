@@ -1,6 +1,6 @@
 """Table 3 of Wang et al. (2022), filled in: systems down, transformations across.
 
-A cell is the score on the changed examples, with its change from the same examples before.
+A cell is the score on the changed examples, with the difference from the same original examples.
 """
 
 import math
@@ -33,21 +33,23 @@ _CAPTION = (
 
 
 class PrintedPart(Entries):
-    """The paper's figures on a dataset: kind of architecture -> one a transformation, in %."""
+    """The paper's figures on a dataset: kind of architecture -> one figure per transformation, in
+    %.
+    """
 
     columns: tuple[str, ...]
     paper: dict[str, tuple[float, ...]]
 
 
 class PrintedTable(Entries):
-    """The paper's table; `short` is what it calls the transformations, in its order."""
+    """The paper's table; `short` maps transformations to its names, in its order."""
 
     source: str
     short: dict[str, str]
     parts: dict[str, PrintedPart]
 
     def figure(self, arch: str, column: "PerturbedSet") -> float:
-        """Return a figure, of whatever size the system is; nan where the paper has none."""
+        """Return a figure, whatever the system's size; nan if the paper has none."""
         kind, _, size = arch.rpartition("_")
         mismatched = "_mismatched" * column.split.endswith("mismatched")
         part = self.parts.get(column.dataset + mismatched, PrintedPart(columns=(), paper={}))
@@ -57,19 +59,18 @@ class PrintedTable(Entries):
 
 @cache
 def printed() -> PrintedTable:
-    """Return the paper's table."""
     return special("robustness", PrintedTable)
 
 
 class PerturbedSet(NamedTuple):
-    """A perturbed set, or the whole split (whose name is `WHOLE`).
+    """A perturbed set, or the whole split (named `WHOLE`).
 
     Args:
         name: of the transformation.
-        examples: how many.
-        dataset, split: that was changed; empty if unknown.
-        only_label: the gold label of all changed examples, if they have but one.
-        untouched: how many of the examples are as they were before.
+        examples: number of examples.
+        dataset, split: the original; empty if unknown.
+        only_label: gold label of all changed examples if there is only one.
+        untouched: number of unchanged examples.
     """
 
     name: str
@@ -81,12 +82,12 @@ class PerturbedSet(NamedTuple):
 
     @property
     def title(self) -> str:
-        """What stands above it: the paper's short name, where it has one."""
+        """The paper's short name, if any."""
         return printed().short.get(self.name, self.name)
 
     @property
     def order(self) -> tuple[int, str]:
-        """Where it stands: as in the paper, the others behind."""
+        """Sort key: the paper's order, then the others."""
         names = [WHOLE, *printed().short]
         return names.index(self.name) if self.name in names else len(names), self.name
 
@@ -99,15 +100,7 @@ def robustness_table(
     samples: int = 1000,
     seed: int = 12345,
 ) -> ResultTable:
-    """Score all systems on all sets, and compare them with the first.
-
-    Args:
-        target: what the systems predict.
-        columns: the perturbed sets.
-        systems: what they answered.
-        samples: resamples of the bootstrap; 0 for no test.
-        seed: of the bootstrap.
-    """
+    """Score all systems on all sets, and compare each with the first system."""
     metric, first = target.metrics[0], systems[0]
     columns = sorted(columns, key=lambda column: column.order)
     places = {f"{one.dataset} ({one.split})" for one in columns if one.dataset}
@@ -134,7 +127,7 @@ def robustness_table(
 
 
 def _cell(found: dict[str, Any], paper: float, metric: str) -> TableCell:
-    """Show a score: mean and deviation over runs, change, p, figure of the paper."""
+    """Return a score: mean and deviation over runs, change, p, figure of the paper."""
     change = "" if math.isnan(found["change"]) else signed(100 * found["change"], 1)
     mark = mark_of(found["p"], found["difference"], metric)
     details = (change, p_text(found["p"]), paper_text(paper))
@@ -142,7 +135,7 @@ def _cell(found: dict[str, Any], paper: float, metric: str) -> TableCell:
 
 
 def _notes(columns: Sequence[PerturbedSet]) -> Iterator[str]:
-    """Yield what has to be known of sets."""
+    """Yield remarks about sets."""
     for label in sorted({column.only_label for column in columns} - {""}):
         titles = ", ".join(one.title for one in columns if one.only_label == label)
         yield (

@@ -1,7 +1,7 @@
-"""A score of a table: what its cell says, and a table's cells of such.
+"""Scores of tables and their cells.
 
-Every table has rows, columns, and at most one score where both meet: a metric of a system at its
-chosen setting, over its seeds, or a figure of a paper alone.
+A table has rows, columns, and at most one score per row and column: a metric of a system at its
+chosen setting, over its seeds, or only a figure of a paper.
 """
 
 import math
@@ -41,13 +41,13 @@ class Score:
     """A score.
 
     Args:
-        row, column: where it stands.
-        shown: the metric and its split.
-        runs: of the seeds; none for a figure alone.
-        base: those of the baseline, if it is compared.
-        tested: against the baseline.
+        row, column: its place.
+        shown: metric and split.
+        runs: one per seed; none for a paper's figure alone.
+        base: runs of the baseline, if compared.
+        tested: the comparison with the baseline.
         paper: the paper's figure.
-        more: what else stands below it.
+        more: further text below the score.
     """
 
     row: Any
@@ -61,16 +61,15 @@ class Score:
 
     @property
     def values(self) -> list[float]:
-        """Of the seeds that have it, as the metric has them."""
+        """Values of the seeds that have the metric."""
         return [value for value in self.shown.found(self.runs) if value is not None]
 
     @property
     def mark(self) -> str:
-        """An arrow where it differs from the baseline's by more than chance."""
+        """An arrow for a significant difference from the baseline."""
         return mark_of(self.tested.p_value, self.tested.difference, self.shown.metric)
 
     def cell(self) -> TableCell:
-        """Return what stands in the table."""
         said, tested, gain = p_text(self.tested.p_value), self.tested, ""
         if len(self.base):
             gain = self._signed(fmean(self.values) - fmean(self.shown.values(self.base)))
@@ -90,14 +89,15 @@ class Score:
 def compared_with(
     base: pd.DataFrame | None, runs: pd.DataFrame, shown: Shown, test: Significance
 ) -> dict[str, Any]:
-    """Return what a `Score` says of its baseline; nothing where there is none, or of itself."""
+    """Return the baseline and test of a `Score`; empty without a baseline, or for the baseline
+    itself.
+    """
     if base is None or base.setting.iloc[0] == runs.setting.iloc[0]:
         return {}
     return {"base": base, "tested": test(base, runs, shown)}
 
 
 def how_to_read(baseline: str, test: Significance, scores: Sequence[Score], source: str) -> str:
-    """Return the caption of a table."""
     caption = _CAPTION.format(baseline, test.name.rstrip("."))
     has_paper = any(not math.isnan(one.paper) for one in scores)
     return f"{caption} Paper: {source}." if has_paper else caption
@@ -110,14 +110,7 @@ def laid_out(
     *,
     bold: bool = False,
 ) -> list[list[TableCell]]:
-    """Return the cells of a table.
-
-    Args:
-        rows: each with its first cells, in their order.
-        columns: in their order.
-        scores: those that stand there.
-        bold: whether the best of each column is marked.
-    """
+    """Return the cells of a table; ``bold`` marks the best of each column."""
     cells = {(one.row, one.column): one.cell() for one in scores}
     found = [
         [*first, *(cells.get((row, one), TableCell(NONE)) for one in columns)]

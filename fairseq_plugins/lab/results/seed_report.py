@@ -1,4 +1,4 @@
-"""What systems gain over a baseline, over seeds and over examples: the report of `compare`."""
+"""Gains of systems over a baseline, over seeds and over examples: the report of `compare`."""
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -45,16 +45,16 @@ _NOT_ALL = "Not every run has been evaluated on {}: {} is compared."
 
 
 class SeedReport(NamedTuple):
-    """Everything that is shown.
+    """The content of a report.
 
     Args:
         settings: of all systems.
-        baseline: system that the others are compared with; empty without comparison.
-        comparisons: of all others with it that have a seed in common with it; see `against`.
+        baseline: system to compare with; empty for no comparison.
+        comparisons: of all systems that share a seed with the baseline; see `against`.
         runs: all runs.
         scores: system -> the score of each seed at its chosen setting, the baseline first.
-        shown: what everything is about.
-        remarks: what is said of all that is compared.
+        shown: the metric.
+        remarks: about all comparisons.
     """
 
     settings: ResultTable
@@ -79,9 +79,9 @@ def make_report(
 
     Args:
         root: folder of the runs, or file of rows.
-        metric: what to report; empty for the usual; see `choice.shown_of`.
-        baseline: system to compare with; empty for the usual one; see `choice.plain_of`.
-        systems: the others; empty for all.
+        metric: empty for the usual one; see `choice.shown_of`.
+        baseline: empty for the usual one; see `choice.plain_of`.
+        systems: to compare; empty for all.
         samples, seed: of the bootstrap.
     """
     found = read_runs(root)
@@ -105,7 +105,7 @@ def make_report(
 
 
 def _remarks(report: SeedReport, is_rows: bool) -> Iterator[str]:
-    """Say what a reader might miss."""
+    """Yield remarks on what a reader might miss."""
     compared, shown = report.comparisons, report.shown
     untested = len(compared) and compared.examples.isna().all()
     if is_rows and untested and not any(report.runs.trial):  # trials are never tested
@@ -126,7 +126,7 @@ def _remarks(report: SeedReport, is_rows: bool) -> Iterator[str]:
 
 
 def format_markdown(report: SeedReport) -> str:
-    """Lay the report out in Markdown."""
+    """Return the report in Markdown."""
     texts, compared = [format_table(remarked(report.settings, report.runs))], report.comparisons
     if len(compared):
         table = compared_table(f"Against {report.baseline}", report.shown, compared)
@@ -139,13 +139,8 @@ def format_markdown(report: SeedReport) -> str:
 def compared_table(
     title: str, shown: Shown, comparisons: pd.DataFrame, names: Mapping[str, str] = {}
 ) -> ResultTable:
-    """Lay out what systems are compared with a baseline, over seeds and over examples.
-
-    Args:
-        title: of the table.
-        shown: what is compared.
-        comparisons: of each system; see `against`.
-        names: see `named_title`.
+    """Return the table of comparisons with a baseline (`against`); for ``names`` see
+    `named_title`.
     """
     found = comparisons[["examples", "samples"]].dropna().to_numpy()[:1]
     drawn = "".join(f" ({one:,} examples, {samples:,} samples)" for one, samples in found)
@@ -155,7 +150,6 @@ def compared_table(
 
 
 def _compared(one: Any, metric: str, names: Mapping[str, str]) -> list[TableCell]:
-    """Return the cells of a comparison."""
     scale, digits = scale_of(metric), digits_of(metric)
     difference, error, power = (scale * x for x in (one.difference, one.se, one.detectable))
     more = "" if math.isnan(error) else f" ± {error:.{digits}f}"

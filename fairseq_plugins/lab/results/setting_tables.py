@@ -1,4 +1,4 @@
-"""Every setting of every system, with all its seeds, and which of them are chosen."""
+"""Every setting of every system, with all its seeds, and the chosen settings marked."""
 
 import math
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ from .tables import (
     share_cell,
 )
 
-FOLDED = 30  # rows from which a table is folded
+FOLDED = 30  # tables with more rows are folded
 _CAPTION = (
     "Mean ± standard deviation over seeds of the best checkpoint, the best seed, and the mean "
     "after the last update; shares in %, BLEU and chrF in points. ✓: the system's best by {}, "
@@ -32,7 +32,7 @@ _CAPTION = (
 
 
 def shown_metrics(runs: pd.DataFrame) -> list[Shown]:
-    """Return what there is to show of runs: the metric that chose, and those of the evaluation."""
+    """Return the metrics to show: the metric that chose, and those of the evaluation."""
     done = runs[runs.done.astype(bool)]
     if done.empty:
         return []
@@ -46,13 +46,7 @@ def shown_metrics(runs: pd.DataFrame) -> list[Shown]:
 
 
 def every_setting(title: str, runs: pd.DataFrame, *, is_folded: bool = False) -> list[ResultTable]:
-    """Return the table of all settings of a part; none before a run is finished.
-
-    Args:
-        title: of the table.
-        runs: of one part.
-        is_folded: whether it is folded though it is short.
-    """
+    """Return the table of all settings of a part; none before a run is finished."""
     if not (shown := shown_metrics(runs)):
         return []
     table = settings_table(title, runs[runs.done.astype(bool)], shown)
@@ -60,12 +54,8 @@ def every_setting(title: str, runs: pd.DataFrame, *, is_folded: bool = False) ->
 
 
 def settings_table(title: str, runs: pd.DataFrame, shown: Sequence[Shown]) -> ResultTable:
-    """Lay all settings out, a line each.
-
-    Args:
-        title: of the table.
-        runs: finished ones.
-        shown: the metrics; the first of them chooses settings (see `chosen_by_share`).
+    """Return a table with a line per setting; the first of ``shown`` chooses
+    (`chosen_by_share`).
     """
     chosen = {own.setting.iloc[0] for own in chosen_by_share(alike(runs), shown[0]).values()}
     groups = dict(iter(runs.groupby("setting", sort=False)))
@@ -92,7 +82,7 @@ def settings_table(title: str, runs: pd.DataFrame, shown: Sequence[Shown]) -> Re
 
 
 def _score(setting: Setting, runs: pd.DataFrame, shown: Shown) -> Score:
-    """Return a metric of a setting, with that of its best seed, and that of the last update."""
+    """Return a metric of a setting, with its best seed and its last update."""
     score = Score(setting, shown, shown, runs)
     told, values = {}, score.values
     if len(values) > 1:
@@ -105,7 +95,7 @@ def _score(setting: Setting, runs: pd.DataFrame, shown: Shown) -> Score:
 
 
 def _setting_cells(setting: Setting, trial: str, parted: bool) -> list[TableCell]:
-    """Return what a setting is; its choices stand below the system's name."""
+    """Return the cells that describe a setting; choices stand below the system's name."""
     choices, rate = [f"{name} {v}" for name, v in setting.choice], setting.learning_rate
     length = number_cell(setting.epochs, f"{{}} epoch{'s' * (setting.epochs != 1)}")
     if setting.updates:

@@ -1,9 +1,8 @@
-"""What a run leaves of question answering: the files of `answer`, and from them
-rows and metrics as the other tasks have them.
+"""Results of question answering: rows and metrics from the official files of `answer`.
 
 Beside ``predictions.jsonl`` lies the folder ``predictions`` with the official files and
-``metrics.json``. The official metrics are in percent; here they are fractions, by the names of
-fairseq's logs, and those at the threshold that is best in hindsight are called ``tuned_...``.
+``metrics.json``. The official metrics are in percent; here they are fractions, named as in
+fairseq's logs. Metrics at the best threshold in hindsight are named ``tuned_...``.
 """
 
 import json
@@ -27,15 +26,15 @@ _THRESHOLD = "best_f1_thresh"
 
 
 def folder_of(rows: Path) -> Path:
-    """Return the folder of the official files that rows are made from."""
+    """Return the folder of the official files behind rows."""
     return rows.with_suffix("")
 
 
 def write_rows(rows: Path, examples: Path) -> None:
-    """Write one line a question: id, answer (empty for none), gold answers (empty for none).
+    """Write one line per question: id, answer and gold answers (empty for none).
 
     Args:
-        rows: the file; the official files lie in `folder_of` it.
+        rows: the output file; the official files lie in `folder_of` it.
         examples: the split's ``examples.jsonl`` in the prepared folder.
     """
     answers = read_predictions(folder_of(rows) / ANSWERS)
@@ -54,7 +53,7 @@ def write_rows(rows: Path, examples: Path) -> None:
 
 
 def metrics_of(folder: Path) -> dict[str, float]:
-    """Return the metrics of answers by our names, as fractions; the threshold as it is."""
+    """Return the metrics of answers by our names, as fractions; the threshold unchanged."""
     found = read_json(folder / METRICS)
     if not isinstance(found, dict):
         raise InputError(f"{folder / METRICS}: not a JSON object")
@@ -72,12 +71,12 @@ def metrics_of(folder: Path) -> dict[str, float]:
 
 
 def tuned_metrics(rows: Path) -> dict[str, float]:
-    """Return the metrics at the threshold that is best in hindsight."""
+    """Return the metrics at the best threshold in hindsight."""
     found = metrics_of(folder_of(rows))
     return {name: value for name, value in found.items() if name.startswith(TUNED)}
 
 
 def write_evaluation(rows: Path, split: str, output: Path) -> None:
-    """Write the metrics of another split as the other tasks do."""
+    """Write the metrics of another split in the format of the other tasks."""
     metrics = metrics_of(folder_of(rows))
     write_text(output, json.dumps({"of": split, "metrics": metrics}, indent=2) + "\n")

@@ -1,6 +1,6 @@
-"""A table as a value, what its cells say, and its Markdown.
+"""A table as a value, its cells, and its Markdown.
 
-Everything in it is plain text; whoever lays it out on a page escapes it.
+All cells are plain text; a page escapes them.
 """
 
 import math
@@ -16,8 +16,8 @@ from .choice import best_of, scale_of
 from .layouts import DOWN, SIGNIFICANT, UP
 
 NONE = "–"
-_ROUNDING = 1e-12  # of means of equal scores, as a share of them
-_CORRELATIONS = ("mcc", "pearson", "spearman")  # -1 to 1; what is left are shares
+_ROUNDING = 1e-12  # of means of equal scores, relative
+_CORRELATIONS = ("mcc", "pearson", "spearman")  # -1 to 1; the other metrics are shares
 _CALLED = {**HEADINGS, "mcc": "MCC", "pearson": "Pearson's r"}
 
 
@@ -26,11 +26,11 @@ class TableCell:
     """One cell of a table.
 
     Args:
-        text: what stands in it.
-        detail: smaller, below it.
-        value: what it is sorted by; nan for its text.
+        text: main text.
+        detail: small text below.
+        value: sort key; nan to sort by text.
         mark: an arrow at a significant difference, or empty.
-        is_best: whether it is the best of its column.
+        is_best: whether the cell is the best of its column.
     """
 
     text: str
@@ -45,12 +45,12 @@ class ResultTable:
     """A table.
 
     Args:
-        title: what it is.
-        headings, rows: as many cells a row as headings.
-        caption: how its cells are to be read: split, seeds, test.
-        notes: one a line: where each column comes from.
-        is_folded: whether a page shows it on demand only.
-        told: what it tells, a sentence each; a page begins with these.
+        title: of the table.
+        headings, rows: every row has as many cells as there are headings.
+        caption: how to read the cells: split, seeds, test.
+        notes: one per line: the source of each column.
+        is_folded: whether a page folds the table.
+        told: its results as sentences, which begin the page.
     """
 
     title: str
@@ -69,49 +69,46 @@ class ResultTable:
 
 
 def headings(*names: str) -> list[TableCell]:
-    """Return the heads of columns."""
     return list(map(TableCell, names))
 
 
 def called(metric: str) -> str:
-    """Return what a metric is called in prose."""
+    """Return the name of a metric in prose."""
     return _CALLED.get(metric) or re.sub(r"\bf(?=\d)", "F", metric.replace("_", " "))
 
 
 def name_of(metric: str) -> str:
-    """Return what stands beside the numbers of a metric as they are shown: its name and unit."""
+    """Return name and unit of a metric as shown."""
     unit = " × 100" if metric in _CORRELATIONS else " in %"
     return called(metric) + unit * (scale_of(metric) > 1)
 
 
 def digits_of(metric: str) -> int:
-    """Return how many decimals a metric is shown with: losses may be small."""
+    """Return the number of decimals of a metric: losses may be small."""
     return 4 if metric.endswith(("loss", "mse")) else 2
 
 
 def signed(value: float, digits: int) -> str:
-    """Show a difference with its sign; one that rounds to nothing is +0."""
+    """Return a difference with its sign; +0 if it rounds to zero."""
     text = f"{value:+.{digits}f}"
     return text if float(text) else text.replace("-", "+")
 
 
 def number_cell(value: float, form: str = "{}") -> TableCell:
-    """Show a number in some form."""
     return TableCell(form.format(value), value=value)
 
 
 def share_cell(share: float) -> TableCell:
-    """Show a share of the training data."""
     return TableCell(f"{100 * share:g} %", value=share)
 
 
 def millions(count: float, added: str = "") -> TableCell:
-    """Show a number of parameters; a dash where nothing tells."""
+    """Return a number of parameters in millions; a dash if unknown."""
     return TableCell(f"{count / 1e6:.2f}M", added, count) if count else TableCell(NONE)
 
 
 def score_cell(values: Sequence[float], metric: str, *details: str, mark: str = "") -> TableCell:
-    """Show a metric over seeds: mean, deviation, and below them how many and what else."""
+    """Return a metric over seeds: mean, deviation, number of seeds, and details."""
     if not values:
         return TableCell(NONE, " · ".join(filter(None, details)))
     scale, digits, several = scale_of(metric), digits_of(metric), len(values) > 1
@@ -123,7 +120,7 @@ def score_cell(values: Sequence[float], metric: str, *details: str, mark: str = 
 
 
 def with_best(rows: list[list[TableCell]], column: int, metric: str) -> None:
-    """Mark the best cell of a column, in place, if there is something to choose."""
+    """Mark the best cell of a column, in place, if there are several values."""
     values = [row[column].value for row in rows if not math.isnan(row[column].value)]
     if len(values) > 1:
         best = best_of(metric)(values)
@@ -133,32 +130,32 @@ def with_best(rows: list[list[TableCell]], column: int, metric: str) -> None:
 
 
 def paper_text(figure: float) -> str:
-    """Show a figure of a paper with as many digits as it has, one or two; empty for none."""
+    """Return a figure of a paper with its own one or two digits; empty for nan."""
     digits = 1 if math.isclose(figure, round(figure, 1)) else 2
     return "" if math.isnan(figure) else f"paper {figure:.{digits}f}"
 
 
 def p_text(value: float) -> str:
-    """Show a p-value; empty where there is none."""
+    """Return a p-value; empty for nan."""
     if math.isnan(value):
         return ""
     return "p < 0.001" if value < 0.001 else f"p {value:.3f}"
 
 
 def p_cell(value: float, remark: str = "") -> TableCell:
-    """Show a p-value, or why there is none."""
+    """Return a p-value, or a remark in its place."""
     return TableCell(p_text(value) or remark or NONE, value=value)
 
 
 def mark_of(p_value: float, difference: float, metric: str) -> str:
-    """Return an arrow where a difference is significant: up for what is better."""
+    """Return an arrow for a significant difference: up for better."""
     if not p_value < SIGNIFICANT or not difference:
         return ""
     return UP if (difference > 0) == (best_of(metric) is max) else DOWN
 
 
 def table_lines(table: ResultTable) -> list[str]:
-    """Return the lines of a table in Markdown, without its title and what stands below it."""
+    """Return the lines of a table in Markdown, without title and caption."""
     rules = ("---:" if is_number else "---" for is_number in table.numeric)
     rows = (table.headings, *table.rows)
     first, *others = (f"| {' | '.join(map(_shown, row))} |" for row in rows)
@@ -172,7 +169,7 @@ def _shown(cell: TableCell) -> str:
 
 
 def format_table(table: ResultTable) -> str:
-    """Lay a table out in Markdown, with its title and what one has to know to read it."""
+    """Return a table in Markdown, with title, caption and notes."""
     notes = [f"- {note}" for note in table.notes]
     below = [table.caption, *([""] if notes else []), *notes] if table.caption else notes
     return "\n".join([f"**{table.title}**", "", *table_lines(table), "", *below]) + "\n"

@@ -1,4 +1,4 @@
-"""What fairseq's training log (``--log-format json``) says about validation and progress."""
+"""Validations and progress in fairseq's training log (``--log-format json``)."""
 
 import json
 import math
@@ -20,7 +20,7 @@ _CARD = re.compile(r"rank +\d+: capabilities = [^;\n]*;[^;\n]*; name = (\S.*)")
 _SPEED = re.compile(r'"(?:train_)?ups": "(\d{1,18}(?:\.\d{0,18})?)"')
 _GATE = re.compile(r"gate_(\d{1,9})")  # of a layer: its mean local share of attention
 _NO_METRICS = ("num_updates", "epoch", "update", "wps")  # wps: the machine's
-_TAIL = 4096  # bytes that hold the last line
+_TAIL = 4096  # bytes that contain the last line
 _N = TypeVar("_N", int, float)
 
 
@@ -29,7 +29,7 @@ class Validation(NamedTuple):
 
     Args:
         updates: number of updates before it.
-        metrics: name -> value; those of further splits are called ``<split>_<name>``.
+        metrics: name -> value; metrics of further splits are named ``<split>_<name>``.
     """
 
     updates: int
@@ -37,11 +37,11 @@ class Validation(NamedTuple):
 
 
 def validations(path: Path, split: str = "valid") -> list[Validation]:
-    """Return the validations of a run, by updates; a resumed run has each once.
+    """Return the validations of a run in order; a resumed run has each once.
 
     Args:
         path: the log.
-        split: the one whose metrics are called by their bare names.
+        split: its metrics have bare names.
     """
     found: dict[int, dict[str, float]] = {}
     for subset, record in _records(path):
@@ -58,7 +58,7 @@ def validations(path: Path, split: str = "valid") -> list[Validation]:
 def best(found: list[Validation], metric: str, maximize: bool) -> Validation:
     """Return the validation whose checkpoint fairseq calls the best: of equal ones the last.
 
-    One whose metric is no number is so only where there is no other.
+    A NaN validation is chosen only if there is no other.
     """
     able = [item for item in found if metric in item.metrics]
     if not able:
@@ -70,41 +70,40 @@ def best(found: list[Validation], metric: str, maximize: bool) -> Validation:
 
 
 def gates(found: Validation) -> dict[int, float]:
-    """Return layer -> mean local share of attention, by layers; empty for a model without gates."""
+    """Return layer -> mean local share of attention, sorted; empty for a model without gates."""
     matches = ((_GATE.fullmatch(name), value) for name, value in found.metrics.items())
     return dict(sorted((int(match[1]), value) for match, value in matches if match))
 
 
 def parameters(path: Path) -> int:
-    """Return the model's number of parameters; 0 if the log does not state it."""
+    """Return the model's number of parameters; 0 if unknown."""
     found = _said(_PARAMETERS, path)
     return int(found[0].replace(",", "")) if found else 0
 
 
 def device(path: Path) -> str:
-    """Return the names of the GPUs that a log of a training names, or "cpu"."""
+    """Return the names of the GPUs in a training log, or "cpu"."""
     return ", ".join(dict.fromkeys(map(str.strip, _said(_CARD, path)))) or CPU
 
 
 def speed(path: Path) -> float | None:
-    """Return the median of the updates a second that a log tells of; None if it tells of none."""
+    """Return the median of the logged updates per second; None if not logged."""
     rates = [rate for rate in map(float, _said(_SPEED, path)) if rate > 0]
     return statistics.median(rates) if rates else None
 
 
 def _said(pattern: re.Pattern[str], path: Path) -> list[str]:
-    """Return what a pattern finds in a log; nothing where there is none."""
+    """Return the matches of a pattern in a log; empty without a log."""
     return pattern.findall(read_text(path, errors="replace")) if is_file(path) else []
 
 
 def updates_so_far(path: Path) -> int:
-    """Return the number of updates that the end of a growing log tells of; 0 at its beginning."""
+    """Return the last logged number of updates of a growing log; 0 if none."""
     numbers = _UPDATES.findall(read_tail(path, _TAIL))
     return int("".join(numbers[-1])) if numbers else 0
 
 
 def _number(kind: Callable[[Any], _N], value: Any) -> _N:
-    """Return what a record says as a number; InputError if it is none."""
     try:
         return kind(value)
     except (TypeError, ValueError, OverflowError):
@@ -112,9 +111,8 @@ def _number(kind: Callable[[Any], _N], value: Any) -> _N:
 
 
 def _records(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield name and values of every record of a log."""
     for name, body in _RECORD.findall(read_text(path, errors="replace")):
         try:
             yield name, json.loads(body)
-        except (ValueError, RecursionError):  # a line that two processes wrote into
+        except (ValueError, RecursionError):  # two processes wrote into one line
             continue

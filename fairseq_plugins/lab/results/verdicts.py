@@ -1,6 +1,6 @@
-"""Comparisons in words: what was seen, and how surely.
+"""Comparisons in words: the difference and its certainty.
 
-Written by rule, so that no result sounds better than another of its size.
+Fixed rules make the sentences, so that equal results read alike.
 """
 
 import math
@@ -17,13 +17,13 @@ from .tables import called, digits_of, name_of, p_text, scale_of, signed
 
 
 def on_split(shown: Shown) -> str:
-    """Say what scores are, and of which split."""
+    """Describe a metric and its split."""
     split = "the validation set" if shown.split == VALID else f"split {shown.split!r}"
     return f"{name_of(shown.metric)} on {split}"
 
 
 def named_title(title: str, names: Mapping[str, str]) -> str:
-    """Return the title of a setting with the name that its system goes by, if it has another."""
+    """Return the title of a setting with the shown name of its system."""
     system, space, rest = title.partition(" ")
     return names.get(system, system) + space + rest
 
@@ -31,12 +31,12 @@ def named_title(title: str, names: Mapping[str, str]) -> str:
 def sentences(
     compared: Any, baseline: str, shown: Shown, names: Mapping[str, str] = {}
 ) -> Iterator[str]:
-    """Say what comparisons tell: a sentence each, but one for all that differ by no test.
+    """Yield a sentence per comparison, and one for all insignificant ones.
 
     Args:
-        compared: a row a comparison, see `against.against`.
-        baseline: system that all are compared with.
-        shown: what was compared.
+        compared: rows of `against`.
+        baseline: of all comparisons.
+        shown: the metric.
         names: see `named_title`.
     """
     other, alike = names.get(baseline, baseline), []
