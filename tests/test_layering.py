@@ -110,7 +110,7 @@ MAY_USE = {
         "text/pipeline_tables.py",
         "text/pipeline/training.py",
         "text/pipeline/scores.py",
-        "text/pipeline/documents.py",
+        "text/pipeline/treebank.py",
     },
     "ufal": {"text/udpipe.py", "text/udpipe_trial.py", "text/pipeline/udpipe_training.py"},
     "matplotlib": {"lab/figures"},

@@ -8,16 +8,16 @@ A folder is a spaCy pipeline: tags, morphology, lemmas and trees. spaCy trains i
 configuration ("efficiency"): one tok2vec shared by a morphologizer, a tagger, an edit-tree
 lemmatizer and a transition parser, as far as the treebank has annotation for them. Training adds
 lower-cased and Moses-tokenised variants of some sentences, and keeps the pipeline that scores best
-on the development split. It may be interrupted: the best pipeline so far is kept. An OUTPUT that is
-there already stays as it is, and the best pipeline is then in OUTPUT.training/model-best, as it is
-if the process is killed. --score scores it on the test split, into the pipeline's scores.json and
-its model card.
+on the development split. It may be interrupted: the best pipeline so far is kept. If the process is
+killed, that is in OUTPUT.training/model-best, which no later training removes. --score scores a
+pipeline on the test split, into its scores.json and its model card.
 
 A file NAME.udpipe is a model of UDPipe, for all languages, also those that do not separate words by
 spaces. It needs the package ufal.udpipe; with the default options, a small treebank trains in
 minutes.
 
-Other commands take the result as --spacy-model de_gsd_small or --spacy-model udpipe:NAME.udpipe.
+An OUTPUT that is there already is refused. Other commands take the result as --spacy-model
+de_gsd_small or --spacy-model udpipe:NAME.udpipe.
 """
 
 import argparse
@@ -80,6 +80,8 @@ def run(args: argparse.Namespace) -> None:
 
     if not (args.ud_dir or args.train and is_udpipe):
         raise InputError("give the treebank: --ud-dir (for UDPipe, --train does as well)")
+    if args.output.exists() and not args.score:
+        raise InputError(f"--output {args.output} is there already: name another, or remove it")
     if is_udpipe:
         udpipe_training.train(args)
     elif args.score:

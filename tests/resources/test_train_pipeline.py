@@ -15,7 +15,7 @@ from fairseq_plugins.cli.main import main  # noqa: E402
 from fairseq_plugins.text.annotate import directory_hash  # noqa: E402
 from fairseq_plugins.text.pipeline import scores  # noqa: E402
 from fairseq_plugins.text.pipeline import training as pipeline  # noqa: E402
-from fairseq_plugins.text.pipeline.documents import read_docs  # noqa: E402
+from fairseq_plugins.text.pipeline.treebank import read_docs  # noqa: E402
 from fairseq_plugins.text.pipeline_safety import check_pipeline  # noqa: E402
 
 NOUNS = ["dog", "cat", "bird", "fish", "horse", "mouse"]
@@ -107,21 +107,29 @@ def test_train_then_evaluate_leaves_a_pipeline_with_a_filled_card(treebank, tmp_
     assert {path.name for path in tmp_path.iterdir()} == {"pipe"}
 
 
-def test_train_refuses_to_replace_a_directory_that_is_no_pipeline(treebank, tmp_path, capsys):
-    (tmp_path / "precious.txt").write_text("kept", encoding="utf-8")
-    assert main(["train-pipeline", "--ud-dir", str(treebank), "--output", str(tmp_path)]) == 1
-    assert "is no pipeline" in capsys.readouterr().err
-    assert (tmp_path / "precious.txt").is_file()
+@pytest.mark.parametrize(
+    ("there", "said"),
+    [
+        ("pipe/meta.json", "pipe is there already"),
+        ("pipe.training/model-best/meta.json", "pipe.training holds model-best"),
+        ("pipe.training/precious.txt", "pipe.training holds precious.txt"),
+    ],
+)
+def test_what_lies_where_a_training_writes_is_kept(treebank, tmp_path, capsys, there, said):
+    """Nothing is replaced, least of all what a training left that was killed."""
+    (tmp_path / there).parent.mkdir(parents=True)
+    (tmp_path / there).write_text("kept", encoding="utf-8")
+    how = ["--ud-dir", str(treebank), "--output", str(tmp_path / "pipe"), "--lang", "en"]
+    assert main(["train-pipeline", *how, "--license", "x"]) == 1
+    assert said in capsys.readouterr().err
+    assert (tmp_path / there).read_text(encoding="utf-8") == "kept"
 
 
-@pytest.mark.parametrize("before", [False, True])
 @pytest.mark.parametrize("over", ["", "2 minutes are over"])
 @pytest.mark.parametrize("best", ["none", "half", "whole"])
-def test_interrupted_training_keeps_the_best_pipeline_or_the_one_before(
-    treebank, tmp_path, monkeypatch, before, over, best, capsys
+def test_interrupted_training_keeps_the_best_pipeline_if_it_is_whole(
+    treebank, tmp_path, monkeypatch, over, best, capsys
 ):
-    """Only a whole pipeline counts; one that is there gives way to a limit of time alone."""
-
     def interrupted(config, scratch, overrides):
         if best == "whole":
             spacy.blank("en").to_disk(scratch / "model-best")
@@ -131,31 +139,13 @@ def test_interrupted_training_keeps_the_best_pipeline_or_the_one_before(
         raise KeyboardInterrupt(*filter(None, [over]))
 
     monkeypatch.setattr(pipeline, "train_spacy", interrupted)
-    out = tmp_path / "pipe"
-    if before:
-        out.mkdir()
-        (out / "meta.json").write_text("{}", encoding="utf-8")
+    out, is_whole = tmp_path / "pipe", best == "whole"
     how = ["--ud-dir", str(treebank), "--output", str(out), "--lang", "en", "--license", "x"]
-    taken = best == "whole" and (bool(over) or not before)
-    assert (main(["train-pipeline", *how]) == 0) == taken
-    assert (out / "config.cfg").is_file() == taken
-    assert (out / "meta.json").is_file() == (taken or before)
-    assert f"{over or 'interrupted'}: the best" in capsys.readouterr().out or not taken
-    assert (tmp_path / "pipe.training").exists() != taken
-
-
-def test_what_a_configuration_would_fill_in_is_refused(treebank, tmp_path, capsys):
-    how = ["--ud-dir", str(treebank), "--output", str(tmp_path / "pipe"), "--lang", "en"]
-    assert main(["train-pipeline", *how, "--license", "${paths.train}"]) == 1
-    assert "--license '${paths.train}': a configuration" in capsys.readouterr().err
-
-
-def test_train_leaves_a_folder_that_is_no_training_alone(treebank, tmp_path, capsys):
-    (tmp_path / "pipe.training").mkdir()
-    (tmp_path / "pipe.training" / "precious.txt").touch()
-    how = ["--ud-dir", str(treebank), "--output", str(tmp_path / "pipe"), "--lang", "en"]
-    assert main(["train-pipeline", *how, "--license", "x"]) == 1
-    assert "is no training of ours" in capsys.readouterr().err
+    assert (main(["train-pipeline", *how]) == 0) == is_whole
+    assert (out / "config.cfg").is_file() == is_whole
+    said = f"{over or 'interrupted'}: the best" in capsys.readouterr().out
+    assert said == is_whole
+    assert not (tmp_path / "pipe.training").exists()
 
 
 @pytest.mark.slow
@@ -177,6 +167,7 @@ def test_saved_pipeline_keeps_no_corpus_words(treebank, tmp_path):
     out = train(treebank, tmp_path / "pipe", steps=1)
     strings = json.loads((out / "vocab" / "strings.json").read_text(encoding="utf-8"))
     assert not set(NOUNS) & set(strings)
+    assert str(tmp_path) not in (out / "config.cfg").read_text(encoding="utf-8")
 
 
 def test_score_is_perfect_for_a_pipeline_that_knows_the_answers(treebank):

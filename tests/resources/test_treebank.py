@@ -7,7 +7,7 @@ import pytest
 spacy = pytest.importorskip("spacy")
 
 from fairseq_plugins.errors import InputError  # noqa: E402
-from fairseq_plugins.text.pipeline import documents, treebank  # noqa: E402
+from fairseq_plugins.text.pipeline import treebank  # noqa: E402
 
 ROWS = [
     ("1", "I", "PRON", "4", "nsubj", "_"),
@@ -33,7 +33,7 @@ def conllu(rows=ROWS, text=TEXT) -> str:
 
 def read(folder, split):
     path = treebank.split_file(folder, split)
-    return list(documents.read_docs(path, spacy.blank("en").vocab))
+    return list(treebank.read_docs(path, spacy.blank("en").vocab))
 
 
 @pytest.fixture

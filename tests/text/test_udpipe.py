@@ -150,14 +150,13 @@ def test_what_cannot_be_had_is_refused_at_once(model, tmp_path, path, names, mes
         opened(tmp_path / path if path else model, *names)
 
 
-def test_what_cannot_be_trained_is_refused_at_once(tmp_path):
+def test_what_cannot_be_trained_is_refused_at_once(tmp_path, capsys):
     train = tmp_path / "train.conllu"
     train.write_text(toy(4), encoding="utf-8")
     options = {"ud_dir": None, "dev": None, **QUICK}
-    with pytest.raises(InputError, match="is a folder; give the name of a file"):
-        udpipe_training.train(Namespace(train=train, output=tmp_path, **options))
-    with pytest.raises(InputError, match="train.conllu: is there already"):
-        udpipe_training.train(Namespace(train=train, output=train, **options))
+    (tmp_path / "a.udpipe").mkdir()
+    assert main(["train-pipeline", "--train", str(train), "--output", f"{tmp_path}/a.udpipe"]) == 1
+    assert "a.udpipe is there already" in capsys.readouterr().err
     train.write_text("é", encoding="latin-1")
     with pytest.raises(InputError, match=r"train.conllu:1: .*UTF-8"):
         udpipe_training.train(Namespace(train=train, output=tmp_path / "m", **options))

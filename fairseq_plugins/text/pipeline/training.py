@@ -1,7 +1,7 @@
 """Trains a small spaCy pipeline on a treebank: tags, morphology, lemmas and dependencies.
 
-spaCy's own training does it, by ``config.cfg``. What is ours are the three functions that this
-configuration names: other cuts of the sentences, the end of the time, and what is saved.
+spaCy's own training does it, by ``config.cfg``. That names two functions which stand here: one
+gives other cuts of the sentences, the other ends the training when its time is over.
 """
 
 import random
@@ -13,81 +13,63 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import spacy
+import srsly
 from sacremoses import MosesTokenizer
 from spacy.cli.train import train as train_spacy
 from spacy.language import Language
 from spacy.tokens import Doc, DocBin
 from spacy.training import Example
-from spacy.util import load_model_from_config
 
 from ...errors import InputError
+from ...files import complete_folder
 from ...language_codes import base_code
 from ...messages import named
-from .documents import read_docs
-from .treebank import language_of, licence_of, split_file
+from ...syntax.layers import LAYERS
+from .treebank import language_of, licence_of, read_docs, split_file
 
 CONFIG = Path(__file__).parent / "config.cfg"
 VERSION = "1.0.0"
 MIXED = "xx"  # spaCy's language for those that it does not know
 WITHOUT_BLANKS = ("ja", "lo", "km", "my", "th", "zh")  # not for Moses, which cuts at blanks
 SIZES = (1, 1, 1, 1, 2, 3)  # sentences of a document, drawn at random
-Cut = Callable[[Doc], list[str]]  # a sentence -> its text in other words
-
-
-class Task(NamedTuple):
-    """What a component of a pipeline learns.
-
-    Args:
-        component: spaCy's name of it.
-        score: by what of spaCy's the best pipeline is chosen.
-        of: spaCy's name of the annotation.
-    """
-
-    component: str
-    score: str
-    of: str
-
-
-TASKS = {  # by the layer that it gives
-    "pos": Task("morphologizer", "pos_acc", "POS"),
-    "morph": Task("morphologizer", "morph_acc", "MORPH"),
-    "tag": Task("tagger", "tag_acc", "TAG"),
-    "lemma": Task("trainable_lemmatizer", "lemma_acc", "LEMMA"),
-    "heads": Task("parser", "dep_las", "DEP"),
+SPLITS = ("train", "dev")
+COMPONENTS = {  # layer -> spaCy's component that learns it
+    "pos": "morphologizer",
+    "morph": "morphologizer",
+    "tag": "tagger",
+    "lemma": "trainable_lemmatizer",
+    "heads": "parser",
 }
+Cut = Callable[[Doc], list[str]]  # a sentence -> its text in other words
 
 
 def train(args: Namespace) -> None:
     """Train by the flags of ``train-pipeline`` and save the best pipeline seen."""
-    if args.output.exists() and not (args.output / "meta.json").is_file():
+    scratch = args.output.with_name(args.output.name + ".training")
+    if left := {path.name for path in scratch.glob("*")} - {f"{split}.spacy" for split in SPLITS}:
         raise InputError(
-            f"{args.output} is there and is no pipeline (no meta.json): name another --output"
+            f"{scratch} holds {named(sorted(left))}, as a training does that was killed: rename "
+            "model-best if you want to keep that pipeline, then remove the folder"
         )
     args = complete(args)
     vocab = spacy.blank(spacy_language(args.lang)).vocab
-    read = {split: [*read_docs(getattr(args, split), vocab)] for split in ("train", "dev")}
+    read = {split: [*read_docs(getattr(args, split), vocab)] for split in SPLITS}
     layers = given_layers(read["train"], args.layers)
     print(f"{args.train}: a pipeline of language {args.lang} for {', '.join(layers)}", flush=True)
-    scratch = args.output.with_name(args.output.name + ".training")
-    if scratch.exists() and any(scratch.iterdir()) and not (scratch / "train.spacy").is_file():
-        raise InputError(f"{scratch} is there and is no training of ours: name another --output")
     write_corpora(read, layers, scratch, args.seed)
     best = scratch / "model-best"
-    shutil.rmtree(best, ignore_errors=True)
     try:
         train_spacy(CONFIG, scratch, overrides=settings(scratch, layers, args))
     except KeyboardInterrupt as stop:
-        over = str(stop)  # a limit of time says so
-        if not is_whole(best) or (args.output.exists() and not over):
-            print(f"{args.output} is as it was; what was trained is in {scratch}")
+        if not is_whole(best):
+            shutil.rmtree(scratch)
             raise
-        print(f"{over or 'interrupted'}: the best pipeline so far is kept")
-    if args.output.exists():
-        args.output.rename(scratch / "before")
-    best.rename(args.output)
+        print(f"{str(stop) or 'interrupted'}: the best pipeline so far is kept")
+    with complete_folder(args.output) as new:
+        save(best, new, about(args))
     shutil.rmtree(scratch)
     print(f"saved {args.output}")
 
@@ -104,24 +86,15 @@ def is_whole(folder: Path) -> bool:
 def complete(args: Namespace) -> Namespace:
     """Return the flags of ``train-pipeline`` with what the treebank says where none is given."""
     folder = args.ud_dir
-    found = {
-        "train": args.train or split_file(folder, "train"),
-        "dev": args.dev or split_file(folder, "dev"),
-        "lang": base_code(args.lang or "") or language_of(folder),
-        "license": args.license or licence_of(folder),
-        "source": args.source or folder.resolve().name,
-    }
-    unsaid = (("lang", "language", "de"), ("license", "licence", "'CC BY-SA 4.0'"))
-    for name, what, example in unsaid:
+    found = {split: getattr(args, split) or split_file(folder, split) for split in SPLITS}
+    found |= {"source": args.source or folder.resolve().name}
+    found |= {"lang": base_code(args.lang or "") or language_of(folder)}
+    found |= {"license": args.license or licence_of(folder)}
+    for name, example in (("lang", "de"), ("license", "'CC BY-SA 4.0'")):
         if not found[name]:
-            raise InputError(
-                f"{folder}: no file says its {what}: give --{name}, for example {example}"
-            )
-    told = {**vars(args), **found}
-    for name in ("license", "source", "url", "author"):
-        if "$" in str(told.get(name) or ""):
-            raise InputError(f"--{name} {told[name]!r}: a configuration of spaCy takes no $")
-    return Namespace(**told)
+            said = f"no file says what --{name} is; give it, for example --{name} {example}"
+            raise InputError(f"{folder}: {said}")
+    return Namespace(**{**vars(args), **found})
 
 
 def spacy_language(lang: str) -> str:
@@ -135,7 +108,7 @@ def spacy_language(lang: str) -> str:
 
 def given_layers(docs: Sequence[Doc], wanted: str = "") -> list[str]:
     """Return what a pipeline can learn of a treebank: all there is, or what is wanted."""
-    there = [name for name, task in TASKS.items() if any(d.has_annotation(task.of) for d in docs)]
+    there = [n for n in COMPONENTS if any(d.has_annotation(LAYERS[n].set_by) for d in docs)]
     names = [name.strip() for name in wanted.split(",")] if wanted else there
     if unknown := [name for name in names if name not in there]:
         raise InputError(f"--layers {wanted}: the treebank has no {named(unknown)}, but {there}")
@@ -163,31 +136,54 @@ def grouped(docs: Iterable[Doc], seed: int) -> Iterator[Doc]:
 
 def settings(scratch: Path, layers: Sequence[str], args: Namespace) -> dict[str, Any]:
     """Return the values of ``config.cfg`` that the flags and the treebank say."""
-    lang, components = spacy_language(args.lang), [TASKS[name].component for name in layers]
-    source = {"name": args.source, "url": args.url, "license": args.license, "author": args.author}
-    meta = {
-        "name": args.output.name.removeprefix(f"{lang}_"),
-        "version": VERSION,
-        "spacy_version": ">=3.8.0,<3.9.0",
-        "description": f"Universal Dependencies ({args.lang}), small, for the CPU.",
-        "license": args.license,
-        "sources": [source],
-    }
     return {
-        "paths.train": str(scratch / "train.spacy"),
-        "paths.dev": str(scratch / "dev.spacy"),
+        **{f"paths.{split}": str(scratch / f"{split}.spacy") for split in SPLITS},
         "system.seed": args.seed,
-        "nlp.lang": lang,
-        "nlp.pipeline": ["tok2vec", *dict.fromkeys(components)],
+        "nlp.lang": spacy_language(args.lang),
+        "nlp.pipeline": ["tok2vec", *dict.fromkeys(COMPONENTS[name] for name in layers)],
         "corpora.train.augmenter.rate": args.variant_rate,
         "components.tok2vec.model.embed.rows": args.rows,
         "training.max_steps": args.steps,
         "training.eval_frequency": args.eval_every,
         "training.logger.progress_bar": "train" if sys.stderr.isatty() else None,
         "training.before_update.minutes": args.minutes,
-        "training.before_to_disk.meta": meta,
-        **{f"training.score_weights.{TASKS[name].score}": None for name in TASKS.keys() - layers},
     }
+
+
+def about(args: Namespace) -> dict[str, Any]:
+    """Return what a pipeline says of itself, in its ``meta.json``."""
+    source = {"name": args.source, "url": args.url, "license": args.license, "author": args.author}
+    return {
+        "name": args.output.name.removeprefix(f"{spacy_language(args.lang)}_"),
+        "version": VERSION,
+        "spacy_version": ">=3.8.0,<3.9.0",
+        "description": f"Universal Dependencies ({args.lang}), small, for the CPU.",
+        "license": args.license,
+        "sources": [source],
+    }
+
+
+def save(best: Path, folder: Path, meta: Mapping[str, Any]) -> None:
+    """Write a trained pipeline without the words and the paths of its training."""
+    nlp = spacy.load(best)
+    config = nlp.config
+    config |= {"paths": dict.fromkeys(config["paths"]), "corpora": {}}
+    config["training"]["before_update"] = None
+    nlp.config = config
+    nlp.meta.update(meta)
+    nlp.to_disk(folder)
+    pipes: list[tuple[str, Any]] = nlp.pipeline
+    texts = {*spacy.blank(str(nlp.lang)).vocab.strings}
+    texts |= {text for _, pipe in pipes for text in texts_of(pipe)}
+    srsly.write_json(folder / "vocab" / "strings.json", sorted(texts))
+
+
+def texts_of(pipe: Any) -> Iterator[str]:
+    """Yield what a component writes onto tokens, which spaCy does not save with all of them."""
+    yield from map(str, getattr(pipe, "labels", ()))
+    trees = getattr(pipe, "trees", ())  # of edits of words to lemmas
+    for tree in (trees[number] for number in range(len(trees))):
+        yield from (pipe.vocab.strings[tree[part]] for part in ("orig", "subst") if part in tree)
 
 
 @cache
@@ -242,33 +238,3 @@ def stop_after(minutes: float) -> Callable[[Language, Mapping[str, Any]], None]:
             raise KeyboardInterrupt(f"{minutes} minutes are over")
 
     return check
-
-
-@spacy.registry.callbacks("fairseq_plugins.without_corpus.v1")
-def without_corpus(meta: Mapping[str, Any]) -> Callable[[Language], Language]:
-    """Return what makes the pipeline that is saved: without the words and the paths of training."""
-
-    def lean(nlp: Language) -> Language:
-        config = nlp.config.copy()
-        config["paths"] = dict.fromkeys(config["paths"])
-        config["corpora"] = {}
-        config["training"] |= {"before_update": None, "before_to_disk": None}
-        saved = load_model_from_config(config)
-        pipes: list[tuple[str, Any]] = nlp.pipeline
-        for name, pipe in pipes:
-            to_fill: Any = saved.get_pipe(name)
-            to_fill.from_bytes(pipe.to_bytes(exclude=["vocab"]), exclude=["vocab"])
-            for text in texts_of(pipe):
-                saved.vocab.strings.add(text)
-        saved.meta.update(meta)
-        return saved
-
-    return lean
-
-
-def texts_of(pipe: Any) -> Iterator[str]:
-    """Yield what a component writes onto tokens, which spaCy does not save with all of them."""
-    yield from map(str, getattr(pipe, "labels", ()))
-    trees = getattr(pipe, "trees", ())  # of edits of words to lemmas
-    for tree in (trees[number] for number in range(len(trees))):
-        yield from (pipe.vocab.strings[tree[part]] for part in ("orig", "subst") if part in tree)

@@ -7,7 +7,6 @@ from typing import Any
 from ...errors import InputError
 from ...files import write_bytes
 from ...text_reading import read_text
-from .treebank import split_file
 
 METHOD = "morphodita_parsito"  # UDPipe's only one
 
@@ -16,13 +15,9 @@ def train(args: Namespace) -> None:
     """Train by the flags of ``train-pipeline``."""
     import ufal.udpipe
 
-    library: Any = ufal.udpipe  # whose names are those of its compiled part
+    from .treebank import split_file  # which needs spaCy
 
-    if args.output.exists():
-        said = (
-            "is a folder; give the name of a file" if args.output.is_dir() else "is there already"
-        )
-        raise InputError(f"--output {args.output}: {said}")
+    library: Any = ufal.udpipe  # whose names are those of its compiled part
     held_out = args.dev or (None if args.train else split_file(args.ud_dir, "dev"))
     sentences = read(library, args.train or split_file(args.ud_dir, "train"))
     heldout = read(library, held_out) if held_out else library.Sentences()
