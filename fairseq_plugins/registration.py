@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from functools import cache
 
+from .deferred_imports import deferred
 from .installation import FAIRSEQ_MISSING
 from .quiet import quieten_fairseq
 
@@ -38,7 +39,9 @@ def register() -> None:
     try:
         # torch is to load fairseq's options, a Namespace, with ``weights_only=True``
         importlib.import_module("torch").serialization.add_safe_globals([Namespace])
-        with _logging_unchanged():
+        # of fairseq's criterions and tasks for sentence prediction and sounds
+        measures = deferred("sklearn", "sklearn.metrics", "scipy.stats")
+        with _logging_unchanged(), measures:
             for room in ROOMS:
                 importlib.import_module(f"{__package__}.{room}")
     except BaseException:

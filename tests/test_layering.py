@@ -83,6 +83,7 @@ LOOSE = {
     "__init__",
     "__main__",
     "chosen_names",
+    "deferred_imports",
     "errors",
     "files",
     "installation",

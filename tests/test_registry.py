@@ -65,7 +65,10 @@ utils.import_user_module(argparse.Namespace(user_dir=fairseq_plugins.__path__[0]
 assert not {{"sacremoses", "spacy"}} & {{*sys.modules}}  # each takes longer than all of ours
 print("syntax_translation" in tasks.TASK_REGISTRY)
 """
-OURS_FIRST = "from fairseq_plugins.registration import register; register(); register()"
+OURS_FIRST = """
+from fairseq_plugins.registration import register; register(); register()
+assert not {"sklearn", "scipy.stats", "pandas"} & {*sys.modules}
+"""
 FAIRSEQ_FIRST = "del sys.modules['fairseq_plugins']"
 
 

@@ -152,21 +152,23 @@ def run_bundle(args: argparse.Namespace, bundles: list[str]) -> None:
         raise command.UsageError("a bundle translates --source FILE, or a split of --data DIR")
     if (args.reference or args.data) and not args.output:
         raise command.UsageError("--reference and --data need --output FILE")
-    from ..bundles.translation import Translator, check_single
-    from ..inference import bundle_translation
+    from ..deferred_imports import without_torch
 
-    search = read_search(args.generate)
-    check_reference(args)
-    command.show_log()
-    translator = Translator.open(check_single(bundles), spacy_model=args.annotator)
-    if args.reference or args.data:
-        check_language(translator.manifest.target_lang)
+    with without_torch():
+        from ..bundles.translation import Translator, check_single
+        from ..inference.bundle_translation import translate_split, translate_text
+
+        search = read_search(args.generate)
+        check_reference(args)
+        command.show_log()
+        translator = Translator.open(check_single(bundles), spacy_model=args.annotator)
+        if args.reference or args.data:
+            check_language(translator.manifest.target_lang)
+        if args.source:
+            translate_lines = partial(translator.translate, **asdict(search))
+            translate_text(translate_lines, args.source, args.output or "")
     if args.data:
-        split = (args.data, args.split, args.output)
-        bundle_translation.translate_split(translator, *split, search)
-    else:
-        translate_lines = partial(translator.translate, **asdict(search))
-        bundle_translation.translate_text(translate_lines, args.source, args.output or "")
+        translate_split(translator, args.data, args.split, args.output, search)
     if args.reference or args.data:
         print_scores(args.output, args.reference, translator.manifest.target_lang)
 

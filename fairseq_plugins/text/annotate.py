@@ -14,10 +14,7 @@ from importlib.util import module_from_spec
 from pathlib import Path
 from typing import Any, cast
 
-import spacy
-from spacy.language import Language
-from spacy.tokens import Doc
-
+from ..deferred_imports import deferred
 from ..errors import InputError
 from ..messages import named
 from ..resources import BUNDLED, PIPELINES, pipeline_path
@@ -25,6 +22,11 @@ from ..syntax.annotation import Annotation
 from ..syntax.layers import STANDARD_TAGS, annotated_names, layers_of
 from .pipeline_tables import damaged, table_problems
 from .raw_text import parts_of
+
+with deferred("spacy.cli.info"):  # the whole command line, more than half of the time
+    import spacy
+    from spacy.language import Language
+    from spacy.tokens import Doc
 
 SCORES = "scores.json"  # what a pipeline scored
 # components that run only for layers that they give, or never
