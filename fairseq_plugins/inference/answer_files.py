@@ -1,13 +1,13 @@
 """Answer a prepared split or a SQuAD file into files: the work of `answer`.
 
 ``predictions.json``        id -> answer, empty for none
-``null_odds.json``          id -> how much better no answer scores than the best span
-``nbest_predictions.json``  id -> answers with probability and logits, best first, none among them
-``metrics.json``            where gold answers are known: the official metrics at the threshold, and
-                            the best ones that any threshold gives (``best_...``)
+``null_odds.json``          id -> score of no answer minus score of the best span
+``nbest_predictions.json``  id -> answers with probability and logits, best first, with no answer
+``metrics.json``            with gold answers: the official metrics at the threshold, and the best
+                            metrics over all thresholds (``best_...``)
 
-Options, files and texts are checked before the first answer. Files appear under their names when
-all are complete; of a question that is answered only its best span is kept in memory.
+Options, files and texts are checked before the first answer. All files appear together when
+complete; only the best span of an answered question stays in memory.
 """
 
 import json
@@ -48,14 +48,13 @@ def answer_files(options: AnswerOptions) -> None:
     given = given_overrides(options, ("null_threshold", "n_best", "max_answer_length", *WINDOWS))
     given |= {"cpu": options.cpu, "int8": options.int8}
     reader = load(options.checkpoint, options.data, ensemble=options.ensemble, **given)
-    for paragraph in paragraphs or ():  # before any of them is answered
+    for paragraph in paragraphs or ():  # check all before the first answer
         check_visible(reader.predictor.pieces, paragraph)
     replies, total = _replies(reader, options, paragraphs, ids)
     _write(tqdm(replies, "answer", total, unit=" questions", disable=None), reader, options)
 
 
 def _chosen(paragraphs: Iterable[Paragraph], ids: Mapping[str, Any]) -> list[Paragraph]:
-    """Keep the questions of some ids, and the paragraphs that have any."""
     kept = []
     for paragraph in paragraphs:
         questions = tuple(one for one in paragraph.questions if one.id in ids)
@@ -73,14 +72,14 @@ def _replies(
     if paragraphs is not None:
         total = sum(len(paragraph.questions) for paragraph in paragraphs)
         return reader.answer_paragraphs(paragraphs, **size), total
-    split = str(options.split)  # there is one where there is no input
+    split = str(options.split)  # always given without an input
     replies = reader.answer_split(split, ids=ids, **size)
     counts = reader.predictor.manifest.splits[split]
     return replies, counts["examples"] if ids is None else len(ids)
 
 
 def _write(replies: Iterable[Reply], reader: Reader, options: AnswerOptions) -> None:
-    """Write three files as replies come, then the metrics; all appear together."""
+    """Write three files as replies arrive, then the metrics; all appear together."""
     folder, judged, metrics = Path(options.output), [], {}
     with ExitStack() as stack:
         add_text, add_odds, add_best = (
@@ -106,7 +105,7 @@ def _write(replies: Iterable[Reply], reader: Reader, options: AnswerOptions) -> 
 
 
 def _metrics(judged: Iterable[tuple[Any, ...]], threshold: float) -> dict[str, float]:
-    """Return the official metrics at a threshold, then the best ones of all thresholds."""
+    """Return the official metrics at a threshold, and the best metrics over all thresholds."""
     names, *columns = zip(*judged)
     gold, texts, odds = (dict(zip(names, column)) for column in columns)
     given = {name: "" if odds[name] > threshold else text for name, text in texts.items()}
@@ -117,7 +116,7 @@ def _metrics(judged: Iterable[tuple[Any, ...]], threshold: float) -> dict[str, f
 
 @contextmanager
 def _json_object(path: Path) -> Iterator[Any]:
-    """Open a file of one JSON object; what it gives adds a name with a value, a line each."""
+    """Open a JSON object as a file; yield a function that adds a name and value as a line."""
     with replacing(path, "w") as stream:
         before = "{\n"
 

@@ -1,13 +1,13 @@
-"""Which of a text model's attentions is looked at.
+"""The kinds of attention in a text model.
 
-A layer with dual attention (Wang et al. 2022, "DABERT") has two, and a gate g_i that says how much
-of the first each token i takes:
+A layer with dual attention (Wang et al. 2022, "DABERT") has two attentions, and a gate g_i: the
+share of the first for token i:
 
     affinity     the layer's own attention, as in any BERT
-    difference   where queries and keys are far apart
-    fused        g_i affinity_i + (1 - g_i) difference_i; their mean where the gate was taken away
+    difference   the attention where queries and keys are far apart
+    fused        g_i affinity_i + (1 - g_i) difference_i; their mean without a gate
 
-Figure 3 of Wang et al. shows BERT's attention and that of DABERT "after dual attention".
+Figure 3 of Wang et al. shows BERT's attention and DABERT's "after dual attention".
 """
 
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ from .options import AFFINITY, ATTENTIONS, DIFFERENCE, FUSED
 
 
 def check_choice(what: str, value: int | None, count: int) -> None:
-    """Refuse a number that is not there."""
+    """Refuse a number out of range."""
     if value is not None and not 0 <= value < count:
         raise InputError(f"there is no {what} {value}: choices are 0 to {count - 1}")
 
@@ -29,18 +29,18 @@ def check_choice(what: str, value: int | None, count: int) -> None:
 def select_tables(
     extra: Mapping[str, Any], kind: str | None = None, layer: int | None = None
 ) -> list[Tensor]:
-    """Return the attention of a model in the layers that are looked at.
+    """Return the attention of a model in some layers.
 
     Args:
-        extra: what the model says beside its logits about one sentence or pair, without padding,
-            with ``need_weights=True``.
+        extra: the model's outputs for one sentence or pair, without padding, with
+            ``need_weights=True``.
         kind: one of `ATTENTIONS` (default: `FUSED` in layers with dual attention, `AFFINITY` in
             others).
-        layer: one layer from 0 (default: all that have this attention; for `FUSED` all layers,
-            those without dual attention with their affinity).
+        layer: one layer from 0 (default: all with this attention; for `FUSED` all layers, those
+            without dual attention with their affinity).
 
     Returns:
-        One table (H, T, S) a layer; rows attend to columns.
+        One table (H, T, S) per layer; rows attend to columns.
     """
     if kind not in (None, *ATTENTIONS):
         raise InputError(f"unknown attention {kind!r}; choices: {', '.join(ATTENTIONS)}")
@@ -57,7 +57,6 @@ def select_tables(
 
 
 def _check_dual(dual: list[int], kind: str, layer: int | None) -> None:
-    """Refuse what only layers with dual attention have."""
     if not dual:
         raise InputError(
             f"this model has no {kind} attention, because no layer of it has dual attention; "

@@ -1,11 +1,11 @@
 """Checkpoint averaging: the mean of several checkpoints' parameters as one checkpoint.
 
-Vaswani et al. (2017) average the last 5 (base) or 20 (big) checkpoints of a run. The mean is taken
-in float64; integers and booleans come from the first checkpoint. The result keeps the first
-checkpoint's configuration, carries no optimiser state, and loads wherever a checkpoint loads.
+Vaswani et al. (2017) average the last 5 (base) or 20 (big) checkpoints of a run. The mean is
+computed in float64; integers and booleans come from the first checkpoint. The result keeps the
+first
+checkpoint's configuration, has no optimiser state, and loads like any checkpoint.
 
-A checkpoint that would run code on loading, or claims more than it holds, is refused
-(`checkpoints.reading`).
+`checkpoints.reading` refuses a checkpoint that would run code, or claims a larger size than it has.
 """
 
 import argparse
@@ -32,7 +32,7 @@ Parameters = dict[str, torch.Tensor]
 _EPOCH = re.compile(r"checkpoint(\d+)\.pt")
 _UPDATE = re.compile(r"checkpoint_\d+_(\d+)\.pt")
 _BEST = re.compile(r"checkpoint\.best_(.+)_(-?\d+\.?\d*)\.pt")
-# options of our models that say what they were trained for
+# options of our models that describe the training data
 TRAINED_FOR = ("vocabulary", "text_settings", "words", "inventories", "target", "labels")
 _EMA_KEYS = ("ema", "ema_fp32_params")
 
@@ -40,12 +40,12 @@ _EMA_KEYS = ("ema", "ema_fp32_params")
 def average_checkpoints(
     inputs: Sequence[str | Path], output: str | Path, *, ema: bool = False
 ) -> None:
-    """Average checkpoint files into a new one, which appears when it is complete.
+    """Average checkpoint files into a new file, which appears when complete.
 
     Args:
         inputs: checkpoints of one model; a single one is allowed (to extract its EMA weights).
-        output: where to write.
-        ema: average the exponential moving averages that ``--store-ema`` saved, not the weights.
+        output: path of the result.
+        ema: average the exponential moving averages of ``--store-ema`` instead of the weights.
     """
     state = average_states(inputs, ema=ema)
     with replaced(output) as temporary:
@@ -54,10 +54,7 @@ def average_checkpoints(
 
 
 def average_states(paths: Sequence[str | Path], *, ema: bool = False) -> State:
-    """Load checkpoints one at a time and return the first one's state with averaged parameters.
-
-    Arguments and errors are those of :func:`average_checkpoints`.
-    """
+    """Return the first checkpoint's state with averaged parameters; see `average_checkpoints`."""
     if not paths:
         raise InputError("no checkpoints to average")
     first = read_state(paths[0])
@@ -79,7 +76,7 @@ def average_states(paths: Sequence[str | Path], *, ema: bool = False) -> State:
                 sums[key] += value.double()
         logger.info("read %s", path)
     first["model"] = _means(parameters, sums, len(paths))
-    first.pop("last_optimizer_state", None)  # of a run rather than of a model, as moving averages
+    first.pop("last_optimizer_state", None)  # belongs to a run, not a model, as do moving averages
     extra = first.get("extra_state")
     if isinstance(extra, dict):
         first["extra_state"] = {k: v for k, v in extra.items() if k not in _EMA_KEYS}
@@ -87,7 +84,7 @@ def average_states(paths: Sequence[str | Path], *, ema: bool = False) -> State:
 
 
 def _told(state: State) -> dict[str, Any]:
-    """Return what a checkpoint says of its task and its data, as far as it says anything."""
+    """Return the known facts of a checkpoint about its task and data."""
     task, model = (_values(_mapping(state.get("cfg")).get(name)) for name in ("task", "model"))
     found = {"task": task.get("_name", _values(state.get("args")).get("task"))}
     found |= {name: model.get(name) for name in TRAINED_FOR}
@@ -105,7 +102,7 @@ def _values(options: Any) -> dict[str, Any]:
 def _parameters(state: State, path: str | Path, ema: bool) -> Parameters:
     """Return the tensors to average: the model's, or its moving averages.
 
-    With ``--ema-fp32`` the moving averages exist in half and in full precision; the latter count.
+    With ``--ema-fp32`` the moving averages exist in half and full precision; full precision wins.
     """
     if not ema:
         return state["model"]
@@ -142,12 +139,12 @@ def _check_same(first: Parameters, first_path: Any, other: Parameters, other_pat
 
 
 def _form(value: torch.Tensor) -> str:
-    """Describe what two tensors must share to be averaged: shape, and being real numbers or not."""
+    """Describe what averaged tensors must share: the shape, and whether they are real numbers."""
     return f"{tuple(value.shape)}{'' if value.is_floating_point() else ' integers'}"
 
 
 def _means(parameters: Parameters, sums: Parameters, count: int) -> Parameters:
-    """Divide, return to the stored precision (half becomes single), and keep tied tables tied."""
+    """Return the means in the stored precision (half becomes single), with tied tables tied."""
     means: Parameters = {}
     tied: dict[tuple[Any, ...], str] = {}
     for key, value in parameters.items():
@@ -168,9 +165,9 @@ def last_checkpoints(folder: str | Path, count: int, *, kind: str | None = None)
 
     Args:
         folder: fairseq's ``--save-dir``.
-        count: how many.
-        kind: ``epoch`` (``checkpoint7.pt``), ``update`` (``checkpoint_3_1500.pt``), or None for
-            whichever is there.
+        count: number of checkpoints.
+        kind: ``epoch`` (``checkpoint7.pt``), ``update`` (``checkpoint_3_1500.pt``), or None for the
+            kind that exists.
     """
     if kind is not None and kind not in COUNTED:
         raise InputError(f"kind: unknown value {kind!r}; choose from {', '.join(COUNTED)}")
@@ -189,9 +186,9 @@ def last_checkpoints(folder: str | Path, count: int, *, kind: str | None = None)
 
 
 def best_checkpoints(folder: str | Path, count: int) -> list[Path]:
-    """Return the best checkpoints that ``--keep-best-checkpoints`` kept, best first.
+    """Return the best checkpoints of ``--keep-best-checkpoints``, best first.
 
-    Their names carry the value; whether more is better stands in their configuration.
+    Their names hold the value; their configuration says whether it is maximised.
     """
     valued = [
         (float(match[2]), path, match[1]) for path, match in _matching(folder, _BEST.fullmatch)
@@ -213,7 +210,7 @@ def _maximises(state: State) -> bool:
 def _matching(
     folder: str | Path, fits: Callable[[str], re.Match[str] | None]
 ) -> Iterator[tuple[Path, re.Match[str]]]:
-    """Yield the files of a folder whose names fit, in a fixed order."""
+    """Yield the files of a folder whose names match, sorted."""
     if not Path(folder).is_dir():
         raise FileNotFoundError(f"{folder}: no such folder")
     for path in sorted(Path(folder).iterdir()):
@@ -224,7 +221,7 @@ def _matching(
 def _take(
     folder: str | Path, entries: Sequence[tuple[float, Path]], count: int, what: str
 ) -> list[Path]:
-    """Return the first ``count`` paths, refusing to average fewer than asked for."""
+    """Return the first ``count`` paths; refuse if there are fewer."""
     if count < 1:
         raise InputError(f"number of checkpoints must be at least 1, got {count}")
     if len(entries) < count:

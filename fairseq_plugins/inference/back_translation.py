@@ -1,4 +1,4 @@
-"""Sentences translated by this project's translation models, one way or there and back."""
+"""Translations of sentences by this project's models, one way or as a round trip."""
 
 from collections.abc import Sequence
 
@@ -10,7 +10,7 @@ from .text_checkpoints import find_checkpoints
 from .translation_attention import load
 
 BEAM = 4
-LONGEST = {"max_len_a": 2, "max_len_b": 20}  # subwords a source of S subwords may become: 2 S + 20
+LONGEST = {"max_len_a": 2, "max_len_b": 20}  # largest output for S source subwords: 2 S + 20
 
 
 def load_translator(
@@ -26,14 +26,14 @@ def load_translator(
 
     Args:
         checkpoint: of a translation model of this project, or its run folder.
-        data: its prepared folder (default: the one it was trained on).
+        data: its prepared folder (default: the training folder).
         beam: beam size.
-        sampling: draw from this many likeliest subwords instead of searching (0: search).
-        seed: of what is drawn, which depends on it and on the sentences alone.
-        cpu: compute on the CPU even where there is a GPU.
+        sampling: sample from this many most probable subwords; 0 for beam search.
+        seed: of the samples, which depend only on the seed and the sentences.
+        cpu: compute on the CPU even if there is a GPU.
 
     Returns:
-        A function of sentences, which gives as many back.
+        A function that maps sentences to as many translations.
     """
     (path,) = find_checkpoints([checkpoint])
     model = load(path, data or None)
@@ -43,7 +43,6 @@ def load_translator(
     beam = 1 if sampling else beam
 
     def translate(sentences: Sequence[str]) -> list[str]:
-        """Translate into the other language."""
         with torch.random.fork_rng():
             torch.manual_seed(random_for(seed, *sentences).getrandbits(63))
             return model.translate(list(sentences), beam=beam, **LONGEST, **drawing)

@@ -42,13 +42,14 @@ def export_bundle(
     Args:
         checkpoint: of the model.
         output: the folder to make.
-        data: the prepared folder (default: the one the checkpoint was trained on).
-        int8: whether the weights of linear maps have 8 bits.
-        with_pipeline, spacy_model: whether a pipeline is copied, and which if not the folder's.
+        data: the prepared folder (default: the training folder).
+        int8: whether linear maps have 8-bit weights.
+        with_pipeline, spacy_model: whether to copy the pipeline; another pipeline than the
+            folder's.
 
     Raises:
         FileNotFoundError: no such checkpoint, prepared folder or pipeline.
-        InputError: a refused checkpoint or pipeline, a control, or an output that is taken.
+        InputError: a refused checkpoint or pipeline, a control, or an output that exists.
     """
     check_free(output)
     how = {"int8": int8, "with_pipeline": with_pipeline, "spacy_model": spacy_model}
@@ -57,7 +58,7 @@ def export_bundle(
         model_class = ARCH_MODEL_REGISTRY[found.model["_name"]]
         refuse_controls(model_class.plan(Namespace(**found.model)).needs, checkpoint)
     if found.task["_name"] == TRANSLATING:
-        from .translation_export import export_translation  # needs CTranslate2, as texts do not
+        from .translation_export import export_translation  # needs CTranslate2, unlike texts
 
         export_translation(checkpoint, output, data=data, **how)
     else:
@@ -66,9 +67,9 @@ def export_bundle(
 
 
 def refuse_controls(needs: Needs, checkpoint: object) -> None:
-    """Refuse to export a model that is given something else than its folder has (InputError).
+    """Refuse to export a control, a model whose input differs from its folder.
 
-    It is what another is compared with, and nothing to be used.
+    A control serves only for comparison.
     """
     if said := needs.controls.said:
         raise InputError(
@@ -109,10 +110,10 @@ def export_understanding(
 def keep_pipeline(
     prepared: Path, manifest: TextManifest, output: Path, spacy_model: str | None
 ) -> None:
-    """Copy what annotates raw text, if anything does, into a bundle.
+    """Copy the annotator of raw text, if the model needs one, into a bundle.
 
     Args:
-        prepared, manifest: the prepared folder, and of its manifest what the model reads.
+        prepared, manifest: the prepared folder, and the part of its manifest that the model reads.
         output: the bundle's folder.
         spacy_model: the pipeline (default: the folder's).
     """
@@ -124,7 +125,7 @@ def keep_pipeline(
 
 
 def best(checkpoint: Path) -> dict[str, str]:
-    """Return by what validation a checkpoint was chosen, as far as it says so."""
+    """Return the validation that chose a checkpoint, as far as known."""
     state = read_state(checkpoint)
     extra, cfg = (state.get(name) for name in ("extra_state", "cfg"))
     value = extra.get("best") if isinstance(extra, dict) else None

@@ -1,7 +1,7 @@
-"""Files translated: raw text by whatever translates lines, a prepared split by a bundle.
+"""File translation: raw text by any translator of lines, a prepared split by a bundle.
 
-Of a split the very ids and features are translated that ``fairseq-generate`` reads, and what comes
-out is a log as it prints it, so that both can be compared sentence by sentence.
+A split is translated from the same ids and features that ``fairseq-generate`` reads, and the output
+is a log in the same format, so that both can be compared sentence by sentence.
 """
 
 import sys
@@ -17,16 +17,16 @@ from ..bundles.translation import Translator
 from ..files import replacing
 
 STANDARD = "-"  # standard input
-WINDOW = 4000  # sentences at a time: batches hold those of like length among them
+WINDOW = 4000  # sentences per window; batches hold sentences of similar length
 
 
 def translate_text(translate: Callable[..., Sequence[str]], source: str, output: str) -> None:
     """Translate a file of raw text, `WINDOW` lines at a time.
 
     Args:
-        translate: translates lines, the ``first`` of which has a number for messages.
+        translate: translates lines; ``first`` is the number of the first line for messages.
         source: the file, or `STANDARD`.
-        output: where the best translations go, one a line; empty for standard output.
+        output: file for the best translations, one per line; empty for standard output.
     """
     if source != STANDARD and not Path(source).is_file():
         raise FileNotFoundError(f"{source}: no such file")
@@ -43,14 +43,7 @@ def translate_text(translate: Callable[..., Sequence[str]], source: str, output:
 def translate_split(
     translator: Translator, data: str, split: str, output: str, search: Search
 ) -> None:
-    """Translate a split of a prepared folder, as ids.
-
-    Args:
-        data: the folder.
-        split: of it.
-        output: where the log goes.
-        search: how.
-    """
+    """Translate a split of a prepared folder into a log."""
     from .prepared_splits import read_split
 
     numbered = enumerate(read_split(translator, data, split))
@@ -63,7 +56,7 @@ def translate_split(
 def _log(
     sentences: Sequence[tuple[int, tuple[str, Row, str]]], found: Sequence[Any]
 ) -> Iterator[str]:
-    """Yield the lines of a log; its scores are logarithms to the base 2, as fairseq prints them."""
+    """Yield the lines of a log; scores are logarithms to base 2, as in fairseq."""
     for (i, (source, _, target)), nbest in zip(sentences, found, strict=True):
         yield f"S-{i}\t{source}"
         yield f"T-{i}\t{target}"

@@ -1,6 +1,6 @@
-"""What a question and its context attend to in each other (Chadha and Sood 2019, Figure 4).
+"""Coattention between a question and its context (Chadha and Sood 2019, Figure 4).
 
-Of a long context one window is looked at: that of the best span, unless another is asked for.
+Of a long context one window is shown, by default the window of the best span.
 """
 
 from collections.abc import Mapping
@@ -24,14 +24,14 @@ class CoattentionMap:
     """Attention between the two sides of a row.
 
     Args:
-        question: its Q tokens: wordpieces, the special ones at their begin and end among them.
-        context: the C tokens of the window, the special ones among them.
-        weights: (Q, C); rows sum to 1 where the question attends to the context, columns where the
+        question: its Q tokens: wordpieces with the special tokens at both ends.
+        context: the C tokens of the window, with special tokens.
+        weights: (Q, C); rows sum to 1 if the question attends to the context, columns if the
             context attends to the question.
         direction: of `DIRECTIONS`.
-        span: first and last context wordpiece of the best span; None where the window has none.
-        reply: what the model answers.
-        window: number of the window, and how many there are.
+        span: first and last context wordpiece of the best span; None if the window has none.
+        reply: the model's answer.
+        window: number of the window, and number of windows.
     """
 
     question: list[str]
@@ -44,16 +44,16 @@ class CoattentionMap:
 
     @property
     def attended(self) -> list[str]:
-        """The wordpieces of the side that is attended to."""
+        """The wordpieces of the attended side."""
         return self.context if self.direction == TO_CONTEXT else self.question
 
     @property
     def received(self) -> np.ndarray:
-        """Mean attention that each of them receives from the other side, (C,) or (Q,), sum 1."""
+        """Mean attention on each attended wordpiece, (C,) or (Q,), sum 1."""
         return self.weights.mean(axis=0 if self.direction == TO_CONTEXT else 1)
 
     def most_attended(self, count: int) -> list[tuple[int, float]]:
-        """Return the attended wordpieces that receive most, at most ``count``, with their share."""
+        """Return at most ``count`` attended wordpieces with the largest share, best first."""
         order = np.argsort(-self.received, kind="stable")[:count]
         return [(int(place), float(self.received[place])) for place in order]
 
@@ -62,9 +62,9 @@ def number_of(dataset: Any, name: str | None = None, kind: str = ANSWERED) -> in
     """Return the number of a question in a split.
 
     Args:
-        dataset: the split, with gold answers where ``kind`` counts.
+        dataset: the split, with gold answers if ``kind`` is used.
         name: id of the question.
-        kind: without a name: of `QUESTIONS`, the first that has an answer, or has none.
+        kind: without a name: of `QUESTIONS`; the first question with or without an answer.
     """
     if name is not None:
         if name not in dataset.texts.ids:
@@ -88,16 +88,16 @@ def attend(
     head: int | None = None,
     window: int | None = None,
 ) -> CoattentionMap:
-    """Read a question, and return the coattention of its first model.
+    """Return the coattention of the first model for a question.
 
     Args:
-        reader: what `question_answering.load` returned.
+        reader: from `question_answering.load`.
         dataset: of `Reader.ask`, or a split.
         number: of the question in it.
         direction: of `DIRECTIONS`.
         block: one block from 0 (default: the last).
         head: one head from 0 (default: the mean over heads).
-        window: of a context that needs several, from 0 (default: that of the best span).
+        window: of a context with several, from 0 (default: the window of the best span).
     """
     if direction not in DIRECTIONS:
         raise InputError(f"unknown direction {direction!r}; choices: {', '.join(DIRECTIONS)}")
@@ -141,7 +141,9 @@ def _weights(
 
 
 def _window_of(reply: Reply) -> int:
-    """Return the window that knows most of the best span's first wordpiece; 0 without a span."""
+    """Return the window with most context around the best span's first wordpiece; 0 without a
+    span.
+    """
     if not reply.found.candidates:
         return 0
     first, _ = _pieces(reply.passage, reply.found.candidates[0])
@@ -150,8 +152,9 @@ def _window_of(reply: Reply) -> int:
 
 
 def _span(reply: Reply, begin: int, end: int, before: int) -> tuple[int, int] | None:
-    """Return the best span in tokens of a window, ``before`` which so many special ones stand; None
-    where it does not show it whole.
+    """Return the best span in tokens of a window; None if the window does not contain all of it.
+
+    ``before`` special tokens precede the context.
     """
     if not reply.found.candidates:
         return None

@@ -1,4 +1,4 @@
-"""Pairs of sentences that models judge, with the words that a model holds to be different.
+"""Sentence pairs with the words that a model treats as different.
 
 Wang et al. 2022, "DABERT", section 4.4 (case study). A word's strength is the difference attention
 that it receives from the other sentence: with d_ij, row i attends to column j, the mean over heads
@@ -6,7 +6,7 @@ that it receives from the other sentence: with d_ij, row i attends to column j, 
 
     strength(word) = sum_{j in word} mean_{i in the other sentence} d_ij
 
-so that the strengths of a sentence's words sum to 1 at most.
+so that the strengths of a sentence's words sum to at most 1.
 """
 
 import sys
@@ -34,9 +34,9 @@ from .text_checkpoints import check_checkpoint, find_checkpoints, lacking
 
 
 def compare_models(options: ContrastOptions, pairs: PairOptions) -> str:
-    """Let models judge pairs, write the page that is asked for, return what is to be printed.
+    """Compare the answers of models on pairs, write the page, and return the text to print.
 
-    Pairs in which the models differ are shown, those of one model or without gold labels all.
+    Only pairs with different answers are shown; for one model, or without gold labels, all pairs.
     """
     names, paths = options.named
     check_options(MODELS, options, paths[0])
@@ -59,7 +59,7 @@ def compare_models(options: ContrastOptions, pairs: PairOptions) -> str:
 
 
 def opened(paths: Sequence[str], pairs: PairOptions) -> list[Predictor]:
-    """Load models; InputError if one is of other things than pairs, or of another target."""
+    """Load models of sentence pairs with the same target; refuse others."""
     given = given_overrides(pairs, EXAMPLES)
     models = [load(path, pairs.data, cpu=pairs.cpu, **given) for path in paths]
     for path, model in zip(paths, models):
@@ -71,7 +71,9 @@ def opened(paths: Sequence[str], pairs: PairOptions) -> list[Predictor]:
 
 
 def with_difference(paths: Sequence[str]) -> int:
-    """Return the number of the first model with difference attention; nothing is built."""
+    """Return the number of the first model with difference attention, without building any
+    model.
+    """
     why: list[InputError] = []
     for place, path in enumerate(paths):
         checkpoint = find_checkpoints(path)[0]
@@ -91,7 +93,6 @@ def with_difference(paths: Sequence[str]) -> int:
 
 
 def raw_lines(path: str) -> list[tuple[int, str]]:
-    """Return the lines of a file or of standard input with their numbers."""
     if path == STANDARD:
         return [*lines_of(sys.stdin.buffer, "standard input")]
     return [*numbered_lines(Path(path))]
@@ -100,7 +101,7 @@ def raw_lines(path: str) -> list[tuple[int, str]]:
 def judged(
     model: Predictor, pairs: PairOptions, lines: Sequence[tuple[int, str]]
 ) -> list[Prediction]:
-    """Return what a model says of the pairs, with their texts."""
+    """Return a model's predictions for the pairs, with their texts."""
     if pairs.split is not None:
         made = [*model.predict_split(pairs.split)]
         kept = kept_examples(model.folder / f"{pairs.split}.examples.jsonl", len(made))

@@ -1,7 +1,7 @@
-"""Attention of an encoder over its own sentence, with the parse that belongs to it.
+"""Attention of an encoder over its own sentence, with the parse of the sentence.
 
 Li et al. 2020, "Improving BERT with Syntax-aware Local Attention", Figure 3: scores averaged over
-all heads and all layers, special tokens left out. Rows attend to columns.
+all heads and all layers, without special tokens. Rows attend to columns.
 """
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class EncoderAttention:
-    """What a model looked at while it read a sentence, or a pair of sentences.
+    """A model's attention over a sentence, or a pair of sentences.
 
     Args:
-        tokens: P wordpieces or words of all sentences, no special tokens.
-        weights: (P, P), row i is what token i attends to; what goes to special tokens is left out,
-            so that rows sum to 1 at most.
+        tokens: P wordpieces or words of all sentences, without special tokens.
+        weights: (P, P), row i is the attention of token i; attention to special tokens is left out,
+            so rows sum to at most 1.
         words: W words of all sentences.
         word_of: P numbers of words.
-        heads: number of each word's head, or its own at a root, W; None where nothing parsed.
-        relations: of each word to its head, W, empty where the pipeline sees another head; nothing
-            where no relations are known.
+        heads: W numbers of each word's head, a root's own number; None without a parser.
+        relations: W relations of words to heads, empty if the pipeline has another head; nothing if
+            unknown.
         border: number of the first word of the second sentence; W without one.
     """
 
@@ -54,7 +54,7 @@ class EncoderAttention:
     border: int = 0
 
     def by_word(self) -> EncoderAttention:
-        """Join the pieces of words: attention from a word is the mean, to a word the sum."""
+        """Merge the pieces of words: attention from a word is the mean, to a word the sum."""
         member = np.equal.outer(np.arange(len(self.words)), self.word_of).astype(float)  # (W, P)
         mean = member / member.sum(1, keepdims=True)  # (W, P)
         weights = mean @ self.weights @ member.T  # (W, W)
@@ -68,7 +68,7 @@ class EncoderAttention:
         return first if first < len(self.word_of) else 0
 
     def arcs(self) -> list[tuple[float, float]]:
-        """Return for each word with a head the middle of its tokens, and of its head's."""
+        """Return for each word with a head the middle of its tokens, and of its head's tokens."""
         middle = [
             float(np.mean(np.flatnonzero(np.equal(self.word_of, word))))
             for word in range(len(self.words))
@@ -77,18 +77,18 @@ class EncoderAttention:
         return [(middle[word], middle[head]) for word, head in pairs if head != word]
 
     def arc_relations(self) -> list[str]:
-        """Return the relation at each of the `arcs`; nothing where none are known."""
+        """Return the relation of each of the `arcs`; empty if unknown."""
         told = enumerate(zip(self.heads or (), self.relations))
         return [relation for word, (head, relation) in told if head != word]
 
 
 @dataclass(frozen=True)
 class Look:
-    """What a model says of one example beside its logits, with its attention.
+    """One example with a model's outputs and attention.
 
     Args:
-        example: what was read.
-        sentences: it, cut into wordpieces.
+        example: the example.
+        sentences: its sentences as wordpieces.
         extra: of the first model; see `architectures.text_model.TextModel.forward`.
     """
 
@@ -109,7 +109,7 @@ def attend(predictor: Predictor, texts: Sequence[str], **wanted: Any) -> Encoder
     """Read a raw sentence, or a pair, and return the attention of its tokens.
 
     Args:
-        predictor: what `prediction.load` returned.
+        predictor: from `prediction.load`.
         texts: one sentence; two for a model of pairs.
         wanted: see `attention_of`.
     """
@@ -125,15 +125,15 @@ def attention_of(
     kind: str | None = None,
     parse: bool = True,
 ) -> EncoderAttention:
-    """Return the attention of what was read.
+    """Return the attention over an example.
 
     Args:
-        predictor: what read it.
-        found: what it said.
+        predictor: from `prediction.load`.
+        found: from `look`.
         layer: one layer from 0 (default: the mean over layers).
         head: one head from 0 (default: the mean over heads).
-        kind: which attention of a layer; see `attention.select_tables`.
-        parse: whether to tell the heads of words.
+        kind: of attention; see `attention.select_tables`.
+        parse: whether to include the heads of words.
     """
     example, sentences = found.example, found.sentences
     tables = select_tables(found.extra, kind, layer)
@@ -157,7 +157,7 @@ def attention_of(
 def _encoded(
     predictor: Predictor, texts: Sequence[str]
 ) -> tuple[Example, Sequence[EncodedSentence]]:
-    """Cut a text into wordpieces; refuse one that the model would not read whole."""
+    """Encode a text; refuse one that is longer than the model reads."""
     (example,) = examples_of([texts[0] if len(texts) == 1 else tuple(texts)], predictor.wanted)
     with predictor.encoding:
         (sentences,) = predictor.encoder.encode([example])
@@ -171,7 +171,7 @@ def _encoded(
 
 
 def _shown(sentences: Sequence[EncodedSentence], row: RowFormat) -> list[int]:
-    """Return where in a row the wordpieces of the sentences stand."""
+    """Return the positions of the sentences' wordpieces in a row."""
     places: list[int] = []
     for number, sentence in enumerate(sentences):
         begin = row.begin(number, len(places))
@@ -182,7 +182,7 @@ def _shown(sentences: Sequence[EncodedSentence], row: RowFormat) -> list[int]:
 def _counted_on(
     numbers: Sequence[Sequence[int]], sentences: Sequence[EncodedSentence]
 ) -> list[int]:
-    """Let word numbers of each sentence go on where those of the sentence before end."""
+    """Return word numbers that continue over sentences."""
     before = [0, *accumulate(len(sentence.words) for sentence in sentences)]
     return [start + n for start, row in zip(before, numbers) for n in row]
 
@@ -190,14 +190,16 @@ def _counted_on(
 def _heads(
     predictor: Predictor, example: Example, sentences: Sequence[EncodedSentence]
 ) -> list[int] | None:
-    """Return the head of each word, counted over all sentences, its own number at a root."""
+    """Return the head of each word, numbered over all sentences, its own number for a root."""
     if any(HEADS not in sentence.layers for sentence in sentences):
         sentences = _parsed(predictor, example)
     return _own_at_roots([sentence.layers[HEADS] for sentence in sentences], sentences) or None
 
 
 def _own_at_roots(rows: Sequence[Sequence[int]], sentences: Sequence[EncodedSentence]) -> list[int]:
-    """Count heads, from 1 and 0 at a root, from 0 over all sentences, a root its own head."""
+    """Convert heads from 1-based with 0 for a root to 0-based over all sentences, a root its own
+    head.
+    """
     rows = [[i if head == 0 else head - 1 for i, head in enumerate(row)] for row in rows]
     return _counted_on(rows, sentences)
 
@@ -205,9 +207,9 @@ def _own_at_roots(rows: Sequence[Sequence[int]], sentences: Sequence[EncodedSent
 def _relations(
     predictor: Predictor, sentences: Sequence[EncodedSentence], heads: Sequence[int]
 ) -> list[str]:
-    """Return the relation of each word to its head, by the pipeline; nothing if it tells none.
+    """Return the pipeline's relation of each word to its head; empty list if the pipeline has none.
 
-    Where the pipeline sees another head than the one that is drawn, the relation is empty.
+    A relation is empty if the pipeline has another head than ``heads``.
     """
     recorded, named = predictor.manifest.annotator, predictor.spacy_model
     if not (named or recorded.get("model")):
@@ -228,7 +230,7 @@ def _relations(
 
 
 def _parsed(predictor: Predictor, example: Example) -> Sequence[EncodedSentence]:
-    """Parse for the picture alone, where the model needs no parse; empty without a pipeline."""
+    """Parse only for the figure if the model needs no parse; empty without a pipeline."""
     manifest = predictor.manifest
     if not manifest.annotator.get("model"):
         return ()
@@ -243,12 +245,10 @@ def _parsed(predictor: Predictor, example: Example) -> Sequence[EncodedSentence]
 
 
 def raised(first: np.ndarray, second: np.ndarray, count: int) -> list[tuple[int, int]]:
-    """Return the cells that are higher in ``second`` by most, at most ``count``.
+    """Return at most ``count`` cells (of (T, S)) with the largest gain from ``first`` to
+    ``second``.
 
-    Args:
-        first: (T, S).
-        second: (T, S).
-        count: how many at most; ties go to the earlier cell.
+    Ties go to the earlier cell.
     """
     gain = (second - first).ravel()
     best = np.argsort(-gain, kind="stable")[:count]
@@ -256,14 +256,10 @@ def raised(first: np.ndarray, second: np.ndarray, count: int) -> list[tuple[int,
 
 
 def marks(found: Sequence[EncoderAttention], count: int) -> list[list[tuple[int, int]]]:
-    """Return the cells to mark in each table: where it is higher than the first by most.
+    """Return at most ``count`` cells to mark in each table: the largest gains over the first table.
 
-    Of two tables both are marked at the same cells, higher in the second and lower in the first.
-    A table of other tokens than the first's cannot be compared with it and stays without marks.
-
-    Args:
-        found: tables, the first of them the one to compare with.
-        count: how many cells of a table.
+    Two tables have the same marked cells, higher in the second. A table with other tokens than the
+    first gets no marks.
     """
     first = found[0]
     cells = [

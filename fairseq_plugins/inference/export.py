@@ -1,4 +1,4 @@
-"""A trained checkpoint in a form that others run: a bundle, a Hugging Face directory, or ONNX."""
+"""A trained checkpoint in another format: a bundle, a Hugging Face directory, or ONNX."""
 
 import logging
 from collections.abc import Callable
@@ -30,12 +30,12 @@ def export_checkpoint(
     form: str = BUNDLE,
     **options: Any,
 ) -> None:
-    """Write a checkpoint in another form.
+    """Write a checkpoint in another format.
 
     Args:
         checkpoint: a checkpoint file, or a run folder (its ``checkpoint_best.pt``).
         output: the directory to make.
-        data: the prepared folder (default: the one the checkpoint was trained on).
+        data: the prepared folder (default: the training folder).
         form: of `EXPORTS`.
         options: of a bundle, see `bundle_export.export_bundle`.
     """
@@ -80,14 +80,14 @@ def write_huggingface(directory: Path, task: Any, model: Any) -> None:
 
 
 def write_onnx(directory: Path, task: Any, model: Any) -> None:
-    """Write ``model.onnx`` with the task's head, beside what makes its input."""
+    """Write ``model.onnx`` with the task's head, beside the files that make its input."""
     known = {layer.name: layer for layer in task.layers}
     features = [known[name] for name in model.needs.features]
     onnx_files.write(directory, model, head_of(task, model), _source(task), features)
 
 
 def head_of(task: Any, model: Any) -> TaskHead:
-    """Return a model's head for its task."""
+    """Return a model's head for its task; refuse heads that other formats lack."""
     head = model.head
     if model.semantics is not None:
         raise InputError(
@@ -125,7 +125,7 @@ def _write(directory: Path, task: Any, model: Any, head: TaskHead | None) -> Non
 
 
 def _source(task: Any) -> dict[str, Any]:
-    """Return what says how text becomes the encoder's input."""
+    """Return the vocabulary and tokenizer settings of the encoder's input."""
     vocabulary = task.source_dictionary.vocabulary.content
     return {"vocabulary": vocabulary, "settings": task.manifest.tokenizer}
 

@@ -1,4 +1,4 @@
-"""Checkpoints with gates, and which of them are seeds of one system."""
+"""Checkpoints with gates, grouped as seeds of systems."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -19,8 +19,8 @@ class GatedRun:
 
     Args:
         path: its file.
-        system: what it is called; runs of one system on one dataset are its seeds.
-        dataset: name of what it was trained on: its prepared folder's.
+        system: its name; runs of one system on one dataset are seeds.
+        dataset: name of its prepared folder.
         options: of its model.
     """
 
@@ -33,13 +33,13 @@ class GatedRun:
 def gated_runs(
     paths: Sequence[Path], names: Sequence[str], data: str | None = None
 ) -> list[GatedRun]:
-    """Look at checkpoints, before any of them is built.
+    """Describe checkpoints without building them.
 
     Args:
         paths: the files.
-        names: of their systems; where one is empty that of the architecture, and then runs of
-            one architecture on one dataset must agree in all options.
-        data: the prepared folder (default: those the checkpoints were trained on).
+        names: of their systems; an empty name means the architecture, and then runs of one
+            architecture on one dataset must agree in all options.
+        data: the prepared folder (default: the training folders).
     """
     folders, called, options = [], [], []
     for path in paths:
@@ -60,9 +60,9 @@ def _is_gated(options: dict[str, Any]) -> bool:
 
 
 def _dataset_names(folders: Sequence[str], called: Sequence[str]) -> list[str]:
-    """Name prepared folders, those of the same training file alike, however they were prepared.
+    """Return names of prepared folders, equal for the same training file.
 
-    ``called`` are their names, also where a run's own copy is read in their place.
+    ``called`` are their names, also if a run's own copy replaces a folder.
     """
     names: dict[tuple[str, str], str] = {}
     found = []

@@ -1,8 +1,7 @@
-"""How much an encoder looks locally: the mean gate of each layer over all tokens.
+"""Mean gate of each layer over all tokens: how much an encoder attends locally.
 
 Li et al. 2020, "Improving BERT with Syntax-aware Local Attention", Figure 2. A token's gate is the
-share of its attention that is local, 1 minus that of global attention; [CLS] and [SEP] are tokens
-as all others are.
+local share of its attention, 1 minus the global share; [CLS] and [SEP] count as tokens.
 """
 
 from collections import Counter
@@ -14,7 +13,7 @@ from .prediction import BATCH_SIZE, Predictor
 
 
 class GateMeans(NamedTuple):
-    """Number of tokens, and number of a layer from 0 -> their mean share of local attention."""
+    """Number of tokens, and layer from 0 -> mean share of local attention."""
 
     tokens: int
     layers: dict[int, float]
@@ -26,7 +25,7 @@ def mean_gates(
     """Average the gates of every layer over all tokens of some datasets.
 
     Args:
-        predictor: what `prediction.load` returned (its first model is read).
+        predictor: from `prediction.load`; only its first model counts.
         datasets: from `Predictor.load_split` or `Predictor.encode`.
         batch_size: most examples of a batch.
     """

@@ -1,4 +1,4 @@
-"""One way to load a trained model of any kind: ``from fairseq_plugins import load``."""
+"""The loader of trained models of any kind: ``from fairseq_plugins import load``."""
 
 import os
 from typing import Any
@@ -11,24 +11,24 @@ OF_TRANSLATOR = ("spacy_model", "threads", "workers", "compute_type")
 
 
 def load(path: Paths, **options: Any) -> Any:
-    """Load a bundle, or a run where fairseq is installed.
+    """Load a bundle, or a run if fairseq is installed.
 
     Args:
         path: a bundle, run folder or checkpoint file; several (a list, or joined by ``:``) are an
-            ensemble, of models of texts and questions.
-        options: ``int8=True`` computes linear maps in 8 bits, ``spacy_model=...`` names what
-            annotates raw text; more see `prediction.load`, `question_answering.load` and
+            ensemble, for models of texts and questions.
+        options: ``int8=True`` computes linear maps in 8 bits, ``spacy_model=...`` names the
+            annotator of raw text; more see `prediction.load`, `question_answering.load` and
             `bundles.translation.Translator.open`.
 
     Returns:
-        What predicts: `prediction.Predictor` (``predict``) for classes, scores and labels of words,
+        `prediction.Predictor` (``predict``) for classes, scores and labels of words,
         `question_answering.Reader` (``answer``) for questions, `bundles.translation.Translator`
-        (``translate``) for translation; of a translation run what `from_pretrained` returns.
-        Bundles may be used by several threads.
+        (``translate``) for translation; for a translation run the result of `from_pretrained`.
+        Several threads may use one bundle.
 
     Raises:
         FileNotFoundError: there is no such bundle or run.
-        InputError: one that is damaged or refused.
+        InputError: a damaged or refused bundle or run.
     """
     task = task_of(path)
     if task == TRANSLATING:
@@ -43,7 +43,7 @@ def load(path: Paths, **options: Any) -> Any:
 
 
 def task_of(path: Paths) -> str | None:
-    """Return the task of the first of some bundles or runs."""
+    """Return the task of the first bundle or run."""
     if bundles := found_bundles(path):
         return read_index(bundles[0]).task
     from .text_checkpoints import find_checkpoints, read_checkpoint
@@ -52,9 +52,9 @@ def task_of(path: Paths) -> str | None:
 
 
 def _load_translation(path: Paths, *, int8: bool = False, **options: Any) -> Any:
-    """Load a model that translates; InputError for an option that it does not have."""
+    """Load a translation model; refuse unknown options."""
     if bundles := found_bundles(path):
-        options.pop("cpu", None)  # nowhere else
+        options.pop("cpu", None)  # a bundle always uses the CPU
         if unknown := [name for name in options if name not in OF_TRANSLATOR]:
             choices = ", ".join(("int8", *OF_TRANSLATOR))
             raise InputError(f"{unknown[0]!r} is no option of a bundle; choices: {choices}")

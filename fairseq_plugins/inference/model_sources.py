@@ -1,6 +1,6 @@
-"""From bundles or checkpoints to models with what turns text into their input.
+"""Models from bundles or checkpoints, with the encoder of their input.
 
-Checkpoints need fairseq, which is imported for them alone.
+Only checkpoints import fairseq.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ..errors import InputError
 from ..nn.quantized import QuantizedLinear
 from .options import READ_BY, Paths
 
-# input, models, and what else a `Predictor` is made of
+# input, models, further arguments of `Predictor`
 Parts = tuple[TextInputs, list[Any], dict[str, Any]]
 
 
@@ -31,10 +31,10 @@ def find_models(
     wanted: Sequence[str],
     overrides: dict[str, Any],
 ) -> tuple[list[Path], TextInputs, list[Any], dict[str, Any]]:
-    """Load the models that a path stands for, on the CPU; see `prediction.load`.
+    """Load the models of a path on the CPU; see `prediction.load`.
 
     Returns:
-        Where they come from, their input, the models, and more of a `prediction.Predictor`.
+        Their paths, their input, the models, and further arguments of `prediction.Predictor`.
     """
     data = None if data is None else Path(data)
     if paths := found_bundles(path):
@@ -46,7 +46,7 @@ def find_models(
 
 
 def device_of(models: Sequence[Any], cpu: bool) -> torch.device:
-    """Return where to compute; torch's 8-bit maps are for processors."""
+    """Return the device; 8-bit maps need the CPU."""
     parts = (part for model in models for part in model.modules())
     cpu = cpu or any(isinstance(part, QuantizedLinear) for part in parts)
     return torch.device("cuda" if torch.cuda.is_available() and not cpu else "cpu")

@@ -1,8 +1,8 @@
 """A model of an understanding task as one ONNX graph, beside the files that make its input.
 
 The graph takes padded batches of any size (`nn.padded_model`). ``config.json`` holds labels and
-sizes as transformers keeps them, the tokenizer's files are those of a Hugging Face directory, and
-``features.json`` says which ids of which features ``src_factors`` holds.
+sizes as in transformers, the tokenizer's files are those of a Hugging Face directory, and
+``features.json`` describes the feature ids in ``src_factors``.
 """
 
 import json
@@ -31,11 +31,11 @@ MODEL, FEATURES = "model.onnx", "features.json"
 OPSET = 20
 PACKAGES = ("onnx", "onnxscript")
 CHATTY = ("torch.onnx", "onnx_ir", "onnxscript")
-LARGEST = 2**31 - 2**26  # bytes of weights in the file itself; more lie in a second one beside it
+LARGEST = 2**31 - 2**26  # bytes of weights in the file itself; more weights go to a second file
 
 
 def check_installed() -> None:
-    """Refuse to go on (InputError) where packages that write ONNX are missing."""
+    """Refuse to continue without the packages that write ONNX."""
     missing = [name for name in PACKAGES if find_spec(name) is None]
     if missing:
         raise InputError(f"--format onnx needs {' and '.join(missing)}: {how_to_add('onnx')}")
@@ -48,10 +48,10 @@ def write(
     source: Mapping[str, Any],
     features: Sequence[Layer] = (),
 ) -> None:
-    """Write a folder with the graph, which appears when it is complete.
+    """Write a folder with the graph, which appears when complete.
 
     Args:
-        directory: where to; must not exist, or be empty.
+        directory: to make; must be missing or empty.
         model: `models.bert.BertModel`.
         head: its head.
         source: ``vocabulary`` and ``settings``, see `exporting.small_files`.
@@ -74,13 +74,13 @@ def write(
 
 
 def _described(features: Sequence[Layer]) -> dict[str, Any]:
-    """Say what the columns of ``src_factors`` hold: for every feature the value of each id."""
+    """Describe the columns of ``src_factors``: the value of each id of every feature."""
     columns = [{"name": one.name, "values": list(one.inventory.symbols)} for one in features]
     return {"input": "src_factors", "padding": PAD_ID, "special": SPECIAL_ID, "columns": columns}
 
 
 def example(shape: BertShape, features: int) -> dict[str, Tensor]:
-    """Return a batch by the names of the graph's inputs, of ``features`` columns of features."""
+    """Return a batch with the names of the graph's inputs and ``features`` feature columns."""
     tokens = torch.zeros(2, min(8, shape.longest), dtype=torch.long)  # (B, S)
     found = {"input_ids": tokens, "attention_mask": torch.ones_like(tokens)}
     if shape.sides:
@@ -110,7 +110,7 @@ def _save(graph: nn.Module, batch: dict[str, Tensor], outputs: list[str], path: 
 
 
 def _forget_sources(model: Any) -> None:
-    """Take out of a graph where its code lay on this machine."""
+    """Remove this machine's paths from a graph."""
     for node in model.graph.all_nodes():
         node.metadata_props.clear()
         for value in node.outputs:
@@ -122,7 +122,7 @@ def _forget_sources(model: Any) -> None:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep back what the libraries say of themselves at work."""
+    """Silence the libraries inside the context."""
     levels = {name: logging.getLogger(name).level for name in CHATTY}
     for name in CHATTY:
         logging.getLogger(name).setLevel(logging.ERROR)

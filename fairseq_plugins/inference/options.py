@@ -1,6 +1,6 @@
-"""What users choose where a trained model is loaded: options, choices and their defaults.
+"""Options for loading trained models, with choices and defaults.
 
-Importing this loads no model library: a command line is read, and its help shown, at once.
+This file imports no model library, so that command lines and help are fast.
 """
 
 import argparse
@@ -17,14 +17,14 @@ from ..option_flags import add_flags, check, flag_of, option
 from .prediction_inputs import FORMATS as INPUT_FORMATS
 
 LOGITS, PAPER = ENSEMBLES = ("logits", "paper")  # see `question_answering`
-COUNTED = ("epoch", "update")  # what checkpoints are counted in, see `averaging`
+COUNTED = ("epoch", "update")  # units of checkpoints, see `averaging`
 AFFINITY, DIFFERENCE, FUSED = ATTENTIONS = ("affinity", "difference", "fused")
 TO_CONTEXT, TO_QUESTION = DIRECTIONS = ("q2c", "c2q")  # of coattention
-EXPORTS = ("bundle", "huggingface", "huggingface-encoder", "onnx")  # what `export` writes
+EXPORTS = ("bundle", "huggingface", "huggingface-encoder", "onnx")  # formats of `export`
 BUNDLE, HUGGINGFACE, ENCODER, ONNX = EXPORTS
 ANSWERED, UNANSWERED = QUESTIONS = ("answered", "unanswered")  # of a split
 
-ANSWERING = "extractive_qa"  # names of tasks
+ANSWERING = "extractive_qa"  # task names
 LABELLING = ("text_classification", "sequence_labeling")
 SEEKING = "mrc_ner"
 PREDICTED = (*LABELLING, SEEKING)  # by `predict`
@@ -38,7 +38,7 @@ READ_BY = {  # task -> commands
 DEFAULT = "checkpoint_best.pt"  # of a run
 Paths = str | Path | Sequence[str | Path]
 
-STANDARD = "-"  # input or output
+STANDARD = "-"  # standard input or output
 FREE = (None, STANDARD)
 
 BATCH_SIZE = 32
@@ -53,7 +53,7 @@ _CHECKPOINT = (
 
 @dataclass(frozen=True, kw_only=True)
 class Overrides:
-    """Options that replace those of the training where they are given."""
+    """Options that override the training's."""
 
     spacy_model: str | None = option(
         "annotator of raw text: an installed spaCy pipeline or its path, or udpipe:MODEL (default: "
@@ -71,7 +71,7 @@ class Overrides:
 
 @dataclass(frozen=True, kw_only=True)
 class ExampleOverrides(Overrides):
-    """Those of classification and labelling."""
+    """Overrides for classification and labelling."""
 
     long_examples: str | None = option(
         "what to do with examples longer than --max-positions: {choices} (truncate is for "
@@ -83,7 +83,7 @@ class ExampleOverrides(Overrides):
 
 @dataclass(frozen=True, kw_only=True)
 class WindowOverrides(Overrides):
-    """Those of questions."""
+    """Overrides for questions."""
 
     doc_stride: int | None = option(
         "wordpieces from the beginning of one window of a long context to that of the next "
@@ -100,7 +100,7 @@ class WindowOverrides(Overrides):
 
 @dataclass(frozen=True, kw_only=True)
 class ModelOptions:
-    """How every command computes."""
+    """Options of every command that computes."""
 
     data: str | None = option(
         "prepared folder (default: the one the model was trained on, or what the run keeps of it)",
@@ -123,23 +123,23 @@ class ExampleOptions(ModelOptions, ExampleOverrides):
 
     @property
     def limits(self) -> dict[str, int | None]:
-        """What a batch may hold, as `Predictor` takes it."""
+        """Limits of a batch, for `Predictor`."""
         return {"batch_size": self.batch_size, "max_tokens": self.max_tokens}
 
 
 def add_overrides(parser: argparse.ArgumentParser, names: Sequence[str]) -> None:
-    """Add flags of the pipeline and of some overrides: `EXAMPLES`, or `WINDOWS` for questions."""
+    """Add the flags of overrides: `EXAMPLES`, or `WINDOWS` for questions."""
     add_flags(parser, ExampleOverrides if names == EXAMPLES else WindowOverrides, strict=True)
 
 
 def given_overrides(options: Any, names: Sequence[str]) -> dict[str, Any]:
-    """Return the pipeline and those of the names that were given, as overrides for `load`."""
+    """Return the given overrides with these names, and the pipeline, for `load`."""
     values = {name: getattr(options, name) for name in (PIPELINE, *names)}
     return {name: value for name, value in values.items() if value is not None}
 
 
 def _of_table(name: str) -> Any:
-    """Return a field for the option of `ReadOptions` that has this name, by default not given."""
+    """Return a field with the help of a `ReadOptions` option, by default not given."""
     spec = ReadOptions.__dataclass_fields__[name]
     return option(
         f"--input is a table: {spec.metadata['help']}", False if spec.type is bool else ""
@@ -148,7 +148,7 @@ def _of_table(name: str) -> Any:
 
 @dataclass(frozen=True)
 class PredictionOptions(ExampleOptions):
-    """What to predict with what, and where to."""
+    """Options of `predict`."""
 
     checkpoint: str = option(_CHECKPOINT, positional=True, metavar="MODEL")
     split: str | None = option("predict this split of the prepared folder", None)
@@ -198,7 +198,7 @@ class PredictionOptions(ExampleOptions):
     )
 
     def check(self) -> None:
-        """Refuse options that do not go together."""
+        """Refuse options that exclude each other."""
         check(self)
         if (self.split is None) == (self.input is None):
             raise InputError("give either --split or --input")
@@ -234,18 +234,18 @@ class PredictionOptions(ExampleOptions):
 
     @property
     def columns(self) -> dict[str, Any]:
-        """The columns of a table, as `ReadOptions` names them."""
+        """The columns of a table, named as in `ReadOptions`."""
         return {name: getattr(self, name) for name in (*COLUMNS, "no_header")}
 
     @property
     def prints(self) -> bool:
-        """Whether predictions themselves are wanted, not a submission or metrics alone."""
+        """Whether to write the predictions, not only a submission or metrics."""
         return self.output is not None or not (self.submission_dir or self.metrics)
 
 
 @dataclass(frozen=True, kw_only=True)
 class PairOptions(ExampleOverrides):
-    """Which pairs models judge, where `compare` is given models in the place of files."""
+    """Pairs for `compare` with models in place of files."""
 
     data: str | None = option("models: prepared folder (default: the one of each training)", None)
     split: str | None = option("models: pairs of this split of the prepared folder", None)
@@ -268,7 +268,7 @@ class PairOptions(ExampleOverrides):
 
 @dataclass(frozen=True)
 class AnswerOptions(ModelOptions, WindowOverrides):
-    """What to answer with what, and where to."""
+    """Options of `answer`."""
 
     checkpoint: str = option(_CHECKPOINT, positional=True, metavar="MODEL")
     output: str = option("folder to write the answers to", metavar="DIR")
@@ -307,7 +307,7 @@ class AnswerOptions(ModelOptions, WindowOverrides):
     )
 
     def check(self) -> None:
-        """Refuse options that do not go together."""
+        """Refuse options that exclude each other."""
         check(self)
         if (self.split is None) == (self.input is None):
             raise InputError("give either --split or --input")

@@ -3,9 +3,9 @@
     from fairseq_plugins.inference.prediction import load
     load("runs/cola").predict(["The cat sat on the mat.", "Mat the on cat."])
 
-Raw text goes through the encoder that prepared the training data, and then the same dataset and
-collater as a prepared split: the same sentence gives the same answer either way. Answers come in
-the order of the input, and do not depend on how it was cut into batches.
+Raw text passes through the encoder that prepared the training data, and then through the same
+dataset and collater as a prepared split, so a sentence has the same answer either way. Answers come
+in the order of the input and do not depend on the batches.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from .prediction_inputs import Wanted, examples_of, kept_examples
 
 Found = TypeVar("Found")
 
-BATCHES_AHEAD = 32  # sorted by length together, so that a batch holds examples of like length
+BATCHES_AHEAD = 32  # sorted by length together, so that a batch holds examples of similar length
 
 
 def load(
@@ -62,16 +62,16 @@ def load(
 
     Args:
         path: run folder, checkpoint file or bundle; several as a list, or joined by ``:``.
-        data: the prepared folder (default: the one the first checkpoint was trained on).
-        checkpoint: the file to take from a run folder.
-        wanted: names of tasks, one of which it must be.
-        cpu: compute on the CPU even where there is a GPU.
+        data: the prepared folder (default: the first checkpoint's training folder).
+        checkpoint: file name in a run folder.
+        wanted: names of accepted tasks.
+        cpu: compute on the CPU even if there is a GPU.
         int8: compute linear maps in 8 bits, on the CPU; see `nn.quantized`.
         overrides: task options that replace those of the checkpoint, e.g.
             ``long_examples="truncate"``, or ``spacy_model=...``, the pipeline for raw text.
 
     Raises:
-        FileNotFoundError: a checkpoint or the prepared folder is not there.
+        FileNotFoundError: a checkpoint or the prepared folder is missing.
         InputError: a checkpoint that is not one of ours, damaged, or would run code; checkpoints
             that do not fit each other or the folder.
     """
@@ -88,20 +88,20 @@ def load(
 
 
 class Predictor:
-    """Models of one task with what turns text into their input.
+    """Models of one task with the encoder of their input.
 
     Args:
-        inputs: what turns text into their input.
-        models: one, or several that form an ensemble.
-        device: where to compute.
-        checkpoints: where the models come from.
-        positive: the label that F1 is about; empty if there is none.
-        names: label -> what it means, of labels that do not say so themselves.
-        spacy_model: the pipeline for raw text that was named when the models were loaded.
+        inputs: the encoder of their input.
+        models: one, or an ensemble.
+        device: to compute on.
+        checkpoints: paths of the models.
+        positive: the label of F1; empty if there is none.
+        names: label -> description, for labels that need one.
+        spacy_model: the pipeline for raw text, if named at loading.
 
     Attributes:
         manifest: of the prepared folder: dataset, target, labels.
-        encoding: held by the thread whose text is encoded; everything else may go on in several.
+        encoding: lock of the thread that encodes text; everything else may run in several threads.
     """
 
     def __init__(
@@ -128,10 +128,10 @@ class Predictor:
 
     @cached_property
     def encoder(self) -> TextEncoder:
-        """What turns raw text into wordpieces and what the models read; made at first use.
+        """The encoder of raw text, made at first use.
 
         Raises:
-            InputError: models of which a control draws something from a whole split.
+            InputError: models with a control that samples from a whole split.
         """
         self.inputs.needs.controls.check_raw()
         part = read_part(self.manifest, self.inputs.needs)
@@ -139,12 +139,12 @@ class Predictor:
 
     @cached_property
     def pieces(self) -> PieceTokenizer:
-        """What cuts text into subwords, without what models read beside them."""
+        """The subword tokenizer, without features."""
         return PieceTokenizer(self.inputs.vocabulary, self.manifest.tokenizer)
 
     @property
     def wanted(self) -> Wanted:
-        """What a text to predict has to be."""
+        """The form of texts to predict."""
         if not self.target.by_word:
             return Wanted(self.manifest.sentences)
         read = ReadOptions.of(self.manifest.options)
@@ -152,7 +152,9 @@ class Predictor:
         return Wanted(self.manifest.sentences, tuple(self.labels), layout)
 
     def check_raw(self) -> None:
-        """Refuse raw text for models whose layers it has not (InputError); nothing is loaded."""
+        """Refuse raw text if the models need layers that raw text lacks, without loading
+        anything.
+        """
         self.inputs.needs.controls.check_raw()
         check_raw(self.folder, read_part(self.manifest, self.inputs.needs).annotations)
 
@@ -161,14 +163,14 @@ class Predictor:
 
         Args:
             texts: sentences; pairs of sentences for a model of pairs; for labels of words,
-                sentences (cut into words as the training data were) or lists of words.
+                sentences (tokenised as the training data were) or lists of words.
             limits: ``batch_size`` and ``max_tokens``; see `batches`.
 
         Returns:
-            One prediction a text, in order.
+            One prediction per text, in order.
 
         Raises:
-            InputError: an empty text, one of another kind, or one too long for the model (see
+            InputError: an empty text, a text of another kind, or one too long for the model (see
                 the task's option ``long_examples``); names its number, from 0.
         """
         examples = examples_of(texts, self.wanted)
@@ -177,11 +179,11 @@ class Predictor:
     def predict_examples(
         self, examples: Iterable[Example], *, buffer: int | None = None, **limits: Any
     ) -> Iterator[Prediction]:
-        """Predict examples as they come.
+        """Predict a stream of examples.
 
         Args:
-            examples: raw examples; gold labels are handed on.
-            buffer: how many examples to wait for (default: `BATCHES_AHEAD` batches).
+            examples: raw examples; gold labels are kept.
+            buffer: number of examples to wait for (default: `BATCHES_AHEAD` batches).
             limits: ``batch_size`` and ``max_tokens``; see `batches`.
         """
         buffer = buffer or BATCHES_AHEAD * limits.get("batch_size", BATCH_SIZE)
@@ -212,44 +214,36 @@ class Predictor:
             yield part, encoded, self.inputs.take(encoded, names)
 
     def predict_split(self, split: str, **limits: Any) -> Iterator[Prediction]:
-        """Predict a split of the prepared folder, with its gold labels where it has them.
+        """Predict a split of the prepared folder, with gold labels if known.
 
         Raises:
             FileNotFoundError: a file of the split is missing.
-            InputError: the folder has no such split, its files disagree, or an example is too
-                long for the model.
+            InputError: the folder has no such split, its files disagree, or an example is too long
+                for the model.
         """
         dataset = self.load_split(split)
         counts = dataset.word_counts if self.target.by_word else None
         about = (self.folder / f"{split}.examples.jsonl", len(dataset), counts)
-        for _ in kept_examples(*about):  # all are checked before any is predicted
+        for _ in kept_examples(*about):  # check all before the first prediction
             pass
         answers = self.each(self._rows, dataset, **limits)
         for index, (one, rows) in enumerate(zip(kept_examples(*about), answers)):
             yield self.prediction(one.id, rows, one.words, self.gold_of(dataset, index))
 
     def gold_of(self, dataset: Any, index: int) -> Any:
-        """Return the gold label, labels or entities of an example, or its score; None without."""
+        """Return the gold value of an example; None if unknown."""
         known = dataset.known(index)
         return None if known is None else self.target.named(known, self.labels)
 
     def check_split(self, split: str) -> None:
-        """Refuse a split that the prepared folder lacks.
-
-        Raises:
-            InputError: names the choices.
-        """
+        """Refuse a split that the prepared folder lacks."""
         choices = self.manifest.splits
         if split not in choices:
             choices = named(choices, none=NO_SPLITS)
             raise InputError(f"{self.folder} has no split {split!r}; choices: {choices}")
 
     def load_split(self, split: str) -> Any:
-        """Load a split of the prepared folder as a dataset.
-
-        Raises:
-            FileNotFoundError, InputError: see `predict_split`.
-        """
+        """Load a split of the prepared folder as a dataset; for errors see `predict_split`."""
         self.check_split(split)
         return self.inputs.read(split, learning=False)
 
@@ -260,13 +254,13 @@ class Predictor:
         max_tokens: int | None = None,
         chosen: ArrayLike | None = None,
     ) -> Iterator[dict[str, Any]]:
-        """Yield a dataset's batches, on the device; examples of like length stand together.
+        """Yield a dataset's batches on the device; examples of similar length share a batch.
 
         Args:
             dataset: of the task.
             batch_size: most examples of a batch.
             max_tokens: most wordpieces of a batch.
-            chosen: numbers of the examples that are wanted (default: all).
+            chosen: numbers of the examples (default: all).
         """
         ahead = BATCHES_AHEAD * batch_size
         wanted = np.arange(len(dataset)) if chosen is None else np.asarray(chosen, dtype=np.int64)
@@ -277,13 +271,13 @@ class Predictor:
                 yield self.batch(dataset, batch)
 
     def batch(self, dataset: Any, indices: Iterable[int]) -> dict[str, Any]:
-        """Return some examples of a dataset as a batch, on the device."""
+        """Return some examples of a dataset as a batch on the device."""
         sample = dataset.collater([dataset[int(i)] for i in indices])
         return moved(sample, self.device)
 
     @torch.no_grad()
     def outputs(self, sample: dict[str, Any], **wanted: Any) -> list[tuple[Tensor, dict[str, Any]]]:
-        """Return what every model says about a batch; ``wanted`` is e.g. ``need_weights=True``."""
+        """Return every model's outputs for a batch; ``wanted`` is e.g. ``need_weights=True``."""
         return [model(**sample["net_input"], **wanted) for model in self.models]
 
     def each(
@@ -293,10 +287,10 @@ class Predictor:
         chosen: Sequence[int] | None = None,
         **limits: Any,
     ) -> Iterator[Found]:
-        """Yield what is found of each example, in order, as soon as all before it are there.
+        """Yield a result per example, in order, as soon as all earlier ones exist.
 
         Args:
-            answers: what it is, of all examples of a batch.
+            answers: computes the results of a batch.
             dataset, chosen, limits: see `batches`.
         """
         batches = self.batches(dataset, chosen=chosen, **limits)
@@ -308,7 +302,7 @@ class Predictor:
             yield waiting.pop(number)
 
     def _rows(self, sample: dict[str, Any]) -> Sequence[Any]:
-        """Return what the models say about each example of a batch; see `Target.answers`."""
+        """Return the models' outputs for each example of a batch; see `Target.answers`."""
         how, questions = {}, self.inputs.questions
         if questions is not None:
             how = {"types": questions.labels, "overlap": self.inputs.overlap}
@@ -317,12 +311,12 @@ class Predictor:
     def prediction(
         self, name: str, rows: Any, words: Sequence[str] = (), gold: Any = None
     ) -> Prediction:
-        """Turn what the models say about an example into a prediction.
+        """Convert the models' outputs for an example into a prediction.
 
         Args:
             name: of the example.
             rows: see `Target.answers`.
-            words: of the example, where words have answers.
+            words: of the example, if words have answers.
             gold: see `gold_of`.
         """
         about = About(name, self.labels, words, gold, self.names, self.inputs.thresholds)
@@ -332,15 +326,12 @@ class Predictor:
 def cut_batches(
     dataset: TextDataset, indices: Sequence[int], most: int, max_tokens: int | None
 ) -> Iterator[list[int]]:
-    """Cut examples, in falling order of their length, into batches.
+    """Cut examples, longest first, into batches.
 
     Args:
         dataset, indices: of the examples.
         most: examples of a batch.
-        max_tokens: wordpieces of a batch as wide as its longest example; None for any number.
-
-    Raises:
-        InputError: an example alone exceeds ``max_tokens``.
+        max_tokens: wordpieces of a batch with padding; None for no limit.
     """
     begin = 0
     while begin < len(indices):
@@ -363,10 +354,10 @@ def moved(value: Any, device: torch.device) -> Any:
 
 
 def read_part(manifest: Any, needs: Needs) -> Any:
-    """Return a folder's manifest without annotations that its models' answers do not depend on.
+    """Return a manifest without annotations that the models' answers do not depend on.
 
-    So nobody waits for a parser, or must have one, where it changes nothing. Words of given parses
-    are none that raw text has: where they change nothing, either, it is split at blanks.
+    So no parser is needed if it changes nothing. A folder whose words come from given parses then
+    splits raw text at blanks, if words change nothing either.
     """
     read = needs.reads(training=False)
     kept, cut = [name for name in manifest.annotations if name in read], manifest.tokenize

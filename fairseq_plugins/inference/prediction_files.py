@@ -1,7 +1,6 @@
-"""Predict a prepared split, a file or standard input, into files: the work of `predict`.
+"""Predict a prepared split, a file or standard input into files: the work of `predict`.
 
-Everything that can be refused is refused before the first prediction. Files appear under their
-names when they are complete.
+All checks come before the first prediction. Files appear when complete.
 """
 
 import json
@@ -33,7 +32,9 @@ STDIN = "standard input"
 
 
 class Job(NamedTuple):
-    """Predictions to come; how many, if known; whether somebody waits for each; kept columns."""
+    """Predictions to come; their number, if known; whether a person waits for each; kept
+    columns.
+    """
 
     predictions: Iterator[Prediction]
     total: int | None
@@ -65,7 +66,7 @@ def predict_files(options: PredictionOptions) -> None:
 
 
 def _submission(predictor: Predictor, options: PredictionOptions) -> dict[str, Any] | None:
-    """Return how the benchmark's server wants this split; None when it does not."""
+    """Return the format of the benchmark's server for this split; None if there is none."""
     found = predictor.manifest.submission.get(str(options.split))
     if options.submission_dir and not found:
         choices = named(predictor.manifest.submission, none="none of this dataset")
@@ -97,7 +98,7 @@ def _job(predictor: Predictor, options: PredictionOptions) -> Job:
         labelled = labelled or predictor.target.truth(one) is not None
     if options.metrics and not labelled:
         raise _no_gold(file)
-    examples = _file_examples(Path(file), predictor, options)  # checked to its end; none is kept
+    examples = _file_examples(Path(file), predictor, options)  # checks the whole file
     return Job(predictor.predict_examples(examples, **options.limits), total, columns=columns)
 
 
@@ -118,7 +119,7 @@ def _no_gold(what: str) -> InputError:
 
 
 def _write(job: Job, form: tuple[str, Render], options: PredictionOptions) -> list[Prediction]:
-    """Write predictions as they come; return those that are still needed, with gold and answer."""
+    """Write predictions as they come; return those that are needed later, with gold and answer."""
     (head, line), keep = form, options.metrics or options.submission_dir
     if job.columns and options.format == "tsv":
         head = head[:-1] + row_of_cells("", *(f"table.{name}" for name in job.columns))
@@ -144,7 +145,7 @@ def _answer(one: Prediction) -> Prediction:
 
 @contextmanager
 def _opened(path: Path | None) -> Iterator[IO[str]]:
-    """Open a file that appears under its name when it is complete; without one standard output."""
+    """Open a file that appears when complete; without a path standard output."""
     if path is not None:
         with replacing(path, "w") as stream:
             yield stream

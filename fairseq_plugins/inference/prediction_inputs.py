@@ -1,14 +1,14 @@
-"""Raw text to examples: one sentence a line, pairs with a TAB between, a word a line, or a table.
+"""Examples from raw text: sentences, pairs with a TAB, one word per line, or a table.
 
-``text``   one example a line; two sentences are separated by a TAB.
-``conll``  one word a line, an empty line after every sentence; columns are separated by TABs or
-           blanks. Of several, the word and its gold label stand in those in which they stood in
-           the files that the folder was prepared from.
+``text``   one example per line; a TAB separates two sentences.
+``conll``  one word per line, an empty line after every sentence; TABs or blanks separate columns.
+           With several columns, word and gold label have the same columns as in the files that the
+           folder was prepared from.
 
-A table is read by `read_rows`, as the tables that folders are prepared from.
+`read_rows` reads a table as preparation does.
 
-A file is checked to its end before anything is predicted; of standard input every example is
-handed on as soon as it is there.
+A file is checked completely before the first prediction; examples of standard input are passed on
+at once.
 """
 
 import json
@@ -35,12 +35,12 @@ FORMATS = ("text", "conll")
 
 @dataclass(frozen=True)
 class Wanted:
-    """What a model reads.
+    """The input of a model.
 
     Args:
         sentences: 1 or 2.
-        labels: of words, for a model that labels words; empty otherwise.
-        layout: columns of the files of words that it was trained on.
+        labels: of words, for a model that labels words; else empty.
+        layout: columns of its training files of words.
     """
 
     sentences: int
@@ -54,11 +54,11 @@ class Wanted:
 
 
 def examples_of(texts: Iterable[Any], wanted: Wanted) -> list[Example]:
-    """Turn what a Python user gives into examples, numbered from 0.
+    """Return the texts of a Python user as examples, numbered from 0.
 
     Args:
         texts: sentences; pairs of sentences; or, for labels of words, sentences or lists of words.
-        wanted: what the model reads.
+        wanted: the model's input.
     """
     if isinstance(texts, str):
         raise InputError("expected a list of texts, found one text: put it into a list")
@@ -91,9 +91,9 @@ def read_examples(lines: Iterable[Line], name: str, form: str, wanted: Wanted) -
 
     Args:
         lines: numbered, without line ends.
-        name: what errors call the file.
+        name: of the file, for messages.
         form: one of `FORMATS`.
-        wanted: what the model reads.
+        wanted: the model's input.
     """
     if form not in FORMATS:
         raise InputError(f"unknown input format {form!r}; choices: {', '.join(FORMATS)}")
@@ -103,7 +103,7 @@ def read_examples(lines: Iterable[Line], name: str, form: str, wanted: Wanted) -
         return (_line(number, line, f"{name}:{number}", wanted) for number, line in lines)
     if not wanted.labels:
         raise InputError("input format 'conll' is for models that label words; choices: text")
-    # of a layout's own marks those in a column of their own: "#1" may be a word
+    # marks of a layout only in a column of their own: "#1" may be a word
     ends = {DOCUMENT_START, *(f"{mark}\t" for mark in wanted.layout.ends)}
     found = read_blocks(token_lines(lines), tuple(ends))
     return (_sentence(block, str(i), name, wanted) for i, block in enumerate(found))
@@ -124,7 +124,7 @@ def read_rows(
 
 
 class KeptExample(NamedTuple):
-    """What a prepared folder keeps of an example as it was given; ``words`` for labels of words."""
+    """An example as given, kept in a prepared folder; ``words`` for labels of words."""
 
     id: str
     texts: tuple[str, ...]
@@ -134,12 +134,12 @@ class KeptExample(NamedTuple):
 def kept_examples(
     path: Path, count: int, word_counts: Sequence[int] | None = None
 ) -> Iterator[KeptExample]:
-    """Yield what a prepared folder keeps of a split's examples.
+    """Yield the kept examples of a split.
 
     Args:
         path: the split's ``examples.jsonl``.
-        count: how many examples the split's streams have.
-        word_counts: how many words each has there, for labels of words.
+        count: number of examples in the split's streams.
+        word_counts: number of words of each, for labels of words.
     """
     number, wrong = 0, ""
     for number, line in numbered_lines(path):
@@ -178,10 +178,10 @@ def _sentence(block: list[Line], identifier: str, name: str, wanted: Wanted) -> 
     rows = [(n, columns_of(line, "\t" if "\t" in line else None)) for n, line in block]
     (first, head), gold = rows[0], []
     token, *tag = _columns(wanted.layout, len(head), f"{name}:{first}")
-    if FIRST_ROW.fullmatch(block[0][1]):  # its first column has ids; "_" is nothing
+    if FIRST_ROW.fullmatch(block[0][1]):  # its first column has ids; "_" means nothing
         unknown = {"_"}.difference(wanted.labels)
         tag = [place for place in tag if token and {row[place] for _, row in rows} != unknown]
-        token = token or 1  # of a tagger that other files made: nothing there is its gold label
+        token = token or 1  # a tagger trained on other files: the columns hold no gold label
     for number, row in rows:
         where = f"{name}:{number}"
         if len(row) != len(head):
@@ -198,7 +198,7 @@ def _sentence(block: list[Line], identifier: str, name: str, wanted: Wanted) -> 
 
 
 def _columns(layout: TokenLayout, count: int, where: str) -> tuple[int, ...]:
-    """Return the column of the word and, in lines that have labels, that of its label."""
+    """Return the column of the word and, if the lines have labels, of the label."""
     if count == 1:
         return (0,)
     both = (layout.token, layout.tag)

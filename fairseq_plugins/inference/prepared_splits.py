@@ -1,4 +1,4 @@
-"""A split of a prepared folder as a translation bundle takes it: ids and features, by fairseq."""
+"""A split of a prepared folder, read by fairseq, as ids and features for a translation bundle."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -13,7 +13,7 @@ from ..tasks.syntax_translation import SyntaxTranslationConfig, SyntaxTranslatio
 
 
 def read_split(translator: Translator, data: str, split: str) -> Iterator[tuple[str, Row, str]]:
-    """Return plain source, what is translated, and plain target text of all pairs, in order."""
+    """Yield source text, source ids with features, and target text of all pairs, in order."""
     how = {"train_subset": "train", "dataset_impl": None, "required_seq_len_multiple": 1}
     task = SyntaxTranslationTask.setup_task(SyntaxTranslationConfig(data=data, **how))
     check_fits(translator, task)
@@ -37,7 +37,7 @@ def _pair(task: Any, item: dict[str, Any], columns: Sequence[int]) -> tuple[str,
 
 
 def check_fits(translator: Translator, task: SyntaxTranslationTask) -> None:
-    """Refuse a folder whose ids mean something else than a bundle's (InputError)."""
+    """Refuse a folder whose ids differ in meaning from a bundle's."""
     folder = Path(task.folders[0])
     sides = (task.source_dictionary, translator.source), (task.target_dictionary, translator.target)
     for dictionary, subwords in sides:

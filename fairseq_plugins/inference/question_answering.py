@@ -3,11 +3,12 @@
     from fairseq_plugins.inference.question_answering import load
     load("runs/squad").answer("Who built the mill?", "Mara built the mill in Lund.").text
 
-Raw text goes through the encoder that prepared the training data, and then the same dataset and
-collater as a prepared split: the same question gets the same answer either way, however questions
-are cut into batches. Several checkpoints are an ensemble: of ``logits``, their mean, window by
-window; or the ``paper``'s (BERTQA, section 3.6), in which the most probable answer of one of them
-counts, and none if any says none (`targets.answers.most_probable`).
+Raw text passes through the encoder that prepared the training data, and then through the same
+dataset and collater as a prepared split, so a question has the same answer either way, whatever
+the batches. Several checkpoints are an ensemble: of ``logits``, their mean for each window; or of
+the
+``paper`` (BERTQA, section 3.6): the most probable answer of any model, and none if any model
+gives none (`targets.answers.most_probable`).
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ def load(
 
     Args:
         path, data, checkpoint, cpu, int8: see `prediction.load`.
-        ensemble: how several are one, of `ENSEMBLES`.
+        ensemble: of `ENSEMBLES`.
         overrides: task options that replace those of the first checkpoint, e.g. ``n_best=5``,
             ``max_answer_length=10``, ``null_threshold=-1.5``, ``doc_stride=64``.
 
@@ -71,17 +72,17 @@ def load(
 
 
 class BrokenModel(InputError):
-    """A model computes what is no number."""
+    """A model outputs NaN or infinity."""
 
 
 @dataclass(frozen=True)
 class Reply:
-    """What models say about a question.
+    """The answer of models to a question.
 
     Args:
-        passage: the question with its context, and gold answers where they are known.
+        passage: the question with its context, and gold answers if known.
         found: candidates and the score of no answer.
-        threshold: no answer is given where the null odds exceed it.
+        threshold: null odds above it mean no answer.
     """
 
     passage: AskedPassage
@@ -94,9 +95,10 @@ class Reply:
         return self.found.answer(self.threshold)
 
     def record(self) -> dict[str, Any]:
-        """Return what `answer` writes of a question, and where its answer stands in the context.
+        """Return the record of a question for `answer`, with the place of its answer in the
+        context.
 
-        Places are code points, None without an answer; the odds are None where there is no span.
+        Places are code points, None without an answer; the odds are None without a span.
         """
         best = self.found.candidates[0] if self.text else None
         return {
@@ -114,7 +116,7 @@ class Reader:
 
     Args:
         predictor: the models with their task and folder.
-        ensemble: how several are one, of `ENSEMBLES`.
+        ensemble: of `ENSEMBLES`.
     """
 
     def __init__(self, predictor: Predictor, ensemble: str = LOGITS) -> None:
@@ -124,23 +126,22 @@ class Reader:
 
     @property
     def threshold(self) -> float:
-        """No answer is given where the null odds exceed it."""
+        """Null odds above it mean no answer."""
         return float(self.options.null_threshold)
 
     @property
     def windows(self) -> dict[str, Any]:
-        """By what sizes questions and contexts are cut into rows, by the names of the options."""
+        """The sizes that cut questions and contexts into rows, by option name."""
         sizes = {name: getattr(self.options, name) for name in self.predictor.manifest.windows}
         given = {name: size for name, size in sizes.items() if size is not None}
-        most = {"max_positions": self.predictor.inputs.limit}  # as the models allow
+        most = {"max_positions": self.predictor.inputs.limit}  # the models' limit
         return {**self.predictor.manifest.windows, **given, **most}
 
     def ask(self, question: str, context: str) -> Any:
         """Return a dataset of one raw question.
 
         Raises:
-            InputError: one of the texts is empty, holds half a character, or BERT sees nothing of
-                it.
+            InputError: a text is empty, holds half a character, or has nothing that BERT reads.
         """
         for name, text in (("question", question), ("context", context)):
             if not text.strip():
@@ -172,13 +173,13 @@ class Reader:
         """Answer the questions of raw paragraphs, in order, as they come.
 
         Args:
-            paragraphs: from `corpora.squad.read`, or made; gold answers are handed on.
-            batch_size: most rows, a question's windows, of a batch.
-            buffer: how many paragraphs to wait for (default: `BATCHES_AHEAD` batches).
+            paragraphs: from `corpora.squad.read`, or made; gold answers are kept.
+            batch_size: most rows (windows of questions) of a batch.
+            buffer: number of paragraphs to wait for (default: `BATCHES_AHEAD` batches).
 
         Raises:
-            InputError: a text of which BERT sees nothing, or a question that leaves its context no
-                room; names it.
+            InputError: a text with nothing that BERT reads, or a question that leaves no room for
+                its context.
         """
         paragraphs = iter(paragraphs)
         while part := list(islice(paragraphs, buffer or BATCHES_AHEAD * batch_size)):
@@ -191,7 +192,7 @@ class Reader:
 
         Args:
             split: its name.
-            ids: of the questions that are wanted (default: all).
+            ids: of the questions (default: all).
             batch_size: most rows of a batch.
 
         Raises:
@@ -240,10 +241,10 @@ class Reader:
     def _answered(
         self, passages: Sequence[AskedPassage], logits: Tensor, most: int = BATCH_SIZE
     ) -> list[Answered]:
-        """Return what one model's logits (B, S, 2) say about the questions of a batch.
+        """Return one model's answers to the questions of a batch, from its logits (B, S, 2).
 
-        Spans are searched ``most`` rows at a time: a long context has hundreds of rows, and all
-        spans of a row stand side by side.
+        Spans are searched ``most`` rows at a time, because a long context has hundreds of rows,
+        each with all its spans in memory.
         """
         limits = (torch.from_numpy(rows) for rows in limits_of(passages))
         sizes = {"n_best": self.options.n_best, "longest": self.options.max_answer_length}
@@ -258,11 +259,11 @@ class Reader:
         ]
 
 
-WHOLE = {"token_positions", "known"}  # inputs that have no rows
+WHOLE = {"token_positions", "known"}  # inputs without rows
 
 
 def row_parts(net_input: dict[str, Tensor], most: int) -> Iterator[dict[str, Tensor]]:
-    """Cut a batch for a model into parts of at most ``most`` rows, of the same width."""
+    """Cut a batch into parts of at most ``most`` rows, of the same width."""
     rows, width = net_input["src_tokens"].shape
     places = net_input["token_positions"]  # (N,) b S + s, rising
     for begin in range(0, rows, most):

@@ -1,8 +1,7 @@
-"""Predict perturbed sets and what they were made from: the work of `robustness`.
+"""Predict perturbed sets and their originals: the work of `robustness`.
 
-Everything that can be refused is refused before the first prediction: all checkpoints, prepared
-folders and sets are checked first. Then one checkpoint after another is loaded, once, and what
-several sets have in common is predicted once.
+All checkpoints, prepared folders and sets are checked before the first prediction. Each checkpoint
+is loaded once, and examples that several sets share are predicted once.
 """
 
 from collections.abc import Iterable, Sequence
@@ -34,11 +33,11 @@ Texts = tuple[str, ...]
 
 @dataclass(frozen=True)
 class System:
-    """A system to try.
+    """A system to test.
 
     Args:
-        name: what the table calls it.
-        checkpoints: one for each of its runs; an ensemble is joined by ``:``.
+        name: in the table.
+        checkpoints: one per run; the parts of an ensemble are joined by ``:``.
     """
 
     name: str
@@ -47,12 +46,12 @@ class System:
 
 @dataclass(frozen=True)
 class RobustnessOptions(ExampleOptions):
-    """What to try on what.
+    """Options of `robustness`.
 
     Args:
-        systems: to be compared with the first.
+        systems: to compare with the first.
         sets: folders and files of perturbed sets.
-        output: predictions go into this folder.
+        output: folder of the predictions.
     """
 
     systems: Sequence[System]
@@ -64,7 +63,7 @@ class RobustnessOptions(ExampleOptions):
 
 
 class RobustnessTrial(NamedTuple):
-    """The first system's manifest, the perturbed sets, and what each system answered."""
+    """The first system's manifest, the perturbed sets, and each system's answers."""
 
     manifest: TextManifest
     sets: list[PerturbedExamples]
@@ -72,11 +71,11 @@ class RobustnessTrial(NamedTuple):
 
 
 def parse_systems(given: Sequence[str]) -> list[System]:
-    """Read systems as they are given on the command line.
+    """Read systems from the command line.
 
     Args:
         given: run folders or checkpoints, ``NAME=PATH``, or ``NAME=PATH,PATH`` for several runs;
-            without a name what tells their paths apart is the name.
+            without a name the distinct part of the path is the name.
     """
     parts = list(map(named_path, given))
     paths = [tuple(path for path in text.split(",") if path) for _, text in parts]
@@ -99,8 +98,8 @@ def parse_systems(given: Sequence[str]) -> list[System]:
 def try_systems(options: RobustnessOptions) -> RobustnessTrial:
     """Check everything, predict, and write predictions as JSON lines.
 
-    They go to ``OUTPUT/SYSTEM/RUN/SET.jsonl``, of the examples before to ``SET.original.jsonl``, of
-    the whole split to ``original.jsonl``; runs count from 1.
+    The files are ``OUTPUT/SYSTEM/RUN/SET.jsonl``, ``SET.original.jsonl`` for the originals, and
+    ``original.jsonl`` for the whole split; runs count from 1.
     """
     checked = [
         (system, path, *_checked(path, options.data))
@@ -132,7 +131,7 @@ def _checked(path: str, data: str | None) -> tuple[TextManifest, str]:
     else:
         found = find_checkpoints(path)
         first = check_checkpoint(found[0], LABELLING)
-        for other in found[1:]:  # one after the other, as each holds its weights
+        for other in found[1:]:  # one after the other: each holds its weights
             check_checkpoint(other, LABELLING)
         options, folder = first.model, folder_of(first, data)
     manifest = read_manifest(Path(folder), TextManifest)
@@ -145,7 +144,7 @@ def _checked(path: str, data: str | None) -> tuple[TextManifest, str]:
 
 
 def _common(checked: Sequence[tuple[System, str, TextManifest, str]]) -> TextManifest:
-    """Refuse systems that read or answer differently; return the first's manifest."""
+    """Return the first system's manifest; refuse systems with other inputs or labels."""
     _, first_path, first, _ = checked[0]
     for _, path, manifest, _ in checked[1:]:
         for name in ("dataset", "target", "labels", "sentences"):
@@ -206,9 +205,8 @@ def _made(
 
 
 def whole_split(manifest: TextManifest, sets: Sequence[PerturbedExamples]) -> str | None:
-    """Return the split of a prepared folder that all sets were made from; None if it has none.
-
-    It must be the same file, as its hash tells, with gold labels throughout.
+    """Return the split that all sets were made from, with gold labels and the same hash, or
+    None.
     """
     origins = {(one.dataset, one.split, one.source_hash) for one in sets if one.split}
     if len(origins) != 1:

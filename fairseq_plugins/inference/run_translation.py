@@ -1,4 +1,4 @@
-"""Raw text, or a split of a prepared folder, translated by the checkpoint of a run with fairseq."""
+"""Translation of raw text or a prepared split by the checkpoint of a run, with fairseq."""
 
 import contextlib
 import os
@@ -34,17 +34,17 @@ def open_checkpoint(
     spacy_model: str | None = None,
     cpu: bool = False,
 ) -> tuple[Translate, str]:
-    """Load a checkpoint that translates as a bundle of it would.
+    """Load a checkpoint that translates like a bundle.
 
     Args:
         checkpoint: the file.
-        search: how translations are searched for; of the best alone.
+        search: beam search; only the best translation counts.
         data: the prepared folder (default: the run's own).
-        spacy_model: what annotates raw text.
-        cpu: compute on the CPU even where there is a GPU.
+        spacy_model: annotator of raw text.
+        cpu: compute on the CPU even if there is a GPU.
 
     Returns:
-        A function of raw lines, and the language of what it returns.
+        A function of raw lines, and the language of its results.
     """
     model = load(checkpoint, data, spacy_model)
     if torch.cuda.is_available() and not cpu:
@@ -57,13 +57,13 @@ def open_checkpoint(
 def generate(
     checkpoint: Path, data: str, split: str, words: Sequence[str], stream: IO[bytes]
 ) -> None:
-    """Let fairseq-generate translate a split of a prepared folder.
+    """Translate a split of a prepared folder by fairseq-generate.
 
     Args:
         checkpoint: the file.
-        data, split: the folder, and which of its splits.
+        data, split: the folder, and its split.
         words: further options of fairseq-generate.
-        stream: where what it prints goes.
+        stream: for the output.
     """
     command = [sys.executable, "-m", "fairseq_cli.generate", data, "--user-dir", str(USER_DIR)]
     command += ["--task", TRANSLATING, "--path", str(checkpoint), "--gen-subset", split, *words]
@@ -81,7 +81,7 @@ def folder_of_run(
     Args:
         path: the checkpoint.
         split: that the folder must have.
-        data: the folder (default: the one it was trained on).
+        data: the folder (default: the training folder).
         elsewhere: whether the translations go to another file than the run's own.
     """
     checkpoint = read_checkpoint(path)
@@ -101,10 +101,10 @@ def folder_of_run(
 
 
 def is_other(data: str, origin: Origin) -> bool:
-    """Tell whether a prepared folder has other data than the one of a training.
+    """Return whether a prepared folder has other data than the training folder.
 
-    Of a checkpoint of an older release it is one that was made of other files, or otherwise; a
-    folder that is not there any more may be this one.
+    A checkpoint of an older release is compared by input files and options; a training folder that
+    no longer exists may be this folder.
     """
     if origin.splits:
         return bool(origin.other_data(Path(data)))

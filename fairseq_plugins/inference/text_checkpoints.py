@@ -1,7 +1,7 @@
 """Checkpoints of the understanding tasks: found, checked and loaded without running their code.
 
-A checkpoint names its task and model, and some of fairseq's own evaluate text of their options as
-Python. So nothing is built unless both are ours, and of theirs a closed record is taken; see
+A checkpoint names its task and model, and some of fairseq's classes evaluate options as Python. So
+task and model must be ours, and only a closed set of fairseq's options is used; see
 `models.checkpoints`.
 """
 
@@ -25,11 +25,11 @@ from .options import DEFAULT, READ_BY, TASKS, Paths
 
 
 def find_checkpoints(path: Paths, name: str = DEFAULT) -> list[Path]:
-    """Return the checkpoint files that ``path`` stands for.
+    """Return the checkpoint files of a path.
 
     Args:
         path: a checkpoint file or run folder; several as a list, or joined by ``:``.
-        name: the file to take from a folder.
+        name: file name in a folder.
     """
     found = [_find(part, name) for part in listed(path)]
     if not found:
@@ -49,17 +49,14 @@ def _find(path: Path, name: str) -> Path:
 
 
 def check_checkpoint(path: Path, wanted: Sequence[str] = TASKS) -> Checkpoint:
-    """Read a checkpoint, of which nothing is built, and refuse one of other tasks or models.
-
-    Args:
-        path: the checkpoint.
-        wanted: names of tasks.
+    """Read a checkpoint without building its model; refuse other tasks (than ``wanted``) and
+    models.
     """
     found = read_checkpoint(path)
     name, arch = found.task["_name"], found.model["_name"]
     if not found.ours or name not in wanted:
         elsewhere = f"; it is read by {READ_BY[name]}" if found.ours and name in READ_BY else ""
-        if name in wanted:  # so the architecture is none of ours
+        if name in wanted:  # so the architecture is not ours
             elsewhere = "; architectures of your own: import their package, then load it in Python"
         raise InputError(
             f"{path} holds model {arch!r} of task {name!r}; what is wanted is one of ours for "
@@ -71,14 +68,14 @@ def check_checkpoint(path: Path, wanted: Sequence[str] = TASKS) -> Checkpoint:
 def lacking(
     path: Path, arch: str, what: str, feature: str, has: Callable[[dict[str, Any]], bool]
 ) -> InputError:
-    """Return the error of a model that lacks something, which names the architectures that have it.
+    """Return the error of a model that lacks a feature, with the architectures that have it.
 
     Args:
         path: the checkpoint.
         arch: its architecture.
-        what: it lacks.
-        feature: what gives it to others.
-        has: tells from an architecture's options whether it has that.
+        what: the missing part.
+        feature: the option that provides it.
+        has: whether an architecture's options provide it.
     """
     kinds = ", ".join(kind for kind, options in KINDS.items() if has(options))
     return InputError(
@@ -93,12 +90,12 @@ def load_models(
     wanted: Sequence[str] = TASKS,
     **overrides: Any,
 ) -> tuple[Any, list[Any]]:
-    """Set the task up and load the models of an ensemble, on the CPU.
+    """Set up the task and load the models of an ensemble, on the CPU.
 
     Args:
         paths: checkpoints of one task.
-        data: the prepared folder (default: the one the first checkpoint was trained on).
-        wanted: names of tasks, one of which it must be.
+        data: the prepared folder (default: the first checkpoint's training folder).
+        wanted: names of accepted tasks.
         overrides: task options that replace those of the checkpoint.
 
     Returns:

@@ -1,4 +1,4 @@
-"""Thresholds of labels, tuned on a split and kept in the checkpoint that they were tuned for."""
+"""Thresholds of labels, tuned on a split and stored in the checkpoint."""
 
 import logging
 from pathlib import Path

@@ -17,7 +17,7 @@ from .attention import check_choice
 
 @dataclass(frozen=True)
 class Attention:
-    """What a model looked at while it translated one sentence.
+    """A model's attention during the translation of one sentence.
 
     Args:
         source: S source subwords, ``</s>`` last.
@@ -45,10 +45,10 @@ def load(checkpoint: Path, data: str | None = None, spacy_model: str | None = No
 def attend(
     translator, sentence: str, *, beam: int = 4, layer: int | None = None, head: int | None = None
 ) -> Attention:
-    """Translate a raw sentence and read the decoder's attention over the source.
+    """Translate a raw sentence and return the decoder's attention over the source.
 
     Args:
-        translator: what `load` returned (its first model is read).
+        translator: from `load`; only its first model counts.
         sentence: raw source text.
         beam: beam size of the translation.
         layer: decoder layer from 0 (default: the last, as in Sundararaman et al. 2019, Figure 3).
@@ -81,7 +81,7 @@ def attend(
 def _weights(
     translator, inputs: dict, target: Tensor, layer: int | None, head: int | None
 ) -> Tensor:
-    """Return the attention of a translation, (T, S), in one layer, of one head or of their mean."""
+    """Return the attention of a translation, (T, S), in one layer, of one head or the mean."""
     inputs = {k: v.to(translator.device) for k, v in inputs.items() if torch.is_tensor(v)}
     dictionary = translator.task.target_dictionary
     if isinstance(dictionary, FactoredDictionary):
@@ -104,7 +104,7 @@ def _weights(
 
     if head is None:
         return mean_of(None)
-    # fairseq averages the first heads only; one head is a difference of two such sums
+    # fairseq averages only the first heads; one head is a difference of two such sums
     return mean_of(head + 1) * (head + 1) - (mean_of(head) * head if head else 0)
 
 

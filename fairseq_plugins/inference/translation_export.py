@@ -1,7 +1,8 @@
-"""A translation checkpoint as a bundle: its weights under CTranslate2's names, and what text needs.
+"""A translation checkpoint as a bundle: weights under CTranslate2's names, and the text parts.
 
-What CTranslate2 does not compute is refused by its name, and what was written is asked for the
-probabilities of a few sentences before it is published.
+Features that CTranslate2 lacks are refused by name, and the written model is compared with
+fairseq's
+on a few sentences before the bundle appears.
 """
 
 import logging
@@ -48,7 +49,7 @@ REFUSED = {
     "quant_noise_scalar": "CTranslate2 has no layer that makes quantisation noise",
     "base_layers": "CTranslate2 has no BASE layers",
 }
-SENTENCES, CLOSE = 4, 1e-3  # of the comparison; by how much log-probabilities may differ
+SENTENCES, CLOSE = 4, 1e-3  # of the comparison; largest difference of log-probabilities
 
 
 def export_translation(
@@ -65,9 +66,9 @@ def export_translation(
     Args:
         checkpoint: a checkpoint file.
         output: the folder to make.
-        data: the prepared folder (default: the one the checkpoint was trained on).
-        int8: keep matrices as bytes, with a scale for each row.
-        with_pipeline: copy what annotates raw text into it.
+        data: the prepared folder (default: the training folder).
+        int8: store matrices as bytes, with a scale per row.
+        with_pipeline: include the annotator of raw text.
         spacy_model: that pipeline (default: the prepared folder's).
     """
     check_free(output)
@@ -96,7 +97,7 @@ def export_translation(
 
 
 def sizes(model: Any, told: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a card says of a model's sizes; ``told`` is what the index does."""
+    """Return a model's sizes for its card; ``told`` is the content of the index."""
     layout = told["layout"]
     sides = (
         f"{name} {layout[name]['layers']} layers, {layout[name]['width']} wide, "
@@ -111,7 +112,7 @@ def sizes(model: Any, told: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def check_expressible(options: Mapping[str, Any], where: object) -> None:
-    """Refuse options of a model that CTranslate2 has nothing for (InputError names one)."""
+    """Refuse options of a model that CTranslate2 lacks."""
     for name, reason in REFUSED.items():
         if options.get(name) not in NONE:
             raise InputError(
@@ -127,10 +128,10 @@ def check_expressible(options: Mapping[str, Any], where: object) -> None:
 
 
 def write_text_parts(text: Path, folder: Path, task: Any, model: Any) -> TranslationManifest:
-    """Write what raw text needs: of the prepared folder what the model reads, and no paths.
+    """Write the parts that raw text needs, reduced to what the model reads, without paths.
 
     Returns:
-        What was written of the manifest.
+        The written manifest.
     """
     text.mkdir()
     manifest = reduced_manifest(task.manifest, model.needs.features)
@@ -152,9 +153,9 @@ def write_text_parts(text: Path, folder: Path, task: Any, model: Any) -> Transla
 def reduced_manifest(
     manifest: TranslationManifest, features: tuple[str, ...]
 ) -> TranslationManifest:
-    """Return what a manifest says of the features that a model reads, and of how text is cut.
+    """Return a manifest with only the features that a model reads, and the tokenisation.
 
-    Where words are what an annotator finds, it finds them for every feature, and all stay.
+    If an annotator finds the words, all features stay, because it finds them for every feature.
     """
     by_words = manifest.segmentation["source"]["tokenizer"] == "none" and features
     kept = [name for name in manifest.features if by_words or name in features]
@@ -170,7 +171,7 @@ def reduced_manifest(
 def _write_checked(
     folder: Path, layout: Layout, weights: Weights, model: Any, *, int8: bool
 ) -> None:
-    """Write the model, once it was found to compute what fairseq does."""
+    """Write the model after comparing its output with fairseq's."""
     arrays = {name: weight.numpy() for name, weight in weights.items()}
     trial = folder.with_name(f"{folder.name}-float32") if int8 else folder
     write_model(trial, layout, arrays)
@@ -189,7 +190,7 @@ def _write_checked(
 
 @torch.no_grad()
 def largest_difference(exported: Model, model: Any) -> float:
-    """Return by how much log-probabilities of random sentences differ between both models."""
+    """Return the largest difference of both models' log-probabilities on random sentences."""
     layout, random = exported.layout, np.random.default_rng(1)
     length = min(8, layout.source.positions, layout.target.positions) - 1
     found = []
@@ -205,7 +206,7 @@ def largest_difference(exported: Model, model: Any) -> float:
 
 
 def _scores(model: Any, source: list[int], factors: list[list[int]], target: list[int]) -> Tensor:
-    """Return the log-probabilities (T,) that fairseq's model gives a target."""
+    """Return the log-probabilities (T,) of a target in fairseq's model."""
     columns = torch.zeros(1, len(source), max(model.encoder.columns, default=-1) + 1).long()
     for column, row in zip(model.encoder.columns, factors, strict=True):
         columns[0, :, column] = torch.tensor(row)

@@ -1,9 +1,9 @@
 """The weights of a translation model under CTranslate2's names, and its sizes.
 
-All embeddings of the source are tables of the encoder's full width that CTranslate2 adds up, each
-zero where it has no say: [e ; f_1 + f_2] is [e ; 0] + [0 ; f_1] + [0 ; f_2]. So features that are
-summed or set side by side, beside the word, in place of its last dimensions or added to it, and of
-inventories as large as one likes, are one case.
+All source embeddings become tables of the encoder's full width that CTranslate2 adds, each zero
+outside its own columns: [e ; f_1 + f_2] is [e ; 0] + [0 ; f_1] + [0 ; f_2]. So features that are
+summed or concatenated, beside the word, over its last dimensions or added to it, with inventories
+of any size, are one case.
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ Weights = dict[str, Tensor]
 
 
 def layout_of(model: Any, task: Any) -> Layout:
-    """Return the sizes of a model, and how long texts its task lets it read."""
+    """Return the sizes of a model, and the longest texts that its task reads."""
     encoder, decoder = model.encoder, model.decoder
     held = {layer.name: layer for layer in task.source_layers}
     factors = tuple(len(held[name].inventory) for name in model.needs.features)
@@ -84,14 +84,14 @@ def source_tables(embedding: Any) -> Iterator[Tensor]:
 
 
 def _placed(table: Tensor, begin: int, width: int) -> Tensor:
-    """Return a table of a width with zeros beside what it is made of, which begins at a column."""
+    """Return a table of a width, zero except for ``table`` from column ``begin``."""
     whole = table.new_zeros(len(table), width)
     whole[:, begin : begin + table.shape[1]] = table
     return whole
 
 
 def positions_of(half: Any) -> Tensor:
-    """Return the vectors of the positions that an encoder or decoder may need, from the first."""
+    """Return the position vectors of an encoder or decoder, from the first position."""
     table = half.embed_positions
     first, count = table.padding_idx + 1, half.max_positions()
     if isinstance(table, nn.Embedding):
@@ -100,7 +100,6 @@ def positions_of(half: Any) -> Tensor:
 
 
 def _layer(name: str, layer: Any) -> Weights:
-    """Return the weights of a layer of encoder or decoder."""
     attention = layer.self_attn
     projections = (attention.q_proj, attention.k_proj, attention.v_proj)
     found = _linear(f"{name}/self_attention/linear_0", *projections)
