@@ -1,7 +1,7 @@
-"""What a model says about a question, for a terminal.
+"""A model's answer to a question, for a terminal.
 
-On a terminal the span is coloured, elsewhere it stands between ``>>`` and ``<<``. Of a long text
-the paragraph around the span is shown, and of a long paragraph the sentences around it.
+The span is coloured on a terminal, else marked by ``>>`` and ``<<``. Of a long text the paragraph
+around the span is shown, and of a long paragraph the sentences around it.
 """
 
 from ..targets.answers import Answered, Candidate
@@ -11,12 +11,12 @@ COLOR = ("\x1b[1;32m", "\x1b[0m")
 
 
 def as_text(found: Answered, context: str, *, threshold: float = 0.0, color: bool = False) -> str:
-    """Render what a model says about a question.
+    """Return the answer to a question as text.
 
     Args:
         found: its candidates, and the score of no answer.
-        context: that they stand in.
-        threshold: no answer wins where the null odds exceed it.
+        context: of the candidates.
+        threshold: null odds above it mean no answer.
         color: whether to colour the span instead of marking it.
     """
     if not found.candidates:
@@ -30,7 +30,7 @@ def as_text(found: Answered, context: str, *, threshold: float = 0.0, color: boo
 
 
 def _headline(found: Answered, answer: str) -> str:
-    """Say an answer, how probable it is, and how it stands to no answer or to the best span."""
+    """Return an answer, its probability, and its distance from no answer or the best span."""
     odds = found.null_odds
     if not answer:
         told = f"score {found.null_score:.2f}, {odds:+.2f} to the best span"
@@ -40,7 +40,7 @@ def _headline(found: Answered, answer: str) -> str:
 
 
 def _marked(context: str, span: Candidate, color: bool) -> str:
-    """Return the text around a span, which is marked or coloured, in one line."""
+    """Return the text around a span, marked or coloured, in one line."""
     left, right = COLOR if color else MARKS
     before, shown, after = map(as_line, cropped(context, span.begin, span.end))
     return f"{before}{left}{shown}{right}{after}"

@@ -1,6 +1,6 @@
-"""What users may say of what is scored; importing this loads no library."""
+"""Choices of users for scoring; this file imports no library."""
 
 SUBWORDS = ("auto", "bpe", "sentencepiece", "none")
 TOKENIZED = ("auto", "yes", "no")
-SENTENCE_METRICS = ("bleu", "chrf")  # what a translation of the test set has
-MISSING = ("error", "skip", "empty")  # what becomes of questions without a prediction
+SENTENCE_METRICS = ("bleu", "chrf")  # metrics of translated sentences
+MISSING = ("error", "skip", "empty")  # handling of questions without a prediction

@@ -1,14 +1,14 @@
-"""Where systems differ: items that one system gets right, or better, and another does not.
+"""Differences between systems: items that one system gets right, or better, and another does not.
 
-Sentences, classes, scores, labels of words and answers are all items (`contrast_kinds`), and so are
-pairs that models judge: what systems read, what each says of it, and how good that is. Which items
-are telling, in which order they are shown and how they are laid out is decided here.
+Sentences, classes, scores, labels of words, answers and judged pairs all become items
+(`contrast_kinds`): their text, each system's output, and its quality. This file selects, orders and
+formats the items.
 
 The syntax-infused paper's Table 3 marks the words that only one system predicts correctly. Here a
 word of an output is a *hit* when it matches a word of the reference that the other output misses,
-and a *miss* when it matches neither the reference nor the other output. In text a hit stands in
-``{+...+}``, a miss in ``[-...-]``, a gold answer in ``>>...<<``; on a page the first and the last
-are bold, and what is wrong is struck out.
+and a *miss* when it matches neither the reference nor the other output. Text shows a hit in
+``{+...+}``, a miss in ``[-...-]``, a gold answer in ``>>...<<``; a page shows hits and gold answers
+bold and misses struck out.
 """
 
 import math
@@ -28,9 +28,9 @@ from .shown_text import MARKS, align, straight
 from .templates import render
 
 HIT, MISS, SAME = "hit", "miss", "same"
-FIRST, SECOND = "first", "second"  # of words that one sentence of a pair has alone
-SPAN, WRONG = "span", "wrong"  # of an answer in its context, of what is wrong as a whole
-Runs = Sequence[tuple[str, str]]  # stretches of a text, each with its mark
+FIRST, SECOND = "first", "second"  # of words in only one sentence of a pair
+SPAN, WRONG = "span", "wrong"  # of an answer in its context, of an entirely wrong output
+Runs = Sequence[tuple[str, str]]  # parts of a text, each with its mark
 BETTER = ("first", "last", "any")
 
 _PIECES = re.compile(r"\s+|\w+(?:[-'\u2019]\w+)*|[^\w\s]")
@@ -42,11 +42,7 @@ _TAGS |= {mark: ("<s>", "</s>") for mark in (MISS, WRONG)}
 
 @dataclass(frozen=True)
 class ContrastOptions:
-    """What to compare, which items are looked for, and how to show them.
-
-    Raises:
-        InputError: a value outside choices or limits.
-    """
+    """What to compare, which items to select, and how to show them."""
 
     systems: Sequence[str] = ()  # [NAME=]FILE each
     better: str = option(
@@ -92,23 +88,20 @@ class ContrastOptions:
 
     @property
     def named(self) -> tuple[tuple[str, ...], list[str]]:
-        """The names of the systems, given or taken from their paths, and the paths."""
+        """The names of the systems, given or from their paths, and the paths."""
         found = list(map(named_path, self.systems))
         paths = [path for _, path in found]
         return tuple(given or own for (given, _), own in zip(found, short_names(paths))), paths
 
     def sides(self, systems: int) -> Sequence[int]:
-        """Return the numbers of the systems of which one has to be better."""
+        """Return the numbers of the systems of which one must be better."""
         chosen = {"first": [0], "last": [systems - 1]}
         return chosen.get(self.better, range(systems))
 
 
 @dataclass(frozen=True)
 class View:
-    """How an item is shown: its title, lines by their labels, and what each system says.
-
-    Behind what a system says stands a note.
-    """
+    """An item as shown: its title, labelled lines, and each system's output with a note."""
 
     title: str
     lines: dict[str, Runs]
@@ -117,14 +110,14 @@ class View:
 
 @dataclass(frozen=True)
 class Item:
-    """Something that systems were asked.
+    """One question to all systems.
 
     Args:
         id: its name.
-        scores: how good each system is; higher is better.
-        right: whether each is right, or where nothing is quite right, the best of all.
-        view: makes what is shown of it, once it is.
-        gap: how much better the best system that was looked for is than the others on average.
+        scores: quality of each system; higher is better.
+        right: whether each system is right, or without right outputs the best of all.
+        view: makes the view when the item is shown.
+        gap: lead of the best selected system over the average of the others.
     """
 
     id: str
@@ -134,21 +127,21 @@ class Item:
     gap: float = 0.0
 
     def lead(self, side: int) -> float:
-        """Return how much better a system is than the others on average."""
+        """Return a system's lead over the average of the others."""
         others = [score for number, score in enumerate(self.scores) if number != side]
         return self.scores[side] - math.fsum(others) / len(others)
 
 
 @dataclass(frozen=True)
 class Contrast:
-    """All that systems were asked.
+    """All items of a comparison.
 
     Args:
-        noun: what one item is called.
+        noun: name of one item.
         items: all of them.
         is_judged: whether systems are right or wrong, not better or worse.
-        is_whole: whether all items are shown, not only those in which systems differ.
-        table, note: counts of all items, their head first, and what is said below them.
+        is_whole: whether to show all items, not only differing ones.
+        table, note: counts of all items with a header row, and a note below.
     """
 
     noun: str
@@ -160,7 +153,7 @@ class Contrast:
 
 
 def show(found: Contrast, names: Sequence[str], options: ContrastOptions) -> str:
-    """Return what is printed of a contrast; write the page that the options name."""
+    """Return a contrast as text; write the page if the options name one."""
     telling = found.items if found.is_whole else differing(found.items, options)
     shown = telling[: options.max]
     if options.html:
@@ -175,11 +168,7 @@ def show(found: Contrast, names: Sequence[str], options: ContrastOptions) -> str
 def differing(items: Iterable[Item], options: ContrastOptions = ContrastOptions()) -> list[Item]:
     """Return the items that one system gets right and another does not.
 
-    Those that most systems get wrong come first, then those with the widest gap, ties in order.
-
-    Args:
-        items: that two systems or more were asked.
-        options: which of the systems has to be right, and by how much.
+    Items that most systems get wrong come first, then those with the widest gap.
     """
     found = []
     for item in items:
@@ -191,7 +180,7 @@ def differing(items: Iterable[Item], options: ContrastOptions = ContrastOptions(
 
 
 def agreement(items: Sequence[Item], noun: str) -> str:
-    """Say how many items there are, and how many all systems get right, or none."""
+    """Return the number of items, and how many all systems get right, or none."""
     right = sum(all(item.right) for item in items)
     wrong = sum(not any(item.right) for item in items)
     return f"{len(items)} {noun}s: {right} all right, {wrong} all wrong, systems differ on the rest"
@@ -200,7 +189,7 @@ def agreement(items: Sequence[Item], noun: str) -> str:
 def format_items(
     items: Sequence[Item], found: Contrast, names: Sequence[str], style: str = "text"
 ) -> str:
-    """Lay out some items of a contrast as text, or with its table as a page (``html``)."""
+    """Return some items of a contrast as text, or with its table as a page (``html``)."""
     is_page = style == "html"
 
     def marked(runs: Runs) -> str:
@@ -223,19 +212,18 @@ def format_items(
 
 
 def best(scores: Sequence[float]) -> list[bool]:
-    """Tell which scores are the best; none where all are equal."""
+    """Return whether each score is the best; none if all are equal."""
     return [score == max(scores) > min(scores) for score in scores]
 
 
 def plain(text: str) -> Runs:
-    """Return a text without marks."""
     return [(text, SAME)]
 
 
 def mark_words(output: str, other: str, gold: str) -> list[tuple[str, str]]:
-    """Cut an output into stretches of text, each a hit, a miss or neither.
+    """Cut an output into parts, each a hit, a miss or neither.
 
-    Joining the texts gives the output back; neighbours have other marks.
+    The parts join to the output; neighbours have different marks.
     """
     pieces = _PIECES.findall(output)
     words, others, golds = map(_words, (output, other, gold))
@@ -248,7 +236,7 @@ def mark_words(output: str, other: str, gold: str) -> list[tuple[str, str]]:
         for n in range(len(words))
     )
     marks = ["" if piece.isspace() else next(own) for piece in pieces]
-    for n, mark in enumerate(marks):  # white space is as its neighbours are, if they agree
+    for n, mark in enumerate(marks):  # white space takes the mark of both neighbours if they agree
         if not mark:
             inside = 0 < n < len(marks) - 1 and marks[n - 1] == marks[n + 1]
             marks[n] = marks[n - 1] if inside else SAME
@@ -267,15 +255,16 @@ def _matches(words: Sequence[str], others: Sequence[str]) -> dict[int, int]:
 
 
 def named_path(word: str) -> tuple[str, str]:
-    """Split ``NAME=PATH``; the name is empty where there is none, or where a file is called so."""
+    """Split ``NAME=PATH``; the name is empty if there is none, or if the whole word is a file."""
     name, sign, path = word.partition("=")
     return ("", word) if not sign or Path(word).exists() else (name, path)
 
 
 def short_names(paths: Sequence[str | Path]) -> tuple[str, ...]:
-    """Name systems by the last parts of their paths that tell them apart.
+    """Name systems by the last distinct part of their paths.
 
-    Two logs of one name (``baseline/generate.log``, ``syntax/generate.log``) go by their folders.
+    Two logs of one name (``baseline/generate.log``, ``syntax/generate.log``) are named by their
+    folders.
     """
     parts = [(Path(path).parent / Path(path).stem).parts or (str(path),) for path in paths]
     for i in range(1, max(map(len, parts)) + 1):

@@ -1,11 +1,12 @@
-"""Answers that systems give to questions, as items of a contrast and counted by question word.
+"""Systems' answers to questions, as items of a contrast and counted by question word.
 
-Chadha and Sood 2019, "BERTQA - Attention on Steroids", Figures 5 and 6. An answer is right where it
-is exactly a gold one, as SQuAD compares, or where there is none and the system gives none.
+Chadha and Sood 2019, "BERTQA - Attention on Steroids", Figures 5 and 6. An answer is right if it is
+exactly a gold answer in SQuAD's normal form, or if there is neither a gold answer nor an answer.
 
-A question is of the type of the first of the paper's seven words that stands in it, whatever its
-case: "In which year did who win?" is a "which". Forms of them are other words ("whom", "whose");
-a question without any of the seven is "other".
+The type of a question is the first of the paper's seven words in it, in any case: "In which year
+did
+who win?" is a "which". Inflected forms are other words ("whom", "whose"); a question without any of
+the seven is "other".
 """
 
 import re
@@ -35,12 +36,7 @@ _WORD = re.compile(rf"\b({'|'.join(QUESTION_WORDS)})\b")
 
 
 def answered(questions: Mapping[str, Any], paths: Sequence[str], names: Sequence[str]) -> Contrast:
-    """Return the questions that systems answer, and their errors by question word.
-
-    Raises:
-        FileNotFoundError, InputError: see `squad_files.read_predictions`; a question without an
-            answer of a system, or two systems of one name, whose counts would be taken for one's.
-    """
+    """Return the questions that systems answer, and their errors by question word."""
     if twice := [name for name in names if names.count(name) > 1]:
         raise InputError(f"two systems are called {twice[0]!r}: write NAME=FILE")
     systems = [read_predictions(path) for path in paths]
@@ -55,7 +51,7 @@ def answered(questions: Mapping[str, Any], paths: Sequence[str], names: Sequence
 
 
 def answer_items(questions: Mapping[str, Any], systems: Sequence[Mapping[str, str]]) -> list[Item]:
-    """Return questions that systems answer; a score is an answer's F1 in %."""
+    """Return answered questions as items; a score is an answer's F1 in %."""
     items = []
     for name, question in questions.items():
         texts = [answers[name] for answers in systems]
@@ -78,7 +74,7 @@ def _answer(question: Any, said: Sequence[tuple[str, float, float]]) -> View:
 def _excerpt(question: Any, said: Sequence[str]) -> Runs:
     """Return the context around a gold answer, which is marked.
 
-    Where no gold answer stands in the context, what a system said decides where it is cut out.
+    Without a gold answer in the context, the context around a system's answer.
     """
     for begin, end in question.spans:
         parts = zip(cropped(question.context, begin, end), (SAME, SPAN, SAME))
@@ -89,7 +85,6 @@ def _excerpt(question: Any, said: Sequence[str]) -> Runs:
 
 
 def question_type(question: str) -> str:
-    """Return the type of a question."""
     found = _WORD.search(question.lower())
     return found[1] if found else OTHER
 
@@ -101,7 +96,7 @@ def errors_by_type(
     *,
     samples: int = 1000,
 ) -> list[list[str]]:
-    """Count the errors of systems, and compare their shares with that of the first system.
+    """Count the errors of systems, and compare their shares with the first system's.
 
     Args:
         questions: id -> question with ``text`` and ``golds``.
@@ -110,7 +105,7 @@ def errors_by_type(
         samples: resamples of the paired bootstrap over a type's questions.
 
     Returns:
-        Rows of cells: a head, each type that occurs, and all together.
+        Rows of cells: a header, each type that occurs, and the total.
     """
     kinds: dict[str, list[str]] = {kind: [] for kind in (*QUESTION_WORDS, OTHER)}
     for name, question in questions.items():

@@ -1,9 +1,9 @@
-"""Files of systems in: translations, predicted classes, scores, labels of words, or answers.
+"""Comparisons of files: translations, predicted classes, scores, labels of words, or answers.
 
-What the first file holds decides what is compared: translations (generation logs, plain files),
-JSON lines of predictions, or answers (one JSON object). Words are marked that one translation alone
-has right (the syntax-infused paper's Table 3), and those in which the two sentences of a pair
-differ (Wang et al. 2022, Table 4).
+The first file decides the kind: translations (generation logs, plain files), JSON lines of
+predictions, or answers (one JSON object). Marks show words that only one translation has right (the
+syntax-infused paper's Table 3), and words in which the two sentences of a pair differ (Wang et al.
+2022, Table 4).
 """
 
 import json
@@ -50,9 +50,9 @@ from .translation import TextForm, check_equal_counts, remove_subwords
 
 Metric = Callable[[str, str], float]
 ReadQuestions = Callable[[str], Mapping[str, Any]]  # id -> `prep.qa_examples.Asked`, with contexts
-Kind = str | Target  # what systems are
+Kind = str | Target  # of a system
 TRANSLATIONS, ANSWERS, MODELS = "translations", "answers", "a model"
-OPTIONS: dict[Kind, AbstractSet[str]] = {  # options that say something about them, not about all
+OPTIONS: dict[Kind, AbstractSet[str]] = {  # options for some kinds only
     MODELS: {"positive"},
     TRANSLATIONS: {"gold", "src", "lang", "tokenized", "metric"},
     ANSWERS: {"gold"},
@@ -61,13 +61,7 @@ OPTIONS: dict[Kind, AbstractSet[str]] = {  # options that say something about th
 
 
 def compare_files(options: ContrastOptions, read_questions: ReadQuestions) -> str:
-    """Compare, write the page, and return what is to be printed.
-
-    Raises:
-        FileNotFoundError: a file is not there.
-        InputError: one of another kind or damaged, systems of other items, or options that are not
-            for the kind.
-    """
+    """Compare files, write the page, and return the text to print."""
     names, paths = options.named
     kind = kind_of_all(paths)
     check_options(kind, options, paths[0])
@@ -86,12 +80,7 @@ def compare_files(options: ContrastOptions, read_questions: ReadQuestions) -> st
 
 
 def kind_of_all(paths: Sequence[str]) -> Kind:
-    """Return what the first file holds; that others hold the same is found as they are read.
-
-    Raises:
-        FileNotFoundError: a file is not there.
-        InputError: a single file, answers beside other things, or what `kind_of` refuses.
-    """
+    """Return the kind of the first file; the other files are checked when they are read."""
     kinds = [kind_of(path) for path in paths]
     if len(paths) < 2:
         raise InputError("a comparison needs the predictions of two systems at least")
@@ -102,7 +91,7 @@ def kind_of_all(paths: Sequence[str]) -> Kind:
 
 
 def check_options(kind: Kind, options: ContrastOptions, first: str) -> None:
-    """Refuse options that say nothing about what a system is (`OPTIONS`); InputError names them."""
+    """Refuse options that do not apply to a kind (`OPTIONS`)."""
     for name in sorted({name for own in OPTIONS.values() for name in own} - OPTIONS[kind]):
         if getattr(options, name) is not None:
             raise InputError(f"{flag_of(name)} is not for {_shown(kind)}, which {first} holds")
@@ -113,12 +102,7 @@ def _shown(kind: Kind) -> str:
 
 
 def kind_of(path: str | Path) -> Kind:
-    """Return what a file holds; one JSON object of ids with texts holds answers to questions.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-        InputError: a JSON object of something else, which nothing here compares.
-    """
+    """Return the kind of a file; one JSON object of ids with texts holds answers to questions."""
     text, target = "\n".join(read_lines(path)).strip(), target_of_lines(path)
     if target or not (text.startswith("{") and text.endswith("}")):
         return target or TRANSLATIONS
@@ -166,7 +150,7 @@ def sentence_items(
     names: Sequence[str] = ("first", "second"),
     metric: tuple[str, Metric],
 ) -> list[Item]:
-    """Return the sentences that two systems translate; InputError for unequal counts.
+    """Return the sentences that two systems translate; refuse unequal counts.
 
     Args:
         systems: the predictions of both.
@@ -197,13 +181,13 @@ def _sentence(
 
 
 def predicted(target: Target, systems: Systems, *, positive: str = "") -> Contrast:
-    """Return the examples that systems predict; those without gold are neither right nor wrong.
+    """Return the predicted examples; those without gold are neither right nor wrong.
 
     Args:
-        target: what is predicted; says how good a prediction is (`Target.rate`).
+        target: of the predictions; rates them (`Target.rate`).
         systems: files, each with its predictions.
-        positive: class whose probability is shown (default: ``1`` where classes are 0 and 1, else
-            that of each answer); InputError if there is no such class.
+        positive: class whose probability is shown (default: ``1`` for classes 0 and 1, else the
+            class of each answer).
     """
     told = _shown_class(systems, positive) if "positive" in OPTIONS[target] else ""
     items = []
@@ -218,7 +202,7 @@ def predicted(target: Target, systems: Systems, *, positive: str = "") -> Contra
 
 
 def _shown_class(systems: Systems, positive: str) -> str:
-    """Return the class whose probability is shown; empty for that of each answer."""
+    """Return the class whose probability is shown; empty for the class of each answer."""
     classes = {label for _, made in systems for one in made for label in one.probabilities}
     if positive and positive not in classes:
         raise InputError(f"class {positive!r} is not one of {named(sorted(classes))}")
@@ -226,7 +210,7 @@ def _shown_class(systems: Systems, positive: str) -> str:
 
 
 def _view(target: Target, said: Sequence[Prediction], positive: str) -> View:
-    """Return how predictions of an example are shown."""
+    """Return the view of an example's predictions."""
     gold, shown = said[0].gold, []
     for one in said:
         pieces, note = target.shown(one, positive)
@@ -244,7 +228,7 @@ def _view(target: Target, said: Sequence[Prediction], positive: str) -> View:
 
 
 def _texts(said: Sequence[Prediction], *, differing: bool = False) -> dict[str, Runs]:
-    """Return the texts of an example by their labels, of a pair with its differing words."""
+    """Return the labelled texts of an example, with the differing words of a pair."""
     texts = next((one.texts for one in said if one.texts), ())
     if len(texts) == 2 and differing:
         return {"S1": _alone(*texts, FIRST), "S2": _alone(*texts[::-1], SECOND)}
@@ -253,5 +237,5 @@ def _texts(said: Sequence[Prediction], *, differing: bool = False) -> dict[str, 
 
 
 def _alone(text: str, other: str, mark: str) -> Runs:
-    """Mark the words that a sentence has alone."""
+    """Mark the words that only one sentence has."""
     return [(part, mark if own == MISS else SAME) for part, own in mark_words(text, other, "")]

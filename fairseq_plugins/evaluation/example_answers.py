@@ -1,7 +1,7 @@
-"""What a run answered to the examples of a split, and how that counts for a metric.
+"""A run's answers to the examples of a split, and their counts for a metric.
 
-Answers are read from predictions (JSON lines of `predict`), or are translations. Their counts
-(`ExampleCounts`) are all that a comparison needs, and far smaller.
+Answers come from predictions (JSON lines of `predict`), or are translations. Comparisons need only
+their counts (`ExampleCounts`), which are far smaller.
 """
 
 from collections.abc import Sequence
@@ -23,14 +23,15 @@ from .sentence_counts import SENTENCE_KINDS, sentence_counts
 
 @dataclass(frozen=True)
 class Answers:
-    """What one run predicted for the examples that have gold.
+    """A run's predictions for the examples with gold.
 
     Args:
-        source: where it was read from.
-        target: what it predicted.
+        source: file of the predictions.
+        target: of the predictions.
         ids: of the examples.
-        gold, predicted: a class, a number, a row of word labels or of entities (label, first and
-            last word) for each; of questions a row of gold answers and the predicted one.
+        gold, predicted: for each example a class, a number, a row of word labels or of entities
+            (label, first and last word); for questions a row of gold answers and the predicted
+            answer.
     """
 
     source: str
@@ -42,14 +43,14 @@ class Answers:
 
 @dataclass(frozen=True)
 class ExampleCounts:
-    """How the answers of one run count for a metric.
+    """The counts of a run's answers for a metric.
 
     Args:
-        source: where they are from.
+        source: file of the answers.
         metric: of a target, or of `SENTENCE_METRICS`.
-        examples: a digest of the examples and their gold; runs with the same can be compared.
+        examples: a digest of the examples and their gold; equal digests can be compared.
         counts: of each of n examples.
-        split: whose examples they are; empty where nothing tells.
+        split: of the examples; empty if unknown.
     """
 
     source: str
@@ -64,16 +65,12 @@ class ExampleCounts:
         return len(self.counts.table)
 
     def score(self, weights: np.ndarray) -> float:
-        """Return the metric of examples of which each counts so often, (n,)."""
+        """Return the metric over examples with weights (n,)."""
         return self.counts.metrics(weights, [self.metric])[self.metric]
 
 
 def read_answers(path: str | Path) -> Answers:
-    """Read predictions (JSON lines of `predict`); rows without gold are left out.
-
-    Raises:
-        FileNotFoundError, InputError: no such file; a line that is no prediction; no gold at all.
-    """
+    """Read predictions (JSON lines of `predict`); rows without gold are left out."""
     records = []
     for number, record in json_lines(path):
         try:
@@ -95,15 +92,9 @@ def read_answers(path: str | Path) -> Answers:
 
 
 def example_counts(run: Answers, metric: str, positive: str = "") -> ExampleCounts:
-    """Count the answers of a run for a metric.
+    """Count the answers of a run for a metric of its target.
 
-    Args:
-        run: what it answered.
-        metric: one of its target.
-        positive: class or error label that the metric is about, if it is about one.
-
-    Raises:
-        InputError: a metric that does not go with the answers, or a positive label that it lacks.
+    ``positive`` is the class or error label of a metric that needs one.
     """
     counts = run.target.counts_for(metric, run.gold, run.predicted, positive)
     examples = _digest(run.ids, run.target.identity(metric, run.gold))

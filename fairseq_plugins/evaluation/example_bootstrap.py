@@ -1,15 +1,16 @@
-"""Paired bootstraps: would another test set of this kind, and other seeds, have told the same?
+"""Paired bootstraps: would another test set of this kind, and other seeds, give the same result?
 
 Examples are drawn with replacement, the same ones for all systems, and each metric is computed
-anew, so that an observed difference d has differences d* of resamples beside it. The two-sided
+again, so that an observed difference d is compared with differences d* of resamples. The two-sided
 p-value is twice the share of resamples in which the other system is at least as good, ties
-included: where 0 lies within the 95 % interval, p is not small.
+included: if 0 lies within the 95 % interval, p is not small.
 
-With ``over_seeds`` seeds are drawn as well, the same ones for both systems: the multi-bootstrap
-(Sellam et al. 2022, "The MultiBERTs", section 4). Examples alone take the luck of a seed for a
-difference: of equal systems whose seeds differ they tell 14 to 49 % apart, both together 1 to 6 %
-(RESULTS.md). But of three seeds that differ more than test sets do it is 11 %, as resampling finds
-but two thirds of their variance: ask a t-test over seeds too.
+With ``over_seeds`` seeds are drawn too, the same ones for both systems: the multi-bootstrap
+(Sellam et al. 2022, "The MultiBERTs", section 4). A bootstrap over examples mistakes a lucky seed
+for
+a difference: equal systems with different seeds differ in 14 to 49 % of cases, with both
+in 1 to 6 % (RESULTS.md). With three seeds that vary more than test sets it is 11 %, because
+resampling finds only two thirds of their variance: combine it with a t-test over seeds.
 """
 
 import math
@@ -21,8 +22,8 @@ import numpy as np
 from ..errors import InputError
 from .example_answers import ExampleCounts
 
-ROUNDING = 1e-9  # scores that differ by less are equal
-Scored = Callable[[np.ndarray], float]  # how often each example counts -> the score of a run
+ROUNDING = 1e-9  # scores with a smaller difference are equal
+Scored = Callable[[np.ndarray], float]  # weight of each example -> the score of a run
 
 
 @dataclass(frozen=True)
@@ -31,12 +32,12 @@ class Bootstrap:
 
     Args:
         difference: of the system over the baseline, on all examples.
-        p_value: 1 for equal scores, nan where a score is no number.
-        low, high: where 95 % of the resampled differences lie.
+        p_value: 1 for equal scores, nan if a score is nan.
+        low, high: interval of 95 % of the resampled differences.
         examples, samples: numbers of each.
-        run_error: standard deviation of one pair's difference over resampled examples, but for
-            what all pairs share; nan where runs are no pairs.
-        shared_error: of what all pairs share; nan as well.
+        run_error: standard deviation of one pair's difference over resampled examples, without the
+            part that all pairs share; nan for runs that are not paired.
+        shared_error: standard deviation of the shared part; may be nan too.
     """
 
     difference: float
@@ -57,16 +58,13 @@ def bootstrap(
     seed: int = 12345,
     over_seeds: bool = False,
 ) -> Bootstrap:
-    """Compare two systems by what their runs did on each example.
+    """Compare two systems by the results of their runs on each example.
 
     Args:
         baseline, system: runs of each; all of one metric, on the same examples.
         samples: resamples.
         seed: of the resampling.
-        over_seeds: whether runs are drawn as well; the n-th runs of both systems are pairs.
-
-    Raises:
-        InputError: runs of other examples, or that are no pairs; no run; fewer than one sample.
+        over_seeds: whether to draw runs too; the n-th runs of both systems are pairs.
     """
     _check(baseline, system, samples, over_seeds)
     random, count = np.random.default_rng(seed), baseline[0].count
@@ -93,7 +91,7 @@ def _check(
     samples: int,
     over_seeds: bool,
 ) -> None:
-    """Refuse what cannot be compared; see `bootstrap`."""
+    """Refuse runs that cannot be compared; see `bootstrap`."""
     if not (baseline and system) or samples < 1:
         raise InputError("a bootstrap needs runs of both systems and at least one sample")
     if over_seeds and len(baseline) != len(system):
@@ -114,16 +112,18 @@ def scores_of(runs: Sequence[Scored], weights: Iterable[np.ndarray]) -> np.ndarr
 
 
 def _errors(gaps: np.ndarray) -> tuple[float, float]:
-    """Return how pairs' differences (samples, runs) vary over samples: each alone, and together."""
+    """Return the standard deviations over samples of pairs' differences (samples, runs): own,
+    shared.
+    """
     runs = gaps.shape[1]
-    whole = float(gaps.var(axis=0).mean())  # of one pair: its own and what is shared
+    whole = float(gaps.var(axis=0).mean())  # of one pair: own and shared
     mean = float(gaps.mean(axis=1).var())  # of the mean: own / runs + shared
     own = max(0.0, (whole - mean) * runs / (runs - 1)) if runs > 1 else whole
     return math.sqrt(own), math.sqrt(max(0.0, mean - own / runs))
 
 
 def _p_value(observed: float, resampled: np.ndarray) -> float:
-    """Return twice the share of resamples that speak against the observed difference."""
+    """Return twice the share of resamples that contradict the observed difference."""
     if not math.isfinite(observed):
         return math.nan
     if abs(observed) <= ROUNDING:  # equal systems

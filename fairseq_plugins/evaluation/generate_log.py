@@ -1,15 +1,16 @@
-"""Files of system outputs and references to corpora of equal length, ready to be scored.
+"""Files of system outputs and references, read as corpora of equal length for scoring.
 
-A system is a plain file or what ``fairseq-generate`` and ``fairseq-interactive`` print, told apart
-by content; the reference is a plain file or, when none is given, the T- lines of the logs, which
-must then agree. A sentence with id i is printed, in no particular order of ids, as::
+A system is a plain file or the output of ``fairseq-generate`` and ``fairseq-interactive``,
+recognised by content; the reference is a plain file or, by default, the T- lines of the logs, which
+must agree. A sentence with id i is printed, in any order of ids, as::
 
     S-i <tab> source            T-i <tab> reference (generate only)
     H-i <tab> score <tab> hypothesis tokens      D-i <tab> score <tab> detokenised hypothesis
     P-i <tab> token scores                       A-i <tab> alignment
 
-with one H, D, P (A) group for each of ``--nbest`` hypotheses, best first. Everything else in the
-log is ignored, except ``Translated N sentences``, which tells whether the log is complete.
+with one H, D, P (A) group for each of ``--nbest`` hypotheses, best first. All other lines are
+ignored,
+except ``Translated N sentences``, which shows whether the log is complete.
 """
 
 import re
@@ -23,7 +24,7 @@ from ..messages import named
 from ..text_reading import read_lines
 from .translation import Corpus, TextForm, check_equal_counts, prepare
 
-_UNKNOWN = "<<unk>>"  # how fairseq prints a reference word outside the dictionary
+_UNKNOWN = "<<unk>>"  # fairseq's mark of a reference word outside the dictionary
 _RECORD = re.compile(r"([STHDPA])-(\d{1,18})\t(.*)", re.DOTALL)
 _TOTAL = re.compile(r"\bTranslated (\d[\d,]{0,20}) sentences\b")
 _NAME = re.compile(r" *([STHDPA]-\d+)")
@@ -33,12 +34,12 @@ Entry = dict[str, list[tuple[int, str]]]  # of one sentence: kind -> line number
 
 @dataclass(frozen=True)
 class SystemOutput:
-    """The best translation of every sentence, whatever kind of file it came from.
+    """The best translation of every sentence, from any kind of file.
 
     Attributes:
-        name: the file's name, for tables and messages.
-        lines: best hypotheses in the order of the test set: D- lines, or H- lines where there are
-            none; of equal scores the first.
+        name: the file's name.
+        lines: best hypotheses in the order of the test set: D- lines, or else H- lines; of equal
+            scores the first.
         sources: S- lines, or None for plain text.
         targets: T- lines, or None for plain text and interactive logs.
     """
@@ -50,17 +51,14 @@ class SystemOutput:
 
 
 def is_generate_log(lines: Iterable[str]) -> bool:
-    """Tell a generation log from plain text: one line like ``H-12<tab>-0.53<tab>...`` is enough."""
+    """Return whether lines are a generation log: one line like ``H-12<tab>-0.53<tab>...`` is
+    enough.
+    """
     return any(re.match(r"[HD]-\d+\t-?[\d.einfa+-]+\t", line) for line in lines)
 
 
 def parse_generate_log(lines: Sequence[str], *, name: str = "log") -> SystemOutput:
-    """Parse the lines of a generation log; sentences come in the order of their ids, 0 to n - 1.
-
-    Raises:
-        InputError: no hypotheses at all, an id missing or twice, a malformed line, an incomplete
-            group of lines, or fewer sentences than the stated total; names log, line and id.
-    """
+    """Parse the lines of a generation log; sentences are sorted by id, 0 to n - 1."""
     entries, total = _collect(lines, name)
     if not entries:
         raise InputError(f"{name}: no hypotheses; expected lines like 'H-0<tab>score<tab>tokens'")
@@ -77,12 +75,7 @@ def parse_generate_log(lines: Sequence[str], *, name: str = "log") -> SystemOutp
 
 
 def read_system(path: str | Path) -> SystemOutput:
-    """Read a system's translations from a generation log or a plain file, told apart by content.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-        InputError: the file is empty, or a log that :func:`parse_generate_log` refuses.
-    """
+    """Read a system's translations from a generation log or a plain file, recognised by content."""
     lines = read_lines(path)
     if not lines:
         raise InputError(f"{path}: empty file")
@@ -92,7 +85,7 @@ def read_system(path: str | Path) -> SystemOutput:
 
 
 def _collect(lines: Sequence[str], name: str) -> tuple[dict[int, Entry], int | None]:
-    """Sort the lines by id and kind, and find the stated total."""
+    """Group the lines by id and kind, and find the stated total."""
     entries: dict[int, Entry] = {}
     total = None
     for number, line in enumerate(lines, start=1):
@@ -118,7 +111,7 @@ def _collect(lines: Sequence[str], name: str) -> tuple[dict[int, Entry], int | N
 
 
 def _without_progress(line: str) -> str:
-    """Cut off a progress bar (``50%|#### | 1/2 [00:01<00:01] ``) that stands before a record."""
+    """Remove a progress bar (``50%|#### | 1/2 [00:01<00:01] ``) before a record."""
     head, tab, payload = line.partition("\t")
     bar, _, name = head.rpartition("]")
     found = _NAME.fullmatch(name)
@@ -126,7 +119,7 @@ def _without_progress(line: str) -> str:
 
 
 def _check_ids(entries: Mapping[int, Entry], total: int | None, name: str) -> None:
-    """Refuse gaps in the ids and a number of sentences other than the stated one."""
+    """Refuse gaps in the ids, and a number of sentences different from the stated total."""
     count = max(entries) + 1
     missing = [i for i in range(count) if i not in entries]
     hint = (
@@ -198,7 +191,7 @@ def _scored(line: tuple[int, str], kind: str, name: str) -> tuple[float, str]:
 class Inputs:
     """Systems and reference of equal length; ``outputs`` are the files before preparation.
 
-    ``notes`` say what a reader of the figures has to know about where the text came from.
+    ``notes`` describe the origin of the text for readers of the figures.
     """
 
     systems: list[Corpus]
@@ -211,14 +204,9 @@ def load(paths: Sequence[str | Path], reference: str | Path | None, form: TextFo
     """Read systems and their reference.
 
     Args:
-        paths: one file a system.
+        paths: one file per system.
         reference: plain file, or None for the T- lines.
-        form: what the files hold.
-
-    Raises:
-        FileNotFoundError: a file is missing.
-        InputError: a file is empty, not UTF-8 or a damaged log; the counts differ; or there is no
-            reference and the files have no T- lines, or T- lines that differ.
+        form: form of the files.
     """
     outputs = [read_system(path) for path in paths]
     if reference is None:
@@ -238,7 +226,7 @@ def load(paths: Sequence[str | Path], reference: str | Path | None, form: TextFo
 
 
 def _target_lines(outputs: Sequence[SystemOutput], form: TextForm) -> tuple[Corpus, list[str]]:
-    """Take the references from the T- lines of the first log, checking the others against them."""
+    """Return the references from the T- lines of the first log, checked against the other logs."""
     corpora = []
     for output in outputs:
         if output.targets is None:

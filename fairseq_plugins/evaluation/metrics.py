@@ -1,4 +1,4 @@
-"""Metrics: their names by target, which are better when lower, how much runs differ."""
+"""Metrics: their names by target, their direction, and their deviation between runs."""
 
 import math
 import statistics
@@ -11,7 +11,9 @@ LOWER_IS_BETTER = frozenset({"mse", "loss", "nll_loss", "ppl", "detection_false_
 
 
 def deviation(values: Sequence[float]) -> float:
-    """Return the standard deviation of a sample; nan of fewer than two, or not all numbers."""
+    """Return the standard deviation of a sample; nan with fewer than two values, or with nan
+    values.
+    """
     if len(values) < 2 or not all(map(math.isfinite, values)):
         return math.nan
     return statistics.stdev(values)

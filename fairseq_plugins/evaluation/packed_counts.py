@@ -1,9 +1,9 @@
-"""Counts of examples as JSON, so that a row of a run can keep them, and nothing else read back.
+"""Counts of examples as JSON, small enough for a row of a run.
 
-Numbers are whole ones of at most 32 bits, of fractions ten-thousandths, column after column,
+Numbers become integers of at most 32 bits (fractions become ten-thousandths), column after column,
 compressed (zlib) and written in base 64. The 1,043 examples of CoLA take 0.6 KB; translations and
-scores take five to seven bytes an example. What comes from elsewhere is checked before it is
-unpacked and before anything is computed of it.
+scores take five to seven bytes an example. Packed counts may come from strangers: they are checked
+before they are unpacked, and before anything is computed.
 """
 
 import base64
@@ -23,22 +23,14 @@ from .example_answers import ExampleCounts
 from .sentence_counts import SENTENCE_KINDS
 
 KINDS = {kind.name: kind for one in TARGETS.values() for kind in one.kinds} | SENTENCE_KINDS
-_TYPES = ("|u1", "|i1", "<u2", "<i2", "<i4")  # the first that holds all numbers is taken
+_TYPES = ("|u1", "|i1", "<u2", "<i2", "<i4")  # the first type that holds all numbers is used
 _FINE = 10_000  # of fractions
 _EXAMPLES = 2**18
-_CLASSES = 2**8  # whose confusion takes 2 ms, of 2**10 40 ms, a run and resample
+_CLASSES = 2**8  # a confusion matrix takes 2 ms (40 ms for 2**10 classes), per run and resample
 
 
 def packed(one: ExampleCounts, split: str) -> dict[str, Any]:
-    """Return counts as values of JSON.
-
-    Args:
-        one: what is kept; fractions are rounded to four places.
-        split: whose examples they are.
-
-    Raises:
-        InputError: a number that is none, or too large; more examples or classes than are read.
-    """
+    """Return counts as JSON values; fractions are rounded to four places."""
     counts = one.counts
     try:
         if not np.isfinite(counts.table).all():
@@ -64,15 +56,7 @@ def packed(one: ExampleCounts, split: str) -> dict[str, Any]:
 
 
 def unpacked(found: Any, source: str) -> ExampleCounts:
-    """Return counts that were packed.
-
-    Args:
-        found: values of JSON.
-        source: what messages call them.
-
-    Raises:
-        InputError: what is there is no packed table; names the key.
-    """
+    """Return unpacked counts; ``source`` names them in messages."""
     try:
         metric, split, examples = texts = [found[key] for key in ("metric", "split", "examples")]
         if not all(isinstance(one, str) for one in texts):
@@ -92,7 +76,7 @@ def unpacked(found: Any, source: str) -> ExampleCounts:
 
 
 def _whole(table: np.ndarray) -> tuple[np.ndarray, int]:
-    """Return numbers as whole ones of the smallest type, and what they were multiplied by."""
+    """Return numbers as integers of the smallest type, and their scale."""
     table, scale = np.round(table * _FINE), _FINE
     if not (table % _FINE).any():
         table, scale = table / _FINE, 1
@@ -110,7 +94,7 @@ def _known(found: Mapping[str, Any], key: str, choices: tuple[str, ...]) -> str:
 
 
 def _check_size(kind: CountKind, count: int, columns: int, classes: int) -> None:
-    """Refuse what takes memory or time without end."""
+    """Refuse sizes that would exhaust memory or time."""
     if not 0 < count <= _EXAMPLES:
         raise InputError(f"{count:,} examples, not 1 to {_EXAMPLES:,}")
     if columns != (wanted := kind.columns or classes):
@@ -133,7 +117,7 @@ def _table(found: Mapping[str, Any], count: int, columns: int) -> np.ndarray:
 
 
 def _check(counts: Counts, metric: str) -> None:
-    """Refuse numbers that no examples have, or of which their metric cannot be computed."""
+    """Refuse counts that no examples can have, or that do not give their metric."""
     kind, table, most = counts.kind, counts.table, counts.kind.most
     if kind is CELL:
         most = counts.classes**2 - 1

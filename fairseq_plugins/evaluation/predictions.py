@@ -1,9 +1,9 @@
-"""Files of predictions: what systems say about examples, read and written.
+"""Files of predictions, read and written.
 
-``jsonl``  one object an example, with what the `FIELDS` of its record name.
-``tsv``    a header and one line an example, or a word (an empty line after every sentence).
-``conll``  word, gold label where it is known, predicted label; an empty line after every sentence.
-``glue``   what the GLUE server reads: ``index`` and ``prediction``, in the server's own names.
+``jsonl``  one object per example, with the `FIELDS` of its record.
+``tsv``    a header and one line per example, or per word (an empty line after every sentence).
+``conll``  word, gold label if known, predicted label; an empty line after every sentence.
+``glue``   the GLUE server's format: ``index`` and ``prediction``, with the server's names.
 """
 
 import json
@@ -35,11 +35,8 @@ def renderer(
 
     Args:
         form: one of `FORMATS`.
-        target: what is predicted.
+        target: of the predictions.
         names: for ``glue``: our label -> the server's; None without a GLUE submission.
-
-    Raises:
-        InputError: an unknown format, or one that does not go with the target.
     """
     if form not in FORMATS:
         raise InputError(f"unknown format {form!r}; choices: {', '.join(FORMATS)}")
@@ -56,13 +53,7 @@ def renderer(
 
 
 def target_of_lines(path: str | Path) -> Target | None:
-    """Return the target of a file of predictions that can be compared.
-
-    None where its first line shows that it is none.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-    """
+    """Return the target of a file of predictions that can be compared, else None."""
     lines = read_lines(path)
     try:
         first = json.loads(lines[0])
@@ -74,12 +65,7 @@ def target_of_lines(path: str | Path) -> Target | None:
 
 
 def read_predictions(path: str | Path, target: Target = CLASSES) -> list[Prediction]:
-    """Read predictions of one target.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-        InputError: a line that is none; names file and line.
-    """
+    """Read predictions of one target."""
     made = []
     for number, record in json_lines(path):
         where = f"{path}, line {number}"
@@ -91,15 +77,11 @@ def read_predictions(path: str | Path, target: Target = CLASSES) -> list[Predict
 
 
 def read_texts(path: str | Path) -> dict[str, tuple[str, ...]]:
-    """Read the texts of examples by their ids.
+    """Read the texts of examples by id.
 
     Args:
         path: JSON lines with ``id`` and ``texts`` (a prepared folder's ``SPLIT.examples.jsonl``),
-            or one example a line, a TAB between its sentences, whose ids count from 0.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-        InputError: a line that is no example, or has the id of another; names file and line.
+            or one example per line, a TAB between its sentences, with ids from 0.
     """
     if Path(path).suffix != ".jsonl":
         lines = enumerate(read_lines(path))
@@ -120,11 +102,7 @@ def read_texts(path: str | Path) -> dict[str, tuple[str, ...]]:
 
 
 def with_texts(systems: Systems, path: str | Path) -> Systems:
-    """Give the first system's predictions the texts of a file, where they hold none.
-
-    Raises:
-        FileNotFoundError, InputError: see `read_texts`; an example that the file does not hold.
-    """
+    """Add the texts of a file to the first system's predictions without texts."""
     (first, made), *others = systems
     texts = read_texts(path)
     lacking = next((one for one in made if not one.texts and one.id not in texts), None)
@@ -135,14 +113,7 @@ def with_texts(systems: Systems, path: str | Path) -> Systems:
 
 
 def check_same(systems: Systems) -> None:
-    """Refuse systems that predict other examples, or examples without gold.
-
-    Args:
-        systems: files, each with its predictions.
-
-    Raises:
-        InputError: names files and line.
-    """
+    """Refuse systems that predict other examples, or examples without gold."""
     (first, made), *others = systems
     for name, other in others:
         if len(made) != len(other):

@@ -1,7 +1,7 @@
-"""Robustness: how much worse a system is on examples that were changed than on the same before.
+"""Robustness: the loss of a system on changed examples, compared with the same original examples.
 
-A system may be several runs (seeds); its score is their mean. Two systems are compared by a paired
-bootstrap over the changed examples.
+The score of several runs (seeds) is their mean. Two systems are compared by a paired bootstrap over
+the changed examples.
 """
 
 import math
@@ -15,25 +15,25 @@ from .example_answers import Answers, example_counts
 from .example_bootstrap import bootstrap
 from .metrics import deviation
 
-WHOLE = "original"  # what is called so was not changed
+WHOLE = "original"  # name of unchanged examples
 
 
 def before(name: str) -> str:
-    """Name the examples of a perturbed set as they were before."""
+    """Return the name of a perturbed set's original examples."""
     return f"{name}.{WHOLE}"
 
 
 @dataclass(frozen=True)
 class SystemAnswers:
-    """What a system answered.
+    """A system's answers.
 
     Args:
         name: of the system.
         arch: of its architecture.
         checkpoints: of its runs.
-        runs: what each answered to the same sets: to changed examples by the name of their set, to
-            the same before by `before` of it, to the whole split by `WHOLE`; the last two only
-            where they are known.
+        runs: for each run: name of a set -> answers to the changed examples, `before` of the name
+            -> answers to the originals, `WHOLE` -> answers to the whole split; the last two only if
+            known.
     """
 
     name: str
@@ -43,11 +43,7 @@ class SystemAnswers:
 
 
 def scores_of(answers: Sequence[Answers], metric: str) -> list[float]:
-    """Return the metric of each run.
-
-    Raises:
-        InputError: a metric that does not go with the answers.
-    """
+    """Return the metric of each run."""
     found = []
     for run in answers:
         labels = run.target.labels_in(run.gold, run.predicted)
@@ -67,24 +63,20 @@ def on_set(
     samples: int = 1000,
     seed: int = 12345,
 ) -> dict[str, Any]:
-    """Return how a system does on a perturbed set.
+    """Return a system's results on a perturbed set.
 
     Args:
-        system: what it answered.
+        system: its answers.
         name: of the set, or `WHOLE`.
-        metric: one of its target.
-        first: the system that it is compared with; None for no comparison.
+        metric: of its target.
+        first: the system to compare with, or None.
         samples: resamples of the bootstrap; 0 for no test.
         seed: of the bootstrap.
 
     Returns:
         ``scores`` of the runs on the changed examples, their mean ``score`` and ``deviation``;
-        ``before``, that on the same examples as they were, and the ``change`` from it, below 0 for
-        a drop; ``difference`` from the first system's score, and its ``p``. What is not known is
-        nan.
-
-    Raises:
-        InputError: systems that answered other examples.
+        ``before``, the mean on the originals, and the ``change``, negative for a drop;
+        ``difference`` from the first system's score, and its ``p``. Unknown values are nan.
     """
     perturbed, others = ([run[name] for run in one.runs] for one in (system, first or system))
     originals = [run[before(name)] for run in system.runs if before(name) in run]

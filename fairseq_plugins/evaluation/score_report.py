@@ -1,4 +1,4 @@
-"""Files in, one report out: every figure of every system, with signatures and counts."""
+"""Report of scores from files: every figure of every system, with signatures and counts."""
 
 import json
 from collections.abc import Sequence
@@ -21,15 +21,15 @@ HEADINGS = {
 
 @dataclass(frozen=True)
 class ScoreReport:
-    """What one run of scoring found.
+    """The result of scoring.
 
     Attributes:
-        reference: where the references came from.
-        sentences: number of references, and of sentences scored for each system.
+        reference: source of the references.
+        sentences: number of references, and of scored sentences per system.
         test_set: the newstest2014 variant of this size, or None.
-        systems: figures, in the order given.
-        paired: each further system against the first; empty unless asked for.
-        notes: what a reader has to know about the text behind the figures.
+        systems: figures, in the given order.
+        paired: each further system against the first; may be empty.
+        notes: remarks about the text behind the figures.
     """
 
     language: str
@@ -57,14 +57,11 @@ def score_files(
     """Score systems against a reference.
 
     Args:
-        systems: generation logs or plain files, one a system.
+        systems: generation logs or plain files, one per system.
         reference: plain file, or None for the T- lines of the logs.
-        form: what the files hold.
+        form: form of the files.
         paired: add a paired bootstrap of each further system against the first.
         samples, seed: of the bootstrap.
-
-    Raises:
-        FileNotFoundError, InputError: as :func:`load`, :func:`score`, :func:`paired_bootstrap`.
     """
     inputs = load(systems, reference, form)
     scores = [score(system, inputs.reference, lang=form.lang) for system in inputs.systems]
@@ -83,7 +80,7 @@ def score_files(
 
 
 def format_report(report: ScoreReport) -> str:
-    """Lay the report out for a terminal."""
+    """Return the report for a terminal."""
     lines = [f"reference: {report.reference} ({report.sentences:,} sentences)"]
     if report.test_set:
         lines.append(f"test set:  the size of {report.test_set}")

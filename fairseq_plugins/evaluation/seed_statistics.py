@@ -1,7 +1,7 @@
-"""What scores over seeds can tell: how sure several comparisons are, and how small a difference.
+"""Statistics over seeds: corrected p-values of several comparisons, and detectable differences.
 
-`holm` corrects the p-values of comparisons that are made together (Holm 1979). `detectable` is the
-power of tests, the other way round: the difference that so many seeds would have shown.
+`holm` corrects the p-values of simultaneous comparisons (Holm 1979). `detectable` inverts the power
+of a test: the difference that a number of seeds would have shown.
 """
 
 import math
@@ -14,9 +14,9 @@ from scipy import optimize, stats
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """Return p-values corrected for being several, in their order; nan counts for none.
+    """Return Holm-corrected p-values in the given order; nan does not count.
 
-    The i-th smallest of m is multiplied by m - i + 1, and none becomes smaller than one before it.
+    The i-th smallest of m is multiplied by m - i + 1, and none becomes smaller than the one before.
     """
     values = np.asarray(p_values, dtype=float)
     found, known = np.full(len(values), math.nan), np.flatnonzero(~np.isnan(values))
@@ -28,12 +28,12 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 @dataclass(frozen=True)
 class Noise:
-    """What makes differences between paired runs differ, as standard deviations.
+    """Standard deviations of the differences between paired runs.
 
     Args:
         seeds: of the runs' differences on one test set (of the sample).
-        run: of one run's difference over test sets, but for what all runs share.
-        shared: of what all runs share over test sets: no number of seeds takes it away.
+        run: of one run's difference over test sets, without the part that all runs share.
+        shared: of the shared part over test sets, which more seeds do not reduce.
     """
 
     seeds: float
@@ -41,23 +41,24 @@ class Noise:
     shared: float = 0.0
 
     def over_both(self, count: int) -> float:
-        """Return about the standard error that a multi-bootstrap of so many pairs finds.
+        """Return the approximate standard error of a multi-bootstrap with ``count`` pairs.
 
-        It is larger than that of the mean: runs that are drawn several times share their noise.
+        It exceeds the standard error of the mean, because runs that are drawn repeatedly share
+        their noise.
         """
         alone = self.run**2 * (2 - 1 / count) + self.seeds**2 * (1 - 1 / count)
         return math.sqrt(self.shared**2 + alone / count)
 
 
 def detectable(noise: Noise, count: int, *, power: float = 0.8, level: float = 0.05) -> float:
-    """Return a difference that two-sided tests show with a probability, or a little more.
+    """Return the difference that two-sided tests detect with a probability, or slightly more.
 
-    Where noise is of seeds alone, the paired t-test decides. Else a test that takes seeds and
-    examples together for normal has to agree: each is granted half of the failures.
+    With noise of seeds alone, the paired t-test decides. Else a normal test over seeds and examples
+    must agree, and each test gets half of the failures.
 
     Args:
         noise: of the differences.
-        count: how many pairs; nan of fewer than two.
+        count: number of pairs; nan for fewer than two.
         power: the probability.
         level: of the tests.
     """
@@ -68,13 +69,13 @@ def detectable(noise: Noise, count: int, *, power: float = 0.8, level: float = 0
     bound = float(stats.f.isf(level, 1, count - 1))  # the square of the t-test's
 
     def lacking(effect: float) -> float:
-        """The power for a difference of so many standard errors, less what is asked for."""
+        """Return the power at an effect of so many standard errors, minus the wanted power."""
         return float(stats.ncf.sf(bound, 1, count - 1, effect**2)) - each
 
     highest = 1.0
     while lacking(highest) < 0:
         highest *= 2
-    effect: Any = optimize.brentq(lacking, 0.0, highest)  # its root alone
+    effect: Any = optimize.brentq(lacking, 0.0, highest)  # returns only the root
     over_seeds = effect * noise.seeds / math.sqrt(count)
-    errors = float(stats.norm.isf(level / 2) + stats.norm.ppf(each))  # of a test of normal numbers
+    errors = float(stats.norm.isf(level / 2) + stats.norm.ppf(each))  # of a normal test
     return max(over_seeds, errors * noise.over_both(count) * several)

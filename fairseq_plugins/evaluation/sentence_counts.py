@@ -1,4 +1,4 @@
-"""What BLEU and chrF are computed of: counts of each sentence, as sacreBLEU has them."""
+"""Counts of each sentence behind BLEU and chrF, as in sacreBLEU."""
 
 from collections.abc import Sequence
 from functools import cache, partial
@@ -16,20 +16,17 @@ def metric_of(name: str, lang: str = "", **bleu: Any) -> Any:
 
     Args:
         name: of `choices.SENTENCE_METRICS`.
-        lang: any code of the target language, which decides the tokenisation of BLEU.
+        lang: code of the target language, which decides the tokenisation of BLEU.
         bleu: options of BLEU.
-
-    Raises:
-        InputError: the tokenisation needs a library that is not installed; says how to install it.
     """
-    from sacrebleu.metrics import BLEU, CHRF  # slow to import: metrics of classes do without
+    from sacrebleu.metrics import BLEU, CHRF  # slow to import, not needed for classes
 
     if name != "bleu":
         return CHRF()
     language = base_code(lang)
     try:
         return BLEU(trg_lang=language, **bleu)
-    except (RuntimeError, AssertionError):  # of sacreBLEU's tokenisers, those that need MeCab
+    except (RuntimeError, AssertionError):  # sacreBLEU's tokenisers without MeCab
         raise InputError(
             f"BLEU in language {lang!r} needs MeCab and its dictionary: pip install "
             f"'sacrebleu[{language}]'"
@@ -37,7 +34,7 @@ def metric_of(name: str, lang: str = "", **bleu: Any) -> Any:
 
 
 def remark_on(lang: str) -> str:
-    """Return what is to be said of a code of no known language; empty for a known one."""
+    """Return a remark on an unknown language code; empty for a known code."""
     if is_known(lang):
         return ""
     return (
@@ -54,11 +51,11 @@ def sentence_counts(
     return np.array(rows, dtype=float)
 
 
-_any_language = cache(metric_of)  # of sums the language, which decides tokens, does not matter
+_any_language = cache(metric_of)  # the language only decides tokens, not scores of sums
 
 
 def _of_sums(name: str, *sums: float) -> dict[str, float]:
-    """Return a score, in points, of the sums of counts."""
+    """Return a score, in points, from sums of counts."""
     return {name: float(_any_language(name)._compute_score_from_stats([*sums]).score)}
 
 

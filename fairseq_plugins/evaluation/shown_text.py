@@ -1,4 +1,4 @@
-"""Texts from anywhere as a terminal, a table or a page can show them, and cut to what is read.
+"""Texts from anywhere, made safe for a terminal, a table or a page, and shortened.
 
 Of a long text the paragraph around a span is shown, of a long paragraph the sentences around it.
 """
@@ -9,10 +9,10 @@ from collections.abc import Sequence
 
 MARKS = (">>", "<<")  # around a span
 NO_ANSWER = "no answer"
-LONGEST = 500  # characters of a text that are shown
-UNSEEN = frozenset(("Cc", "Cs", "Zl", "Zp"))  # controls, halves of characters, line separators
+LONGEST = 500  # shown characters of a text
+UNSEEN = frozenset(("Cc", "Cs", "Zl", "Zp"))  # controls, surrogates, line separators
 TURNS = frozenset(("LRE", "RLE", "LRO", "RLO", "PDF", "LRI", "RLI", "FSI", "PDI"))
-SIDES = "\u061c\u200e\u200f"  # marks of a direction
+SIDES = "\u061c\u200e\u200f"  # direction marks
 
 _IN_CELL = re.compile(r"([\\|]|<(?=[A-Za-z/!?])|(?<=\])\()")
 _PARAGRAPH_END = re.compile(r"\n\s*\n")
@@ -20,7 +20,7 @@ _SENTENCE_END = re.compile(r"[.!?。！？][\"'”’)\]]*\s+")
 
 
 def visible(text: str) -> str:
-    """Return text without anything that moves a cursor or ends a line."""
+    """Return text without characters that move a cursor or end a line."""
     return "".join(
         " " if char.isspace() else "\ufffd" if unicodedata.category(char) in UNSEEN else char
         for char in text
@@ -28,18 +28,20 @@ def visible(text: str) -> str:
 
 
 def straight(text: str) -> str:
-    """Return visible text without marks that turn the rest of a line round."""
+    """Return visible text without marks that reverse the direction of a line."""
     kept = (c for c in text if unicodedata.bidirectional(c) not in TURNS and c not in SIDES)
     return visible("".join(kept))
 
 
 def as_line(text: str) -> str:
-    """Return a text in one line, with nothing that a terminal would obey or turn round."""
+    """Return a text in one line, without control characters or direction marks."""
     return straight(re.sub(r"\s+", " ", text))
 
 
 def as_markdown_cell(text: str) -> str:
-    """Return a name for a Markdown table that is also read as it is: it ends no cell, no HTML."""
+    """Return a name for a Markdown table, readable as source: it ends no cell and starts no
+    HTML.
+    """
     return _IN_CELL.sub(r"\\\1", straight(text))
 
 
@@ -53,20 +55,15 @@ def align(rows: Sequence[Sequence[str]]) -> list[str]:
 
 
 def cropped(context: str, begin: int, end: int) -> tuple[str, str, str]:
-    """Return what is shown before a span of a text, the span, and what is shown behind it."""
+    """Return the shown text before a span, the span, and the shown text after it."""
     left, right = surroundings(context, begin, end)
     head, tail = ("… " if context[:left].strip() else "", " …" if context[right:].strip() else "")
     return head + context[left:begin], context[begin:end], context[end:right] + tail
 
 
 def surroundings(context: str, begin: int, end: int, longest: int = LONGEST) -> tuple[int, int]:
-    """Return begin and end of what is shown around a span of a text.
-
-    Args:
-        context: the text.
-        begin: of the span.
-        end: of the span.
-        longest: most characters; a longer span is shown whole.
+    """Return begin and end of the shown text around a span; a span of over ``longest`` is shown
+    whole.
     """
     left, right = _between(context, begin, end, _PARAGRAPH_END)
     if right - left > longest:
@@ -80,7 +77,7 @@ def surroundings(context: str, begin: int, end: int, longest: int = LONGEST) -> 
 
 
 def _between(context: str, begin: int, end: int, border: re.Pattern[str]) -> tuple[int, int]:
-    """Return what of the text lies between the borders around a span."""
+    """Return the text between the borders around a span."""
     left = max((found.end() for found in border.finditer(context, 0, begin)), default=0)
     right = border.search(context, end)
     return left, right.end() if right else len(context)

@@ -1,4 +1,4 @@
-"""Systems of translation compared with the first one: scores of sacreBLEU, one paired bootstrap."""
+"""Translation systems compared with the first: sacreBLEU's scores, a paired bootstrap."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,13 +14,13 @@ from .translation import Corpus, check_equal_counts
 
 @dataclass(frozen=True)
 class SystemComparison:
-    """Paired bootstrap of one system against the first one.
+    """Paired bootstrap of a system against the first.
 
     Attributes:
         metric: ``bleu`` or ``chrf``.
         difference: points above (or below) the baseline.
         p_value: two-sided; 1 for equal scores.
-        low, high: where 95 % of the resampled differences lie.
+        low, high: interval of 95 % of the resampled differences.
         samples, seed: of the bootstrap.
     """
 
@@ -45,7 +45,7 @@ def paired_bootstrap(
     seed: int = 12345,
     names: Sequence[str] = SENTENCE_METRICS,
 ) -> list[SystemComparison]:
-    """Compare every system with the first one; see `example_bootstrap`.
+    """Compare every system with the first; see `example_bootstrap`.
 
     Args:
         systems: at least two; the first is the baseline.
@@ -53,11 +53,7 @@ def paired_bootstrap(
         lang: target language.
         samples: resamples of the test set.
         seed: of the resampling.
-        names: of `SENTENCE_METRICS`, those to compare on.
-
-    Raises:
-        InputError: fewer than two systems or sentences, two systems of the same name, unequal
-            counts, a negative seed, or no samples.
+        names: metrics, of `SENTENCE_METRICS`.
     """
     _check(systems, reference, samples, seed)
     (baseline, *others), found = [(one.name, one.text) for one in systems], []
@@ -82,7 +78,7 @@ def _check(systems: Sequence[Corpus], reference: Corpus, samples: int, seed: int
         raise InputError(f"a system is named twice: {names}")
     if seed < 0 or samples < 1:
         raise InputError(f"seed {seed}, samples {samples}: at least 0 and 1")
-    if len(reference.text) < 2:  # every resample would be the same, and any difference certain
+    if len(reference.text) < 2:  # every resample would be the same
         raise InputError(f"{reference.name}: a bootstrap needs at least two sentences")
     for system in systems:
         check_equal_counts((system.name, system.text), (reference.name, reference.text))

@@ -1,9 +1,8 @@
-"""Files of SQuAD's official evaluation: gold answers, predictions, null odds, and a subset by ids.
+"""Files of SQuAD's official evaluation: gold answers, predictions, null odds, and lists of ids.
 
-Gold is the dataset's JSON (version 1.1 or 2.0, or Hugging Face's form of it), predictions
-``{"id": "text", ...}`` with an empty text for no answer, null odds ``{"id": number, ...}``. The
-subset is a file with one id a line, a JSON list of ids, an object with ids as keys, or a SQuAD
-file.
+Gold is the dataset's JSON (version 1.1 or 2.0, or Hugging Face's form), predictions are
+``{"id": "text", ...}`` with an empty text for no answer, null odds ``{"id": number, ...}``. A list
+of ids is a file with one id per line, a JSON list, an object with ids as keys, or a SQuAD file.
 """
 
 import json
@@ -22,21 +21,20 @@ from .choices import MISSING
 
 logger = logging.getLogger(__name__)
 
-_SHOWN = 3  # ids that a message names
+_SHOWN = 3  # ids in a message
 
 
 @dataclass(frozen=True)
 class SquadScoring:
-    """What to score, and how.
+    """Files and options of a scoring.
 
     Args:
         gold: SQuAD JSON with answers.
         predictions: JSON, id -> text.
         null_odds: JSON, id -> number.
         threshold: of the odds; see `squad.evaluate`.
-        ids: only the questions that this file names.
-        missing: of questions without a prediction: refuse them, leave them out, or count them as
-            predicted to have no answer.
+        ids: file of the questions to score.
+        missing: questions without a prediction are refused, left out, or counted as no answer.
     """
 
     gold: str
@@ -48,19 +46,14 @@ class SquadScoring:
 
     @property
     def in_force(self) -> float | None:
-        """The threshold that counts; None without odds."""
+        """The effective threshold; None without odds."""
         if self.null_odds is None:
             return None
         return OFFICIAL_THRESHOLD if self.threshold is None else self.threshold
 
 
 def score_files(what: SquadScoring) -> dict[str, float]:
-    """Read, check and score; see `squad.evaluate` for the names.
-
-    Raises:
-        FileNotFoundError: a file is not there.
-        InputError: one that is not what it should be, ids that do not fit, options without sense.
-    """
+    """Read, check and score; see `squad.evaluate` for the names."""
     if what.missing not in MISSING:
         raise InputError(f"--missing {what.missing!r}; choices: {', '.join(MISSING)}")
     if what.threshold is not None and what.null_odds is None:
@@ -91,7 +84,7 @@ def _complete(
     odds: dict[str, float] | None,
     what: SquadScoring,
 ) -> tuple[dict[str, tuple[str, ...]], dict[str, str], dict[str, float] | None]:
-    """Follow the policy for questions without a prediction."""
+    """Apply the policy for questions without a prediction."""
     lacking = [name for name in gold if name not in predictions]
     if lacking and what.missing == "error":
         raise InputError(
@@ -117,10 +110,10 @@ def _complete(
 def _warn_of_another_threshold(
     predictions: Mapping[str, str], odds: Mapping[str, float], what: SquadScoring
 ) -> None:
-    """Warn if texts were emptied by another threshold of their odds than the one in force."""
-    ranked = [name for name in predictions if odds[name] < math.inf]  # others have no span at all
+    """Warn if texts were emptied by another threshold of their odds."""
+    ranked = [name for name in predictions if odds[name] < math.inf]  # others have no span
     if all(predictions[name] for name in ranked):
-        return  # none was emptied
+        return  # no text was emptied
     in_force = what.in_force or 0.0
     unlike = [name for name in ranked if bool(predictions[name]) == (odds[name] > in_force)]
     if unlike:
@@ -133,11 +126,7 @@ def _warn_of_another_threshold(
 
 
 def check_known(ids: Iterable[str], known: Container[str], path: str, gold: str) -> None:
-    """Refuse ids that there are no questions of.
-
-    Raises:
-        InputError: names some.
-    """
+    """Refuse ids without a question."""
     unknown = [name for name in ids if name not in known]
     if unknown:
         raise InputError(f"{path}: {_some(unknown)} not in {gold}")
@@ -148,12 +137,7 @@ def _some(names: list[str]) -> str:
 
 
 def read_json(path: str | Path) -> Any:
-    """Read a JSON file.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-        InputError: no UTF-8, or no JSON; names line and column.
-    """
+    """Read a JSON file."""
     text = "\n".join(read_lines(path))
     try:
         return json.loads(text)
@@ -167,12 +151,7 @@ def read_json(path: str | Path) -> Any:
 
 
 def read_gold(path: str | Path) -> dict[str, tuple[str, ...]]:
-    """Read the texts of all questions' gold answers; none where there is no answer.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-        InputError: no SQuAD file, a question without ``answers``, or one that is there twice.
-    """
+    """Read the texts of all questions' gold answers; none if there is no answer."""
     found: dict[str, tuple[str, ...]] = {}
     for where, question in _questions(read_json(path), str(path)):
         name = str(_part(question, "id", (str, int), where))
@@ -214,22 +193,12 @@ _KINDS = {str: "a text", int: "a number", list: "a list"}
 
 
 def read_predictions(path: str | Path) -> dict[str, str]:
-    """Read id -> text.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-        InputError: no JSON object, or a prediction that is no text; names it.
-    """
+    """Read id -> text."""
     return _values(path, lambda value: isinstance(value, str), "a text")
 
 
 def read_odds(path: str | Path) -> dict[str, float]:
-    """Read id -> number.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-        InputError: no JSON object, or a value that is no number; names it.
-    """
+    """Read id -> number."""
 
     def fits(value: Any) -> bool:
         number = isinstance(value, (int, float)) and not isinstance(value, bool)
@@ -249,12 +218,7 @@ def _values(path: str | Path, fits: Callable[[Any], bool], wanted: str) -> dict[
 
 
 def read_ids(path: str | Path) -> dict[str, None]:
-    """Read the ids of a subset, in order; see the top of the file.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-        InputError: a file without ids, or JSON that holds something else.
-    """
+    """Read a list of ids, in order; see the top of the file."""
     lines = read_lines(path)
     start = next((line.strip()[0] for line in lines if line.strip()), "")
     if start not in ("[", "{"):

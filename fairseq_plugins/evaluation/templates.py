@@ -1,6 +1,6 @@
-"""Texts, tables and pages made from templates, those in ``pages/`` or of other rooms.
+"""Texts, tables and pages from templates, in ``pages/`` or in other rooms.
 
-What a page shows is escaped, whatever stands in it.
+Templates escape all values of a page.
 """
 
 from functools import cache
@@ -15,7 +15,6 @@ PAGES = Path(__file__).parent / "pages"
 
 
 def render(name: str, folder: Path = PAGES, **values: Any) -> str:
-    """Fill in a file of a folder."""
     return _environment(folder).get_template(name).render(values)
 
 

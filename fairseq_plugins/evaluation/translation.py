@@ -1,12 +1,12 @@
-"""Translation figures: sacreBLEU and chrF on plain text, and the BLEUs of older papers beside them.
+"""Translation figures: sacreBLEU and chrF on plain text, and the BLEUs of older papers.
 
-Headline figures are computed on detokenised text with sacreBLEU's own tokenisation and carry its
-signature. The others exist to compare with papers that predate it:
+Headline figures are computed on detokenised text with sacreBLEU's own tokenisation and have its
+signature. The other figures allow comparison with earlier papers:
 
-- tokenised BLEU: no tokenisation on tokenised text, case-sensitive, unsmoothed, as
-  ``multi-bleu.perl`` counts;
+- tokenised BLEU: no tokenisation on tokenised text, case-sensitive, unsmoothed, as in
+  ``multi-bleu.perl``;
 - compound-split BLEU: the same after ``rich-text`` became ``rich ##AT##-##AT## text`` on both
-  sides, as in Vaswani et al. (2017); it reads 0.5 to 1 point higher and compares with nothing else.
+  sides, as in Vaswani et al. (2017); it is 0.5 to 1 point higher and comparable only with itself.
 """
 
 import re
@@ -27,12 +27,12 @@ FIGURES = ("bleu", "chrf", "tokenized_bleu", "compound_split_bleu")
 _BPE_MARK = re.compile(r"@@ |@@ ?$")
 _PIECE_MARK = "\u2581"
 _PIECE_BYTES = re.compile(r"(?<!\S)<0x[0-9A-F]{2}>(?: <0x[0-9A-F]{2}>)*(?!\S)")
-_NO_BYTE = re.compile("[\udc80-\udcff]")  # what Python makes of bytes that are no character
-_HYPHEN_COMPOUND = re.compile(rb"(\S)-(\S)")  # on bytes, as the perl one-liner in use everywhere
+_NO_BYTE = re.compile("[\udc80-\udcff]")  # Python's code points for invalid bytes
+_HYPHEN_COMPOUND = re.compile(rb"(\S)-(\S)")  # on bytes, as the usual perl one-liner
 _SPACED_STOP = re.compile(r"\s[.,](?=\s|$)")
 _ATTACHED_STOP = re.compile(r"[^\s.,][.,](?=\s|$)")
 _MOSES_ESCAPE = re.compile(r"&(?:apos|quot|amp|lt|gt|#124|#91|#93);| @-@ | ##AT##-##AT## ")
-TEST_SETS = {  # variants of newstest2014 by size: they differ by up to 3 BLEU
+TEST_SETS = {  # variants of newstest2014 by size, which differ by up to 3 BLEU
     2737: "sacreBLEU's wmt14 en-de (newstest2014 filtered, the set of the syntax-infused paper)",
     3003: "sacreBLEU's wmt14/full (newstest2014 unfiltered)",
 }
@@ -43,9 +43,9 @@ class Corpus:
     """Sentences in the two forms that the figures need.
 
     Attributes:
-        name: what messages call it.
+        name: for messages.
         text: detokenised sentences.
-        tokens: Moses tokens as they came, subwords joined, or None where the input was plain text.
+        tokens: given Moses tokens with subwords joined, or None for plain text.
     """
 
     name: str
@@ -59,10 +59,10 @@ class SystemScores:
 
     Attributes:
         name: the system.
-        sentences: how many were scored; equals the number of hypotheses and of references.
+        sentences: number of scored sentences; equals the number of hypotheses and of references.
         figures: name in ``FIGURES`` -> value in points (0 to 100).
         signatures: name in ``FIGURES`` -> sacreBLEU signature.
-        tokens: where the tokens of the tokenised figures came from.
+        tokens: source of the tokens of the tokenised figures.
     """
 
     name: str
@@ -73,11 +73,7 @@ class SystemScores:
 
 
 def check_equal_counts(first: tuple[str, Sequence[str]], second: tuple[str, Sequence[str]]) -> None:
-    """Refuse two named lists of sentences of different length.
-
-    Raises:
-        InputError: the counts differ; names both and gives both counts.
-    """
+    """Refuse two named lists of sentences of different length."""
     (first_name, first_lines), (second_name, second_lines) = first, second
     if len(first_lines) != len(second_lines):
         raise InputError(
@@ -90,15 +86,12 @@ def check_equal_counts(first: tuple[str, Sequence[str]], second: tuple[str, Sequ
 def remove_subwords(
     lines: Sequence[str], kind: str = "auto", *, alike: Sequence[str] = ()
 ) -> list[str]:
-    """Join subwords (BPE ``@@``, sentencepiece); ``auto`` does so where the text carries marks.
+    """Join subwords (BPE ``@@``, sentencepiece); ``auto`` joins if the text has marks.
 
     Args:
         lines: sentences.
         kind: one of ``SUBWORDS``.
-        alike: further sentences of the same form, for ``auto`` to look at.
-
-    Raises:
-        InputError: ``kind`` is none of ``SUBWORDS``.
+        alike: further sentences of the same form, evidence for ``auto``.
     """
     _check_choice("subwords", kind, SUBWORDS)
     if kind == "auto":
@@ -127,7 +120,7 @@ def _subword_kind(lines: Sequence[str]) -> str:
 
 
 def looks_tokenized(lines: Sequence[str]) -> bool:
-    """Tell Moses tokens from plain text: stops and commas stand alone, ``&apos;`` occurs."""
+    """Return whether lines are Moses tokens: stops and commas stand alone, ``&apos;`` occurs."""
     alone = sum(
         len(_SPACED_STOP.findall(line)) + len(_MOSES_ESCAPE.findall(line)) for line in lines
     )
@@ -137,12 +130,12 @@ def looks_tokenized(lines: Sequence[str]) -> bool:
 
 @dataclass(frozen=True)
 class TextForm:
-    """What files of translations hold.
+    """The form of translation files.
 
     Attributes:
         lang: target language, for detokenisation.
         tokenized: whether systems (and T- lines) are Moses tokens: ``yes``, ``no`` or ``auto`` (by
-            their look).
+            content).
         reference_tokenized: the same for the reference file.
         subwords: one of ``SUBWORDS``.
     """
@@ -156,17 +149,14 @@ class TextForm:
 def prepare(
     name: str, lines: Sequence[str], form: TextForm, alike: Sequence[str] | None = None
 ) -> Corpus:
-    """Bring sentences into plain text, keeping their tokens when they came as tokens.
+    """Convert sentences to plain text, keeping given tokens.
 
     Args:
-        name: what messages call them.
+        name: for messages.
         lines: sentences: plain, Moses-tokenised, or either in subwords.
-        form: what they are; ``tokenized`` counts.
-        alike: further sentences of the same form, for ``auto`` to look at. A poor system may
-            produce no punctuation to tell tokens by; the T- lines of its log always do.
-
-    Raises:
-        InputError: an unknown choice.
+        form: their form; only ``tokenized`` counts.
+        alike: further sentences of the same form, evidence for ``auto``: a poor system may produce
+            no punctuation, but the T- lines of its log have some.
     """
     alike, tokenized = alike or (), form.tokenized
     _check_choice("tokenized", tokenized, TOKENIZED)
@@ -175,7 +165,7 @@ def prepare(
         tokenized = "yes" if looks_tokenized([*words, *alike]) else "no"
     if tokenized == "no":
         return Corpus(name, words)
-    detokenizer: Any = MosesDetokenizer(base_code(form.lang))  # un-escapes &apos; and its kin
+    detokenizer: Any = MosesDetokenizer(base_code(form.lang))  # un-escapes &apos; and similar
     text = [detokenizer.detokenize(_join_hyphens(line).split()) for line in words]
     return Corpus(name, text, [detokenizer.unescape_xml(line) for line in words])
 
@@ -187,18 +177,18 @@ def tokenize(lines: Sequence[str], lang: str) -> list[str]:
 
 
 def split_compounds(line: str) -> str:
-    """Turn ``rich-text`` into ``rich ##AT##-##AT## text``, however its hyphen was written."""
+    """Turn ``rich-text`` into ``rich ##AT##-##AT## text``, whatever the form of its hyphen."""
     joined = _join_hyphens(line).encode("utf-8")
     return _HYPHEN_COMPOUND.sub(rb"\1 ##AT##-##AT## \2", joined).decode("utf-8")
 
 
 def _join_hyphens(line: str) -> str:
-    """Undo the two customs of setting hyphens apart."""
+    """Undo both conventions for separate hyphens."""
     return line.replace(" ##AT##-##AT## ", "-").replace(" @-@ ", "-")
 
 
 def token_bleu() -> BLEU:
-    """Return BLEU as ``multi-bleu.perl`` counts it: given tokens, case-sensitive, unsmoothed."""
+    """Return BLEU as in ``multi-bleu.perl``: given tokens, case-sensitive, unsmoothed."""
     return BLEU(tokenize="none", force=True, smooth_method="none")
 
 
@@ -207,11 +197,8 @@ def score(system: Corpus, reference: Corpus, *, lang: str) -> SystemScores:
 
     Args:
         system: hypotheses.
-        reference: references, one for each hypothesis.
+        reference: references, one per hypothesis.
         lang: target language; chooses sacreBLEU's tokenisation and the Moses rules.
-
-    Raises:
-        InputError: unequal counts, or nothing to score; or as `metric_of`.
     """
     check_equal_counts((system.name, system.text), (reference.name, reference.text))
     if not system.text:
@@ -237,7 +224,7 @@ def score(system: Corpus, reference: Corpus, *, lang: str) -> SystemScores:
 def _tokens_of_both(
     system: Corpus, reference: Corpus, lang: str
 ) -> tuple[list[str], list[str], str]:
-    """Return both sides' tokens: as given when both came as tokens, else both tokenised alike."""
+    """Return both sides' tokens: the given tokens if both have them, else the same tokenisation."""
     if system.tokens is not None and reference.tokens is not None:
         return system.tokens, reference.tokens, "as given"
     return tokenize(system.text, lang), tokenize(reference.text, lang), f"sacremoses {lang}"
