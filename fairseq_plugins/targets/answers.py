@@ -1,9 +1,8 @@
-"""Spans of windows to answers in the original text: n-best list, null odds, the final answer.
+"""Answers in the original text from spans of windows: n-best list, null odds, final answer.
 
-A question that is read in K windows has the null score min over windows of
-start_logit[0] + end_logit[0], as in BERT's code, and the candidates of all windows together. The
-answer is none where null score - best score > threshold. A text is cut from the context by code
-points and never put together from wordpieces.
+A question with K windows has the null score min over windows of start_logit[0] + end_logit[0], as
+in BERT's code, and the candidates of all windows together. There is no answer if null score - best
+score > threshold. The text is cut from the context by code points, never joined from wordpieces.
 """
 
 import math
@@ -20,11 +19,11 @@ class Candidate:
     """A span of the context that may be the answer.
 
     Args:
-        text: it.
+        text: of the span.
         begin: its first code point in the context.
         end: its last code point + 1.
         score: start_logit + end_logit.
-        start_logit: None where only the sum is known.
+        start_logit: None if only the sum is known.
         end_logit: see ``start_logit``.
     """
 
@@ -38,12 +37,12 @@ class Candidate:
 
 @dataclass(frozen=True)
 class Answered:
-    """What a model says about one question.
+    """A model's output for one question.
 
     Args:
-        candidates: best first, of distinct texts, never empty ones.
+        candidates: best first, of distinct texts, never empty.
         null_score: of "no answer", on the scale of the candidates' scores.
-        null_start_logit: the part of the start; None where only the sum is known.
+        null_start_logit: the part of the start; None if only the sum is known.
     """
 
     candidates: tuple[Candidate, ...]
@@ -52,16 +51,16 @@ class Answered:
 
     @property
     def null_odds(self) -> float:
-        """How much better "no answer" scores than the best span; infinite if there is no span."""
+        """Score of "no answer" minus score of the best span; infinite if there is no span."""
         return self.null_score - self.candidates[0].score if self.candidates else math.inf
 
     @property
     def best_text(self) -> str:
-        """The best span, whether or not "no answer" wins; empty only if there is no span."""
+        """The best span, even if "no answer" wins; empty only if there is no span."""
         return self.candidates[0].text if self.candidates else ""
 
     def answer(self, threshold: float = 0.0) -> str:
-        """Return the answer; empty for none, where the null odds exceed the threshold."""
+        """Return the answer; empty if the null odds exceed the threshold."""
         return "" if self.null_odds > threshold else self.best_text
 
     @cached_property
@@ -81,15 +80,15 @@ def decode(
     *,
     logits: np.ndarray | None = None,
 ) -> Answered:
-    """Turn the best spans of a question's K windows into its answer.
+    """Return the answer to a question from the best spans of its K windows.
 
     Args:
         passage: the context with its windows, a `data.passages.AskedPassage`.
-        scores: of the n best spans of each window, -inf where there is none, (K, n).
-        begins: where they begin in the row that the model read, (K, n).
-        ends: where they end there (inclusive), (K, n).
+        scores: of the n best spans of each window, -inf for none, (K, n).
+        begins: their first positions in the row, (K, n).
+        ends: their last positions (inclusive), (K, n).
         nulls: score of "no answer" in each window, (K,).
-        logits: of start and end, (K, S, 2), if candidates shall tell both.
+        logits: of start and end, (K, S, 2), to include both in candidates.
 
     Returns:
         At most n candidates; equal ones in the order of windows.
@@ -127,11 +126,11 @@ def _candidate(
 
 
 def most_probable(answers: Sequence[Answered]) -> Answered:
-    """Join what several models say by the paper's rule (BERTQA, section 3.6).
+    """Combine several models' outputs by the paper's rule (BERTQA, section 3.6).
 
-    The answer is that of the model that gives its best span the highest probability (of equal
-    ones the first), and none if any model says none. So its null odds are the highest of all
-    models', and its null score is set to say so.
+    The answer is the best span with the highest probability in any model (of equal ones the first),
+    and none if any model gives none. So the null odds are the highest of all models, and the null
+    score is set accordingly.
     """
     best = max(answers, key=lambda each: max(each.probabilities[:-1], default=0.0))
     if not best.candidates:
@@ -141,9 +140,9 @@ def most_probable(answers: Sequence[Answered]) -> Answered:
 
 
 def n_best_entries(found: Answered) -> list[dict[str, Any]]:
-    """Return the candidates and no answer (an empty text) as BERT's code writes them, best first.
+    """Return the candidates and no answer (an empty text) in the format of BERT's code, best first.
 
-    Logits that are not known, as where several models say no answer, are null.
+    Unknown logits, as if several models give no answer, are null.
     """
     *probabilities, null = found.probabilities
     rows = [
@@ -167,5 +166,5 @@ def limits_of(passages: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
 
 
 def windows_of(rows: np.ndarray, counts: Iterable[int]) -> list[np.ndarray]:
-    """Cut what the windows of a batch have in common, (B, ...), into that of each question."""
+    """Split the rows of a batch, (B, ...), into those of each question."""
     return np.split(rows, np.cumsum(list(counts))[:-1])

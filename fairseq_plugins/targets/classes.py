@@ -1,9 +1,10 @@
-"""Classes of sentences or pairs: one of several labels an example.
+"""Classes of sentences or pairs: one label per example.
 
-Everything is computed from one confusion matrix M, M[i][j] = number of examples of class i that are
-predicted as j. Matrices of batches or workers add up to that of the whole set, so that a score does
-not depend on how the set is cut. All results are Python floats (nothing of NumPy may reach a
-checkpoint) and 0.0 where a score is undefined.
+All metrics come from one confusion matrix M, M[i][j] = number of examples of class i that are
+predicted as j. Matrices of batches or workers add up to the matrix of the whole set, so a score
+does
+not depend on how the set is cut. All results are Python floats (NumPy's must not reach a
+checkpoint) and 0.0 for an undefined score.
 """
 
 from __future__ import annotations
@@ -28,8 +29,10 @@ if TYPE_CHECKING:
 
 
 class ClassPrediction(Prediction):
-    """A class: ``answer`` is the most probable one, ``probabilities`` class -> probability in the
-    order of the classes' ids, which add up to 1.
+    """A class.
+
+    ``answer`` is the most probable class; ``probabilities`` maps classes in the order of ids to
+    probabilities with sum 1.
     """
 
     FIELDS = ("id", "label", "name", "probability", "probabilities", "gold", "texts")
@@ -39,21 +42,19 @@ class ClassPrediction(Prediction):
 
     @property
     def name(self) -> str | None:
-        """What the class means; None where it says so itself."""
+        """The class's description, if it has one."""
         return self.names.get(self.answer)
 
     @property
     def probability(self) -> float:
-        """Of the class."""
         return self.probabilities[self.answer]
 
     def shown(self, label: str) -> str:
-        """Return a class as people read it: ``acceptable (1)``, or itself without a name."""
+        """Return a class for readers: ``acceptable (1)``, or itself without a name."""
         return f"{self.names[label]} ({label})" if label in self.names else label
 
     @property
     def text(self) -> str:
-        """The class as people read it."""
         return self.shown(self.answer)
 
     @property
@@ -68,11 +69,7 @@ class ClassPrediction(Prediction):
 
 
 def cells(gold: Sequence[Any], predicted: Sequence[Any], labels: Sequence[Any]) -> np.ndarray:
-    """Return i C + j for each of n examples of class i, of C, that are predicted as j; (n,).
-
-    Raises:
-        InputError: unequal counts, or a class that is none of the labels.
-    """
+    """Return i C + j for each of n examples of class i, of C, that are predicted as j; (n,)."""
     check_equal(gold, predicted)
     ids = {label: number for number, label in enumerate(labels)}
     unknown = next((label for label in (*gold, *predicted) if label not in ids), None)
@@ -83,7 +80,7 @@ def cells(gold: Sequence[Any], predicted: Sequence[Any], labels: Sequence[Any]) 
 
 
 def confusion(cells: np.ndarray, weights: np.ndarray, classes: int) -> list[list[int]]:
-    """Count gold (rows) against predicted classes, (C, C), of `cells` and how often each counts."""
+    """Count gold (rows) against predicted classes, (C, C), from `cells` and the weight of each."""
     counts = np.bincount(cells, weights, classes**2).astype(int)
     return counts.reshape(classes, classes).tolist()
 
@@ -128,7 +125,7 @@ class ClassTally:
 
     Args:
         labels: in the order of their ids.
-        positive: the label that F1 is about; empty if none.
+        positive: the label of F1; empty for none.
     """
 
     by_example = False
@@ -144,12 +141,12 @@ class ClassTally:
         return {"confusion": pairs.bincount(minlength=self.size**2).view(self.size, self.size)}
 
     def score(self, counts: Said) -> dict[str, float]:
-        """Return accuracy, macro F1, MCC, and F1 if a label is positive."""
+        """Return accuracy, macro F1, MCC, and F1 of a positive label."""
         return class_metrics(counts["confusion"].long().tolist(), self.positive)
 
 
 class Classes(Target):
-    """One class an example."""
+    """One class per example."""
 
     name, task, said, key = "classes", "text_classification", "classes", "label"
     metrics = ("accuracy", "f1", "macro_f1", "mcc")
@@ -167,15 +164,12 @@ class Classes(Target):
         return {"": Counts(CELL, cells(gold, predicted, labels)[:, None], len(labels), place)}
 
     def labels_in(self, gold: Row, predicted: Row) -> Row:
-        """Return the classes that occur."""
         return sorted({*gold, *predicted})
 
     def positives(self, metric: str, gold: Row) -> Row | None:
-        """F1 is about a class."""
         return sorted({*gold}) if metric == "f1" else None
 
     def read(self, record: Said, where: str, line: int) -> Prediction:
-        """Return the prediction that a line of JSON holds."""
         gold, label = record.get("gold"), record["label"]
         if not isinstance(label, str) or not isinstance(gold, str | None):
             raise InputError(f"{where}: label {quoted(label)} and gold {quoted(gold)} are no texts")
@@ -189,21 +183,18 @@ class Classes(Target):
         return 100 * one.probabilities.get(one.gold, 0.0)
 
     def shown(self, one: Prediction, positive: str = "") -> tuple[list[tuple[str, bool]], str]:
-        """Return the class, and the probability of the positive one or of the answer."""
+        """Return the class, and the probability of the positive class or of the answer."""
         chance = f"{100 * one.probabilities.get(positive or one.answer, 0.0):.2f}%"
         note = f"{positive}: {chance}" if positive else chance
         return [(one.answer, one.gold in (one.answer, None))], note
 
     def tally(self, labels: Sequence[str], *, positive: str = "", **how: Any) -> ClassTally:
-        """Return what counts a validation."""
         return ClassTally(labels, positive)
 
     def named(self, value: Any, labels: Sequence[str]) -> Any:
-        """Return the class of an id."""
         return labels[value]
 
     def predict(self, rows: Any, about: About) -> Prediction:
-        """Take the most probable class."""
         label, shares = distributions(rows, about.labels)[0]
         return ClassPrediction(about.id, label, about.gold, (), shares, names=about.names)
 

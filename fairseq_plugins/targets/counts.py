@@ -1,4 +1,4 @@
-"""Numbers of examples that make metrics, however often each example counts."""
+"""Counts of examples, from which metrics with any weights of examples follow."""
 
 import math
 from collections.abc import Callable, Iterable
@@ -12,18 +12,17 @@ Metrics = dict[str, float]
 
 @dataclass(frozen=True)
 class CountKind:
-    """What the columns of a table of counts are, and which metrics they make.
+    """The meaning of a table's columns, and their metrics.
 
     Args:
-        name: of the kind, as kept rows have it.
-        columns: how many there are; 0 for one a class.
-        of_sums: sums of the columns -> metrics; None where metrics need every example.
-        of_all: `Counts`, how often each example counts (n,), names of the metrics that are wanted
-            (empty: all) -> metrics.
+        name: of the kind, as in kept rows.
+        columns: number of columns; 0 for one per class.
+        of_sums: sums of the columns -> metrics; None if metrics need every example.
+        of_all: `Counts`, weight of each example (n,), names of metrics (empty: all) -> metrics.
         parts: pairs of columns of which the first is part of the second, in every example.
         most: the largest number.
-        fractions: whether numbers need not be whole.
-        signed: whether numbers may be below 0, or as large as they like.
+        fractions: whether to allow fractions.
+        signed: whether to allow negative and unbounded numbers.
     """
 
     name: str
@@ -37,13 +36,13 @@ class CountKind:
 
 
 class Counts(NamedTuple):
-    """Numbers of n examples that make metrics.
+    """Counts of n examples.
 
     Args:
-        kind: what the columns are.
+        kind: meaning of the columns.
         table: of the examples, (n, k).
-        classes: how many classes there are, where the numbers are of classes.
-        positive: number of the class that F1 is about; None for none.
+        classes: number of classes, for counts of classes.
+        positive: number of the class of F1, or None.
     """
 
     kind: CountKind
@@ -52,11 +51,11 @@ class Counts(NamedTuple):
     positive: int | None = None
 
     def metrics(self, weights: np.ndarray, names: Iterable[str] = ()) -> Metrics:
-        """Return the metrics of examples of which each counts so often, (n,).
+        """Return the metrics over examples with weights (n,).
 
         Args:
-            weights: whole numbers.
-            names: of the metrics that are wanted, where each is computed by itself (default: all).
+            weights: integers.
+            names: of metrics, if each is computed separately (default: all).
         """
         if self.kind.of_sums is not None:
             return self.kind.of_sums(*(weights @ self.table).tolist())
@@ -65,5 +64,5 @@ class Counts(NamedTuple):
 
 
 def ratio(part: float, whole: float) -> float:
-    """Return a quotient; 0.0 of nothing."""
+    """Return a quotient; 0.0 for a zero denominator."""
     return float(part / whole) if whole else 0.0

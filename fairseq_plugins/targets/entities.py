@@ -1,13 +1,13 @@
 """Entities of a sentence, found by a question for each label (BERT-MRC, Li et al. 2020).
 
-A folder of labels of words serves as one of entities. The loss is
+A folder of labels of words also serves for entities. The loss is
 
-sum over words of questions (alpha L_start + beta L_end) + (number of them) x gamma L_span
+    sum over words of questions (alpha L_start + beta L_end) + (number of them) x gamma L_span
 
 L_start and L_end are cross-entropies of "an entity begins (ends) here", L_span is the mean of the
 binary cross-entropy of "this is an entity" over the candidates of a batch: the pairs of a start and
 an end that are both predicted, or both gold, as in the authors' program (its ``pred_and_gold``).
-Divided by the number of words, which is the sample size, that is the paper's loss (section 3.5).
+Divided by the number of words, which is the sample size, it is the paper's loss (section 3.5).
 """
 
 from __future__ import annotations
@@ -53,7 +53,6 @@ class EntityPrediction(Prediction):
         return "; ".join(f"{one['text']}: {one['label']}" for one in map(self._told, self.answer))
 
     def record(self) -> dict[str, Any]:
-        """Return the fields of a line of JSON."""
         found = {**super().record(), "entities": [self._told(one) for one in self.answer]}
         if self.gold is not None:
             found["gold"] = [self._told(one, scored=False) for one in self.gold]
@@ -72,7 +71,7 @@ class EntityPrediction(Prediction):
 
 
 def _group(labels: Sequence[str]) -> Any:
-    """Return what is counted of entities whose words have these labels."""
+    """Return the group of counts for entities of these word labels."""
     return word_groups([f"B-{kind}" for kind in types_of(labels)], "")["entity"]
 
 
@@ -80,7 +79,7 @@ class EntityTally:
     """Counts of entities that are found by questions.
 
     Args:
-        labels: of words, in the order of their ids, which name the types of entities.
+        labels: of words, in the order of their ids; they name the types of entities.
         overlap: whether entities may share words, see `entity_spans`.
     """
 
@@ -92,7 +91,7 @@ class EntityTally:
         self.metrics = tuple(self._metrics(0, 0, 0))
 
     def count(self, logits: Tensor, extra: Said, sample: Said) -> Said:
-        """Count entities: right ones, predicted ones, gold ones."""
+        """Count entities: correct, predicted, gold."""
         kept = entities_of((logits, extra), sample, self.types, self.overlap)
         found = np.array([*map(span_counts, sample["gold"], kept)]).sum(0).tolist()
         return {f"entity_{place}": number for place, number in enumerate(found)}
@@ -108,7 +107,7 @@ def entities_of(
     types: Sequence[str],
     overlap: str,
 ) -> list[tuple[EntitySpan, ...]]:
-    """Return the entities of a batch's sentences, of what the model says about it."""
+    """Return the entities of a batch's sentences from a model's output."""
     from ..nn.entity_spans import span_scores
 
     logits, extra = output
@@ -130,12 +129,12 @@ class Entities(Target):
     by_word = True
     asks = True
     source = WORD_LABELS
-    joins = False  # each model finds its own candidates, which no mean is defined of
+    joins = False  # each model has its own candidates, so there is no mean
     head = OF_PAIRS
     share = "marks"
 
     def counts(self, gold: Row, predicted: Row, labels: Row, positive: str) -> dict[str, Counts]:
-        """Return right, predicted and gold entities of each sentence, (n, 3)."""
+        """Return correct, predicted and gold entities of each sentence, (n, 3)."""
         return {"": Counts(_group(labels).kind, np.array([*map(span_counts, gold, predicted)]))}
 
     def labels_in(self, gold: Row, predicted: Row) -> Row:
@@ -143,16 +142,14 @@ class Entities(Target):
         return OF_ALL_EDITS
 
     def identity(self, metric: str, gold: Row) -> Row:
-        """Tell examples apart by their entities."""
         return [[*map(tuple, row)] for row in gold]
 
     def sides(self, record: Said) -> tuple[Any, Any]:
-        """Return the true and the predicted entities."""
         gold = record.get("gold")
         return None if gold is None else _places(gold), _places(record[self.key])
 
     def losses(self, logits: Tensor, extra: Said, sample: Said, weights: Weights) -> Losses:
-        """Return the loss of where entities begin and end, and that of pairs (``span``)."""
+        """Return the loss of entities' begins and ends, and the loss of pairs (``span``)."""
         import torch
         from torch.nn import functional
 
@@ -174,22 +171,21 @@ class Entities(Target):
         return start * weights["start"] + end * weights["end"], own
 
     def answers(self, outputs: Outputs, sample: Said, **how: Any) -> Sequence[Any]:
-        """Return the entities of each sentence, of ``types``, told apart by ``overlap``."""
+        """Return the entities of each sentence, of ``types``, with policy ``overlap``."""
         (output,) = outputs
         return entities_of(output, sample, how["types"], how["overlap"])
 
     def right(self, logits: Tensor, target: Tensor) -> Tensor:
-        """Count words whose marks are right."""
+        """Count words with correct marks."""
         from ..nn.entity_spans import predicted_marks
 
         return (predicted_marks(logits) == target.bool()).all(1).sum()
 
     def tally(self, labels: Sequence[str], *, overlap: str = "flat", **how: Any) -> EntityTally:
-        """Return what counts a validation."""
         return EntityTally(labels, overlap)
 
     def predict(self, rows: Any, about: About) -> Prediction:
-        """Take the entities that were found; gold are entities, or labels of words."""
+        """Return the found entities; gold values are entities or labels of words."""
         gold = about.gold
         if gold is not None:
             gold = list(gold)

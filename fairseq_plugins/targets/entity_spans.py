@@ -1,9 +1,8 @@
-"""Entities as spans of words: what a system found in a sentence, told apart where they overlap.
+"""Entities as spans of words: predictions for a sentence, with or without overlap.
 
-Nested entities stand beside each other: every span that was found counts. Of flat ones no two may
-share a word, whatever their labels: the best span is taken first, then the best of those that
-share no word with it, and so on. (The authors of BERT-MRC join every start with the nearest end,
-label by label, and so leave overlaps of different labels as they are.)
+Of nested entities every found span counts. Flat entities share no word, whatever their labels: the
+best span comes first, then the best span without a common word, and so on. (The authors of BERT-MRC
+join every start with the nearest end, label by label, and keep overlaps of different labels.)
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -23,7 +22,7 @@ class EntitySpan(NamedTuple):
     Args:
         label: its type.
         first, last: its first and last word, from 0.
-        score: from 0 to 1, what a system gives it; 1 of gold ones.
+        score: from 0 to 1; 1 for gold entities.
     """
 
     label: str
@@ -33,7 +32,7 @@ class EntitySpan(NamedTuple):
 
 
 def types_of(labels: Iterable[str]) -> tuple[str, ...]:
-    """Return the types of entities that labels of words (``B-PER``) name, in the labels' order."""
+    """Return the types of entities in labels of words (``B-PER``), in the labels' order."""
     parted = (label_parts(label) for label in labels)
     return tuple(dict.fromkeys(kind for mark, kind in parted if mark in MARKS and kind))
 
@@ -42,18 +41,17 @@ def spans_of(row: Sequence[str], words: int) -> set[Entity]:
     """Return the entities of a sentence: (type, first word, last word).
 
     Args:
-        row: labels of its words; of several levels, one after another.
-        words: how many words it has.
+        row: labels of its words; several levels one after another.
+        words: number of its words.
     """
     levels = (row[begin : begin + words] for begin in range(0, len(row), words or 1))
     return {entity for level in levels for entity in entities(level)}
 
 
 def kept_spans(found: Iterable[EntitySpan], overlap: str) -> tuple[EntitySpan, ...]:
-    """Return the spans that stay, in the order of their words.
+    """Return the spans to keep, in the order of their words.
 
-    Of flat ones of one score the shorter counts first, then the earlier, then that whose label
-    comes first.
+    Of flat spans with one score the shortest comes first, then the earliest, then the first label.
 
     Args:
         found: spans of one sentence.
@@ -74,14 +72,13 @@ def kept_spans(found: Iterable[EntitySpan], overlap: str) -> tuple[EntitySpan, .
 def found_spans(
     scores: Any, first: Any, last: Any, counts: Any, asked: Any, types: Sequence[str]
 ) -> dict[int, list[EntitySpan]]:
-    """Return the spans that were found in a batch: place of a sentence -> its spans.
+    """Return the found spans of a batch: place of a sentence -> its spans.
 
     Args:
-        scores: of P pairs of words, 0 of those that are none, (P,).
-        first, last: their words, each by its number among those of all G questions put to
-            sentences, (P,).
-        counts: words of each of these, (G,).
-        asked: the sentence's place and the type's number of each of these, (G, 2).
+        scores: of P pairs of words, 0 for no entity, (P,).
+        first, last: their words, numbered over all G questions to sentences, (P,).
+        counts: words of each question, (G,).
+        asked: the sentence's place and the type's number of each question, (G, 2).
         types: of entities.
     """
     scores, first, last, counts, asked = (
@@ -100,7 +97,7 @@ def found_spans(
 
 
 def span_counts(gold: Collection[Entity], predicted: Iterable[EntitySpan]) -> tuple[int, int, int]:
-    """Count the entities of a sentence: (right ones, predicted ones, gold ones)."""
+    """Count the entities of a sentence: (correct, predicted, gold)."""
     said = {tuple(one[:3]) for one in predicted}
     true = {tuple(one[:3]) for one in gold}
     return len(true & said), len(said), len(true)

@@ -1,4 +1,4 @@
-"""Gold values of a split: how they lie in a prepared folder, what a batch has of them."""
+"""Gold values of a split: their form in a prepared folder and in a batch."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ from ..text_reading import read_lines
 if TYPE_CHECKING:
     from torch import Tensor
 
-LABEL, SCORES = "label", "score.txt"  # a stream, a file of text
+LABEL, SCORES = "label", "score.txt"  # a stream, a text file
 NO_CLASS = -1
-Written = tuple[dict[str, Rows], dict[str, list[str]]]  # streams, lines of files of text
+Written = tuple[dict[str, Rows], dict[str, list[str]]]  # streams, lines of text files
 
 
 class Gold(ABC):
     """Gold values of a split's examples; some or all may be missing.
 
     Args:
-        values: one an example.
-        present: which of them are known, (n,).
+        values: one per example.
+        present: whether each is known, (n,).
 
     Attributes:
-        STREAMS, TEXTS: names of the streams and files of text that hold them.
+        STREAMS, TEXTS: names of their streams and text files.
     """
 
     STREAMS: ClassVar[tuple[str, ...]] = ()
@@ -46,7 +46,7 @@ class Gold(ABC):
         return len(self.values)
 
     def __getitem__(self, index: int) -> Any:
-        """Return an example's value as Python has it; None where it is missing."""
+        """Return an example's value as a Python value; None if missing."""
         return self.values[index].tolist() if self.present[index] else None
 
     @cached_property
@@ -57,30 +57,25 @@ class Gold(ABC):
     @classmethod
     @abstractmethod
     def read(cls, folder: Path, split: str, labels: int) -> Gold:
-        """Read the values of a split, ids of so many ``labels``.
-
-        Raises:
-            FileNotFoundError: a file is missing.
-            InputError: a row is none; names file and line.
-        """
+        """Read the values of a split, ids of ``labels`` labels."""
 
     @classmethod
     @abstractmethod
     def written(cls, gold: Sequence[Sequence[str] | None], ids: Mapping[str, int]) -> Written:
-        """Return values as a folder holds them, of what examples have in their files."""
+        """Return the streams and texts of a folder for the gold values of examples."""
 
     @classmethod
     def sizes(cls, labels: int) -> dict[str, int]:
-        """Return how many different numbers each stream has."""
+        """Return the number of distinct numbers in each stream."""
         return dict.fromkeys(cls.STREAMS, labels)
 
     @abstractmethod
     def tensor(self, values: Sequence[Any]) -> Tensor:
-        """Return values as a batch has them."""
+        """Return values as a tensor of a batch."""
 
 
 class WordIds(Gold):
-    """Ids of labels, one or several for each word: ``values`` are rows, empty where missing."""
+    """Ids of labels, one or several for each word: ``values`` are rows, empty if missing."""
 
     STREAMS = (LABEL,)
     of_words = True
@@ -90,7 +85,6 @@ class WordIds(Gold):
 
     @classmethod
     def read(cls, folder: Path, split: str, labels: int) -> Gold:
-        """Read the rows of a split."""
         return cls(cls.rows(folder / f"{split}.{LABEL}", labels))
 
     @staticmethod
@@ -102,7 +96,6 @@ class WordIds(Gold):
 
     @classmethod
     def written(cls, gold: Sequence[Sequence[str] | None], ids: Mapping[str, int]) -> Written:
-        """Return the stream of ids."""
         return {LABEL: Rows.of([ids[label] for label in row or ()] for row in gold)}, {}
 
     def tensor(self, values: Sequence[Any]) -> Tensor:
@@ -113,7 +106,7 @@ class WordIds(Gold):
 
 
 class ClassIds(Gold):
-    """Ids of classes, (n,); `NO_CLASS` where missing."""
+    """Ids of classes, (n,); `NO_CLASS` if missing."""
 
     STREAMS = (LABEL,)
 
@@ -122,7 +115,6 @@ class ClassIds(Gold):
 
     @classmethod
     def read(cls, folder: Path, split: str, labels: int) -> Gold:
-        """Read the ids of a split."""
         path = folder / f"{split}.{LABEL}"
         rows = WordIds.rows(path, labels)
         if rows.lengths.max(initial=0) > 1:
@@ -139,11 +131,8 @@ class ClassIds(Gold):
 
 
 class IdSets(Gold):
-    """Sets of ids of labels: ``values`` are rows, empty where missing, of `labels` alone where a
-    set is empty.
-
-    Args:
-        labels: how many there are.
+    """Sets of ids of labels: ``values`` are rows, empty if missing; an empty set is the single id
+    ``labels``.
     """
 
     STREAMS = (LABEL,)
@@ -153,13 +142,11 @@ class IdSets(Gold):
         self.labels = labels
 
     def __getitem__(self, index: int) -> Any:
-        """Return the ids of an example's set; None where it is missing."""
         ids = super().__getitem__(index)
         return [] if ids == [self.labels] else ids
 
     @classmethod
     def read(cls, folder: Path, split: str, labels: int) -> Gold:
-        """Read the sets of a split."""
         path = folder / f"{split}.{LABEL}"
         rows = WordIds.rows(path, labels + 1)
         wrong = [
@@ -182,7 +169,7 @@ class IdSets(Gold):
         return {LABEL: labels + 1}
 
     def tensor(self, values: Sequence[Any]) -> Tensor:
-        """Return which labels each example has, 1 or 0, (n, C)."""
+        """Return the labels of each example, 1 or 0, (n, C)."""
         import torch
 
         found = np.zeros((len(values), self.labels + 1), dtype=np.float32)
@@ -192,7 +179,7 @@ class IdSets(Gold):
 
 
 class Numbers(Gold):
-    """Numbers, (n,); NaN where missing."""
+    """Numbers, (n,); NaN if missing."""
 
     TEXTS = (SCORES,)
 
@@ -201,7 +188,7 @@ class Numbers(Gold):
 
     @classmethod
     def read(cls, folder: Path, split: str, labels: int) -> Gold:
-        """Read the numbers of a split, one a line."""
+        """Read the numbers of a split, one per line."""
         path = folder / f"{split}.{SCORES}"
         if not path.is_file():
             raise FileNotFoundError(f"{path} is missing; {AGAIN}")
@@ -217,11 +204,10 @@ class Numbers(Gold):
 
     @classmethod
     def written(cls, gold: Sequence[Sequence[str] | None], ids: Mapping[str, int]) -> Written:
-        """Return the lines of numbers."""
         return {}, {SCORES: [str(float(row[0])) if row else "" for row in gold]}
 
     def tensor(self, values: Sequence[Any]) -> Tensor:
-        """Return the numbers, (n,): ``--fp16`` would halve their digits, were they shorter."""
+        """Return the numbers, (n,), in float64, which ``--fp16`` does not shorten."""
         import torch
 
         return torch.tensor(np.array(values), dtype=torch.float64)

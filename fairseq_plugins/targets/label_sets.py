@@ -1,7 +1,7 @@
-"""Sets of labels as text: ``a|b``, and ``|`` for the empty one.
+"""Sets of labels as text: ``a|b``, and ``|`` for the empty set.
 
-A bar within a label is written ``\\|``. Backslashes stand for themselves, but those right before a
-bar, within a label or behind it, are doubled.
+A bar inside a label is written ``\\|``. Backslashes are literal, but doubled directly before a bar,
+inside a label or after it.
 """
 
 from __future__ import annotations
@@ -10,21 +10,20 @@ from collections.abc import Iterable, Sequence
 
 
 class LabelSet(tuple):
-    """Labels of an example, sorted, so that equal sets are equal; as text, that of `joined`.
+    """Labels of an example, sorted, so that equal sets are equal; `str` gives `joined`.
 
     Attributes:
-        choices: all labels that there are, where they are known.
+        choices: all existing labels, if known.
     """
 
     choices: tuple[str, ...] = ()
 
     def __new__(cls, labels: Iterable[str] = ()) -> LabelSet:
-        """Sort the labels."""
         return super().__new__(cls, sorted(labels))
 
     @classmethod
     def among(cls, labels: Iterable[str], choices: Iterable[str]) -> LabelSet:
-        """Return a set of labels whose choices are known."""
+        """Return a set of labels with known choices."""
         found = cls(labels)
         found.choices = tuple(choices)
         return found
@@ -34,19 +33,18 @@ class LabelSet(tuple):
 
 
 def joined(labels: Sequence[str]) -> str:
-    """Return labels as one text."""
     barred = [_between(label.split("|"), r"\|") for label in labels]
     return _between(barred, "|") or "|"
 
 
 def _between(texts: Sequence[str], bar: str) -> str:
-    """Put bars between texts, whose last backslashes are doubled before them."""
+    """Join texts by bars; backslashes at the end of a text are doubled."""
     before = (text + "\\" * (len(text) - len(text.rstrip("\\"))) + bar for text in texts[:-1])
     return "".join([*before, *texts[-1:]])
 
 
 def parted(text: str) -> list[str]:
-    """Return the labels that a text stands for, without blanks around them."""
+    """Return the labels of a text, without blanks around them."""
     if text.strip() == "|":
         return []
     parts, (*pieces, last) = [""], text.split("|")

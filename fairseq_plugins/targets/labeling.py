@@ -1,14 +1,13 @@
-"""Scores of word labels: entities as conlleval counts them, error tokens, erroneous sentences.
+"""Metrics of word labels: conlleval's entities, error tokens, erroneous sentences.
 
-All start from counts of a sentence, which add up over sentences, batches and workers; scores come
-last. A row is the labels of one sentence, as text.
+All metrics come from counts of a sentence, which add up over sentences, batches and workers. A row
+is the labels of one sentence, as text.
 
-Entities are read by conlleval's rules (CoNLL-2000 and later), which take IOB1, IOB2 and IOBES (also
-written BMES or BILOU) alike, also with ``_`` for ``-`` or without types: an entity goes on while
-the type stays the same, nothing says "begin" and nothing said "end"; it is right when type, first
-and last word agree. nervaluate's strict counts are the same on IOB rows (a test holds this), but it
-refuses IOBES and BMES rows, and runs four evaluations for every type where one count is asked for;
-hence these few lines.
+Entities follow conlleval's rules (CoNLL-2000 and later), which read IOB1, IOB2 and IOBES (also
+written BMES or BILOU) alike, also with ``_`` for ``-`` or without types: an entity continues while
+the type stays the same, no label begins an entity and none has ended it; it is right if type, first
+and last word agree. nervaluate's strict counts are equal on IOB rows (tested), but it refuses IOBES
+and BMES rows, and runs four evaluations for every type where one count is enough.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -27,9 +26,9 @@ Row = Sequence[str]
 Entity = tuple[str, int, int]
 Numbers = tuple[int, ...]
 
-EDITS = frozenset("RUM")  # words to be replaced, unnecessary, or missing: ERRANT's
-_FIRST = frozenset("BSU")  # marks of a word that begins an entity, whatever came before
-_LAST = frozenset("ESLU")  # marks of a word that ends one, whatever comes next
+EDITS = frozenset("RUM")  # ERRANT's: words to replace, unnecessary words, missing words
+_FIRST = frozenset("BSU")  # marks of a word that always begins an entity
+_LAST = frozenset("ESLU")  # marks of a word that always ends an entity
 
 
 def entities(row: Sequence[str]) -> Iterator[Entity]:
@@ -47,18 +46,18 @@ def entities(row: Sequence[str]) -> Iterator[Entity]:
 
 
 def entity_counts(gold: Row, predicted: Row) -> Numbers:
-    """Count the entities of all types together: (right ones, predicted ones, gold ones)."""
+    """Count the entities of all types together: (correct, predicted, gold)."""
     true, said = set(entities(gold)), set(entities(predicted))
     return len(true & said), len(said), len(true)
 
 
 def word_counts(gold: Row, predicted: Row) -> Numbers:
-    """Count words: (those with the right label, all)."""
+    """Count words: (with correct label, all)."""
     return sum(map(eq, gold, predicted)), len(gold)
 
 
 def token_counts(gold: Row, predicted: Row, positive: str) -> Numbers:
-    """Count words with the label ``positive``: (right ones, predicted ones, gold ones)."""
+    """Count words with the label ``positive``: (correct, predicted, gold)."""
     right = sum(truth == guess == positive for truth, guess in zip(gold, predicted))
     return right, predicted.count(positive), gold.count(positive)
 
@@ -76,11 +75,7 @@ def detection_counts(gold: Row, predicted: Row, positive: str) -> Numbers:
 def counted(
     counts: Callable[[Row, Row], Numbers], gold_rows: Sequence[Row], predicted_rows: Sequence[Row]
 ) -> np.ndarray:
-    """Count in n sentences, one after another; (n, k).
-
-    Raises:
-        InputError: unequal numbers of rows, or of words in a row.
-    """
+    """Return the counts of n sentences, (n, k)."""
     check_equal(gold_rows, predicted_rows)
     for number, rows in enumerate(zip(gold_rows, predicted_rows)):
         gold, predicted = map(len, rows)
@@ -107,7 +102,7 @@ def detection_scores(
 def precision_recall_f(
     correct: int, predicted: int, gold: int, beta: float = 1.0
 ) -> tuple[float, float, float]:
-    """Return precision, recall and F_beta of counts, each 0.0 where it is undefined.
+    """Return precision, recall and F_beta of counts, each 0.0 if undefined.
 
     F_beta = (1 + beta^2) correct / (predicted + beta^2 gold); beta below 1 favours precision.
     """
@@ -120,11 +115,7 @@ def precision_recall_f(
 
 
 def check_equal(gold: Sequence, predicted: Sequence) -> None:
-    """Refuse columns of unequal length.
-
-    Raises:
-        InputError: the lengths differ; gives both.
-    """
+    """Refuse columns of unequal length."""
     if len(gold) != len(predicted):
         raise InputError(f"{len(gold):,} gold values against {len(predicted):,} predictions")
 
@@ -141,14 +132,14 @@ def _edit_scores(*counts: int) -> dict[str, float]:
 def _named(
     prefix: str, scores: Callable[..., tuple[float, ...]], f: str = "f1"
 ) -> Callable[..., dict[str, float]]:
-    """Name precision, recall, F and maybe the false positive rate of counts."""
+    """Name precision, recall, F and perhaps the false positive rate of counts."""
     names = [prefix + name for name in ("precision", "recall", f, "false_positive_rate")]
     return lambda *counts: dict(zip(names, scores(*counts)))
 
 
 _entity_scores = _named("entity_", precision_recall_f)
 _token_scores = _named("token_", partial(precision_recall_f, beta=0.5), "f0.5")
-_OF_BOTH = ((0, 1), (0, 2))  # right ones are among the predicted and the gold ones
+_OF_BOTH = ((0, 1), (0, 2))  # correct ones are among the predicted and the gold ones
 
 RIGHT = CountKind("accuracy", 2, _accuracy, parts=((0, 1),))
 ENTITY = CountKind("entity", 3, _entity_scores, parts=_OF_BOTH)
@@ -158,11 +149,11 @@ DETECTION = CountKind("detection", 4, _named("detection_", detection_scores), mo
 
 
 class WordGroup(NamedTuple):
-    """Counts of labelled words that belong together.
+    """A group of counts of labelled words.
 
     Args:
         kind: of the counts.
-        counts: makes them of a sentence's gold and predicted row; they add up over sentences.
+        counts: a sentence's gold and predicted row -> counts, which add up over sentences.
     """
 
     kind: CountKind
@@ -170,17 +161,17 @@ class WordGroup(NamedTuple):
 
     @property
     def metrics(self) -> Callable[..., dict[str, float]]:
-        """What makes metrics of the sums of counts."""
+        """Function from sums of counts to metrics."""
         of_sums: Any = self.kind.of_sums
         return of_sums
 
 
 def word_groups(labels: Collection[str], positive: str) -> dict[str, WordGroup]:
-    """Return what is counted of words with some labels, by the beginning of its metrics' names.
+    """Return prefix of metrics -> counts of words with some labels.
 
     Args:
-        labels: of words; entities are counted where these have types (`entity_types`), with F0.5
-            beside F1 where their types are those of edits.
+        labels: of words; labels with types (`entity_types`) add entities, and types of edits add
+            F0.5.
         positive: label of erroneous words; empty if there is none.
     """
     groups = {"accuracy": WordGroup(RIGHT, word_counts)}

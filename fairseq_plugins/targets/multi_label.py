@@ -1,8 +1,8 @@
-"""Sets of labels: any number of several labels an example, none among them.
+"""Sets of labels: any number of labels per example, also none.
 
-The loss of an example is the mean of the binary cross-entropies of its labels, so that it is as
-large with a hundred labels as with two. A label is predicted where its probability (a sigmoid)
-reaches its threshold: 0.5, or what `MultiLabel.tuned` found.
+The loss of an example is the mean of the binary cross-entropies of its labels, independent of the
+number of labels. A label is predicted if its probability (a sigmoid) reaches its threshold: 0.5, or
+the result of `MultiLabel.tuned`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ THRESHOLD = 0.5
 
 
 class SetPrediction(ClassPrediction):
-    """A `LabelSet`; ``probabilities`` are those of all labels, each for itself."""
+    """A `LabelSet`; ``probabilities`` are independent for all labels."""
 
     FIELDS = ("id", "label_set", "probabilities", "gold", "texts")
     HEAD = ("id", "label_set", "gold")
@@ -40,25 +40,25 @@ class SetPrediction(ClassPrediction):
 
     @property
     def text(self) -> str:
-        """The labels as people read them."""
+        """The labels for readers."""
         return ", ".join(map(self.shown, self.answer)) or "no label"
 
     def rows(self) -> Iterable[tuple[Any, ...]]:
-        """Yield the labels and the true ones."""
+        """Yield the labels and the true labels."""
         yield self.answer, "" if self.gold is None else self.gold
 
 
 def set_metrics(
     counts: Sequence[Row], right: float, examples: float, positive: int | None = None
 ) -> dict[str, float]:
-    """Return metrics; F1 = 2 TP / (2 TP + FP + FN) is 0 where it is undefined.
+    """Return metrics; F1 = 2 TP / (2 TP + FP + FN) is 0 if undefined.
 
-    ``micro_f1`` is of all labels together, ``macro_f1`` the mean of all labels' own, those that
-    never occur among them.
+    ``micro_f1`` is over all labels together, ``macro_f1`` the mean over labels, also those that
+    never occur.
 
     Args:
-        counts: how often each label is right, predicted and true, (3, C).
-        right, examples: numbers of sets that are right, and of all.
+        counts: number of times that each label is correct, predicted and true, (3, C).
+        right, examples: numbers of correct sets, and of all.
         positive: the label whose ``f1`` is added.
     """
     each, sums = f1_by_label(counts), [sum(row) for row in counts]
@@ -93,8 +93,8 @@ class SetTally:
 
     Args:
         labels: in the order of their ids.
-        positive: the label that F1 is about; empty if none.
-        thresholds: from which probability on labels are predicted: of all, or one a label.
+        positive: the label of F1; empty for none.
+        thresholds: least probability of predicted labels: one for all, or one per label.
     """
 
     by_example = False
@@ -105,7 +105,7 @@ class SetTally:
         self.metrics = tuple(set_metrics([[0] * len(labels)] * 3, 0, 0, self.positive))
 
     def count(self, logits: Tensor, extra: Said, sample: Said) -> Said:
-        """Count how often labels are right, predicted and true, (3, C); right sets; examples."""
+        """Count correct, predicted and true labels, (3, C); correct sets; examples."""
         import torch
 
         gold, shares = sample["target"].bool(), logits.double().sigmoid()  # (n, C)
@@ -114,13 +114,12 @@ class SetTally:
         return {"labels": found, "right": (said == gold).all(1).sum(), "sets": len(gold)}
 
     def score(self, counts: Said) -> dict[str, float]:
-        """Return F1 of all labels together, the mean of theirs, and the share of right sets."""
         right, examples = float(counts["right"]), float(counts["sets"])
         return set_metrics(counts["labels"].tolist(), right, examples, self.positive)
 
 
 class MultiLabel(Target):
-    """Several labels an example, or none."""
+    """Several labels per example, or none."""
 
     name, task, said, key = "multi_label", "text_classification", "sets of labels", "label_set"
     metrics = ("micro_f1", "macro_f1", "subset_accuracy", "f1")
@@ -135,7 +134,7 @@ class MultiLabel(Target):
     share, problem = "subset_accuracy", "multi_label_classification"
 
     def spelt(self, text: str, known: Callable[[str], str]) -> str:
-        """Return a set as its labels are called; InputError for one that is empty or repeated."""
+        """Return a set by the names of its labels; refuse empty and repeated labels."""
         labels = parted(text)
         if "" in labels:
             raise InputError(f"{quoted(text)} has an empty label (a bar alone is the empty set)")
@@ -145,19 +144,16 @@ class MultiLabel(Target):
         return joined(called)
 
     def written(self, example: Any) -> Sequence[str] | None:
-        """Return the labels of an example; None without gold."""
         return None if example.label is None else parted(example.label)
 
     def value(self, label: str) -> Any:
-        """Return the set that a text stands for."""
         return LabelSet(parted(label))
 
     def named(self, value: Any, labels: Sequence[str]) -> Any:
-        """Return the labels of ids."""
         return LabelSet(labels[number] for number in value)
 
     def counts(self, gold: Row, predicted: Row, labels: Row, positive: str) -> dict[str, Counts]:
-        """Return of each example and label whether it is true and predicted, (n, C)."""
+        """Return 2 x true + predicted for each example and label, (n, C)."""
         check_equal(gold, predicted)
         ids = {label: number for number, label in enumerate(labels)}
         table = np.zeros((len(gold), len(ids)), dtype=np.int64)
@@ -179,17 +175,15 @@ class MultiLabel(Target):
         return scores | {f"f1_{label}": value for label, value in zip(labels, each)}
 
     def labels_in(self, gold: Row, predicted: Row) -> Row:
-        """Return the choices of the first answer, and what else occurs."""
+        """Return the choices of the first answer, and other occurring labels."""
         known = getattr(predicted[0], "choices", ())
         occurring = {label for row in (*gold, *predicted) for label in row}
         return [*known, *sorted(occurring.difference(known))]
 
     def positives(self, metric: str, gold: Row) -> Row | None:
-        """F1 is about a label."""
         return sorted({label for row in gold for label in row}) if metric == "f1" else None
 
     def read(self, record: Said, where: str, line: int) -> Prediction:
-        """Return the prediction that a line of JSON holds."""
         answer, gold = texts_of(record, self.key, where), record.get("gold")
         shares = shares_of(record, answer, where)
         gold = None if gold is None else LabelSet(texts_of(record, "gold", where))
@@ -200,12 +194,12 @@ class MultiLabel(Target):
         return SetPrediction(str(record["id"]), said, gold, texts, shares, line)
 
     def rate(self, one: Prediction) -> float:
-        """Return the mean probability of what is true of each label, in %."""
+        """Return the mean probability of the truth over labels, in %."""
         shares = [s if label in one.gold else 1 - s for label, s in one.probabilities.items()]
         return 100 * ratio(math.fsum(shares), len(shares))
 
     def shown(self, one: Prediction, positive: str = "") -> tuple[list[tuple[str, bool]], str]:
-        """Return the labels, and of how many it is right whether they are there."""
+        """Return the predicted labels, and the number of correct decisions."""
         gold = one.answer if one.gold is None else one.gold
         pieces = [(label, label in gold) for label in one.answer] or [("no label", not gold)]
         count, wrong = len(one.probabilities), {*one.answer}.symmetric_difference(gold)
@@ -213,7 +207,7 @@ class MultiLabel(Target):
         return pieces, "no gold" if one.gold is None else told
 
     def losses(self, logits: Tensor, extra: Said, sample: Said, weights: Weights) -> Losses:
-        """Return the sum over examples of the mean of the cross-entropies of their labels."""
+        """Return the sum over examples of their labels' mean cross-entropy."""
         from torch.nn import functional
 
         target = sample["target"].to(logits)
@@ -221,15 +215,14 @@ class MultiLabel(Target):
         return each.mean(1).sum(), {}
 
     def right(self, logits: Tensor, target: Tensor) -> Tensor:
-        """Count right sets of a batch, with thresholds of 0.5."""
+        """Count correct sets of a batch, with thresholds of 0.5."""
         return ((logits >= 0) == target.bool()).all(1).sum()
 
     def tally(self, labels: Sequence[str], *, positive: str = "", **how: Any) -> SetTally:
-        """Return what counts a validation."""
         return SetTally(labels, positive, how.get("thresholds", (THRESHOLD,)))
 
     def thresholds(self, text: str | None, labels: Sequence[str]) -> tuple[float, ...]:
-        """Return from which probability on each label is predicted."""
+        """Return the threshold of each label."""
         try:
             found = [float(part) for part in text.split(",")] if text is not None else [THRESHOLD]
         except ValueError:
@@ -242,7 +235,7 @@ class MultiLabel(Target):
         return tuple(found if len(found) > 1 else found * len(labels))
 
     def tuned(self, made: Sequence[Prediction], labels: Sequence[str]) -> str:
-        """Return as text the threshold of each label that gives it its highest F1."""
+        """Return as text the threshold of each label with the highest F1."""
         known = [one for one in made if one.gold is not None]
         rows = (
             [(one.probabilities[label], label in one.gold) for one in known] for label in labels
@@ -254,7 +247,7 @@ class MultiLabel(Target):
         return mean([found.double().cpu().sigmoid() for found in logits])
 
     def predict(self, rows: Any, about: About) -> Prediction:
-        """Take the labels whose probability reaches their threshold."""
+        """Return the labels whose probability reaches their threshold."""
         shares, labels = rows[0].tolist(), about.labels
         each = zip(labels, shares, about.thresholds, strict=True)
         answer = LabelSet.among((label for label, share, least in each if share >= least), labels)
@@ -263,7 +256,8 @@ class MultiLabel(Target):
 
 
 def best_threshold(shares: np.ndarray, gold: np.ndarray) -> float:
-    """Return the threshold with the highest F1, amid two probabilities; of several near 0.5.
+    """Return the threshold with the highest F1, midway between two probabilities; of several
+    nearest 0.5.
 
     Args:
         shares: probabilities of a label, (n,).
@@ -271,7 +265,7 @@ def best_threshold(shares: np.ndarray, gold: np.ndarray) -> float:
     """
     order = np.argsort(shares)
     shares, gold = shares[order], gold[order].astype(bool)
-    right = gold.sum() - np.concatenate([[0], gold.cumsum()[:-1]])  # of the k-th and all above it
+    right = gold.sum() - np.concatenate([[0], gold.cumsum()[:-1]])  # from the k-th on
     quality = 2 * right / (np.arange(len(gold), 0, -1) + max(1, gold.sum()))
     below = np.concatenate([[0.0], shares[:-1]])
     least = np.where((below < THRESHOLD) & (shares >= THRESHOLD), THRESHOLD, (below + shares) / 2)

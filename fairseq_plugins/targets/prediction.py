@@ -1,4 +1,4 @@
-"""What a system says about an example, as a record: a line of JSON, cells of a table."""
+"""A prediction for an example as a record: a line of JSON, cells of a table."""
 
 import json
 import math
@@ -15,20 +15,20 @@ _BREAKS = re.compile(r"[\t\r\n\v\f\x1c-\x1e\x85\u2028\u2029]")
 
 @dataclass(frozen=True)
 class Prediction:
-    """What a system says about one example; each kind of target has its own.
+    """A prediction for one example; each kind of target has its own.
 
     Args:
         id: the example's.
-        answer: what is predicted.
-        gold: the true one; None if unknown.
+        answer: the predicted value.
+        gold: the true value; None if unknown.
         texts: one or two sentences, or W words; empty if unknown.
-        probabilities: of all that could be predicted; empty where there are none.
-        line: of the file that it was read from, from 1.
-        names: label -> what it means, of labels that do not say so themselves.
-        columns: the row of the table that was predicted, where it is wanted back.
+        probabilities: of all possible values; may be empty.
+        line: of the source file, from 1.
+        names: label -> description, for labels that need one.
+        columns: the row of the source table, if wanted.
 
     Attributes:
-        FIELDS: what a line of JSON holds, in its order.
+        FIELDS: keys of a line of JSON, in order.
         HEAD: names of the cells of a table.
     """
 
@@ -46,28 +46,28 @@ class Prediction:
 
     @property
     def bars(self) -> list[tuple[str, float]]:
-        """What could be predicted with its probability, best first; empty without any."""
+        """Possible values with their probabilities, best first; may be empty."""
         return []
 
     @property
     def text(self) -> str:
-        """The answer as people read it."""
+        """The answer for readers."""
         return str(self.answer)
 
     @property
     def marked(self) -> list[tuple[str, str]]:
-        """Words with what is said of each; empty where words have no answers."""
+        """Words with their answers; empty if words have none."""
         return []
 
     def record(self) -> dict[str, Any]:
-        """Return the fields of a line of JSON; gold, texts and so on only where they are known."""
+        """Return the fields of a line of JSON; gold, texts and so on only if known."""
         fields = {name: getattr(self, name) for name in (*self.FIELDS, "columns")}
         known = {"gold": self.gold is not None, "texts": self.texts, "name": fields.get("name")}
         known["columns"] = self.columns
         return {name: value for name, value in fields.items() if known.get(name, True)}
 
     def rows(self) -> Iterable[tuple[Any, ...]]:
-        """Yield the cells of a table behind the id, a line each."""
+        """Yield the cells of a table after the id, one tuple per line."""
         raise NotImplementedError
 
     def json(self) -> str:
@@ -79,18 +79,18 @@ class Prediction:
         return "".join(row_of_cells(self.id, *row, *self.columns.values()) for row in self.rows())
 
     def glue(self, names: Mapping[str, str]) -> str:
-        """Return what GLUE's server reads; ``names``: our label -> the server's."""
+        """Return the answer for GLUE's server; ``names``: our label -> the server's."""
         return names.get(self.answer, self.answer)
 
 
 def row_of_cells(*values: Any) -> str:
-    """Return values as a line of TSV: no cell has a break or half of a character."""
+    """Return values as a line of TSV: no cell has a line break or half a character."""
     cells = (_BREAKS.sub(" ", str(value)).encode("utf-8", "replace").decode() for value in values)
     return "\t".join(cells) + "\n"
 
 
 def texts_of(record: Mapping[str, Any], key: str, where: str) -> tuple[str, ...]:
-    """Return a list of texts of a line of JSON; InputError names ``where``."""
+    """Return a list of texts from a line of JSON; refuse other values."""
     values = record[key]
     if not isinstance(values, list | tuple) or not all(isinstance(text, str) for text in values):
         wanted = "sentences" if key == "texts" else "texts"
@@ -104,7 +104,9 @@ def sentences_of(record: Mapping[str, Any], where: str) -> tuple[str, ...]:
 
 
 def shares_of(record: Mapping[str, Any], answer: Iterable[str], where: str) -> Mapping[str, float]:
-    """Return the probabilities of a line of JSON, those of the answer among them, if it has any."""
+    """Return the probabilities of a line of JSON, which must include the answer's, if it has
+    any.
+    """
     shares = record.get("probabilities", {})
     values = [*shares.values()] if isinstance(shares, Mapping) else [quoted(shares)]
     if not all(map(is_number, values)):
@@ -115,8 +117,8 @@ def shares_of(record: Mapping[str, Any], answer: Iterable[str], where: str) -> M
 
 
 def is_number(value: Any) -> bool:
-    """Whether a value of JSON is a finite number."""
+    """Return whether a JSON value is a finite number."""
     try:
         return isinstance(value, float | int) and math.isfinite(value)
-    except OverflowError:  # a whole number of hundreds of digits
+    except OverflowError:  # an integer of hundreds of digits
         return False

@@ -21,7 +21,7 @@ from .target import About, Losses, Row, Said, Target, Weights, mean
 if TYPE_CHECKING:
     from torch import Tensor
 
-SCALE = (0.0, 5.0)  # of STS-B, GLUE's one task with scores: the server refuses others
+SCALE = (0.0, 5.0)  # of STS-B, GLUE's only task with scores; the server refuses other values
 
 
 class ScorePrediction(Prediction):
@@ -34,11 +34,9 @@ class ScorePrediction(Prediction):
 
     @property
     def text(self) -> str:
-        """The score, rounded."""
         return f"score {self.answer:.3f}"
 
     def rows(self) -> Iterable[tuple[Any, ...]]:
-        """Yield the score and the true one."""
         yield f"{self.answer:.6f}", "" if self.gold is None else self.gold
 
     def glue(self, names: Mapping[str, str]) -> str:
@@ -48,23 +46,22 @@ class ScorePrediction(Prediction):
 
 
 def mean_squared_error(gold: Sequence[float], predicted: Sequence[float]) -> float:
-    """Return the mean of the squared differences."""
     check_equal(gold, predicted)
     return ratio(math.fsum((g - p) ** 2 for g, p in zip(gold, predicted)), len(gold))
 
 
 def _correlation(statistic: str, first: Sequence[float], second: Sequence[float]) -> float:
-    """Return a correlation of scipy; 0.0 if a column is constant or shorter than two."""
+    """Return a correlation of scipy; 0.0 for a constant or too short column."""
     check_equal(first, second)
     if len(first) < 2 or any(min(column) == max(column) for column in (first, second)):
         return 0.0
-    from scipy import stats  # slow to import: the help of commands does without
+    from scipy import stats  # slow to import, not needed for help
 
     value = float(getattr(stats, statistic)(first, second).statistic)
     return value if math.isfinite(value) else 0.0
 
 
-SCORE_METRICS = {  # of two columns of numbers; of Spearman's ranks ties share theirs
+SCORE_METRICS = {  # of two columns of numbers; Spearman's ranks average ties
     "pearson": partial(_correlation, "pearsonr"),
     "spearman": partial(_correlation, "spearmanr"),
     "mse": mean_squared_error,
@@ -102,7 +99,7 @@ class ScoreTally:
 
 
 class Score(Target):
-    """One number an example."""
+    """One number per example."""
 
     name, task, said, key = "score", "text_classification", "scores", "score"
     metrics = tuple(SCORE_METRICS)
@@ -115,7 +112,7 @@ class Score(Target):
     share, problem = "", "regression"
 
     def spelt(self, text: str, known: Callable[[str], str]) -> str:
-        """Return the number as it is written."""
+        """Return the number as written; refuse a text that is no finite number."""
         try:
             finite = math.isfinite(float(text)) and "_" not in text
         except ValueError:
@@ -125,11 +122,9 @@ class Score(Target):
         return text
 
     def counts(self, gold: Row, predicted: Row, labels: Row, positive: str) -> dict[str, Counts]:
-        """Return gold and predicted numbers."""
         return {"": Counts(NUMBERS, np.array([gold, predicted], dtype=float).T)}
 
     def read(self, record: Said, where: str, line: int) -> Prediction:
-        """Return the prediction that a line of JSON holds."""
         gold, answer = record.get("gold"), record["score"]
         for value in (answer, *([] if gold is None else [gold])):
             if not is_number(value):
@@ -138,11 +133,11 @@ class Score(Target):
         return ScorePrediction(str(record["id"]), answer, gold, texts, line=line)
 
     def rate(self, one: Prediction) -> float:
-        """Return how near the true score is."""
+        """Return the negative distance from the true score."""
         return -abs(one.answer - one.gold)
 
     def shown(self, one: Prediction, positive: str = "") -> tuple[list[tuple[str, bool]], str]:
-        """Return the score, and how far it is from the true one."""
+        """Return the score, and its difference from the true score."""
         off = "no gold" if one.gold is None else f"{one.answer - one.gold:+.3f}"
         return [(f"{one.answer:.3f}", True)], off
 
@@ -154,7 +149,6 @@ class Score(Target):
         return functional.mse_loss(logits[:, 0], target, reduction="sum"), {}
 
     def tally(self, labels: Sequence[str], **how: Any) -> ScoreTally:
-        """Return what counts a validation."""
         return ScoreTally()
 
     def join(self, logits: Sequence[Tensor]) -> Tensor:
@@ -162,11 +156,9 @@ class Score(Target):
         return mean([found.double().cpu() for found in logits])
 
     def value(self, label: str) -> Any:
-        """Return the number."""
         return float(label)
 
     def predict(self, rows: Any, about: About) -> Prediction:
-        """Take the number."""
         gold = None if about.gold is None else float(about.gold)
         return ScorePrediction(about.id, rows.item(), gold)
 

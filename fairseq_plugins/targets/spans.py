@@ -2,14 +2,14 @@
 
 A target is a row that a model reads:
 
-loss of a row = (-log p_start(first position) - log p_end(last position)) / 2
-              + weight x binary cross-entropy of "this row shows the answer"
+    loss of a row = (-log p_start(first position) - log p_end(last position)) / 2
+                    + weight x binary cross-entropy of "this row shows the answer"
 
-p is a softmax over all positions of the row; [CLS], position 0, is both where the row does not show
-the answer. Rows of a question whose answer none of them shows do not count.
+p is a softmax over all positions of the row; both positions are [CLS], position 0, if the row does
+not show the answer. Rows of a question whose answer no row shows do not count.
 
-The threshold of no answer and the best one need all questions at once. So every question leaves
-what its best span scores, what silence would, and its null odds, each at its own place.
+The threshold of no answer and its best value need all questions at once. So each question leaves
+the score of its best span, the score of no answer, and its null odds, at its own place.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class SpanTally:
     """Scores of the best span of every question.
 
     Args:
-        threshold: no answer is given where the null odds exceed it.
+        threshold: null odds above it mean no answer.
         longest: most wordpieces of an answer.
     """
 
@@ -56,11 +56,7 @@ class SpanTally:
         self.threshold, self.longest = threshold, longest
 
     def count(self, logits: Tensor, extra: Said, sample: Said) -> Said:
-        """Return the columns of `squad.Judged`, (n,) each.
-
-        Raises:
-            InputError: the batch holds no passages.
-        """
+        """Return the columns of `squad.Judged`, (n,) each."""
         if "passages" not in sample:
             raise InputError(
                 "the questions' texts were not read, as this is the training split: it can be "
@@ -87,7 +83,6 @@ class SpanTally:
             yield squad.judge(passage.answers or (), answered.best_text, answered.null_odds)
 
     def score(self, counts: Said) -> dict[str, float]:
-        """Return the metrics of `squad.LOGGED`."""
         rows: Sequence[list[float]] = [counts[name].tolist() for name in _COLUMNS]
         return squad.log_metrics(map(squad.Judged, *rows), self.threshold)
 
@@ -103,7 +98,7 @@ class Spans(Target):
     """The answer to a question."""
 
     name, task, said, key = "spans", "extractive_qa", "answers", "answer"
-    # those at the threshold that is best in hindsight choose no checkpoint
+    # metrics at the best threshold in hindsight choose no checkpoint
     metrics = tuple(name for name in squad.LOGGED if not name.startswith("tuned_"))
     formats = ()
     kinds = (QUESTION,)
@@ -120,7 +115,6 @@ class Spans(Target):
         return {"": Counts(QUESTION, np.array(rows, dtype=float))}
 
     def sides(self, record: Said) -> tuple[Any, Any]:
-        """Return the texts of the gold answers, and the answer."""
         gold, answer = record.get("gold"), record[self.key]
         golds = [] if gold is None else gold
         if not isinstance(golds, list) or not all(isinstance(one, str) for one in (answer, *golds)):
@@ -128,7 +122,7 @@ class Spans(Target):
         return gold, answer
 
     def losses(self, logits: Tensor, extra: Said, sample: Said, weights: Weights) -> Losses:
-        """Return the loss of starts and ends, and that of ``answerability`` where it is judged."""
+        """Return the loss of starts and ends, and of ``answerability`` if the model has it."""
         from torch.nn import functional
 
         how: dict[str, Any] = {"ignore_index": IGNORED, "reduction": "sum"}
@@ -146,13 +140,12 @@ class Spans(Target):
         return len(sample["counted"])
 
     def right(self, logits: Tensor, target: Tensor) -> Tensor:
-        """Count rows of which both places are right, none of those that do not count."""
+        """Count rows with both positions correct; ignored rows never match."""
         return (logits.argmax(1) == target).all(1).sum()
 
     def tally(
         self, labels: Sequence[str], *, threshold: float = 0.0, longest: int = 30, **how: Any
     ) -> SpanTally:
-        """Return what counts a validation."""
         return SpanTally(threshold, longest)
 
 

@@ -1,12 +1,12 @@
-"""SQuAD's exact match and F1 as its official evaluation of version 2.0 counts them.
+"""SQuAD's exact match and F1 as in the official evaluation of version 2.0.
 
 Texts are compared in lower case, without ASCII punctuation, without a, an, the. A question counts
-its best gold answer; gold answers of which nothing is left drop out, and where none is left, as for
-a question without an answer, no answer is right: HasAns goes by the answers as given. Files know
-percentages and the official names, fairseq's logs fractions and ours.
+its best gold answer; gold answers that become empty are dropped, and without any left, as for a
+question without an answer, no answer is correct. HasAns depends on the answers as given. Files use
+percentages and the official names, fairseq's logs fractions and our names.
 
 A system says "no answer" by an empty text, or by odds above a threshold; the best threshold is
-searched as officially: from "never answer", answering questions in the order of their odds.
+searched as in the official script: from "never answer", answering questions in the order of odds.
 """
 
 import math
@@ -24,7 +24,7 @@ from ..errors import InputError
 OFFICIAL_THRESHOLD = 1.0  # of the official script, made for probabilities
 LOGGED = (
     *("exact", "f1", "has_answer_exact", "has_answer_f1", "no_answer_exact", "no_answer_f1"),
-    *("tuned_exact", "tuned_f1", "tuned_threshold"),  # fairseq calls its best so far best_f1
+    *("tuned_exact", "tuned_f1", "tuned_threshold"),  # best_f1 is taken by fairseq
 )
 
 _ARTICLES = re.compile(r"\b(?:a|an|the)\b")
@@ -34,14 +34,14 @@ Gold = Mapping[str, Sequence[str]]  # id -> texts of its answers; empty: no answ
 
 
 class Judged(NamedTuple):
-    """How the best span of a question fares.
+    """The scores of a question's best span.
 
     Args:
-        has_answer: whether there is one.
-        exact: 1.0 where the span is a gold answer.
+        has_answer: whether there is a gold answer.
+        exact: 1.0 if the span is a gold answer.
         f1: of the span.
-        silence: the score of no answer: 1.0 where that is right.
-        odds: how much better the system likes no answer.
+        silence: the score of no answer: 1.0 if correct.
+        odds: the system's score of no answer minus the span's.
     """
 
     has_answer: bool
@@ -52,17 +52,17 @@ class Judged(NamedTuple):
 
 
 def normalized(text: str) -> str:
-    """Return what of an answer is compared: lower case, no punctuation, no articles."""
+    """Return the normal form of an answer: lower case, no punctuation, no articles."""
     return " ".join(_ARTICLES.sub(" ", text.lower().translate(_NO_PUNCTUATION)).split())
 
 
 def exact_match(gold: str, predicted: str) -> float:
-    """Return 1.0 where two answers are the same, else 0.0."""
+    """Return 1.0 for equal answers, else 0.0."""
     return float(normalized(gold) == normalized(predicted))
 
 
 def token_f1(gold: str, predicted: str) -> float:
-    """Return the F1 of the words of an answer; an empty one is like empty ones only."""
+    """Return the F1 of the words of two answers; an empty answer matches only empty ones."""
     wanted, found = normalized(gold).split(), normalized(predicted).split()
     if not wanted or not found:
         return float(wanted == found)
@@ -81,10 +81,10 @@ def scores_of(golds: Sequence[str], predicted: str) -> tuple[float, float]:
 
 
 def judge(golds: Sequence[str], best_text: str, odds: float) -> Judged:
-    """Score the best span of a question, and what it would score without an answer.
+    """Score the best span of a question, and no answer.
 
     Args:
-        golds: texts of the gold answers; none where there is no answer.
+        golds: texts of the gold answers; empty for no answer.
         best_text: the best span, empty if there is none.
         odds: see `Judged`.
     """
@@ -106,8 +106,8 @@ def best_threshold(
         answered: whether the predicted text is not empty.
 
     Returns:
-        The best mean score and its threshold; 0.0 if never to answer is best. Of equal odds,
-        questions are tried one after the other, in the order given, as officially.
+        The best mean score and its threshold; 0.0 if never answering is best. Questions with equal
+        odds are tried one by one, in the given order, as in the official script.
     """
     known, ranks = np.asarray(has_answer, dtype=bool), np.asarray(odds, dtype=float)
     gains = np.where(known, scores, np.where(answered, -1.0, 0.0))
@@ -121,12 +121,12 @@ def best_threshold(
 def span_metrics(
     scores: np.ndarray, has_answer: np.ndarray, weights: np.ndarray | None = None
 ) -> dict[str, float]:
-    """Return the metrics of answers as fractions; of what there is none of 0.0.
+    """Return the metrics of answers as fractions; 0.0 for an empty group.
 
     Args:
         scores: exact match and F1 of each question, (n, 2).
         has_answer: whether it has an answer, (n,).
-        weights: how often it counts, (n,) (default: once).
+        weights: of each question, (n,) (default: 1).
     """
     weights = np.ones(len(scores)) if weights is None else weights
     found = {}
@@ -141,8 +141,8 @@ def log_metrics(judged: Iterable[Judged], threshold: float = 0.0) -> dict[str, f
     """Return the metrics of a split by their names in fairseq's logs (`LOGGED`), as fractions.
 
     Args:
-        judged: of all its questions; what there are none of scores 0.0.
-        threshold: no answer is given where odds exceed it.
+        judged: all its questions.
+        threshold: odds above it mean no answer.
     """
     rows = np.array([tuple(row) for row in judged], dtype=float).reshape(-1, len(Judged._fields))
     has_answer, *scores, silence, odds = rows.T
@@ -162,20 +162,17 @@ def evaluate(
     odds: Mapping[str, float] | None = None,
     threshold: float = OFFICIAL_THRESHOLD,
 ) -> dict[str, float]:
-    """Return what the official script prints, in percent, by its names.
+    """Return the results of the official script, in percent, by its names.
 
     Args:
         gold: the questions.
         predictions: id -> text, of all of them.
-        odds: id -> how much better no answer is; in the order in which equal ones are tried.
-        threshold: a question with odds above it has no answer.
+        odds: id -> odds of no answer; the order decides among equal odds.
+        threshold: odds above it mean no answer.
 
     Returns:
-        ``exact``, ``f1``, ``total``; the same with ``HasAns_`` and ``NoAns_`` where there are such
+        ``exact``, ``f1``, ``total``; the same with ``HasAns_`` and ``NoAns_`` if there are such
         questions; with odds ``best_exact``, ``best_exact_thresh``, ``best_f1``, ``best_f1_thresh``.
-
-    Raises:
-        InputError: there are no questions.
     """
     if not gold:
         raise InputError("there are no questions to score")
@@ -208,11 +205,8 @@ def _best(
 
 
 def as_text(scores: Mapping[str, float], threshold: float | None = None) -> str:
-    """Lay out what `evaluate` found as a table for a terminal; percentages.
-
-    Args:
-        scores: that it returned.
-        threshold: of the odds, to be told.
+    """Return the result of `evaluate`, with the threshold, as a table for a terminal;
+    percentages.
     """
     lines = [f"{'':14}{'exact':>8}{'F1':>8}{'questions':>11}"]
     for title, prefix in (("all", ""), ("answerable", "HasAns_"), ("unanswerable", "NoAns_")):
@@ -222,7 +216,7 @@ def as_text(scores: Mapping[str, float], threshold: float | None = None) -> str:
     if threshold is not None:
         told = f"no answer where null odds exceed {threshold:g}"
         lines.append(f"{told}; an empty text is none at any threshold")
-    silent = 100.0 * scores.get("NoAns_total", 0) / scores["total"]  # what never to answer scores
+    silent = 100.0 * scores.get("NoAns_total", 0) / scores["total"]  # the score of never answering
     for metric, title in (("exact", "exact"), ("f1", "F1")):
         if f"best_{metric}" in scores:
             best, threshold = scores[f"best_{metric}"], scores[f"best_{metric}_thresh"]

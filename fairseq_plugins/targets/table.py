@@ -16,11 +16,6 @@ TARGETS = {one.name: one for one in (CLASSES, SCORE, WORD_LABELS, SPANS, ENTITIE
 
 
 def target_of(name: Any) -> Target:
-    """Return a kind of target.
-
-    Raises:
-        InputError: none has this name; names the choices.
-    """
     if not isinstance(name, str) or name not in TARGETS:
         raise InputError(f"target {quoted(name)} is not one of {', '.join(TARGETS)}")
     return TARGETS[name]

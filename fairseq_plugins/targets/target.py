@@ -1,7 +1,7 @@
-"""A kind of target: what a model learns of an example, how it is told, and how it is scored.
+"""A kind of target: what a model learns from an example, its gold values, and its metrics.
 
-What is given a `Target` never asks for its name: what makes it different is its attributes and
-methods, in one file a kind.
+Users of a `Target` never test its name: its attributes and methods hold all differences, in one
+file per kind.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 Row = Sequence[Any]  # of examples, of labels
-Said = Mapping[str, Any]  # what models, batches and counts have, by name
+Said = Mapping[str, Any]  # outputs of models, batches and counts, by name
 Weights = Mapping[str, float]  # of losses
-Outputs = Sequence[tuple["Tensor", Said]]  # of models: logits, and what they say beside
+Outputs = Sequence[tuple["Tensor", Said]]  # of models: logits and further outputs
 Losses = tuple["Tensor", dict[str, "Tensor"]]  # of the target, and further ones
 
-OF_LABELS, OF_SPANS, OF_PAIRS = "labels", "spans", "pairs"  # what a head makes of states
+OF_LABELS, OF_SPANS, OF_PAIRS = "labels", "spans", "pairs"  # what a head computes from states
 
 
 class About(NamedTuple):
-    """What is known of an example that is predicted.
+    """Known facts about an example to predict.
 
     Args:
-        id: its own.
+        id: of the example.
         labels: all, in the order of their ids.
-        words: of the example, where words have answers.
-        gold: what is true; None if unknown.
-        names: label -> what it means.
+        words: of the example, if words have answers.
+        gold: the true value; None if unknown.
+        names: label -> description.
         thresholds: of the labels; see `Target.thresholds`.
     """
 
@@ -55,49 +55,48 @@ class Tally(Protocol):
     """Counts of a batch that add up to the metrics of a whole split.
 
     Attributes:
-        metrics: names of what ``score`` returns.
-        by_example: whether a batch gives a number for each of its examples, which stays at the
-            example's place in the split, and not numbers that are added.
+        metrics: names of the results of ``score``.
+        by_example: whether a batch gives one number per example, stored at the example's place in
+            the split, instead of sums.
     """
 
     metrics: tuple[str, ...]
     by_example: bool
 
     def count(self, logits: Tensor, extra: Said, sample: Said) -> Said:
-        """Count a batch, of what a model says about it: name -> numbers."""
+        """Count a batch from a model's outputs: name -> numbers."""
 
     def score(self, counts: Said) -> dict[str, float]:
-        """Return metrics of the sums of counts; 0.0 where one is undefined."""
+        """Return metrics of the sums of counts; 0.0 if undefined."""
 
 
 class Target(ABC):
     """A kind of target.
 
     Attributes:
-        name: as manifests and checkpoints have it.
+        name: in manifests and checkpoints.
         task: name of the task that learns it.
-        said: what messages call it, in the plural.
-        metrics: names of all its metrics; the first is its headline.
-        prediction: what a system says about an example.
+        said: name in messages, plural.
+        metrics: names of all its metrics, the headline first.
+        prediction: class of its predictions.
         key: name of the answer in a line of JSON.
         formats: of files of predictions.
         kinds: of its counts.
-        gold: how its values lie in a prepared folder.
+        gold: class of its values in a prepared folder.
         labelled: whether it has a list of labels.
-        by_word: whether words have it, and not whole examples.
-        asks: whether a question is put to every text.
-        passages: whether questions share passages, which `prepare questions` makes.
+        by_word: whether words have values, not whole examples.
+        asks: whether every text gets a question.
+        passages: whether questions share passages, made by `prepare questions`.
         joins: whether several models make an ensemble.
-        compared: options of a comparison, example by example, that say something about it; None
-            where its predictions are not compared.
-        needed: what a line of JSON must have to be compared.
-        judged: whether an answer is right or wrong, and not better or worse.
-        source: target whose folders serve for this one as well; None for none.
-        few: whether it usually has a few labels only.
-        several: whether an example has any number of labels, and not one.
-        problem: what transformers calls it; empty where it has no name for it.
-        head: what its head makes of an encoder's states.
-        share: name of the share of right answers in training's log; empty for none.
+        compared: options that apply to a comparison of examples; None if there is no comparison.
+        needed: keys of a line of JSON for a comparison.
+        judged: whether an answer is right or wrong, not better or worse.
+        source: target whose folders also serve this one, or None.
+        few: whether it usually has few labels.
+        several: whether an example has any number of labels.
+        problem: transformers' name; may be empty.
+        head: what its head computes from an encoder's states.
+        share: name of the share of correct answers in the training log; empty for none.
     """
 
     name: str
@@ -133,11 +132,11 @@ class Target(ABC):
 
     @property
     def pools(self) -> bool:
-        """Whether it is read off the first token of an example."""
+        """Whether the head reads the first token of an example."""
         return self.head == OF_LABELS and not self.by_word
 
     def __new__(cls) -> Target:
-        """Return the one value of a kind, which copies and other processes have as well."""
+        """Return the single value of a kind, also in copies and other processes."""
         if "only" not in cls.__dict__:
             cls.only = super().__new__(cls)
         return cls.only
@@ -146,14 +145,11 @@ class Target(ABC):
         return type(self), ()
 
     def spelt(self, text: str, known: Callable[[str], str]) -> str:
-        """Return what a file says of an example's gold, as it is called.
+        """Return the gold value of a text, in the labels' names.
 
         Args:
-            text: as the file has it.
-            known: returns a label as it is called.
-
-        Raises:
-            InputError: there is no such gold.
+            text: as in the file.
+            known: maps a label to its name.
         """
         return known(text)
 
@@ -162,20 +158,17 @@ class Target(ABC):
         return None if example.label is None else (example.label,)
 
     def truth(self, example: Any) -> Any:
-        """Return the gold of an example as a prediction has it; None without."""
+        """Return the gold of an example for its prediction; None without."""
         if self.by_word:
             return example.word_labels
         return None if example.label is None else self.value(example.label)
 
     @abstractmethod
     def counts(self, gold: Row, predicted: Row, labels: Row, positive: str) -> dict[str, Counts]:
-        """Return what metrics are computed of: the beginning of their names -> counts.
+        """Return prefix of metrics -> counts.
 
         Args:
             gold, predicted, labels, positive: see `score`; every example has gold.
-
-        Raises:
-            InputError: unequal counts, or a class that is none of the labels.
         """
 
     def score(
@@ -188,16 +181,13 @@ class Target(ABC):
         """Compute every metric that applies.
 
         Args:
-            gold: what is true of each example; None without gold.
-            predicted: what a system says about each.
+            gold: true value of each example, or None.
+            predicted: prediction of each example.
             labels: all classes or word labels.
-            positive: the class that F1 is about, or the label of erroneous words; "" if none.
+            positive: the class of F1, or the label of erroneous words; "" if none.
 
         Returns:
-            metric -> value, of the examples that have gold.
-
-        Raises:
-            InputError: nothing has gold, unequal counts, an unknown class or positive label.
+            metric -> value, over the examples with gold.
         """
         if positive and positive not in labels:
             raise InputError(f"positive label {positive!r} is not one of {named(labels)}")
@@ -212,12 +202,7 @@ class Target(ABC):
     def counts_for(
         self, metric: str, gold: Sequence[Any], predicted: Sequence[Any], positive: str = ""
     ) -> Counts:
-        """Return what one metric is computed of, of answers that are read from a file.
-
-        Raises:
-            InputError: a metric that does not go with the answers, or a positive label that it
-                lacks.
-        """
+        """Return the counts of one metric for answers from a file."""
         if metric not in self.metrics:
             raise InputError(f"metric {metric!r} is not one of {', '.join(self.metrics)}")
         if (known := self.positives(metric, gold)) is not None and positive not in known:
@@ -227,44 +212,34 @@ class Target(ABC):
         return next(one for prefix, one in found.items() if metric.startswith(prefix))
 
     def labels_in(self, gold: Row, predicted: Row) -> Row:
-        """Return the labels of answers that come without a list of them."""
+        """Return the labels of answers without a label list."""
         return ()
 
     def positives(self, metric: str, gold: Row) -> Row | None:
-        """Return the labels that a metric may be about; None for a metric that needs none."""
+        """Return the labels that a metric may need; None for a metric without a label."""
         return None
 
     def identity(self, metric: str, gold: Row) -> Row:
-        """Return what tells examples of a metric apart by their gold."""
+        """Return a form of the gold values that identifies the examples of a metric."""
         return gold
 
     def sides(self, record: Said) -> tuple[Any, Any]:
-        """Return gold (None if unknown) and answer of a line of JSON.
-
-        Raises:
-            TypeError, ValueError, KeyError: the line is none of such a prediction.
-        """
+        """Return gold (None if unknown) and answer of a line of JSON."""
         one = self.read(record, f"example {record['id']}", 0)
         return one.gold, one.answer
 
     def read(self, record: Said, where: str, line: int) -> Prediction:
-        """Return the prediction that a line of JSON holds, maybe without texts and probabilities.
-
-        Raises:
-            InputError: it holds something else; names ``where``.
-        """
+        """Return the prediction of a line of JSON; texts and probabilities are optional."""
         raise InputError(f"{where}: predictions of {self.said} are not compared")
 
     def rate(self, one: Prediction) -> float:
-        """Return how good a prediction with gold is; higher is better."""
+        """Return the quality of a prediction with gold; higher is better."""
         raise NotImplementedError
 
     def shown(self, one: Prediction, positive: str = "") -> tuple[list[tuple[str, bool]], str]:
-        """Return what a prediction says, in pieces, each with whether it may be right; a note.
+        """Return parts of a prediction, each with whether it may be right, and a note.
 
-        Args:
-            one: the prediction.
-            positive: class whose probability is told; empty for that of each answer.
+        ``positive`` is the class of the shown probability; empty for the class of the answer.
         """
         raise NotImplementedError
 
@@ -272,11 +247,11 @@ class Target(ABC):
         """Return the loss of a batch, a sum over its targets, and sums of further losses by name.
 
         Args:
-            logits, extra: what a model says.
+            logits, extra: outputs of a model.
             sample: the batch.
-            weights: of losses, by their names.
+            weights: of losses, by name.
         """
-        from torch.nn import functional  # slow to import: scores of files do without
+        from torch.nn import functional  # slow to import, not needed for scores of files
 
         return functional.cross_entropy(logits, sample["target"], reduction="sum"), {}
 
@@ -285,12 +260,12 @@ class Target(ABC):
         return len(sample["target"])
 
     def right(self, logits: Tensor, target: Tensor) -> Tensor:
-        """Count right answers of a batch."""
+        """Count correct answers of a batch."""
         return (logits.argmax(-1) == target).sum()
 
     @abstractmethod
     def tally(self, labels: Sequence[str], **how: Any) -> Tally:
-        """Return what counts a validation; of ``how`` each kind takes what it needs.
+        """Return the tally of a validation; each kind uses its own part of ``how``.
 
         Args:
             labels: in the order of their ids.
@@ -299,19 +274,19 @@ class Target(ABC):
         """
 
     def thresholds(self, text: str | None, labels: Sequence[str]) -> tuple[float, ...]:
-        """Return of an option from which probability on each label is predicted; none if the best
-        label is. InputError for a text that says something else.
+        """Return the least probability of each label from an option; empty if the best label
+        wins.
         """
         if text is not None:
             raise InputError(f"--label-thresholds is for sets of labels, not for {self.said}")
         return ()
 
     def tuned(self, made: Sequence[Prediction], labels: Sequence[str]) -> str:
-        """Return as text the thresholds that are best for predictions with gold."""
+        """Return as text the best thresholds for predictions with gold."""
         raise NotImplementedError
 
     def join(self, logits: Sequence[Tensor]) -> Tensor:
-        """Join what the models of an ensemble say about a batch.
+        """Combine the outputs of an ensemble for a batch.
 
         Args:
             logits: of each model, (R, C); a row is an example or a word.
@@ -322,7 +297,7 @@ class Target(ABC):
         return mean([found.double().cpu().softmax(-1) for found in logits])
 
     def answers(self, outputs: Outputs, sample: Said, **how: Any) -> Sequence[Any]:
-        """Return what models say about each example of a batch, as `predict` takes it.
+        """Return the outputs for each example of a batch, for `predict`.
 
         Args:
             outputs: of each model.
@@ -334,21 +309,21 @@ class Target(ABC):
         return rows.split(1 if each is None else each.tolist())
 
     def named(self, value: Any, labels: Sequence[str]) -> Any:
-        """Return the gold of an example by its name, of what a dataset holds."""
+        """Return the gold of an example by name, from a dataset's value."""
         return value
 
     def value(self, label: str) -> Any:
-        """Return the gold of an example of what its file says."""
+        """Return the gold of an example from its text."""
         return label
 
     def predict(self, rows: Any, about: About) -> Prediction:
-        """Turn what models say about an example, its rows of `join`, into a prediction."""
+        """Return the prediction of an example from its rows of `join`."""
         raise NotImplementedError
 
 
 def mean(tables: Sequence[Tensor]) -> Tensor:
     """Return the mean of tables of one shape."""
-    import torch  # slow to import: scores of files do without
+    import torch  # slow to import, not needed for scores of files
 
     return torch.stack([*tables]).mean(0)
 

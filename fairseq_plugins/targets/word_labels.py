@@ -1,4 +1,4 @@
-"""Labels of words: one of several an example's word."""
+"""Labels of words: one label per word."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 F_SCORES = ("precision", "recall", "f1", "f0.5")
 ENTITY_METRICS = tuple(f"entity_{name}" for name in F_SCORES)
-OF_ALL_EDITS = tuple(f"B-{kind}" for kind in sorted(EDITS))  # labels whose metrics all have
+OF_ALL_EDITS = tuple(f"B-{kind}" for kind in sorted(EDITS))  # have all metrics
 
 
 class WordPrediction(Prediction):
-    """Labels of W words, which are ``texts``; ``probabilities`` are one mapping a word."""
+    """Labels of W words, which are ``texts``; ``probabilities`` has one mapping per word."""
 
     FIELDS = ("id", "words", "labels", "probability", "gold")
     HEAD = ("id", "word", "label", "probability", "gold")
@@ -35,12 +35,10 @@ class WordPrediction(Prediction):
 
     @property
     def marked(self) -> list[tuple[str, str]]:
-        """Words with their labels."""
         return [*zip(self.texts, self.answer)]
 
     @property
     def probability(self) -> tuple[float, ...]:
-        """Of each word's label."""
         return tuple(each[label] for each, label in zip(self.probabilities, self.answer))
 
     def rows(self) -> Iterable[tuple[Any, ...]]:
@@ -50,11 +48,11 @@ class WordPrediction(Prediction):
         yield from zip(self.texts, self.answer, shown, gold)
 
     def tsv(self) -> str:
-        """Return a line a word, and an empty one behind the sentence."""
+        """Return a line per word, and an empty line after the sentence."""
         return super().tsv() + "\n"
 
     def conll(self) -> str:
-        """Return word, true label where it is known, label; an empty line behind the sentence."""
+        """Return word, true label if known, label; an empty line after the sentence."""
         columns = [self.texts, *([] if self.gold is None else [self.gold]), self.answer]
         return "".join(" ".join(row) + "\n" for row in zip(*columns)) + "\n"
 
@@ -63,7 +61,7 @@ class WordTally:
     """Counts of words, of entities, and of erroneous words and sentences.
 
     Args:
-        labels: in the order of their ids; entities are counted if these name any.
+        labels: in the order of their ids; entities are counted if labels have types.
         positive: label of erroneous words; empty if there is none.
     """
 
@@ -79,7 +77,7 @@ class WordTally:
         return [f"{group}_{place}" for place in range(self._groups[group].kind.columns)]
 
     def count(self, logits: Tensor, extra: Said, sample: Said) -> Said:
-        """Count what `labeling.word_groups` names."""
+        """Count the groups of `labeling.word_groups`."""
         lengths = sample["words_per_example"].tolist()
         rows = [
             [[self.labels[i] for i in row.tolist()] for row in ids.cpu().split(lengths)]
@@ -92,7 +90,6 @@ class WordTally:
         }
 
     def score(self, counts: Said) -> dict[str, float]:
-        """Return the metrics of all groups."""
         scores = {}
         for key, group in self._groups.items():
             scores |= group.metrics(*(int(counts[name]) for name in self._names(key)))
@@ -124,7 +121,7 @@ class WordLabels(Target):
         return (*example.word_labels, *chain.from_iterable(example.inner_labels))
 
     def counts(self, gold: Row, predicted: Row, labels: Row, positive: str) -> dict[str, Counts]:
-        """Return the counts of each sentence that `labeling.word_groups` names."""
+        """Return the counts of each sentence, by group of `labeling.word_groups`."""
         return {
             prefix: Counts(group.kind, counted(group.counts, gold, predicted))
             for prefix, group in word_groups(labels, positive).items()
@@ -135,18 +132,16 @@ class WordLabels(Target):
         return OF_ALL_EDITS
 
     def positives(self, metric: str, gold: Row) -> Row | None:
-        """Metrics of erroneous words and sentences are about a label."""
         is_about = metric.startswith(("token_", "detection_"))
         return sorted({*chain.from_iterable(gold)}) if is_about else None
 
     def identity(self, metric: str, gold: Row) -> Row:
-        """Tell examples apart by their entities where these are counted."""
+        """Identify examples by their entities if these are counted."""
         if not metric.startswith("entity_"):
             return [*map(list, gold)]
         return [sorted(spans_of(row, len(row))) for row in gold]
 
     def read(self, record: Said, where: str, line: int) -> Prediction:
-        """Return the prediction that a line of JSON holds."""
         known = [key for key in ("words", "gold") if record.get(key) is not None]
         rows = {key: texts_of(record, key, where) for key in ("labels", *known)}
         if len({*map(len, rows.values())}) > 1:
@@ -156,24 +151,21 @@ class WordLabels(Target):
         return WordPrediction(str(record["id"]), rows["labels"], rows.get("gold"), words, line=line)
 
     def rate(self, one: Prediction) -> float:
-        """Return the share of right labels, in %."""
+        """Return the share of correct labels, in %."""
         return 100 * _right(one) / max(1, len(one.gold))
 
     def shown(self, one: Prediction, positive: str = "") -> tuple[list[tuple[str, bool]], str]:
-        """Return the labels, and how many are right."""
+        """Return the labels, and the number of correct ones."""
         labels = [(own, own == truth) for own, truth in zip(one.answer, one.gold)]
         return labels, f"{_right(one)} of {len(one.gold)} right"
 
     def tally(self, labels: Sequence[str], *, positive: str = "", **how: Any) -> WordTally:
-        """Return what counts a validation."""
         return WordTally(labels, positive)
 
     def named(self, value: Any, labels: Sequence[str]) -> Any:
-        """Return the labels of ids."""
         return [labels[number] for number in value]
 
     def predict(self, rows: Any, about: About) -> Prediction:
-        """Take the most probable label of each word."""
         found, shares = zip(*distributions(rows, about.labels))
         gold = None if about.gold is None else tuple(about.gold)
         return WordPrediction(about.id, found, gold, tuple(about.words), shares)
