@@ -1,17 +1,17 @@
-"""The table of characters of a sentencepiece model: whether it can be looked up safely.
+"""Safety of the character table of a sentencepiece model.
 
-The size of a trie in bytes (4), its 32-bit units (a double array, as in Darts-clone), and the texts
-that its values point into, each with a zero byte behind. `tokenizers` follows the units without a
-check, and ends the program where one of them leads outside.
+The table is the size of a trie in bytes (4), its 32-bit units (a double array, as in Darts-clone),
+and the texts that its values point to, each with a final zero byte. `tokenizers` follows the units
+without a check, and crashes if a unit leads outside.
 """
 
 import numpy as np
 
-BYTES = np.arange(1, 256, dtype=np.int64)  # that a key may have
+BYTES = np.arange(1, 256, dtype=np.int64)  # possible bytes of a key
 
 
 def is_table(content: bytes) -> bool:
-    """Whether whatever is looked up stays within the table."""
+    """Return whether every look-up stays within the table."""
     size, texts = int.from_bytes(content[:4], "little"), content[4:]
     trie, texts = texts[:size], texts[size:]
     if len(trie) != size or size % 4 or not size:
@@ -25,7 +25,7 @@ def is_table(content: bytes) -> bool:
 
 def _stays_within(units: np.ndarray, texts: bytes) -> bool:
     """Walk all keys of a trie of U units, byte by byte."""
-    starts = np.frombuffer(texts + b"\0", np.uint8) & 0xC0 != 0x80  # no middle of a character
+    starts = np.frombuffer(texts + b"\0", np.uint8) & 0xC0 != 0x80  # not inside a character
     seen = np.zeros(len(units), bool)  # (U,)
     found = np.zeros(1, np.int64)
     while len(found):

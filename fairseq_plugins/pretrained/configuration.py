@@ -1,6 +1,6 @@
 """``config.json`` of every family as a `BertShape`, and back.
 
-Whatever would change the mathematics is read or refused; whatever does not is passed over.
+Every key that changes the mathematics is read or refused; all others are ignored.
 """
 
 from collections.abc import Mapping
@@ -17,7 +17,7 @@ from .directory import find_family, is_fairseq, read_json
 from .fairseq_folder import read_config as read_fairseq
 from .families import Family
 
-SIZES = {  # field of BertShape -> key; without them a checkpoint cannot be understood
+SIZES = {  # field of BertShape -> required key
     "vocabulary": "vocab_size",
     "hidden": "hidden_size",
     "layers": "num_hidden_layers",
@@ -28,8 +28,8 @@ SIZES = {  # field of BertShape -> key; without them a checkpoint cannot be unde
 RATES = {"dropout": "hidden_dropout_prob", "attention_dropout": "attention_probs_dropout_prob"}
 TANH = ("gelu_pytorch_tanh", "gelu_python_tanh", "gelu_fast", "gelu_accurate")
 SAME = {"gelu_python": "gelu", **dict.fromkeys(TANH, "gelu_new")}  # names elsewhere -> ours
-LARGEST = 1e300  # what a float holds, whatever JSON says
-# key -> the only value that we compute (also when the key is absent)
+LARGEST = 1e300  # largest float
+# key -> the only supported value (also when the key is absent)
 FIXED = {
     "position_embedding_type": "absolute",
     "is_decoder": False,
@@ -39,21 +39,21 @@ FIXED = {
 
 @dataclass(frozen=True)
 class Form:
-    """How a family's configuration is read and written.
+    """How to read and write a family's configuration.
 
     Args:
         sizes, rates: field of `BertShape` -> key.
-        segments, activation, norm_epsilon: keys; None: the family has no choice.
-        embedding: key of the embeddings' width; None: the encoder's.
-        projected: whether there is a map behind embeddings of the encoder's own width, too.
-        fixed: key -> the only value that we compute.
-        absent: fields -> what they are where a key is absent, if not as in BERT.
-        drawn: fields -> what they are in a model that starts from random weights, if other.
+        segments, activation, norm_epsilon: keys; None if the family has no choice.
+        embedding: key of the embeddings' width; None for the encoder's width.
+        projected: whether embeddings of the encoder's own width have a map, too.
+        fixed: key -> the only supported value.
+        absent: fields -> defaults of absent keys, if not as in BERT.
+        drawn: fields -> values for random weights, if different.
         behind_padding: whether the first token's position is the padding id + 1.
-        constants: fields that are the same in all of the family's checkpoints.
-        pooled: activation of the family's classifier, behind its first map.
-        head_dropout: key of the rate before a head's last map.
-        written: further keys of a file that we write.
+        constants: fields that are equal in all checkpoints of the family.
+        pooled: activation after the classifier's first map.
+        head_dropout: key of the dropout before a head's last map.
+        written: further keys of a written file.
     """
 
     sizes: Mapping[str, str] = field(default_factory=lambda: SIZES)
@@ -111,7 +111,7 @@ _ALBERT = Form(
     head_dropout="classifier_dropout_prob",
     written={"num_hidden_groups": 1, "inner_group_num": 1},
 )
-FORMS = {  # by the name of a family
+FORMS = {  # by family name
     "bert": Form(),
     "roberta": _ROBERTA,
     "xlm-roberta": _ROBERTA,
@@ -127,21 +127,18 @@ FORMS = {  # by the name of a family
 
 
 def constants_of(family: Family, padding: int) -> dict[str, Any]:
-    """Return the fields of a `BertShape` that follow from the family, and of what it pads with."""
+    """Return the fields of a `BertShape` that follow from the family and its padding id."""
     form = FORMS[family.name]
     return {"position_offset": padding + 1 if form.behind_padding else 0, **form.constants}
 
 
 def embedding_of(family: Family, width: int | None, hidden: int) -> int | None:
-    """Return the width of embeddings that have a map behind them; None: there is no map.
+    """Return the width of embeddings with a map; None if there is no map.
 
     Args:
         family: of the encoder.
-        width: of its embeddings; None: as wide as the encoder.
+        width: of its embeddings; None for the encoder's width.
         hidden: width of the encoder.
-
-    Raises:
-        InputError: the family has embeddings of its own width alone.
     """
     form, width = FORMS[family.name], hidden if width is None else width
     if form.embedding is None and width != hidden:
@@ -150,7 +147,7 @@ def embedding_of(family: Family, width: int | None, hidden: int) -> int | None:
 
 
 def drawn_shape(family: Family, hidden: int) -> BertShape:
-    """Return what a model of random weights is unless options say otherwise; sizes are none.
+    """Return the default shape of a model with random weights, without sizes.
 
     Embeddings are never wider than the encoder.
     """
@@ -163,12 +160,7 @@ def drawn_shape(family: Family, hidden: int) -> BertShape:
 
 
 def read_shape(directory: str | Path) -> BertShape:
-    """Read ``config.json``; whether there is a pooler, only the weights know (taken as True).
-
-    Raises:
-        FileNotFoundError: there is no such file.
-        InputError: it is no configuration of an encoder that we compute; names key and value.
-    """
+    """Read ``config.json``; a pooler, which only the weights show, is taken as present."""
     path, family = Path(directory) / FILE_NAME, find_family(directory)
     if is_fairseq(directory):
         path, config = read_fairseq(directory)
@@ -189,7 +181,7 @@ def read_shape(directory: str | Path) -> BertShape:
 
 
 def _options(path: Path, config: dict[str, Any], form: Form) -> dict[str, Any]:
-    """Read what has a default."""
+    """Read the options that have a default."""
     values: dict[str, Any] = {}
     if form.segments is not None:
         values["segments"] = _number(path, config, form.segments, 2, least=1)
@@ -206,7 +198,7 @@ def _options(path: Path, config: dict[str, Any], form: Form) -> dict[str, Any]:
 
 
 def _problems(shape: BertShape, form: Form) -> list[str]:
-    """Say where values do not fit each other."""
+    """Return the contradictions between values."""
     keys, found = form.sizes, []
     if shape.hidden % shape.heads:
         found.append(f"{keys['heads']} {shape.heads} do not divide {keys['hidden']} {shape.hidden}")
@@ -219,7 +211,7 @@ def _problems(shape: BertShape, form: Form) -> list[str]:
             f"{keys['positions']} is {shape.positions}, but positions begin at pad_token_id + 1, "
             f"which is {shape.position_offset}"
         )
-    if shape.shared and shape.layers > MOST_LAYERS:  # no tensors would tell
+    if shape.shared and shape.layers > MOST_LAYERS:  # no tensors would limit them
         found.append(f"{keys['layers']} is {shape.layers}, expected at most {MOST_LAYERS}")
     return found
 
@@ -231,7 +223,7 @@ def _activation(config: dict[str, Any], form: Form) -> Any:
 
 
 def _check_kind(path: Path, config: dict[str, Any], form: Form) -> None:
-    """Refuse values of options that we do not compute."""
+    """Refuse unsupported values of options."""
     for key, value in form.fixed.items():
         if config.get(key) not in (value, None):
             raise InputError(f"{path}: {key} is {config[key]!r}, expected {value!r}")
@@ -248,7 +240,7 @@ def _check_kind(path: Path, config: dict[str, Any], form: Form) -> None:
 def _number(
     path: Path, config: dict[str, Any], key: str, default: Any = None, *, least: int | None = None
 ) -> Any:
-    """Return a real number that is not negative, or where there is a ``least`` one a whole one."""
+    """Return a non-negative real number, or with ``least`` an integer."""
     value, kinds = config.get(key, default), (int, float) if least is None else (int,)
     if type(value) not in kinds or not (least or 0) <= value < LARGEST:
         raise InputError(f"{path}: {key} is {value!r}, expected a number from {least or 0}")
@@ -256,11 +248,7 @@ def _number(
 
 
 def config_of(shape: BertShape, family: Family) -> dict[str, Any]:
-    """Return the content of ``config.json`` for an encoder of a family.
-
-    Raises:
-        InputError: a shape that no such encoder has.
-    """
+    """Return the content of ``config.json`` for an encoder of a family."""
     form = FORMS[family.name]
     if form.norm_epsilon is None and shape.norm_epsilon != form.constants["norm_epsilon"]:
         raise InputError(

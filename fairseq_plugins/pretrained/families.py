@@ -1,7 +1,7 @@
-"""Families of BERT-like encoders as values: which there are, and how each writes a row of text.
+"""Families of BERT-like encoders as values, with their format of a row of text.
 
-A family is known by ``model_type`` in a directory's ``config.json``, or by fairseq's own files.
-What its tensors are called stands in `names`, what its configuration is called in `configuration`.
+``model_type`` in a directory's ``config.json``, or fairseq's own files, identify a family. `names`
+holds the names of its tensors, `configuration` the keys of its configuration.
 """
 
 from collections.abc import Mapping
@@ -15,45 +15,45 @@ WORDPIECE, BYTE_BPE, SENTENCEPIECE = "wordpiece", "byte_bpe", "sentencepiece"
 class RowFormat:
     """Special tokens around the texts of one row: ``[CLS] a [SEP]``, ``[CLS] a [SEP] b [SEP]``.
 
-    The first side of a pair ends with the first separator; further ones belong to the second side,
-    before its text, as the token at the front does to the first.
+    The first side of a pair ends with the first separator; further separators belong to the second
+    side, before its text, as the first token belongs to the first side.
 
     Args:
-        separators: how many stand between the two texts of a pair; one stands behind the last.
+        separators: number between the two texts of a pair; one follows the last text.
     """
 
     separators: int = 1
 
     @property
     def first(self) -> int:
-        """How many stand before the first text."""
+        """Number of special tokens before the first text."""
         return 1
 
     def specials(self, texts: int) -> int:
-        """Return how many special tokens a row of so many texts has."""
+        """Return the number of special tokens in a row of texts."""
         return self.first + self.separators * (texts - 1) + 1
 
     def begin(self, text: int, before: Any = 0) -> Any:
-        """Return where the ``text``-th text begins, from 0, behind so many tokens of others (a
-        number, or an array of numbers).
+        """Return the begin of text number ``text`` (from 0) after ``before`` tokens of other
+        texts.
         """
         return self.first + self.separators * text + before
 
     def border(self, length: int) -> int:
-        """Return where the second side begins, behind a first text of ``length`` tokens."""
+        """Return the begin of the second side after a first text of ``length`` tokens."""
         return self.first + length + 1
 
     def frame(self, cls: int, sep: int, texts: int) -> list[list[int]]:
-        """Return the special tokens before each text, and behind the last."""
+        """Return the special tokens before each text, and after the last."""
         return [[cls], *([sep] * self.separators for _ in range(texts - 1)), [sep]]
 
 
 @dataclass(frozen=True)
 class Specials:
-    """How a family spells its special tokens.
+    """A family's special tokens.
 
     Args:
-        cls, sep, pad, unk, mask: before the first text; behind each; padding; unknown; masked.
+        cls, sep, pad, unk, mask: before the first text; after each; padding; unknown; masked.
     """
 
     cls: str
@@ -69,13 +69,13 @@ class Family:
 
     Args:
         name: its ``model_type`` in ``config.json``.
-        title: what the names of its classes in transformers begin with.
-        scheme: how it cuts words: `WORDPIECE`, `BYTE_BPE` or `SENTENCEPIECE`.
-        specials: how it spells its special tokens.
-        row: where these stand.
-        renumbered: whether its ids are fairseq's (special tokens first) and not those of its
+        title: prefix of its classes in transformers.
+        scheme: of its subwords: `WORDPIECE`, `BYTE_BPE` or `SENTENCEPIECE`.
+        specials: its special tokens.
+        row: their places.
+        renumbered: whether its ids are fairseq's (special tokens first), not those of its
             sentencepiece file.
-        inputs: what its tokenizer gives, where transformers' own would leave one out.
+        inputs: outputs of its tokenizer, if transformers' own would leave one out.
     """
 
     name: str
@@ -88,12 +88,12 @@ class Family:
 
     @property
     def short(self) -> str:
-        """What messages call it."""
+        """Name in messages."""
         return "BERT" if self.name == "bert" else self.name
 
     @property
     def vocabulary_file(self) -> str:
-        """Where our folders keep the vocabulary: pieces line by line, or a whole tokeniser."""
+        """File of the vocabulary in our folders: pieces line by line, or a whole tokeniser."""
         return "vocab.txt" if self.scheme == WORDPIECE else "tokenizer.json"
 
 
@@ -117,5 +117,5 @@ FAMILIES = {
 
 
 def family_of(settings: Mapping[str, Any]) -> Family:
-    """Return the family of a folder's tokeniser settings, which name it unless it is BERT."""
+    """Return the family of a folder's tokeniser settings; BERT by default."""
     return FAMILIES[settings.get("family", "bert")]

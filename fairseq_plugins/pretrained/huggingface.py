@@ -1,6 +1,6 @@
-"""A pretrained directory of any family as our encoder; the way back is `exporting`.
+"""A pretrained directory of any family as our encoder; `exporting` is the way back.
 
-Loading is strict: every tensor of the file is used, or left out by name (heads of other tasks), or
+Loading is strict: every tensor of the file is used, left out by name (heads of other tasks), or
 refused; every tensor of the encoder is filled. Half precision becomes float32.
 """
 
@@ -25,21 +25,18 @@ logger = logging.getLogger(__name__)
 
 Found = TypeVar("Found")
 
-# numbers 0, 1, 2 ... and zeros that old releases saved
+# numbers 0, 1, 2 ... and zeros in files of old releases
 BUFFERS = ("embeddings.position_ids", "embeddings.token_type_ids")
-# fields that no tensor's size tells, and that decide what is computed
+# fields that change the result, but no tensor's size
 DECISIVE = ("layers", "heads", "activation", "norm_epsilon", "padding")
 DECISIVE += ("embedding", "segments", "position_offset", "sides", "shared")
-FAIRSEQ = f"its options with {DICTIONARY}"  # what says the sizes of fairseq's own folder
+FAIRSEQ = f"its options with {DICTIONARY}"  # source of the sizes in fairseq's folder
 OLD_ENDINGS = {".gamma": ".weight", ".beta": ".bias"}  # LayerNorm in TensorFlow's words
 
 
 def read_config(directory: str | Path) -> BertShape:
-    """Read sizes and constants, which must be those of the tensors; these tell of a pooler.
-
-    Raises:
-        FileNotFoundError, InputError: ``config.json`` or the weights cannot be read or are of
-            another model.
+    """Read sizes and constants, which must match the tensors; the tensors show whether there is a
+    pooler.
     """
     family = find_family(directory)
     own, shape = NAMES[family.name], configuration.read_shape(directory)
@@ -48,7 +45,7 @@ def read_config(directory: str | Path) -> BertShape:
     sizes = _of_encoder(weights.read_tensors(directory, sizes=True), own, path)
     has_pooler = own.pooler is not None and any(name.startswith(own.pooler) for name in sizes)
     shape = replace(shape, pooler=has_pooler)
-    if not shape.shared and shape.layers > len(sizes):  # before as many names are made
+    if not shape.shared and shape.layers > len(sizes):  # before so many names are made
         raise InputError(f"{path}: {len(sizes)} tensors, {authority} says {shape.layers} layers")
     for what, keys in names.unlike(sizes, names.expected_sizes(shape, own)):
         kind = f"{family.short} of {shape.layers} layers by {authority}"
@@ -62,16 +59,12 @@ def load_state(directory: str | Path, shape: BertShape | None = None) -> dict[st
 
     Args:
         directory: a Hugging Face directory.
-        shape: what the model asks for; None: what the directory has. Rates of dropout may differ;
-            a model without a pooler leaves the directory's out; a model of exactly as many
-            wordpieces as the vocabulary leaves out rows that fill the table up behind them.
+        shape: the model's; None for the directory's. Dropout rates may differ; a model without a
+            pooler drops the directory's; a model with exactly the vocabulary's size drops padding
+            rows of the table.
 
     Returns:
-        The state of ``nn.bert.BertEncoder(shape)``, complete.
-
-    Raises:
-        FileNotFoundError, InputError: as `read_config`; tensors that are unknown, missing, of
-            another size or not finite, or a model of another shape.
+        The complete state of ``nn.bert.BertEncoder(shape)``.
     """
     own = read_config(directory)
     path, theirs = weights.weights_file(directory), NAMES[find_family(directory).name]
@@ -90,7 +83,7 @@ def load_state(directory: str | Path, shape: BertShape | None = None) -> dict[st
 def _of_encoder(
     found: Mapping[str, Found], own: Names, path: Path, *, log: bool = False
 ) -> dict[str, Found]:
-    """Take what is of the encoder out of a file's tensors, or their sizes, by plain names."""
+    """Return the encoder's part of a file's tensors, or of their sizes, by plain names."""
     prefixed = any(name.startswith(own.prefix) for name in found)
     taken: dict[str, Found] = {}
     left_out = [name for name in found if name.startswith(own.heads)]
@@ -115,14 +108,14 @@ def _of_encoder(
 def _check_sizes(
     found: Mapping[str, names.Size], sizes: Mapping[str, names.Size], path: Path, authority: str
 ) -> None:
-    """Refuse a tensor whose size is not what ``authority`` says."""
+    """Refuse a tensor whose size differs from ``authority``."""
     for name, size in sizes.items():
         if name in found and found[name] != size:
             raise InputError(f"{path}: {name!r} has shape {found[name]}, {authority} says {size}")
 
 
 def _cut_table(tensors: dict[str, Tensor], asked: BertShape, directory: Path) -> None:
-    """Take away rows of the word table that no wordpiece of the vocabulary has."""
+    """Drop rows of the word table after the vocabulary."""
     table = tensors[names.WORDS]
     if len(table) > asked.vocabulary == len(read_vocabulary(directory)):
         logger.info(

@@ -1,7 +1,7 @@
-"""Names and sizes of tensors: those of every family and ours, both ways, every one accounted for.
+"""Names and sizes of tensors in every family and in our encoder, both ways and complete.
 
 Ours join query, key and value into one map: ``layers.N.attention.qkv`` holds the rows of query,
-then key, then value. All other tensors only change their name. Layers that share their weights have
+then key, then value. All other tensors only change their name. Layers with shared weights have
 one set of names.
 """
 
@@ -30,17 +30,17 @@ JOINED = "attention.qkv"
 
 @dataclass(frozen=True)
 class Names:
-    """What a family calls its tensors.
+    """A family's names of tensors.
 
     Args:
-        prefix: of all of them, in a model that has a head.
-        heads: beginnings of others: of pretraining and of tasks; these are left out.
-        layer: what stands before a layer's, with a place for its number unless all are one.
+        prefix: of all of them, in a model with a head.
+        heads: prefixes of tensors of pretraining and tasks, which are left out.
+        layer: prefix of a layer's tensors, with a place for its number unless all are one.
         joined: query, key and value, under ``layer``.
         parts: ours, under ``layers.N``, -> theirs, under ``layer``.
-        projection: map of embeddings to the encoder's width, where there is one.
-        pooler: map of the first token's state; None: the family has none.
-        dense: first map of its classifier of sentences, where that is not the pooler.
+        projection: map of embeddings to the encoder's width, if there is one.
+        pooler: map of the first token's state, or None.
+        dense: first map of the classifier of sentences, if not the pooler.
         out: last map of that classifier.
     """
 
@@ -101,7 +101,7 @@ _ALBERT = Names(
     pooler="pooler",
 )
 _ELECTRA_HEADS = ("discriminator_predictions.", "generator_predictions.", "generator_lm_head.")
-NAMES = {  # by the name of a family
+NAMES = {  # by family name
     "bert": Names("bert.", ("cls.", *_TASKS)),
     "roberta": _ROBERTA,
     "xlm-roberta": _ROBERTA,
@@ -114,7 +114,7 @@ NAMES = {  # by the name of a family
 
 
 def renamings(shape: BertShape, names: Names) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Yield (our name, the names of theirs that it is joined from) of an encoder."""
+    """Yield (our name, the names of the tensors that it joins) of an encoder."""
     for ours, theirs in _modules(shape, names):
         is_table = ours in EMBEDDINGS and not ours.endswith("norm")
         for kind in KINDS[: 1 if is_table else 2]:
@@ -137,7 +137,7 @@ def _modules(shape: BertShape, names: Names) -> Iterator[tuple[str, tuple[str, .
 
 
 def expected_sizes(shape: BertShape, names: Names) -> dict[str, Size]:
-    """Return the size of every tensor of theirs."""
+    """Return the size of every tensor of the family."""
     D, E, inner = shape.hidden, shape.embedding or shape.hidden, shape.intermediate
     weights: dict[str, Size] = {
         "embeddings.words": (shape.vocabulary, E),
@@ -159,7 +159,7 @@ def expected_sizes(shape: BertShape, names: Names) -> dict[str, Size]:
 
 
 def to_ours(tensors: Tensors, shape: BertShape, names: Names) -> Tensors:
-    """Rename and join tensors of theirs, which are complete and of the right sizes."""
+    """Rename and join the family's tensors, which must be complete and of the right sizes."""
     return {
         ours: torch.cat([tensors[name] for name in theirs]) if len(theirs) > 1
         else tensors[theirs[0]]
@@ -168,7 +168,7 @@ def to_ours(tensors: Tensors, shape: BertShape, names: Names) -> Tensors:
 
 
 def to_theirs(tensors: Tensors, shape: BertShape, names: Names) -> Tensors:
-    """Rename and cut tensors of ours, complete and of the right sizes; each gets its own memory."""
+    """Rename and split our tensors, complete and of the right sizes; each gets its own memory."""
     found: Tensors = {}
     for ours, theirs in renamings(shape, names):
         for name, part in zip(theirs, tensors[ours].chunk(len(theirs)), strict=True):
@@ -177,7 +177,7 @@ def to_theirs(tensors: Tensors, shape: BertShape, names: Names) -> Tensors:
 
 
 def unlike(found: Collection[str], expected: Collection[str]) -> Iterator[tuple[str, str]]:
-    """Yield what is wrong with names, and which these are."""
+    """Yield "unknown" or "missing" with the names."""
     for what, keys in (
         ("unknown", set(found) - set(expected)),
         ("missing", set(expected) - set(found)),

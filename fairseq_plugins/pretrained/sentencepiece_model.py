@@ -1,9 +1,8 @@
-"""A sentencepiece model file: its subwords, their scores, and how it normalises text.
+"""A sentencepiece model file: its subwords, their scores, and its normalisation.
 
-Subwords are read by the ``sentencepiece`` package. Of what else stands in the file (a protocol
-buffer, https://protobuf.dev/programming-guides/encoding) that package hands out nothing, so the
-entries that matter are looked up here: the kind of model, the table of characters, and what is done
-with blanks.
+The ``sentencepiece`` package reads the subwords. It gives access to nothing else in the file (a
+protocol buffer, https://protobuf.dev/programming-guides/encoding), so this file decodes the other
+entries: the kind of model, the table of characters, and the handling of blanks.
 """
 
 import base64
@@ -19,21 +18,21 @@ from ..messages import named, quoted
 from .character_table import is_table
 
 TRAINER, NORMALIZER = 2, 3  # fields of the file
-MODEL_TYPE, UNIGRAM, SUFFIX = 3, 1, 24  # of the first: the type, its value that is read here
+MODEL_TYPE, UNIGRAM, SUFFIX = 3, 1, 24  # of the first: the type, the supported value
 CHARACTERS = 2  # of the second
 BLANKS = {3: "add_dummy_prefix", 4: "remove_extra_whitespaces", 5: "escape_whitespaces"}
-VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5  # how a field is written
+VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5  # encodings of a field
 
 
 @dataclass(frozen=True)
 class SentencePieces:
-    """What a model file holds.
+    """The content of a model file.
 
     Args:
         scores: subwords by their id in the file, each with its score.
         unknown: id of the unknown subword.
-        controls: subwords that stand for something else than text, the unknown one among them.
-        characters: table of the normaliser as base64; None where it changes nothing.
+        controls: subwords that are not text, including the unknown one.
+        characters: table of the normaliser as base64, or None.
     """
 
     scores: list[tuple[str, float]]
@@ -50,11 +49,6 @@ class SentencePieces:
 
 
 def read_sentencepieces(path: Path) -> SentencePieces:
-    """Read a model file.
-
-    Raises:
-        InputError: it is damaged, no unigram model with a mark before words, or keeps blanks.
-    """
     content = path.read_bytes()
     try:
         model = SentencePieceProcessor(model_proto=content)
@@ -82,7 +76,7 @@ def read_sentencepieces(path: Path) -> SentencePieces:
 
 
 def table_reader(table: bytes) -> Any:
-    """Return what changes characters by a table alone; InputError where there is none in it."""
+    """Return a normaliser with only a table of characters; refuse a broken table."""
     plain: dict[str, Any] = {"add_dummy_prefix": False, "escape_whitespaces": False}
     plain["remove_extra_whitespaces"] = False
     model = _field(NORMALIZER, _field(CHARACTERS, table))
@@ -93,7 +87,7 @@ def table_reader(table: bytes) -> Any:
 
 
 def _field(number: int, content: bytes) -> bytes:
-    """Return a field of bytes as a file has it."""
+    """Return a field of bytes as encoded in a file."""
     size, length = len(content), []
     while size > 127:
         length.append(size & 127 | 128)
@@ -102,7 +96,7 @@ def _field(number: int, content: bytes) -> bytes:
 
 
 def _fields(content: bytes, last_of: tuple[int, ...] = ()) -> Iterator[tuple[int, Any]]:
-    """Yield the fields of a message with their values; with ``last_of`` these alone."""
+    """Yield the fields of a message with their values; with ``last_of`` only these."""
     place = 0
     while place < len(content):
         key, place = _number(content, place)
@@ -122,7 +116,7 @@ def _fields(content: bytes, last_of: tuple[int, ...] = ()) -> Iterator[tuple[int
 
 
 def _number(content: bytes, place: int) -> tuple[int, int]:
-    """Return a number that stands at a place in as many bytes as it needs, and what follows."""
+    """Return a number of variable length at a place, and the place after it."""
     value = shift = 0
     while content[place] & 128:
         value |= (content[place] & 127) << shift

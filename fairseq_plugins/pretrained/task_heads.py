@@ -1,9 +1,10 @@
-"""What stands on an encoder for a task, as transformers has it: tensors and configuration.
+"""A task's head on an encoder, as in transformers: tensors and configuration.
 
-Of sentences, and of pairs, a linear map of the first token's state, an activation, and a linear map
-to the classes or the score; of words and of answers a linear map of every token's state. The first
-map is the encoder's pooler in BERT and ALBERT and the classifier's own in the others; the
-activation is tanh, but gelu in ELECTRA and relu in DistilBERT.
+For sentences and pairs, a linear map of the first token's state, an activation, and a linear map to
+the classes or the score; for words and answers a linear map of every token's state. The first map
+is the encoder's pooler in BERT and ALBERT and belongs to the classifier in the others; the
+activation
+is tanh, but gelu in ELECTRA and relu in DistilBERT.
 """
 
 from collections.abc import Mapping
@@ -20,7 +21,7 @@ from .families import Family
 from .names import KINDS, NAMES, Names
 
 SENTENCES, TOKENS, ANSWERS = "SequenceClassification", "TokenClassification", "QuestionAnswering"
-SCORE = "score"  # the name of a score's one output
+SCORE = "score"  # name of a score's only output
 
 
 @dataclass(frozen=True)
@@ -32,8 +33,8 @@ class TaskHead:
         state: ``weight`` (C, D) and ``bias`` (C,) of its last map.
         labels: names of the C outputs; none for a score, and for the start and end of answers.
         dropout: rate before the last map.
-        problem: what the outputs are: ``problem_type`` of transformers' configuration.
-        thresholds: from which probability on each label is predicted; none if the most probable is.
+        problem: ``problem_type`` of transformers' configuration.
+        thresholds: least probability of each label; empty if the most probable label wins.
     """
 
     kind: str
@@ -45,19 +46,13 @@ class TaskHead:
 
 
 def names_beneath(family: Family) -> Names:
-    """Return what a family calls the tensors of an encoder beneath a head; the classifier's first
-    map is the encoder's pooler in ours.
-    """
+    """Return a family's tensor names for an encoder under a head; our pooler is its first map."""
     own = NAMES[family.name]
     return replace(own, pooler=own.dense or own.pooler)
 
 
 def check_activation(shape: BertShape, family: Family) -> None:
-    """Refuse a pooler that transformers' head would not compute.
-
-    Raises:
-        InputError: its activation is another one; names both.
-    """
+    """Refuse a pooler that transformers' head would compute differently."""
     ours, theirs = shape.pooler_activation, FORMS[family.name].pooled
     if ours != theirs:
         raise InputError(
@@ -68,7 +63,7 @@ def check_activation(shape: BertShape, family: Family) -> None:
 
 
 def join_head(tensors: dict[str, Tensor], head: TaskHead, family: Family) -> dict[str, Tensor]:
-    """Return tensors of an encoder (`names_beneath`) and of its head as one model names them."""
+    """Return the tensors of an encoder (`names_beneath`) and its head, named as one model."""
     own = NAMES[family.name]
     found = {
         name if name.startswith(own.heads) else own.prefix + name: tensor
@@ -82,7 +77,7 @@ def join_head(tensors: dict[str, Tensor], head: TaskHead, family: Family) -> dic
 
 
 def config_of(head: TaskHead, family: Family) -> dict[str, Any]:
-    """Return what a head adds to ``config.json``, or says otherwise."""
+    """Return a head's keys of ``config.json``."""
     found: dict[str, Any] = {"architectures": [f"{family.title}For{head.kind}"]}
     if head.kind == ANSWERS:
         return found

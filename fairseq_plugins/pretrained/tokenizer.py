@@ -1,18 +1,19 @@
-"""How a pretrained encoder cuts raw text beside its vocabulary: settings, read and written.
+"""Tokeniser settings of a pretrained encoder, beside its vocabulary, read and written.
 
-``family`` names the family, unless it is BERT. The others are those of WordPiece; other schemes
-have all they need in their vocabulary's file.
+``family`` names the family, unless it is BERT. The other settings are WordPiece's; other schemes
+have all settings in their vocabulary's file.
 
-``lowercase``: the text is lower-cased first; ``strip_accents``: accents are taken off;
-``chinese_characters``: every Chinese character is a word. Each is looked up by itself:
+``lowercase``: the text is lower-cased first; ``strip_accents``: accents are removed;
+``chinese_characters``: every Chinese character is a word. The source of each is the first of:
 
 1. ``tokenizer_config.json`` (``do_lower_case``, ``strip_accents``, ``tokenize_chinese_chars``);
 2. the normaliser in ``tokenizer.json``;
-3. otherwise lowercase unless a wordpiece of the vocabulary holds an upper-case letter (special
-   wordpieces such as ``[CLS]`` apart), and Chinese characters one by one.
+3. a default: lowercase unless a wordpiece of the vocabulary has an upper-case letter (except
+special
+   wordpieces such as ``[CLS]``), and Chinese characters one by one.
 
-Accents are stripped exactly if the text is lower-cased, unless a file says otherwise (``null`` says
-nothing). So does transformers.
+Accents are stripped exactly if the text is lower-cased, unless a file has another value (``null``
+is none). transformers does the same.
 """
 
 from __future__ import annotations
@@ -49,12 +50,6 @@ _SPECIAL_PIECE = re.compile(r"\[[^\]]*\]")
 
 
 def read_tokenizer_settings(directory: str | Path) -> dict[str, Any]:
-    """Return the settings of a directory's tokeniser.
-
-    Raises:
-        FileNotFoundError: nothing tells, not even a vocabulary.
-        InputError: a file is unreadable, or holds another value than true, false and null.
-    """
     directory = Path(directory)
     family = find_family(directory)
     told: dict[str, Any] = {} if family.name == "bert" else {"family": family.name}
@@ -81,7 +76,7 @@ def read_tokenizer_settings(directory: str | Path) -> dict[str, Any]:
 
 
 def _named(path: Path, body: dict[str, Any], keys: dict[str, str]) -> dict[str, bool]:
-    """Take the settings that a file knows out of it, under our names."""
+    """Return the settings in a file's content, under our names."""
     values = {s: body[key] for s, key in keys.items() if body.get(key) is not None}
     for setting, value in values.items():
         if not isinstance(value, bool):
@@ -92,12 +87,9 @@ def _named(path: Path, body: dict[str, Any], keys: dict[str, str]) -> dict[str, 
 def tokenizer_files(
     vocabulary: Vocabulary, settings: dict[str, Any], longest: int, *, sides: bool = True
 ) -> dict[str, bytes]:
-    """Return the files of a tokeniser for inputs up to the ``longest``: name -> content.
+    """Return the files of a tokeniser for inputs up to ``longest``: name -> content.
 
-    Without ``sides`` the encoder has one segment embedding, and the tokeniser gives no segments.
-
-    Raises:
-        InputError: a setting is missing, or the vocabulary is of another family.
+    Without ``sides`` the encoder has one segment embedding, and the tokeniser returns no segments.
     """
     family = family_of(settings)
     if family != vocabulary.family:
@@ -125,7 +117,7 @@ def _special_tokens(family: Family) -> dict[str, str]:
 
 
 def _how_text_is_cut(vocabulary: Vocabulary, settings: dict[str, Any]) -> dict[str, bool]:
-    """Return what transformers has to know beside the vocabulary."""
+    """Return the options of transformers beside the vocabulary."""
     if vocabulary.parts is not None:
         return vocabulary.parts.options
     missing = [setting for setting in CONFIG_KEYS if setting not in settings]

@@ -1,4 +1,4 @@
-"""What a ``tokenizer.json`` claims, entry by entry: as it is meant here, or refused."""
+"""Checks of a ``tokenizer.json``: every entry has its known meaning, or is refused."""
 
 from __future__ import annotations
 
@@ -16,16 +16,15 @@ from .families import Family
 from .sentencepiece_model import table_reader
 from .tokenizer_models import MARK, Body, byte_level, steps_of
 
-NEUTRAL = (None, "", False, 0)  # values of options that then change nothing
+NEUTRAL = (None, "", False, 0)  # values of options without effect
 BPE_OPTIONS = ("dropout", "continuing_subword_prefix", "end_of_word_suffix", "fuse_unk")
 BPE_OPTIONS += ("byte_fallback", "ignore_merges")
 NORMALIZERS = ("Precompiled", "Replace", "NFC", "NFD", "NFKC", "NFKD", "Nmt", "Lowercase")
 NORMALIZERS += ("StripAccents", "Strip")
-BLANKS = " {2,}"  # the one regular expression that converted models have
+BLANKS = " {2,}"  # the only regular expression in converted models
 
 
 def parse(content: bytes, place: str) -> Body:
-    """Return the JSON object of a file; InputError names the ``place``."""
     try:
         body = json.loads(decode(content, place, 1))
     except (ValueError, RecursionError) as error:
@@ -36,7 +35,9 @@ def parse(content: bytes, place: str) -> Body:
 
 
 def ordered_pieces(vocabulary: Any, place: str, *, gaps: bool = False) -> list[str]:
-    """Return subwords in the order of their ids, which must be 0, 1, ... unless there are gaps."""
+    """Return subwords in the order of their ids, which must be 0, 1, ... unless gaps are
+    allowed.
+    """
     if not isinstance(vocabulary, dict) or not all(type(i) is int for i in vocabulary.values()):
         raise InputError(f"{place}: ids of the vocabulary are not numbers")
     pieces = sorted(vocabulary, key=vocabulary.__getitem__)
@@ -60,8 +61,9 @@ def added_tokens(tokens: Any, place: str) -> dict[str, tuple[int, bool]]:
 def with_added(
     pieces: list[str], added: Mapping[str, tuple[int, bool]], learnt: Container[str], place: str
 ) -> tuple[list[str], list[str]]:
-    """Return all subwords, added tokens that are new to them behind, and those that text lacks:
-    new ones, and special ones that were not ``learnt`` from text.
+    """Return all subwords, with new added tokens at the end, and those that never match text.
+
+    The latter are new tokens, and special tokens that were not ``learnt`` from text.
     """
     indices = {piece: i for i, piece in enumerate(pieces)}
     kept = {n for n, (_, special) in added.items() if n in learnt or (n in indices and not special)}
@@ -74,13 +76,13 @@ def with_added(
 
 
 def special_pieces(family: Family, added: Any) -> tuple[str, ...]:
-    """Return a family's special tokens, the mask last, and behind them those that are added."""
+    """Return a family's special tokens, the mask last, followed by added ones."""
     own = family.specials
     return tuple(dict.fromkeys((own.cls, own.sep, own.pad, own.unk, own.mask, *added)))
 
 
 def merge_pairs(model: Body, place: str) -> list[list[str]]:
-    """Return the merges as pairs; InputError for options that change what is done."""
+    """Return the merges as pairs; refuse options that change the result."""
     for key in BPE_OPTIONS:
         if model.get(key) not in NEUTRAL:
             raise InputError(f"{place}: {key} is {quoted(model[key])}, expected none")
@@ -105,7 +107,7 @@ def piece_scores(model: Body, place: str) -> list[tuple[str, float]]:
 
 
 def has_prefix(before: Any, place: str) -> bool:
-    """Return whether a blank is thought before a text, of a byte-level pre-tokeniser."""
+    """Return whether a byte-level pre-tokeniser adds a blank before a text."""
     wanted = byte_level(prefix=False)
     found = {**wanted, **before} if isinstance(before, dict) else {}
     prefix = found.get("add_prefix_space")
@@ -115,7 +117,7 @@ def has_prefix(before: Any, place: str) -> bool:
 
 
 def marking(before: Any, place: str) -> Body:
-    """Return a sentencepiece pre-tokeniser of the kinds that are known, as it is."""
+    """Return a sentencepiece pre-tokeniser of a known kind unchanged."""
     inner = before.get("pretokenizers") if isinstance(before, dict) else None
     steps = [before] if inner is None else inner
     kinds = [step.get("type") for step in steps] if all(isinstance(s, dict) for s in steps) else []
@@ -129,7 +131,7 @@ def marking(before: Any, place: str) -> Body:
 
 
 def known_normalizer(found: Any, place: str) -> Body | None:
-    """Return a normaliser whose steps are all known, as it is."""
+    """Return a normaliser with only known steps unchanged."""
     if found is None:
         return None
     for step in steps_of(found) if isinstance(found, dict) else [found]:
@@ -147,7 +149,7 @@ def known_normalizer(found: Any, place: str) -> Body | None:
 
 
 def _is_table(text: Any) -> bool:
-    """Whether a text is a table of sentencepiece's, in base64."""
+    """Return whether a text is a table of sentencepiece's, in base64."""
     try:
         table = b64decode(text, validate=True)
         return is_table(table) and bool(table_reader(table))

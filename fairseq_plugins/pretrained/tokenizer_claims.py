@@ -1,7 +1,7 @@
-"""What a directory says of its tokeniser beside subwords: as it is done here, refused, or told.
+"""A directory's tokeniser options beside subwords: supported, refused, or reported.
 
-Words that were added to a tokeniser, special or not, are cut like any other text, and rows have the
-special tokens of the family: the log says where a directory claims other ones.
+Words that were added to a tokeniser, special or not, are cut like other text, and rows have the
+family's special tokens: the log warns if a directory has others.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ LONGEST_WORD = 100  # characters; longer words are unknown to WordPiece, as in B
 MODEL = {"type": "WordPiece", "continuing_subword_prefix": "##"}
 MODEL |= {"max_input_chars_per_word": LONGEST_WORD}
 CLASSES = {"PreTrainedTokenizer", "TokenizersBackend", "BertTokenizer"}  # without "Fast"
-OLD = {"do_basic_tokenize": True, "never_split": None}  # key -> the only value that is done here
+OLD = {"do_basic_tokenize": True, "never_split": None}  # key -> the only supported value
 
 
 def check_wordpiece(directory: Path, vocabulary: Vocabulary) -> None:
-    """Refuse a ``tokenizer.json`` that cuts otherwise than BERT, or has other subwords."""
+    """Refuse a ``tokenizer.json`` with other steps than BERT's, or other subwords."""
     path, unknown = directory / TOKENIZER, vocabulary.family.specials.unk
     body = read_json(path) if path.is_file() else {}
     model = body.get("model") if isinstance(body.get("model"), dict) else {}
@@ -62,7 +62,7 @@ def check_wordpiece(directory: Path, vocabulary: Vocabulary) -> None:
 
 
 def only_step(part: Any) -> Body:
-    """Return the only step of a normaliser or pre-tokeniser; nothing where there are others."""
+    """Return the only step of a normaliser or pre-tokeniser; empty if there are more."""
     steps = [part]
     if isinstance(part, dict) and part.get("type") == "Sequence":
         steps = part.get("normalizers", part.get("pretokenizers"))
@@ -71,7 +71,7 @@ def only_step(part: Any) -> Body:
 
 
 def tell(directory: Path, vocabulary: Vocabulary) -> None:
-    """Warn of what is done otherwise here; InputError if the configuration contradicts the file."""
+    """Warn of ignored options; refuse a configuration that contradicts the file."""
     family, path = vocabulary.family, directory / CONFIG
     config, body = (read_json(p) if p.is_file() else {} for p in (path, directory / TOKENIZER))
     for key, wanted in (vocabulary.parts.options if vocabulary.parts else OLD).items():
@@ -91,7 +91,7 @@ def tell(directory: Path, vocabulary: Vocabulary) -> None:
 
 
 def _added(directory: Path) -> Iterator[str]:
-    """Yield the words that a directory says were added."""
+    """Yield the added words of a directory."""
     if (directory / ADDED).is_file():
         yield from read_json(directory / ADDED)
     for body in (read_json(directory / n) for n in FILES if (directory / n).is_file()):
@@ -105,14 +105,14 @@ def _added(directory: Path) -> Iterator[str]:
 
 
 def _has_rows(processor: Any, vocabulary: Vocabulary) -> bool:
-    """Whether a post-processor adds nothing, or makes the rows of the family."""
+    """Return whether a post-processor adds nothing, or makes the rows of the family."""
     first, second = len(vocabulary), len(vocabulary) + 1
     body = json.loads(Tokenizer(WordLevel({"a": first, "b": second}, unk_token="a")).to_str())
     try:
         made = Tokenizer.from_str(json.dumps(body | {"post_processor": processor})).encode("a", "b")
     except (KeyboardInterrupt, SystemExit):
         raise
-    except BaseException:  # the library raises nothing more exact, and its panics are no Exception
+    except BaseException:  # the library's errors are plain Exception, its panics BaseException
         return False
     row = vocabulary.family.row
     before, between, behind = row.frame(vocabulary.cls, vocabulary.sep, 2)

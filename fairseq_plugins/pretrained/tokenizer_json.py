@@ -1,8 +1,8 @@
-"""A tokeniser as ``tokenizer.json`` has it, taken apart, checked, and written in one normal form.
+"""The parts of a ``tokenizer.json``, checked, and written in one normal form.
 
-Two kinds are known: byte-level byte-pair encoding (Radford et al. 2019, as RoBERTa uses it) and
-sentencepiece's unigram model (Kudo 2018, as XLM-R and ALBERT use it). Whatever the file claims
-beside these is refused, not passed over: the same text must give the same ids as elsewhere.
+Two kinds are supported: byte-level byte-pair encoding (Radford et al. 2019, as in RoBERTa) and
+sentencepiece's unigram model (Kudo 2018, as in XLM-R and ALBERT). All other content is refused, not
+ignored: a text must have the same ids here as elsewhere.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from . import tokenizer_checks as checks
 from .families import BYTE_BPE, Family
 from .tokenizer_models import Body, byte_bpe, byte_level, steps_of, unigram
 
-MODELS = {BYTE_BPE: "BPE"}  # by scheme; otherwise a unigram model
+MODELS = {BYTE_BPE: "BPE"}  # by scheme; else a unigram model
 REQUIRED = 4  # special tokens of a family: the mask may be missing
 
 
 @dataclass(frozen=True)
 class Parts:
-    """What decides which ids a text gets.
+    """The parts that decide the ids of a text.
 
     Args:
-        model: kind, subwords by id and how they join; see `byte_bpe` and `unigram`.
-        normalizer: what is done to the text before, or None.
-        pre_tokenizer: how it is cut into words.
-        specials: subwords that no text has.
+        model: kind, subwords by id and their merges or scores; see `byte_bpe` and `unigram`.
+        normalizer: changes the text first, or None.
+        pre_tokenizer: cuts it into words.
+        specials: subwords that never match text.
     """
 
     model: Body
@@ -39,21 +39,15 @@ class Parts:
 
     @property
     def pieces(self) -> list[str]:
-        """The subwords in the order of their ids."""
         vocabulary = self.model["vocab"]
         return [*vocabulary] if self.model["type"] == "BPE" else [one for one, _ in vocabulary]
 
     @classmethod
     def read(cls, body: Body, family: Family, place: str) -> Parts:
-        """Take a ``tokenizer.json`` apart.
-
-        Raises:
-            InputError: it holds another kind of tokeniser than the family has, or says something
-                that is not done here; names ``place``, key and value.
-        """
+        """Read the parts of a ``tokenizer.json``."""
         try:
             return cls._read(body, family, place)
-        except (AttributeError, LookupError, TypeError) as error:  # of another form than any
+        except (AttributeError, LookupError, TypeError) as error:  # of another form
             raise InputError(f"{place} is no tokeniser: {quoted(error)}") from None
 
     @classmethod
@@ -91,15 +85,11 @@ class Parts:
         family: Family,
         others: Sequence[str] = (),
     ) -> Parts:
-        """Put parts together; ``others`` are special beside the family's own."""
+        """Combine parts; ``others`` are special beside the family's own."""
         return cls(model, normalizer, pre_tokenizer, checks.special_pieces(family, others))
 
     def checked(self, place: str) -> Parts:
-        """Return itself.
-
-        Raises:
-            InputError: a special token is missing, a merge is none, or would make one of text.
-        """
+        """Return itself if the parts fit each other."""
         pieces = {*self.pieces}
         lacking = [one for one in self.specials[:REQUIRED] if one not in pieces]
         if lacking:
@@ -119,7 +109,7 @@ class Parts:
 
     @property
     def options(self) -> dict[str, bool]:
-        """What transformers' own tokenisers ask for beside the file."""
+        """Options of transformers' own tokenisers beside the file."""
         last = _last(self.pre_tokenizer)
         if "add_prefix_space" in last:
             return {"add_prefix_space": last["add_prefix_space"]}
@@ -131,11 +121,11 @@ class Parts:
         return found
 
     def body(self) -> Body:
-        """Return the tokeniser for text, in which the names of special tokens are text as well."""
+        """Return the tokeniser for text, in which the names of special tokens are text."""
         model = self.model
         if model["type"] != "BPE":
             hidden = {*self.specials}
-            # what stands behind a blank is never found: blanks are marks by then
+            # a subword after a blank never matches, because blanks are marks by then
             rows = [[f" {p}" if p in hidden else p, score] for p, score in model["vocab"]]
             model = model | {"vocab": rows}
         return _EMPTY | {
@@ -145,7 +135,7 @@ class Parts:
         }
 
     def content(self, family: Family) -> bytes:
-        """Return the whole file: with special tokens and rows, as other programs want it."""
+        """Return the complete file, with special tokens and rows, for other programs."""
         indices = {piece: i for i, piece in enumerate(self.pieces)}
         byte_level = self.model["type"] == "BPE"
         decoder = self.pre_tokenizer if byte_level else _last(self.pre_tokenizer)
@@ -183,7 +173,7 @@ def _token(number: int, name: str, *, is_mask: bool) -> Body:
 
 
 def _rows(family: Family, indices: Mapping[str, int]) -> Body:
-    """Return how rows of one and of two texts are made, in the way of ``tokenizer.json``."""
+    """Return the post-processor for rows of one and two texts."""
     own, row = family.specials, family.row
     second = int(row.separators == 1)
 

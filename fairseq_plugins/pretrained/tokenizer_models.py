@@ -1,4 +1,4 @@
-"""Parts of a tokeniser as ``tokenizer.json`` writes them: models, and how text is cut before."""
+"""Parts of ``tokenizer.json``: models and pre-tokenisers."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 
 Body = dict[str, Any]
 
-MARK = "\u2581"  # what sentencepiece writes for a blank
+MARK = "\u2581"  # sentencepiece's blank
 SPLIT = {"type": "WhitespaceSplit"}
 
 
 def byte_bpe(pieces: Sequence[str], merges: Sequence[Sequence[str]], unknown: Any = None) -> Body:
-    """Return a model of byte-pair encoding, of subwords by id and merges by rank."""
+    """Return a model of byte-pair encoding, with subwords by id and merges by rank."""
     options = {"dropout": None, "unk_token": unknown, "continuing_subword_prefix": ""}
     options |= {"end_of_word_suffix": "", "fuse_unk": False, "byte_fallback": False}
     vocabulary = {piece: i for i, piece in enumerate(pieces)}
@@ -21,7 +21,7 @@ def byte_bpe(pieces: Sequence[str], merges: Sequence[Sequence[str]], unknown: An
 
 
 def byte_level(*, prefix: bool) -> Body:
-    """Return how text is cut for it; ``prefix``: a text begins as if there were a blank before."""
+    """Return its pre-tokeniser; ``prefix`` adds a blank before a text."""
     return {
         "type": "ByteLevel",
         "add_prefix_space": prefix,
@@ -31,13 +31,13 @@ def byte_level(*, prefix: bool) -> Body:
 
 
 def unigram(scores: Sequence[tuple[str, float]], unknown: Any) -> Body:
-    """Return a unigram model of subwords by id, each with its log probability."""
+    """Return a unigram model with subwords by id, each with its log probability."""
     rows = [[piece, score] for piece, score in scores]
     return {"type": "Unigram", "unk_id": unknown, "vocab": rows, "byte_fallback": False}
 
 
 def marked_words(*, prefix: bool = True) -> Body:
-    """Return how text is cut for it: at white space, with a mark before every word."""
+    """Return its pre-tokeniser: splits at white space, with a mark before every word."""
     scheme = "always" if prefix else "never"
     mark = {"type": "Metaspace", "replacement": MARK, "prepend_scheme": scheme, "split": True}
     return {"type": "Sequence", "pretokenizers": [SPLIT, mark]}
@@ -50,5 +50,4 @@ def normalizers(*steps: Body | None) -> Body | None:
 
 
 def steps_of(normalizer: Body | None) -> list[Body]:
-    """Return the steps of a normaliser."""
     return [] if normalizer is None else normalizer.get("normalizers", [normalizer])

@@ -1,10 +1,11 @@
-"""The vocabulary of a pretrained directory, whatever files say it: one `Vocabulary` of them.
+"""The vocabulary of a pretrained directory, from any of its files, as one `Vocabulary`.
 
-WordPiece: ``vocab.txt``, or what ``tokenizer.json`` says. Byte-level byte-pair encoding:
-``tokenizer.json``, or ``vocab.json`` with ``merges.txt`` (GPT-2's own names: ``encoder.json`` with
-``vocab.bpe``). Sentencepiece: ``tokenizer.json``, or ``sentencepiece.bpe.model`` (XLM-R), or
-``spiece.model`` (ALBERT). A folder of fairseq's has ``dict.txt`` beside these, which decides the
-ids: fairseq's four special tokens, its lines, and ``<mask>``, as `fairseq.tasks` adds it.
+WordPiece: ``vocab.txt``, or ``tokenizer.json``. Byte-level byte-pair encoding: ``tokenizer.json``,
+or
+``vocab.json`` with ``merges.txt`` (GPT-2's own names: ``encoder.json`` with ``vocab.bpe``).
+Sentencepiece: ``tokenizer.json``, or ``sentencepiece.bpe.model`` (XLM-R), or ``spiece.model``
+(ALBERT). A folder of fairseq's also has ``dict.txt``, which decides the ids: fairseq's four special
+tokens, its lines, and ``<mask>``, as in `fairseq.tasks`.
 """
 
 import re
@@ -28,17 +29,10 @@ from .vocabulary import Vocabulary
 PAIRS = (("vocab.json", "merges.txt"), ("encoder.json", "vocab.bpe"))  # subwords, merges
 MODELS = ("sentencepiece.bpe.model", "spiece.model")
 UNFIT = "does not fit the tokeniser beside it"
-FILLER = re.compile(r"madeupword\d+")  # lines that fairseq writes to round a dictionary's size
+FILLER = re.compile(r"madeupword\d+")  # lines with which fairseq rounds a dictionary's size
 
 
 def read_vocabulary(directory: str | Path) -> Vocabulary:
-    """Return the vocabulary of a pretrained directory.
-
-    Raises:
-        FileNotFoundError: a file is missing; names what there may be.
-        InputError: a file is damaged, of another family, does not fit another one, or cuts text in
-            a way that is not done here.
-    """
     vocabulary = _read(Path(directory))
     tokenizer_claims.tell(Path(directory), vocabulary)
     _check_embedded(Path(directory), vocabulary)
@@ -66,7 +60,7 @@ def _read(directory: Path) -> Vocabulary:
 
 
 def _check_embedded(directory: Path, vocabulary: Vocabulary) -> None:
-    """Refuse subwords that an encoder with a configuration has no embeddings of."""
+    """Refuse more subwords than an encoder has embeddings."""
     path = directory / ENCODER
     size = read_json(path).get("vocab_size") if path.is_file() else None
     if type(size) is int and len(vocabulary) > size:
@@ -77,15 +71,15 @@ def _check_embedded(directory: Path, vocabulary: Vocabulary) -> None:
 
 
 def vocabulary_files(directory: str | Path) -> list[Path]:
-    """Return the files that a directory's vocabulary is read from, those of them that exist."""
+    """Return the existing files of a directory's vocabulary."""
     names = (VOCABULARY, TOKENIZER, DICTIONARY, *(name for pair in PAIRS for name in pair), *MODELS)
     return [path for name in names if (path := Path(directory) / name).is_file()]
 
 
 def _wordpieces(directory: Path) -> bytes:
-    """Return the vocabulary, one wordpiece a line.
+    """Return the vocabulary, one wordpiece per line.
 
-    Recent versions of transformers save a tokenizer as ``tokenizer.json`` alone.
+    Recent versions of transformers save only a ``tokenizer.json``.
     """
     if (directory / VOCABULARY).is_file():
         return (directory / VOCABULARY).read_bytes()
@@ -104,7 +98,7 @@ def _wordpieces(directory: Path) -> bytes:
 
 
 def _flag(directory: Path, key: str, default: bool) -> bool:
-    """Return what the tokeniser's configuration says; InputError where it is no truth value."""
+    """Return a truth value of the tokeniser's configuration."""
     path = directory / CONFIG
     value = read_json(path).get(key) if path.is_file() else None
     if value not in (True, False, None):
@@ -139,7 +133,7 @@ def _from_merges(directory: Path, family: Family) -> Parts:
 
 
 def _merges(path: Path) -> list[list[str]]:
-    """Read merges, one pair a line; the first line may say a version."""
+    """Read merges, one pair per line; the first line may be a version."""
     pairs = []
     for number, line in enumerate(read_lines(path), 1):
         if not line or (number == 1 and line.startswith("#version")):
@@ -154,15 +148,12 @@ def _merges(path: Path) -> list[list[str]]:
 
 
 def _by_dictionary(path: Path, spelled: dict[str, str], family: Family) -> list[str]:
-    """Return the subwords in the order of a fairseq dictionary, special tokens before and behind.
+    """Return the subwords in the order of a fairseq dictionary, between special tokens.
 
     Args:
         path: the dictionary.
-        spelled: what its symbols stand for, all of them.
-        family: whose special tokens these are.
-
-    Raises:
-        InputError: it has other symbols; names file, line and symbol.
+        spelled: all its symbols -> subwords.
+        family: of the special tokens.
     """
     own = family.specials
     found = {piece: 0 for piece in (own.cls, own.pad, own.sep, own.unk)}
@@ -222,7 +213,7 @@ def _renumbered(found: SentencePieces, path: Path, directory: Path, family: Fami
 
 
 def _cleaning(directory: Path) -> list[Body]:
-    """Return what ALBERT does to text before its own table."""
+    """Return ALBERT's normalisation before its own table."""
     steps: list[Body] = [
         {"type": "Replace", "pattern": {"String": quote}, "content": '"'} for quote in ("``", "''")
     ]

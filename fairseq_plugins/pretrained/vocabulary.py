@@ -1,8 +1,8 @@
 """The vocabulary of a pretrained encoder: its subwords by id, in the bytes of one file.
 
 It belongs to pretrained weights, so it is closed: nothing is added, sorted or padded. WordPiece has
-one subword a line, its id the line's number from 0; other schemes a whole tokeniser
-(`tokenizer_json`). Special tokens stand anywhere in it.
+one subword per line, its id is the line's number from 0; other schemes have a whole tokeniser
+(`tokenizer_json`). Special tokens have any ids.
 """
 
 from __future__ import annotations
@@ -19,21 +19,18 @@ BERT = FAMILIES["bert"]
 
 
 class Vocabulary:
-    """Subwords and their ids, of the bytes of a vocabulary file, which errors call by its name.
+    """Subwords and their ids from the bytes of a vocabulary file, whose name is for errors.
 
     Attributes:
-        parts: the tokeniser, where the file holds one.
-        cls, sep, pad: ids of what stands before a text, behind it, and for padding.
-
-    Raises:
-        InputError: it is damaged, or lacks a special token of the family.
+        parts: the tokeniser, if the file holds one.
+        cls, sep, pad: ids of the tokens before a text, after a text, and for padding.
     """
 
     def __init__(self, content: bytes, name: str = "vocabulary", family: Family = BERT) -> None:
         self.content, self.family = content, family
         self.parts: Parts | None = None
         if family.scheme == WORDPIECE:
-            # at line feeds only: a wordpiece may be any other separator
+            # split only at line feeds: a wordpiece may be any other separator
             lines = content.removesuffix(b"\n").split(b"\n") if content else []
             decoded = (decode(line, name, i) for i, line in enumerate(lines, 1))
             self.pieces = [line.removesuffix("\r") for line in decoded]
@@ -55,12 +52,6 @@ class Vocabulary:
 
     @classmethod
     def load(cls, file: str | Path, family: Family = BERT) -> Vocabulary:
-        """Read a vocabulary file.
-
-        Raises:
-            FileNotFoundError: there is no such file.
-            InputError: it is none of this family.
-        """
         path = Path(file)
         if not path.is_file():
             raise FileNotFoundError(f"{path}: no such vocabulary")

@@ -1,8 +1,9 @@
-"""The tensors of a pretrained directory, read without ever running code from a file.
+"""The tensors of a pretrained directory, read without running code from a file.
 
-``model.safetensors`` holds numbers alone. ``pytorch_model.bin`` is a pickle, which may ask for any
-function: see `checkpoints.reading`. Either may be cut into shards, listed in an index file. A
-folder of fairseq's has ``model.pt``; see `fairseq_folder`.
+``model.safetensors`` holds only numbers. ``pytorch_model.bin`` is a pickle, which may call any
+function: see `checkpoints.reading`. Both may be split into shards, listed in an index file. A
+folder
+of fairseq's has ``model.pt``; see `fairseq_folder`.
 """
 
 import os
@@ -30,11 +31,7 @@ _BARE_NAME = re.compile(r"\w[\w.+-]*")
 
 
 def weights_file(directory: str | Path) -> Path:
-    """Return the file to read: safetensors before pickles, whole before shards.
-
-    Raises:
-        FileNotFoundError: there is none of `FILES`, or no ``model.pt`` of fairseq's.
-    """
+    """Return the file to read: safetensors before pickles, whole files before shards."""
     if is_fairseq(directory):
         path = Path(directory) / fairseq_folder.FILE_NAME
         if not path.is_file():
@@ -49,13 +46,9 @@ def weights_file(directory: str | Path) -> Path:
 
 
 def read_tensors(directory: str | Path, *, sizes: bool = False) -> dict[str, Any]:
-    """Read all tensors of a directory onto the CPU, under the names they have there.
+    """Read all tensors of a directory onto the CPU, under their own names.
 
-    With ``sizes`` alone their shapes are read; of safetensors that is only the header.
-
-    Raises:
-        FileNotFoundError: no weights, or a shard is missing.
-        InputError: a file is damaged, would run code, or does not fit its index.
+    With ``sizes`` only their shapes, for safetensors only from the header.
     """
     path = weights_file(directory)
     if path.suffix != ".json":
@@ -89,11 +82,7 @@ def _read_file(path: Path, *, sizes: bool) -> Mapping[str, Any]:
 
 
 def read_safetensors(path: Path, *, sizes: bool = False) -> dict[str, Any]:
-    """Read the tensors of one file, or of its header alone their shapes.
-
-    Raises:
-        InputError: it is damaged, or of another form.
-    """
+    """Read the tensors of one file, or only their shapes from its header."""
     try:
         with safe_open(path, framework="pt", device="cpu") as file:
             names = file.keys()
@@ -107,7 +96,7 @@ def read_safetensors(path: Path, *, sizes: bool = False) -> dict[str, Any]:
 def write_safetensors(
     tensors: dict[str, Tensor], path: Path, metadata: dict[str, str] | None = None
 ) -> None:
-    """Write tensors with usual permissions; OSError where they cannot be, as on a full disk."""
+    """Write tensors with usual file permissions."""
     try:
         save_file(tensors, path, metadata=metadata)
     except SafetensorError as error:
@@ -118,12 +107,7 @@ def write_safetensors(
 
 
 def read_pickle(path: Path) -> Mapping[str, Tensor]:
-    """Read named tensors from a pickle that may hold nothing else.
-
-    Raises:
-        InputError: the file would run code, is damaged, claims more than it holds, or holds
-            something else.
-    """
+    """Read named tensors from a pickle that may hold nothing else."""
     content = read_plain(path)
     by_name = isinstance(content, Mapping) and all(isinstance(key, str) for key in content)
     if not by_name or not all(torch.is_tensor(value) for value in content.values()):

@@ -1,9 +1,11 @@
 """Given word vectors in the text formats of word2vec, GloVe and fastText.
 
-A line is a word and its numbers with single blanks between. word2vec and fastText begin with a line
-of two numbers, how many words and how wide; GloVe has none. Some words of GloVe hold blanks: the
-numbers are the last of the line. Files are read line by line, and only the vectors of wanted words
-are kept.
+A line is a word and its numbers, separated by single blanks. word2vec and fastText begin with a
+line
+of two numbers, the number of words and the width; GloVe does not. Some words of GloVe contain
+blanks:
+the numbers are the last of the line. Files are read line by line, and only the vectors of wanted
+words are kept.
 """
 
 from __future__ import annotations
@@ -42,17 +44,12 @@ class WordVectors:
 def read_word_vectors(
     path: str | Path, wanted: Collection[str], width: int, *, called: str = "--embedding-size"
 ) -> WordVectors:
-    """Read the vectors of wanted words; the first one counts of a word that is there twice.
+    """Read the vectors of wanted words; of a repeated word the first counts.
 
     Args:
         path: the file.
         wanted: words.
-        width, called: width of the vectors E, and what errors call it.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-        InputError: a line that has other than a word and E numbers, which must be finite where the
-            word is wanted, a header that says another width, or none of the words is there.
+        width, called: width of the vectors E, and its name in errors.
     """
     path = Path(path)
     if not path.is_file():
@@ -83,7 +80,7 @@ def _no_vector(line: bytes, place: str, wanted: str) -> InputError:
 
 
 def _check_header(header: list[bytes], path: Path, width: int, called: str) -> None:
-    """Refuse a first line of two that are no numbers, or of another width."""
+    """Refuse a first line of two words with a wrong header."""
     count, wide = (int(part) if part.isdigit() and len(part) < 19 else 0 for part in header)
     if not count or not wide:
         raise InputError(f"{path}:1: expected a word and {width} numbers, or how many words and "
@@ -93,13 +90,15 @@ def _check_header(header: list[bytes], path: Path, width: int, called: str) -> N
 
 
 def _is_wide(word: bytes) -> bool:
-    """Whether what stands before the numbers ends with one more: the vectors are wider."""
+    """Return whether the text before the numbers ends with another number: the vectors are
+    wider.
+    """
     before, _, last = word.strip().rpartition(b" ")
     return bool(before) and math.isfinite(_number(last))
 
 
 def _number(text: bytes) -> float:
-    """Read a number, NaN where there is none."""
+    """Read a number; NaN for other text."""
     try:
         return float(text)
     except ValueError:
