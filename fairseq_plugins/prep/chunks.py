@@ -1,9 +1,8 @@
-"""A chunk of a split: the job of a worker, and what the worker leaves on disk.
+"""A chunk of a split: the job of a worker, and its result on disk.
 
-A job may come with a file of rows of JSON; what a worker makes of it is a file of safetensors,
-integer rows with a header of JSON. Both appear under their names only when complete, so that a
-preparation that was killed goes on where it was. The binary streams are then made of the chunks
-without a line of text being read again in the parent process.
+A job may come with a file of rows of JSON; its result is a file of safetensors: integer rows with a
+header of JSON. Both appear only when complete, so a killed preparation continues where it stopped.
+The binary streams are then made from chunks, without reading text again in the parent process.
 """
 
 from __future__ import annotations
@@ -30,49 +29,46 @@ NO_BOUND = 2**31  # of numbers that are checked when their split is opened
 class Chunk:
     """One job: some consecutive lines or examples of a split."""
 
-    split: str  # name of the split
-    count: int  # how many they are
-    stem: Path  # what the names of its files begin with
-    encoded: Path  # what is made of it in the end
-    source: Any = None  # where it is read from, if that is no file of its own
+    split: str
+    count: int  # number of lines or examples
+    stem: Path  # prefix of its files
+    encoded: Path  # the result
+    source: Any = None  # source of the input, if not a file of its own
 
     def file(self, name: str = "rows.jsonl") -> Path:
-        """Return one of its files, that of its rows if no other is named."""
+        """Return one of its files, by default its rows."""
         return Path(f"{self.stem}.{name}")
 
 
 def json_line(row: Any) -> str:
-    """Write a row of a text file of examples."""
     return json.dumps(row, ensure_ascii=False)
 
 
 def write_rows(path: Path, rows: Iterable[Any]) -> None:
-    """Write rows as JSON, one a line."""
     write_text(path, "".join(f"{json_line(row)}\n" for row in rows))
 
 
 def read_rows(path: Path) -> Iterator[Any]:
-    """Read a file of JSON rows."""
     with open(path, encoding="utf-8", newline="\n") as stream:
         yield from map(json.loads, stream)
 
 
 @dataclass(frozen=True)
 class EncodedChunk:
-    """What a worker made of one chunk."""
+    """A worker's result for one chunk."""
 
     streams: dict[str, Rows]  # name -> rows
-    # what the manifest says of a split, to be added up
+    # counts of the manifest, to add over chunks
     counts: dict[str, int] = field(default_factory=dict)
-    # the same of what was repaired, passed over or met otherwise than expected
+    # counts of repaired, skipped or unexpected items
     notes: dict[str, int] = field(default_factory=dict)
-    # name of a text file -> lines that the chunk adds to it
+    # name of a text file -> lines of the chunk
     lines: dict[str, list[str]] = field(default_factory=dict)
-    # name of a stream -> what its dictionary lacks, and how often each occurs
+    # name of a stream -> entries that its dictionary lacks, with counts
     unknown: dict[str, dict[str, int]] = field(default_factory=dict)
-    # name of a stream -> what its numbers stand for, if that is the chunk's own list
+    # name of a stream -> symbols of its numbers, if these are the chunk's own
     symbols: dict[str, list[str]] = field(default_factory=dict)
-    # name of a layer that is learnt -> its values, and how many words have each
+    # name of a learnt layer -> its values, with numbers of words
     tallies: dict[str, dict[str, int]] = field(default_factory=dict)
 
     def save(self, path: Path) -> None:
@@ -90,12 +86,8 @@ class EncodedChunk:
 
         Args:
             path: of the chunk.
-            bounds: streams that it must have, each with the number of its ids, unless it has a
-                list of symbols.
-            alike: groups of streams whose rows must be as long as each other's.
-
-        Raises:
-            InputError: it is damaged, or holds numbers that stand for nothing.
+            bounds: required streams -> number of ids, if without a list of symbols.
+            alike: groups of streams whose rows must have equal lengths.
         """
         with open_chunk(path) as (header, array):
             names = header.pop("streams")
@@ -111,19 +103,19 @@ class EncodedChunk:
 
 
 def numbered(rows: Iterable[Sequence[str]]) -> tuple[Rows, list[str]]:
-    """Return rows of texts as numbers, and what these stand for, a list of a chunk's own."""
+    """Return rows of texts as numbers, and the chunk's own list of symbols."""
     table: dict[str, int] = {}
     found = Rows.of([table.setdefault(value, len(table)) for value in row] for row in rows)
     return found, [*table]
 
 
-# what another form of a chunk than ours comes to
+# errors of a chunk in another format
 WRONG = (ValueError, LookupError, TypeError, AttributeError, RecursionError)
 
 
 @contextmanager
 def open_chunk(path: Path) -> Iterator[tuple[dict[str, Any], Callable[[str], np.ndarray]]]:
-    """Open a chunk that is made: its header, and what reads an array by name."""
+    """Open a finished chunk: yield its header, and a function that reads an array by name."""
     try:
         with safe_open(path, "np") as archive:
             yield json.loads(archive.get_tensor("header").tobytes()), archive.get_tensor
@@ -136,7 +128,7 @@ def open_chunk(path: Path) -> Iterator[tuple[dict[str, Any], Callable[[str], np.
 
 
 def check_rows(name: str, numbers: np.ndarray, sizes: np.ndarray, count: int) -> None:
-    """Refuse numbers below 0 or from ``count`` on, and other sizes; InputError names the rows."""
+    """Refuse numbers outside 0 to ``count`` - 1, and wrong sizes."""
     for array in (numbers, sizes):
         if array.ndim != 1 or array.dtype.kind not in "iu":
             raise InputError(f"{name} are no rows of whole numbers")

@@ -1,10 +1,10 @@
-"""The one engine of all preparations: raw files in, a folder that fairseq trains on out.
+"""The engine of all preparations: from raw files to a folder for fairseq training.
 
-Steps: check the destination and what a recipe needs; write down what decides the folder's content;
-read every file once; cut the input into chunks; let several processes work on them; write the
-binary streams, split by split; write the manifest, last. Finished chunks are kept until the end, so
-that a preparation that was killed goes on where it was, and the folder's bytes do not depend on the
-number of workers. A `Recipe` says what one kind of preparation does in each step.
+Steps: check the destination and the recipe's needs; describe all that decides the folder's content;
+read every file once; cut the input into chunks; encode them in several processes; write the binary
+streams, split by split; write the manifest, last. Finished chunks stay until the end, so a killed
+preparation continues where it stopped, and the folder's bytes do not depend on the number of
+workers. A `Recipe` defines each step for one kind of preparation.
 """
 
 import logging
@@ -31,12 +31,12 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class ChunkInput:
-    """The input of one chunk; all parts of one split come one after another."""
+    """The input of one chunk; all parts of one split are consecutive."""
 
     split: str
     count: int  # of lines, examples or questions
-    rows: Iterable[Any] | None = None  # what a worker reads, as JSON
-    source: Any = None  # where a worker reads it, in place of rows
+    rows: Iterable[Any] | None = None  # input of a worker, as JSON
+    source: Any = None  # source of the input, in place of rows
 
 
 @dataclass(frozen=True)
@@ -44,61 +44,65 @@ class ChunkStep:
     """Work of several processes on all chunks."""
 
     title: str  # of the progress bar
-    # makes a chunk's file; a function of a module, with what it needs bound to it
+    # makes a chunk's file; a module-level function with bound arguments
     work: Callable[[Chunk], None]
-    made: Callable[[Chunk], Path]  # chunk -> that file
+    made: Callable[[Chunk], Path]  # chunk -> its file
 
 
 class Recipe(Protocol):
-    """What differs between kinds of preparation."""
+    """The parts that differ between kinds of preparation."""
 
     options: Any  # with ``destdir``, ``workers``, ``overwrite``, ``shard`` and ``merge``
-    unit: str  # what the parts of a split are counted in
-    unknown: str  # what stands for what a dictionary lacks
-    remedy: str  # what may help where it lacks much
-    encodes_apart: bool  # whether a chunk can be finished before all others are begun
+    unit: str  # what a split's size counts
+    unknown: str  # symbol of entries that a dictionary lacks
+    remedy: str  # advice if a dictionary lacks many
+    encodes_apart: bool  # whether a chunk can be finished before all others begin
 
     def inputs(self) -> Iterable[Path]:
-        """Return the files that are read; none of them may be written over."""
+        """Return the input files, which must not be overwritten."""
 
     def describe(self) -> Manifest:
-        """Check options and load tools; write down what decides the folder's content."""
+        """Check options, load tools, and return a manifest of all that decides the folder's
+        content.
+        """
 
     def scan(self, manifest: Any) -> Any:
-        """Read every file once, refuse what cannot be used; return the manifest with its result."""
+        """Read every file once, refuse unusable ones; return the manifest with the result."""
         return manifest
 
     def parts(self) -> Iterator[ChunkInput]:
         """Yield the input of every chunk."""
 
     def steps(self, chunks: list[Chunk], layout: WorkLayout) -> Iterator[ChunkStep]:
-        """Yield what workers do, one after the other; work between them is done here."""
+        """Yield the workers' steps in order; code between them runs in this process."""
 
     def begin(self, chunks: list[Chunk], manifest: Any, folder: Path) -> Any:
-        """Write the folder's own files, such as dictionaries; return the manifest with theirs."""
+        """Write the folder's own files, such as dictionaries; return the manifest with their
+        data.
+        """
 
     def sizes(self, split: str) -> Mapping[str, int]:
         """Return the streams of a split, each with the number of its ids."""
 
     def load(self, chunk: Chunk) -> EncodedChunk:
-        """Read what a worker made of a chunk, in the streams of its split."""
+        """Read a worker's result for a chunk, in the streams of its split."""
 
     def summarize(self, split: str, writer: SplitWriter) -> dict[str, Any]:
-        """Return what the manifest says of a split that is written."""
+        """Return the manifest's entry of a written split."""
 
     def end(self, chunks: list[Chunk], manifest: Manifest, folder: Path) -> None:
-        """Write what follows from all splits, and check it, if there is anything."""
+        """Write and check files that depend on all splits, if any."""
         return
 
     def describe_split(self, counts: Mapping[str, Any]) -> str:
-        """Say what a split holds, for the log."""
+        """Describe a split for the log."""
 
     def warn(self, manifest: Manifest, folder: Path) -> None:
-        """Log what the user should look at in a finished folder."""
+        """Log warnings about a finished folder."""
 
 
 def prepare(recipe: Recipe) -> Manifest:
-    """Prepare a folder; return its manifest (at once, when it is already finished)."""
+    """Prepare a folder; return its manifest (at once, if the folder is finished)."""
     folder = Path(recipe.options.destdir)
     check_destination(folder, recipe.inputs())
     manifest = recipe.describe()
@@ -109,7 +113,7 @@ def prepare(recipe: Recipe) -> Manifest:
 
 
 def make(recipe: Recipe, manifest: Manifest, layout: WorkLayout) -> None:
-    """Do the work in a folder that is ours, and save the complete manifest; see `carry_out`."""
+    """Do the work in a locked folder, and save the complete manifest; see `carry_out`."""
     chunks = list(plan(recipe, layout))
     for step in recipe.steps(chunks, layout):
         carry(step, chunks, recipe)
@@ -121,7 +125,7 @@ def make(recipe: Recipe, manifest: Manifest, layout: WorkLayout) -> None:
 
 
 def plan(recipe: Recipe, layout: WorkLayout) -> Iterator[Chunk]:
-    """Yield the chunks that are of this part of the preparation; write their rows."""
+    """Yield the chunks of this part of the preparation; write their rows."""
     numbers: Counter[str] = Counter()
     for place, part in enumerate(recipe.parts()):
         name = f"{part.split}.{numbers[part.split]:06d}"
@@ -137,7 +141,7 @@ def plan(recipe: Recipe, layout: WorkLayout) -> Iterator[Chunk]:
 
 
 def carry(step: ChunkStep, chunks: list[Chunk], recipe: Recipe) -> None:
-    """Let workers make what is not there yet."""
+    """Run a step for chunks without its result."""
     todo = [chunk for chunk in chunks if not step.made(chunk).is_file()]
     jobs = run_jobs(
         step.work,
@@ -151,7 +155,7 @@ def carry(step: ChunkStep, chunks: list[Chunk], recipe: Recipe) -> None:
 
 
 def binarize(recipe: Recipe, chunks: list[Chunk], manifest: Manifest, folder: Path) -> Manifest:
-    """Write the folder's files; return the manifest with what they hold."""
+    """Write the folder's files; return the manifest with their content."""
     manifest = recipe.begin(chunks, manifest, folder)
     splits, alignment = {}, {}
     with tqdm(total=len(chunks), desc="binarise", unit=" chunks") as bar:
@@ -170,7 +174,7 @@ def binarize(recipe: Recipe, chunks: list[Chunk], manifest: Manifest, folder: Pa
 
 
 def report(recipe: Recipe, manifest: Manifest, folder: Path) -> None:
-    """Log what the folder holds, and what was dropped, repaired or is unknown."""
+    """Log the folder's content, and what was dropped, repaired or is unknown."""
     for split, counts in manifest.splits.items():
         notes = {name: count for name, count in manifest.alignment[split].items() if count}
         described = recipe.describe_split(counts)

@@ -1,4 +1,4 @@
-"""A prepared folder verified as a whole: the bytes of every file, the numbers of every stream."""
+"""Verification of a whole prepared folder: bytes of every file, numbers of every stream."""
 
 from itertools import islice
 from pathlib import Path
@@ -18,10 +18,10 @@ SHOWN = 10  # faults in a message
 
 
 def check_folder(folder: str | Path) -> str:
-    """Verify a prepared folder of any kind, changing nothing.
+    """Verify a prepared folder of any kind without changing it.
 
     Returns:
-        What was verified, in one line.
+        A summary in one line.
     """
     folder = Path(folder)
     manifest = read_manifest(folder)
@@ -43,7 +43,7 @@ def check_folder(folder: str | Path) -> str:
 
 
 def _check_translation(folder: Path) -> None:
-    """Check what a task checks of all splits when it opens them."""
+    """Check all splits as a task does when it opens them."""
     manifest = shared_manifest([str(folder)])
     layers = load_layers([str(folder)], manifest)
     target_layers = load_layers([str(folder)], manifest, of_target=True)
@@ -60,7 +60,7 @@ def _check_translation(folder: Path) -> None:
 
 
 def _check_texts(folder: Path, manifest: TextManifest) -> None:
-    """Check what a task checks of all splits when it opens them, whatever its model reads."""
+    """Check all splits as a task does when it opens them, for any model."""
     open_folder(folder, ENTITIES.task if manifest.levels else manifest.task)
     pieces = len(load_vocabulary(folder, manifest))
     for split in manifest.splits:

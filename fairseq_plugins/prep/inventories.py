@@ -1,6 +1,6 @@
-"""Learnt inventories in a preparation: counted in what workers left of training, then looked up.
+"""Learnt inventories of a preparation: counted in the workers' training chunks, then applied.
 
-A worker knows no inventory: its chunk has the values themselves, numbered by a list of its own.
+A worker knows no inventory: its chunk has the values themselves, numbered by its own list.
 """
 
 from collections import Counter
@@ -26,15 +26,14 @@ def bind_layers(
     manifest: Manifest,
     folder: Path,
 ) -> list[Layer]:
-    """Return layers with their values: learnt inventories are given, or made of the training text.
+    """Return layers with their values: inventories are given, or learnt from the training text.
 
     Args:
         names: of the layers.
-        given: layers whose inventories are given, by name.
+        given: layers with given inventories, by name.
         chunks: all of a preparation, with their ``tallies``.
         options: with ``layer_min_count`` and ``layer_max_size``.
-        manifest, folder: the folder that inventories are written into, with how many training
-            words have each value.
+        manifest, folder: the folder for inventories, with the number of training words per value.
     """
     layers = [given.get(layer.name, layer) for layer in layers_of(names)]
     counts: dict[str, Counter[str]] = {layer.name: Counter() for layer in layers if layer.learnt}
@@ -70,11 +69,11 @@ def _learn(layer: Layer, counts: Counter[str], options: Any) -> Inventory:
 
 
 def look_up(chunk: EncodedChunk, layers: Mapping[str, Layer]) -> dict[str, Rows]:
-    """Return the streams of a chunk with ids in place of the numbers of its own lists.
+    """Return the streams of a chunk with ids in place of its own numbers.
 
     Args:
-        chunk: as a worker left it.
-        layers: stream -> its layer, of those that are learnt.
+        chunk: of a worker.
+        layers: stream -> its learnt layer.
     """
     found = dict(chunk.streams)
     for stream, layer in layers.items():

@@ -1,4 +1,4 @@
-"""Questions with what is known of them, of a SQuAD file or of a prepared split."""
+"""Questions with their gold answers, from a SQuAD file or a prepared split."""
 
 import json
 import operator
@@ -21,28 +21,27 @@ from ..text_reading import numbered_lines
 class Asked:
     """A question."""
 
-    text: str  # what is asked
-    answers: tuple[GoldAnswer, ...]  # its gold answers; none if it has no answer
-    context: str = ""  # the text that it is asked about; empty if unknown
+    text: str
+    answers: tuple[GoldAnswer, ...]  # empty if it has no answer
+    context: str = ""  # empty if unknown
 
     @property
     def golds(self) -> tuple[str, ...]:
-        """Texts of the gold answers."""
         return tuple(answer.text for answer in self.answers)
 
     @property
     def spans(self) -> list[tuple[int, int]]:
-        """Begin and end of the gold answers that stand in the context where they say."""
+        """Begin and end of the gold answers whose text is at their place in the context."""
         found = [answer for answer in self.answers if answer.stands_in(self.context)]
         return [(answer.start, answer.start + len(answer.text)) for answer in found]
 
 
 def read_asked(path: str | Path, contexts: bool = False) -> dict[str, Asked]:
-    """Read questions by their ids.
+    """Read questions by id.
 
     Args:
         path: SQuAD JSON with answers, or ``SPLIT.examples.jsonl`` of a prepared folder.
-        contexts: whether those of a prepared folder are wanted; they are looked for beside it.
+        contexts: whether to read a prepared folder's contexts, too.
     """
     path = Path(path)
     if not path.is_file():
@@ -85,7 +84,6 @@ def _answer(row: dict[str, Any]) -> GoldAnswer:
 
 
 def _text(value: Any) -> str:
-    """Return a text; TypeError for anything else."""
     if not isinstance(value, str):
         raise TypeError(f"{value!r} is no text")
     return value
@@ -98,7 +96,7 @@ def _known(answers: tuple[GoldAnswer, ...] | None, name: str, path: Path) -> tup
 
 
 def _contexts(examples: Path, count: int) -> list[str]:
-    """Return the context of each question of a prepared split; none if its files are not there."""
+    """Return the context of each question of a prepared split; none if its files are missing."""
     folder, split = examples.parent, examples.name.removesuffix(f".{EXAMPLES}")
     texts, numbers = folder / f"{split}.{CONTEXTS}", folder / f"{split}.paragraph"
     if not (texts.is_file() and stream_exists(numbers)):

@@ -1,13 +1,12 @@
-"""Files of semantic roles as CoNLL-U: what `prepare text` reads beside sentences, pairs and tokens.
+"""Files of semantic roles as CoNLL-U, for `prepare text` beside sentences, pairs and tokens.
 
-The roles of the k-th predicate become the key ``srlk`` of MISC, and so the layer ``given.srlk``. A
-sentence with more predicates than there are layers keeps the first ones, in the file's order, as
-SemBERT's program does (github.com/cooelf/SemBERT, ``data_process/datasets.py``). Where a sentence
-has fewer, further layers have ``O`` at all words; the program repeats the predicate that has most
-roles instead.
+The roles of the k-th predicate become the key ``srlk`` of MISC, and so the layer ``given.srlk``. Of
+more predicates than layers the first ones stay, in the file's order, as in SemBERT's program
+(github.com/cooelf/SemBERT, ``data_process/datasets.py``). With fewer predicates, further layers
+have
+``O`` at all words; SemBERT's program repeats the predicate with most roles instead.
 
-Other columns are those of a CoNLL-U file of the same words, or of an annotator that is shown them,
-or empty.
+Other columns come from a CoNLL-U file of the same words or from an annotator, or are empty.
 """
 
 from __future__ import annotations
@@ -33,8 +32,8 @@ from ..syntax.layers import HEADS, PARSE, RELATIONS
 from ..text.annotators import load_annotator
 from ..text_reading import numbered_lines
 
-SIDE = "parataxis"  # relation of a sentence to the one before it, in Universal Dependencies
-TOGETHER = 1000  # sentences that it is shown at a time
+SIDE = "parataxis"  # relation of a sentence to the one before, in Universal Dependencies
+TOGETHER = 1000  # sentences in one call of the annotator
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,8 +72,8 @@ def convert(options: RoleFiles) -> Counter[str]:
     """Write a file of roles as CoNLL-U.
 
     Returns:
-        Counts: ``sentences``, ``predicates``; ``crowded`` sentences that have more than are kept,
-        and the predicates ``left out``; ``bare`` sentences without any.
+        Counts: ``sentences``, ``predicates``; ``crowded`` sentences with too many predicates, and
+            the predicates ``left out``; ``bare`` sentences without any.
     """
     _check_files(options)
     counts: Counter[str] = Counter()
@@ -92,7 +91,7 @@ def convert(options: RoleFiles) -> Counter[str]:
 
 
 def _check_files(options: RoleFiles) -> None:
-    """Refuse files that are not there, and an output that would replace one of them."""
+    """Refuse missing files, and an output that would replace an input."""
     output = Path(options.output)
     for path in map(Path, filter(None, (options.roles, options.conllu))):
         if not path.is_file():
@@ -121,9 +120,9 @@ def _rows(options: RoleFiles) -> Iterator[tuple[Predicates, list[str]]]:
 
 
 def _one_tree(layers: Mapping[str, Any]) -> dict[str, Any]:
-    """Return layers of a sentence whose further trees hang on the first one, as CoNLL-U wants it.
+    """Return a sentence's layers with a single root; further roots depend on the first by `SIDE`.
 
-    Side by side (`SIDE`): an annotator may take a text for several sentences.
+    An annotator may split a text into several sentences, but CoNLL-U needs one root.
     """
     heads = [*layers.get(HEADS, [])]
     relations = [*layers.get(RELATIONS, [NO_VALUE] * len(heads))]
@@ -134,7 +133,7 @@ def _one_tree(layers: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _lines(sentence: Predicates, note: Annotation | None, options: RoleFiles) -> list[str]:
-    """Return the lines of a sentence of which an annotator knows all, or nobody anything."""
+    """Return the lines of a sentence, with an annotator's layers or empty columns."""
     blank = [NO_VALUE] * len(sentence.words)
     told: Any = dict.fromkeys(PARSE, blank) if note is None else _one_tree(note.layers)
     columns = zip(
@@ -147,7 +146,7 @@ def _lines(sentence: Predicates, note: Annotation | None, options: RoleFiles) ->
 
 
 def _misc(sentence: Predicates, options: RoleFiles) -> list[str]:
-    """Return of each word the pairs of MISC, with all layers."""
+    """Return the MISC pairs of each word, with all layers."""
     blank = [OUTSIDE] * len(sentence.words)
     kept = [*sentence.roles, *[blank] * options.predicates][: options.predicates]
     return ["|".join(map("=".join, zip(options.keys, labels))) for labels in zip(*kept)]
@@ -156,7 +155,7 @@ def _misc(sentence: Predicates, options: RoleFiles) -> list[str]:
 def _beside(
     sentences: Iterator[Predicates], options: RoleFiles
 ) -> Iterator[tuple[Predicates, list[str]]]:
-    """Put roles into the sentences of a CoNLL-U file."""
+    """Add roles to the sentences of a CoNLL-U file."""
     path = Path(options.conllu)
     for block in read_blocks(numbered_lines(path)):
         words = checked_rows(block, path)[0]
@@ -183,7 +182,7 @@ def _unlike(options: RoleFiles, line: int, found: list[str], due: Predicates | N
 
 
 def _joined(line: int, text: str, misc: dict[int, str], keys: Sequence[str]) -> str:
-    """Return a line of CoNLL-U with pairs of MISC in place of those of the same keys."""
+    """Return a line of CoNLL-U with new MISC pairs, which replace those with the same keys."""
     if line not in misc:
         return text
     *fields, last = text.split("\t")

@@ -1,4 +1,4 @@
-"""How a preparation is carried out: options that decide nothing of its result."""
+"""Options of a preparation that do not change its result."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from ..errors import InputError
 from ..option_flags import option
 
-# the cores this process may use, which can be fewer than the machine has
+# cores of this process, perhaps fewer than the machine has
 CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 _FIELDS: dict[str, tuple[Any, ...]] = {  # help and default
     "workers": ("number of parallel processes", CORES),
@@ -29,27 +29,27 @@ RUNNING = ("destdir", *_FIELDS)
 
 
 def recorded(options: Any, *without: str) -> dict[str, Any]:
-    """Return the options that decide the content, and are not named among those ``without``."""
+    """Return the options that decide the content, except those named in ``without``."""
     found = asdict(options)
     return {name: found[name] for name in found if name not in (*RUNNING, *without)}
 
 
 def running(name: str) -> Any:
-    """Make the field of an option that all preparations have."""
+    """Return the field of an option of all preparations."""
     return option(*_FIELDS[name], least=1 if name == "workers" else None)
 
 
 @dataclass(frozen=True)
 class Shard:
-    """Which part of a preparation a command does: all of it, one shard, or what shards leave."""
+    """The part of a preparation that a command does: all, one shard, or the merge."""
 
-    number: int = 0  # of the shard, from 1; 0 where the preparation is not divided
-    of: int = 1  # how many shards there are
-    merge: bool = False  # whether to take in all shards
+    number: int = 0  # of the shard, from 1; 0 without shards
+    of: int = 1  # number of shards
+    merge: bool = False  # whether to merge all shards
 
     @classmethod
     def asked(cls, options: Any) -> Shard:
-        """Read ``--shard i/n`` (or nothing) and ``--merge``; InputError: no such shard, or both."""
+        """Read ``--shard i/n`` (or nothing) and ``--merge``."""
         shard = options.shard
         if not shard:
             return cls(merge=options.merge)

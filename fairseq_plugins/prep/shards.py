@@ -1,10 +1,9 @@
-"""A preparation divided over machines: each makes its share of the chunks, one command merges them.
+"""A preparation divided over machines: each makes its shard of the chunks, one command merges them.
 
-Chunks are numbered over all splits. Shard i of n makes those whose number leaves i - 1 when divided
-by n, in a folder of its own, ``DESTDIR/.shards/i-of-n``, and writes its record there last. The
-merging command checks all records and does the rest of the preparation, reading the chunks where
-they lie; the folder it finishes has the bytes of a preparation that was never divided. Shards may
-be made on separate file systems: what counts is the folder, wherever it was copied from.
+Chunks are numbered over all splits. Shard i of n makes those with number modulo n equal to i - 1,
+in its own folder ``DESTDIR/.shards/i-of-n``, and writes its record there last. The merging command
+checks all records and does the rest of the preparation, reading the chunks in place; the finished
+folder has the same bytes as without shards. Shards may be made on separate file systems and copied.
 """
 
 import json
@@ -46,44 +45,43 @@ REMOVED = ".removed"
 
 @dataclass(frozen=True)
 class WorkLayout:
-    """Where a command puts and finds what it makes."""
+    """The folders of a command's results and work."""
 
     folder: Path  # for results, such as a subword model
-    work: Path  # for chunks and whatever else is not finished
-    shard: Shard  # which part of the preparation this is
-    parts: tuple[Path, ...] = ()  # of a merge, the shards' folders of chunks, in order
+    work: Path  # for chunks and other unfinished work
+    shard: Shard  # the part of the preparation
+    parts: tuple[Path, ...] = ()  # of a merge: the shards' folders of chunks, in order
 
     @property
     def is_part(self) -> bool:
-        """Whether there is nothing to do beyond chunks."""
+        """Whether only chunks are made."""
         return self.shard.number > 0
 
     def owns(self, number: int) -> bool:
-        """Whether chunk ``number``, counted over all splits, is of this part."""
+        """Return whether this part makes chunk ``number``, counted over all splits."""
         return not self.is_part or number % self.shard.of == self.shard.number - 1
 
     def place(self, number: int) -> Path:
-        """Return the folder of chunk ``number``."""
         return self.parts[number % len(self.parts)] if self.parts else self.work
 
 
 def is_settled(options: Any, manifest: Manifest) -> bool:
-    """Whether the folder is finished and nothing of its making is left; see `is_finished`."""
+    """Return whether the folder is finished and no temporary file is left; see `is_finished`."""
     folder, shard = Path(options.destdir), Shard.asked(options)
     if not is_finished(folder, manifest, overwrite=_overwrites(options, manifest)):
         return False
-    left = [WORK, LOCK, *([SHARDS] if shard.merge else [])]  # by a kill at the very end
+    left = [WORK, LOCK, *([SHARDS] if shard.merge else [])]  # after a kill at the very end
     return shard.number > 0 or not any((folder / name).exists() for name in left)
 
 
 def carry_out(options: Any, manifest: Manifest, make: Callable[[WorkLayout], None]) -> Manifest:
-    """Do a preparation or the part of it that options name; return the manifest.
+    """Do a preparation, or a part; return the manifest.
 
     Args:
         options: with ``destdir``, ``overwrite``, ``shard`` and ``merge``.
-        manifest: what decides the folder's content, written down before the work.
-        make: does the work that is not yet done, in a folder that is ours; the manifest is saved
-            last, or only chunks are made where `WorkLayout.is_part`.
+        manifest: describes all that decides the folder's content.
+        make: does the missing work in a locked folder; it saves the manifest last, or makes only
+            chunks if `WorkLayout.is_part`.
     """
     folder, shard = Path(options.destdir), Shard.asked(options)
     if shard.number:
@@ -92,7 +90,7 @@ def carry_out(options: Any, manifest: Manifest, make: Callable[[WorkLayout], Non
     if not shard.merge and (folder / SHARDS).is_dir():
         logger.warning("%s holds shards, which --merge would take in", folder)
     with locked(folder):
-        # another process may just have been here
+        # another process may have finished it
         if is_finished(folder, manifest, overwrite=_overwrites(options, manifest)):
             close_work(folder)
         else:
@@ -105,7 +103,7 @@ def carry_out(options: Any, manifest: Manifest, make: Callable[[WorkLayout], Non
 
 
 def _overwrites(options: Any, manifest: Manifest) -> bool:
-    """Whether finished results may go; not those of a merge whose shards are gone, or going."""
+    """Return whether to overwrite finished results; not those of a merge without all shards."""
     folder = Path(options.destdir)
     if not (options.overwrite and Shard.asked(options).merge and (folder / FILE_NAME).is_file()):
         return options.overwrite
@@ -185,11 +183,11 @@ def find_parts(folder: Path, manifest: Manifest) -> tuple[Path, ...]:
 def remove_shards(folder: Path, manifest: Manifest) -> None:
     """Remove the shards of a finished folder; those of other preparations stay."""
     refuse_link(folder / SHARDS)
-    _clear(folder)  # what a kill left would stand in the way of shards of the same number
+    _clear(folder)  # leftovers of a kill would block new shards with the same number
     for path in _shards(folder).values():
         _refuse_links(path)
         if has_mark(path / WORK, manifest.fingerprint()):
-            path.rename(path.with_name(path.name + REMOVED))  # a kill leaves nothing half there
+            path.rename(path.with_name(path.name + REMOVED))  # atomic: a kill leaves nothing half
     _clear(folder)
     if (folder / SHARDS).is_dir() and not any((folder / SHARDS).iterdir()):
         (folder / SHARDS).rmdir()
@@ -202,7 +200,7 @@ def _clear(folder: Path) -> None:
 
 
 def _refuse_links(shard: Path) -> None:
-    """Refuse a shard that is a link or behind one (InputError): its chunks are removed later."""
+    """Refuse a shard that is a link or behind a link, because its chunks are removed later."""
     for path in (shard.parent, shard, shard / WORK, shard / RECORD):
         refuse_link(path)
 
@@ -237,11 +235,11 @@ def _record(folder: Path) -> dict[str, Any]:
 
 
 def _faults(folder: Path, manifest: Manifest) -> tuple[list[str], str]:
-    """Say what is wrong with a finished shard.
+    """Return the faults of a finished shard.
 
     Returns:
-        In what its preparation differs from that of ``manifest``; if in nothing, the name of the
-        first file that is missing or of other bytes, or nothing.
+        Differences of its preparation from ``manifest``; without any, the name of the first missing
+        or changed file, or nothing.
     """
     record = _record(folder)
     if differing := changes(record["decisive"], manifest.decisive()):

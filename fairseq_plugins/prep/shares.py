@@ -1,21 +1,23 @@
-"""Which share of a training set is kept, and which is held out to choose checkpoints and rates."""
+"""The share of a training set to keep, and the share to hold out for choosing checkpoints and
+rates.
+"""
 
 from typing import NamedTuple
 
 from ..errors import InputError
 
-SELECT = "select"  # the split that is held out
+SELECT = "select"  # the held-out split
 
 
 class Share(NamedTuple):
     """A part of a training set."""
 
     fraction: float = 1.0  # of the lines or examples that are not held out, above 0, at most 1
-    seed: int = 1  # of what is chosen and held out
-    select: float = 0.0  # share that is held out, from 0 to below 1
+    seed: int = 1  # of the selection
+    select: float = 0.0  # held-out share, from 0 to below 1
 
     def counts(self, examples: int) -> dict[str, int]:
-        """Return how many of so many lines or examples stay, and are held out, if any are."""
+        """Return the number of kept lines or examples, and of held-out ones if any."""
         if not 0 < self.fraction <= 1:
             raise InputError(f"fraction {self.fraction}: must be above 0 and at most 1")
         if not 0 <= self.select < 1:

@@ -1,4 +1,4 @@
-"""The files of one split, written of its chunks: streams, texts, counts, what is unknown."""
+"""The files of one split, written from its chunks: streams, texts, counts, unknown entries."""
 
 import logging
 from collections import Counter
@@ -14,18 +14,18 @@ from .chunks import EncodedChunk
 
 logger = logging.getLogger(__name__)
 
-NAMED = 10  # of the commonest
-LONGEST = 40  # characters of one that are shown
-MUCH = 0.001  # of a stream: more is no accident
+NAMED = 10  # of the most frequent
+LONGEST = 40  # shown characters of an entry
+MUCH = 0.001  # of a stream: more deserves a warning
 
 
 class SplitWriter:
-    """Writes the files of one split under temporary names, and adds up what chunks count.
+    """Writes the files of one split under temporary names, and adds the counts of chunks.
 
     Args:
-        prefix: what the names of the files begin with.
+        prefix: of the file names.
         sizes: streams, each with the number of its ids.
-        texts: endings of text files.
+        texts: suffixes of text files.
     """
 
     def __init__(self, prefix: Path, sizes: Mapping[str, int], texts: Iterable[str]) -> None:
@@ -52,17 +52,17 @@ class SplitWriter:
             self.unknown.setdefault(name, Counter()).update(found)
 
     def close(self) -> None:
-        """Give all files their names."""
+        """Give all files their final names."""
         for writer in self.streams.values():
             writer.close()
         self._open.close()
 
     def ids(self, *names: str) -> int:
-        """Return how many ids were written into some streams."""
+        """Return the number of ids written into some streams."""
         return sum(self.streams[name].ids for name in names)
 
     def unknown_of(self, name: str, total: int) -> dict[str, Any]:
-        """Describe what the dictionary of a stream of ``total`` ids lacks, for the manifest."""
+        """Return the manifest's entry for unknown entries of a stream with ``total`` ids."""
         unknown = self.unknown.get(name, {})
         commonest: Counter[str] = Counter()
         for text, number in sorted(unknown.items(), key=lambda item: (-item[1], item[0]))[:NAMED]:
@@ -71,7 +71,7 @@ class SplitWriter:
 
 
 def unknown_words(sentences: Iterable[EncodedSentence], unknown: int) -> Counter[str]:
-    """Count the words of the wordpieces that have the id ``unknown``."""
+    """Count the words of wordpieces with the id ``unknown``."""
     return Counter(
         sentence.words[word]
         for sentence in sentences
@@ -83,11 +83,11 @@ def unknown_words(sentences: Iterable[EncodedSentence], unknown: int) -> Counter
 def report_unknown(
     split: str, streams: Mapping[str, Mapping[str, Any]], symbol: str, remedy: str
 ) -> None:
-    """Log what a dictionary lacks, as fairseq-preprocess does; warn where it is much.
+    """Log unknown entries, as fairseq-preprocess does; warn if there are many.
 
     Args:
         split, streams: name of the split; stream -> its `SplitWriter.unknown_of`.
-        symbol, remedy: what stands for the unknown; what may help where that is much.
+        symbol, remedy: symbol of unknown entries; advice if there are many.
     """
     for stream, found in streams.items():
         share = found["count"] / max(found["of"], 1)

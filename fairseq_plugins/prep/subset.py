@@ -1,10 +1,11 @@
 """A fraction of a prepared training set: seeded, nested, same subwords and dictionaries.
 
-The lines or examples of a smaller fraction are all in a larger one with the same seed (one
-permutation is cut at different lengths), as the data-fraction experiment of Sundararaman et al.
-2019, Table 1, asks. Of questions, all paragraphs stay. Before that, a share of the training set may
-be held out as the split ``select``, which chooses checkpoints and rates, so that nothing is chosen
-on the split that is reported; of questions all that is asked of a paragraph is, but for the last.
+The lines or examples of a smaller fraction are all in a larger fraction with the same seed (one
+permutation is cut at different lengths), for the data-fraction experiment of Sundararaman et al.
+2019, Table 1. Of questions, all paragraphs stay. First, a share of the training set may be held out
+as the split ``select``, which chooses checkpoints and rates, so that nothing is chosen on the
+reported split; all questions about a paragraph are held out together, except for the last
+paragraph.
 """
 
 from pathlib import Path
@@ -28,12 +29,12 @@ from .workspace import finish, locked, open_work
 
 
 def choose_lines(lines: int, share: Share) -> tuple[np.ndarray, np.ndarray]:
-    """Return the sorted indices of the lines that stay, and of those that are held out."""
+    """Return the sorted indices of kept and of held-out lines."""
     return _parted(np.arange(lines), share)
 
 
 def _parted(group: np.ndarray, share: Share) -> tuple[np.ndarray, np.ndarray]:
-    """Part rows; those of one group, but for one group, are held out together."""
+    """Split rows; rows of one group are held out together, except for one group."""
     counts = share.counts(len(group))
     drawn = np.random.RandomState(share.seed).permutation(len(group))
     rank = np.full(group.max(initial=-1) + 1, len(group))  # a group's first place
@@ -48,8 +49,8 @@ def write_subset(folder: str | Path, destination: str | Path, share: Share) -> M
 
     Args:
         folder: a prepared folder.
-        destination: the folder to write; one that holds this very subset is left as it is.
-        share: what stays, and what becomes the split `SELECT`.
+        destination: the folder to write; unchanged if it already holds this subset.
+        share: the kept part, and the part that becomes the split `SELECT`.
     """
     folder, destination = Path(folder), Path(destination)
     manifest = read_manifest(folder)
@@ -70,7 +71,7 @@ def write_subset(folder: str | Path, destination: str | Path, share: Share) -> M
             )
         if not any(faults(destination, found)):
             return found
-    check_whole(folder, manifest, hashes=True)  # damage would be as good as new in the subset
+    check_whole(folder, manifest, hashes=True)  # the subset would hide damage
     rows = {split: _choose(folder, manifest, split, share) for split in parts}
     with locked(destination):
         open_work(destination, manifest.fingerprint(), overwrite=False)
@@ -81,7 +82,7 @@ def write_subset(folder: str | Path, destination: str | Path, share: Share) -> M
 def _choose(
     folder: Path, manifest: Manifest, split: str, share: Share
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Part a split; of several parts of training data the first alone gives some away."""
+    """Split a split; of several training parts only the first has held-out rows."""
     if split != "train":
         return choose_lines(manifest.count(split), share._replace(select=0.0))
     if share.select and manifest.by_paragraph:
@@ -95,7 +96,7 @@ def _write_all(
     manifest: Manifest,
     rows: dict[str, tuple[np.ndarray, np.ndarray]],
 ) -> None:
-    """Copy what stays whole; write of each split the rows that stay, and what is held out."""
+    """Copy unchanged files; write the kept and held-out rows of each split."""
     own = {name for split in rows for name in manifest.split_files(split)}
     for path in manifest.files(folder):
         if path.name not in own:
@@ -111,7 +112,7 @@ def _write_all(
 def _write_split(
     folder: Path, destination: Path, manifest: Manifest, split: str, chosen: np.ndarray, into: str
 ) -> None:
-    """Write some rows of a split, whose numbers rise, as a split, and count them.
+    """Write some rows of a split, in rising order, as a split, and count them.
 
     Streams and texts of paragraphs stay whole.
     """

@@ -1,9 +1,9 @@
 """Run one function over many jobs in several processes, with a progress bar.
 
-Results arrive in job order, and only a few jobs are under way at a time, so memory does not grow
-with their number. A process has one thread of arithmetic: several processes then share the
-machine fairly, and a sum never depends on how many threads split it. Workers end when their
-parent does, even if it is killed.
+Results arrive in job order, and only a few jobs run ahead, so memory does not grow with the number
+of
+jobs. A process uses one thread for arithmetic: several processes then share the machine fairly, and
+a sum never depends on the number of threads. Workers end with their parent, even if it is killed.
 """
 
 import multiprocessing
@@ -26,7 +26,7 @@ from tqdm import tqdm
 START_METHOD = "fork" if sys.platform == "linux" else "spawn"
 JOBS_AHEAD = 4  # per worker
 Made = Generator[Any, None, None]
-_function: Callable[[Any], Any]  # what a worker process does with every job
+_function: Callable[[Any], Any]  # the function of a worker process
 
 
 def run_jobs(
@@ -41,10 +41,10 @@ def run_jobs(
     """Yield ``function(job)`` for every job, in order.
 
     Args:
-        function, jobs: a module-level function of one picklable argument, maybe with models bound
-            to it, for every process gets it once; these arguments.
-        workers: number of processes; 1 works in this one.
-        title, sizes, unit: of the progress bar: its name, how much each job counts, and of what.
+        function, jobs: a module-level function of one picklable argument, perhaps with bound
+            models, sent to every process once; the arguments.
+        workers: number of processes; 1 works in this process.
+        title, sizes, unit: of the progress bar: its title, size of each job, and unit.
     """
     workers = min(workers, len(jobs))
     run = _run_here if workers <= 1 else _run_pool
@@ -80,9 +80,9 @@ def _run_pool(function: Callable[[Any], Any], jobs: Sequence[Any], workers: int)
 
 
 def _enter(function: Callable[[Any], Any]) -> None:
-    """Prepare a worker: a watch on its parent, one thread of arithmetic, what it does."""
+    """Prepare a worker: its watch on the parent, one thread for arithmetic, its function."""
     global _function
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent hears Ctrl-C and ends the work
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent handles Ctrl-C and ends the work
     threading.Thread(target=_end_with_parent, daemon=True).start()
     threadpool_limits(1)
     _function = function
@@ -95,5 +95,5 @@ def _carry(job: Any) -> Any:
 def _end_with_parent() -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:
-        parent.join()  # returns when the parent is gone
+        parent.join()  # returns at the end of the parent
         os._exit(1)

@@ -1,7 +1,7 @@
-"""The folder a preparation writes into: what belongs to it there, its lock, its unfinished work.
+"""The output folder of a preparation: its results, its lock, its unfinished work.
 
-Only one preparation at a time works in a folder. Its lock belongs to the process and its workers:
-the system releases it when the last of them is gone, however they ended.
+Only one preparation at a time works in a folder. The process and its workers hold the lock: the
+system releases it after the end of the last one, even after a kill.
 """
 
 import errno
@@ -26,12 +26,12 @@ logger = logging.getLogger(__name__)
 WORK = ".preparing"
 LOCK = ".preparing.lock"
 MARK = "fingerprint.json"
-WORK_FORMAT = 2  # of what unfinished work holds: of another, it begins anew
-PATIENCE = 5.0  # seconds: workers of a killed preparation need a moment to end
+WORK_FORMAT = 2  # of unfinished work; another format is not continued
+PATIENCE = 5.0  # seconds for workers of a killed preparation to end
 
 
 def products(folder: Path) -> list[Path]:
-    """Return the files in ``folder`` that have the names of a preparation's results."""
+    """Return the files in ``folder`` named like a preparation's results."""
     if not folder.is_dir():
         return []
     found = (path for path in folder.iterdir() if path.is_symlink() or not path.is_dir())
@@ -57,7 +57,7 @@ def check_destination(folder: Path, inputs: Iterable[Path]) -> None:
 
 @contextmanager
 def locked(folder: Path) -> Iterator[None]:
-    """Hold the folder (made if missing) against other preparations."""
+    """Make and lock a folder against other preparations."""
     folder.mkdir(parents=True, exist_ok=True)
     stream = _take(folder)
     try:
@@ -68,7 +68,7 @@ def locked(folder: Path) -> Iterator[None]:
 
 
 def _take(folder: Path) -> IO[bytes]:
-    """Wait a little for the lock; return its open file, with this process's number in it."""
+    """Wait briefly for the lock; return its open file, which holds this process's number."""
     path, end = folder / LOCK, time.monotonic() + PATIENCE
     while True:
         stream = open_own(path)
@@ -91,7 +91,7 @@ def _take(folder: Path) -> IO[bytes]:
 
 
 def _is_there(stream: IO[bytes], path: Path) -> bool:
-    """Whether an open file still has its name; another preparation may have removed it."""
+    """Return whether an open file still has its name; another preparation may have removed it."""
     try:
         return os.fstat(stream.fileno()).st_ino == path.lstat().st_ino
     except FileNotFoundError:
@@ -99,12 +99,12 @@ def _is_there(stream: IO[bytes], path: Path) -> bool:
 
 
 def open_work(folder: Path, fingerprint: str, *, overwrite: bool) -> Path:
-    """Open the folder of unfinished work; clear away what others left, and half-written results.
+    """Open the folder of unfinished work; remove foreign work and half-written results.
 
-    The ``fingerprint`` is of this preparation's input, options and versions.
+    ``fingerprint`` is a hash of this preparation's input, options and versions.
     """
     found = check_products(folder, overwrite=overwrite)
-    work = own_folder(folder / WORK)  # it stays while it is emptied: results without it are foreign
+    work = own_folder(folder / WORK)  # stays: without it results look foreign
     if has_mark(work, fingerprint):
         logger.info("going on with the unfinished preparation in %s", folder)
     else:
@@ -118,7 +118,7 @@ def open_work(folder: Path, fingerprint: str, *, overwrite: bool) -> Path:
 
 
 def has_mark(work: Path, fingerprint: str) -> bool:
-    """Whether a folder of unfinished work belongs to this preparation."""
+    """Return whether a folder of unfinished work belongs to this preparation."""
     mark = work / MARK
     return (
         mark.is_file()
@@ -132,7 +132,7 @@ def _mark(fingerprint: str) -> str:
 
 
 def check_products(folder: Path, *, overwrite: bool) -> list[Path]:
-    """Return the results in the folder, which may go."""
+    """Return the removable results in the folder; refuse foreign ones."""
     found = products(folder)
     ours = (folder / WORK).is_dir() or (folder / FILE_NAME).is_file()
     if found and not ours and not overwrite:
@@ -144,9 +144,9 @@ def check_products(folder: Path, *, overwrite: bool) -> list[Path]:
 
 
 def is_finished(folder: Path, manifest: Manifest, *, overwrite: bool) -> bool:
-    """Whether the folder already holds this very preparation, complete.
+    """Return whether the folder already holds exactly this preparation, complete.
 
-    Nothing counts as finished where ``overwrite`` says that finished results may go.
+    Always False with ``overwrite``.
     """
     if overwrite or not (folder / FILE_NAME).is_file():
         return False
@@ -165,7 +165,9 @@ def is_finished(folder: Path, manifest: Manifest, *, overwrite: bool) -> bool:
 
 
 def finish(folder: Path, manifest: M) -> M:
-    """Write the manifest, last, with what the folder holds, return it, and clear the work away."""
+    """Write the manifest, last, with the folder's content, return it, and remove the work
+    folder.
+    """
     manifest = with_products(folder, manifest)
     manifest.save(folder)
     close_work(folder)
@@ -173,7 +175,6 @@ def finish(folder: Path, manifest: M) -> M:
 
 
 def close_work(folder: Path) -> None:
-    """Remove the unfinished work of a finished preparation."""
     if (folder / WORK).is_dir():
         refuse_link(folder / WORK)
         shutil.rmtree(folder / WORK)
