@@ -1,4 +1,4 @@
-"""The card of a model, ``README.md``: for people, who may complete it. Nobody else reads it."""
+"""The card of a model, ``README.md``: for people, who may complete it. No program reads it."""
 
 import json
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from ..data.manifests import AnyManifest
 from ..data.text_manifest import TextManifest
 from ..messages import shortened
 
-EVALUATIONS = "evaluation.*.json"  # of a run: what it scored on its splits
+EVALUATIONS = "evaluation.*.json"  # of a run: scores on its splits
 LONGEST = 300  # characters of a value
 LICENCE = "to be said by whoever passes it on"
 
@@ -36,10 +36,10 @@ def card(
     """Return the text of a card.
 
     Args:
-        title: what the model is for.
-        rows: what is known of it; empty values are left out.
-        manifest: of what the model reads; decides what is called of it.
-        needs: where that can be done.
+        title: purpose of the model.
+        rows: known facts; empty values are left out.
+        manifest: of the model's input; decides the example call.
+        needs: requirements of the example call.
     """
     said = {name: value for name, value in rows.items() if value not in ("", None)}
     cells = {name: _cell(str(text)) for name, text in {**said, "licence": LICENCE}.items()}
@@ -51,7 +51,7 @@ def card(
 
 
 def about(manifest: AnyManifest, model: Any, options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a card says of a model, and of what it reads of its folder's manifest."""
+    """Return the card's facts about a model, and about its folder's manifest."""
     if isinstance(manifest, TextManifest):
         rows = {"task": manifest.task, "dataset": manifest.dataset}
         rows["labels"] = ", ".join(manifest.labels)
@@ -71,7 +71,7 @@ def about(manifest: AnyManifest, model: Any, options: Mapping[str, Any]) -> dict
 
 
 def figures(run: Path) -> dict[str, str]:
-    """Return what was measured of a run's checkpoint: metric and split -> value."""
+    """Return metric and split -> value of a run's checkpoint."""
     found = {}
     for path in sorted(run.glob(EVALUATIONS)):
         split = path.name.split(".")[1]
@@ -79,7 +79,7 @@ def figures(run: Path) -> dict[str, str]:
             metrics = json.loads(path.read_text(encoding="utf-8"))["metrics"].items()
             found |= {f"{name} ({split})": f"{value:.4g}" for name, value in metrics}
         except (ValueError, LookupError, AttributeError, TypeError):
-            continue  # somebody else's file
+            continue  # a foreign file
     return found
 
 

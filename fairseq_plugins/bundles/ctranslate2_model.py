@@ -1,9 +1,9 @@
-"""CTranslate2's part of a bundle: its folder is written, compared with a layout, opened and asked.
+"""CTranslate2's part of a bundle: write, verify, open and call its folder.
 
 CTranslate2 (Klein et al. 2020, "The OpenNMT Neural Machine Translation Toolkit") reads several
-embedding tables of the source and adds them up. Its tokens are named by their numbers here (those
-of fairseq's four symbols by their names), so that no subword can pass for an end mark, for padding,
-or for the bar that stands between a subword and its features.
+embedding tables of the source and adds them. Its tokens are named by their numbers here (fairseq's
+four symbols by their names), so that no subword looks like an end mark, like padding, or like the
+bar between a subword and its features.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ from .weight_files import FLOAT32, INT8, Kinds, check_weights
 FOLDER, WEIGHTS, SETTINGS = "ctranslate2", "model.bin", "config.json"
 SPECIALS = ("<s>", "<pad>", "</s>", "<unk>")  # in the order of their ids
 PAD_ID, END_ID, UNKNOWN_ID = 1, 2, 3
-ENCODED = 1000  # subwords of a batch that is not searched
-BAR = "\uffe8"  # stands between a subword and each of its features
+ENCODED = 1000  # subwords of a batch without search
+BAR = "\uffe8"  # between a subword and each of its features
 ACTIVATIONS = {"relu": "RELU", "gelu": "GELU", "gelu_tanh": "GELUTanh", "tanh": "Tanh"}
 CONFIGURATION = {
     **{f"{name}_token": SPECIALS[k] for k, name in ((0, "bos"), (END_ID, "eos"))},
@@ -47,15 +47,14 @@ Row = tuple[Sequence[int], Sequence[Sequence[int]]]  # ids (S,), features (F, S)
 
 @dataclass(frozen=True)
 class Search:
-    """How translations are searched for.
+    """Options of beam search.
 
     Args:
-        beam: hypotheses kept at a time.
-        lenpen: exponent of the length by which scores are divided.
-        nbest: translations of each sentence, of a beam at least as large.
-        max_tokens: subwords of a batch, padding included; on CPUs small batches are fastest.
-        longest: subwords of a translation, as in fairseq; where some are cut there, both may
-            keep others.
+        beam: size of the beam.
+        lenpen: exponent of the length that divides scores.
+        nbest: translations of each sentence, at most the beam.
+        max_tokens: subwords of a batch with padding; on CPUs small batches are fastest.
+        longest: subwords of a translation, as in fairseq; at this limit both may differ.
     """
 
     beam: int = 4
@@ -74,7 +73,6 @@ class Search:
 
 
 def token(number: int) -> str:
-    """Return the name of an id."""
     return SPECIALS[number] if number < len(SPECIALS) else str(number)
 
 
@@ -88,12 +86,9 @@ def write_model(
     """Write CTranslate2's folder.
 
     Args:
-        folder: to be made.
+        folder: to make.
         weights: by the names of `Layout.shapes`, in float32.
-        int8: whether matrices are kept as bytes, with a scale for each row.
-
-    Raises:
-        InputError: weights that the layout does not have, or lacks.
+        int8: whether to store matrices as bytes, with a scale per row.
     """
     shapes = layout.shapes()
     if weights.keys() != shapes.keys():
@@ -135,7 +130,7 @@ def _empty_spec(layout: Layout) -> Any:
         del decoder.project_in
     encoder.scale_embeddings = np.float32(layout.source.scale)
     decoder.scale_embeddings = np.float32(layout.target.scale)
-    decoder.alignment_heads = np.int16(layout.target.heads)  # attention is told as their mean
+    decoder.alignment_heads = np.int16(layout.target.heads)  # attention is their mean
     return transformer_spec.TransformerSpec(encoder, decoder)
 
 
@@ -147,27 +142,27 @@ def _vocabularies(layout: Layout, side: str) -> list[list[str]]:
 
 
 def _texts(layout: Layout) -> dict[str, Any]:
-    """Return what stands in the files beside the weights."""
+    """Return the content of the files beside the weights."""
     source, target = (_vocabularies(layout, side) for side in ("source", "target"))
     found = {SETTINGS: CONFIGURATION, "target_vocabulary.json": target[0]}
     return found | dict(zip(_source_names(layout), source))
 
 
 def _source_names(layout: Layout) -> list[str]:
-    """Name the files of a source's vocabularies: subwords, then features."""
+    """Return the file names of a source's vocabularies: subwords, then features."""
     if not layout.factors:
         return ["source_vocabulary.json"]
     return [f"source_{k}_vocabulary.json" for k in range(1, len(layout.factors) + 2)]
 
 
 def check_folder(folder: Path, layout: Layout, *, int8: bool) -> None:
-    """Refuse a folder that is not as `write_model` leaves it (InputError)."""
+    """Refuse a folder that differs from a result of `write_model`."""
     names = {SETTINGS, "target_vocabulary.json", *_source_names(layout)}
     held = {path.name for path in folder.iterdir()}
     if held != {WEIGHTS, *names}:
         wrong = named(sorted(held ^ {WEIGHTS, *names}))
         raise InputError(f"{folder}: {wrong} should not be there, or is missing")
-    _check_weights(folder / WEIGHTS, layout, int8=int8)  # before anything has the sizes it says
+    _check_weights(folder / WEIGHTS, layout, int8=int8)  # before any allocation by its sizes
     for name, content in _texts(layout).items():
         try:
             found = json.loads(read_text(folder / name))
@@ -178,7 +173,7 @@ def check_folder(folder: Path, layout: Layout, *, int8: bool) -> None:
 
 
 def _check_weights(path: Path, layout: Layout, *, int8: bool) -> None:
-    """Compare a file of weights with a layout (InputError); the sizes it says are not trusted."""
+    """Compare a file of weights with a layout, without trusting the file's own sizes."""
     with path.open("rb") as stream:
         try:
             spec = _empty_spec(layout)
@@ -189,7 +184,7 @@ def _check_weights(path: Path, layout: Layout, *, int8: bool) -> None:
 
 
 def _wanted(layout: Layout, *, int8: bool) -> Kinds:
-    """Return shapes and types of a layout's weights as they are kept."""
+    """Return shapes and types of a layout's stored weights."""
     shapes = layout.shapes()
     found: Kinds = {name: (shape, FLOAT32) for name, shape in shapes.items()}
     if int8:
@@ -200,22 +195,19 @@ def _wanted(layout: Layout, *, int8: bool) -> Kinds:
 
 
 def _settings(spec: Any) -> dict[str, Any]:
-    """Return the numbers that are no weights, as NumPy has them."""
+    """Return the numbers that are no weights, as in NumPy."""
     held = {name: value for name, value in spec.variables().items() if value is not None}
     return {k: np.int8(v) if isinstance(v, bool) else v for k, v in held.items()}
 
 
 class Model:
-    """A model that translates ids; several threads may ask it at once.
+    """A model that translates ids; several threads may call it at once.
 
     Args:
-        folder, layout, int8: as `check_folder` takes them.
+        folder, layout, int8: see `check_folder`.
         threads: for one batch; 0 lets CTranslate2 choose.
-        workers: batches at once.
-        compute_type: of CTranslate2; ``default`` computes as weights are kept.
-
-    Raises:
-        InputError: a folder that is refused.
+        workers: parallel batches.
+        compute_type: of CTranslate2; ``default`` computes in the stored type.
     """
 
     def __init__(
@@ -240,15 +232,15 @@ class Model:
         """Translate sentences.
 
         Args:
-            rows: their ids, end marks included, and features.
-            search: how.
+            rows: their ids with end marks, and features.
+            search: options.
 
         Returns:
             For each sentence its translations, best first: ids without an end mark, and scores.
         """
         batch = [_names(row) for row in rows]
         found = self._search(batch, search)
-        # fairseq lets nobody choose padding; CTranslate2 does only where somebody would
+        # fairseq never selects padding; CTranslate2 may, so these sentences are searched again
         padded = [i for i, beam in enumerate(found) if any(PAD_ID in ids for ids, _ in beam)]
         without = {"suppress_sequences": [[SPECIALS[PAD_ID]]]}
         repeated = self._search([batch[i] for i in padded], search, **without)
@@ -264,10 +256,10 @@ class Model:
         return [beam[: search.nbest] for beam in found]
 
     def _left(self, batch: list[list[str]]) -> list[float]:
-        """Return the logarithm of the probability that sentences do not end before they begin.
+        """Return the log probability that sentences are not empty.
 
-        Both searches exclude that they do; fairseq leaves its probability with it, CTranslate2
-        shares it out among the others.
+        Both searches exclude empty translations; fairseq keeps their probability, CTranslate2
+        distributes it over the others.
         """
         nothing: list[list[str]] = [[] for _ in batch]
         how = {"max_batch_size": ENCODED, "batch_type": "tokens", "max_input_length": 0}
@@ -275,14 +267,14 @@ class Model:
         return [log1p(-min(exp(one.log_probs[0]), 1 - 1e-7)) for one in found]
 
     def _full_scores(self, row: Row, beam: list[list[int]], lenpen: float) -> list[float]:
-        """Score translations of a sentence with their end marks, the longest ones' too."""
+        """Score translations of a sentence with their end marks, also the longest ones."""
         return [sum(one) / len(one) ** lenpen for one in self.score([row] * len(beam), beam)]
 
     def _longest(self, search: Search) -> int:
         return min(search.longest, self.layout.target.positions - 1)
 
     def _search(self, batch: list[list[str]], search: Search, **more: Any) -> list[Any]:
-        """Return all that was found for sentences, best first."""
+        """Return all results of the search, best first."""
         how = {
             "max_batch_size": search.max_tokens,
             "batch_type": "tokens",
@@ -301,7 +293,7 @@ class Model:
         ]
 
     def attention(self, row: Row, ids: Sequence[int]) -> np.ndarray:
-        """Return what each token of a translation attended to.
+        """Return the attention of each token of a translation.
 
         Args:
             row: the sentence.
@@ -319,7 +311,7 @@ class Model:
         return np.array(found.attention[0][: len(ids)])
 
     def score(self, rows: Sequence[Row], targets: Sequence[Sequence[int]]) -> list[list[float]]:
-        """Return the log-probability of every token of given translations, end marks included."""
+        """Return the log probability of every token of given translations, with end marks."""
         wanted = [[token(i) for i in ids] for ids in targets]
         batch = [_names(row) for row in rows]
         found = self._translator.score_batch(batch, wanted, max_input_length=0)
@@ -327,6 +319,6 @@ class Model:
 
 
 def _names(row: Row) -> list[str]:
-    """Return a sentence as CTranslate2 takes it."""
+    """Return a sentence as CTranslate2's tokens."""
     ids, factors = row
     return [BAR.join((token(i), *map(str, more))) for i, *more in zip(ids, *factors, strict=True)]

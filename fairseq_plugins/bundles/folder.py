@@ -1,8 +1,7 @@
-"""What is kept of a prepared folder beside a model: how raw text is read, and with what.
+"""The part of a prepared folder that stays beside a model, to read raw text.
 
-A bundle keeps it, and a run (`run_folder`). Nothing is kept of the data themselves, nor of where
-they lay. A pipeline that annotates raw text
-may be copied in; it is looked through before it is loaded (`text.pipeline_safety`).
+Bundles and runs (`run_folder`) have it. It includes no data and no paths of data. A copied pipeline
+for raw text is checked before it is loaded (`text.pipeline_safety`).
 """
 
 from __future__ import annotations
@@ -20,19 +19,19 @@ from ..text.annotators import UDPIPE
 from ..text.pipeline_safety import check_pipeline
 from .index import Bundle
 
-KEPT_OPTIONS = ("max_characters", "read")  # of the preparation: how lines and tables are read
-PIPELINE = "pipeline"  # folder of a spaCy pipeline, or of one UDPipe model, which keeps its name
+KEPT_OPTIONS = ("max_characters", "read")  # of the preparation: how to read lines and tables
+PIPELINE = "pipeline"  # folder of a spaCy pipeline, or of one UDPipe model with its own name
 _SEPARATOR = re.compile(r"[/\\]")
 _CODE = ("*.py", "*.pyc", "__pycache__")
 
 
 def keep_folder(source: Path, manifest: Manifest, output: Path, **changes: Any) -> None:
-    """Copy what raw text needs out of a prepared folder.
+    """Copy the files that raw text needs from a prepared folder.
 
     Args:
-        source, manifest: the folder, and what it says of itself.
-        output: where to.
-        changes: fields of the manifest that are to be said otherwise.
+        source, manifest: the folder and its manifest.
+        output: the destination.
+        changes: new values of manifest fields.
     """
     for path in kept_files(manifest, source):
         copy(path, output / path.name)
@@ -40,7 +39,7 @@ def keep_folder(source: Path, manifest: Manifest, output: Path, **changes: Any) 
 
 
 def kept_manifest(manifest: M, **changes: Any) -> M:
-    """Return a manifest without its data, and without the places where things lay."""
+    """Return a manifest without its data and without paths."""
     inputs = {
         name: {key: value for key, value in entry.items() if key != "file"}
         for name, entry in manifest.inputs.items()
@@ -59,17 +58,12 @@ def kept_manifest(manifest: M, **changes: Any) -> M:
 
 
 def kept_files(manifest: Manifest, folder: Path) -> list[Path]:
-    """Name the files of a prepared folder that raw text needs."""
+    """Return the files of a prepared folder that raw text needs."""
     return replace(manifest, splits={}).files(folder)
 
 
 def read_folder(bundle: Bundle, kind: type[M]) -> M:
-    """Return the manifest of a bundle, all whose files are there.
-
-    Raises:
-        FileNotFoundError, InputError: a file that its index does not name, a manifest of another
-            kind.
-    """
+    """Return the manifest of a bundle, with all its files present."""
     bundle.path(FILE_NAME)
     manifest = read_manifest(bundle.folder, kind)
     for path in kept_files(manifest, bundle.folder):
@@ -78,11 +72,7 @@ def read_folder(bundle: Bundle, kind: type[M]) -> M:
 
 
 def pipeline_of(bundle: Bundle) -> str | None:
-    """Return the pipeline that a bundle brings, as ``--spacy-model`` takes it; None without one.
-
-    Raises:
-        InputError: one that asks for more than plain parts, see `check_pipeline`.
-    """
+    """Return the pipeline of a bundle, in the form of ``--spacy-model``; None without one."""
     files = bundle.inside(PIPELINE)
     if not files:
         return None
@@ -93,11 +83,7 @@ def pipeline_of(bundle: Bundle) -> str | None:
 
 
 def keep_pipeline(annotator: Any, output: Path) -> None:
-    """Copy the files of a loaded annotator (`text.annotate`, `text.udpipe`) into a bundle.
-
-    Raises:
-        InputError: a pipeline that a bundle could not load again; see `check_pipeline`.
-    """
+    """Copy the files of a loaded annotator (`text.annotate`, `text.udpipe`) into a bundle."""
     files = Path(annotator.files)
     if files.is_file():
         (output / PIPELINE).mkdir()

@@ -1,10 +1,10 @@
-"""The index of a bundle, ``bundle.json``: what the bundle is, and size and SHA-256 of its files.
+"""The index of a bundle, ``bundle.json``: its kind and task, size and SHA-256 of its files.
 
-A bundle may come from anywhere. Nothing in it is executed, and nothing is read that its index does
-not name and describe: names lead nowhere but into the bundle, links are refused, and all files are
-compared with the index before the first is used. What lies beside them at the top, such as a card
-(``README.md``) that somebody completes, is for people and is not read. In a folder inside a bundle,
-which a library reads as a whole, nothing else may lie.
+A bundle may come from anywhere. Nothing in it is executed, and only files that the index names and
+describes are read: names stay inside the bundle, links are refused, and all files are verified
+before
+the first is used. Other files at the top, such as a card (``README.md``) that a person completes,
+are ignored. A folder inside a bundle, which a library reads as a whole, may hold no other file.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ FORMAT, VERSION = "fairseq_plugins.bundle", 1
 UNDERSTANDING, TRANSLATION = "understanding", "translation"  # kinds
 KINDS = (UNDERSTANDING, TRANSLATION)
 LONGEST_NAME = 80  # of a task
-LONGEST_INDEX = 1 << 26  # bytes; labels may be many
+LONGEST_INDEX = 1 << 26  # bytes; there may be many labels
 
 _PART = r"\w[\w.+-]{0,150}"  # no hidden file, no "..", no root
 _NAME = re.compile(rf"{_PART}(?:/{_PART}){{0,9}}")
@@ -38,13 +38,13 @@ _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 @dataclass(frozen=True)
 class Bundle:
-    """A bundle whose files are as its index says.
+    """A bundle whose files match its index.
 
     Args:
-        folder: where it lies.
+        folder: its path.
         kind: of `KINDS`.
-        task: that the model was trained for, e.g. ``text_classification``.
-        content: what the kind of bundle says of its model; checked by whoever reads it.
+        task: of the model's training, e.g. ``text_classification``.
+        content: description of the model; checked by its reader.
         files: name -> ``size`` in bytes and ``sha256``.
         versions: tool -> version that made it.
     """
@@ -57,27 +57,23 @@ class Bundle:
     versions: dict[str, str] = field(default_factory=dict)
 
     def path(self, name: str) -> Path:
-        """Return the path of one of its files.
-
-        Raises:
-            InputError: the index names no such file.
-        """
+        """Return the path of one of its files."""
         if name not in self.files:
             raise InputError(f"{self.folder / FILE_NAME} names no file {name!r}: it is incomplete")
         return self.folder / name
 
     def inside(self, folder: str) -> list[str]:
-        """Return the names of the files in one of its folders; none if there is no such folder."""
+        """Return the names of the files in one of its folders; none without such a folder."""
         return [name for name in self.files if name.startswith(f"{folder}/")]
 
 
 def is_bundle(path: str | Path) -> bool:
-    """Whether a path is a folder with an index."""
+    """Return whether a path is a folder with an index."""
     return (Path(path) / FILE_NAME).is_file()
 
 
 def listed(path: str | Path | Sequence[str | Path]) -> list[Path]:
-    """Return the paths that were given: one, several as a list, or several joined by ``:``."""
+    """Return the given paths: one, several as a list, or several joined by ``:``."""
     if isinstance(path, (str, Path)):
         whole = str(path)
         path = [whole] if Path(whole).exists() else [p for p in whole.split(os.pathsep) if p]
@@ -85,13 +81,9 @@ def listed(path: str | Path | Sequence[str | Path]) -> list[Path]:
 
 
 def found_bundles(path: str | Path | Sequence[str | Path]) -> list[Path]:
-    """Return the bundles that a path stands for, several as a list or joined by ``:``.
+    """Return the bundles of a path, several as a list or joined by ``:``.
 
-    Returns:
-        Nothing where none of them is a bundle.
-
-    Raises:
-        InputError: some are bundles and others are not.
+    Empty if none of them is a bundle.
     """
     parts = listed(path)
     bundles = [part for part in parts if is_bundle(part)]
@@ -109,14 +101,11 @@ def new_bundle(
     content: Mapping[str, Any],
     versions: Mapping[str, str],
 ) -> Iterator[Path]:
-    """Give a folder to fill; as a bundle it takes the name ``output`` when the block ends well.
+    """Yield a folder to fill; when the block succeeds it becomes the bundle ``output``.
 
     Args:
-        output: the folder to make; must not exist, or be empty.
+        output: the folder to make; must be missing or empty.
         kind, task, content, versions: see `Bundle`; ``content`` may still grow inside the block.
-
-    Raises:
-        InputError: ``output`` is taken.
     """
     with complete_folder(output) as temporary:
         yield temporary
@@ -128,13 +117,7 @@ def new_bundle(
 
 
 def open_bundle(folder: str | Path) -> Bundle:
-    """Open a bundle, after all its files have been compared with its index.
-
-    Raises:
-        FileNotFoundError: there is no index, or a file that it names is missing.
-        InputError: no index of this release, a name that leads elsewhere, a link, a file that
-            differs, or one in an inner folder that the index does not name.
-    """
+    """Open a bundle after all its files were compared with its index."""
     folder = Path(folder)
     bundle = read_index(folder)
     inner = {name.partition("/")[0] for name in bundle.files if "/" in name}
@@ -151,7 +134,7 @@ def open_bundle(folder: str | Path) -> Bundle:
 
 
 def read_index(folder: Path) -> Bundle:
-    """Read a bundle's index alone; see `open_bundle`."""
+    """Read only a bundle's index; see `open_bundle`."""
     path = folder / FILE_NAME
     if not path.is_file():
         raise FileNotFoundError(
@@ -182,7 +165,7 @@ def read_index(folder: Path) -> Bundle:
 
 
 def _check_entries(path: object, files: dict[str, Any]) -> None:
-    """Refuse an index whose files have other names or descriptions than `new_bundle` writes."""
+    """Refuse an index with file entries that `new_bundle` does not write."""
     for name, entry in files.items():
         if not _NAME.fullmatch(name) or name == FILE_NAME:
             raise InputError(f"{path}: {quoted(name)} is no name of a file in a bundle")
@@ -192,7 +175,7 @@ def _check_entries(path: object, files: dict[str, Any]) -> None:
 
 
 def _check_file(folder: Path, name: str, entry: dict[str, Any]) -> None:
-    """Refuse a file that is missing, a link on the way, or other than its entry says."""
+    """Refuse a file that is missing, behind a link, or different from its entry."""
     path = folder
     for part in name.split("/"):
         path = path / part
@@ -212,7 +195,7 @@ def _described(path: Path) -> dict[str, Any]:
 
 
 def _all_files(folder: Path, part: str = "") -> list[str]:
-    """Return the names of all files below a folder or a part of it, but for cards and indices."""
+    """Return the names of all files below a folder or a part of it, without cards and indices."""
     paths = (path for path in (folder / part).rglob("*") if not path.is_dir() or path.is_symlink())
     names = sorted(path.relative_to(folder).as_posix() for path in paths)
     return [name for name in names if name not in (FILE_NAME, CARD)]

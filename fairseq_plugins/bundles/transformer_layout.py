@@ -1,8 +1,8 @@
-"""The sizes of a Transformer for translation, and the variables that CTranslate2 keeps of it.
+"""The sizes of a translation Transformer, and the variables of its CTranslate2 form.
 
-A layout says all that a model computes but for its weights. It names every variable with its shape,
-so that a file of weights can be filled by name and, when it comes from elsewhere, be compared with
-what it has to hold before a library reads it.
+A layout describes all of a model's computation except its weights. It names every variable with its
+shape, so that a file of weights can be filled by name, and a file from elsewhere can be verified
+before a library reads it.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ class Side:
 
     Args:
         size: of its vocabulary.
-        positions: that it knows; no text may be longer, its end mark included.
-        layers, heads: how many.
+        positions: longest text with its end mark.
+        layers, heads: numbers.
         width: D, of its hidden states.
         inner: width of the feed-forward networks.
-        pre_norm: whether normalisation stands before each block, instead of behind it.
-        final_norm: whether there is another one behind the last layer.
+        pre_norm: whether normalisation comes before each block, not after.
+        final_norm: whether a normalisation follows the last layer.
         scale: factor on embeddings.
     """
 
@@ -52,10 +52,10 @@ class Layout:
 
     Args:
         source, target: encoder and decoder.
-        factors: number of ids of each source feature; every one has a table as wide as the encoder.
+        factors: number of ids of each source feature, whose table is as wide as the encoder.
         activation: of the feed-forward networks, of `ACTIVATIONS`.
         embedding_norm: whether embeddings with their positions are normalised.
-        output: width of what the output vocabulary is compared with.
+        output: width of the output embeddings.
     """
 
     source: Side
@@ -67,11 +67,7 @@ class Layout:
 
     @classmethod
     def of(cls, said: Any, where: object) -> Layout:
-        """Read a layout that `dataclasses.asdict` wrote; ``where`` it stands is for messages.
-
-        Raises:
-            InputError: it is none, or one of impossible sizes.
-        """
+        """Read a layout written by `dataclasses.asdict`; ``where`` is for messages."""
         said = _closed(said, cls, where)
         sides: dict[str, Any] = {
             name: Side(**_closed(said[name], Side, where)) for name in ("source", "target")
@@ -82,7 +78,7 @@ class Layout:
         return found
 
     def problems(self) -> Iterator[str]:
-        """Yield what cannot be in a layout."""
+        """Yield contradictions and values out of range."""
         numbers = {"output": self.output, **{f"factor {k}": n for k, n in enumerate(self.factors)}}
         for name, side in (("source", self.source), ("target", self.target)):
             numbers |= {f"{name}.{key}": value for key, value in vars(side).items()}
@@ -101,7 +97,7 @@ class Layout:
             yield f"{len(self.factors)} features and activation {quoted(self.activation)}"
 
     def shapes(self) -> Shapes:
-        """Name all weights by CTranslate2's names, with their shapes."""
+        """Return CTranslate2's name -> shape of all weights."""
         source, target = self.source, self.target
         tables = (source.size, *self.factors)
         found: Shapes = {
@@ -146,7 +142,7 @@ def _norm(name: str, width: int) -> Shapes:
 
 
 def _closed(said: Any, kind: type, where: object) -> Mapping[str, Any]:
-    """Return the fields of a dataclass as JSON gave them, each of its type."""
+    """Return the fields of a dataclass from JSON, each of its type."""
     wanted: dict[str, type] = {"int": int, "bool": bool, "float": float, "str": str, "Side": dict}
     wanted["tuple[int, ...]"] = list
     names = {item.name: wanted[str(item.type)] for item in fields(kind)}

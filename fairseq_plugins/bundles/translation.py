@@ -1,7 +1,8 @@
-"""A translation bundle: raw text in, translations out, without fairseq.
+"""A translation bundle: from raw text to translations without fairseq.
 
-In its folder ``ctranslate2`` lies the model (`bundles.ctranslate2_model`), in ``text`` what raw
-text needs: a manifest with the parts of the prepared folder's that decide how text is read, subword
+Its folder ``ctranslate2`` holds the model (`bundles.ctranslate2_model`), ``text`` the files that
+raw
+text needs: a manifest with the parts of the prepared folder's that decide how to read text, subword
 models, inventories of layers, and the subwords of both sides in the order of their ids.
 """
 
@@ -38,12 +39,12 @@ SIDES = ("source", "target")
 
 @dataclass(frozen=True)
 class Contents:
-    """What the index of a translation bundle says of its model.
+    """The index's description of a translation model.
 
     Args:
         layout: its sizes.
-        features: that it reads, in the order of its tables.
-        int8: whether its matrices are kept as bytes.
+        features: of its input, in the order of its tables.
+        int8: whether its matrices are stored as bytes.
     """
 
     layout: Layout
@@ -51,16 +52,10 @@ class Contents:
     int8: bool
 
     def as_json(self) -> dict[str, Any]:
-        """Return what stands in the index."""
         return {"layout": asdict(self.layout), "features": [*self.features], "int8": self.int8}
 
     @classmethod
     def of(cls, bundle: Bundle) -> Contents:
-        """Read what stands in an index.
-
-        Raises:
-            InputError: a bundle of another kind, or contents that are none.
-        """
         said, where = bundle.content, bundle.folder
         if bundle.kind != TRANSLATION:
             raise InputError(
@@ -83,7 +78,7 @@ class Hypothesis:
 
     Args:
         text: plain text.
-        subwords: what the model made, without an end mark.
+        subwords: output of the model, without an end mark.
         score: logarithm of its probability, divided by a power of its length.
     """
 
@@ -94,7 +89,7 @@ class Hypothesis:
 
 @dataclass(frozen=True)
 class Attended:
-    """What a model looked at while it translated one sentence.
+    """A model's attention during the translation of one sentence.
 
     Args:
         source: S source subwords, an end mark last.
@@ -111,8 +106,8 @@ class Translator:
     """Translate raw text; several threads may do so at once.
 
     Args:
-        model: what translates ids.
-        folder: of what raw text needs.
+        model: translates ids.
+        folder: files that raw text needs.
         contents: of the bundle.
         spacy_model: see `open`.
     """
@@ -130,7 +125,7 @@ class Translator:
         self._ids = {word: i for i, word in enumerate(self.source)}
         self._decoder = TargetDecoder.from_folder(folder, self.manifest)
         self._spacy_model = spacy_model
-        self._lock = Lock()  # a pipeline and a subword model's memory are for one thread at a time
+        self._lock = Lock()  # pipelines and subword caches serve one thread at a time
 
     @classmethod
     def open(
@@ -145,16 +140,16 @@ class Translator:
         """Open a bundle.
 
         Args:
-            bundle: one, or its folder.
-            spacy_model: what annotates raw text (default: the bundle's own pipeline, or that of the
-                training data, if it is bundled with this package or installed).
-            threads: of the translation of one batch; 0 lets CTranslate2 choose.
-            workers: how many batches are translated at once, for several threads that ask.
-            compute_type: of CTranslate2; ``default`` computes as weights are kept.
+            bundle: a bundle, or its folder.
+            spacy_model: annotator of raw text (default: the bundle's own pipeline, or the pipeline
+                of the training data, if bundled with this package or installed).
+            threads: for the translation of one batch; 0 lets CTranslate2 choose.
+            workers: number of batches to translate at once, for several calling threads.
+            compute_type: of CTranslate2; ``default`` computes in the stored type.
 
         Raises:
             FileNotFoundError: a file is missing.
-            InputError: a file that is not as it was written, or does not fit the others.
+            InputError: a file that was changed, or does not fit the others.
         """
         bundle = bundle if isinstance(bundle, Bundle) else open_bundle(bundle)
         contents = Contents.of(bundle)
@@ -167,7 +162,7 @@ class Translator:
         return cls(model, folder / TEXT, contents, spacy_model or pipeline_of(bundle))
 
     def _layers(self, contents: Contents) -> list[Any]:
-        """Return the layers that the model reads, in its order; InputError if they do not fit."""
+        """Return the layers that the model reads, in its order; refuse layers that do not fit."""
         held = {layer.name: layer for layer in bound_layers(self.folder, self.manifest)}
         for name, size in zip(self.features, contents.layout.factors):
             found = len(held[name].inventory) if name in held and held[name].inventory else 0
@@ -180,11 +175,11 @@ class Translator:
 
     @cached_property
     def encoder(self) -> SourceEncoder:
-        """What makes subwords and features of raw text; made at first use.
+        """The encoder of raw text into subwords and features; made at first use.
 
         Raises:
             FileNotFoundError, InputError: there is no pipeline, see `SourceEncoder.from_folder`, or
-                the model reads layers that raw text has not.
+                the model reads layers that raw text lacks.
         """
         if given := given_names(self.features):
             raise InputError(f"the model reads {', '.join(given)}, which raw text has not")
@@ -194,14 +189,14 @@ class Translator:
         """Translate raw lines; see `hypotheses`.
 
         Returns:
-            Plain text, as many lines as were given.
+            Plain text, one translation per line.
         """
         return [nbest[0].text for nbest in self.hypotheses(lines, first=first, **search)]
 
     def hypotheses(
         self, lines: Sequence[str], *, first: int = 1, **search: Any
     ) -> list[list[Hypothesis]]:
-        """Translate raw lines, empty ones and those that are too long by nothing.
+        """Translate raw lines; empty and too long ones get empty translations.
 
         Args:
             lines: raw text.
@@ -212,7 +207,7 @@ class Translator:
             ``nbest`` translations of each line, best first.
 
         Raises:
-            InputError: no list of lines, or a search that cannot be.
+            InputError: no list of lines, or invalid search options.
         """
         if isinstance(lines, str):
             raise InputError("one text was given; give a list of lines")
@@ -223,7 +218,7 @@ class Translator:
         return [nothing[mark] * how.nbest if mark else next(found) for mark in marks]
 
     def attend(self, line: str, **search: Any) -> Attended:
-        """Translate a raw line, and tell what the translation attends to.
+        """Translate a raw line, and return the translation's attention.
 
         Args:
             line: raw text.
@@ -244,14 +239,14 @@ class Translator:
         return Attended(source, self._hypothesis(ids, score), weights)
 
     def of_ids(self, rows: Sequence[Row], search: Search) -> list[list[Hypothesis]]:
-        """Translate sentences whose ids and features are known; see `Model.translate`."""
+        """Translate sentences of known ids and features; see `Model.translate`."""
         return [
             [self._hypothesis(ids, score) for ids, score in nbest]
             for nbest in self.model.translate(rows, search)
         ]
 
     def encode(self, lines: Sequence[str], limit: int | None = None) -> list[EncodedLine]:
-        """Return the words and subwords of raw lines, and what these carry."""
+        """Return the words and subwords of raw lines with their features."""
         with self._lock:
             return self.encoder.encode(lines, limit)
 
@@ -264,7 +259,7 @@ class Translator:
         return [*(i if i >= len(SPECIALS) else UNKNOWN_ID for i in found), END_ID]
 
     def _rows(self, lines: Sequence[str], first: int = 1) -> tuple[list[Row], list[int]]:
-        """Return ids and features of raw lines, and why some are not translated."""
+        """Return ids and features of raw lines, and the reason of each untranslated line."""
         longest = self.manifest.options.get("max_characters", unanswered.LONGEST_LINE)
         limit = self.model.layout.source.positions
         read, whole = unanswered.taken(lines, first, longest)
@@ -289,7 +284,6 @@ class Translator:
 
 
 def _read_manifest(folder: Path) -> TranslationManifest:
-    """Read the manifest of what raw text needs; InputError for one that says too little."""
     found = read_manifest(folder, TranslationManifest)
     longest = found.options.get("max_characters", 1)
     if type(longest) is not int or longest < 1:
@@ -303,12 +297,7 @@ def write_subwords(path: Path, subwords: Sequence[str]) -> None:
 
 
 def read_subwords(path: Path, size: int) -> list[str]:
-    """Read what `write_subwords` wrote.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-        InputError: other than ``size`` subwords that begin with fairseq's own symbols.
-    """
+    """Read subwords written by `write_subwords`."""
     if not path.is_file():
         raise FileNotFoundError(f"{path} is missing: the bundle is incomplete")
     try:
@@ -322,7 +311,7 @@ def read_subwords(path: Path, size: int) -> list[str]:
 
 
 def check_single(bundles: Sequence[str | Path]) -> str | Path:
-    """Return the one bundle that is given; InputError: there are several."""
+    """Return the only bundle; refuse several."""
     if len(bundles) != 1:
         raise InputError(
             f"{len(bundles)} bundles: CTranslate2 decodes with one model; average the checkpoints "

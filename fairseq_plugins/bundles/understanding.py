@@ -1,7 +1,7 @@
-"""Bundles of models of texts and questions: their weights and options, written and loaded again.
+"""Bundles of text and question models: write and load weights and options.
 
-``model.safetensors`` holds the weights, of linear maps in 8 bits those of `nn.quantized`; the index
-holds the options of model and input, of which nothing but known names and types is taken.
+``model.safetensors`` holds the weights, for 8-bit linear maps those of `nn.quantized`; the index
+holds the options of model and input; only known names and types are accepted.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ FLOAT32, INT8 = FORMS = ("float32", "int8")
 
 @dataclass(frozen=True)
 class Loaded:
-    """A model out of a bundle.
+    """A model loaded from a bundle.
 
     Args:
-        model, inputs: the model, and what turns text into its input.
-        pipeline: what annotates raw text, if the bundle brings it; see `folder.pipeline_of`.
-        positive: the label that F1 is about; empty if there is none.
-        names: label -> what it means, of labels that do not say so themselves.
+        model, inputs: the model, and the encoder of its input.
+        pipeline: annotator of raw text in the bundle, if any; see `folder.pipeline_of`.
+        positive: the label of F1; empty if there is none.
+        names: label -> description, for labels that need one.
         options: of the model.
     """
 
@@ -64,11 +64,11 @@ class Loaded:
 
 
 def describe(model: Mapping[str, Any], inputs: InputOptions, form: str) -> dict[str, Any]:
-    """Return what the index says of a model.
+    """Return the index's description of a model.
 
     Args:
         model: its complete options, the architecture as ``_name``.
-        inputs: how long examples are read.
+        inputs: how to read long examples.
         form: of its weights, of `FORMS`.
     """
     kind = cast(TextKind, kind_of(model["_name"]))
@@ -78,7 +78,6 @@ def describe(model: Mapping[str, Any], inputs: InputOptions, form: str) -> dict[
 
 
 def save_weights(model: nn.Module, output: Path) -> None:
-    """Write the weights of a model into the folder of a bundle."""
     tensors = {name: value.detach().contiguous() for name, value in model.state_dict().items()}
     write_safetensors(tensors, output / SAFETENSORS)
 
@@ -86,17 +85,12 @@ def save_weights(model: nn.Module, output: Path) -> None:
 def load_bundle(
     bundle: Bundle, overrides: Mapping[str, Any] = {}, data: Path | None = None
 ) -> Loaded:
-    """Load a model, on the CPU; fairseq is not needed.
+    """Load a model on the CPU, without fairseq.
 
     Args:
-        bundle: an opened one.
+        bundle: an open bundle.
         overrides: options of `InputOptions` that replace those of the bundle.
-        data: a prepared folder whose splits it is to read.
-
-    Raises:
-        FileNotFoundError: a file is missing.
-        InputError: a bundle of another kind, options that are no such, weights that are not those
-            of the options, or a prepared folder for other models.
+        data: a prepared folder with the splits to read.
     """
     where = f"{bundle.folder}: the bundle"
     if bundle.kind != UNDERSTANDING:
@@ -121,18 +115,14 @@ def load_bundle(
 
 
 def _ask(inputs: TextInputs, bundle: Bundle, manifest: TextManifest, args: Any) -> None:
-    """Give a model that finds entities by questions those that it was trained with."""
+    """Give a model that finds entities by questions its training questions."""
     if inputs.seeks:
         where = (bundle.folder, manifest)
         inputs.ask(label_questions(*where, asked_of(args), spans_of, pipeline_of(bundle)))
 
 
 def join(first: TextInputs, other: Loaded, where: object) -> None:
-    """Let an ensemble's further model read the input of the first.
-
-    Raises:
-        InputError: it has another vocabulary, other labels, values or features.
-    """
+    """Make an ensemble's further model read the input of the first."""
     one, two = first.manifest, other.inputs.manifest
     alike = ("target", "labels", "tokenizer", "tokenize", "sentences")
     differing = [name for name in alike if getattr(one, name) != getattr(two, name)]
@@ -148,12 +138,7 @@ def join(first: TextInputs, other: Loaded, where: object) -> None:
 
 
 def check_folder(data: Path, manifest: TextManifest, vocabulary: bytes, plan: Plan) -> TextManifest:
-    """Return the manifest of a prepared folder that a bundle's model can read.
-
-    Raises:
-        FileNotFoundError: there is no such folder.
-        InputError: it is for another task, or has another vocabulary, other labels or values.
-    """
+    """Return the manifest of a prepared folder that a bundle's model can read."""
     found = open_folder(data, manifest.task)
     if load_vocabulary(data, found).content != vocabulary or found.tokenizer != manifest.tokenizer:
         raise InputError(f"{data} was prepared for another vocabulary than the bundle has")
@@ -164,7 +149,7 @@ def check_folder(data: Path, manifest: TextManifest, vocabulary: bytes, plan: Pl
 
 
 def _names(bundle: Bundle, manifest: TextManifest) -> dict[str, str]:
-    """Return what labels mean; of a bundle of an older release what the dataset says of them."""
+    """Return descriptions of labels; for a bundle of an older release the dataset's."""
     if "names" not in bundle.content:
         return label_names(manifest.dataset, manifest.labels)
     found = _part(bundle, "names")
@@ -193,7 +178,7 @@ def _inputs(given: dict[str, Any], overrides: Mapping[str, Any], where: str) -> 
 
 
 def _plan(given: dict[str, Any], where: str) -> tuple[TextKind, Plan]:
-    """Return a model's kind and plan: options of known names and types are taken alone."""
+    """Return a model's kind and plan from options of known names and types."""
     arch = given.get("_name")
     kind = kind_of(arch)
     if kind is None:
@@ -203,7 +188,7 @@ def _plan(given: dict[str, Any], where: str) -> tuple[TextKind, Plan]:
 
 
 def _model(bundle: Bundle, build: Callable[[], nn.Module]) -> Any:
-    """Build a model and fill it, after its sizes were compared with those of the weights."""
+    """Build a model and fill it, after comparing its sizes with the weights."""
     form = bundle.content.get("form")
     if form not in FORMS:
         raise InputError(f"{bundle.folder}: form {quoted(form)}; choices: {', '.join(FORMS)}")

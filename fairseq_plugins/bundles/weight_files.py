@@ -1,9 +1,9 @@
-"""CTranslate2's files of weights, compared with what they have to hold before it reads them.
+"""CTranslate2's files of weights, verified before the library reads them.
 
-Its native code believes what a file says of itself: a size that does not fit its shape, or a shape
-that does not fit another, would let it read and write beside its memory. A file is: version, kind
-and revision; a number of variables, each with name, rank, shape, type, size and content; and a
-number of names that stand for others. Whole numbers are little-endian.
+Its native code trusts a file: a size that does not fit its shape, or a shape that does not fit
+another, would make it read and write outside its memory. A file is: version, kind and revision; a
+number of variables, each with name, rank, shape, type, size and content; and a number of aliases.
+Integers are little-endian.
 """
 
 from __future__ import annotations
@@ -33,16 +33,13 @@ Kinds = dict[str, Kind]
 def check_weights(
     stream: IO[bytes], model: tuple[str, int], weights: Kinds, settings: Mapping[str, Any]
 ) -> None:
-    """Refuse a file of other variables than are wanted.
+    """Refuse a file with other variables than expected.
 
     Args:
         stream: the open file.
         model: kind and revision.
-        weights: shapes and types of those whose content may be any numbers.
-        settings: numbers of NumPy that have to be these.
-
-    Raises:
-        InputError: it holds something else, NaN or infinity, or ends too early.
+        weights: shapes and types of variables with any content.
+        settings: expected NumPy numbers.
     """
     try:
         _check(stream, model, weights, settings)
@@ -68,7 +65,7 @@ def _check(
         found[name] = kind
     for _ in range(_integer(stream, "I")):
         alias, name = _text(stream), _text(stream)
-        is_setting = {alias, name} & settings.keys()  # which are compared where they stand
+        is_setting = {alias, name} & settings.keys()  # settings are compared in place
         if is_setting or alias in found or name not in found or wanted.get(alias) != found[name]:
             raise InputError(f"its {quoted(alias)} cannot be its {quoted(name)}")
         found[alias] = found[name]
@@ -81,7 +78,7 @@ def _check(
 
 
 def _variable(stream: IO[bytes], settings: Mapping[str, Any]) -> tuple[str, Kind]:
-    """Read name, shape and type of a variable, and what it holds if that is a setting."""
+    """Read name, shape and type of a variable, and compare the content of a setting."""
     name = _text(stream)
     shape = tuple(_integer(stream, "I") for _ in range(_integer(stream, "B")))
     dtype = TYPES.get(_integer(stream, "B"), OTHER)
@@ -98,7 +95,7 @@ def _variable(stream: IO[bytes], settings: Mapping[str, Any]) -> tuple[str, Kind
 
 
 def _check_numbers(stream: IO[bytes], size: int, name: str) -> None:
-    """Read numbers, a block at a time; 8 bits are divided by their scale."""
+    """Check numbers, a block at a time; 8-bit values are divided by their scale."""
     while size > 0 and (block := stream.read(min(size, BLOCK))):
         found = np.frombuffer(block[: len(block) // 4 * 4], "<f4")
         if not np.isfinite(found).all():
