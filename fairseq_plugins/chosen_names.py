@@ -38,9 +38,6 @@ def check_command_line() -> None:
     """Check the names on the command line of this program, if it is one of fairseq's.
 
     Does nothing while a room that registers names is being imported.
-
-    Raises:
-        InputError: see `check_chosen_names`.
     """
     rooms = (sys.modules.get(f"{__package__}.{room}") for room in ROOMS)
     if is_fairseq_running() and all(hasattr(room, "__all__") for room in rooms):
@@ -54,9 +51,6 @@ def check_chosen_names(words: Sequence[str]) -> None:
 
     Args:
         words: of the command line, without the program.
-
-    Raises:
-        InputError: names the option, the name and what it is like.
     """
     parser = ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--replace-unk", nargs="?", const="")

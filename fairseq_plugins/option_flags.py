@@ -122,9 +122,6 @@ def check(record: Any, declared: type | None = None) -> None:
     Args:
         record: has the options.
         declared: dataclass of them, if the record is of another type.
-
-    Raises:
-        InputError: names the flag, the value, and the choices or the limit.
     """
     for spec in fields(declared or record):
         choices, least = _choices(spec), spec.metadata.get("least")

@@ -56,11 +56,7 @@ def read_lines(path: str | Path) -> list[str]:
 
 
 def parse_json(text: str) -> Any:
-    """Read JSON, and nothing with which one cannot compute or which cannot be written again.
-
-    Raises:
-        InputError: no JSON, too deep, a whole number of more than 18 digits, half a character.
-    """
+    """Read JSON, and nothing with which one cannot compute or which cannot be written again."""
 
     def whole(digits: str) -> int:
         if len(digits) > DIGITS + 1:
@@ -76,12 +72,7 @@ def parse_json(text: str) -> Any:
 
 
 def json_lines(path: str | Path) -> Iterator[tuple[int, Any]]:
-    """Yield (line number, what the line holds) of a file of JSON lines.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-        InputError: a line that is no JSON; names file and line.
-    """
+    """Yield (line number, what the line holds) of a file of JSON lines."""
     for number, line in enumerate(read_lines(path), start=1):
         try:
             yield number, json.loads(line)
@@ -103,11 +94,7 @@ def read_text(path: str | Path) -> str:
 
 
 def decode_line(raw: bytes, name: str | Path, number: int) -> str:
-    """Return line ``number`` (from 1) of a file, or what errors call it, as text without its end.
-
-    Raises:
-        InputError: no UTF-8, or a whole file in one line that has carriage returns inside.
-    """
+    """Return line ``number`` (from 1) of the file ``name`` as text without its end."""
     line = decode(raw, name, number).rstrip("\r\n")
     if number == 1 and "\r" in line and not raw.endswith(b"\n"):
         raise InputError(
@@ -122,9 +109,6 @@ def decode(raw: bytes, name: str | Path, number: int = 1) -> str:
 
     Args:
         raw: the file ``name`` (or what errors call it), or what begins at its line ``number``.
-
-    Raises:
-        InputError: no UTF-8; names file, line and byte, and how to convert it.
     """
     try:
         text = raw.decode("utf-8")

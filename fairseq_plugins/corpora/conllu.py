@@ -89,10 +89,6 @@ def parse_block(
     Args:
         block: numbered lines; ``path`` is that of their file.
         names: of the layers that are wanted.
-
-    Raises:
-        InputError: a row that is no CoNLL-U, ids that do not count 1, 2, …, a label that is none,
-            or heads that are wanted and form no tree, with file and line.
     """
     words, ranges = checked_rows(block, path)
     kept, runs = surface_words(words, ranges)

@@ -46,10 +46,6 @@ def export_bundle(
         int8: whether linear maps have 8-bit weights.
         with_pipeline, spacy_model: whether to copy the pipeline; another pipeline than the
             folder's.
-
-    Raises:
-        FileNotFoundError: no such checkpoint, prepared folder or pipeline.
-        InputError: a refused checkpoint or pipeline, a control, or an output that exists.
     """
     check_free(output)
     how = {"int8": int8, "with_pipeline": with_pipeline, "spacy_model": spacy_model}

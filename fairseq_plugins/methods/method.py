@@ -46,9 +46,6 @@ class Method:
         before: what checkpoints mean that are older than an option, if that is not its default.
         logged: output of the model by layers -> names of its columns in the log.
         answers: the head that `head` makes, as `Target.head` names it.
-
-    Raises:
-        InputError: options that do not fit.
     """
 
     called: ClassVar[str] = ""

@@ -90,11 +90,6 @@ def from_pretrained(
             if it is bundled or installed); a checkpoint does not name one.
         overrides: options of task or model that replace those of the checkpoint, e.g.
             ``ablate_features="pos"``; options of fairseq's batches and generation.
-
-    Raises:
-        FileNotFoundError: a checkpoint or data folder that is not there.
-        InputError: a checkpoint of another task or model, one that is refused (see
-            `checkpoints.read_checkpoint`), or an option that is not known.
     """
     checkpoints = []
     for name in checkpoint_file.split(os.pathsep):
