@@ -1,10 +1,10 @@
-"""The service's routes: they read a request, wait for the batcher, and write JSON.
+"""The service's routes: read a request, wait for the batcher, write JSON.
 
-``POST /models/NAME``   answers in the order of the texts (``POST /predict`` where one is served)
-``GET /models[/NAME]``  which models there are; what one reads, its labels, limits and card
+``POST /models/NAME``   answers in the order of the texts (``POST /predict`` for a single model)
+``GET /models[/NAME]``  list of models; input, labels, limits and card of one
 ``GET /health``         200 while requests are answered, 503 while the service ends
-``GET /metrics``        counts as Prometheus reads them
-``GET /openapi.json``   all of this for programs; pages with scripts from elsewhere are off
+``GET /metrics``        counts in Prometheus' format
+``GET /openapi.json``   description for programs; there are no pages with scripts from elsewhere
 
 An error is ``{"error": "one sentence"}``.
 """
@@ -48,11 +48,11 @@ from .requests import (
 OK, NOT_HERE, FAILED = 200, 400, 500
 GONE = 499  # the client went away; nobody reads the answer
 SLOW_BODY = 408
-DISCARDED = 1 << 24  # bytes beyond the limit that are read, so that the client hears why
+DISCARDED = 1 << 24  # bytes to read beyond the limit, so that the client gets the reason
 HEADERS = {BUSY: {"Retry-After": "1"}, TOO_LARGE: {"Connection": "close"}}
 HEADERS[SLOW_BODY] = HEADERS[TOO_LARGE]  # the rest is not read
 JSON = "application/json"
-ERRORS = {  # of requests to models: status -> when
+ERRORS = {  # of requests to models: status -> reason
     UNREADABLE: "The body is no JSON, or the request names a Host that is not served.",
     SLOW_BODY: "The body did not come in time.",
     TOO_LARGE: "The body is longer than --max-body allows.",
@@ -71,12 +71,12 @@ logger = logging.getLogger(__name__)
 
 
 class Service:
-    """What the routes share.
+    """The state that all routes share.
 
     Args:
         models: name -> model.
         batcher: answers their items.
-        metrics: where requests are counted.
+        metrics: counts requests.
         options: limits.
         ending: whether the service ends.
     """
@@ -94,7 +94,7 @@ class Service:
         self.in_flight = 0
 
     async def ask(self, served: Served, request: Request) -> Response:
-        """Answer a request to a model, whatever becomes of it."""
+        """Answer a request to a model, also after errors."""
         start, texts = time.monotonic(), 0
         self.in_flight += 1
         try:
@@ -137,12 +137,10 @@ class Service:
             raise Refused(CONTENT, str(error).partition("; choices: --")[0]) from None
 
     def health(self) -> Response:
-        """Say whether requests are answered."""
         status = "ending" if self.ending() else "ok" if self.batcher.alive else "failed"
         return as_json({"status": status, "models": [*self.models]}, OK if status == "ok" else BUSY)
 
     def counts(self) -> Response:
-        """Say what was counted."""
         gauges = {
             "requests_in_flight": ("requests that are being answered", self.in_flight),
             "texts_waiting": ("texts that wait for a thread", self.batcher.waiting),
@@ -153,15 +151,15 @@ class Service:
 
 
 class ClientGone(Exception):
-    """Nobody waits for the answer any more."""
+    """The client no longer waits for the answer."""
 
 
 async def read_body(request: Request, most: int, deadline: float) -> bytes:
-    """Read a request's body, of a length that is told before or not.
+    """Read a request's body, with or without a declared length.
 
     Args:
         request: the request.
-        most: bytes that it may have.
+        most: its largest number of bytes.
         deadline: of `time.monotonic`.
     """
     told = request.headers.get("content-length", "0")
@@ -175,13 +173,13 @@ async def read_body(request: Request, most: int, deadline: float) -> bytes:
     if raw is None:
         raise large
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != JSON:  # what a web page could send unasked is something else
+    if kind != JSON:  # web pages cannot send JSON without permission
         raise Refused(OTHER_TYPE, f"the body is {quoted(kind)}; send Content-Type: {JSON}")
     return raw
 
 
 async def _received(request: Request, most: int) -> bytes | None:
-    """Return a body as it comes; None for one that is too long, of which no more is kept."""
+    """Return a body; None if it is too long."""
     found, size = bytearray(), 0
     while size <= most + DISCARDED:
         message = await request.receive()
@@ -196,9 +194,9 @@ async def _received(request: Request, most: int) -> bytes | None:
 
 
 async def answered(asked: Future[list[Any]], request: Request, deadline: float) -> list[Any]:
-    """Wait for answers while the client does."""
+    """Wait for answers as long as the client waits."""
     found = asyncio.wrap_future(asked)
-    gone = asyncio.ensure_future(request.receive())  # after the body there is only its end
+    gone = asyncio.ensure_future(request.receive())  # after the body only a disconnect can come
     try:
         left = deadline - time.monotonic()
         await asyncio.wait({found, gone}, timeout=left, return_when=asyncio.FIRST_COMPLETED)
@@ -213,13 +211,13 @@ async def answered(asked: Future[list[Any]], request: Request, deadline: float) 
 
 
 def as_json(content: Any, status: int = OK, headers: Mapping[str, str] | None = None) -> Response:
-    """Return a response; InputError for numbers that JSON has not."""
+    """Return a response; refuse numbers that JSON lacks."""
     text = json.dumps(content, ensure_ascii=False, allow_nan=False)
     return Response(text.encode("utf-8"), status, headers, JSON)
 
 
 def refusal(status: int, reason: str, headers: Mapping[str, str] | None = None) -> Response:
-    """Return an error; who may come again is told when."""
+    """Return an error response, with Retry-After if the client may try again."""
     shown = reason.encode("utf-8", "backslashreplace").decode("utf-8")
     return as_json({"error": shown}, status, headers or HEADERS.get(status))
 
@@ -267,7 +265,7 @@ def _not_here(reason: str) -> Response:
 
 
 def _refuser(places: Sequence[str]) -> Callable[[Request, Any], Awaitable[Response]]:
-    """Return what answers requests to other places, or by other methods."""
+    """Return the handler of other paths and methods."""
     known = named([*places, "/health", "/metrics", "/models", "/openapi.json"], 20)
 
     async def refuse(request: Request, error: HTTPException) -> Response:
@@ -281,7 +279,7 @@ def _refuser(places: Sequence[str]) -> Callable[[Request, Any], Awaitable[Respon
 
 
 def _add_model(app: FastAPI, service: Service, served: Served) -> None:
-    """Add the routes of a model; one that is alone needs no name."""
+    """Add the routes of a model; a single model needs no name."""
     content = {JSON: {"schema": schema_of(served.kind.body), "example": served.kind.example}}
     place, about = f"/models/{served.name}", f"Ask {served.name} ({served.kind.name})"
     documented = {"requestBody": {"required": True, "content": content}}

@@ -1,8 +1,9 @@
-"""Batches of what concurrent requests ask: a bounded queue that a few threads empty.
+"""Batches of concurrent requests: a bounded queue, emptied by a few threads.
 
-A thread that is free takes what waits for one model, a batch at most: who asks alone is answered at
-once, and while all threads are busy the next batch gathers by itself. Models take turns. What fails
-is asked again by halves, so that it fails alone and its neighbours are answered.
+A free thread takes a batch of items that wait for one model: a single request is answered at once,
+and
+the next batch gathers while all threads are busy. Models take turns. A failing batch is repeated in
+halves, so that only the failing items fail.
 """
 
 from __future__ import annotations
@@ -14,30 +15,30 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-# answers items, in order; an exception in an answer's place is that item's alone
+# answers items in order; an exception in place of an answer concerns only that item
 Answer = Callable[[Sequence[Any]], Sequence[Any]]
 
 
 class Full(RuntimeError):
-    """There is no room for so many items now."""
+    """The queue has no room for the items."""
 
 
 class Closed(RuntimeError):
-    """Nothing is taken any more."""
+    """The batcher takes no more items."""
 
 
 @dataclass(eq=False)
 class _Request:
-    """Items that were asked together, whose answers are handed out together."""
+    """Items of one request, answered together."""
 
     answers: list[Any]
     missing: int
     future: Future[list[Any]] = field(default_factory=Future)
-    settled: bool = False  # the first error or the last answer came
+    settled: bool = False  # the first error or the last answer has arrived
 
 
 class _Waiting(NamedTuple):
-    """An item in the queue: the request that it is of, its place there, how heavy it is."""
+    """An item in the queue: its request, its place there, its weight."""
 
     request: _Request
     place: int
@@ -46,18 +47,18 @@ class _Waiting(NamedTuple):
 
 
 class Batcher:
-    """Answer items of several models in batches, by threads that all models share.
+    """Answer items of several models in batches, by shared threads.
 
     Args:
-        models: name -> what answers its items; may be called by several threads at once.
-        workers: how many threads.
+        models: name -> function that answers its items; thread-safe.
+        workers: number of threads.
         most: items of a batch.
-        heaviest: weight of a batch; an item that is heavier is a batch of its own.
+        heaviest: weight of a batch; a heavier item is a batch alone.
         room: items that may wait for a model.
-        told: is called with the name and the number of items of every batch, by any thread.
+        told: called with name and size of every batch, from any thread.
 
     Attributes:
-        waiting, running: how many items wait for a thread, and how many are being answered.
+        waiting, running: numbers of waiting and running items.
     """
 
     def __init__(
@@ -74,7 +75,7 @@ class Batcher:
         self.most, self.heaviest, self.room = most, heaviest, room
         self.waiting = self.running = 0
         self._queues: dict[str, deque[_Waiting]] = {name: deque() for name in models}
-        self._turns: deque[str] = deque()  # models for which items wait
+        self._turns: deque[str] = deque()  # models with waiting items
         self._changed, self._closing = threading.Condition(), False
         names = [f"model-{number}" for number in range(workers)]
         self._threads = [threading.Thread(target=self._work, name=n, daemon=True) for n in names]
@@ -88,12 +89,12 @@ class Batcher:
 
         Args:
             name: of the model.
-            items: what is asked, at least one.
-            weights: of each item, in the unit of ``heaviest`` (default: nothing).
+            items: at least one.
+            weights: of each item, in the unit of ``heaviest`` (default: 0).
 
         Returns:
-            The answers, in order, or the first error among them. Who cancels it wants none of
-            them; those that no thread has taken yet are left out.
+            The answers, in order, or the first error. Cancelling drops the items that no thread has
+            taken.
         """
         request = _Request([None] * len(items), len(items))
         weighed = zip(items, weights or [0] * len(items), strict=True)
@@ -114,14 +115,13 @@ class Batcher:
 
     @property
     def alive(self) -> bool:
-        """Whether all threads are there."""
+        """Whether all threads run."""
         return all(thread.is_alive() for thread in self._threads)
 
     def close(self, timeout: float | None = None) -> None:
-        """Take nothing more, answer what waits, and end the threads.
+        """Refuse new items, answer waiting ones, and end the threads.
 
-        Args:
-            timeout: seconds to wait for each of them.
+        ``timeout`` is in seconds per thread.
         """
         with self._changed:
             self._closing = True
@@ -130,7 +130,7 @@ class Batcher:
             thread.join(timeout)
 
     def _forget(self) -> None:
-        """Leave out what nobody waits for any more."""
+        """Drop items of cancelled requests."""
         for name, queue in self._queues.items():
             self._queues[name] = deque(one for one in queue if not one.request.future.done())
         self.waiting = sum(map(len, self._queues.values()))
@@ -164,7 +164,7 @@ class Batcher:
                     self._changed.wait()
 
     def _cut(self, queue: deque[_Waiting]) -> list[_Waiting]:
-        """Take a batch from the front of a queue, without what nobody waits for any more."""
+        """Take a batch from the front of a queue, without cancelled items."""
         batch: list[_Waiting] = []
         weight = 0
         while queue and len(batch) < self.most:
@@ -180,7 +180,7 @@ class Batcher:
         return batch
 
     def _hand_out(self, one: _Waiting, answer: Any) -> None:
-        """Note an answer or an error; who asked is told of the last answer or the first error."""
+        """Store an answer or error; resolve the request at the last answer or first error."""
         request = one.request
         failed = isinstance(answer, BaseException)
         with self._changed:
@@ -198,7 +198,7 @@ class Batcher:
 
 
 def outcomes(answer: Answer, items: Sequence[Any]) -> list[Any]:
-    """Answer items together, and where that fails by halves.
+    """Answer items together, or after a failure in halves.
 
     Returns:
         For each item its answer, or the exception that it raises alone.
@@ -208,7 +208,7 @@ def outcomes(answer: Answer, items: Sequence[Any]) -> list[Any]:
         if len(found) != len(items):
             raise RuntimeError(f"{len(found)} answers to {len(items)} items")
         return found
-    except BaseException as error:  # panics of libraries are no Exception; the thread goes on
+    except BaseException as error:  # panics of libraries are no Exception; the thread continues
         if len(items) == 1:
             known = isinstance(error, Exception)
             return [error if known else RuntimeError(f"{type(error).__name__}: {error}")]

@@ -1,4 +1,4 @@
-"""What every server of this package does: a port, names that it answers to, signals that end it."""
+"""Common parts of this package's servers: port, host names, signals."""
 
 from __future__ import annotations
 
@@ -19,17 +19,17 @@ from ..messages import named, quoted
 ASGIApp = Callable[..., Any]
 LOCAL = ("localhost", "127.0.0.1", "::1")
 SIGNALS = (signal.SIGTERM, signal.SIGINT)
-TICK = 0.5  # seconds between looks at signals
+TICK = 0.5  # seconds between checks for signals
 
 
 def check_libraries(*wanted: str) -> None:
-    """Refuse to begin without what a server is made of (InputError)."""
+    """Refuse to start without the server's libraries."""
     if missing := [name for name in wanted if find_spec(name) is None]:
         raise InputError(f"{named(missing, between=' and ')} not installed: {how_to_add('web')}")
 
 
 def bind(host: str, port: int) -> socket.socket:
-    """Take a port; nobody can connect yet."""
+    """Bind a port, without accepting connections."""
     if not host:
         raise InputError("--host is empty; 127.0.0.1 is this machine, 0.0.0.0 all its addresses")
     taken = None
@@ -46,7 +46,7 @@ def bind(host: str, port: int) -> socket.socket:
 
 
 def listen(port: socket.socket, waiting: int) -> None:
-    """Let others connect; so many wait until they are taken."""
+    """Accept connections; ``waiting`` is the backlog."""
     try:
         port.listen(waiting)
     except OSError as error:
@@ -59,27 +59,27 @@ def _taken(where: str, error: OSError) -> str:
 
 
 def address_of(port: socket.socket) -> str:
-    """Return the address of a port for users."""
+    """Return the URL of a port for users."""
     host, number = port.getsockname()[:2]
     return f"http://[{host}]:{number}" if ":" in host else f"http://{host}:{number}"
 
 
 def names_of(host: str, others: str = "") -> frozenset[str]:
-    """Return the names by which an address may be asked; none for any.
+    """Return the allowed host names; empty for any.
 
-    At a local address only this machine's own: a web page whose name leads there all of a sudden
-    (DNS rebinding) is not heard.
+    A local address allows only this machine's names, against DNS rebinding: a web page whose name
+    suddenly leads there is refused.
 
     Args:
-        host: the address, however it is written.
-        others: further names, joined by commas; with them nobody else is heard anywhere.
+        host: the address in any form.
+        others: further names, joined by commas; with them no other name is allowed, at any address.
     """
     given = {host_of(one.strip()) for one in others.split(",")} - {""}
     return frozenset({*LOCAL, host.lower(), *given}) if given or _is_local(host) else frozenset()
 
 
 def _is_local(host: str) -> bool:
-    """Whether only this machine can ask an address, or a name that leads to it."""
+    """Return whether only this machine can reach an address, or a name's addresses."""
     try:
         found = {str(info[4][0]).partition("%")[0] for info in socket.getaddrinfo(host, None)}
     except OSError:
@@ -89,12 +89,12 @@ def _is_local(host: str) -> bool:
 
 
 def only_for(app: ASGIApp, hosts: Collection[str], refusal: Callable[[str], ASGIApp]) -> ASGIApp:
-    """Return an application that answers to some names alone, to all if there are none.
+    """Return an application that allows some host names, or all if there are none.
 
     Args:
         app: the application.
         hosts: see `names_of`.
-        refusal: makes an answer of a reason.
+        refusal: reason -> response.
     """
 
     async def checked(scope: Any, receive: Any, send: Any) -> None:
@@ -110,16 +110,16 @@ def only_for(app: ASGIApp, hosts: Collection[str], refusal: Callable[[str], ASGI
 
 
 def host_of(header: str) -> str:
-    """Return the name in a Host header, without its port and the brackets of IPv6."""
+    """Return the name in a Host header, without port and brackets."""
     if header.startswith("["):
         return header[1:].partition("]")[0].lower()
-    if header.count(":") > 1:  # IPv6 as it is
+    if header.count(":") > 1:  # plain IPv6
         return header.lower()
     return header.partition(":")[0].lower()
 
 
 def until_told(server: Any, port: socket.socket, ready: Callable[[], None]) -> None:
-    """Run a server in a thread until a signal comes; signals are for the main thread."""
+    """Run a server in a thread until a signal comes; signals arrive in the main thread."""
 
     def on_signal(number: int, frame: object) -> None:
         if server.should_exit:

@@ -1,6 +1,6 @@
-"""Kinds of models as values: what a request holds, what is made of it, how it is answered.
+"""Kinds of models as values: the request, its items, and their answers.
 
-What is answered is what `predict`, `answer` and `translate` write of the same text.
+Answers are the records that `predict`, `answer` and `translate` write for the same text.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ Record = dict[str, Any]
 
 @dataclass(frozen=True)
 class Kind:
-    """How a model is asked.
+    """How to query a model.
 
     Args:
-        name: what it is called in lists of models.
-        body: what a request holds.
-        example: of a request; every model answers it before it is served.
-        items: a model and a request -> what the queue holds; InputError for what is refused.
-        answer: a model and items, of one or several requests -> their records, in order, an
-            exception in place of one.
+        name: in lists of models.
+        body: content of a request.
+        example: a request, tried on every model before it is served.
+        items: a model and a request -> items of the queue.
+        answer: a model and items of any requests -> their records, in order, an exception in place
+            of a failed one.
     """
 
     name: str
@@ -38,7 +38,7 @@ class Kind:
 
 
 class Line(NamedTuple):
-    """A text to be translated: its number in its request, and how it is searched for."""
+    """A line to translate: its number in its request, and its search options."""
 
     number: int
     text: str
@@ -46,7 +46,6 @@ class Line(NamedTuple):
 
 
 def kind_of(model: Any, task: str | None) -> Kind:
-    """Return the kind of a loaded model of a task."""
     if task in (ANSWERING, TRANSLATING):
         return QUESTIONS if task == ANSWERING else TRANSLATION
     if model.target.by_word:
@@ -82,7 +81,7 @@ def _lines(model: Any, body: Lines) -> Sequence[Any]:
 
 
 def _translations(model: Any, items: Sequence[Line]) -> list[Record | Exception]:
-    """Translate lines; those that are searched for alike go together."""
+    """Translate lines, grouped by search options."""
     found: dict[int, Record | Exception] = {}
     for search in dict.fromkeys(one.search for one in items):
         places = [place for place, one in enumerate(items) if one.search == search]
@@ -92,7 +91,7 @@ def _translations(model: Any, items: Sequence[Line]) -> list[Record | Exception]
 
 
 def _record(line: Line, beam: Sequence[Any]) -> Record | Exception:
-    if beam[0].score == -float("inf"):  # what the model does not read
+    if beam[0].score == -float("inf"):  # the model does not read it
         return Refused(CONTENT, f"texts[{line.number}] is longer than the model reads")
     best = [{"translation": one.text, "score": one.score} for one in beam]
     return {"id": str(line.number), **best[0], "n_best": best}

@@ -1,4 +1,4 @@
-"""What the service counts, in the text format that Prometheus reads."""
+"""Counts of the service, in Prometheus' text format."""
 
 from __future__ import annotations
 
@@ -13,13 +13,12 @@ TEXTS = (1, 2, 4, 8, 16, 32, 64, 128)
 
 
 class Histogram:
-    """How many values fell under each of some bounds."""
+    """Numbers of values below each bound."""
 
     def __init__(self, bounds: tuple[float, ...]) -> None:
         self.bounds, self.counts, self.total = bounds, [0] * (len(bounds) + 1), 0.0
 
     def add(self, value: float) -> None:
-        """Count a value."""
         self.counts[bisect_left(self.bounds, value)] += 1
         self.total += value
 
@@ -34,7 +33,7 @@ class Histogram:
 
 
 class Metrics:
-    """Counts of requests and batches; any thread may add to them."""
+    """Counts of requests and batches; thread-safe."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -44,22 +43,19 @@ class Metrics:
         self._batches: dict[str, Histogram] = {}
 
     def add_request(self, model: str, status: int, seconds: float, texts: int = 0) -> None:
-        """Count a request, with the texts that it was answered."""
+        """Count a request, with its number of answered texts."""
         with self._lock:
             self._requests[model, status] += 1
             self._texts[model] += texts
             self._seconds.setdefault(model, Histogram(SECONDS)).add(seconds)
 
     def add_batch(self, model: str, texts: int) -> None:
-        """Count a batch."""
         with self._lock:
             self._batches.setdefault(model, Histogram(TEXTS)).add(texts)
 
     def render(self, gauges: Mapping[str, tuple[str, float]]) -> str:
-        """Return everything as text.
-
-        Args:
-            gauges: name -> what it is, and its value now.
+        """Return everything as text; ``gauges`` maps a name to its description and current
+        value.
         """
         with self._lock:
             return "".join(f"{line}\n" for line in self._lines(gauges))
@@ -84,7 +80,7 @@ class Metrics:
 
 
 def _head(name: str, kind: str, about: str) -> Iterator[str]:
-    """Yield what stands before a metric's values; return its full name."""
+    """Yield the header lines of a metric; return its full name."""
     yield f"# HELP {PREFIX}{name} {about}"
     yield f"# TYPE {PREFIX}{name} {kind}"
     return PREFIX + name

@@ -1,4 +1,4 @@
-"""Models that are served: each found by its name, loaded, tried, and described."""
+"""Served models: found by name, loaded, tried, and described."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from .kinds import Kind, Record, kind_of
 from .options import ServiceOptions
 
 LONGEST_CARD = 100_000  # bytes
-# of a task, how its long texts are cut where that is asked for
+# task -> policy for long texts, if cutting is requested
 CUT = {"text_classification": "truncate", "sequence_labeling": "split", SEEKING: "split"}
 _NAME = re.compile(r"\w[\w.-]{0,99}", re.ASCII)
 
 
 @dataclass(frozen=True)
 class Served:
-    """A model that is served.
+    """A served model.
 
     Args:
-        name: by which it is asked.
-        kind: how it is asked.
-        model: what `load` gave.
-        about: what lists of models say of it.
+        name: in requests.
+        kind: of its requests.
+        model: from `load`.
+        about: its entry in lists of models.
     """
 
     name: str
@@ -42,16 +42,16 @@ class Served:
     about: dict[str, Any]
 
     def answer(self, items: Sequence[Any]) -> list[Record | Exception]:
-        """Answer items of one or several requests, see `Kind`."""
+        """Answer items of any requests, see `Kind`."""
         return self.kind.answer(self.model, items)
 
 
 def find_models(given: Sequence[str]) -> dict[str, list[Path]]:
-    """Return name -> bundles or runs of what the command line names; nothing is loaded.
+    """Return name -> bundles or runs from the command line, without loading them.
 
     Args:
-        given: ``PATH`` or ``NAME=PATH`` each, a path several joined by ``:`` for an ensemble. A
-            model without a name is called as the folder of its first path.
+        given: ``PATH`` or ``NAME=PATH`` each; paths joined by ``:`` are an ensemble. The default
+            name is the folder name of the first path.
     """
     found: dict[str, list[Path]] = {}
     for one in given:
@@ -77,13 +77,13 @@ def find_models(given: Sequence[str]) -> dict[str, list[Path]]:
 
 
 def _named(given: str) -> tuple[str, str]:
-    """Return the name and the path in an argument; no name where all of it is a path."""
+    """Return the name and the path in an argument; no name if the whole is a path."""
     name, equals, path = given.partition("=")
     return (name, path) if equals and not Path(given).exists() else ("", given)
 
 
 def _check_run(paths: Sequence[Path]) -> None:
-    """Refuse a run that cannot be served (InputError)."""
+    """Refuse a run that cannot be served."""
     if find_spec("fairseq") is None:
         raise InputError(
             f"{named(paths)} is no bundle (fairseq-plugins export makes one), and {FAIRSEQ_MISSING}"
@@ -109,7 +109,7 @@ def load_model(name: str, paths: Sequence[Path], options: ServiceOptions) -> Ser
     kind = kind_of(model, task)
     served = Served(name, kind, model, _about(name, kind, model, task, paths, options))
     items = kind.items(model, kind.body.model_validate(kind.example))
-    for found in served.answer(items):  # what raw text needs is loaded by the first
+    for found in served.answer(items):  # the first loads what raw text needs
         if isinstance(found, Exception):
             raise InputError(f"{named(paths)} cannot answer {kind.example}: {found}")
     return served
@@ -123,7 +123,7 @@ def _about(
     paths: Sequence[Path],
     options: ServiceOptions,
 ) -> dict[str, Any]:
-    """Return what lists of models say of one; nothing of where it lies."""
+    """Return a model's entry in lists of models, without paths."""
     if task == TRANSLATING:
         manifest, longest = model.manifest, model.model.layout.source.positions
         more = {"source": manifest.source_lang, "target": manifest.target_lang}
@@ -145,7 +145,7 @@ def _about(
 
 
 def _card(folder: Path) -> str | None:
-    """Return a bundle's card, if it is a file of its own that is text of a fair length."""
+    """Return a bundle's card, if it is a text file of limited length and no link."""
     path = folder / CARD
     if path.is_symlink() or not path.is_file() or path.stat().st_size > LONGEST_CARD:
         return None

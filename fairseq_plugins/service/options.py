@@ -1,4 +1,4 @@
-"""Options of the service, and their limits; importing this loads no library of the web."""
+"""Options of the service, and their limits; this file imports no web library."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ LEVELS = ("debug", "info", "warning", "error")
 
 @dataclass(frozen=True, kw_only=True)
 class ServiceOptions:
-    """What is served where, to whom, and how much of it.
+    """What to serve, where, and its limits.
 
     Args:
         bundles: ``PATH`` or ``NAME=PATH`` each.
@@ -62,7 +62,7 @@ class ServiceOptions:
     )
 
     def check(self) -> None:
-        """Refuse options that do not go together (InputError)."""
+        """Refuse options that exclude each other."""
         check(self)
         if self.max_texts > self.queue:
             raise InputError(
@@ -72,5 +72,5 @@ class ServiceOptions:
 
     @property
     def hosts(self) -> frozenset[str]:
-        """The names by which it may be asked; none for any."""
+        """The allowed host names; empty for any."""
         return names_of(self.host, self.allowed_hosts)

@@ -1,6 +1,6 @@
-"""What stands in a request, for each kind of model, and what is wrong with one that is refused.
+"""The content of a request, for each kind of model, and the checks of requests.
 
-A body is JSON as its standard has it: UTF-8, no NaN, no name twice. Every refusal is one sentence
+A body is standard JSON: UTF-8, no NaN, no repeated name. Every refusal is one sentence
 that names the item, its value and the limit.
 """
 
@@ -23,7 +23,7 @@ CONTENT, UNREADABLE, TOO_LARGE, UNKNOWN, OTHER_TYPE, BUSY = 422, 400, 413, 404, 
 
 
 class Refused(InputError):
-    """A request that gets another answer than it wanted.
+    """A refused request.
 
     Args:
         status: of HTTP.
@@ -89,7 +89,6 @@ SomeBody = TypeVar("SomeBody", bound=Body)
 
 
 def read_json(raw: bytes) -> Any:
-    """Read a body."""
     try:
         text = raw.decode("utf-8")
         return json.loads(
@@ -124,11 +123,11 @@ def _whole(digits: str) -> int:
 
 
 def read_request(body: type[SomeBody], found: Any, example: Mapping[str, Any]) -> SomeBody:
-    """Make a request of what a body holds.
+    """Return a request from the content of a body.
 
     Args:
-        body: what it has to be.
-        found: what was read.
+        body: the expected type.
+        found: parsed JSON.
         example: of a request, for the message.
     """
     try:
@@ -147,7 +146,7 @@ def read_request(body: type[SomeBody], found: Any, example: Mapping[str, Any]) -
 
 
 def schema_of(body: type[Body]) -> dict[str, Any]:
-    """Return the schema of a request, complete in itself."""
+    """Return the self-contained schema of a request."""
     schema = body.model_json_schema()
     parts = schema.pop("$defs", {})
 
@@ -164,9 +163,9 @@ def schema_of(body: type[Body]) -> dict[str, Any]:
 
 
 def _place(where: Sequence[str | int], found: Any, *, missing: bool) -> str:
-    """Name a place of what was read as Python would, ``texts[3]``.
+    """Name a place in the content as in Python, ``texts[3]``.
 
-    Parts that lead nowhere tell which of several types was tried, or, at the end, what is missing.
+    Parts that lead nowhere name the tried type of several, or, at the end, the missing part.
     """
     place = ""
     for part in where:
@@ -181,7 +180,7 @@ def _place(where: Sequence[str | int], found: Any, *, missing: bool) -> str:
 
 
 def check_size(body: Body, most: int, longest: int) -> list[int]:
-    """Refuse more items than are wanted, and texts that are empty, too long or no Unicode.
+    """Refuse too many items, and texts that are empty, too long or not Unicode.
 
     Args:
         body: the request.
@@ -189,7 +188,7 @@ def check_size(body: Body, most: int, longest: int) -> list[int]:
         longest: characters of each text.
 
     Returns:
-        How many characters each item has.
+        Number of characters of each item.
     """
     name = next(iter(type(body).model_fields))
     items = body.model_dump(include={name})[name]

@@ -1,7 +1,8 @@
-"""The service from its start to its end: a port, models, and the signals that end it.
+"""The service from start to end: a port, models, and signals.
 
-The first SIGTERM or SIGINT closes the port and lets requests that are under way be answered; a
-second one ends the process at once.
+The first SIGTERM or SIGINT closes the port and lets current requests finish; a second signal ends
+the
+process at once.
 """
 
 from __future__ import annotations
@@ -19,8 +20,8 @@ from .metrics import Metrics
 from .models import Served, find_models, load_model
 from .options import CONNECTIONS, ServiceOptions
 
-BACKLOG = 2048  # connections that wait to be taken
-CHARACTERS = 1000  # of a text, of which a full batch is made
+BACKLOG = 2048  # connections in the backlog
+CHARACTERS = 1000  # of a text, for trying a full batch
 HOW: dict[str, Any] = {  # of uvicorn
     "lifespan": "off",
     "ws": "none",
@@ -30,17 +31,17 @@ HOW: dict[str, Any] = {  # of uvicorn
     "server_header": False,
     "limit_concurrency": CONNECTIONS,
 }
-LAST = 5  # seconds beyond the time of a request until the end does not wait any longer
+LAST = 5  # seconds to wait at the end beyond the time limit of a request
 
 logger = logging.getLogger(__name__)
 
 
 def serve(options: ServiceOptions, ready: Callable[[str], None]) -> None:
-    """Load, serve until a signal comes, end.
+    """Load the models, serve until a signal comes, end.
 
     Args:
         options: what, where and how much.
-        ready: is called with one line when requests are answered.
+        ready: called with one line when the service answers requests.
     """
     options.check()
     check_libraries("fastapi", "uvicorn")
@@ -68,7 +69,7 @@ def run(
     options: ServiceOptions,
     ready: Callable[[str], None],
 ) -> None:
-    """Serve loaded models at a port until a signal comes; what waits then is still answered."""
+    """Serve loaded models at a port until a signal comes; waiting requests are still answered."""
     import uvicorn
 
     from .app import Service, make_app
@@ -88,7 +89,7 @@ def run(
     app = make_app(service)
     server = uvicorn.Server(uvicorn.Config(app, timeout_graceful_shutdown=end, **HOW))
     service.ending = lambda: server.should_exit
-    listen(port, BACKLOG)  # who connects from now on waits until the server takes the connection
+    listen(port, BACKLOG)  # connections from now on wait for the server
     told = f"serving {named(models)} at {address_of(port)}"
     until_told(server, port, lambda: ready(told))
     batcher.close(LAST)
