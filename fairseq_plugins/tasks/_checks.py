@@ -1,4 +1,4 @@
-"""Checks of a task's options and models, made before any long work."""
+"""Checks of a task's options and models, before any long work."""
 
 from collections.abc import Sequence
 from importlib.util import find_spec
@@ -20,20 +20,20 @@ NO_AUTOCAST = "none"
 
 
 class Refused(SystemExit, InputError):
-    """An InputError that ends a command of fairseq with its sentence alone, without a traceback."""
+    """An InputError that ends a fairseq command with one sentence and no traceback."""
 
     def __init__(self, sentence: str) -> None:
         super().__init__(plain(sentence))
 
 
 def model_class_of(cfg: Any, task: str, mark: str, cure: str = "") -> Any:
-    """Return the class of the model that options name.
+    """Return the model class that options name.
 
     Args:
         cfg: options of a model.
         task: name of the task.
-        mark: attribute of the models that it takes.
-        cure: what to do else, for the message.
+        mark: attribute of the accepted models.
+        cure: advice for the message.
     """
     name = architecture_of(unresolved(cfg))
     ours: list[Any] = [k for k, v in ARCH_MODEL_REGISTRY.items() if getattr(v, mark, False)]
@@ -44,17 +44,16 @@ def model_class_of(cfg: Any, task: str, mark: str, cure: str = "") -> Any:
 
 
 def check_precision(cfg: Any) -> None:
-    """Refuse half precision that training would fail with; in generation it works.
+    """Refuse half precision that would fail in training; generation supports it.
 
-    fairseq finds out when model and data are there, in the midst of its trainer, and says so by
-    what fails first. A task sees the options of the whole run: they stand around its own.
+    fairseq would fail inside its trainer, after loading model and data, with an unrelated message.
 
     Args:
-        cfg: options of a task, among those of its run; without them nothing is checked.
+        cfg: options of a task inside its run's; without them nothing is checked.
     """
     whole = run_of(cfg)
     common = None if whole is None else whole.get("common")
-    if whole is None or common is None or not whole.get("optimizer"):  # only who trains has one
+    if whole is None or common is None or not whole.get("optimizer"):  # only a training has one
         return
     if common.get("tpu") and find_spec("torch_xla") is None:
         raise Refused(
@@ -72,14 +71,14 @@ def check_precision(cfg: Any) -> None:
 
 
 def seed_of(cfg: Any) -> int:
-    """Return the seed of the run that a task's options stand in; fairseq's own without a run."""
+    """Return the seed of a task's run; fairseq's default without a run."""
     whole = run_of(cfg)
     common = None if whole is None else whole.get("common")
     return int(CommonConfig.seed if common is None else common.seed)
 
 
 def positive_label(given: str | None, manifest: TextManifest, folder: Path) -> str:
-    """Return the label that F1 is about; empty if there is none."""
+    """Return the label of F1; empty if there is none."""
     if given is not None and given not in manifest.labels:
         raise InputError(
             f"--positive-label {given!r} is no label of {folder}; "
@@ -102,7 +101,9 @@ def check_autocast(cfg: Any) -> None:
 
 
 def check_best_metric(cfg: Any, known: Sequence[str]) -> None:
-    """Refuse a ``--best-checkpoint-metric`` that validation does not log, or that is misread."""
+    """Refuse a ``--best-checkpoint-metric`` that validation does not log, or with a wrong
+    direction.
+    """
     best = str(cfg.best_checkpoint_metric)
     if best.startswith("${"):  # set up in Python, without fairseq's other options
         return

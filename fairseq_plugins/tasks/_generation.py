@@ -1,4 +1,4 @@
-"""What inference needs beside fairseq: features that travel with raw text, and decoded output."""
+"""Additions to fairseq's inference: features beside raw text, and decoded output."""
 
 import logging
 import sys
@@ -23,7 +23,7 @@ logger = logging.getLogger(__name__)
 
 
 class InferenceTokens(list):
-    """Source sentences as fairseq wants them (a list of id tensors), with their features.
+    """Source sentences as fairseq expects them (a list of id tensors), with their features.
 
     Attributes:
         factors: for each sentence its feature ids, (S, F).
@@ -35,21 +35,18 @@ class InferenceTokens(list):
 
 
 class FactorQueue:
-    """Features of batches under way: interactive translation drops them, and gets them back here.
+    """Features of current batches, which interactive translation drops and takes back here.
 
-    Batches are made one after another, each translated before or after the next is made, but
-    always in order; the tokens are compared, so that a mix-up cannot go unseen.
+    Batches keep their order; the tokens are compared, so that a mistake is detected.
     """
 
     def __init__(self) -> None:
         self._batches: deque[tuple[Tensor, Tensor]] = deque()
 
     def clear(self) -> None:
-        """Forget what was not taken."""
         self._batches.clear()
 
     def put(self, batch: Mapping[str, Any]) -> None:
-        """Remember the tokens and features of a batch."""
         net_input = batch["net_input"]
         self._batches.append((net_input["src_tokens"], net_input["src_factors"]))
 
@@ -64,7 +61,7 @@ class FactorQueue:
 
 
 def to_factors(sentence: Any, layers: Iterable[Layer]) -> Tensor:
-    """Return what subwords carry with what ``</s>`` carries, (S + 1, F).
+    """Return the features of subwords and ``</s>``, (S + 1, F).
 
     Args:
         sentence: has ``subwords`` and ``columns``; see `text.source_encoder.EncodedLine`.
@@ -82,14 +79,14 @@ def to_factors(sentence: Any, layers: Iterable[Layer]) -> Tensor:
 
 @dataclass(frozen=True)
 class TargetText:
-    """In the place of ``--bpe`` or ``--tokenizer``: does to target text what the data folder does.
+    """In place of ``--bpe`` or ``--tokenizer``: the data folder's steps for target text.
 
-    fairseq lets source text through ``encode`` as well, but the task makes nothing of the result:
-    what it encodes is the target text of ``--constraints``.
+    fairseq encodes source text too, but the task ignores the result; the encoded target text is
+    that of ``--constraints``.
 
     Args:
-        encode: takes text one step from plain text.
-        decode: brings it back.
+        encode: one step from plain text.
+        decode: the inverse step.
     """
 
     encode: Callable[[str], str]
@@ -97,9 +94,8 @@ class TargetText:
 
 
 def score_plain_text(cfg: Any, lang: str) -> None:
-    """Let the last line of ``fairseq-generate`` be sacreBLEU of plain text, not BLEU of subwords.
-
-    Whoever names ``--scoring`` on the command line gets what it names.
+    """Make the last line of ``fairseq-generate`` sacreBLEU of plain text, unless ``--scoring`` is
+    given.
     """
     whole = run_of(cfg)
     named = any(word.partition("=")[0] == "--scoring" for word in sys.argv)
@@ -118,8 +114,8 @@ def score_plain_text(cfg: Any, lang: str) -> None:
 def log_bleu(logging_outputs: Sequence[Mapping[str, Any]]) -> None:
     """Log BLEU from the counts of `TranslationTask.valid_step`.
 
-    The counts are logged as plain numbers: fairseq logs NumPy arrays, which its checkpoints then
-    hold and torch refuses to load.
+    The counts are logged as plain numbers: fairseq logs NumPy arrays, which would enter checkpoints
+    that torch then refuses to load.
     """
     names = ["_bleu_sys_len", "_bleu_ref_len"]
     names += [f"_bleu_{kind}_{i}" for kind in ("counts", "totals") for i in range(BLEU_ORDER)]

@@ -1,4 +1,4 @@
-"""What the models of a translation task read and predict together."""
+"""The common inputs and outputs of a translation task's models."""
 
 from dataclasses import dataclass, replace
 from typing import Any, Optional
@@ -11,14 +11,14 @@ from . import _target_factors
 
 @dataclass(frozen=True)
 class ModelsRead:
-    """What the models of an ensemble, built one after the other, have in common.
+    """Common facts of an ensemble's models, built one after the other.
 
     Args:
-        limit: most subwords of a source, which all models take.
-        controls: what they are given in the place of layers; None before the first.
+        limit: most subwords of a source for all models.
+        controls: replacements of layers; None before the first model.
         predicted: factors of target words that they predict.
         given: layers that they read and that only prepared folders have.
-        trained_with: what annotated the training data of each that came from a checkpoint.
+        trained_with: annotator of the training data of each model from a checkpoint.
     """
 
     limit: int
@@ -33,18 +33,18 @@ class ModelsRead:
         return self.controls or UNCONTROLLED
 
     def with_model(self, needs: Needs) -> "ModelsRead":
-        """Return the value with a further model, which is not built yet."""
+        """Return the value with a further model, before it is built."""
         if self.controls is not None:
             needs.check_controls(self.controls)
             _target_factors.check_alike(self.predicted, needs.targets)
         return replace(self, controls=needs.controls, predicted=needs.targets)
 
     def answering(self, model: Any, trained_with: Optional[str]) -> "ModelsRead":
-        """Return the value once the model is built.
+        """Return the value after a model is built.
 
         Args:
             model: the further model.
-            trained_with: what annotated its training data; None for a new model.
+            trained_with: annotator of its training data; None for a new model.
         """
         annotated = trained_with is not None and model.needs.reads(training=False)
         return replace(

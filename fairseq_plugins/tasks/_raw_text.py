@@ -1,7 +1,7 @@
-"""From raw lines to translations: the half of ``syntax_translation`` that needs no prepared split.
+"""From raw lines to translations: the part of ``syntax_translation`` without prepared splits.
 
 fairseq's own commands and hub interface call these methods: lines become tokens with features, the
-features follow the batches that fairseq makes, and ids of translations become plain text.
+features follow fairseq's batches, and ids of translations become plain text.
 """
 
 from functools import cached_property
@@ -36,8 +36,8 @@ class RawTextTask(TranslationTask):
     Attributes:
         manifest, folders: of the data.
         source_layers, target_layers: of the data, in the order of their columns.
-        models: what those built so far read.
-        ablation: what takes features away, if anything does.
+        models: common facts of the models so far.
+        ablation: removal of features, if any.
     """
 
     cfg: Any
@@ -53,7 +53,7 @@ class RawTextTask(TranslationTask):
 
     @cached_property
     def source_encoder(self) -> Any:
-        """What turns raw source lines into subwords and features; made at first use."""
+        """The encoder of raw source lines into subwords and features; made at first use."""
         if self.models.given:
             raise InputError(
                 f"the model reads {', '.join(sorted(self.models.given))}, which raw text has not: "
@@ -66,7 +66,7 @@ class RawTextTask(TranslationTask):
 
     @cached_property
     def target_decoder(self) -> Any:
-        """What turns target subwords into plain text; made at first use."""
+        """The decoder of target subwords into plain text; made at first use."""
         return self.build_target_decoder()
 
     def build_source_encoder(self) -> Any:
@@ -76,13 +76,12 @@ class RawTextTask(TranslationTask):
         return SourceEncoder.from_folder(Path(self.folders[0]), self.manifest, self.cfg.spacy_model)
 
     def build_target_decoder(self) -> Any:
-        """Load the target side of the data folder's segmentation."""
         from ..text.source_encoder import TargetDecoder
 
         return TargetDecoder.from_folder(Path(self.folders[0]), self.manifest)
 
     def build_tokenizer(self, args: Any) -> Any:
-        """Build ``--tokenizer``, or the data folder's own when none is given."""
+        """Build ``--tokenizer``, or by default the data folder's own."""
         unanswered_rows.open_input(self.cfg)
         return super().build_tokenizer(args) or _generation.TargetText(
             lambda text: self.target_decoder.tokenize(text),
@@ -90,7 +89,7 @@ class RawTextTask(TranslationTask):
         )
 
     def build_bpe(self, args: Any) -> Any:
-        """Build ``--bpe``, or the data folder's own when none is given."""
+        """Build ``--bpe``, or by default the data folder's own."""
         return super().build_bpe(args) or _generation.TargetText(
             lambda text: self.target_decoder.add_subwords(text),
             lambda text: text if isinstance(text, Joined) else self._joined(text),
@@ -106,18 +105,17 @@ class RawTextTask(TranslationTask):
         return self.target_decoder.detokenize(text)
 
     def restart_numbering(self, sentences: int = 0) -> None:
-        """Count sentences from 0 or another number (they seed ``--ablation-mode shuffle``)."""
+        """Restart the count of sentences (it seeds ``--ablation-mode shuffle``)."""
         self._sentences = sentences
 
     def get_interactive_tokens_and_lengths(
         self, lines: list[str], encode_fn: Any
     ) -> tuple[_generation.InferenceTokens, list[int]]:
-        """Annotate and segment raw lines as the data folder's were; any line is taken.
+        """Annotate and segment any raw lines like the data folder's.
 
-        Empty lines, and those that are too long and not to be cut, become rows of end marks alone,
-        for which `inference_step` returns empty translations; the log names them.
-
-        fairseq's own encoding, ``encode_fn``, is not used: it would know nothing of the features.
+        Empty lines, and too long lines without cutting, become rows of end marks alone, for which
+        `inference_step` returns empty translations; the log names them. fairseq's own encoding,
+        ``encode_fn``, has no features and is not used.
 
         Returns:
             Token ids with their features, and their lengths.
@@ -142,9 +140,9 @@ class RawTextTask(TranslationTask):
         return _generation.InferenceTokens(tokens, factors), [len(t) for t in tokens]
 
     def _ids_and_factors(self, sentence: Any) -> tuple[list[int], Tensor]:
-        """Return a sentence's ids, S of them, and its features (S, F); both cut if that is wanted.
+        """Return a sentence's S ids and its features (S, F), cut if requested.
 
-        One longer than its model takes comes back uncut without ``--truncate-source``.
+        Without ``--truncate-source`` a too long sentence stays whole.
         """
         limit = self.models.limit if self.cfg.truncate_source else None
         row = _generation.to_factors(sentence, self.source_layers)
@@ -155,7 +153,7 @@ class RawTextTask(TranslationTask):
     def build_dataset_for_inference(
         self, src_tokens: Any, src_lengths: Any, constraints: Optional[Tensor] = None
     ) -> FactoredPairDataset:
-        """Make a dataset of what `get_interactive_tokens_and_lengths` returned."""
+        """Return a dataset from the result of `get_interactive_tokens_and_lengths`."""
         if not isinstance(src_tokens, _generation.InferenceTokens):
             raise InputError(
                 "tokens alone carry no source features: hand raw text to "
@@ -172,9 +170,9 @@ class RawTextTask(TranslationTask):
     def inference_step(
         self, generator: Any, models: list[Any], sample: dict[str, Any], *more: Any, **how: Any
     ) -> Any:
-        """Translate a batch; interactive ones get back the features that fairseq dropped.
+        """Translate a batch; interactive batches get back the features that fairseq dropped.
 
-        A line that no model is asked about (`unanswered_rows`) gets an empty translation.
+        Unanswered rows (`unanswered_rows`) get empty translations.
         """
         net_input = sample["net_input"]
         if self.source_layers and "src_factors" not in net_input:
@@ -189,7 +187,7 @@ class RawTextTask(TranslationTask):
         return found
 
     def _restore(self, sample: dict[str, Any], found: Any, *, is_scored: bool) -> None:
-        """Let ids of translations and references say how their subwords are written."""
+        """Mark the ids of translations and references with the spelling of their subwords."""
         if not isinstance(self.tgt_dict, FactoredDictionary):
             return
         layer = self.tgt_dict.layer

@@ -1,6 +1,6 @@
-"""What a training leaves in its run folder before the first checkpoint: how raw text is read.
+"""The files that a training leaves in its run folder, to read raw text.
 
-A task sees the options of the whole run: they stand around its own.
+fairseq's options of the whole run surround a task's own.
 """
 
 import logging
@@ -25,22 +25,23 @@ logger = logging.getLogger(__name__)
 _held: weakref.WeakValueDictionary[Path, IO[bytes]] = weakref.WeakValueDictionary()
 
 LOCK = ".training.lock"  # in the run's folder
-LONGEST = 400  # bytes of who holds it
+LONGEST = 400  # bytes of the holder's name
 NEEDS = "Where fairseq and its plug-ins are installed, of the folder with the checkpoints"
 
 
 def keep_folder(task: Any, folder: str | Path, model_cfg: Any, model: Any) -> dict[str, str]:
-    """Let a run keep what raw text needs of its prepared folder; see `bundles.run_folder`.
+    """Store in the run's folder what raw text needs of its prepared folder; see
+    `bundles.run_folder`.
 
     Until the training ends, the run's folder is locked.
 
     Args:
-        task: what trains; without the options of its run nothing is written.
+        task: of the training; without the options of its run nothing is written.
         folder: its prepared folder.
         model_cfg, model: the model and its options.
 
     Returns:
-        What the run's checkpoints say of it.
+        The entries for the run's checkpoints.
     """
     whole = training_of(task.cfg)
     if whole is None or whole.checkpoint.no_save:
@@ -62,9 +63,9 @@ def keep_folder(task: Any, folder: str | Path, model_cfg: Any, model: Any) -> di
 
 
 def _lock(run: Path, task: Any) -> None:
-    """Keep other trainings out of a run's folder while a task is in use (InputError: one is there).
+    """Lock a run's folder against other trainings while a task is in use.
 
-    The lock ends with its process, however that ends. Its file says who holds it.
+    The system releases the lock with the process, even after a kill. Its file names the holder.
     """
     run.mkdir(parents=True, exist_ok=True)
     if held := _held.get(run.resolve()):  # one training after the other, in this process
@@ -85,11 +86,11 @@ def _lock(run: Path, task: Any) -> None:
     stream.write(name.encode(errors="replace"))
     stream.flush()
     _held[run.resolve()] = stream
-    weakref.finalize(task, id, stream)  # closed, as nothing else holds it, with its last task
+    weakref.finalize(task, id, stream)  # held by the task, closed with the last task
 
 
 def _let_go() -> None:
-    """Close the locks in a child, such as a loader of data, which may outlive a training."""
+    """Close the locks in a child process, such as a data loader, which may outlive a training."""
     for stream in _held.values():
         stream.close()
     _held.clear()

@@ -1,4 +1,4 @@
-"""What fairseq leaves open in one of several processes of a training, one for each GPU."""
+"""Corrections for a training's processes, one per GPU."""
 
 import multiprocessing
 import os
@@ -10,20 +10,19 @@ from typing import Any
 from ._checkpoint_options import training_of
 from ._checks import Refused
 
-TORCHRUN = {"MASTER_ADDR", "MASTER_PORT", "RANK"}  # what it sets beside WORLD_SIZE
+TORCHRUN = {"MASTER_ADDR", "MASTER_PORT", "RANK"}  # set by torchrun beside WORLD_SIZE
 
 
 def settle(cfg: Any) -> None:
-    """Let a process of a training resume, load data and end as a single process does.
+    """Make a process of a training resume, load data and end like a single process.
 
-    fairseq sends the checkpoint that a training goes on from to the other processes as a pickle
-    that torch refuses to load, so every process reads the file. A process that is spawned spawns
-    its loaders of data, too; each would start Python and import torch again for every epoch and
-    every validation. And torch ends it with its parent by SIGINT alone, which a shell lets all
-    that runs in the background ignore.
+    fairseq broadcasts the checkpoint of a resumed training as a pickle that torch refuses to load,
+    so every process reads the file. A spawned process would spawn its data loaders, and each would
+    start Python and import torch for every epoch and validation. And torch ends it with its parent
+    by SIGINT only, which background processes of a shell ignore.
 
     Args:
-        cfg: options of a task, among those of its run.
+        cfg: options of a task inside its run's.
     """
     whole = training_of(cfg)
     if whole is None:
@@ -39,7 +38,7 @@ def settle(cfg: Any) -> None:
     whole.checkpoint.load_checkpoint_on_all_dp_ranks = True
     parent: Any = multiprocessing.parent_process()
     if parent is not None:
-        multiprocessing.set_start_method(None, force=True)  # the default of the platform
+        multiprocessing.set_start_method(None, force=True)  # the platform's default
         threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
 
 

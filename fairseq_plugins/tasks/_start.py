@@ -1,7 +1,7 @@
-"""The checkpoint that a training starts from, looked at before anything is trained.
+"""Checks of the checkpoint that a training starts from, before any work.
 
-fairseq loads weights wherever their shapes fit: those of word vectors fit every vocabulary of that
-size, and many options of a model change no shape.
+fairseq loads weights whenever their shapes fit: word vectors fit every vocabulary of the same size,
+and many options of a model change no shape.
 """
 
 import logging
@@ -27,23 +27,23 @@ from ._checks import Refused
 
 logger = logging.getLogger(__name__)
 
-SHOWN = 5  # options that a warning names
+SHOWN = 5  # options in a warning
 
 
 def check_start(cfg: Any, model_cfg: Any, check: Callable[[Namespace], None]) -> None:
-    """Refuse a checkpoint to start from that knows other words; warn if its options are others.
+    """Refuse a start checkpoint with other words; warn if its options differ.
 
     Args:
-        cfg: options of a task, among those of its run; without them nothing is checked.
-        model_cfg: options of the new model, complete.
-        check: raises InputError for options of a checkpoint's model that do not fit the task.
+        cfg: options of a task inside its run's; without them nothing is checked.
+        model_cfg: complete options of the new model.
+        check: refuses options of a checkpoint's model that do not fit the task.
     """
     whole = training_of(cfg)
     if whole is None:
         return
     path, resumed = _started_from(whole.checkpoint)
     _check_alike(path, resumed)
-    if not path.is_file():  # fairseq says so, where one was named
+    if not path.is_file():  # fairseq reports a missing named file
         return
     try:
         told = _model_options(path)
@@ -62,7 +62,7 @@ def check_start(cfg: Any, model_cfg: Any, check: Callable[[Namespace], None]) ->
 
 
 def check_parameters(cfg: Any, model_cfg: Any, model: Any) -> None:
-    """Refuse a checkpoint to start from whose parameters are not those of the new model."""
+    """Refuse a start checkpoint with other parameters than the new model."""
     whole = training_of(cfg)
     path = _started_from(whole.checkpoint)[0] if whole is not None else None
     if path is None or not path.is_file():
@@ -81,7 +81,7 @@ def check_parameters(cfg: Any, model_cfg: Any, model: Any) -> None:
 
 
 def _started_from(checkpoint: Any) -> tuple[Path, bool]:
-    """Return what fairseq starts from if it is there, and whether that training goes on."""
+    """Return fairseq's start checkpoint, and whether it is resumed."""
     goes_on = not checkpoint.reset_optimizer
     if checkpoint.restore_file != CheckpointConfig.restore_file:
         return Path(checkpoint.restore_file), goes_on
@@ -94,7 +94,7 @@ def _started_from(checkpoint: Any) -> tuple[Path, bool]:
 
 
 def _check_alike(path: Path, resumed: bool) -> None:
-    """Refuse a start that some processes of a training do not find; each reads it itself."""
+    """Refuse a start checkpoint that some processes of a training do not find."""
     if not distributed.is_available() or not distributed.is_initialized():
         return
     own = (path.name, path.is_file(), resumed)
@@ -108,21 +108,21 @@ def _check_alike(path: Path, resumed: bool) -> None:
 
 
 def _model_options(path: Path) -> dict[str, Any]:
-    """Return what a checkpoint says of its model's options; nothing of older forms of them."""
+    """Return a checkpoint's model options; empty for older formats."""
     cfg = read_state(path).get("cfg")
     model = cfg.get("model") if isinstance(cfg, dict) else None
     return {str(key): value for key, value in model.items()} if isinstance(model, dict) else {}
 
 
 def _complete(model_cfg: Any) -> dict[str, Any]:
-    """Return a new model's options, with the defaults of those that the command line lacks."""
+    """Return a new model's options, with defaults for missing ones."""
     given = unresolved(model_cfg)
     kind = MODEL_DATACLASS_REGISTRY[ARCH_MODEL_NAME_REGISTRY[architecture(model_cfg)]]
     return {one.name: one.default for one in fields(kind) if one.default is not None} | given
 
 
 def _differing(new: dict[str, Any], old: dict[str, Any]) -> dict[str, str]:
-    """Return option -> its name and both values, where they differ; references are no values."""
+    """Return option -> its name and both values, if they differ; references are no values."""
     return {
         name: f"{'--arch' if name == '_name' else flag_of(name)} {value} (there {old[name]})"
         for name, value in new.items()

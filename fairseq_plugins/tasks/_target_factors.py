@@ -1,9 +1,8 @@
-"""Factors of translations: found by a second pass over what a search found, and put into its ids.
+"""Factors of translations: predicted in a second pass over hypotheses, and added to their ids.
 
-A search keeps the factors that its decoder predicts, but fairseq's hands back words alone. The pass
-feeds each model the words of a hypothesis step by step, as the search did, so that it predicts the
-same factors. Of several models each reads its own factors, and the mean of their probabilities
-decides.
+A search keeps the factors that its decoder predicts, but fairseq's search returns only words. The
+pass feeds each model the words of a hypothesis step by step, as the search did, so that it predicts
+the same factors. In an ensemble each model reads its own factors, and the mean probability decides.
 """
 
 from collections.abc import Sequence
@@ -21,7 +20,7 @@ Hypotheses = list[list[dict[str, Any]]]
 
 
 def check_alike(known: Sequence[str], names: Sequence[str]) -> None:
-    """Refuse models of an ensemble that predict different factors; InputError names both."""
+    """Refuse models of an ensemble that predict different factors."""
     if tuple(known) != tuple(names):
         sides = [",".join(side) or "none" for side in (known, names)]
         raise InputError(
@@ -37,13 +36,13 @@ def predict(
     """Return the factors of given translations.
 
     Args:
-        models: which all predict the same K factors.
+        models: all with the same K predicted factors.
         net_input: a batch of B sentences.
-        tokens: words of N translations (N, T), any words behind their ends.
-        rows: of which sentence each is, (N,).
+        tokens: words of N translations (N, T), any words after their ends.
+        rows: number of the sentence of each, (N,).
 
     Returns:
-        Factors (N, T, K); what stands for the last place is ``<special>``.
+        Factors (N, T, K); the last place has ``<special>``.
     """
     states: list[dict[str, Any]] = [{} for _ in models]
     memories = []
@@ -74,7 +73,7 @@ def _likeliest(scores: Sequence[Tensor]) -> Tensor:
 
 
 def add_factors(models: Sequence[Any], sample: dict[str, Any], hypotheses: Hypotheses) -> None:
-    """Give every hypothesis its ``factors``, (T, K)."""
+    """Add ``factors``, (T, K), to every hypothesis."""
     flat = [(row, one) for row, nbest in enumerate(hypotheses) for one in nbest]
     if not flat:
         return
@@ -91,19 +90,19 @@ def add_factors(models: Sequence[Any], sample: dict[str, Any], hypotheses: Hypot
 
 
 def restore(hypotheses: Hypotheses, dictionary: FactoredDictionary, column: int) -> None:
-    """Mark the ids of hypotheses with the factor that restores them, at ``column`` of theirs."""
+    """Mark the ids of hypotheses with the factor at ``column`` that restores their spelling."""
     for one in (one for nbest in hypotheses for one in nbest):
         one["tokens"] = dictionary.marked(one["tokens"], one["factors"][:, column])
 
 
 def restore_references(sample: dict[str, Any], dictionary: FactoredDictionary, column: int) -> None:
-    """Mark the ids of a batch's references; ``column`` is that of the data folder."""
+    """Mark the ids of a batch's references; ``column`` is the data folder's."""
     before = sample["net_input"]["prev_output_factors"][..., column]  # (B, T)
     labels = torch.cat((before[:, 1:], before.new_full((len(before), 1), SPECIAL_ID)), dim=1)
     sample["target"] = dictionary.marked(sample["target"], labels)
 
 
 def take_references(sample: dict[str, Any], hypotheses: Hypotheses, pad: int) -> None:
-    """Let hypotheses that are references (``--score-reference``) have the references' ids."""
+    """Give reference hypotheses (``--score-reference``) the references' ids."""
     for target, (one, *_) in zip(sample["target"], hypotheses):
         one["tokens"] = utils.strip_pad(target, pad)

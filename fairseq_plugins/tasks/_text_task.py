@@ -1,7 +1,7 @@
-"""What the understanding tasks share: folder, model and datasets.
+"""The common part of the understanding tasks: folder, model and datasets.
 
-They read a folder of `prepare text` or `prepare questions` and take any of our
-encoders. A checkpoint knows what it was trained for, and another folder must agree with it.
+They read a folder of `prepare text` or `prepare questions` and accept any of our encoders. A
+checkpoint stores its training conditions, and another folder must agree with them.
 """
 
 import logging
@@ -35,7 +35,7 @@ BFLOAT16 = "bfloat16"
 
 @dataclass
 class TextTaskConfig(FairseqDataclass):
-    """Options of all of them."""
+    """Options of all understanding tasks."""
 
     data: str = option("data folder, prepared by `prepare text`", MISSING)
     max_positions: Optional[int] = option(
@@ -60,7 +60,7 @@ class TextTaskConfig(FairseqDataclass):
         None,
         alias="--annotator",
     )
-    # fairseq's own options, where the task has to know them.
+    # fairseq's own options that the task needs
     train_subset: str = II("dataset.train_subset")
     best_checkpoint_metric: str = II("checkpoint.best_checkpoint_metric")
     maximize_best_checkpoint_metric: bool = II("checkpoint.maximize_best_checkpoint_metric")
@@ -70,7 +70,7 @@ class TextTaskConfig(FairseqDataclass):
 
 
 class TextTask(FairseqTask):
-    """Learn what is to be known of texts.
+    """A task on texts.
 
     Args:
         cfg: options.
@@ -79,12 +79,12 @@ class TextTask(FairseqTask):
 
     Attributes:
         NAME: name of the task and of its criterion.
-        DATASET: what its splits are for fairseq.
-        layers: those of the folder, with its inventories.
-        inputs: what turns the folder into the models' input.
-        target: what it learns.
-        positive: the label that F1 is about; empty if there is none.
-        of_checkpoint: whether its options are those of a checkpoint.
+        DATASET: class of its splits for fairseq.
+        layers: of the folder, with its inventories.
+        inputs: the models' input from the folder.
+        target: the learnt target.
+        positive: the label of F1; empty if there is none.
+        of_checkpoint: whether its options come from a checkpoint.
     """
 
     NAME: str
@@ -103,7 +103,7 @@ class TextTask(FairseqTask):
         where = (self.folder, manifest, dictionary.vocabulary)
         self.inputs = TextInputs(*where, InputOptions.of(cfg))
         self._warnings = folder_warnings.Warnings()
-        self._kept: dict[str, str] = {}  # what checkpoints say of the run's folder
+        self._kept: dict[str, str] = {}  # entries for checkpoints about the run's folder
 
     @classmethod
     def setup_task(cls, cfg: Any, **kwargs: Any) -> "TextTask":
@@ -122,12 +122,11 @@ class TextTask(FairseqTask):
 
     @property
     def scoring(self) -> dict[str, Any]:
-        """What `Target.tally` takes of the options."""
+        """Options for `Target.tally`."""
         return {"positive": self.positive}
 
     @property
     def source_dictionary(self) -> ClosedDictionary:
-        """The pretrained vocabulary."""
         return self.dictionary
 
     @property
@@ -135,13 +134,13 @@ class TextTask(FairseqTask):
         """None: labels are no text."""
 
     def max_positions(self) -> Optional[int]:
-        """Most tokens of an input: the option, or what the model has; None before there is one."""
+        """Most tokens of an input: the option, or the model's limit; None before the model."""
         return self.inputs.limit
 
     def build_model(self, cfg: Any, from_checkpoint: bool = False) -> Any:
-        """Build a model for the folder, and see to it that its checkpoint can tell what it is for.
+        """Build a model for the folder, with its training conditions in its checkpoint.
 
-        Of a checkpoint's options a closed record is taken, see `_checkpoint_options`.
+        Checkpoint options become a closed record, see `_checkpoint_options`.
         """
         model_class = _checks.model_class_of(cfg, self.NAME, "takes_text")
         if from_checkpoint:
@@ -182,7 +181,7 @@ class TextTask(FairseqTask):
         """Refuse a trained model that does not fit the folder, before it is built.
 
         Args:
-            cfg, model_class: its options, a closed record, and what they are of.
+            cfg, model_class: its closed options, and its class.
         """
         self._check_plan(cfg, model_class.plan(cfg))
 
@@ -196,18 +195,17 @@ class TextTask(FairseqTask):
         agreement.check_vocabulary(cfg, self.manifest, content, self.folder)
 
     def state_dict(self) -> dict[str, Any]:
-        """Let checkpoints say what their run keeps of the folder, whatever they went on from."""
+        """Add the run's entries about the folder to checkpoints."""
         return {**super().state_dict(), **self._kept}
 
     def build_criterion(self, cfg: Any, from_checkpoint: bool = False) -> Any:
-        """Build the task's criterion."""
         if self.of_checkpoint:
             cfg = _checkpoint_options.closed_criterion(cfg, (self.NAME,))
         if cfg._name != self.NAME:
             raise InputError(
                 f"--task {self.NAME} needs --criterion {self.NAME}, not --criterion {cfg._name}"
             )
-        # fairseq 0.12.2 knows no second argument, and never passes it
+        # fairseq 0.12.2 has no second argument, and never passes it
         criterion: Any = super().build_criterion(cfg, *([True] if from_checkpoint else []))
         _checks.check_best_metric(self.cfg, ["loss", *criterion.metrics])
         return criterion
@@ -222,7 +220,7 @@ class TextTask(FairseqTask):
     ) -> None:
         """Load a split, after checking that its streams fit and its examples are not too long.
 
-        Only validation gives the checkpoint's task options, ``task_cfg``. The rest is ignored.
+        Only validation passes the checkpoint's task options, ``task_cfg``; the rest is ignored.
         """
         training = split == self.cfg.train_subset and task_cfg is None
         order = str(self.cfg.batch_order) if training else FILE

@@ -1,11 +1,13 @@
-"""What ``--eval-bleu`` needs beside fairseq: a limit of length, and a word on what takes so long.
+"""Additions to ``--eval-bleu``: a length limit, progress, and the language's tokenisation.
 
-An untrained model knows no end of a sentence, so that fairseq lets it write 200 subwords for every
-line of the validation set, in silence. Here a translation has at most twice the subwords of its
-source and 20 (of the longest source of its batch, as in fairseq) unless ``--eval-bleu-args`` says
-``max_len_a`` or ``max_len_b``; the first validation says what it does; and one that takes long says
-every ten seconds how far it is, where fairseq shows no bar. fairseq tokenises every language like
-English; here the target language decides, as in ``fairseq-plugins score``.
+An untrained model never ends a sentence, so fairseq lets it write 200 subwords for every line of
+the
+validation set, without output. Here a translation has at most twice the subwords of its source plus
+20 (of the longest source of its batch, as in fairseq) unless ``--eval-bleu-args`` gives
+``max_len_a`` or ``max_len_b``; the first validation logs its settings; and a long validation logs
+its
+progress every ten seconds if fairseq shows no bar. fairseq tokenises every language like English;
+here the target language decides, as in ``fairseq-plugins score``.
 """
 
 import json
@@ -22,7 +24,7 @@ from ..errors import InputError
 from ..evaluation.sentence_counts import metric_of, remark_on
 
 LIMIT = {"max_len_a": 2.0, "max_len_b": 20}
-BEAM = 5  # fairseq's, where --eval-bleu-args names none
+BEAM = 5  # fairseq's default
 PAUSE = 10.0  # seconds between two lines
 UNKNOWN = "UNKNOWNTOKENINHYP", "UNKNOWNTOKENINREF"  # fairseq's words, which match nothing
 
@@ -30,7 +32,7 @@ logger = logging.getLogger(__name__)
 
 
 def limited(arguments: Optional[str]) -> str:
-    """Return ``--eval-bleu-args`` with a limit of length, unless it has one."""
+    """Return ``--eval-bleu-args`` with a length limit, unless present."""
     try:
         given = json.loads(arguments or "{}")
     except (ValueError, RecursionError):
@@ -44,7 +46,7 @@ def limited(arguments: Optional[str]) -> str:
 
 
 def metric_for(lang: str, *, tokenized: bool) -> Any:
-    """Return the BLEU of validation in a language; of ``tokenized`` text every word is a token."""
+    """Return the validation BLEU of a language; every word of ``tokenized`` text is a token."""
     if tokenized:
         return metric_of("bleu", tokenize="none")
     if remark := remark_on(lang):
@@ -53,7 +55,7 @@ def metric_for(lang: str, *, tokenized: bool) -> Any:
 
 
 def bleu_of(task: Any, metric: Any, sample: Any, found: Any) -> Any:
-    """Return the BLEU, by a metric, of what was found for a batch, with its counts."""
+    """Return the BLEU of a batch's hypotheses, with its counts."""
 
     def text(tokens: Tensor, unknown: str) -> str:
         bpe, tokens = task.cfg.eval_bleu_remove_bpe, tokens.int().cpu()
@@ -68,12 +70,12 @@ def bleu_of(task: Any, metric: Any, sample: Any, found: Any) -> Any:
 
 
 class Progress:
-    """Says what validations do and how far they are.
+    """Logs the settings and progress of validations.
 
     Args:
-        arguments: of the search, as `limited` returned them.
-        has_bar: whether fairseq shows a bar; None: if standard error is a terminal.
-        clock: tells seconds.
+        arguments: of the search, from `limited`.
+        has_bar: whether fairseq shows a bar; None if standard error is a terminal.
+        clock: returns seconds.
     """
 
     def __init__(
@@ -90,7 +92,7 @@ class Progress:
         self._begun = self._shown = clock()
 
     def begin(self, sentences: int) -> None:
-        """Begin a validation of so many sentences; the first says what it does."""
+        """Begin a validation; the first one logs its settings."""
         self._total, self._done = sentences, 0
         self._begun = self._shown = self._clock()
         if self._said:
@@ -111,7 +113,7 @@ class Progress:
         )
 
     def step(self, sentences: int) -> None:
-        """Count sentences that were translated; say it if the last line is long ago."""
+        """Count translated sentences; log progress if the last line is old."""
         self._done += sentences
         now = self._clock()
         if self._has_bar or not self._total or now - self._shown < PAUSE:

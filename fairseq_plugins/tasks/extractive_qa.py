@@ -1,7 +1,7 @@
-"""``extractive_qa``: the span of a passage that answers a question, or that there is none.
+"""``extractive_qa``: the span of a passage that answers a question, or no answer.
 
 A passage longer than the model is read in windows that begin at every ``--doc-stride`` wordpieces;
-position 0 of a row, [CLS] or <s>, stands for no answer.
+position 0 of a row, [CLS] or <s>, means no answer.
 """
 
 import logging

@@ -1,4 +1,4 @@
-"""Loud remarks that are made once."""
+"""Warnings that are logged once."""
 
 import logging
 from collections.abc import Iterable
@@ -7,7 +7,7 @@ logger = logging.getLogger(__name__)
 
 
 class Warnings:
-    """Log each warning once, however many models, batches or buffers give rise to it."""
+    """Log each warning once, whatever the number of models, batches or buffers."""
 
     def __init__(self) -> None:
         self._made: set[str] = set()
@@ -19,12 +19,12 @@ class Warnings:
             logger.warning(message)
 
     def other_annotator(self, trained: Iterable[str], present: str, where: str) -> None:
-        """Say that models were trained on other annotation than they now get.
+        """Warn if models were trained with another annotator than that of their input.
 
         Args:
-            trained: annotators of the models' training data; empty text stands for none.
-            present: annotator of what they get.
-            where: what that is.
+            trained: annotators of the models' training data; empty for none.
+            present: annotator of the input.
+            where: description of the input.
         """
         for annotator in trained:
             if annotator != present:
@@ -35,7 +35,7 @@ class Warnings:
                 )
 
     def segmented(self, lines: Iterable[str]) -> None:
-        """Say that lines look segmented, where raw text is wanted."""
+        """Warn of lines that look segmented, where raw text is expected."""
         if any(word.endswith("@@") for line in lines for word in line.split()):
             self.say(
                 "the input has words that end in '@@': it looks segmented already, "

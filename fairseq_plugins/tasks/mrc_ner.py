@@ -1,7 +1,7 @@
 """``mrc_ner``: entities of a sentence, found by a question for each label (Li et al. 2020).
 
-It reads folders of labels of words. Of every label a question is put to every sentence; see
-`nn.entity_spans`. Entities of several labels, and of one, may lie within each other.
+It reads folders of labels of words. Every sentence gets a question for every label; see
+`nn.entity_spans`. Entities may be nested, also with the same label.
 """
 
 import json
@@ -64,7 +64,7 @@ class MrcNerTask(TextTask):
         return {"overlap": self.inputs.overlap}
 
     def build_model(self, cfg: Any, from_checkpoint: bool = False) -> Any:
-        """Build a model that knows its questions; see `TextTask.build_model`."""
+        """Build a model with its questions; see `TextTask.build_model`."""
         types = types_of(self.manifest.labels)
         if not types:
             raise InputError(

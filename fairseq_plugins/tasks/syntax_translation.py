@@ -1,8 +1,8 @@
 """``syntax_translation``: fairseq's translation task with source features and raw-text inference.
 
-It reads folders written by `prepare translation`: fairseq's own token streams with
-one feature stream each beside the source, and two that tell its parse trees. All of the folder's go
-into every batch; the model takes those that it was built for.
+It reads folders of `prepare translation`: fairseq's token streams with one feature stream each
+beside the source, and two streams for its parse trees. Every batch has all features of the folder;
+the model selects its own.
 """
 
 import logging
@@ -94,11 +94,10 @@ class SyntaxTranslationTask(RawTextTask):
     """Translate text whose source words carry syntactic features.
 
     Attributes:
-        manifest: manifest of the (first) data folder.
-        target_layers: the layers of its target subwords, in the column order of
-            ``prev_output_factors``.
-        source_layers: the layers that the folder holds, in the column order of ``src_factors``.
-        of_checkpoint: whether its options are those of a checkpoint.
+        manifest: of the (first) data folder.
+        target_layers: of its target subwords, in the column order of ``prev_output_factors``.
+        source_layers: of the folder, in the column order of ``src_factors``.
+        of_checkpoint: whether its options come from a checkpoint.
     """
 
     cfg: SyntaxTranslationConfig
@@ -123,7 +122,7 @@ class SyntaxTranslationTask(RawTextTask):
         self._queue = _generation.FactorQueue()
         self._sentences = 0
         self._warnings = folder_warnings.Warnings()
-        self._kept: dict[str, str] = {}  # what checkpoints say of the run's folder
+        self._kept: dict[str, str] = {}  # entries for checkpoints about the run's folder
         self._progress: Optional[_validation_bleu.Progress] = None  # of validation by BLEU
 
     @classmethod
@@ -152,12 +151,11 @@ class SyntaxTranslationTask(RawTextTask):
 
     @classmethod
     def load_dictionary(cls, filename: str) -> Dictionary:
-        """Load a dictionary; FileNotFoundError or InputError name a bad file."""
         return load_dictionary(Path(filename))
 
     @property
     def _words(self) -> str:
-        """What identifies both languages and their dictionaries."""
+        """Hashes of both languages and their dictionaries."""
         sides = (self.src_dict.symbols, self.tgt_dict.symbols)
         return translation_folders.word_digests(self.manifest, *sides)
 
@@ -188,9 +186,9 @@ class SyntaxTranslationTask(RawTextTask):
     ) -> None:
         """Load a split of tokens and features after checking that they fit.
 
-        Training data of several folders are taken in turns, one an ``epoch``; ``combine`` joins
-        ``train``, ``train1`` and so on. Only generation and validation give the checkpoint's task
-        options, ``task_cfg``; ``kwargs`` are ignored.
+        Training folders take turns, one per ``epoch``; ``combine`` joins ``train``, ``train1`` and
+        so on. Only generation and validation pass the checkpoint's task options, ``task_cfg``;
+        ``kwargs`` are ignored.
         """
         training = split == self.cfg.train_subset
         folder = Path(self.folders[(epoch - 1) % len(self.folders) if training else 0])
@@ -218,9 +216,9 @@ class SyntaxTranslationTask(RawTextTask):
         self.datasets[split] = FactoredPairDataset(self.datasets[split], factors, targets=targets)
 
     def build_model(self, cfg: Any, from_checkpoint: bool = False) -> Any:
-        """Build a model, and see to it that a checkpoint can tell what it was trained on.
+        """Build a model, with its training conditions in its checkpoint.
 
-        Of a checkpoint's options a closed record is taken, see `_checkpoint_options`.
+        Checkpoint options become a closed record, see `_checkpoint_options`.
         """
         model_class = _checks.model_class_of(cfg, NAME, "takes_source_factors", PLAIN)
         if from_checkpoint:
@@ -264,14 +262,14 @@ class SyntaxTranslationTask(RawTextTask):
                     f"--ablate-features {name}: the model does not read that feature"
                 )
         if self.cfg.eval_bleu and self.cfg.eval_bleu_detok is None:
-            self.tokenizer = _generation.TargetText(str, self._plain_output)  # nothing encodes
+            self.tokenizer = _generation.TargetText(str, self._plain_output)  # encodes nothing
         return model
 
     def check_fit(self, cfg: Any, model_class: Any) -> None:
         """Refuse a trained model that does not fit the folder, before it is built.
 
         Args:
-            cfg, model_class: its options, a closed record, and what they are of.
+            cfg, model_class: its closed options, and its class.
         """
         self._check_plan(cfg, model_class.plan(cfg))
 
@@ -287,7 +285,7 @@ class SyntaxTranslationTask(RawTextTask):
         needs.check(self.manifest.layers, self.folders[0], self._cure, training=True)
 
     def state_dict(self) -> dict[str, Any]:
-        """Let checkpoints say what their run keeps of the folder, whatever they went on from."""
+        """Add the run's entries about the folder to checkpoints."""
         return {**super().state_dict(), **self._kept}
 
     def _cure(self, layer: Layer) -> str:
@@ -295,10 +293,10 @@ class SyntaxTranslationTask(RawTextTask):
         return f"--layers {names} (`prepare translation`){layer.cure}"
 
     def build_criterion(self, cfg: Any, from_checkpoint: bool = False) -> Any:
-        """Build a criterion; of a checkpoint (``fairseq-validate``) one of cross entropy."""
+        """Build a criterion; for a checkpoint (``fairseq-validate``) only cross entropy."""
         if self.of_checkpoint:
             cfg = _checkpoint_options.closed_criterion(cfg, _checkpoint_options.CRITERIONS)
-        # fairseq 0.12.2 knows no second argument, and never passes it
+        # fairseq 0.12.2 has no second argument, and never passes it
         criterion = super().build_criterion(cfg, *([True] if from_checkpoint else []))
         predicted = self.models.predicted
         if predicted and not getattr(criterion, "takes_target_factors", False):
@@ -309,7 +307,9 @@ class SyntaxTranslationTask(RawTextTask):
         return criterion
 
     def valid_step(self, sample: Any, model: Any, criterion: Any) -> Any:
-        """Validate as fairseq does, which may use a batch again: its references stay plain."""
+        """Validate on a copy of the batch, which fairseq may use again: its references stay
+        plain.
+        """
         found = super().valid_step({**sample}, model, criterion)
         if self._progress:
             self._progress.step(sample["nsentences"])
@@ -320,7 +320,7 @@ class SyntaxTranslationTask(RawTextTask):
         return _validation_bleu.bleu_of(self, self._bleu, sample, found)
 
     def begin_valid_epoch(self, epoch: int, model: Any) -> None:
-        """Say what validation by BLEU does, before it does it."""
+        """Log the settings of validation by BLEU before it begins."""
         if self._progress:
             splits = [
                 split for name, split in self.datasets.items() if name != self.cfg.train_subset

@@ -1,7 +1,7 @@
 """``text_classification`` and ``sequence_labeling``: labels of texts, and of their words.
 
-The one learns a class, a score or a set of labels for one sentence or for a pair of sentences, the
-other a label for every word of a sentence, read off its first subword.
+``text_classification`` learns a class, a score or a set of labels for one sentence or a pair;
+``sequence_labeling`` a label for every word of a sentence, predicted at its first subword.
 """
 
 from dataclasses import dataclass
@@ -50,12 +50,12 @@ class TextClassificationTask(TextTask):
 
     @property
     def scoring(self) -> dict[str, Any]:
-        """The positive label, and from which probability on each label is predicted."""
+        """The positive label, and the thresholds of labels."""
         return {**super().scoring, "thresholds": self.inputs.thresholds}
 
     def build_model(self, cfg: Any, from_checkpoint: bool = False) -> Any:
-        """Build a model, see `TextTask.build_model`; one that asks for it (``begin_at``) starts at
-        the mean of the training scores.
+        """Build a model, see `TextTask.build_model`; ``begin_at`` sets the mean of the training
+        scores.
         """
         model = super().build_model(cfg, from_checkpoint)
         split = str(self.cfg.train_subset)

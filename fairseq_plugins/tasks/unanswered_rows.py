@@ -1,7 +1,7 @@
-"""Lines that no model is asked about (`text.unanswered`), on their way through fairseq.
+"""Lines without an answer (`text.unanswered`) inside fairseq.
 
-They travel as rows that no text can give: of end marks alone, as many as their mark says. What a
-model makes of such a row is replaced by nothing.
+They are rows that no text can give: only end marks, in the number of their reason. The output of a
+model for such a row is replaced by nothing.
 """
 
 import contextlib
@@ -23,18 +23,18 @@ HOW: dict[str, Any] = {"encoding": "utf-8", "errors": "surrogateescape", "newlin
 
 
 def is_unanswered(tokens: Tensor, end: int) -> bool:
-    """Whether a sentence (S,) is one that no model is asked about."""
+    """Return whether a sentence (S,) is unanswered."""
     return bool(tokens.eq(end).all())
 
 
 def without_answers(
     hypotheses: Sequence[list[dict[str, Tensor]]], src_tokens: Tensor, dictionary: Dictionary
 ) -> list[list[dict[str, Tensor]]]:
-    """Replace what a model made of lines (B, S) that it was not to be asked about.
+    """Replace the output for unanswered lines (B, S).
 
     Returns:
-        As many translations of each sentence: empty ones with the score 0 for an empty line, and
-        minus infinity for one that was too long.
+        As many translations of each sentence: empty ones with score 0 for an empty line, and minus
+            infinity for a too long line.
     """
     end = dictionary.eos()
     marks = src_tokens.eq(end).sum(dim=1)  # (B,)
@@ -60,10 +60,10 @@ def _nothing(hypothesis: dict[str, Tensor], end: int, score: float) -> dict[str,
 
 
 def open_input(cfg: Any) -> None:
-    """Let ``fairseq-interactive`` read bytes that are no UTF-8: `repaired` replaces them.
+    """Make ``fairseq-interactive`` read bytes that are no UTF-8: `repaired` replaces them.
 
-    Lines end at line feeds alone, where fairseq ends those of ``--input FILE`` at carriage returns
-    as well: the file takes the place of standard input. Nothing is done in any other program.
+    Lines end only at line feeds, where fairseq also splits ``--input FILE`` at carriage returns:
+    the file replaces standard input. Other programs are unaffected.
     """
     program = getattr(sys.modules.get("__main__"), "__spec__", None)
     if COMMAND not in sys.modules and getattr(program, "name", "") != COMMAND:
