@@ -1,4 +1,4 @@
-"""The options of the BERT models as fairseq registers them."""
+"""The options of the BERT models for fairseq's registry."""
 
 from dataclasses import dataclass
 

@@ -1,9 +1,10 @@
 """Options of ``syntax_transformer``: fairseq's own transformer options, flat, and ours.
 
-fairseq's ``TransformerConfig`` is nested, which makes named architectures and the nested options
-inert under its option parser; here its fields are flattened by machine (``encoder_layers`` ...).
-A field that an architecture may preset is ``Optional`` with default None, "as the architecture
-says", and `resolve` fills it by asking fairseq's own architecture functions.
+fairseq's ``TransformerConfig`` is nested, so its option parser ignores named architectures and
+nested
+options; here its fields are flattened automatically (``encoder_layers`` ...). A field that an
+architecture may preset is ``Optional`` with default None, and `resolve` fills it with fairseq's own
+architecture functions.
 """
 
 from argparse import Namespace
@@ -58,7 +59,7 @@ PRESET_FIELDS: dict[str, Any] = {
 _NESTED = dict.fromkeys(("encoder", "decoder"), EncDecBaseConfig) | {
     "quant_noise": QuantNoiseConfig
 }
-# Only fairseq's own code fills it, and it evaluates strings: not an option here.
+# Only fairseq's own code sets it, and evaluates strings in it: not an option here.
 _LEFT_OUT = {"_name", "xformers_att_config"}
 
 
@@ -79,7 +80,7 @@ def _flat_fields() -> list[tuple[str, Any, Any]]:
         if name in PRESET_FIELDS:
             kind, default = PRESET_FIELDS[name], None
         elif name.endswith("_layers_to_keep"):
-            kind = Optional[str]  # fairseq's model splits it as text
+            kind = Optional[str]  # fairseq's model splits this text
         assert default is not MISSING, name
         flat.append((name, kind, field(default=default, metadata=dict(spec.metadata))))
     for name in _WIDTHS:
@@ -117,8 +118,8 @@ class EncoderAttention(LocalRules):
 class SourceFeatures(Method):
     """Features embedded beside the words of the source; see `nn.factors`.
 
-    Without a switch: a grid over features may have a plain model in it, and options that it leaves
-    unread.
+    There is no switch: a grid over features may include a plain model, which ignores the other
+    options.
     """
 
     features: Optional[str] = option(
@@ -157,7 +158,7 @@ class SourceFeatures(Method):
 
     @property
     def needs(self) -> Needs:
-        """The features; what they are by default, the data folder says."""
+        """The features; the data folder decides the default."""
         return Needs(read_features(self.features))
 
 
@@ -174,7 +175,6 @@ class TargetFactors(Method):
 
     @property
     def needs(self) -> Needs:
-        """The factors."""
         return Needs(targets=read_targets(self.target_features))
 
 
@@ -183,7 +183,7 @@ METHODS = (SourceFeatures, EncoderAttention, TargetFactors)
 
 @dataclass
 class TranslationOptions(TreeControls, FlatTransformerConfig):
-    """fairseq's transformer options and those of the source features and of local attention."""
+    """fairseq's transformer options and those of source features and local attention."""
 
     word_embed_dim: Optional[int] = option(
         "width of the word embedding; if given, it must equal --encoder-embed-dim (with "
@@ -195,7 +195,7 @@ class TranslationOptions(TreeControls, FlatTransformerConfig):
         "throughout (as in OpenNMT-py, the paper's toolkit)",
         "fairseq",
     )
-    # Written by the task: name, version and hash of what annotated the training data.
+    # Set by the task: name, version and hash of the training data's annotator.
     annotator: Optional[str] = written()
     inventories: Optional[str] = written(longest=100_000)  # see `syntax.layers.digests`
     # of both languages, see `data.translation_folders.word_digests`
@@ -206,7 +206,7 @@ SyntaxTransformerConfig = with_methods("SyntaxTransformerConfig", TranslationOpt
 
 
 def resolve(cfg: Any) -> None:
-    """Fill every preset field that is None as the architecture ``cfg._name`` says, in place.
+    """Fill every preset field that is None with the value of architecture ``cfg._name``, in place.
 
     Args:
         cfg: a Namespace (``arch`` names the architecture), DictConfig or dataclass instance.
@@ -219,9 +219,8 @@ def resolve(cfg: Any) -> None:
 
 
 def as_namespace(options: Any) -> Namespace:
-    """Return resolved options as fairseq's legacy transformer wants them.
-
-    No text is left that fairseq would evaluate as Python.
+    """Return resolved options for fairseq's legacy transformer, without text that it would
+    evaluate.
     """
     args = Namespace(**{key: v for key, v in vars(options).items() if v is not None})
     cutoff = getattr(args, "adaptive_softmax_cutoff", None)
@@ -231,7 +230,7 @@ def as_namespace(options: Any) -> Namespace:
 
 
 def check_initialisation(args: Namespace) -> None:
-    """Refuse ``--param-init glorot`` beside ready-made embeddings, which it would draw anew."""
+    """Refuse ``--param-init glorot`` with given embeddings, which it would overwrite."""
     for side in ("encoder", "decoder"):
         if args.param_init == "glorot" and getattr(args, f"{side}_embed_path", None):
             raise InputError(

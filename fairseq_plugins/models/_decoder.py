@@ -1,4 +1,4 @@
-"""fairseq's decoder with factors of the target: it reads those before, and predicts the next."""
+"""fairseq's decoder with target factors: reads earlier factors, and predicts the next."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,15 +12,15 @@ from ..errors import InputError
 from ..nn.starts import own_start
 from ..nn.target_factors import SPECIAL_ID, TargetFactors, decided, delayed
 
-LAST = "target_factors"  # what is kept from step to step: the factors predicted last
+LAST = "target_factors"  # kept between steps: the last predicted factors
 IncrementalState = dict[str, dict[str, Optional[Tensor]]]
 
 
 class FactoredDecoder(TransformerDecoderBase):
     """Decode words and, one step later, their factors (`nn.target_factors`).
 
-    Factors of training text are given; in a search each is the likeliest, and kept from step to
-    step. What is predicted stands in the extras under ``factors``: K scores (B, T, labels).
+    Factors of training text are given; a search takes the most probable factor and keeps it for the
+    next step. The extras hold ``factors``: K scores (B, T, labels).
 
     Args:
         cfg, dictionary, embed_tokens: as fairseq's.
@@ -28,7 +28,7 @@ class FactoredDecoder(TransformerDecoderBase):
         how: further options of fairseq's.
     """
 
-    get_incremental_state: Callable[..., Any]  # which fairseq's decorator adds
+    get_incremental_state: Callable[..., Any]  # added by fairseq's decorator
     set_incremental_state: Callable[..., Any]
 
     def __init__(
@@ -57,12 +57,12 @@ class FactoredDecoder(TransformerDecoderBase):
         return_all_hiddens: bool = False,
         **how: Any,
     ) -> tuple[Tensor, dict[str, Any]]:
-        """Decode as fairseq does; what is not named here is as in fairseq.
+        """Decode; all other arguments are fairseq's.
 
         Args:
             prev_output_tokens: the words before, (B, T).
             prev_output_factors: their factors (B, T, columns of the data folder), except in a
-                search, whose factors are its own.
+                search, which has its own.
         """
         given = {"prev_output_factors": prev_output_factors}
         found = (prev_output_tokens, encoder_out, incremental_state)
@@ -78,7 +78,7 @@ class FactoredDecoder(TransformerDecoderBase):
         prev_output_factors: Optional[Tensor] = None,
         **how: Any,
     ) -> tuple[Tensor, dict[str, Any]]:
-        """Return fairseq's features (B, T, C) and extras, factors among these."""
+        """Return fairseq's features (B, T, C) and extras with factors."""
         if incremental_state is None:
             before = delayed(self._known(prev_output_tokens, prev_output_factors))  # (B, T, K)
         else:
@@ -110,14 +110,16 @@ class FactoredDecoder(TransformerDecoderBase):
         return self.target_factors.chosen(given)
 
     def _last(self, tokens: Tensor, state: IncrementalState) -> Tensor:
-        """Return the factors of the step before, (B, 1, K); none at the first step."""
+        """Return the factors of the last step, (B, 1, K); zeros at the first step."""
         if tokens.size(1) == 1:
             return tokens.new_zeros(len(tokens), 1, len(self.target_factors.names))
         return self.get_incremental_state(state, LAST)[LAST]
 
     @contextmanager
     def _added(self, vectors: Tensor) -> Iterator[None]:
-        """Add vectors (B, T, D) to word embeddings, for which fairseq's decoder has no place."""
+        """Add vectors (B, T, D) to word embeddings by a hook, since fairseq's decoder has no place
+        for it.
+        """
         handle = self.embed_tokens.register_forward_hook(lambda _, __, words: words + vectors)
         try:
             yield
@@ -125,7 +127,7 @@ class FactoredDecoder(TransformerDecoderBase):
             handle.remove()
 
     def reorder_incremental_state(self, incremental_state: IncrementalState, order: Tensor) -> None:
-        """Let the factors follow their hypotheses."""
+        """Reorder the factors with their hypotheses."""
         kept = self.get_incremental_state(incremental_state, LAST)
         if kept is not None:
             moved = {LAST: kept[LAST].index_select(0, order)}

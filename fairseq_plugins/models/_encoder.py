@@ -1,8 +1,9 @@
-"""The encoder of ``syntax_transformer``: fairseq's, reading features, with local attention.
+"""The encoder of ``syntax_transformer``: fairseq's with features and local attention.
 
-Which layers have local attention, its masks and its layer stand here; the mathematics is
-`nn.local_attention`'s, the masks `nn.tree_masks`'. The weights bear fairseq's names, so that those
-of a plain transformer fit; a layer's gate comes to them.
+This file decides which layers have local attention, and builds its masks and its layer;
+`nn.local_attention`
+has the mathematics, `nn.tree_masks` the masks. The weights have fairseq's names, so that weights of
+a plain transformer fit; a layer's gate is an addition.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,14 +33,14 @@ from ._config import EncoderAttention
 
 @dataclass(frozen=True)
 class LocalPlan:
-    """What local attention an encoder has.
+    """An encoder's local attention.
 
     Args:
-        rules: where each kind of it may go; empty for a plain encoder.
-        layers: numbers of the layers that have it.
+        rules: allowed keys of each kind; empty for a plain encoder.
+        layers: numbers of its layers.
         gate_bias: start of the gates' bias.
-        columns: those of ``src_factors`` that hold words and heads; empty where none are read.
-        separate: whether dropout falls on each softmax, or on their mixture.
+        columns: columns of ``src_factors`` with words and heads; may be empty.
+        separate: whether dropout applies to each softmax, not to the mixture.
     """
 
     rules: tuple[Rule, ...] = ()
@@ -50,11 +51,11 @@ class LocalPlan:
 
 
 def plan_local(local: EncoderAttention, held: Sequence[Layer]) -> LocalPlan:
-    """Return what local attention an encoder has.
+    """Return an encoder's local attention.
 
     Args:
         local: options.
-        held: layers of the data folder, which holds what ``local`` needs.
+        held: layers of the data folder, which include the needs of ``local``.
     """
     places = column_places(held)
     columns = tuple(column for name in local.needs.layers for column in places[name])
@@ -70,18 +71,18 @@ def openings(
     dtype: torch.dtype = torch.float32,
     punctuation: Optional[Tensor] = None,
 ) -> tuple[AdditiveMask, ...]:
-    """Find out who may see whom, without waiting for the device.
+    """Return the attention masks, without waiting for the device.
 
     Args:
         plan: of the encoder.
         special: True at ``</s>`` and padding, (B, S).
         padding_mask: True at padding, (B, S).
-        src_factors: (B, S, F), or None where the plan reads no columns of it.
+        src_factors: (B, S, F), or None if the plan reads no columns.
         dtype: of the scores.
-        punctuation: True at punctuation signs, (B, S), where a rule of the plan reads it.
+        punctuation: True at punctuation signs, (B, S), if a rule needs it.
 
     Returns:
-        For global attention (B, 1, S), and for each local one (B, S, S).
+        For global attention (B, 1, S), and for each local attention (B, S, S).
     """
     words, heads = special.long().neg(), None  # (B, S)
     if plan.columns:
@@ -98,11 +99,11 @@ def heads_of_words(words: Tensor, heads: Tensor) -> Tensor:
     """Gather the heads of words from the columns of their subwords.
 
     Args:
-        words: number of each subword's word from 1, 0 where it has none, (B, S).
+        words: number of each subword's word from 1, or 0 for no word, (B, S).
         heads: number of that word's head, (B, S).
 
     Returns:
-        For each word from 0 its head, (B, S); roots and numbers of no word are their own.
+        For each word from 0 its head, (B, S); roots and unused numbers are their own heads.
     """
     size = words.shape[1] + 1
     own = torch.arange(size, device=words.device).expand(len(words), size)
@@ -110,7 +111,7 @@ def heads_of_words(words: Tensor, heads: Tensor) -> Tensor:
 
 
 class LocalSelfAttention(MultiheadAttention):
-    """fairseq's self-attention, with its options, mixed with local ones by a gate of each token."""
+    """fairseq's self-attention, mixed with local attention by a gate of each token."""
 
     def __init__(self, width: int, heads: int, plan: LocalPlan, **options: Any) -> None:
         super().__init__(width, heads, self_attention=True, **options)
@@ -121,13 +122,13 @@ class LocalSelfAttention(MultiheadAttention):
     def forward(
         self, query: Tensor, *, key_padding_mask: tuple[AdditiveMask, ...], **unused: Any
     ) -> tuple[Tensor, None]:
-        """Attend with hidden states (S, B, D); keys and values are they, weights not returned.
+        """Attend over hidden states (S, B, D), which are also keys and values; returns no weights.
 
-        As ``key_padding_mask`` fairseq's layer hands on what the encoder gave it: `openings`.
+        fairseq's layer passes the encoder's `openings` as ``key_padding_mask``.
         """
         parts = [made(query) for made in (self.q_proj, self.k_proj, self.v_proj)]
         qkv = [part.unflatten(-1, (self.num_heads, -1)).permute(1, 2, 0, 3) for part in parts]
-        shares, dropout = self.gate(query.transpose(0, 1)), self.dropout_module  # (B, S, 1 + C)
+        shares, dropout = self.gate(query.transpose(0, 1)), self.dropout_module  # (B, 1 + C)
         drop = dropout.p if self.training or dropout.apply_during_inference else 0.0
         if fuses(query) and (self.separate or not drop):
             mixed = fused(qkv, key_padding_mask, shares, drop)  # (B, H, S, K)
@@ -138,7 +139,7 @@ class LocalSelfAttention(MultiheadAttention):
         return self.out_proj(mixed.permute(2, 0, 1, 3).flatten(2)), None
 
     def upgrade_state_dict_named(self, state_dict: dict[str, Tensor], name: str) -> None:
-        """Let the weights of plain attention in, beside a gate as it is now."""
+        """Accept weights of plain attention; the gate keeps its values."""
         super().upgrade_state_dict_named(state_dict, name)
         given: Mapping[str, Tensor] = self.gate.state_dict(prefix=f"{name}.gate.")
         if f"{name}.q_proj.weight" in state_dict:
@@ -146,7 +147,7 @@ class LocalSelfAttention(MultiheadAttention):
 
 
 class LocalEncoderLayer(TransformerEncoderLayerBase):
-    """fairseq's encoder layer; in place of a padding mask it is given `openings`."""
+    """fairseq's encoder layer, with `openings` in place of a padding mask."""
 
     takes_openings = True
 
@@ -155,7 +156,6 @@ class LocalEncoderLayer(TransformerEncoderLayerBase):
         super().__init__(cfg)
 
     def build_self_attention(self, embed_dim: int, cfg: TransformerConfig) -> LocalSelfAttention:
-        """Build the attention, with fairseq's options."""
         return LocalSelfAttention(
             embed_dim,
             cfg.encoder.attention_heads,
@@ -167,13 +167,13 @@ class LocalEncoderLayer(TransformerEncoderLayerBase):
 
 
 class SyntaxEncoder(TransformerEncoderBase):
-    """fairseq's encoder; its token embeddings come from tokens and features together.
+    """fairseq's encoder with embeddings of tokens and features.
 
     Args:
         cfg: fairseq's options.
         dictionary: of the source.
         embed_tokens: fairseq's word table, or a `FactoredEmbedding`.
-        local: its local attention; without any, every layer is fairseq's.
+        local: its local attention; if empty, every layer is fairseq's.
     """
 
     def __init__(
@@ -186,12 +186,12 @@ class SyntaxEncoder(TransformerEncoderBase):
         if any(rule.needs_punctuation for rule in local.rules):
             signs = torch.tensor([is_sign(symbol) for symbol in dictionary.symbols])  # (V,)
         self.register_buffer("punctuation", signs, persistent=False)
-        self.columns = local.columns  # that are read of src_factors
+        self.columns = local.columns  # of src_factors
         if isinstance(embed_tokens, FactoredEmbedding):
             self.columns += embed_tokens.factors.columns
 
     def build_encoder_layer(self, cfg: Any) -> nn.Module:
-        """Build the next layer, wrapped as fairseq wraps its own."""
+        """Build the next layer, with fairseq's wrappers."""
         self._built += 1
         if self._built - 1 not in self.local.layers:
             return super().build_encoder_layer(cfg)
@@ -209,13 +209,13 @@ class SyntaxEncoder(TransformerEncoderBase):
         token_embeddings: Optional[Tensor] = None,
         src_factors: Optional[Tensor] = None,
     ) -> dict[str, Any]:
-        """Encode a batch; what is not named here is as in fairseq.
+        """Encode a batch; all other arguments are fairseq's.
 
         Args:
             src_tokens: word ids, (B, S).
-            token_embeddings: ready-made embeddings, (B, S, D); the features are then not read.
-            src_factors: feature ids, (B, S, F), one column for each feature of the data folder,
-                and two for its parse trees, if it has them.
+            token_embeddings: given embeddings, (B, S, D), without features.
+            src_factors: feature ids, (B, S, F), one column per feature of the data folder, and two
+                for its parse trees, if any.
         """
         factored = token_embeddings is None and isinstance(self.embed_tokens, FactoredEmbedding)
         if factored or self.local.columns:
@@ -227,7 +227,9 @@ class SyntaxEncoder(TransformerEncoderBase):
         return self._encode(src_tokens, token_embeddings, src_factors, every=return_all_hiddens)
 
     def forward_non_torchscript(self, net_input: dict[str, Any]) -> dict[str, list[Tensor]]:
-        """Encode the source side of a batch; fairseq hands all but the words of the target over."""
+        """Encode the source side of a batch; fairseq passes all inputs except the target's
+        words.
+        """
         return self.forward(
             **{name: x for name, x in net_input.items() if not name.startswith("prev_output_")}
         )
@@ -253,7 +255,7 @@ class SyntaxEncoder(TransformerEncoderBase):
         *,
         every: bool,
     ) -> dict[str, list[Tensor]]:
-        """Encode with local attention; what is returned is what fairseq's encoder returns."""
+        """Encode with local attention; returns the same as fairseq's encoder."""
         padding_mask = src_tokens.eq(self.padding_idx)  # (B, S)
         x, embedding = self.forward_embedding(src_tokens, token_embeddings)  # (B, S, D)
         x = x.masked_fill(padding_mask[..., None], 0).transpose(0, 1)  # (S, B, D)

@@ -1,4 +1,4 @@
-"""Translate raw text from Python: ``SyntaxTransformerModel.from_pretrained(dir).translate(..)``."""
+"""Translate raw text in Python: ``SyntaxTransformerModel.from_pretrained(dir).translate(..)``."""
 
 import os
 from collections.abc import Mapping, Sequence
@@ -28,7 +28,7 @@ PARTS: dict[str, Any] = {
 
 
 class SyntaxGenerator(GeneratorHubInterface):
-    """fairseq's hub interface, fed with raw text: the task annotates and segments it."""
+    """fairseq's hub interface for raw text, which the task annotates and segments."""
 
     def __init__(self, cfg: Any, task: Any, models: Sequence[Any]) -> None:
         super().__init__(cfg, task, models)
@@ -83,11 +83,11 @@ def from_pretrained(
     """Load checkpoints for translation.
 
     Args:
-        model_folder: where the checkpoints lie.
+        model_folder: folder of the checkpoints.
         checkpoint_file: file name; several, joined by ``:``, make an ensemble.
         data_folder: the prepared folder (default: see `checkpoints.folder_of`).
-        spacy_model: pipeline for raw text, installed or a path (default: that of the data folder,
-            if it is bundled or installed); a checkpoint does not name one.
+        spacy_model: pipeline for raw text, installed or a path (default: the data folder's, if
+            bundled or installed); a checkpoint names none.
         overrides: options of task or model that replace those of the checkpoint, e.g.
             ``ablate_features="pos"``; options of fairseq's batches and generation.
     """
@@ -107,14 +107,14 @@ def from_pretrained(
     changes["spacy_model"] = spacy_model
     task = set_up(task_options(checkpoints[0], **changes))
     models = [build(checkpoint, task, given["model"]) for checkpoint in checkpoints]
-    cfg = OmegaConf.structured(FairseqConfig())  # of the checkpoint's other options it has none
+    cfg = OmegaConf.structured(FairseqConfig())  # without the checkpoint's other options
     cfg.dataset.update({"max_tokens": MAX_TOKENS, **given["dataset"]})
     cfg.generation.update(given["generation"])
     return SyntaxGenerator(cfg, task, models)
 
 
 def _sorted_overrides(overrides: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """Return the options that are given by the parts they belong to; some belong to two."""
+    """Return the given options by the parts that have them, perhaps several."""
     known = {spec.name for part in PARTS.values() for spec in fields(part)} - {"_name"}
     for name in overrides:
         if name not in known:

@@ -1,4 +1,4 @@
-"""The options of the models that match pairs as fairseq registers them."""
+"""The options of pair-matching models for fairseq's registry."""
 
 from dataclasses import dataclass
 

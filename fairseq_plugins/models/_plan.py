@@ -1,4 +1,4 @@
-"""From options to widths: which features the encoder reads, and who gets how many dimensions."""
+"""From options to widths: the encoder's features and the dimensions of each."""
 
 import logging
 from argparse import Namespace
@@ -17,10 +17,10 @@ DEFAULT_FEATURE_DIM = 20
 
 @dataclass(frozen=True)
 class FactorPlan:
-    """What `nn.factors` needs to be built; without features it is a plain transformer.
+    """The sizes for `nn.factors`; without features it is a plain transformer.
 
     Args:
-        sizes: features used, in the user's order -> rows of their tables.
+        sizes: used features, in the user's order -> rows of their tables.
         columns: column of each in the data's ``src_factors``.
         dims: width of each table.
         word_dim: width of the word table.
@@ -33,12 +33,11 @@ class FactorPlan:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The features."""
         return tuple(self.sizes)
 
 
 def resolve_features(option: str | None, available: Sequence[str]) -> tuple[str, ...]:
-    """Return the features that ``--features`` asks for; None asks for all that are available."""
+    """Return the features of ``--features``; None means all available ones."""
     if option is None:
         return tuple(available)
     unknown = "asks for {!r}, which the data folder lacks; choices:"
@@ -49,7 +48,7 @@ def resolve_features(option: str | None, available: Sequence[str]) -> tuple[str,
 def plan_targets(
     text: str | None, layers: Sequence[Layer]
 ) -> tuple[dict[str, int], tuple[int, ...]]:
-    """Return the factors that ``--target-features`` asks for.
+    """Return the factors of ``--target-features``.
 
     Args:
         text: the option.
@@ -67,7 +66,7 @@ def plan_targets(
 
 
 def warn_of_reduced(layers: Iterable[Layer], predicted: Container[str]) -> None:
-    """Warn of layers that were taken out of target text, and that a model does not predict."""
+    """Warn of layers that were removed from target text and that a model does not predict."""
     for layer in layers:
         if layer.name in OF_TARGETS and layer.name not in predicted:
             logger.warning(
@@ -78,11 +77,11 @@ def warn_of_reduced(layers: Iterable[Layer], predicted: Container[str]) -> None:
 
 
 def plan_factors(args: Namespace, layers: Sequence[Layer]) -> FactorPlan:
-    """Work out and check all widths.
+    """Return all widths, checked.
 
     Args:
-        args: resolved options (None-valued ones absent).
-        layers: those of the data folder, in the order of their columns.
+        args: resolved options (without None values).
+        layers: of the data folder, in the order of their columns.
     """
     held = columns_of(layers)
     places = column_places(layers)

@@ -1,4 +1,4 @@
-"""What the models of text have in common as fairseq's models: plans, and options of new ones."""
+"""The common part of text models in fairseq: plans, and options of new models."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ class TextModelOfKind(BaseFairseqModel):
     """A model of a kind of text models.
 
     Attributes:
-        kind: which one it is.
+        kind: the kind.
         takes_text: marks models that the text tasks accept.
     """
 
@@ -36,7 +36,6 @@ class TextModelOfKind(BaseFairseqModel):
 
     @classmethod
     def plan(cls, cfg: Any) -> Plan:
-        """Return the plan of a model; see `TextKind.plan`."""
         return cls.kind.plan(cfg)
 
     @classmethod
@@ -46,7 +45,7 @@ class TextModelOfKind(BaseFairseqModel):
         Args:
             cfg: the options; changed in place, so that the checkpoint holds them.
             manifest: `data.text_manifest.TextManifest` of the data folder.
-            layers: those of the folder, with its inventories.
+            layers: of the folder, with its inventories.
 
         Returns:
             The plan of the model.
@@ -60,7 +59,7 @@ class TextModelOfKind(BaseFairseqModel):
         plan = cls.plan(cfg)
         plan.check_read(cls.kind.presets_of(cfg))
         plan.check_target(manifest.target_kind)
-        described = {*plan.needs.reads(training=True)} - {*OF_PAIRS}  # words are
+        described = {*plan.needs.reads(training=True)} - {*OF_PAIRS}  # without words
         features = plan.needs.features
         plan.write(
             cfg,
@@ -72,14 +71,13 @@ class TextModelOfKind(BaseFairseqModel):
 
     @classmethod
     def complete_plan(cls, plan: Plan, cfg: Any, manifest: Any) -> None:
-        """Write what follows for models of this kind alone; see `complete_config`."""
+        """Write further options of this kind of models; see `complete_config`."""
 
     @classmethod
     def build_model(cls, cfg: Any, task: Any) -> Any:
-        """Build the model; see `of_plan`."""
         return cls.of_plan(cls.plan(cfg), task)
 
     @classmethod
     def of_plan(cls, plan: Plan, task: Any) -> Any:
-        """Build the model, with the weights of a file that its options name."""
+        """Build the model, with weights from a file named in its options."""
         raise NotImplementedError

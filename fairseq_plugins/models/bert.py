@@ -1,8 +1,8 @@
-"""``bert_plain`` and its relatives: BERT with a layer that classifies, tags or finds answers.
+"""``bert_plain`` and variants: BERT with a layer that classifies, tags or finds answers.
 
-Every architecture is a value of one model: sizes, and the methods of `methods.table`, which all
-combine, in encoders of every family of `pretrained.families`. The mathematics lives in `nn`; here
-options become a plan, and a pretrained checkpoint its weights.
+Every architecture is a value of one model: sizes, and the methods of `methods.table`, which can all
+be combined, in encoders of every family of `pretrained.families`. `nn` has the mathematics; here
+options become a plan, and a pretrained checkpoint weights.
 """
 
 import logging
@@ -36,7 +36,7 @@ class BertModel(TextModel, TextModelOfKind):
     """A `TextModel` for fairseq; see `TextModelOfKind`.
 
     Attributes:
-        new_parts: parts that a plain model lacks -> what the names of their weights hold.
+        new_parts: parts that a plain model lacks -> pattern in the names of their weights.
     """
 
     kind = BERT
@@ -48,7 +48,7 @@ class BertModel(TextModel, TextModelOfKind):
 
     @classmethod
     def complete_plan(cls, plan: Plan, cfg: Any, manifest: Any) -> None:
-        """Write family, sizes and constants, as the checkpoint or the family has them."""
+        """Write family, sizes and constants from the checkpoint or the family."""
         args = plan.args
         _warn_of_departures(args, cls.kind.presets_of(cfg))
         plan.write(cfg, pretrained=args.pretrained or manifest.options.get("pretrained") or NONE)
@@ -59,7 +59,7 @@ class BertModel(TextModel, TextModelOfKind):
 
     @classmethod
     def of_plan(cls, plan: Plan, task: Any) -> "BertModel":
-        """Build the model, with the weights of ``--pretrained``; see `TextModelOfKind.of_plan`."""
+        """Build the model, with the weights of ``--pretrained``."""
         args, vocabulary = plan.args, task.source_dictionary.vocabulary
         model = cls(plan, vocabulary, task.layers)
         if args.pretrained not in (None, NONE):
@@ -69,7 +69,7 @@ class BertModel(TextModel, TextModelOfKind):
         return model
 
     def load_pretrained(self, checkpoint: str, vocabulary: Vocabulary) -> None:
-        """Load a pretrained directory into the encoder; features keep their start."""
+        """Load a pretrained directory into the encoder; features keep their initial values."""
         folder = resolve_directory(checkpoint)
         bert_plan.check_same_pieces(vocabulary, read_vocabulary(folder), folder)
         shape = self.encoder.shape
@@ -80,7 +80,7 @@ class BertModel(TextModel, TextModelOfKind):
         self.encoder.load_state_dict({**self.encoder.state_dict(), **state})
 
     def upgrade_state_dict_named(self, state_dict: dict[str, Tensor], name: str) -> None:
-        """Let a plainer model's weights in (``--finetune-from-model``); what it lacks is new."""
+        """Accept a plainer model's weights (``--finetune-from-model``); missing parts stay new."""
         super().upgrade_state_dict_named(state_dict, name)
         filled, own = [], self.state_dict()
         if self.semantics is not None and not any("semantics." in key for key in state_dict):
@@ -97,7 +97,7 @@ class BertModel(TextModel, TextModelOfKind):
 
 
 def _warn_of_departures(args: Any, presets: Mapping[str, Any]) -> None:
-    """Warn of options that have a default and are otherwise than the architecture presets them."""
+    """Warn of options with a default whose value differs from the architecture's preset."""
     for name, value in presets.items():
         if name not in PLAIN | SIZES["base"] and getattr(args, name) != value:
             told = (args._name, flag_of(name), value, getattr(args, name))

@@ -1,8 +1,8 @@
-"""From checkpoint files to a task and its models: the one way for files that somebody else made.
+"""From checkpoint files to a task and its models: the only way for files of strangers.
 
-Of a checkpoint's options closed records are taken (`checkpoints.records`), of our tasks and models;
-what else it says (``bpe``, ``tokenizer``, ``generation``, ``common`` and the rest) is not read.
-fairseq's own loader builds and opens what options name, and resolves what they refer to.
+A checkpoint's options become closed records (`checkpoints.records`) of our tasks and models; the
+other options (``bpe``, ``tokenizer``, ``generation``, ``common`` and the rest) are not read.
+fairseq's own loader would build and open whatever options name, and resolve their references.
 """
 
 from argparse import Namespace
@@ -27,7 +27,7 @@ from ..checkpoints.trial import build_without_memory, check_weights
 from ..errors import InputError
 from ..methods.options import merged
 
-# task -> what marks the models that it takes
+# task -> mark of its models
 TAKEN = {
     "syntax_translation": "takes_source_factors",
     "text_classification": "takes_text",
@@ -39,12 +39,12 @@ TAKEN = {
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """What is taken of a checkpoint file.
+    """The accepted content of a checkpoint file.
 
     Args:
         path: the file.
-        task: options of its task, ``_name`` among them; of another task than ours the name alone.
-        model: options of its model, likewise; complete.
+        task: options of its task with ``_name``; of a foreign task only the name.
+        model: complete options of its model, likewise.
         weights: parameters by name.
         ours: whether both are ours and belong together.
         origin: the prepared folder of its run.
@@ -59,10 +59,10 @@ class Checkpoint:
 
 
 def read_checkpoint(path: Path) -> Checkpoint:
-    """Read a checkpoint, of which nothing is built, opened or looked up."""
+    """Read a checkpoint, without building, opening or looking up anything."""
     state = read_state(path)
     cfg = state.get("cfg")
-    # fairseq builds what "args" and the key "task" name, if they are there, whatever "_name" says
+    # fairseq builds from "args" and the key "task", if present, whatever "_name" is
     older = not isinstance(cfg, dict) or state.get("args") is not None
     parts = [None if older else cfg.get(name) for name in ("task", "model")]
     task, model = (part if isinstance(part, dict) else {} for part in parts)  # else none of ours
@@ -86,12 +86,12 @@ def read_checkpoint(path: Path) -> Checkpoint:
 
 
 def folder_of(checkpoint: Checkpoint, data: str | Path | None = None) -> str:
-    """Return the prepared folder that a checkpoint is to read with; see `prepared_folder`."""
+    """Return the prepared folder for a checkpoint; see `prepared_folder`."""
     return prepared_folder(checkpoint.path, checkpoint.origin, data)
 
 
 def task_options(checkpoint: Checkpoint, **overrides: Any) -> dict[str, Any]:
-    """Return the options of a checkpoint's task with some of the user's."""
+    """Return the options of a checkpoint's task with the user's overrides."""
     name = checkpoint.task["_name"]
     config_class = TASK_DATACLASS_REGISTRY[name]
     known = [spec.name for spec in fields(config_class) if spec.name != NAME]
@@ -107,21 +107,21 @@ def set_up(options: Mapping[str, Any]) -> Any:
     """Set up the task of closed options on their prepared folder."""
     cfg: Any = OmegaConf.create(dict(options))
     task = setup_task(cfg, from_checkpoint=True)
-    task.cfg.spacy_model = options.get(PIPELINE)  # of what comes from a checkpoint it takes none
+    task.cfg.spacy_model = options.get(PIPELINE)  # checkpoint options never set it
     return task
 
 
 def build(checkpoint: Checkpoint, task: Any, overrides: Mapping[str, Any] = {}) -> Any:
-    """Build a checkpoint's model and fill it, on the CPU; its sizes are looked at before.
+    """Build a checkpoint's model on the CPU and fill it, after checking its sizes.
 
     Args:
         checkpoint: one of ours.
-        task: what `set_up` returned.
+        task: from `set_up`.
         overrides: options of the model that replace those of the checkpoint.
     """
     options = OmegaConf.create({**checkpoint.model, **overrides})
     task.check_fit(options, ARCH_MODEL_REGISTRY[checkpoint.model["_name"]])
-    tried: Any = options.copy()  # fairseq takes --encoder-layers-to-keep out of them
+    tried: Any = options.copy()  # fairseq removes --encoder-layers-to-keep from them
     trial = build_without_memory(partial(FairseqTask.build_model, task, tried, True))
     try:
         check_weights(trial, checkpoint.weights, model_cfg=tried)

@@ -1,7 +1,7 @@
-"""``esim`` and its relatives: models that match the two sentences of a pair, from scratch.
+"""``esim`` and variants: models that match the two sentences of a pair, from scratch.
 
 Every architecture is a value of one model. They read words (``prepare text --words-from``) or any
-other vocabulary of a prepared folder. The mathematics lives in `nn`; see `architectures`.
+other vocabulary of a prepared folder. `nn` has the mathematics; see `architectures`.
 """
 
 import logging
@@ -32,7 +32,7 @@ class MatchingModel(PairModel, TextModelOfKind):
 
     @classmethod
     def of_plan(cls, plan: Plan, task: Any) -> "MatchingModel":
-        """Build the model, with given vectors of words; see `TextModelOfKind.of_plan`."""
+        """Build the model, with given word vectors."""
         vocabulary = task.source_dictionary.vocabulary
         model = cls(plan, vocabulary, task.layers)
         if plan.args.word_vectors:
@@ -42,16 +42,17 @@ class MatchingModel(PairModel, TextModelOfKind):
         return model
 
     def begin_at(self, score: float) -> None:
-        """Let predictions start around a score.
+        """Make predictions start around a score.
 
-        From zero a model learns the mean first, by vectors whose tanh ends at 1 for every pair.
+        From zero a model first learns the mean, with vectors whose tanh saturates at 1 for every
+        pair.
         """
         nn.init.constant_(self.head.out.bias, score)
 
     def load_vectors(self, path: str, vocabulary: Vocabulary) -> None:
-        """Put given vectors in the place of word embeddings; see `read_word_vectors`.
+        """Replace word embeddings by given vectors; see `read_word_vectors`.
 
-        A word that is not there takes the vector of its lower case, or is drawn as they are spread.
+        A missing word gets the vector of its lower case, or a random one with the same spread.
         """
         table, special = self.word_table, {*vars(vocabulary.family.specials).values()}
         pieces = {word: i for i, word in enumerate(vocabulary.pieces) if word not in special}

@@ -2,7 +2,7 @@
 
 Sundararaman et al. 2019, "Syntax-infused Transformer". The decoder, positions, scaling and dropout
 are fairseq's; only the source embedding is ours (`nn.factors`), and the whole vector [e ; f] is
-scaled by sqrt(D) as the word embedding alone is in fairseq. ``--encoder-attention`` adds local
+scaled by sqrt(D), as the word embedding alone is in fairseq. ``--encoder-attention`` adds local
 attention to the encoder's layers (Li et al. 2020).
 """
 
@@ -41,9 +41,9 @@ class SyntaxTransformerModel(TransformerModel):
     """Transformer over words and their syntactic features.
 
     Attributes:
-        needs: what it reads.
-        opened: options that name files; a checkpoint, which has all weights, has no say in them.
-        before: what an older checkpoint means by options that it does not have.
+        needs: what it reads of a prepared folder.
+        opened: options that name files; values in a checkpoint, which has all weights, are ignored.
+        before: values of missing options in older checkpoints.
     """
 
     takes_source_factors = True
@@ -54,7 +54,7 @@ class SyntaxTransformerModel(TransformerModel):
 
     @classmethod
     def add_args(cls, parser: Any) -> None:
-        """Add the flat options, without defaults, so that architectures can preset them."""
+        """Add the flat options without defaults, so that architectures can preset them."""
         gen_parser_from_dataclass(parser, _config.SyntaxTransformerConfig(), delete_default=True)
 
     @classmethod
@@ -65,7 +65,7 @@ class SyntaxTransformerModel(TransformerModel):
         annotator: str,
         targets: Sequence[Layer] = (),
     ) -> Plan:
-        """Write into ``cfg`` what the checkpoint must know: sizes, features and their annotator.
+        """Write into ``cfg`` what the checkpoint must hold: sizes, features and their annotator.
 
         Args:
             cfg: the options.
@@ -89,13 +89,13 @@ class SyntaxTransformerModel(TransformerModel):
 
     @classmethod
     def plan(cls, cfg: Any) -> Plan:
-        """Return the options, resolved in place, and the methods read from them."""
+        """Return the options, resolved in place, with their methods."""
         _config.resolve(cfg)
         return Plan.of(options.merged(cfg, _config.SyntaxTransformerConfig), _config.METHODS)
 
     @classmethod
     def build_model(cls, cfg: Any, task: Any) -> "SyntaxTransformerModel":
-        """Build the model for a task that knows its feature inventories."""
+        """Build the model for a task with feature inventories."""
         layers = getattr(task, "source_layers", None)
         if layers is None:
             raise InputError("syntax_transformer needs --task syntax_translation")
@@ -122,7 +122,7 @@ class SyntaxTransformerModel(TransformerModel):
     def build_embedding(
         cls, cfg: Any, dictionary: Any, embed_dim: int, path: Optional[str] = None
     ) -> nn.Embedding:
-        """Build a table of words, filled with given vectors if there are; see `WordVectors`."""
+        """Build a table of words, perhaps with given vectors; see `WordVectors`."""
         table = super().build_embedding(cfg, dictionary, embed_dim)
         if path:
             found = read_word_vectors(path, dictionary.symbols, embed_dim, called=WORD_WIDTH)
@@ -146,7 +146,7 @@ class SyntaxTransformerModel(TransformerModel):
 
     @classmethod
     def build_decoder(cls, args: Any, tgt_dict: Any, embed_tokens: nn.Embedding) -> Any:
-        """Build fairseq's decoder, or one that predicts factors beside words."""
+        """Build fairseq's decoder, or a decoder that also predicts factors."""
         sizes, columns = args.target_plan
         if not sizes:
             return super().build_decoder(args, tgt_dict, embed_tokens)
@@ -154,15 +154,15 @@ class SyntaxTransformerModel(TransformerModel):
         return FactoredDecoder(args, tgt_dict, embed_tokens, (sizes, columns), **how)
 
     def get_target_factors(self, sample: dict[str, Any]) -> Tensor:
-        """Return the factors of a batch's target words that the decoder predicts, (B, T, K)."""
+        """Return the predicted factors of a batch's target words, (B, T, K)."""
         found = sample["net_input"]["prev_output_factors"]
         return self.decoder.target_factors.chosen(found)
 
     def read_again(self, factors: Tensor) -> Tensor:
-        """Return the factors that `forward` takes to read a finished translation.
+        """Return the factors with which `forward` reads a finished translation.
 
         Args:
-            factors: of its T tokens, the last being ``</s>``, (T, K).
+            factors: of its T tokens with ``</s>`` last, (T, K).
 
         Returns:
             Factors of the words before, in the columns of the data folder, (1, T, columns).
@@ -181,7 +181,7 @@ class SyntaxTransformerModel(TransformerModel):
         return words
 
     def reset_factors(self, args: Namespace) -> None:
-        """Start the feature tables as ``--feature-init`` says, else as the rest of the model."""
+        """Initialise the feature tables by ``--feature-init``, else like the rest of the model."""
         if self.needs.features:
             fallback = "glorot" if args.param_init == "glorot" else "normal"
             how = str(getattr(args, "feature_init", fallback))
@@ -199,7 +199,6 @@ class SyntaxTransformerModel(TransformerModel):
         }
 
     def log_parameters(self) -> None:
-        """Log features and parameter counts."""
         sizes = self.parameter_counts()
         if not self.encoder.local.rules:
             sizes.pop("gates")
@@ -216,9 +215,9 @@ class SyntaxTransformerModel(TransformerModel):
         return_all_hiddens: bool = True,
         **how: Any,
     ) -> tuple[Tensor, dict[str, Any]]:
-        """Run encoder and decoder; as fairseq's, with the features (B, S, F) handed to the encoder.
+        """Run encoder and decoder, with the features (B, S, F) for the encoder.
 
-        A decoder that predicts factors gets those of the words before, (B, T, K).
+        A decoder that predicts factors also gets those of the words before, (B, T, K).
 
         Returns:
             Scores (B, T, V) and fairseq's extras.
