@@ -63,11 +63,9 @@ class AncestorLayers(Method):
 
     @property
     def reads_trees(self) -> bool:
-        """Whether there are such layers."""
         return self.is_there
 
     def top(self, shape: BertShape) -> SyntaxLayers | None:
-        """Return the layers."""
         if not self.ancestor_layers:
             return None
         how = {"mask": self.ancestor_mask, "pairs": self.ancestor_pairs}

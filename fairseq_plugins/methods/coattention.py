@@ -81,13 +81,13 @@ class Coattention(Method):
             raise InputError(f"{flag}: {NO_QUESTIONS.format(target.said)}")
 
     def between(self, shape: BertShape) -> DirectedCoattention | PlainLayers | None:
-        """Return the blocks, or plain layers in their place as a control."""
+        """Return the blocks, or as a control plain layers."""
         if not self.is_there:
             return None
         with own_start("coattention"):
             if self.coattention_control == NONE:
                 return self._blocks(shape)
-            with torch.device("meta"):  # it is counted alone
+            with torch.device("meta"):  # only to count its parameters
                 replaced = self._blocks(shape)
             count = sum(parameter.numel() for parameter in replaced.parameters())
             return PlainLayers(shape, len(replaced.blocks), count)

@@ -1,7 +1,7 @@
-"""Options of controls: what a model is given in the place of parses, features and questions.
+"""Options of controls: replacements for a model's parses, features and questions.
 
-They are options of models, so that a checkpoint holds them and whatever evaluates it gives it the
-same; `syntax.drawn` carries them out.
+They are options of models, so a checkpoint stores them and every evaluation applies them;
+`syntax.drawn` implements them.
 """
 
 import logging
@@ -66,12 +66,12 @@ class QuestionControls(Options):
 
 
 def controls_of(args: Any, *, features: Sequence[str] = (), trees: bool = False) -> Controls:
-    """Return the controls of a model's options.
+    """Return the controls of a model's resolved options.
 
     Args:
-        args: the options, resolved.
-        features: that it reads.
-        trees: whether it reads any.
+        args: the options.
+        features: of the model.
+        trees: whether the model reads parse trees.
     """
     source = str(getattr(args, "tree_source", PARSE))
     asked = str(getattr(args, "question_source", GIVEN))
@@ -84,13 +84,13 @@ def controls_of(args: Any, *, features: Sequence[str] = (), trees: bool = False)
 
 
 def write_seed(cfg: Any, seed: int) -> None:
-    """Write the seed of a new model's controls into its options, if something is drawn."""
+    """Write the seed of a new model's controls into its options, if a control is random."""
     sources = (str(getattr(cfg, name, GIVEN)) for name in SOURCES)
     if getattr(cfg, "control_seed", None) is None and any(one in DRAWN for one in sources):
         write(cfg, control_seed=seed)
 
 
 def log_controls(controls: Controls) -> None:
-    """Log the controls of a new model, if there are any."""
+    """Log the controls of a new model, if any."""
     if controls.said:
         logger.info("controls: %s", controls.described)

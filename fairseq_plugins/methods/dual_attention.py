@@ -25,7 +25,7 @@ from ..syntax.needs import Needs
 from .method import AttentionParts, Method, around, flag_and_value
 from .options import NONE, preset, read_some_layers
 
-WITHOUT = "difference"  # the ablation that leaves a plain layer
+WITHOUT = "difference"  # ablation that leaves a plain layer
 LAYERS = "none, all, or their numbers from 0, e.g. 0,2"
 
 
@@ -102,17 +102,17 @@ class DifferenceAttention(Method):
 
     @cached_property
     def named(self) -> tuple[int, ...]:
-        """Numbers of the layers that are named, also where the ablation leaves plain ones."""
+        """Numbers of the named layers, including those that the ablation makes plain."""
         return read_some_layers(self.dual_layers, self.num_hidden_layers, "--dual-layers")
 
     @property
     def layers(self) -> tuple[int, ...]:
-        """Numbers of the layers that have dual attention."""
+        """Numbers of the layers with dual attention."""
         return () if self.ablate == WITHOUT else self.named
 
     @property
     def unread_affinity(self) -> tuple[int, ...]:
-        """Numbers of the layers whose own attention the ablation leaves out."""
+        """Numbers of the layers whose own attention the ablation removes."""
         return self.named if self.ablate == "affinity" else ()
 
     @property
@@ -122,7 +122,7 @@ class DifferenceAttention(Method):
         return Needs(words=crosses, pairs=bool(self.layers))
 
     def attend(self, parts: AttentionParts, shape: BertShape, layer: int) -> None:
-        """Fuse difference attention with the layer's own, of which nothing new is left unread."""
+        """Fuse difference attention with the layer's own; an ablation leaves no unused parts."""
         if layer in self.unread_affinity:
             parts.mixer = GlobalMixer(shape.attention_dropout)
         if layer in self.layers:

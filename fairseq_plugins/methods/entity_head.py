@@ -1,4 +1,4 @@
-"""BERT-MRC: the head that finds entities, each kind by a question.
+"""BERT-MRC: the head that finds entities, one question per type.
 
 Li et al. 2020, "A Unified MRC Framework for Named Entity Recognition"; see `nn.entity_spans`.
 """
@@ -21,7 +21,7 @@ from .options import NONE, preset, written
 
 @dataclass(frozen=True)
 class EntityHead(Method):
-    """What makes entities of an encoder's states."""
+    """The head from an encoder's states to entities."""
 
     switch = "entity_match"
     off = {"entity_match": NONE}
@@ -36,12 +36,12 @@ class EntityHead(Method):
         "of both (linear), or, as in the authors' program, a linear map to the encoder's width, "
         "GELU and a second linear map (mlp)"
     )
-    # Written by the task: types of entities and the question of each, one after another.
+    # Set by the task: types of entities and the question of each, alternating.
     questions: Optional[str] = written(longest=1_000_000)
     classifier_dropout: Optional[float] = around()
 
     def check_target(self, target: Target) -> None:
-        """Refuse this head for another target, and no such head for entities."""
+        """Refuse this head for another target, and any other head for entities."""
         if target.head != OF_PAIRS:
             if self.is_there:
                 raise InputError(
@@ -62,14 +62,14 @@ class EntityHead(Method):
             )
 
     def head(self, shape: BertShape, between: Callable[[], nn.Module | None]) -> EntityReader:
-        """Return the head, which reads the encoder alone."""
+        """Return the head, which reads only the encoder."""
         given = self.classifier_dropout
         dropout = shape.dropout if given is None else given
         return EntityReader(shape.hidden, str(self.entity_match), dropout)
 
 
 def asked_of(cfg: Any) -> dict[str, str]:
-    """Return the question of each type of entities that a model was trained with."""
+    """Return the question of each entity type in a model's training."""
     found = read_list(getattr(cfg, "questions", None), "questions")
     types, questions = found[::2], found[1::2]
     if not found or len(types) != len(questions) or len({*types}) != len(types):

@@ -46,16 +46,13 @@ class Features(Method):
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The features, in order."""
         return read_features(self.features)
 
     @property
     def needs(self) -> Needs:
-        """The features."""
         return Needs(self.names)
 
     def embedding(self, width: int, layers: Sequence[Layer]) -> FeatureInfusion | None:
-        """Return what embeds the features; see `Method.embedding`."""
         if not self.names:
             return None
         held = {layer.name: layer for layer in layers}

@@ -31,7 +31,7 @@ from .options import ALL_LAYERS, NONE, preset, read_layers, read_names
 
 LOCAL = ("sla", "wla", *RELATIONS)
 TREELESS = ("wla",)
-OF_KINDS = {  # kind -> options that no other kind reads
+OF_KINDS = {  # kind -> options of this kind only
     "sla": ("tree_threshold", "tree_neighbours", "tree_open"),
     "wla": ("window", "window_unit"),
 }
@@ -47,11 +47,11 @@ LAYERS_HELP = "layers that have local attention: all, or their numbers counted f
 
 @dataclass(frozen=True)
 class LocalRules(Method):
-    """Where local attention may go, where its gate starts, and what is dropped.
+    """Rules, gates and dropout of local attention.
 
     Attributes:
-        where: the option that names the layers which have it.
-        depth: the option that says how many layers there are.
+        where: option with its layers.
+        depth: option with the number of all layers.
     """
 
     called = "local attention"
@@ -101,7 +101,7 @@ class LocalRules(Method):
 
     @cached_property
     def rules(self) -> tuple[Rule, ...]:
-        """Where each kind may go; those that read trees anywhere with ``--tree-source full``."""
+        """The rule of each kind; with ``--tree-source full`` the tree rules allow every key."""
         found: dict[str, Rule] = {
             "sla": TreeRule(self.tree_threshold, self.tree_neighbours, self.tree_open),
             "wla": WindowRule(self.window, self.window_unit),
@@ -113,7 +113,6 @@ class LocalRules(Method):
 
     @cached_property
     def layers(self) -> tuple[int, ...]:
-        """Numbers of the layers that have it."""
         named = read_layers(
             getattr(self, self.where), getattr(self, self.depth), flag_of(self.where)
         )
@@ -121,7 +120,7 @@ class LocalRules(Method):
 
     @property
     def reads_trees(self) -> bool:
-        """Whether a kind is named that reads trees."""
+        """Whether a kind reads trees."""
         return any(name not in TREELESS for name in self.names)
 
     @property
@@ -131,11 +130,11 @@ class LocalRules(Method):
 
     @property
     def separate(self) -> bool:
-        """Whether dropout falls on each softmax, or else on their mixture."""
+        """Whether dropout applies to each softmax, not to the mixture."""
         return self.local_dropout == SEPARATE
 
     def unread(self) -> Iterator[tuple[str, Sequence[str]]]:
-        """Yield what belongs to one kind alone, and what belongs to all; see `Method.unread`."""
+        """Yield the options of absent kinds, and those of all kinds; see `Method.unread`."""
         for name, own in OF_KINDS.items():
             if name not in self.names:
                 yield name, own
@@ -174,7 +173,6 @@ class LocalAttention(LocalRules):
         return Needs(layers=heads, words=bool(self.rules))
 
     def attend(self, parts: AttentionParts, shape: BertShape, layer: int) -> None:
-        """Mix local with global attention."""
         if layer in self.layers:
             with own_start("gate"):
                 gate = Gate(shape.hidden, len(self.rules), self.gate_bias_init)
@@ -183,5 +181,5 @@ class LocalAttention(LocalRules):
 
 
 def read_local(text: str | None, flag: str = "--local-attention") -> tuple[str, ...]:
-    """Return the kinds of local attention that an option names; see `read_names`."""
+    """Return the kinds of local attention in an option; see `read_names`."""
     return read_names(text, LOCAL, flag, plain="plain attention")

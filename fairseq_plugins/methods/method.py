@@ -1,4 +1,4 @@
-"""What a method is: one frozen record of options, and what it does at each place of a model."""
+"""A method: a frozen record of options, and its modules at each place of a model."""
 
 from argparse import SUPPRESS
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -29,23 +29,23 @@ class AttentionParts:
 
 @dataclass(frozen=True)
 class Method:
-    """A method of a model: options, parsed and checked once, and what they make.
+    """A method of a model: options, parsed and checked once, and the modules they make.
 
     A field made by `option` is a flag of every kind of model that has the method. A field made by
-    `around` is read from the option of the same name, which belongs to the model or to another
-    method. A subclass overrides one method for each place where it sits: `embedding`, `attend`,
-    `top`, `beside`, `between`, `head`. Several methods change the parts of attention in the order
-    of the table; at each other place stands one, and a second is refused.
+    `around` copies the option of the same name, which belongs to the model or to another method. A
+    subclass overrides one function per place: `embedding`, `attend`, `top`, `beside`, `between`,
+    `head`. Several methods change the parts of attention in the order of the table; every other
+    place holds one module, and a second is refused.
 
     Attributes:
         called: name in messages.
-        switch: the option by which a model has the method; empty: every model has it.
-        parts: new part of a model, by its name in messages -> what the names of its weights hold.
+        switch: option that turns the method on; empty if every model has it.
+        parts: name of a new part in messages -> pattern in the names of its weights.
         off: presets of models without the method.
         architectures: name -> presets beside those of a plain model.
-        before: what checkpoints mean that are older than an option, if that is not its default.
+        before: values of missing options in older checkpoints, if not the defaults.
         logged: output of the model by layers -> names of its columns in the log.
-        answers: the head that `head` makes, as `Target.head` names it.
+        answers: the kind of `head`, as in `Target.head`.
     """
 
     called: ClassVar[str] = ""
@@ -64,7 +64,7 @@ class Method:
 
     @property
     def is_there(self) -> bool:
-        """Whether the options ask for the method."""
+        """Whether the options turn the method on."""
         value = getattr(self, self.switch) if self.switch else True
         return bool(value) and str(value).strip() != NONE
 
@@ -75,37 +75,39 @@ class Method:
 
     @property
     def reads_trees(self) -> bool:
-        """Whether the method reads parse trees, or would but for ``--tree-source full``."""
+        """Whether the method reads parse trees, apart from ``--tree-source full``."""
         return False
 
     @property
     def reads_punctuation(self) -> bool:
-        """Whether attention must know which subwords are punctuation signs."""
+        """Whether attention needs to know which subwords are punctuation signs."""
         return False
 
     @property
     def joins_words(self) -> bool:
-        """Whether `beside` takes the place of the encoder's pooler."""
+        """Whether `beside` replaces the encoder's pooler."""
         return False
 
     @property
     def loss_weights(self) -> Mapping[str, float]:
-        """Weights of the method's auxiliary losses, by their names."""
+        """Weights of the method's auxiliary losses by name."""
         return {}
 
     def unread(self) -> Iterator[tuple[str, Sequence[str]]]:
-        """Yield each part that the model lacks, with the options that only this part reads."""
+        """Yield each absent part with the options that only this part reads."""
         if not self.is_there:
             yield self.called, [one.name for one in own_options(type(self))]
 
     def check_others(self, methods: Any) -> None:
-        """Refuse other methods of the model, a `plan.Plan`; InputError says why."""
+        """Refuse conflicting methods of the model, a `plan.Plan`."""
 
     def check_target(self, target: Target) -> None:
-        """Refuse a target that the method does not fit; InputError says what to choose."""
+        """Refuse a target that does not fit the method."""
 
     def embedding(self, width: int, layers: Sequence[Layer]) -> nn.Module | None:
-        """Return what joins word embeddings (N, width); ``layers`` are those of the data folder."""
+        """Return a module that joins word embeddings (N, width); ``layers`` are the data
+        folder's.
+        """
         return None
 
     def attend(self, parts: AttentionParts, shape: BertShape, layer: int) -> None:
@@ -118,31 +120,31 @@ class Method:
     def beside(
         self, shape: BertShape, columns: Sequence[str], layers: Sequence[Layer]
     ) -> nn.Module | None:
-        """Return what joins the encoder's states.
+        """Return a module that joins the encoder's states.
 
         Args:
             shape: of the encoder.
-            columns: names of the layers that are columns of ``src_factors``, in their order.
+            columns: names of the layers that are columns of ``src_factors``, in order.
             layers: of the data folder, with its inventories.
         """
         return None
 
     def between(self, shape: BertShape) -> nn.Module | None:
-        """Return what stands between the encoder and a head that finds answers."""
+        """Return a module between the encoder and a head that finds answers."""
         return None
 
     def head(self, shape: BertShape, between: Callable[[], nn.Module | None]) -> nn.Module:
-        """Return the head that `answers` names; ``between`` makes what stands before it."""
+        """Return the head of kind `answers`; ``between`` makes the module before it."""
         raise NotImplementedError
 
 
 def around(default: Any = None) -> Any:
-    """Make a field of a method that holds an option of the model or of another method."""
+    """Return a field of a method that holds an option of the model or of another method."""
     return field(default=default, kw_only=True)
 
 
 def own_options(method: type[Method]) -> list[Any]:
-    """Return the fields that are options of a method, without its switch and what tasks write."""
+    """Return the option fields of a method, without its switch and fields that tasks set."""
     shown = (one for one in fields(method) if one.metadata.get("help", SUPPRESS) != SUPPRESS)
     return [one for one in shown if one.name != method.switch]
 
@@ -167,5 +169,5 @@ def with_methods(name: str, model: type, methods: Sequence[type[Method]]) -> Any
 
 
 def flag_and_value(method: Method, name: str) -> str:
-    """Return an option as it stands on the command line, e.g. ``--ancestor-layers 1``."""
+    """Return an option with its value on the command line, e.g. ``--ancestor-layers 1``."""
     return f"{flag_of(name)} {getattr(method, name)}"

@@ -1,4 +1,4 @@
-"""Options of a model, however they come: parsed, out of a checkpoint, or from Hydra."""
+"""Options of a model from any source: parsed, from a checkpoint, or from Hydra."""
 
 from argparse import SUPPRESS
 from collections.abc import Sequence
@@ -15,34 +15,34 @@ from ..targets.table import target_of
 from ..targets.target import Target
 
 ALL_LAYERS = "all"
-NONE = "none"  # what options that name features, attentions or layers say for no such thing
+NONE = "none"  # value of options for no features, attentions or layers
 
 
 @dataclass
 class Options:
-    """Options of a model, or a part of them; ``_name`` is that of its architecture."""
+    """Options of a model, or a part of them; ``_name`` is its architecture."""
 
     _name: Optional[str] = None
 
 
 def preset(text: str, **limits: Any) -> Any:
-    """Make an option that an architecture presets: None until it is resolved."""
+    """Return an option that an architecture presets: None until it is resolved."""
     return option(f"{text} (default: as the architecture says)", None, **limits)
 
 
 def learnt(args: Any) -> Target:
-    """Return what a model learns; options of a model without a folder are of classes."""
+    """Return the target of a model; classes for options without a folder."""
     return target_of(args.target or CLASSES.name)
 
 
 def written(**metadata: Any) -> Any:
-    """Make an option that the task writes; no help shows it."""
+    """Return an option that the task sets, hidden from help."""
     return field(default=None, metadata={"help": SUPPRESS, **metadata})
 
 
 @dataclass
 class Trained(Options):
-    """What a model was trained for; its task writes it."""
+    """Training conditions of a model, set by its task."""
 
     target: Optional[str] = written()
     labels: Optional[str] = written(longest=10_000_000)
@@ -54,10 +54,10 @@ class Trained(Options):
 
 
 def merged(cfg: Any, config_class: type) -> Any:
-    """Return the options of ``config_class`` as ``cfg`` gives them, defaults elsewhere.
+    """Return the options of ``config_class`` with the values of ``cfg`` or defaults.
 
-    Options this release does not know are left out, missing ones (of older checkpoints) get their
-    defaults. ``_name`` holds the architecture.
+    Unknown options are left out, missing ones (of older checkpoints) get their defaults. ``_name``
+    holds the architecture.
     """
     given = vars(cfg)
     if not _is_plain(cfg):
@@ -72,7 +72,7 @@ def merged(cfg: Any, config_class: type) -> Any:
 
 
 def architecture(cfg: Any) -> str:
-    """Return the name of the architecture that options are for."""
+    """Return the architecture of options."""
     return getattr(cfg, "_name", None) or getattr(cfg, "arch", None) or ""
 
 
@@ -84,7 +84,7 @@ def write(cfg: Any, **values: Any) -> None:
 
 
 def _is_plain(cfg: Any) -> bool:
-    """Whether options are none of OmegaConf's, which comes with fairseq and not with bundles."""
+    """Return whether options are not OmegaConf's, which fairseq has and bundles lack."""
     return not type(cfg).__module__.startswith("omegaconf")
 
 
@@ -103,7 +103,7 @@ def read_features(text: str | None) -> tuple[str, ...]:
 
 
 def read_targets(text: str | None) -> tuple[str, ...]:
-    """Return the names of ``--target-features``; ``none`` gives none, see `read_features`."""
+    """Return the names of ``--target-features``; ``none`` gives none."""
     return () if text in (None, NONE) else parse_targets(text)
 
 
@@ -115,14 +115,14 @@ def read_names(
     plain: str,
     unknown: str = "{!r}: choices are",
 ) -> tuple[str, ...]:
-    """Return the names that an option joins by commas; ``none`` gives none.
+    """Return the comma-separated names of an option; ``none`` gives none.
 
     Args:
         text: the option.
-        choices: names that it may hold.
+        choices: allowed names.
         flag: the option's name, for messages.
-        plain: what ``none`` stands for, likewise.
-        unknown: what is said of a name that is no choice.
+        plain: meaning of ``none``, for messages.
+        unknown: message about an unknown name.
     """
     if text is None or text.strip() == NONE:
         return ()
@@ -138,12 +138,12 @@ def read_names(
 
 
 def read_layers(text: str | None, layers: int, flag: str) -> tuple[int, ...]:
-    """Return the numbers of the layers that an option names, in order; ``all`` gives every one.
+    """Return the layer numbers of an option, in order; ``all`` gives every one.
 
     Args:
         text: ``all`` or numbers from 0, joined by commas.
-        layers: how many layers there are.
-        flag: named in messages.
+        layers: number of all layers.
+        flag: for messages.
     """
     if text is None or text.strip() == ALL_LAYERS:
         return tuple(range(layers))
@@ -162,5 +162,5 @@ def read_layers(text: str | None, layers: int, flag: str) -> tuple[int, ...]:
 
 
 def read_some_layers(text: str | None, layers: int, flag: str) -> tuple[int, ...]:
-    """Return the numbers of the layers that an option names; ``none``, or no text, gives none."""
+    """Return the layer numbers of an option; ``none``, or no text, gives none."""
     return () if text is None or text.strip() == NONE else read_layers(text, layers, flag)

@@ -40,20 +40,17 @@ class ParentAttention(Method):
 
     @property
     def needs(self) -> Needs:
-        """Heads of words, in training alone."""
+        """Heads of words, only in training."""
         return Needs(taught=TREES, words=True) if self.is_there else Needs()
 
     @property
     def reads_trees(self) -> bool:
-        """Whether the loss has a weight."""
         return self.is_there
 
     @property
     def loss_weights(self) -> dict[str, float]:
-        """That of finding parents."""
         return {"parent": self.parent_loss_weight or 0.0}
 
     def attend(self, parts: AttentionParts, shape: BertShape, layer: int) -> None:
-        """Supervise the layer's last head."""
         if self.is_there:
             parts.supervision = ParentSupervision()

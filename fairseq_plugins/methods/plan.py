@@ -1,4 +1,4 @@
-"""A plan: the resolved options of a model, and its methods, each read from them once."""
+"""A plan: the resolved options of a model, and its methods, each read once."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -21,11 +21,11 @@ from .options import learnt, write
 
 @dataclass(frozen=True)
 class Plan:
-    """What a model is made of.
+    """The composition of a model.
 
     Args:
-        args: its options, resolved: a dataclass of the model's own and of its methods'.
-        methods: those that such a model may have, in the order of their table.
+        args: its resolved options: a dataclass of the model's own and of its methods'.
+        methods: all possible methods of such a model, in the order of their table.
     """
 
     args: Any
@@ -33,7 +33,6 @@ class Plan:
 
     @classmethod
     def of(cls, args: Any, methods: Sequence[type[Method]]) -> "Plan":
-        """Read the methods from options."""
         return cls(args, tuple(method.of(args) for method in methods))
 
     def __post_init__(self) -> None:
@@ -64,7 +63,6 @@ class Plan:
 
     @property
     def target(self) -> Target:
-        """What the model learns."""
         return learnt(self.args)
 
     @property
@@ -74,19 +72,19 @@ class Plan:
 
     @property
     def new_parts(self) -> dict[str, str]:
-        """Parts that a plain model lacks -> what the names of their weights hold."""
+        """Parts that a plain model lacks -> pattern in the names of their weights."""
         there = (method for method in self.methods if method.is_there)
         return {name: mark for method in there for name, mark in method.parts.items()}
 
     def check_read(self, presets: Mapping[str, Any]) -> None:
         """Refuse options that no part of a new model reads.
 
-        A grid over such an option would compare equal models under different names. Checkpoints are
-        not asked: those of older releases may have such options.
+        A grid over such an option would compare equal models under different names. Checkpoints of
+        older releases may have such options and are not checked.
 
         Args:
-            presets: of its architecture; these values, and defaults, also those of older releases,
-                are nobody's wish.
+            presets: of its architecture; presets and defaults, also those of older releases, are
+                allowed.
         """
         defaults = {one.name: one.default for one in fields(self.args)}
         parts = ((method, *part) for method in self.methods for part in method.unread())
@@ -101,17 +99,17 @@ class Plan:
                 )
 
     def check_target(self, target: Target) -> None:
-        """Refuse a target that a method does not fit; InputError."""
+        """Refuse a target that does not fit a method."""
         for method in self.methods:
             method.check_target(target)
 
     def write(self, cfg: Any, **values: Any) -> None:
-        """Set options, here and in the config that they came from."""
+        """Set options, here and in their source config."""
         write(self.args, **values)
         write(cfg, **values)
 
     def made(self, make: Callable[[Method], nn.Module | None]) -> Any:
-        """Return what a method makes at its place of the model; None where none makes anything."""
+        """Return the module of the method with one at this place, or None."""
         made = ((method, make(method)) for method in self.methods)
         found = [(method, module) for method, module in made if module is not None]
         if len(found) > 1:
@@ -120,7 +118,9 @@ class Plan:
         return found[0][1] if found else None
 
     def attention(self, shape: BertShape) -> Callable[[int], SelfAttention]:
-        """Return what makes the self-attention of a layer, with the parts of all methods."""
+        """Return a function that makes the self-attention of a layer, with the parts of all
+        methods.
+        """
 
         def make(layer: int) -> SelfAttention:
             parts = AttentionParts(GlobalMixer(shape.attention_dropout))
@@ -133,7 +133,7 @@ class Plan:
         return make
 
     def head(self, shape: BertShape) -> nn.Module | None:
-        """Return the head that a method makes for the target; None where a plain one does."""
+        """Return the head of a method for the target; None for a plain head."""
         for method in self.methods:
             if method.answers == self.target.head:
                 return method.head(shape, lambda: self.made(lambda one: one.between(shape)))

@@ -61,7 +61,6 @@ class LabelLayers(Method):
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """Names of the layers of labels."""
         if not self.is_there:
             return ()
         try:
@@ -74,11 +73,10 @@ class LabelLayers(Method):
 
     @property
     def is_there(self) -> bool:
-        """Whether layers are named."""
         return self.semantic_layers is not None and self.semantic_layers.strip() != NONE
 
     def check_target(self, target: Target) -> None:
-        """Refuse questions, whose words come without labels."""
+        """Refuse questions, whose words have no labels."""
         if target.asks and self.names:
             raise InputError(
                 f"{flag_and_value(self, 'semantic_layers')}: what answers questions reads no such "
@@ -87,19 +85,17 @@ class LabelLayers(Method):
 
     @property
     def needs(self) -> Needs:
-        """The layers, which are columns as features are, and the words."""
+        """The words, and the layers, which are columns like features."""
         asked = dict.fromkeys(self.names, f"{FLAG} {self.semantic_layers}")
         return Needs(self.names, words=bool(self.names), options=asked)
 
     @property
     def joins_words(self) -> bool:
-        """Whether there are such layers."""
         return bool(self.names)
 
     def beside(
         self, shape: BertShape, columns: Sequence[str], layers: Sequence[Layer]
     ) -> SemanticLayers | None:
-        """Return what joins the labels to the states; see `Method.beside`."""
         if not self.names:
             return None
         target = learnt(self)

@@ -35,7 +35,7 @@ INPUTS = LAST, LAYERS = ("last", "layers")
 
 @dataclass(frozen=True)
 class SpanHead(Method):
-    """What makes answers of an encoder's states."""
+    """The head from an encoder's states to answers."""
 
     off = {"span_head": JOINT}
     answers = OF_SPANS
@@ -65,11 +65,11 @@ class SpanHead(Method):
 
     @property
     def loss_weights(self) -> dict[str, float]:
-        """That of judging whether a question has an answer."""
+        """Weight of the loss of answerability."""
         return {"answerability": self.answerability_loss_weight}
 
     def check_target(self, target: Target) -> None:
-        """Refuse options of parts that the head lacks, and of this head for another target."""
+        """Refuse options of absent parts, and this head for another target."""
         if self.span_lstm == "bidirectional" and self.span_head == JOINT:
             raise InputError(
                 "--span-lstm bidirectional: --span-head joint has no LSTM; choose --span-head "
@@ -94,7 +94,7 @@ class SpanHead(Method):
                 raise InputError(f"{flag}: {NO_QUESTIONS.format(target.said)}")
 
     def head(self, shape: BertShape, between: Callable[[], nn.Module | None]) -> SpanReader:
-        """Return the head, behind what ``between`` makes."""
+        """Return the head, after the module that ``between`` makes."""
         joint = self.span_head == JOINT
         head = JointSpanHead(shape) if joint else SeparateSpanHead(shape, self.span_lstm)
         joined = min(JOINED_LAYERS, shape.layers)

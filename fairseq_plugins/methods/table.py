@@ -1,7 +1,7 @@
-"""The methods of models of text, in the order in which they change the parts of attention.
+"""The methods of text models, in the order in which they change the parts of attention.
 
-Local attention comes before dual attention, which may leave it out, and both before the
-similarities that mark what is left.
+Local attention comes before dual attention, which may remove it, and both before the similarities
+that multiply the remaining scores.
 """
 
 from .ancestor_layers import AncestorLayers

@@ -1,4 +1,4 @@
-"""UER-BERT: attention scores are multiplied by the similarity of the words.
+"""UER-BERT: attention scores multiplied by the similarity of the words.
 
 Xia et al. 2021, "Using Prior Knowledge to Guide BERT's Attention in Semantic Textual Matching
 Tasks".
@@ -36,13 +36,12 @@ class WordSimilarity(Method):
 
     @cached_property
     def layers(self) -> tuple[int, ...]:
-        """Numbers of the layers that read similarities."""
         return read_some_layers(
             self.similarity_layers, self.num_hidden_layers, "--similarity-layers"
         )
 
     def check_others(self, methods: Any) -> None:
-        """Refuse layers without affinity attention, whose scores they multiply."""
+        """Refuse layers without affinity attention, whose scores they would multiply."""
         if self.layers and {*self.layers} <= {*methods[DifferenceAttention].unread_affinity}:
             raise InputError(
                 f"{flag_and_value(self, 'similarity_layers')}: --ablate affinity leaves these "
@@ -51,11 +50,10 @@ class WordSimilarity(Method):
 
     @property
     def needs(self) -> Needs:
-        """Pairs, their words, and the similarities of these."""
+        """Pairs, their words, and the words' similarities."""
         if not self.layers:
             return Needs()
         return Needs(layers=OF_PAIRS, words=True, pairs=True)
 
     def attend(self, parts: AttentionParts, shape: BertShape, layer: int) -> None:
-        """Let the layer's scores be multiplied."""
         parts.mixer.similar = layer in self.layers
