@@ -1,8 +1,9 @@
 """The tree of a sentence, carried over to the same sentence with errors.
 
-Words that stay keep their heads. A word that is gone hands its dependents to its own head; one that
-came depends on the word behind it, or at the end on the one before it. So the tree is the one that
-an annotator would give who knows what was meant, which no parser does.
+Words that stay keep their heads. A removed word hands its dependents to its own head; a new word
+depends on the next word, or at the end on the one before. The result is the tree of an annotator
+who
+knows the intended sentence, which no parser does.
 """
 
 from collections.abc import Sequence
@@ -12,7 +13,7 @@ from ..corpora.conllu import Word
 from ..errors import InputError
 from .error_rules import WordEdit
 
-_NEW = ("X", "dep")  # part of speech and relation of a word that came
+_NEW = ("X", "dep")  # part of speech and relation of a new word
 
 
 class CarriedWord(NamedTuple):
@@ -20,7 +21,7 @@ class CarriedWord(NamedTuple):
 
     Args:
         form, upos, relation: its columns.
-        head: number of its head from 1, or 0 of the root.
+        head: number of its head from 1, or 0 for the root.
     """
 
     form: str
@@ -30,14 +31,8 @@ class CarriedWord(NamedTuple):
 
 
 def carried_tree(words: Sequence[Word], edits: Sequence[WordEdit]) -> list[CarriedWord]:
-    """Return a sentence after edits with the tree that it had before.
-
-    Args:
-        words: of the sentence; one tree.
-        edits: none of which touches another.
-
-    Returns:
-        Its words; again one tree.
+    """Return a sentence after edits, which do not touch each other, with the tree that it had
+    before.
     """
     heads = _checked([word.head for word in words])
     forms, sources = _after(words, edits)
@@ -55,13 +50,13 @@ def carried_tree(words: Sequence[Word], edits: Sequence[WordEdit]) -> list[Carri
         found.append(CarriedWord(form, words[old].upos, words[old].relation, place))
     root, *others = (number for number, word in enumerate(found, 1) if not word.head)
     found[root - 1] = found[root - 1]._replace(relation="root")
-    for number in others:  # whose head was the root, which is gone
+    for number in others:  # their head, the root, was removed
         found[number - 1] = found[number - 1]._replace(head=root)
     return found
 
 
 def _checked(heads: Sequence[int | None]) -> list[int]:
-    """Return heads that are those of a tree with one root."""
+    """Return heads that form a tree with one root; refuse others."""
     for start in range(1, len(heads) + 1):
         seen, at = set(), start
         while at:
@@ -76,7 +71,7 @@ def _checked(heads: Sequence[int | None]) -> list[int]:
 
 
 def _after(words: Sequence[Word], edits: Sequence[WordEdit]) -> tuple[list[str], list[int | None]]:
-    """Return the words after edits, and which word before each of them is, from 0, if any."""
+    """Return the words after edits, and the old number of each, from 0, if any."""
     forms = [word.form for word in words]
     sources: list[int | None] = [*range(len(words))]
     for first, last, put, _ in sorted(edits, reverse=True):
@@ -86,7 +81,7 @@ def _after(words: Sequence[Word], edits: Sequence[WordEdit]) -> tuple[list[str],
 
 
 def _aligned(old: Sequence[str], new: Sequence[str], first: int) -> list[int | None]:
-    """Return which old word each new one is: one of its form, or else the next that is left."""
+    """Return the old word of each new word: one of the same form, or else the next one left."""
     left = {first + i: form.casefold() for i, form in enumerate(old)}
     found: list[int | None] = []
     for form in new:

@@ -1,7 +1,8 @@
-"""Regular English inflection, as injected errors and perturbed pairs need it: forms of a word.
+"""Regular English inflection for injected errors and perturbed pairs.
 
-Rules of spelling and short lists of exceptions. A form that comes out as no English word is still
-an error of the kind that was asked for (``childs``), so the lists hold the common words alone.
+Spelling rules and short lists of exceptions. A form that is no English word is still an error of
+the
+requested kind (``childs``), so the lists hold only common words.
 """
 
 import re
@@ -23,12 +24,12 @@ SILENT_H = re.compile(r"(hour|honest|hono|heir)")
 
 
 def doubled(lemma: str) -> str:
-    """Return a word as it stands before an ending with a vowel: ``stop`` becomes ``stopp``."""
+    """Return a word before an ending with a vowel: ``stop`` becomes ``stopp``."""
     return lemma + lemma[-1] if lemma in DOUBLING or ONE_SYLLABLE.fullmatch(lemma) else lemma
 
 
 def i_for_y(word: str) -> str:
-    """Return a word as it stands before ``-es`` and ``-ed``: ``try`` becomes ``tri``."""
+    """Return a word before ``-es`` and ``-ed``: ``try`` becomes ``tri``."""
     return f"{word[:-1]}i" if word.endswith("y") and word[-2:-1] not in VOWELS else word
 
 
@@ -45,7 +46,6 @@ def third_person(lemma: str) -> str:
 
 
 def ing_form(lemma: str) -> str:
-    """Return a verb's form in ``-ing``."""
     if lemma.endswith("ie"):
         return f"{lemma[:-2]}ying"
     if lemma.endswith("e") and len(lemma) > 2 and lemma[-2] not in "eoy":
@@ -54,21 +54,20 @@ def ing_form(lemma: str) -> str:
 
 
 def plural(lemma: str) -> str:
-    """Return a noun's plural."""
     if lemma in UNCHANGED_PLURALS:
         return lemma
     return IRREGULAR_PLURALS.get(lemma) or with_s(lemma)
 
 
 def indefinite(word: str) -> str:
-    """Return the article, ``a`` or ``an``, that goes before a word."""
+    """Return the article, ``a`` or ``an``, before a word."""
     word = word.lower()
     vowel = word[:1] in VOWELS and not CONSONANT_SOUND.match(word)
     return "an" if vowel or SILENT_H.match(word) else "a"
 
 
 def in_case_of(word: str, model: str) -> str:
-    """Write a word in capitals, or with a capital, as ``model`` is written."""
+    """Write a word in capitals, or with a capital, like ``model``."""
     if model.isupper() and len(model) > 1:
         return word.upper()
     return word[:1].upper() + word[1:] if model[:1].isupper() else word

@@ -1,9 +1,11 @@
-"""Grammatical errors put into the sentences of a treebank, as data for error detection.
+"""Grammatical errors in the sentences of a treebank, as data for error detection.
 
-What happens to a sentence depends on the seed, the sentence and its ``sent_id`` alone, not on the
-sentences around it. Some sentences get no error on purpose; in each of the others a number of
-errors is drawn, at least one, and for each a kind and a place, so that no two touch each other.
-Misspellings that the treebank itself marks (``Typo=Yes``) are wrong words as they stand.
+The errors of a sentence depend only on the seed, the sentence and its ``sent_id``. Some sentences
+stay
+correct on purpose; each of the others gets a random number of errors, at least one, each with a
+random
+kind and place, so that no two touch. Misspellings that the treebank marks (``Typo=Yes``) count as
+wrong words.
 """
 
 from collections import Counter
@@ -26,7 +28,7 @@ from .seeded_random import random_for
 
 @dataclass(frozen=True)
 class Injection:
-    """What is put in, and how much of it."""
+    """Kinds and number of errors."""
 
     seed: int = option("seed of all random choices")
     rate: float = option(
@@ -39,7 +41,6 @@ class Injection:
     kinds: str = option("kinds of errors, separated by commas", ",".join(RULES))
 
     def __post_init__(self) -> None:
-        """Check the values."""
         check(self)
         if not set(self.names) <= RULES.keys() or len(set(self.names)) != len(self.names):
             raise InputError(f"--kinds {self.kinds!r}: choices, each once, are {', '.join(RULES)}")
@@ -55,11 +56,11 @@ class Injected:
     """A sentence with its errors.
 
     Args:
-        words: W words, as they stand now.
+        words: W words after the edits.
         labels: W labels, ``c`` or ``i``.
-        kinds: of the errors that were put in.
-        meant: whether it was to get errors; it has none when no kind applies to it.
-        edits: that were made.
+        kinds: of the injected errors.
+        meant: whether the sentence should get errors; it has none if no kind applies.
+        edits: all edits.
     """
 
     words: list[str]
@@ -69,20 +70,14 @@ class Injected:
     edits: list[WordEdit]
 
     def counts(self) -> Counter[str]:
-        """Return what it adds to the counts of `inject_file`."""
+        """Return the sentence's part of the counts of `inject_file`."""
         wrong = self.labels.count(INCORRECT)
         own = {"sentences": 1, "erroneous": wrong > 0, "untouched": self.meant and not self.kinds}
         return Counter(self.kinds) + Counter(own | {"words": len(self.words), "wrong": wrong})
 
 
 def inject(words: Sequence[Word], name: str, injection: Injection) -> Injected:
-    """Put errors into one sentence.
-
-    Args:
-        words: of the sentence, parsed.
-        name: its ``sent_id``, or nothing.
-        injection: what to put in.
-    """
+    """Inject errors into one parsed sentence with ``sent_id`` ``name`` (may be empty)."""
     random = random_for(injection.seed, name, *(word.form for word in words))
     own = {
         i for i, w in enumerate(words) if w.feats.get("Typo") == "Yes" or w.relation == "goeswith"
@@ -104,7 +99,7 @@ def inject(words: Sequence[Word], name: str, injection: Injection) -> Injected:
 def _choose(
     sentence: ParsedSentence, taken: set[int], count: int, kinds: Sequence[str], random: Random
 ) -> list[tuple[str, WordEdit]]:
-    """Draw at most ``count`` edits that touch neither each other nor words that are taken."""
+    """Draw at most ``count`` edits that touch neither each other nor taken words."""
     places = {kind: edits_of(kind, sentence, random) for kind in kinds}
     taken, chosen = set(taken), []
     while len(chosen) < count:
@@ -123,17 +118,17 @@ def _choose(
 def inject_file(
     source: Path, output: Path, injection: Injection, trees: Path | None = None
 ) -> Counter[str]:
-    """Put errors into a treebank; write words and labels as a token file.
+    """Inject errors into a treebank; write words and labels as a token file.
 
     Args:
         source: CoNLL-U file of the treebank.
         output: token file.
-        injection: what to put in.
-        trees: CoNLL-U file to write of the same sentences, see `carried_trees`; None for none.
+        injection: kinds and number of errors.
+        trees: CoNLL-U file to write of the same sentences, see `carried_trees`, or None.
 
     Returns:
-        Counts: ``sentences``, ``erroneous`` (of them), ``untouched`` (meant to get errors, but no
-        kind applies), ``words``, ``wrong`` (of them), and of each kind its errors.
+        Counts: ``sentences``, ``erroneous`` (of these), ``untouched`` (should get errors, but no
+            kind applies), ``words``, ``wrong`` (of these), and the errors of each kind.
     """
     source = Path(source)
     _check_paths(source, {"--output": output, "--trees": trees})
@@ -156,7 +151,7 @@ def inject_file(
 
 
 def _check_paths(source: Path, outputs: Mapping[str, Path | None]) -> None:
-    """Refuse a source that is not there, a missing folder, and files that are the same."""
+    """Refuse a missing source or folder, and equal files."""
     if not source.is_file():
         raise FileNotFoundError(f"no file {str(source)!r}")
     places = {source.resolve(): "the treebank"}
@@ -168,7 +163,7 @@ def _check_paths(source: Path, outputs: Mapping[str, Path | None]) -> None:
 
 
 def _checked_words(block: Sequence[Line], source: Path) -> list[Word]:
-    """Return the words of a sentence; refuse one that is empty or has a blank inside."""
+    """Return the words of a sentence; refuse a word that is empty or has a blank inside."""
     words = treebank_words(block, source)
     for word in words:
         if not word.form or any(character.isspace() for character in word.form):

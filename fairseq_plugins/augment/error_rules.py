@@ -1,9 +1,10 @@
-"""Where grammatical errors of each kind can be made in a parsed English sentence.
+"""Places for grammatical errors of each kind in a parsed English sentence.
 
-A rule yields edits of a word, guided by part of speech, features, lemma and tree, so that nearly
-every edit leaves a sentence that is wrong in itself: a plural becomes a singular after ``these``
-and not after ``the``. Labels are those of FCE (Rei and Yannakoudakis 2016): a wrong or superfluous
-word is wrong, and for a missing word the one that follows.
+A rule yields edits of a word by part of speech, features, lemma and tree, so that nearly every edit
+makes the sentence wrong: a plural becomes a singular after ``these`` but not after ``the``. Labels
+follow FCE (Rei and Yannakoudakis 2016): a wrong or superfluous word is wrong, and for a missing
+word
+the next one.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -35,12 +36,12 @@ SHORTEST = 4  # letters of a word that may be misspelt
 
 
 class WordEdit(NamedTuple):
-    """Other words in the place of some.
+    """A replacement of some words by others.
 
     Args:
         first, last: the words ``first`` … ``last - 1``, from 0, at least one, are replaced.
-        words: what stands there instead, at least one word.
-        wrong: how many of these, from the first, are wrong; the others are right.
+        words: the new words, at least one.
+        wrong: number of wrong words among these, from the first.
     """
 
     first: int
@@ -53,11 +54,7 @@ Edits = Iterator[WordEdit]
 
 
 class ParsedSentence:
-    """A parsed sentence.
-
-    Args:
-        words: W words.
-    """
+    """A parsed sentence of W words."""
 
     def __init__(self, words: Sequence[Word]) -> None:
         self.words = words
@@ -67,11 +64,11 @@ class ParsedSentence:
                 self.children[word.head - 1].append(i)
 
     def child(self, i: int, relation: str) -> int | None:
-        """Return the first child of a word that has a relation to it."""
+        """Return the first child of a word with a relation."""
         return next((k for k in self.children[i] if self.words[k].relation == relation), None)
 
     def starts_phrase(self, i: int) -> bool:
-        """Whether no child of a word stands before it, and it belongs to no name or compound."""
+        """Return whether no child stands before a word, and the word is in no name or compound."""
         return all(k > i for k in self.children[i]) and self.words[i].relation not in (
             *("compound", "flat", "amod", "fixed", "goeswith"),
         )
@@ -80,7 +77,7 @@ class ParsedSentence:
 def edit(
     sentence: ParsedSentence, first: int, last: int, words: Sequence[str], wrong: int = 99
 ) -> WordEdit:
-    """Make an edit; the sentence's capital stays at its start."""
+    """Return an edit; the sentence's capital stays at its start."""
     found, start = list(words), sentence.words[0]
     if first == 0 and start.form[:1].isupper():
         stays = start.upos == "PROPN" or start.form == "I" or start.form[1:].isupper()
@@ -90,20 +87,20 @@ def edit(
 
 
 def other_form(sentence: ParsedSentence, i: int, form: str) -> Edits:
-    """Put another form of a word in its place, unless it is the same."""
+    """Replace a word by another form, unless it is equal."""
     old = sentence.words[i].form
     if form and form.lower() != old.lower():
         yield WordEdit(i, i + 1, (in_case_of(form, old),), 1)
 
 
 def without(sentence: ParsedSentence, i: int) -> Edits:
-    """Leave a word out that another one follows; that one is wrong."""
+    """Remove a word before another one, which becomes wrong."""
     if i + 1 < len(sentence.words) and sentence.words[i + 1].upos != "PUNCT":
         yield edit(sentence, i, i + 2, [sentence.words[i + 1].form])
 
 
 def with_before(sentence: ParsedSentence, i: int, word: str) -> WordEdit:
-    """Put a word before another; it is wrong."""
+    """Add a word, which is wrong, before another."""
     return edit(sentence, i, i + 1, [word, sentence.words[i].form], wrong=1)
 
 
@@ -155,7 +152,7 @@ def agreement(sentence: ParsedSentence, i: int, word: Word, random: Random) -> E
 
 
 def verb_forms(sentence: ParsedSentence, i: int, word: Word, random: Random) -> Edits:
-    """An infinitive, a form in ``-ing``, a participle or a past where another one is due."""
+    """An infinitive, a form in ``-ing``, a participle or a past in place of another form."""
     if word.upos not in ("VERB", "AUX") or not (word.lemma.isalpha() and word.lemma.islower()):
         return
     form, tense, other = word.feats.get("VerbForm"), word.feats.get("Tense"), ""
@@ -170,7 +167,7 @@ def verb_forms(sentence: ParsedSentence, i: int, word: Word, random: Random) -> 
 
 
 def noun_numbers(sentence: ParsedSentence, i: int, word: Word, random: Random) -> Edits:
-    """A singular where a plural is due (``these dog``, ``I see dog``), or the other way round."""
+    """A singular for a plural (``these dog``, ``I see dog``), or the other way round."""
     number = word.feats.get("Number")
     if word.upos != "NOUN" or not word.lemma.isalpha() or word.relation == "compound":
         return
@@ -185,7 +182,7 @@ def noun_numbers(sentence: ParsedSentence, i: int, word: Word, random: Random) -
 
 
 def word_orders(sentence: ParsedSentence, i: int, word: Word, random: Random) -> Edits:
-    """A word behind the next one, which it should precede: ``dog the``, ``gone has``."""
+    """A word after the next one instead of before: ``dog the``, ``gone has``."""
     if word.head != i + 2 or word.relation not in ORDERED or i + 1 == len(sentence.words):
         return
     form, following = word.form, sentence.words[i + 1].form
@@ -194,7 +191,7 @@ def word_orders(sentence: ParsedSentence, i: int, word: Word, random: Random) ->
 
 
 def spellings(sentence: ParsedSentence, i: int, word: Word, random: Random) -> Edits:
-    """One letter too few, too many, wrong, or in the other place; the first one stays."""
+    """One letter too few, too many, wrong, or swapped; the first letter stays."""
     form = word.form
     if len(form) < SHORTEST or not (form.isascii() and form.isalpha()) or word.upos == "PROPN":
         return
@@ -223,6 +220,6 @@ RULES: dict[str, tuple[Rule, int]] = {  # name -> rule for one word, weight
 
 
 def edits_of(kind: str, sentence: ParsedSentence, random: Random) -> list[WordEdit]:
-    """Return the edits that a rule of `RULES` makes at all words of a sentence."""
+    """Return the edits of a rule of `RULES` at all words of a sentence."""
     rule = RULES[kind][0]
     return [e for i, word in enumerate(sentence.words) for e in rule(sentence, i, word, random)]

@@ -1,7 +1,7 @@
-"""Sets of perturbed examples, whoever made them: found, read, checked against the model.
+"""Perturbed sets from any tool: found, read, checked against the model.
 
-`perturb` writes folders, TextFlint pairs of files, AdvGLUE one file of six tasks; all
-become `PerturbedExamples`.
+`perturb` writes folders, TextFlint pairs of files, AdvGLUE one file of six tasks; all become
+`PerturbedExamples`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -26,7 +26,7 @@ from ..errors import InputError
 from ..messages import quoted
 from .perturbation.record import CHANGES, ORIGINAL, RECORD
 
-WHOLE = "original"  # what is called so is before, not after
+WHOLE = "original"  # suffix of originals
 KINDS = (
     f"a folder with {RECORD} (fairseq-plugins perturb), {TRANSFORMED}_NAME_N.json (TextFlint), or "
     "AdvGLUE's dev.json"
@@ -37,14 +37,14 @@ CHANGE = {"id": str, "changed": bool, "texts": list, "new_texts": list}
 
 @dataclass(frozen=True)
 class PerturbedExamples:
-    """Examples after a transformation, with those that they were made from where these are known.
+    """Examples after a transformation, with their originals if known.
 
     Args:
         name: of the transformation.
-        source: folder or file that it was read from.
-        perturbed: the examples; labels are called as the model calls them.
-        originals: as many, in the same order; None if they are not known.
-        dataset: whose examples they are; empty if unknown.
+        source: folder or file.
+        perturbed: the examples, with the model's names of labels.
+        originals: as many, in the same order, or None.
+        dataset: of the examples; empty if unknown.
         split: of the dataset; empty if unknown.
         source_hash: SHA-256 of the split's whole file; empty if unknown.
     """
@@ -59,7 +59,7 @@ class PerturbedExamples:
 
 
 def expected_of(manifest: TextManifest) -> Expected:
-    """Return what the models of a prepared folder read and answer."""
+    """Return the inputs and labels of a prepared folder's models."""
     if manifest.target_kind.by_word:
         raise InputError(
             f"a model of {manifest.dataset!r} labels words; perturbed sets are for models of "
@@ -72,8 +72,8 @@ def read_sets(paths: Sequence[str | Path], manifest: TextManifest) -> list[Pertu
     """Read perturbed sets for the models of a prepared folder.
 
     Args:
-        paths: folders and files of any kind, and folders of such; ``dev.json:TASK`` is one task of
-            AdvGLUE. What is named twice is read once.
+        paths: folders and files of any kind, and folders of these; ``dev.json:TASK`` is one task of
+            AdvGLUE. Repeated sets are read once.
         manifest: of the folder.
     """
     expected = expected_of(manifest)
@@ -97,7 +97,7 @@ def read_sets(paths: Sequence[str | Path], manifest: TextManifest) -> list[Pertu
 
 
 def _places(path: str | Path) -> Iterator[tuple[Path, str]]:
-    """Yield the sets that a path stands for: folder or file, and a task of AdvGLUE."""
+    """Yield the sets of a path: folder or file, and a task of AdvGLUE."""
     place, (name, _, task) = Path(path), str(path).rpartition(":")
     if not place.exists() and task in TASKS:
         place = Path(name)
@@ -117,15 +117,15 @@ def _places(path: str | Path) -> Iterator[tuple[Path, str]]:
 
 
 def _is_set(path: Path) -> bool:
-    """Whether it is a set; a hidden folder is what a killed run of `perturb` left."""
+    """Return whether a path is a set; hidden folders are left over from a killed `perturb`."""
     samples = path.is_file() and transformed_file(path)[1]
     return not path.name.startswith(".") and bool(samples or (path / RECORD).is_file())
 
 
 def _check_names(sets: Sequence[PerturbedExamples]) -> None:
-    """Refuse two sets of one name, for a table has one column for each, and names of other files.
+    """Refuse two sets with one name, which have one column in a table, and names of other files.
 
-    A file of predictions is called by the name; what ends in `WHOLE` is that of the originals.
+    The name is also the file name of predictions; names that end in `WHOLE` are those of originals.
     """
     first: dict[str, PerturbedExamples] = {}
     for one in sets:
@@ -145,8 +145,8 @@ def read_perturbed(folder: Path, expected: Expected, options: ReadOptions) -> Pe
 
     Args:
         folder: with ``perturbation.json``.
-        expected: what the model reads and answers.
-        options: how the user's own files are laid out.
+        expected: inputs and labels of the model.
+        options: layout of the user's own files.
     """
     record = _read_record(folder / RECORD)
     dataset, split = get_dataset(record["dataset"]), record["split"]
@@ -197,13 +197,13 @@ def _check_kinds(found: dict[str, Any], kinds: dict[str, type], where: object) -
 def _check_changes(
     path: Path, before: tuple[Path, list[Example]], after: tuple[Path, list[Example]]
 ) -> list[str]:
-    """Refuse examples that are not those of the record of changes.
+    """Refuse examples that contradict the record of changes.
 
-    The files hold either all examples of the split, or those alone that were changed.
+    The files hold either all examples of the split, or only the changed ones.
 
     Returns:
-        The examples' ids in the split's whole file: where rows have none of their own, they are
-        numbered anew in every file.
+        The examples' ids in the split's whole file, because rows without ids are numbered anew in
+        every file.
     """
     changes = _read_changes(path)
     kept = [change for change in changes if change[1]["changed"]]
@@ -226,7 +226,7 @@ def _check_changes(
 
 
 def _check_same(found: dict[str, Any], recorded: dict[str, Any], place: str, other: str) -> None:
-    """Refuse an example that is not what is recorded of it."""
+    """Refuse an example that contradicts its record."""
     for name, value in recorded.items():
         if found[name] != value:
             raise InputError(
@@ -236,7 +236,7 @@ def _check_same(found: dict[str, Any], recorded: dict[str, Any], place: str, oth
 
 
 def _read_changes(path: Path) -> list[tuple[int, dict[str, Any]]]:
-    """Read the record of changes, with the number of each line."""
+    """Read the record of changes, with line numbers."""
     if not path.is_file():
         raise FileNotFoundError(f"{path}: no such file: run fairseq-plugins perturb again")
     changes = list(json_objects(path))

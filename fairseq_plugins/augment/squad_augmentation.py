@@ -1,8 +1,9 @@
 """SQuAD with paraphrased questions (BERTQA, Chadha 2019, 3.4: "SQuAD 2.Q").
 
-A share of the questions is translated there and back; what comes back and says something new
-becomes another question of the same paragraph, with the same answers. The work resumes where it was
-stopped, and what comes out depends on the input and the options alone.
+A share of the questions is translated there and back; a different result becomes another question
+of
+the same paragraph, with the same answers. The work is resumable, and the result depends only on the
+input and the options.
 """
 
 import json
@@ -30,13 +31,13 @@ LoadTranslator = Callable[[TranslationStep, AugmentOptions], Translate]
 
 @dataclass(frozen=True)
 class Paraphrase:
-    """What became of a chosen question.
+    """The result for a chosen question.
 
     Args:
         id: of the question.
         question: its text.
-        paraphrase: what came back, cleaned.
-        dropped: why it is not used, of `REASONS`; None where it is.
+        paraphrase: its translation there and back, cleaned.
+        dropped: reason against it, of `REASONS`, or None.
     """
 
     id: str
@@ -47,15 +48,15 @@ class Paraphrase:
 
 @dataclass(frozen=True)
 class AugmentReport:
-    """The counts of an augmentation, as its report has them.
+    """The counts of an augmentation, as in its report.
 
     Args:
         input: file and SHA-256.
         questions: of the input.
-        chosen: of them to be paraphrased.
+        chosen: questions to paraphrase.
         kept: paraphrases in the output.
-        dropped: reason -> paraphrases that are not.
-        options: what decided it.
+        dropped: reason -> number of paraphrases.
+        options: that decide the result.
         version: of this package.
     """
 
@@ -69,11 +70,11 @@ class AugmentReport:
 
 
 def augment(options: AugmentOptions, load_translator: LoadTranslator) -> AugmentReport:
-    """Augment a file as the options say: output, paraphrases and report.
+    """Augment a file: write output, paraphrases and report.
 
     Args:
         options: what and how.
-        load_translator: makes a translator of a step that names a checkpoint.
+        load_translator: from a step with a checkpoint to a translator.
     """
     squad = read(options.input)
     ids = {question.id for question in squad.questions}
@@ -97,7 +98,7 @@ def augment(options: AugmentOptions, load_translator: LoadTranslator) -> Augment
 
 
 def _check_ids(known: set[str], chosen: Sequence[Question], options: AugmentOptions) -> None:
-    """Refuse ids of paraphrases that questions have."""
+    """Refuse paraphrase ids that questions already have."""
     for question in chosen:
         name = question.id + options.suffix
         if name in known:
@@ -123,17 +124,17 @@ def _translator(step: TranslationStep, options: AugmentOptions, load: LoadTransl
 def open_work(
     path: Path, fingerprint: str
 ) -> Iterator[tuple[dict[str, str], Callable[[dict[str, str]], None]]]:
-    """Open the translations under way, made if missing; one process at a time.
+    """Open the file of unfinished translations, made if missing; one process at a time.
 
-    The first line says what they belong to, then there is a line of JSON a chunk. A line that a
-    kill left unfinished is cut off, and its chunk translated again.
+    The first line is the fingerprint, each further line the JSON of a chunk. An incomplete line
+    after a kill is cut off, and its chunk is translated again.
 
     Args:
         path: of the file; its folder is made.
-        fingerprint: of what decides the translations; work of another is thrown away.
+        fingerprint: of all that decides the translations; a file with another one is restarted.
 
     Yields:
-        What was translated before, and a function that keeps another chunk.
+        Earlier translations, and a function that stores another chunk.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     with open_own(path) as stream:
@@ -153,7 +154,7 @@ def _line(body: Any) -> bytes:
 
 
 def _read(stream: IO[bytes], path: Path, fingerprint: str) -> dict[str, str]:
-    """Read the whole lines of our own work; cut the file after them, or begin it again."""
+    """Read the complete lines of our own work; cut the file after them, or restart it."""
     stream.seek(0)
     lines = stream.read().split(b"\n")[:-1]
     found: dict[str, str] = {}
@@ -184,8 +185,8 @@ def judge(
     found: Mapping[str, str],
     options: AugmentOptions,
 ) -> dict[str, Paraphrase]:
-    """Return what became of each chosen question by its id, in the order they were drawn."""
-    near: dict[str, set[str]] = {}  # id -> what the questions of its paragraph say
+    """Return id -> result of each chosen question, in the order they were drawn."""
+    near: dict[str, set[str]] = {}  # id -> texts of all questions of its paragraph
     for paragraph in paragraphs:
         texts = {folded(question.text) for question in paragraph.questions}
         near |= {question.id: texts for question in paragraph.questions}
@@ -203,7 +204,7 @@ def judge(
 def _with_paraphrases(
     paragraph: Paragraph, judged: Mapping[str, Paraphrase], suffix: str
 ) -> Paragraph:
-    """Put behind each question its paraphrase, if one is kept."""
+    """Add after each question its paraphrase, if kept."""
     questions: list[Question] = []
     for question in paragraph.questions:
         questions.append(question)

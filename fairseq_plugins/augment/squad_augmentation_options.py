@@ -1,4 +1,4 @@
-"""Options of an augmentation: which questions, what translates them, where results go."""
+"""Options of an augmentation: questions, translators, and results."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -10,18 +10,18 @@ from ..files import sha256
 from ..option_flags import check, option
 from .translators import CHUNK
 
-BEST = "checkpoint_best.pt"  # what is taken from the folder of a run
+BEST = "checkpoint_best.pt"  # used from a run's folder
 DECISIVE = "rate seed beam sampling chunk max_ratio max_characters suffix".split()
 
 
 class TranslationStep(NamedTuple):
-    """What translates one way: a checkpoint, or a command.
+    """A translator one way: a checkpoint, or a command.
 
     Args:
-        flag: that gave it.
-        checkpoint: of a model; empty where a command translates.
-        data: prepared folder of the model (empty: the one it was trained on).
-        command: as a shell takes it; empty where a model translates.
+        flag: its option.
+        checkpoint: of a model; empty for a command.
+        data: prepared folder of the model (empty: the training folder).
+        command: for a shell; empty for a model.
     """
 
     flag: str
@@ -30,7 +30,7 @@ class TranslationStep(NamedTuple):
     command: str = ""
 
     def described(self) -> dict[str, str]:
-        """Return what identifies it: a model by its bytes, a command by its text."""
+        """Return its identity: a model's hash, or a command's text."""
         if self.command:
             return {"command": self.command}
         return {"checkpoint": self.checkpoint, "sha256": sha256(self.checkpoint)}
@@ -93,7 +93,6 @@ class AugmentOptions:
     overwrite: bool = option("replace an existing output file", False)
 
     def __post_init__(self) -> None:
-        """Check what can be checked without reading a file."""
         check(self)
         if not Path(self.output).name:
             raise InputError(f"--output {self.output!r}: name a file for the output")
@@ -120,7 +119,7 @@ class AugmentOptions:
 
     @property
     def steps(self) -> list[TranslationStep]:
-        """What translates, one after the other."""
+        """The translation steps in order."""
         ways = [("--forward", self.forward, self.forward_data, self.forward_command)]
         ways += [("--backward", self.backward, self.backward_data, self.backward_command)]
         given = [bool(checkpoint) + bool(command) for _, checkpoint, _, command in ways]
@@ -141,16 +140,16 @@ class AugmentOptions:
 
     @property
     def results(self) -> tuple[Path, Path, Path]:
-        """The output, the paraphrases with what became of them, and the report."""
+        """The output, the paraphrases with their results, and the report."""
         path = Path(self.output)
         return path, path.with_suffix(".paraphrases.jsonl"), path.with_suffix(".report.json")
 
     @property
     def work(self) -> Path:
-        """Translations of an augmentation that is under way."""
+        """File of unfinished translations."""
         return Path(self.output).with_name(f".{Path(self.output).name}.augmenting.jsonl")
 
     def decisive(self) -> Mapping[str, Any]:
-        """What decides the outcome, the input apart."""
+        """Return all that decides the result, except the input."""
         translation = [step.described() for step in self.steps]
         return {name: getattr(self, name) for name in DECISIVE} | {"translation": translation}

@@ -1,8 +1,8 @@
-"""Which questions are paraphrased, and which paraphrases are worth keeping.
+"""The choice of questions to paraphrase, and of paraphrases to keep.
 
 BERTQA (Chadha 2019, 3.4) paraphrases 35, 50 or 100 % of SQuAD's questions by translating them there
 and back. The choice depends on the seed and on a question's id and text, not on its place in the
-file; a smaller share lies within a larger one.
+file; a larger share includes a smaller one.
 """
 
 import unicodedata
@@ -12,9 +12,9 @@ from ..corpora.squad import Question
 from .seeded_random import random_for
 from .translators import one_line
 
-MARKS = "?\uff1f\u061f\u037e"  # what a question ends with: Latin, Chinese, Arabic, Greek
+MARKS = "?\uff1f\u061f\u037e"  # last mark of a question: Latin, Chinese, Arabic, Greek
 OTHER_ENDS = ".,;:!\u3002 "
-UNKNOWN = ("<unk>", "⁇")  # what models write for subwords they do not know
+UNKNOWN = ("<unk>", "⁇")  # models' output for unknown subwords
 
 REASONS = {
     "empty": "nothing came back",
@@ -35,7 +35,7 @@ def choose(questions: Iterable[Question], rate: float, seed: int) -> list[Questi
 
 
 def clean(paraphrase: str, question: str) -> str:
-    """Return a paraphrase as one line that ends with the question's mark, if that has one."""
+    """Return a paraphrase as one line that ends with the question's mark, if any."""
     text, mark = one_line(paraphrase), one_line(question)[-1:]
     if not mark or mark not in MARKS:
         return text
@@ -45,7 +45,7 @@ def clean(paraphrase: str, question: str) -> str:
 
 
 def folded(text: str) -> str:
-    """Return what is left of a text without case, blanks and punctuation."""
+    """Return a text without case, blanks and punctuation."""
     plain = unicodedata.normalize("NFKC", text).casefold()
     # marks (category M) are part of letters in many scripts
     kept = (c if c.isalnum() or unicodedata.category(c)[0] == "M" else " " for c in plain)
@@ -60,14 +60,14 @@ def fault(
     max_ratio: float,
     max_characters: int,
 ) -> str | None:
-    """Say why a paraphrase is dropped: one of `REASONS`, or None where it is kept.
+    """Return the reason against a paraphrase, of `REASONS`, or None.
 
     Args:
-        paraphrase: as `clean` left it.
-        question: what it paraphrases.
+        paraphrase: from `clean`.
+        question: the original.
         others: all questions of the paragraph, `folded`.
-        max_ratio: how many times more or fewer words or characters it may have (0: any number).
-        max_characters: how long both may be.
+        max_ratio: largest factor between the numbers of words or characters (0: no limit).
+        max_characters: largest length of both.
     """
     new, old = folded(paraphrase), folded(question)
     if not new:

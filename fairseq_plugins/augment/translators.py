@@ -1,7 +1,7 @@
-"""Whatever translates lines: a shell command, a loaded model, or one after the other.
+"""Translators of lines: a shell command, a loaded model, or a chain.
 
-A translator is a function of sentences that gives as many back, in the same order. A command reads
-one sentence a line on its standard input and writes as many lines.
+A translator is a function that returns as many sentences as it gets, in the same order. A command
+reads one sentence per line on its standard input and writes as many lines.
 """
 
 import subprocess
@@ -21,7 +21,6 @@ def one_line(text: str) -> str:
 
 
 def chunks(texts: Sequence[str], size: int = CHUNK) -> Iterator[Sequence[str]]:
-    """Cut texts into parts of ``size``, in their order."""
     for start in range(0, len(texts), size):
         yield texts[start : start + size]
 
@@ -30,7 +29,7 @@ def translate_chunk(texts: Sequence[str], translate: Translate) -> dict[str, str
     """Translate some distinct texts, one line each.
 
     Returns:
-        Each text with what it became, which may be empty.
+        Each text with its translation, which may be empty.
     """
     back = translate([one_line(text) for text in texts])
     if len(back) != len(texts):
@@ -55,14 +54,14 @@ def translate_all(
 
     Args:
         texts: any, in any order.
-        translate: what does it.
+        translate: the translator.
         title, unit: of the bar.
         size: texts at a time.
-        found: what was translated before; grows. Chunks that are in it as a whole are done.
-        keep: takes every chunk that was translated now.
+        found: earlier translations; grows. Complete chunks are skipped.
+        keep: called with every new chunk.
 
     Returns:
-        Each text with what it became, which may be empty.
+        Each text with its translation, which may be empty.
     """
     found, distinct = {} if found is None else found, list(dict.fromkeys(texts))
     with tqdm(total=len(distinct), desc=title, unit=unit) as bar:
@@ -76,7 +75,7 @@ def translate_all(
 
 
 def chain(*steps: Translate) -> Translate:
-    """Translate by one after the other; what a step made nothing of goes no further."""
+    """Return a translator that applies several in order; empty results go no further."""
 
     def translate(texts: Sequence[str]) -> list[str]:
         found = [one_line(text) for text in texts]
@@ -90,11 +89,11 @@ def chain(*steps: Translate) -> Translate:
 
 
 def run_command(command: str, flag: str) -> Translate:
-    """Make a translator of a shell command, started once for every chunk of sentences.
+    """Return a translator that starts a shell command for every chunk of sentences.
 
     Args:
-        command: as a shell takes it.
-        flag: that gave it, for errors.
+        command: for a shell.
+        flag: its option, for errors.
     """
 
     def translate(texts: Sequence[str]) -> list[str]:

@@ -1,7 +1,8 @@
-"""AddSent, InsertAdv, AppendIrr, AddPunc and TwitterType: words, marks and sentences put in.
+"""AddSent, InsertAdv, AppendIrr, AddPunc and TwitterType: inserted words, marks and sentences.
 
-What is put in says nothing that could be wrong or that the pair speaks of: tautologies, sayings,
-adverbs that only stress. The lists are our own; TextFlint downloads its own.
+Insertions say nothing that could be wrong or concern the pair: tautologies, sayings, adverbs that
+only
+stress. The lists are our own; TextFlint downloads its own.
 """
 
 import re
@@ -59,7 +60,7 @@ SHORT = dict(  # pyrefly: ignore[no-matching-overload]
     ).split()
 )
 LOWERED = frozenset("ADP ADV AUX CCONJ DET PART PRON SCONJ".split())
-PLURAL = re.compile(r"[^sui]s$")  # behind "to" a noun, whatever the tagger says
+PLURAL = re.compile(r"[^sui]s$")  # after "to" a noun, whatever the tagger says
 NO_SUBJECT = frozenset("ADJ ADP ADV DET NUM PUNCT SYM X".split())
 CHARACTERS = string.ascii_letters + string.digits
 
@@ -67,14 +68,14 @@ CHARACTERS = string.ascii_letters + string.digits
 def add_sentence(sentence: TaggedSentence, random: Random) -> list[Edit]:
     """Append a sentence that is always true.
 
-    TextFlint's AddSent always adds the same one, by its description to the premise, in its code to
-    the hypothesis.
+    TextFlint's AddSent always adds the same sentence, by its description to the premise, in its
+    code to the hypothesis.
     """
     return [appending(sentence.text, random.choice(TAUTOLOGIES))]
 
 
 def add_irrelevant(sentence: TaggedSentence, random: Random) -> list[Edit]:
-    """Begin with a phrase and end with a saying, neither of which has to do with the sentence."""
+    """Begin with a phrase and end with a saying, both unrelated to the sentence."""
     opening, saying = random.choice(OPENINGS), random.choice(SAYINGS)
     start = len(sentence.text) - len(sentence.text.lstrip())
     put, last = f"{as_written(opening, sentence.text)} ", start
@@ -85,9 +86,9 @@ def add_irrelevant(sentence: TaggedSentence, random: Random) -> list[Edit]:
 
 
 def add_adverbs(sentence: TaggedSentence, random: Random) -> list[Edit]:
-    """Put an adverb before every verb that says something of a subject.
+    """Add an adverb before every verb with a subject.
 
-    TextFlint takes all forms of verbs, auxiliaries among them.
+    TextFlint takes all forms of verbs, including auxiliaries.
     """
     edits = []
     for i, (first, _) in enumerate(sentence.spans):
@@ -98,10 +99,10 @@ def add_adverbs(sentence: TaggedSentence, random: Random) -> list[Edit]:
 
 
 def is_predicate(sentence: TaggedSentence, i: int) -> bool:
-    """Whether a word is a verb before which an adverb can stand: not at the start, not a modifier.
+    """Return whether an adverb can precede a word: a verb, not at the start, not a modifier.
 
-    A form in ``-ing`` needs an auxiliary before it; behind another adverb or ``not``, which an
-    adverb would turn about, nothing is put in.
+    A form in ``-ing`` needs an auxiliary before it; nothing is added after another adverb or
+    ``not``, whose meaning would change.
     """
     first, before = sentence.spans[i][0], sentence.part(i - 1)
     if sentence.upos[i] != "VERB" or i == 0 or not sentence.text[first - 1].isspace():
@@ -115,7 +116,7 @@ def is_predicate(sentence: TaggedSentence, i: int) -> bool:
 
 
 def add_punctuation(sentence: TaggedSentence, random: Random) -> list[Edit]:
-    """Close the sentence with another mark, and put brackets or quotation marks around it."""
+    """End the sentence with another mark, and add brackets or quotation marks around it."""
     text, (left, right), mark = sentence.text, random.choice(BRACKETS), random.choice(MARKS)
     start = len(text) - len(text.lstrip())
     end = max(start, len(text.rstrip().rstrip(CLOSING).rstrip()))
@@ -138,7 +139,7 @@ def add_twitter(sentence: TaggedSentence, random: Random) -> list[Edit]:
 
 
 def _tag(sentence: TaggedSentence, random: Random) -> str:
-    """Make a mention, an address that leads nowhere, or a hashtag of one of the nouns."""
+    """Return a mention, an address that leads nowhere, or a hashtag of one of the nouns."""
     nouns = [
         word
         for word, part in zip(sentence.words, sentence.upos)

@@ -1,11 +1,12 @@
-"""SwapAnt and SwapSyn: words exchanged for others of opposite, or of equal meaning in WordNet.
+"""SwapAnt and SwapSyn: words replaced by antonyms or synonyms in WordNet.
 
-The other word gets the form of the first: ``buy`` like ``sold`` is ``bought``. WordNet's exception
-lists know irregular forms, but not which of them is the past and which the participle; where this
-is not known, there is no form rather than a wrong one.
+The new word gets the form of the old: ``buy`` like ``sold`` is ``bought``. WordNet's exception
+lists
+have irregular forms, but do not distinguish past and participle; an unknown form is omitted rather
+than guessed.
 
-TextFlint looks for a word's sense with the Lesk algorithm and takes the synonyms of any sense;
-here a word has its first sense, and a synonym is a word whose own first sense that is.
+TextFlint finds a word's sense with the Lesk algorithm and takes the synonyms of any sense; here a
+word has its first sense, and its synonyms are words with the same first sense.
 """
 
 import re
@@ -65,7 +66,7 @@ class Lemma(NamedTuple):
 def swap_antonym(
     pair: Pair, numbers: Sequence[int], random: Random, resources: Resources
 ) -> Change | None:
-    """Set the second sentence to the first, with one word exchanged for its antonym.
+    """Set the second sentence to the first, with one word replaced by its antonym.
 
     Source: Naik et al. (2018), as in TextFlint's SwapAnt (inference) and SwapWord (matching).
     """
@@ -82,9 +83,9 @@ def swap_antonym(
 def swap_synonyms(
     pair: Pair, numbers: Sequence[int], random: Random, resources: Resources
 ) -> Change | None:
-    """Exchange a tenth of the words, one at least and ten at most, for synonyms.
+    """Replace a tenth of the words, from one to ten, by synonyms.
 
-    A word that stands in both sentences gets the same synonym in both, where both are changed.
+    A word in both sentences gets the same synonym in both, if both are changed.
     """
     wordnet = resources.wordnet
     places: dict[Lemma, list[tuple[int, int]]] = {}
@@ -114,7 +115,7 @@ def word_at(sentence: TaggedSentence, i: int, wordnet: WordNet) -> Lemma | None:
     """Look up a word.
 
     None for names, parts of compounds with a hyphen, verbs with a particle, and words with little
-    meaning of their own.
+    meaning.
     """
     text, part = sentence.words[i], OF_UPOS.get(sentence.upos[i])
     if not part or not text.isalpha() or len(text) < 2 or (i and not text.islower()):
@@ -135,7 +136,7 @@ def word_at(sentence: TaggedSentence, i: int, wordnet: WordNet) -> Lemma | None:
 def form_at(
     sentence: TaggedSentence, i: int, word: Lemma, option: str, wordnet: WordNet
 ) -> str | None:
-    """Put ``option`` into the form and case of word ``i``; None where its form is not known."""
+    """Return ``option`` in the form and case of word ``i``; None if its form is unknown."""
     before = [sentence.part(k) for k in (i - 3, i - 2)]
     participle = (
         "AUX" in before or sentence.part(i - 1) in AUXILIARIES or sentence.lower(i + 1) == "by"
@@ -163,11 +164,11 @@ def inflect(
         form: the other word, in lower case.
         base: base form of the other word.
         part: part of speech of both, as WordNet's letter.
-        wordnet: whose exception lists count.
+        wordnet: source of irregular forms.
         participle: whether a form in ``-ed`` is a participle.
 
     Returns:
-        The inflected word; None where its form is not known.
+        The inflected word; None if its form is unknown.
     """
     if form == base:
         return None if part == "v" and base in UNCHANGED_PAST else lemma
@@ -182,7 +183,7 @@ def inflect(
 
 
 def _plural(lemma: str) -> str | None:
-    """Return a regular plural; words in ``s`` may be plurals themselves, so they have none."""
+    """Return a regular plural; None for words in ``s``, which may be plurals."""
     if lemma.endswith("o") and lemma not in WITH_OES:
         return f"{lemma}s"
     return None if lemma.endswith("s") else plural(lemma)
@@ -214,7 +215,7 @@ def ed_form(lemma: str) -> str:
 
 
 def _degree(lemma: str, form: str, irregular: tuple[str, ...]) -> str | None:
-    """Return the comparative or superlative of a short word; long ones have none of their own."""
+    """Return the comparative or superlative of a short word; long words have none."""
     end = "est" if form.endswith("est") else "er" if form.endswith("er") else ""
     found = next((word for word in irregular if end and word.endswith(end)), None)
     syllables = len(SYLLABLE.findall(lemma.removesuffix("e")))

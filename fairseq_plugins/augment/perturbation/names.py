@@ -1,9 +1,12 @@
-"""SwapNamedEnt: names exchanged for other names of the file.
+"""SwapNamedEnt: names replaced by other names of the file.
 
-TextFlint takes entities of the same kind from lists. Here a name is a run of proper nouns, for a
-pipeline without entities knows no others, and is exchanged for any other of as many words, a place
-for a place. Within a pair, a word of a name always becomes the same word, in both sentences and in
-parts of the name, so that what the sentences say of each other stays.
+TextFlint takes entities of the same kind from lists. Here a name is a run of proper nouns, because
+a
+pipeline without entities has no others, and is replaced by another name of as many words, a place
+by
+a place. Within a pair, a word of a name always becomes the same word, in both sentences and in
+parts
+of the name, so that the relation of the sentences stays.
 """
 
 from collections import Counter
@@ -18,7 +21,7 @@ MONTHS = frozenset(
 )
 DAYS = frozenset("monday tuesday wednesday thursday friday saturday sunday".split())
 LOCATIVE = ("in", "near")
-TRIES = 10  # to find a name that does not stand in the pair
+TRIES = 10  # to find a name that is not in the pair
 
 
 def collect_names(sentences: Iterable[TaggedSentence]) -> Names:
@@ -39,7 +42,7 @@ def collect_names(sentences: Iterable[TaggedSentence]) -> Names:
 
 
 def _name_words(sentences: Sequence[TaggedSentence]) -> frozenset[str]:
-    """Collect words that are proper nouns more often than not, and never written small."""
+    """Collect words that are mostly proper nouns, and never written small."""
     total = Counter(word for sentence in sentences for word in sentence.words)
     proper = Counter(
         word
@@ -53,7 +56,7 @@ def _name_words(sentences: Sequence[TaggedSentence]) -> frozenset[str]:
 
 
 def is_name(word: str) -> bool:
-    """Whether a proper noun has a capital, no digits, and is no month or day."""
+    """Return whether a proper noun has a capital, no digits, and is no month or day."""
     known = word.lower().rstrip(".") in MONTHS or word.lower() in DAYS
     return word[:1].isupper() and len(word) > 1 and word.replace(".", "").isalpha() and not known
 
@@ -72,7 +75,7 @@ def runs(sentence: TaggedSentence, words: Collection[str]) -> Iterator[tuple[int
 def swap_names(
     pair: Pair, numbers: Sequence[int], random: Random, resources: Resources
 ) -> Change | None:
-    """Exchange every name of the sentences."""
+    """Replace every name of the sentences."""
     names = resources.names
     own = {name for number in numbers for _, name in runs(pair[number], names.words)}
     taken = {word for sentence in pair for word in sentence.words}

@@ -1,4 +1,4 @@
-"""NumWord: one number becomes another of the same form and about the same size."""
+"""NumWord: one number becomes another of the same form and similar size."""
 
 import re
 from collections.abc import Sequence
@@ -21,7 +21,7 @@ JOINED_BEHIND = re.compile(r"\s?[-–/:]\s?\d")
 YEAR = re.compile(r"1[1-9]\d\d|20\d\d")
 LAST_DAY = 28
 UNITS = 8  # two to nine
-BACK, AHEAD = 30, 9  # how far a year goes
+BACK, AHEAD = 30, 9  # limits of a year's change
 TENS = re.compile(rf"\b({'|'.join(WORDS[2])})[-–\s]+$", re.IGNORECASE)  # twenty-two
 
 
@@ -39,7 +39,7 @@ def change_number(
 
 
 def other_number(sentence: TaggedSentence, i: int, random: Random) -> str | None:
-    """Return another number for word ``i``; None where it is none that can be changed.
+    """Return another number for word ``i``; None if it cannot change.
 
     ``one`` and ``1`` stay, and are not made: the noun next to them would have to change.
     """
@@ -63,7 +63,7 @@ def other_number(sentence: TaggedSentence, i: int, random: Random) -> str | None
 
 
 def _other_digit(word: str, random: Random) -> str | None:
-    """Change the first digit that is not zero; a single one stays above 1."""
+    """Change the first digit that is not zero; a single digit stays above 1."""
     place = next((k for k, character in enumerate(word) if character in "123456789"), None)
     if place is None or word == "1":
         return None

@@ -1,5 +1,3 @@
-"""Options of a perturbation: what to perturb and how."""
-
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -63,7 +61,6 @@ class PerturbOptions:
     workers: int = option("number of parallel processes that annotate", CORES, least=1)
 
     def __post_init__(self) -> None:
-        """Check what can be checked without reading the file."""
         pair_labels(self.source)
         check(self)
         if self.split not in self.source.splits:
@@ -82,12 +79,12 @@ class PerturbOptions:
 
     @cached_property
     def labels(self) -> PairLabels:
-        """What its labels say."""
+        """The meaning of its labels."""
         return pair_labels(self.source)
 
     @property
     def translates(self) -> bool:
-        """Whether something translates there and back."""
+        """Whether there is a translator there and back."""
         return bool(self.forward or self.back_translate)
 
     @property

@@ -1,4 +1,6 @@
-"""Perturb a split of a dataset: read, annotate once, transform, write a folder a transformation."""
+"""Perturb a split of a dataset: read, annotate once, transform, write one folder per
+transformation.
+"""
 
 import hashlib
 import time
@@ -40,13 +42,13 @@ LoadTranslator = Callable[[str, str], Translate]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a transformation came to.
+    """The result of a transformation.
 
     Args:
         name: of the transformation.
-        pairs: how many pairs were read.
-        changed: how many of them were changed; a set without any is not written.
-        seconds: of one processor's time, annotation and translation apart.
+        pairs: number of read pairs.
+        changed: number of changed pairs; a set without any is not written.
+        seconds: of one processor's time, without annotation and translation.
     """
 
     name: str
@@ -57,14 +59,14 @@ class Outcome:
 
 @dataclass(frozen=True)
 class PerturbReport:
-    """What a run came to.
+    """The result of a run.
 
     Args:
-        outcomes: one a transformation.
-        left_out: transformation -> why ``all`` left it out.
-        sentences: how many distinct ones were annotated, 0 where no transformation needs it.
-        annotation: seconds this took, loading the pipeline apart.
-        translation: seconds that translation there and back took.
+        outcomes: one per transformation.
+        left_out: transformation -> why ``all`` excludes it.
+        sentences: number of distinct annotated sentences; 0 if no transformation needs annotation.
+        annotation: seconds of annotation, without loading the pipeline.
+        translation: seconds of translation there and back.
     """
 
     outcomes: list[Outcome]
@@ -77,12 +79,12 @@ class PerturbReport:
 def perturb(
     options: PerturbOptions, load_translator: LoadTranslator | None = None
 ) -> PerturbReport:
-    """Perturb a split as the options say.
+    """Perturb a split.
 
     Args:
         options: what and how.
-        load_translator: takes the checkpoints of ``--forward`` and ``--backward``, gives what
-            translates sentences there and back.
+        load_translator: from the checkpoints of ``--forward`` and ``--backward`` to a translator
+            there and back.
     """
     there = {"wordnet": options.wordnet, "translates": options.translates}
     chosen, left_out = choose(options.transformations, options.dataset, options.labels, **there)
@@ -129,10 +131,10 @@ def read_pairs(options: PerturbOptions) -> list[Example]:
 def load_tools(
     options: PerturbOptions, needs: Collection[str], load_translator: LoadTranslator | None
 ) -> tuple[Resources, Any, Translate | None]:
-    """Load what the transformations need, and nothing else, before any long work.
+    """Load what the transformations need before any long work.
 
     Returns:
-        Resources, so far with WordNet alone; what annotates; what translates.
+        Resources, so far only WordNet; the annotator; the translator.
     """
     wordnet = open_wordnet(options.wordnet or None) if WORDNET in needs else None
     if wordnet:
@@ -152,7 +154,7 @@ def load_tools(
 def job_of(
     options: PerturbOptions, item: Transformation, resources: Resources, annotator: Any
 ) -> dict[str, Any]:
-    """Say what a transformation is about to do, as ``perturbation.json`` has it."""
+    """Describe a transformation's work for ``perturbation.json``."""
     path, wordnet = options.path, resources.wordnet
     how = options.back_translate or f"{options.forward} {options.backward}"
     with open(path, "rb") as stream:
@@ -163,11 +165,11 @@ def job_of(
         "transformation": item.name,
         "short": item.short,  # its name in the paper's Table 3
         "seed": options.seed,
-        "file": file_name(options.source, options.split, path),  # that is written
+        "file": file_name(options.source, options.split, path),  # to write
         "source": source,
         "fields": fields_of(item, options.fields),
         "max_pairs": options.max_pairs,
-        "kept": options.untouched == KEEP,  # whether pairs to which nothing applied are written
+        "kept": options.untouched == KEEP,  # whether unchanged pairs are written
         "labels": options.labels.different if item.differs else "kept",  # of all changed pairs
         "wordnet": wordnet.version if wordnet and WORDNET in item.needs else None,
         "annotator": annotator_line(annotator) if WORDS in item.needs else None,
@@ -181,8 +183,7 @@ def annotate_texts(texts: Iterable[str], annotator: Any, workers: int) -> dict[s
 
     Args:
         texts: any texts, in any order.
-        annotator: `text.annotate.Annotator`, or what annotates raw text like it; None for
-            sentences without words.
+        annotator: `text.annotate.Annotator` or similar; None for sentences without words.
         workers: processes.
 
     Returns:
@@ -206,7 +207,7 @@ def annotate_texts(texts: Iterable[str], annotator: Any, workers: int) -> dict[s
 def _translated(
     pairs: Sequence[Example], translate: Translate, options: PerturbOptions
 ) -> dict[str, str]:
-    """Translate the sentences that are to be changed there and back."""
+    """Translate the sentences to change there and back."""
     numbers = NUMBERS[options.fields or "both"]
     texts = (pair.texts[number] for pair in pairs for number in numbers)
     how = {"title": "translate there and back", "unit": " sentences"}

@@ -1,13 +1,13 @@
-"""A perturbed set on disk: a raw folder of the dataset, the pairs before, and what was done.
+"""A perturbed set on disk: a raw folder of the dataset, the original pairs, and the changes.
 
     OUTPUT/SwapAnt/test.tsv              in the dataset's own format
     OUTPUT/SwapAnt/original/test.tsv     the same pairs before, in the same order
     OUTPUT/SwapAnt/changes.jsonl         a line for every pair of the input, changed or not
-    OUTPUT/SwapAnt/perturbation.json     from what and how
+    OUTPUT/SwapAnt/perturbation.json     source and options
 
-A folder appears under its name when it is complete. Rows have other sentences and another label;
-cells of other columns stay as they are, byte for byte, even where they speak of the sentences as
-they were (the parses of SNLI and MNLI, the second label of SICK).
+A folder appears when complete. Rows have other sentences and another label; other columns stay
+unchanged, byte for byte, even if they describe the original sentences (the parses of SNLI and MNLI,
+the second label of SICK).
 """
 
 import json
@@ -31,7 +31,7 @@ RECORD, CHANGES, ORIGINAL = "perturbation.json", "changes.jsonl", "original"
 PerturbedPair = tuple[Example, Change | None]
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 BLANKS = re.compile(r"[ \t\r\n]*")
-COUNTS = ("pairs", "changed", "untouched")  # what the rest of a record leads to
+COUNTS = ("pairs", "changed", "untouched")  # results of a record
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,8 @@ class RawRows:
     """The rows of a file that `corpora.datasets.read_split` can read.
 
     Args:
-        table: what its columns are.
-        columns: their names in order; none in JSON lines.
+        table: meaning of its columns.
+        columns: their names in order; empty for JSON lines.
         head: the header with its end, or nothing.
         lines: all lines with their ends, by number from 1.
     """
@@ -51,12 +51,12 @@ class RawRows:
     lines: Mapping[int, bytes]
 
     def row(self, line: int) -> bytes:
-        """Return a row as it stands there, its end made sure of."""
+        """Return a row with a line end."""
         raw = self.lines[line].removeprefix(BYTE_ORDER_MARK if line == 1 else b"")
         return raw if raw.endswith(b"\n") else raw + b"\n"
 
     def edited(self, line: int, texts: Sequence[str], label: str | None) -> bytes:
-        """Return a row with other sentences, and another label unless it is None."""
+        """Return a row with other sentences, and another label unless None."""
         row = self.row(line).decode("utf-8")
         body = row.rstrip("\r\n")
         cells = dict(zip(self.table.texts, texts))
@@ -73,7 +73,7 @@ class RawRows:
 
 
 def open_rows(dataset: Dataset, path: Path) -> RawRows:
-    """Read the rows of a file; which table it is follows from its first line."""
+    """Read the rows of a file; its first line decides its table."""
     with open(path, "rb") as stream:
         lines = dict(enumerate(stream, 1))
     if path.suffix in JSON_SUFFIXES:
@@ -85,7 +85,7 @@ def open_rows(dataset: Dataset, path: Path) -> RawRows:
 
 
 def cell_of(table: Table, label: str) -> str:
-    """Return what stands for a label in a table's column."""
+    """Return the cell of a label in a table."""
     cell = table.cells.get(label, label)
     if not table.to_label(cell) == label:
         raise InputError(f"no cell of column {table.label[0]!r} says {label!r}")
@@ -93,17 +93,17 @@ def cell_of(table: Table, label: str) -> str:
 
 
 def _behind_blanks(text: str, place: int) -> int:
-    blanks = BLANKS.match(text, place)  # none is a match as well
+    blanks = BLANKS.match(text, place)  # the pattern also matches nothing
     return blanks.end() if blanks else place
 
 
 def members_edited(body: str, cells: Mapping[str, str]) -> str:
-    """Exchange members of a JSON object for texts; all other characters stay."""
+    """Replace members of a JSON object by texts; all other characters stay."""
     found: dict[str, tuple[int, int]] = {}
-    decoder, place = json.JSONDecoder(), _behind_blanks(body, 0) + 1  # behind "{"
+    decoder, place = json.JSONDecoder(), _behind_blanks(body, 0) + 1  # after "{"
     while True:
         name, place = decoder.raw_decode(body, _behind_blanks(body, place))
-        start = _behind_blanks(body, _behind_blanks(body, place) + 1)  # behind ":"
+        start = _behind_blanks(body, _behind_blanks(body, place) + 1)  # after ":"
         _, end = decoder.raw_decode(body, start)
         found[name] = start, end  # of members with one name the last counts
         place = _behind_blanks(body, end)
@@ -118,18 +118,18 @@ def members_edited(body: str, cells: Mapping[str, str]) -> str:
 
 
 def file_name(dataset: Dataset, split: str, path: Path) -> str:
-    """Return the name to write a split under: not that of a file that holds all splits (SICK)."""
+    """Return the file name of a split: another one than of a file with all splits (SICK)."""
     others = {name for other, names in dataset.splits.items() if other != split for name in names}
     own = [name for name in dataset.splits[split] if name not in others and "/" not in name]
     return path.name if path.name in own or not own else own[0]
 
 
 def check_free(folder: Path, job: Mapping[str, Any]) -> None:
-    """Refuse a folder that holds anything but the result of the same job.
+    """Refuse a folder with any content except the result of the same job.
 
     Args:
         folder: of the set.
-        job: what ``perturbation.json`` is to say, but for `COUNTS`.
+        job: content of ``perturbation.json`` without `COUNTS`.
     """
     refuse_link(folder / ORIGINAL)
     if not folder.exists() or (folder.is_dir() and not any(folder.iterdir())):
@@ -154,13 +154,13 @@ def check_free(folder: Path, job: Mapping[str, Any]) -> None:
 def write_set(
     folder: Path, job: dict[str, Any], rows: RawRows, pairs: Sequence[PerturbedPair]
 ) -> None:
-    """Write the set's folder; every file of it is complete when it appears.
+    """Write the set's folder; every file appears when complete.
 
     Args:
-        folder: where to.
-        job: from what and how; see `check_free`.
+        folder: to write.
+        job: source and options; see `check_free`.
         rows: the split's file.
-        pairs: its examples; for each the change and the new label, or None.
+        pairs: its examples; for each the change with the new label, or None.
     """
     with working_folder(folder) as work:
         (work / ORIGINAL).mkdir()
@@ -184,7 +184,7 @@ def write_set(
 
 
 def _appear(work: Path, folder: Path, names: Iterable[str]) -> None:
-    """Put the files in their place: all at once, or one by one where they were before."""
+    """Move the files to their place: all at once, or one by one over existing ones."""
     if not folder.exists():
         os.replace(work, folder)
         sync(folder.parent)
@@ -201,7 +201,7 @@ def _row(rows: RawRows, pair: Example, done: Change | None) -> bytes:
 
 
 def _described(pair: Example, done: Change | None) -> dict[str, Any]:
-    """Describe what was done to a pair."""
+    """Return the record of a pair's change."""
     now = done or Change((pair.texts[0], pair.texts[1]), (), pair.label or "")
     return {
         "id": pair.id,

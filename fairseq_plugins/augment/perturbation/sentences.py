@@ -1,4 +1,4 @@
-"""Sentences with their words, pairs of them, and edits that leave all other characters alone."""
+"""Sentences with their words, pairs, and edits that leave all other characters unchanged."""
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -10,8 +10,8 @@ from ...syntax.subwords import Span
 from ..english_forms import in_case_of, indefinite
 
 ARTICLES = ("a", "an")
-SPACED = re.compile(r"\S\s[.,;:?!]")  # "ecliptic ." as tokenised corpora write it
-NUMBERS = {"first": (0,), "second": (1,), "both": (0, 1)}  # which sentences are changed
+SPACED = re.compile(r"\S\s[.,;:?!]")  # "ecliptic ." as in tokenised corpora
+NUMBERS = {"first": (0,), "second": (1,), "both": (0, 1)}  # sentences to change
 CLOSED = re.compile(r"[.?!…][\"'”’)\]]*\s*$")
 
 
@@ -21,7 +21,7 @@ class TaggedSentence:
 
     Args:
         text: its characters.
-        words: W words; none where nothing annotated it.
+        words: W words; empty without annotation.
         upos: W coarse parts of speech.
         spans: W places of the words, in characters.
     """
@@ -32,11 +32,11 @@ class TaggedSentence:
     spans: tuple[Span, ...] = ()
 
     def lower(self, i: int) -> str:
-        """Return word ``i`` in lower case; outside the sentence, an empty one."""
+        """Return word ``i`` in lower case; empty outside the sentence."""
         return self.words[i].lower() if 0 <= i < len(self.words) else ""
 
     def part(self, i: int) -> str:
-        """Return the part of speech of word ``i``; outside the sentence, an empty one."""
+        """Return the part of speech of word ``i``; empty outside the sentence."""
         return self.upos[i] if 0 <= i < len(self.upos) else ""
 
 
@@ -45,7 +45,7 @@ Name = tuple[str, ...]
 
 
 class Edit(NamedTuple):
-    """Characters from ``first`` to before ``last`` become ``text``; ``what`` tells of it."""
+    """Characters from ``first`` to before ``last`` become ``text``; ``what`` describes the edit."""
 
     first: int
     last: int
@@ -54,12 +54,12 @@ class Edit(NamedTuple):
 
 
 class Change(NamedTuple):
-    """What became of a pair.
+    """The result for a pair.
 
     Args:
-        texts: both sentences as they are now.
-        what: what was done, in short.
-        label: gold label that it has now.
+        texts: both sentences after the change.
+        what: short descriptions of the edits.
+        label: new gold label.
     """
 
     texts: tuple[str, str]
@@ -72,8 +72,8 @@ class Names:
     """The names of a file.
 
     Args:
-        words: of which they consist.
-        places: those that are places.
+        words: all words in names.
+        places: names of places.
         others: (number of words, whether a place) -> names, sorted.
     """
 
@@ -84,32 +84,32 @@ class Names:
 
 @dataclass(frozen=True)
 class Resources:
-    """What transformations draw on, in addition to the pair.
+    """Sources of transformations in addition to the pair.
 
     Args:
-        wordnet: for words of opposite and of equal meaning.
-        names: those of the file.
-        translated: sentences -> what they are after translation there and back.
+        wordnet: for antonyms and synonyms.
+        names: of the file.
+        translated: sentences -> their translations there and back.
     """
 
-    wordnet: Any = None  # a `WordNet`, where transformations need one
+    wordnet: Any = None  # a `WordNet`, if needed
     names: Names = field(default_factory=Names)
     translated: Mapping[str, str] = field(default_factory=dict)
 
 
-# pair, numbers of the sentences to change, randomness, resources -> None where nothing applies
+# pair, numbers of the sentences to change, randomness, resources -> None if it does not apply
 Rule = Callable[[Pair, Sequence[int], Random, Resources], "Change | None"]
 
 
 def rewrite(text: str, edits: Iterable[Edit]) -> str:
-    """Make edits that do not overlap; equal ones are made once."""
+    """Apply edits that do not overlap; equal ones once."""
     for first, last, put, _ in sorted(set(edits), reverse=True):
         text = text[:first] + put + text[last:]
     return text
 
 
 def replacing(sentence: TaggedSentence, i: int, word: str) -> list[Edit]:
-    """Put ``word`` in the place of word ``i``; ``a`` or ``an`` before it follows its sound."""
+    """Replace word ``i`` by ``word``; ``a`` or ``an`` before it follows its sound."""
     edits = [Edit(*sentence.spans[i], word, f"{sentence.words[i]} -> {word}")]
     article = sentence.lower(i - 1)
     if i and article in ARTICLES and indefinite(word) != article:
@@ -119,7 +119,7 @@ def replacing(sentence: TaggedSentence, i: int, word: str) -> list[Edit]:
 
 
 def exchanging(sentence: TaggedSentence, other: Callable[[str], str | None]) -> list[Edit]:
-    """Put other words in the places of all that have one; each exchange is told of once."""
+    """Replace all words that have another word; each replacement is described once."""
     edits, told = [], {""}
     for span, word in zip(sentence.spans, sentence.words):
         if new := other(word):
@@ -130,19 +130,19 @@ def exchanging(sentence: TaggedSentence, other: Callable[[str], str | None]) -> 
 
 
 def appending(text: str, sentence: str) -> Edit:
-    """Add a sentence at the end; a text that ends openly is closed by a full stop."""
+    """Add a sentence at the end, after a full stop if the text lacks one."""
     end = len(text.rstrip())
     stop = "" if CLOSED.search(text) else " ." if SPACED.search(text) else "."
     return Edit(end, end, f"{stop} {as_written(sentence, text)}", f"+ {sentence}")
 
 
 def as_written(sentence: str, text: str) -> str:
-    """Set punctuation off by blanks where ``text`` does."""
+    """Separate punctuation by blanks if ``text`` does."""
     return re.sub(r"([.,;:?!])", r" \1", sentence) if SPACED.search(text) else sentence
 
 
 def changed(pair: Pair, edits: Mapping[int, Sequence[Edit]]) -> Change | None:
-    """Edit sentences of a pair by their numbers; None where that changes nothing."""
+    """Edit sentences of a pair by their numbers; None if nothing changes."""
     first, second = (rewrite(one.text, edits.get(n, ())) for n, one in enumerate(pair))
     if (first, second) == (pair[0].text, pair[1].text):
         return None
@@ -150,7 +150,7 @@ def changed(pair: Pair, edits: Mapping[int, Sequence[Edit]]) -> Change | None:
 
 
 def each(rule: Callable[[TaggedSentence, Random], Sequence[Edit]]) -> Rule:
-    """Make a rule for pairs of one for sentences: each is edited on its own."""
+    """Return a rule for pairs that applies a rule for sentences to each."""
 
     def apply(pair: Pair, numbers: Sequence[int], random: Random, _: Resources) -> Change | None:
         return changed(pair, {number: rule(pair[number], random) for number in numbers})
@@ -161,11 +161,11 @@ def each(rule: Callable[[TaggedSentence, Random], Sequence[Edit]]) -> Rule:
 def one_exchanged(
     pair: Pair, places: list[int], random: Random, other: Callable[[int], str | None]
 ) -> Change | None:
-    """Set the second sentence to the first, but for a random one of its words.
+    """Set the second sentence to the first, with a random word replaced.
 
     Args:
-        places: of the words that may be exchanged.
-        other: place -> another word; None where there is none.
+        places: of possible words.
+        other: place -> another word, or None.
     """
     first, second = pair
     random.shuffle(places)

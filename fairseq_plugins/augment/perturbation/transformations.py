@@ -1,8 +1,8 @@
-"""The transformations by name: what each changes, what becomes of the label, what it needs.
+"""The transformations by name: their changes, labels and needs.
 
 Task-specific ones (Naik et al., 2018) and general ones (Gui et al., 2021, "TextFlint"), in the
-order of the DABERT paper's Table 3. TextFlint changes both sentences of a pair in its general
-ones, each for itself; here names and synonyms agree between the two.
+order of the DABERT paper's Table 3. TextFlint's general ones change both sentences of a pair
+independently; here names and synonyms agree between the two.
 """
 
 from collections.abc import Sequence
@@ -36,15 +36,15 @@ class Transformation:
     """One way to perturb pairs.
 
     Args:
-        name: as the papers have it.
-        short: as the paper's Table 3 has it.
-        rule: what it does to a pair.
+        name: in the papers.
+        short: in the paper's Table 3.
+        rule: changes a pair.
         needs: of `WORDS` (annotated), `WORDNET`, `NAMES`, `TRANSLATION`.
-        fields: which sentences it changes by default.
-        fixed: whether it can change no others, as its label holds for these alone.
-        differs: whether the sentences mean different things afterwards.
-        from_same: whether it starts from pairs that mean the same alone.
-        note: what a reader of figures should know.
+        fields: the sentences to change by default.
+        fixed: whether it can change no others, because its label depends on them.
+        differs: whether the sentences then have different meanings.
+        from_same: whether it needs pairs with the same meaning.
+        note: remark for readers of figures.
     """
 
     name: str
@@ -60,12 +60,12 @@ class Transformation:
 
 @dataclass(frozen=True)
 class PairLabels:
-    """What the labels of a dataset of pairs say.
+    """The meaning of the labels of a dataset of pairs.
 
     Args:
         same: the label of a paraphrase, or of an entailed sentence; empty for scores.
-        different: the label of sentences that cannot both be meant; empty for scores.
-        alike: whether one sentence could stand in the place of the other.
+        different: the label of contradicting sentences; empty for scores.
+        alike: whether one sentence could replace the other.
     """
 
     same: str = ""
@@ -74,7 +74,7 @@ class PairLabels:
 
 
 def pair_datasets() -> list[str]:
-    """Name the datasets of pairs of sentences in official files."""
+    """Return the datasets of sentence pairs in official files."""
     return [
         name
         for name, dataset in DATASETS.items()
@@ -83,7 +83,7 @@ def pair_datasets() -> list[str]:
 
 
 def pair_labels(dataset: Dataset) -> PairLabels:
-    """Say what a dataset's labels mean; this follows from the labels themselves."""
+    """Return the meaning of a dataset's labels, which follows from the labels themselves."""
     if dataset.name not in pair_datasets():
         raise InputError(
             f"dataset {dataset.name!r} has no pairs of sentences in official columns; choices: "
@@ -101,7 +101,7 @@ def pair_labels(dataset: Dataset) -> PairLabels:
 def swap_translation(
     pair: Pair, numbers: Sequence[int], random: Random, resources: Resources
 ) -> Change | None:
-    """Exchange sentences for what came back; one that came back as it was is not changed."""
+    """Replace sentences by their translations there and back, if different."""
     edits = {}
     for number in numbers:
         old = pair[number].text
@@ -111,7 +111,7 @@ def swap_translation(
     return changed(pair, edits)
 
 
-ADDING = ("AddSent", "AppendIrr")  # which put in whole sentences
+ADDING = ("AddSent", "AppendIrr")  # they add whole sentences
 NO_ENTITIES = "names are runs of PROPN: the pipeline has no entities"
 TRANSFORMATIONS = {
     item.name: item
@@ -149,12 +149,13 @@ def choose(
     Args:
         text: of the user.
         dataset: its name.
-        labels: what they say.
+        labels: their meaning.
         wordnet: folder of the database, or empty.
-        translates: whether something translates there and back.
+        translates: whether there is a translator there and back.
 
     Returns:
-        What to apply, in the order of `TRANSFORMATIONS`, and of those that ``all`` leaves out why.
+        The transformations in the order of `TRANSFORMATIONS`, and the reasons of those that ``all``
+        excludes.
     """
     everything = text.strip() == ALL
     names = [*TRANSFORMATIONS] if everything else [*filter(None, map(str.strip, text.split(",")))]
@@ -183,7 +184,7 @@ def _check(
     wordnet: str,
     translates: bool,
 ) -> None:
-    """Refuse a transformation that a dataset rules out, or that needs what is not here."""
+    """Refuse a transformation that does not fit the dataset, or whose needs are missing."""
     reason = ""
     if not labels.same and item.differs:
         reason = (
@@ -205,17 +206,17 @@ def _check(
 def perturb_pair(
     item: Transformation, pair: Pair, label: str, options: Any, resources: Resources
 ) -> Change | None:
-    """Apply a transformation to one pair; what happens depends on seed and pair alone.
+    """Apply a transformation to one pair; the result depends only on seed and pair.
 
     Args:
         item: the transformation.
-        pair: both sentences, annotated where it needs that.
+        pair: both sentences, annotated if needed.
         label: gold label.
         options: `PerturbOptions`, of which ``labels``, ``seed`` and ``fields`` count.
-        resources: what it draws on.
+        resources: sources of the transformation.
 
     Returns:
-        The pair as it is now, with its label, or None where nothing applies.
+        The changed pair with its label, or None if the transformation does not apply.
     """
     if item.from_same and label != options.labels.same:
         return None
@@ -226,5 +227,5 @@ def perturb_pair(
 
 
 def fields_of(item: Transformation, fields: str) -> str:
-    """Return which sentences are changed: those of the user, where that is a choice."""
+    """Return which sentences to change: the user's choice, if there is one."""
     return item.fields if item.fixed else fields or item.fields
