@@ -1,4 +1,4 @@
-"""Annotations given as CoNLL-U: one sentence a line of text, in the same order."""
+"""Annotations given as CoNLL-U: one sentence per line of text, in the same order."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -22,7 +22,7 @@ from ..syntax.tree import NUMBER
 
 Line = tuple[int, str]  # number from 1, text without its end
 SENTENCE_ID = "# sent_id ="
-BLANKS = " \t"  # all that a line between sentences may hold: other white space is a token
+BLANKS = " \t"  # allowed in a line between sentences: other white space is a token
 FIRST_ROW = re.compile(r"(1|1-[0-9]+|0\.1)(\t[^\t]*){9}")  # of a sentence
 NO_WORD = re.compile(r"#|[0-9]+[-.][0-9]+\t")  # a comment, a multiword token, an empty node
 
@@ -33,7 +33,7 @@ class Word(NamedTuple):
     Args:
         form, lemma, upos, relation: its columns; the relation without its subtype.
         feats: its morphological features, name -> value.
-        head: number of its head from 1, or 0; None where the column gives no number.
+        head: number of its head from 1, or 0; None if the column has no number.
         line: of the file.
     """
 
@@ -51,7 +51,7 @@ def read_blocks(lines: Iterable[Line], ends: Sequence[str] = ()) -> Iterator[lis
 
     Args:
         lines: numbered lines.
-        ends: beginnings of lines that separate sentences as blank ones do.
+        ends: prefixes of lines that separate sentences like blank ones.
     """
     block: list[Line] = []
     for number, line in lines:
@@ -65,7 +65,7 @@ def read_blocks(lines: Iterable[Line], ends: Sequence[str] = ()) -> Iterator[lis
 
 
 def token_lines(lines: Iterable[Line]) -> Iterator[Line]:
-    """Yield the lines of a token file; of CoNLL-U the words and the ends of sentences alone."""
+    """Yield the lines of a token file; of CoNLL-U only words and ends of sentences."""
     lines, before = iter(lines), list[Line]()
     for line in lines:
         before.append(line)
@@ -80,15 +80,15 @@ def token_lines(lines: Iterable[Line]) -> Iterator[Line]:
 def parse_block(
     block: Sequence[Line], path: Path, names: Iterable[str] = STANDARD_TAGS
 ) -> Annotation:
-    """Read one sentence; a block of comments alone is an empty sentence.
+    """Read one sentence; a block of only comments is an empty sentence.
 
-    A multiword token (``zum`` = ``zu dem``) whose parts do not spell it is kept as one word with
-    the labels of its first part, and in the tree (with the relation there) in the place of the
-    first part whose head is no other part. Empty nodes (``8.1``) are ignored.
+    A multiword token (``zum`` = ``zu dem``) whose parts do not spell it stays one word with the
+    labels of its first part. In the tree it replaces the first part (with its relation) whose head
+    is no other part. Empty nodes (``8.1``) are ignored.
 
     Args:
-        block: numbered lines; ``path`` is that of their file.
-        names: of the layers that are wanted.
+        block: numbered lines; ``path`` is their file.
+        names: of the wanted layers.
     """
     words, ranges = checked_rows(block, path)
     kept, runs = surface_words(words, ranges)
@@ -99,11 +99,7 @@ def parse_block(
 def surface_words(
     words: Sequence[Row], ranges: Mapping[int, tuple[int, list[str]]]
 ) -> tuple[list[str], list[range]]:
-    """Return the words of a sentence as they stand in its text, and the rows that each stands for.
-
-    Args:
-        words, ranges: what `checked_rows` returns.
-    """
+    """Return the words of a sentence as in its text, and the rows of each, from `checked_rows`."""
     forms = [fields[1] for _, fields in words]
     kept, runs, i = [], [], 0
     while i < len(forms):
@@ -118,9 +114,8 @@ def surface_words(
 
 
 def treebank_words(block: Sequence[Line], path: Path) -> list[Word]:
-    """Read the syntactic words of one sentence with all that a treebank says of them.
-
-    Multiword tokens are their parts.
+    """Read the syntactic words of one sentence with their treebank columns; multiword tokens are
+    split.
     """
     found, (rows, _) = [], checked_rows(block, path)
     tags = LAYERS[POS].of_conllu(rows, [range(k, k + 1) for k in range(len(rows))], path)

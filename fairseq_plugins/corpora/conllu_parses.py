@@ -1,9 +1,9 @@
 """Parses given as CoNLL-U for a file of examples, in place of a spaCy pipeline.
 
-The CoNLL-U file holds the sentences of the examples in their order, without those of skipped rows:
-of a pair those of the first text, then those of the second. A text may be several CoNLL-U
-sentences: as many are taken as its characters need, white space apart, and their trees become one
-forest.
+The CoNLL-U file holds the sentences of the examples in order, without those of skipped rows: of a
+pair
+first the first text, then the second. A text may be several CoNLL-U sentences: as many as its
+characters, without white space, need; their trees become one forest.
 """
 
 import hashlib
@@ -22,13 +22,13 @@ from .conllu import parse_block, read_blocks
 from .examples import Example
 from .readers.split_file import UNLABELLED
 
-SNIPPET = 40  # characters of a text that a message shows
+SNIPPET = 40  # characters of a text in a message
 
-Parses = tuple[Annotation, ...]  # one a text of an example
+Parses = tuple[Annotation, ...]  # one per text of an example
 
 
 class GivenParses:
-    """Stands where an annotator stands, in a folder whose texts came with their parses.
+    """Replaces an annotator in a folder whose texts have given parses.
 
     Args:
         files: the CoNLL-U files.
@@ -46,13 +46,13 @@ class GivenParses:
 
 
 class ParseFile:
-    """A CoNLL-U file read together with the examples whose sentences it holds.
+    """A CoNLL-U file, read together with the examples of its sentences.
 
     Args:
         path: of the CoNLL-U file.
         examples: file of the examples, for messages.
-        names: of the layers that are wanted; with heads, every sentence must be one tree.
-        passed_over: reason -> how many rows of that file have been no examples so far.
+        names: of the wanted layers; with heads, every sentence must be one tree.
+        passed_over: reason -> number of skipped rows of that file so far.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class ParseFile:
         self._last = 0  # line
 
     def beside(self, examples: Iterable[Example]) -> Iterator[tuple[Example, Parses]]:
-        """Yield examples, all of them and in the file's order, with the parses of their texts."""
+        """Yield all examples in the file's order with the parses of their texts."""
         for example in examples:
             yield example, tuple(self._take(text, example) for text in example.texts)
         for block in self._blocks:
@@ -82,7 +82,6 @@ class ParseFile:
                 )
 
     def _take(self, text: str, example: Example) -> Annotation:
-        """Take the sentences of one text."""
         wanted, parts, done = "".join(text.split()), [], 0
         while done < len(wanted):
             block = next(self._blocks, None)
@@ -106,14 +105,14 @@ class ParseFile:
         return side_by_side(parts, self.names)
 
     def _hint(self) -> str:
-        """Name the kinds of rows whose sentences must not be there."""
+        """Name the kinds of rows whose sentences must be absent."""
         counts = {kind: n for kind, n in self.passed_over.items() if n and kind != UNLABELLED}
         hint = " (no sentence is due of {} rows before it that were passed over: {})"
         return hint.format(sum(counts.values()), ", ".join(counts)) if counts else ""
 
 
 def side_by_side(parts: Sequence[Annotation], names: Iterable[str]) -> Annotation:
-    """Put sentences together; their trees become a forest."""
+    """Concatenate sentences; their trees become a forest."""
     layers = {
         layer.name: layer.joined([part.layers[layer.name] for part in parts])
         for layer in layers_of(names)
@@ -122,7 +121,7 @@ def side_by_side(parts: Sequence[Annotation], names: Iterable[str]) -> Annotatio
 
 
 def _apart(found: str, due: str) -> tuple[str, str]:
-    """Return snippets of two texts that show where they begin to differ."""
+    """Return snippets of two texts around their first difference."""
     same = len(commonprefix([found, due]))
     start = same - SNIPPET // 2 if same > SNIPPET // 2 else 0
     lead = "…" if start else ""

@@ -1,4 +1,4 @@
-"""The datasets of understanding tasks, also the user's own: where files lie, what they hold."""
+"""The datasets of understanding tasks, also the user's own: files and content."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -49,17 +49,13 @@ DATASETS = {dataset.name: dataset for dataset in (*GLUE, *MATCHING, *TAGGING, *O
 
 
 def get_dataset(name: str) -> Dataset:
-    """Return a dataset by name."""
     if name not in DATASETS:
         raise InputError(f"unknown dataset {name!r}; choices: {', '.join(DATASETS)}")
     return DATASETS[name]
 
 
 def label_names(name: str, labels: Iterable[str]) -> dict[str, str]:
-    """Return what labels of a dataset mean, of those that do not say so themselves.
-
-    Of a dataset that is not known, or has other labels, nothing.
-    """
+    """Return descriptions of a dataset's labels, if they need one; empty for unknown datasets."""
     known = DATASETS[name].names if name in DATASETS else {}
     return {label: known[label] for label in labels if label in known}
 
@@ -70,9 +66,9 @@ def find_splits(
     """Find a dataset's official files.
 
     Args:
-        dataset: which says what they are called.
-        raw_dir: the folder that holds them.
-        own: split -> file in place of the official one, or in addition to them.
+        dataset: has the file names.
+        raw_dir: the folder.
+        own: split -> file in place of the official one, or in addition.
 
     Returns:
         Split -> file, in the dataset's order; splits without a file are left out.
@@ -105,11 +101,11 @@ def find_split(dataset: Dataset, split: str, raw_dir: str | Path) -> Path:
 
 
 def token_layout(name: str, options: ReadOptions) -> TokenLayout:
-    """Return where words and labels stand in the files of a dataset: its own, or that of options.
+    """Return the columns of words and labels in a dataset's files: its own, or those of options.
 
     Args:
-        name: of the dataset, which need not be known.
-        options: that its files were read with.
+        name: of the dataset, which may be unknown.
+        options: of reading.
     """
     reader = DATASETS[name].reader if name in DATASETS else None
     official = reader.keywords.get("layout") if isinstance(reader, partial) else None
@@ -117,7 +113,7 @@ def token_layout(name: str, options: ReadOptions) -> TokenLayout:
 
 
 def input_files(dataset: Dataset, path: Path) -> list[Path]:
-    """Return all files that are read with a split's file: itself, and the truth file of CGED."""
+    """Return all files of a split: its file, and the truth file of CGED."""
     companion = dataset.companion(path)
     return [path] if companion is None else [path, companion]
 
@@ -130,16 +126,16 @@ def read_split(
     dropped: Counter[str] | None = None,
     respelled: Respelled | None = None,
 ) -> Iterator[Example]:
-    """Read one file as one split; nothing is held in memory but the row at hand and own ids.
+    """Read one file as one split; only the current row and own ids are in memory.
 
     Args:
-        dataset: which says how.
+        dataset: of the file.
         split: its name; all but ``test…`` and ``ax…`` must have labels.
         path: the file, official or the user's own in the same form.
-        options: for the user's own files, and what to do with rows that cannot be used.
+        options: for the user's own files, and for unusable rows.
         dropped: counts of skipped rows, by reason; grows while reading.
-        respelled: counts of labels that stand for others; grows while reading. Without it, they
-            are logged in the end.
+        respelled: counts of labels that mean others; grows while reading. Without it, they are
+            logged at the end.
     """
     path, options = Path(path), ReadOptions() if options is None else options
     if not path.is_file():
@@ -153,12 +149,12 @@ def read_split(
 
 
 def in_order_of_ids(labels: Iterable[str]) -> tuple[str, ...]:
-    """Return labels that occur, each once, in the order of their ids: sorted, ``O`` first."""
+    """Return occurring labels, each once, in the order of their ids: sorted, ``O`` first."""
     return tuple(sorted(set(labels), key=lambda label: (label != OUTSIDE, label)))
 
 
 def _not_none(examples: Iterator[Example], file: SplitFile, *, log: bool) -> Iterator[Example]:
-    """Refuse a file without examples, once it is read; log labels that stand for others."""
+    """Refuse a file without examples after reading it; log labels that mean others."""
     some = False
     for example in examples:
         some = True

@@ -1,4 +1,4 @@
-"""Files of a preparation: those that its options name, and data that is not read."""
+"""Files of a preparation: those in its options, and unread data."""
 
 import logging
 from collections.abc import Iterable, Mapping
@@ -11,15 +11,15 @@ from ..messages import named
 logger = logging.getLogger(__name__)
 
 DATA = (".tsv", ".csv", ".json", ".jsonl", ".txt", ".conll", ".conllu", ".m2", ".xml")
-ABOUT = ("readme", "license", "licence")  # files that begin so are no data
+ABOUT = ("readme", "license", "licence")  # prefixes of files that are no data
 OWN_FILES = {"train": "train_file", "valid": "valid_file", "test": "test_file"}
 
 
 def own_files(options: Any) -> dict[str, Path]:
-    """Files that are named one by one; commas give ``test``, ``test1``, … as in fairseq.
+    """Return the individually named files; commas give ``test``, ``test1``, … as in fairseq.
 
     Args:
-        options: with those of `OWN_FILES` and ``raw_dir``, which must be there too.
+        options: with those of `OWN_FILES` and ``raw_dir``, which must exist.
     """
     found = {
         f"{split}{k or ''}": path
@@ -35,7 +35,7 @@ def own_files(options: Any) -> dict[str, Path]:
 
 
 def check_some(options: Any) -> None:
-    """Refuse options that name neither a file nor a folder."""
+    """Refuse options without a file or folder."""
     if not any(getattr(options, name) for name in ("raw_dir", *OWN_FILES.values())):
         raise InputError(
             "nothing to prepare: give --raw-dir, or --train-file, --valid-file, --test-file"
@@ -54,12 +54,12 @@ def listed(options: Any, name: str) -> list[Path]:
 def log_unread(
     raw_dir: str | Path, expected: Mapping[str, Iterable[str]], read: Mapping[str, Path]
 ) -> None:
-    """Name the files in a raw folder that look like data and are not read.
+    """Log the files in a raw folder that look like data and are not read.
 
     Args:
-        raw_dir: the folder; empty for none.
-        expected: split -> paths below it that may hold the split; empty if none is looked for.
-        read: what is read, by split and whatever else.
+        raw_dir: the folder, or empty.
+        expected: split -> possible paths below it; empty to skip the search.
+        read: all files that are read.
     """
     if not raw_dir:
         return

@@ -1,8 +1,8 @@
 """Parallel text files: one checking pass, then chunks of lines read at their byte offsets.
 
-The pass finds what would spoil hours of work later: files of unequal length, bytes that are no
-UTF-8, lines too long to be sentences (`text_reading` says what a line is). Memory does not grow
-with the files.
+The pass finds what would ruin hours of later work: files of unequal length, bytes that are no
+UTF-8,
+lines too long to be sentences (`text_reading` defines a line). Memory does not grow with the files.
 """
 
 import hashlib
@@ -22,14 +22,14 @@ MOSES_ENTITIES = (b"&apos;", b"&quot;", b" @-@ ")
 
 @dataclass
 class Scan:
-    """What the checking pass found in one file.
+    """Result of the checking pass over one file.
 
     Args:
         path: the file.
         lines: number of lines (of sentences, for CoNLL-U).
         sha256: hash of its bytes.
         offsets: byte offset of every `CHUNK_LINES`-th line.
-        line_numbers: file line at each offset (they differ from sentence numbers in CoNLL-U).
+        line_numbers: file line at each offset (differs from sentence numbers in CoNLL-U).
         overlong: the first line longer than the limit, as (line number, characters), or None.
         escaped: number of lines with Moses entities.
     """
@@ -50,8 +50,8 @@ def scan_file(
 
     Args:
         path: the file.
-        max_characters: longer lines are remembered in `Scan.overlong`; None for CoNLL-U, whose
-            lines are its sentences: runs of lines between blank ones.
+        max_characters: longer lines set `Scan.overlong`; None for CoNLL-U, whose sentences are runs
+            of lines between blank ones.
         tick: called with the number of bytes read.
     """
     if not Path(path).is_file():

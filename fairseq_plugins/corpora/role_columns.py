@@ -1,16 +1,18 @@
-"""Semantic roles in columns, one column a predicate: the files of CoNLL-2005 and CoNLL-2012.
+"""Semantic roles in columns, one per predicate: the files of CoNLL-2005 and CoNLL-2012.
 
-A word a line, an empty line between sentences. From some column on every further one has the roles
-of all words in what one predicate says, so that a sentence has as many as it has predicates:
+One word per line, an empty line between sentences. From some column on, every column has the roles
+of
+all words for one predicate, so a sentence has as many such columns as predicates:
 
     Anna   B-ARG0   (A0*)    *
     saw    B-V      (V*)     *
     Bert   B-ARG1   (A1*   (A0*)
     run    I-ARG1      *)   (V*)
 
-Roles are labels (``O``, ``B-ARG0``, ``I-ARG0``, as labellers write them), or brackets as in both
-shared tasks (Carreras and Màrquez 2005; Pradhan et al. 2012; ``*A0)`` closes as ``*)`` does), of
-which labels are made. Their names stay: ``A0`` and ``ARG0`` are two.
+Roles are labels (``O``, ``B-ARG0``, ``I-ARG0``, as written by labellers), or brackets as in both
+shared tasks (Carreras and Màrquez 2005; Pradhan et al. 2012; ``*A0)`` closes like ``*)``), which
+are
+converted to labels. Names are kept: ``A0`` and ``ARG0`` differ.
 """
 
 from __future__ import annotations
@@ -35,7 +37,7 @@ BRACKETS = re.compile(r"(?:\(([^\s()*|]+))?\*(?:([^\s()*|]*)\))?")
 
 @dataclass(frozen=True)
 class RoleColumns:
-    """Where words and roles stand."""
+    """The columns of words and roles."""
 
     word_column: int = option("column of the word, from 1", 1, least=1)
     first_column: int = option("column of the first predicate's roles, from 1", 2, least=1)
@@ -55,7 +57,7 @@ class Predicates:
     Args:
         words: W words.
         roles: of each predicate W labels.
-        line: of the file it begins at.
+        line: its first line in the file.
     """
 
     words: list[str]
@@ -64,7 +66,6 @@ class Predicates:
 
 
 def read_roles(path: Path, columns: RoleColumns) -> Iterator[Predicates]:
-    """Read a file of roles."""
     for block in read_blocks(numbered_lines(path), DOCUMENTS):
         yield _sentence(block, path, columns)
 
@@ -108,13 +109,13 @@ def _labels(cells: Sequence[str], lines: Sequence[int], column: str, path: Path)
 
 
 def _from_brackets(cells: Sequence[str], lines: Sequence[int]) -> list[str]:
-    """Return the labels of spans in brackets; InputError says what is wrong, and in which line."""
+    """Return the labels of spans in brackets; errors hold the line."""
     found, inside, since = [], "", lines[0]
     for cell, line in zip(cells, lines):
         match = BRACKETS.fullmatch(cell)
         if match is None:
             raise InputError(f"has {quoted(cell)} among brackets such as (A0*, * and *)", line)
-        opens, closes = match.groups()  # the name behind *, which may be empty, or None
+        opens, closes = match.groups()  # the name after *, which may be empty, or None
         if opens and inside:
             raise InputError(f"opens {quoted(cell)} inside {inside}", line)
         due = opens or inside

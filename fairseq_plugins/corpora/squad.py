@@ -1,10 +1,10 @@
 """SQuAD files (Rajpurkar et al. 2016, 2018): read strictly, and written.
 
-Versions 1.1 and 2.0 have one form: articles of paragraphs, each with its questions. What a file
-says of a question decides: ``answers`` that are there make it answerable, an empty list makes it
-unanswerable, and where neither ``answers`` nor ``is_impossible`` stand (official test files)
-nothing is known. ``is_impossible`` that contradicts ``answers`` is an error. Other keys, such as
-``plausible_answers``, are ignored. Files like these are read as well: ids that are whole numbers,
+Versions 1.1 and 2.0 have one form: articles of paragraphs, each with its questions. A question with
+``answers`` is answerable, with an empty list unanswerable, and without ``answers`` and
+``is_impossible`` (official test files) unknown. A contradiction of ``is_impossible`` and
+``answers``
+is an error. Other keys, such as ``plausible_answers``, are ignored. Also accepted: integer ids,
 titles and versions that are numbers or null, and Hugging Face's form, in which ``answers`` are
 columns (``{"text": [...], "answer_start": [...]}``) and ``data`` may hold questions, each with its
 own context.
@@ -23,7 +23,7 @@ from ..messages import named, quoted, shortened
 from ..text_reading import as_rows, check_characters, read_text
 
 VERSION = "v2.0"
-NO_VERDICT = "1"  # versions that begin so do not say "is_impossible"
+NO_VERDICT = "1"  # prefix of versions without "is_impossible"
 
 JSON_KINDS = {str: "a text", list: "a list", int: "a whole number", bool: "a truth"}
 
@@ -34,18 +34,17 @@ class GoldAnswer:
 
     Args:
         text: as the annotator marked it.
-        start: where it begins in the context, in code points; files may be wrong about it.
+        start: its begin in the context, in code points; may be wrong.
     """
 
     text: str
     start: int
 
     def stands_in(self, context: str) -> bool:
-        """Whether the text stands where the answer says."""
+        """Return whether the text is at its place in the context."""
         return self.start >= 0 and context.startswith(self.text, self.start)
 
     def as_json(self) -> dict[str, Any]:
-        """The official form."""
         return {"text": self.text, "answer_start": self.start}
 
 
@@ -54,9 +53,9 @@ class Question:
     """A question.
 
     Args:
-        id: its name, of which there is no second in the file.
+        id: unique in the file.
         text: the question itself.
-        answers: its gold answers; empty: it has none in its paragraph; None: nothing is known.
+        answers: its gold answers; empty if unanswerable; None if unknown.
     """
 
     id: str
@@ -72,7 +71,7 @@ class Paragraph:
         title: of its article.
         context: its text.
         questions: about it.
-        place: where it stands in its file.
+        place: in its file.
     """
 
     title: str
@@ -91,7 +90,7 @@ class Squad:
     """A file's content.
 
     Args:
-        version: as the file says, e.g. ``v2.0``; empty where it says none.
+        version: in the file, e.g. ``v2.0``; may be empty.
         paragraphs: in order.
     """
 
@@ -105,7 +104,6 @@ class Squad:
 
 
 def read(path: str | Path) -> Squad:
-    """Read a file."""
     path = Path(path)
     body = _parsed(path)
     paragraphs = tuple(_paragraphs(body, path))
@@ -121,12 +119,12 @@ def read(path: str | Path) -> Squad:
 
 
 def dump(path: str | Path, paragraphs: Iterable[Paragraph], version: str = VERSION) -> None:
-    """Write a file; it appears when it is complete.
+    """Write a file, which appears when complete.
 
     Args:
         path: of the file.
-        paragraphs: neighbours of one title become one article.
-        version: as it will say; 1.1 says nothing of impossible questions.
+        paragraphs: neighbours with one title become one article.
+        version: of the file; 1.1 has no impossible questions.
     """
 
     def body_of(question: Question) -> dict[str, Any]:
@@ -145,7 +143,6 @@ def dump(path: str | Path, paragraphs: Iterable[Paragraph], version: str = VERSI
 
 
 def _parsed(path: Path) -> dict[str, Any]:
-    """Parse a file of one JSON object."""
     if not path.is_file():
         raise FileNotFoundError(f"no file {str(path)!r}")
     text = read_text(path)
@@ -203,7 +200,7 @@ def _question(body: Any, place: str) -> Question:
 
 
 def _text(body: Any, key: str, place: str) -> str:
-    """Take a text that says something."""
+    """Return a text with visible characters."""
     found = _take(body, key, str, place)
     if not found.strip():
         raise InputError(f"{place}: {key!r} is empty")
@@ -212,14 +209,14 @@ def _text(body: Any, key: str, place: str) -> str:
 
 
 def _said(body: dict[str, Any], key: str, place: str) -> str:
-    """Take a text that may lack, be null, or be a number."""
+    """Return a text that may be missing, null, or a number."""
     found = body.get(key)
     number = type(found) in (int, float)
     return str(found) if number else "" if found is None else _take(body, key, str, place)
 
 
 def _take(body: Any, key: str, kind: type, place: str, default: Any = ...) -> Any:
-    """Take a value of a kind; without a default it must be there."""
+    """Return a value of a type, required if it has no default."""
     if not isinstance(body, dict):
         raise InputError(f"{place} is {shortened(json.dumps(body), 40)}, expected an object")
     found = body.get(key, default)

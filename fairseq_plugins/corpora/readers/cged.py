@@ -1,10 +1,10 @@
-"""Chinese grammatical error diagnosis (CGED, NLPTEA 2016 and later): characters that are wrong.
+"""Chinese grammatical error diagnosis (CGED, NLPTEA 2016 and later): wrong characters.
 
 Training files hold ``<DOC>`` blocks with ``<TEXT id=…>``, ``<CORRECTION>`` and ``<ERROR start_off
 end_off type/>``; test files hold ``(sid=ID)<TAB>text`` (or ``ID<TAB>text``), and a truth file in
 the same folder the errors, as ``ID, first, last, type`` or ``ID, correct``. Offsets count
 characters from 1, both ends included. Types are R (redundant), M (missing), S (selection), W
-(order); M marks the character before which something lacks.
+(order); M marks the character after the gap.
 """
 
 import re
@@ -29,7 +29,7 @@ ERROR = re.compile(r"<ERROR\b([^<>]*)>")
 OFFSETS = re.compile(r"start_off\W+(\d{1,9})\W+end_off\W+(\d{1,9})\W+type\W+(\w+)")
 INPUT = re.compile(r"\(sid=([^)]*)\)\s*(.*)|([^\t]+)\t(.*)", re.DOTALL)
 ENTITIES = {"&quot;": '"', "&apos;": "'"}
-TRUTHS = {  # inputs whose truth has another name than theirs with Truth for Input
+TRUTHS = {  # inputs whose truth file is not named with Truth for Input
     "test.HSK.Input.txt": "test.truth.txt",
     "test_CGED2018.xml": "test_truth0.txt",
     "test_2020-m.txt": "truth_2020-m.txt",
@@ -38,7 +38,7 @@ TRUTHS = {  # inputs whose truth has another name than theirs with Truth for Inp
 
 
 def truth_file(path: Path) -> Path | None:
-    """Return the truth file of a test file, which lies in its folder, if there is one."""
+    """Return the truth file of a test file in its folder, if there is one."""
     names = [TRUTHS.get(path.name, ""), path.name.replace("Input", "Truth")]
     names.append(path.name.replace("input", "truth"))
     found = (path.with_name(name) for name in names if name and name != path.name)
@@ -53,7 +53,6 @@ def read_cged(file: SplitFile) -> Iterator[Example]:
 
 
 def _documents(file: SplitFile) -> Iterator[list[Line]]:
-    """Yield the lines of each ``<DOC>``."""
     block: list[Line] | None = None
     for number, line in file.lines():
         if "<DOC>" in line:
@@ -79,7 +78,7 @@ def _document(file: SplitFile, block: list[Line]) -> Example:
             identifier, inside, line = named.group(1), True, line[start.end() :]
         if inside:
             piece, end, _ = line.partition("</TEXT>")
-            text += piece.strip()  # a long text may go on in the next line
+            text += piece.strip()  # a long text may continue in the next line
             inside = not end
         errors.extend(_error(file, number, found.group(1)) for found in ERROR.finditer(line))
     if not identifier or inside:
@@ -152,14 +151,14 @@ def _labelled(
     errors: Sequence[Error] | None,
     truth: Path | None = None,
 ) -> Example:
-    """Make an example of a text's characters; blanks are counted by offsets, but are no words."""
+    """Return the example of a text's characters; offsets count blanks, which are no words."""
     number, characters = text
     places = [i for i, character in enumerate(characters) if not character.isspace()]
     if not places:
         raise file.empty(number, f"empty text {quoted(identifier)}")
     wrong: set[int] = set()
     for line, first, last, kind in errors or ():
-        end = len(characters) + (kind == "M")  # something may lack at the very end
+        end = len(characters) + (kind == "M")  # the gap may be at the very end
         if not 1 <= first <= last <= end:
             message = f"error {first} to {last} of a text of {len(characters)} characters"
             raise Unusable(MALFORMED, f"{truth or file.path}:{line}: {message}")

@@ -1,7 +1,7 @@
-"""Rows of CSV: cells between commas, semicolons or TABs, some of them in quotation marks.
+"""Rows of CSV: cells between commas, semicolons or TABs, some in quotation marks.
 
-The first row decides what separates cells: under that mark alone it has the columns that are
-wanted, or the rows behind it are as long. If blanks follow it there, they are dropped everywhere.
+The first row decides the separator: only with that mark it has the wanted columns, or the next rows
+are as long. Blanks after the separator in the first row are dropped everywhere.
 """
 
 import csv
@@ -17,11 +17,11 @@ from ...text_reading import decode_line
 logger = logging.getLogger(__name__)
 
 MARKS = {",": "commas", ";": "semicolons", "\t": "TABs"}
-Row = tuple[int, list[str]]  # the line that it begins in, and its cells
+Row = tuple[int, list[str]]  # its first line, and its cells
 
 
 def is_csv(path: Path) -> bool:
-    """Whether a file is CSV by its name."""
+    """Return whether a file is CSV by its name."""
     return path.suffix.lower() == ".csv"
 
 
@@ -30,7 +30,7 @@ def csv_rows(path: Path, fits: Callable[[list[str]], bool]) -> Iterator[Row]:
 
     Args:
         path: the file.
-        fits: whether the first row, cut in some way, has the columns that are wanted.
+        fits: whether the first row, cut in some way, has the wanted columns.
     """
     ways = [(mark, blanks) for blanks in (False, True) for mark in MARKS]
     first = {way: rows[0] for way in ways if (rows := _begin(path, *way))}
@@ -47,7 +47,7 @@ def csv_rows(path: Path, fits: Callable[[list[str]], bool]) -> Iterator[Row]:
 
 
 def _begin(path: Path, mark: str, blanks: bool, *, count: int = 1) -> list[list[str]]:
-    """Return some rows; none if they are no CSV, or the first has blanks to be dropped."""
+    """Return some rows; empty if they are no CSV, or the first has blanks to drop."""
     try:
         rows = [cells for _, cells in islice(_rows(path, mark, blanks), count)]
     except InputError:

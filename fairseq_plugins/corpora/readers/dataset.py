@@ -1,4 +1,4 @@
-"""What a dataset is: a task, its official files and how to read them."""
+"""A dataset: its task, its official files and their reader."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -11,29 +11,29 @@ from ..examples import Example
 from .split_file import SplitFile
 from .tables import Table
 
-Files = Mapping[str, tuple[str, ...]]  # split -> paths below the raw folder that may hold it
+Files = Mapping[str, tuple[str, ...]]  # split -> possible paths below the raw folder
 Reader = Callable[[SplitFile], Iterator[Example]]
-SPLITS = {"train": "train", "valid": "dev", "test": "test"}  # ours -> as most files are called
+SPLITS = {"train": "train", "valid": "dev", "test": "test"}  # our names -> most files' names
 
 
 @dataclass(frozen=True)
 class Dataset:
-    """A dataset in its official form; a new one is one more value of `GLUE`, `MATCHING`, `TAGGING`.
+    """A dataset in its official form; a new one is a new value of `GLUE`, `MATCHING`, `TAGGING`.
 
     Args:
-        name: what users call it.
-        splits: its files; of a split the first that exists counts.
-        tables: columns that its files may have, where they are tables with fixed columns.
-        reader: a split's file to examples, where they are not.
-        target: what models learn of it.
-        labels: closed set in id order; None: those of the training split, in the order
-            of `in_order_of_ids`.
-        names: label -> what it means, where the label itself does not say so; only shown.
+        name: for users.
+        splits: its files; of a split the first existing file counts.
+        tables: possible columns, for tables with fixed columns.
+        reader: a split's file -> examples, for other files.
+        target: learnt target.
+        labels: closed set in id order; None for the labels of the training split, in the order of
+            `in_order_of_ids`.
+        names: label -> description, if the label needs one; only shown.
         positive: the positive class, or the label of a wrong word; empty for none.
-        metric: the headline metric, by its name in the logs.
+        metric: the headline metric, as named in logs.
         submission: split -> ``{"file": …, "labels": {ours: the server's}}``.
-        levels: how many labels a word has, where entities may lie within others.
-        companion: a split's file -> further file that its reader reads with it, or None.
+        levels: number of labels per word, for nested entities.
+        companion: a split's file -> further file that its reader needs, or None.
     """
 
     name: str
@@ -51,16 +51,15 @@ class Dataset:
 
     @property
     def task(self) -> str:
-        """Name of the task that learns it."""
         return self.target.task
 
 
 def official(*patterns: str, folder: str = "", **more: tuple[str, ...]) -> Files:
-    """Name the files of a dataset, in the raw folder itself or in ``folder`` within it.
+    """Return the files of a dataset, in the raw folder itself or in ``folder`` inside.
 
     Args:
         patterns: names in which ``{}`` is ``train``, ``dev`` or ``test``.
-        folder: a folder that they may lie in; empty for none.
+        folder: a possible folder, or empty.
         more: split -> further names.
     """
     found: dict[str, tuple[str, ...]] = {}

@@ -1,8 +1,8 @@
-"""What a model reads and answers: the measure that files from elsewhere are checked against.
+"""Inputs and labels of a model, to check files from elsewhere.
 
-The same class has several names: ``entailment`` is ``entails`` in SciTail and ``ENTAILMENT`` in
-SICK, ``not_entailment`` is ``non-entailment`` in TextFlint. For a model of two classes, one of
-which is entailment, whatever is no entailment is the other one.
+One class has several names: ``entailment`` is ``entails`` in SciTail and ``ENTAILMENT`` in
+SICK, ``not_entailment`` is ``non-entailment`` in TextFlint. For a model of two classes with
+entailment, every other label is the other class.
 """
 
 import json
@@ -33,13 +33,13 @@ KINDS = {1: "single sentences", 2: "pairs of sentences"}
 
 @dataclass(frozen=True)
 class Expected:
-    """What a model reads and answers.
+    """The inputs and labels of a model.
 
     Args:
-        target: what it answers.
+        target: of its answers.
         labels: the model's classes in the order of their ids; empty for a score.
         sentences: 1, or 2 for pairs.
-        respelled: counts of labels that stand for the model's; grows while files are read.
+        respelled: counts of labels that mean the model's; grows while files are read.
     """
 
     target: Target
@@ -48,11 +48,11 @@ class Expected:
     respelled: Respelled = field(default_factory=Counter, compare=False)
 
     def example(self, row: tuple[str, tuple[Any, ...], Any], where: str, line: int = 0) -> Example:
-        """Make an example of a row's id, texts and gold label.
+        """Return the example of a row's id, texts and gold label.
 
         Args:
             row: these three.
-            where: what errors call the row: its file and line.
+            where: file and line, for errors.
             line: in its file.
         """
         name, texts, label = row
@@ -70,7 +70,7 @@ class Expected:
             )
 
     def label(self, written: Any, where: str) -> str:
-        """Return a gold label as the model calls it; a score stays as it is written."""
+        """Return a gold label in the model's spelling; a score stays as written."""
         text = "" if written is None else str(written).strip()
         if not text:
             raise InputError(f"{where}: no gold label: robustness needs one for every example")
@@ -89,12 +89,12 @@ class Expected:
         return found
 
     def log_respelled(self, path: Path) -> None:
-        """Log which labels of a file stand for others of the model; reset the counts."""
+        """Log labels of a file that mean others of the model; reset the counts."""
         log_respelled(path, self.respelled)
         self.respelled.clear()
 
     def _of_like_meaning(self, text: str) -> str | None:
-        """Return the model's label that means the same as a label of inference, if there is one."""
+        """Return the model's label with the same meaning as a label of inference, if any."""
         meaning = MEANINGS.get(text.lower())
         ours = {MEANINGS.get(label.lower()): label for label in self.labels}
         if meaning is not None and meaning in ours:
@@ -105,14 +105,13 @@ class Expected:
 
 
 def json_objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Yield the objects of a file of JSON lines with their line numbers; blank lines are none."""
+    """Yield the objects of a file of JSON lines with their line numbers; skip blank lines."""
     for number, line in numbered_lines(path):
         if line.strip():
             yield number, _json_object(line, f"{path}:{number}", f": {ONE_A_LINE}")
 
 
 def json_file(path: Path) -> dict[str, Any]:
-    """Read a file of one JSON object."""
     if not path.is_file():
         raise FileNotFoundError(f"{path}: no such file")
     return _json_object(read_text(path), str(path))
@@ -131,7 +130,7 @@ def _json_object(text: str, where: str, hint: str = "") -> dict[str, Any]:
 def check_same_pairs(
     originals: list[Example], perturbed: list[Example], paths: tuple[Path, Path]
 ) -> None:
-    """Refuse two files that do not hold the same examples, before and after."""
+    """Refuse two files with different examples, before and after."""
     before, after = paths
     for one, other in zip(originals, perturbed):
         if one.id != other.id:

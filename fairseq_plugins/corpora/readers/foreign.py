@@ -1,14 +1,15 @@
-"""Perturbed examples as others publish them: TextFlint's samples, and AdvGLUE.
+"""Perturbed examples of other publishers: TextFlint's samples, and AdvGLUE.
 
-TextFlint (Gui et al., 2021) writes ``ori_NAME_N.json`` and ``trans_NAME_N.json``, one JSON object a
+TextFlint (Gui et al., 2021) writes ``ori_NAME_N.json`` and ``trans_NAME_N.json``, one JSON object
+per
 line: sentence matching ``sentence1 sentence2 y`` with y ``0`` or ``1``, inference ``premise
-hypothesis y``, single texts ``x y``. ``sample_id`` says which original a transformed sample was
-made from: there may be several.
+hypothesis y``, single texts ``x y``. ``sample_id`` identifies the original of a transformed sample;
+one original may have several.
 
 AdvGLUE (Wang et al., 2021) is one ``dev.json`` with a list of examples for each of six tasks:
 ``{"qqp": [{"idx", "label", "question1", "question2"}, ...], "mnli": ..., "mnli-mm": ...,
 "qnli": ..., "rte": ..., "sst2": ...}``. Labels are numbers in the order of GLUE's classes. The file
-does not say what the examples were before they were changed.
+has no originals.
 """
 
 import re
@@ -25,18 +26,18 @@ from .glue import GLUE
 TRANSFORMED, ORIGINAL = "trans", "ori"
 FIELDS = (("sentence1", "sentence2"), ("premise", "hypothesis"), ("x",))
 NAME = re.compile(rf"({TRANSFORMED}|{ORIGINAL})_(.+?)(_\d+)?\.json")
-ALIASES = {  # TextFlint's name -> that of the same transformation elsewhere
+ALIASES = {  # TextFlint's name -> the usual name of the transformation
     "SwapWord": "SwapAnt",  # of sentence matching, as is the next
     "SwapNum": "NumWord",
     "SwapSynWordNet": "SwapSyn",
     "SwapSyn-WordNet": "SwapSyn",
     "Punctuation": "AddPunc",
-    "TwitterType_random": "TwitterType",  # what it adds is part of the name
+    "TwitterType_random": "TwitterType",  # suffixes of its variants
     "TwitterType_at": "TwitterType",
     "TwitterType_url": "TwitterType",
 }
 _GLUE = {dataset.name: dataset for dataset in GLUE}
-TASKS: dict[str, tuple[Dataset, tuple[str, ...]]] = {  # GLUE's dataset, members with the sentences
+TASKS: dict[str, tuple[Dataset, tuple[str, ...]]] = {  # GLUE's dataset, keys of the sentences
     "sst2": (_GLUE["sst2"], ("sentence",)),
     "qqp": (_GLUE["qqp"], ("question1", "question2")),
     "mnli": (_GLUE["mnli"], ("premise", "hypothesis")),
@@ -47,9 +48,9 @@ TASKS: dict[str, tuple[Dataset, tuple[str, ...]]] = {  # GLUE's dataset, members
 
 
 def transformed_file(path: Path) -> tuple[Path, str]:
-    """Return the transformed samples that a file belongs to, and the transformation's name.
+    """Return the transformed samples of a file, and the transformation's name.
 
-    This is empty, and the file itself returned, if it is none of TextFlint.
+    For a file that is not TextFlint's, the file itself and an empty name.
     """
     found = NAME.fullmatch(path.name)
     if not found:
@@ -63,7 +64,7 @@ def read_textflint(path: Path, expected: Expected) -> tuple[list[Example], list[
 
     Args:
         path: ``trans_….json``; its originals lie in the same folder.
-        expected: what the model reads and answers.
+        expected: inputs and labels of the model.
 
     Returns:
         Originals and transformed samples, equally many.
@@ -81,7 +82,7 @@ def read_textflint(path: Path, expected: Expected) -> tuple[list[Example], list[
 
 
 def _read(path: Path, expected: Expected) -> tuple[list[Example], bool]:
-    """Read samples, and whether each has an id of its own."""
+    """Read samples, and whether each has its own id."""
     found, known = [], True
     for number, sample in json_objects(path):
         where = f"{path}:{number}"
@@ -129,13 +130,13 @@ def _joined(
 def read_advglue(
     path: Path, task: str, dataset: str, expected: Expected
 ) -> dict[str, list[Example]]:
-    """Read the tasks of a file that are for a model.
+    """Read the tasks of a file for a model.
 
     Args:
         path: ``dev.json``.
         task: a key of `TASKS`; empty for those of the model's dataset.
-        dataset: that the model was trained on.
-        expected: what the model reads and answers.
+        dataset: of the model's training.
+        expected: inputs and labels of the model.
 
     Returns:
         Task -> examples.
@@ -171,7 +172,7 @@ def _task_examples(path: Path, task: str, items: list[Any], expected: Expected) 
 
 
 def _class(number: Any, labels: tuple[str, ...], where: str) -> str:
-    """Return the class that a label's number stands for."""
+    """Return the class of a label's number."""
     if type(number) is not int or not 0 <= number < len(labels):
         choices = ", ".join(f"{i} ({label})" for i, label in enumerate(labels))
         raise InputError(f"{where}: label {quoted(number)}; choices: {choices}")

@@ -22,7 +22,9 @@ AX_FULL = Table(("Premise", "Hypothesis"), label=("Label",))
 def _task(
     name: str, folder: str, *tables: Table, served: dict[str, str] | None = None, **more: Any
 ) -> Dataset:
-    """Make a task; ``served`` names the submissions by split (default: the folder's name)."""
+    """Return a task; ``served`` maps splits to names of submissions (default: the folder's
+    name).
+    """
     labels = {label: label for label in more.get("labels", ())}
     files = {"test": f"{folder}.tsv"} if served is None else served
     more.setdefault("splits", official("{}.tsv", folder=folder))

@@ -20,7 +20,7 @@ VOTES = re.compile(r"\(?\s*([0-6])\s*,\s*6\s*\)?")
 
 
 def majority_of_votes(cell: str) -> str | None:
-    """Read ``(n, 6)``, n of six annotators for a paraphrase: 4 and more 1, 2 and fewer 0.
+    """Read ``(n, 6)``, n of six annotators for a paraphrase: from 4 on 1, up to 2 0.
 
     Source: Lan et al. (2017), who leave out three of six.
     """
@@ -32,7 +32,7 @@ def majority_of_votes(cell: str) -> str | None:
 
 
 def without_majority(cell: str) -> str | None:
-    """Read a gold label that is ``-`` where annotators disagree."""
+    """Read a gold label; ``-`` means disagreement of annotators."""
     return None if cell.strip() == "-" else cell.strip()
 
 

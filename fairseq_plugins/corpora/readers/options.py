@@ -1,4 +1,4 @@
-"""How the user's own files are laid out, and what to do with rows that cannot be used."""
+"""Layout of the user's own files, and policies for unusable rows."""
 
 import re
 from collections.abc import Mapping
@@ -10,12 +10,12 @@ from ...messages import named, quoted
 from ...option_flags import check, flag_of, option
 from ...text_reading import is_cell
 
-SEPARATORS = {"tab": "\t", "blank": None}  # name -> what str.split takes
+SEPARATORS = {"tab": "\t", "blank": None}  # name -> argument of str.split
 COLUMNS = ("text_column", "text2_column", "label_column", "id_column")
-RECORDED = {"annotator": "m2_annotator"}  # what manifests call an option -> its name
+RECORDED = {"annotator": "m2_annotator"}  # option name in manifests -> its field
 POLICIES = ("error", "skip")
 JSON_SUFFIXES = (".jsonl", ".json")
-TABLES = (*JSON_SUFFIXES, ".csv")  # names of files that are never lines of plain text
+TABLES = (*JSON_SUFFIXES, ".csv")  # suffixes of files that are never plain text
 
 
 @dataclass(frozen=True)
@@ -60,11 +60,7 @@ class ReadOptions:
 
     @classmethod
     def of(cls, options: Mapping[str, Any]) -> "ReadOptions":
-        """Return those that a prepared folder was read with; the usual ones where it says nothing.
-
-        Args:
-            options: of its manifest.
-        """
+        """Return the options in a prepared folder's manifest, with defaults for missing ones."""
         known = options.get("read")
         known = known if isinstance(known, dict) else {}
         known = {RECORDED.get(name, name): value for name, value in known.items()}
@@ -75,7 +71,6 @@ class ReadOptions:
         return cls(**given)
 
     def __post_init__(self) -> None:
-        """Check what can be checked without a file."""
         check(self)
         for name in ("token_column", "tag_column"):
             if getattr(self, name) == 0:
@@ -115,7 +110,7 @@ class ReadOptions:
         return found
 
     def value_columns(self) -> dict[str, int]:
-        """Return the columns, from 1, of the values of given layers, by what these are called."""
+        """Return name of a given layer -> column, from 1, of its values."""
         found = {}
         for part in filter(None, self.layer_columns.split(",")):
             name, _, column = part.strip().partition("=")

@@ -1,11 +1,13 @@
-"""What every reader shares: the file, which of its rows can be used, and what a gold label is.
+"""The common part of all readers: the file, its usable rows, and its gold labels.
 
-A row that cannot be used raises `Unusable`, which names file and line. It ends the reading, unless
-the options or the dataset's own rules skip rows of its kind; those are counted.
+An unusable row raises `Unusable`, which names file and line. It ends the reading, unless the
+options
+or the dataset's own rules skip rows of its kind, which are counted.
 
-The same class is ``ENTAILMENT`` in SICK and ``entailment`` in SNLI, or ``1`` and, written by
-pandas, ``1.0``: a label that is none of the known ones is that one of them from which it differs by
-case alone, or which is the same number. Known labels that are alike (``US``, ``us``) stay two.
+One class is ``ENTAILMENT`` in SICK and ``entailment`` in SNLI, or ``1`` and, written by pandas,
+``1.0``: an unknown label means the only known one that differs from it by case alone, or is the
+same
+number. Similar known labels (``US``, ``us``) stay distinct.
 """
 
 import logging
@@ -28,13 +30,13 @@ from .options import ReadOptions
 logger = logging.getLogger(__name__)
 
 Row = TypeVar("Row")
-Respelled = Counter[tuple[str, str]]  # (as written, as it is called) -> how often
+Respelled = Counter[tuple[str, str]]  # (as written, known label) -> count
 
 EMPTY = "empty sentences"
 MALFORMED = "malformed rows"
 NO_MAJORITY = "no majority label"
 UNLABELLED = "without gold among labelled"
-NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,4})?")  # as JSON writes it
+NUMBER = re.compile(r"-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]{1,4})?")  # as in JSON
 
 
 class Unusable(InputError):
@@ -58,11 +60,12 @@ class SplitFile:
         path: the file.
         split: name of the split; all but ``test…`` and ``ax…`` must have labels.
         options: of the user.
-        target: what the gold is.
-        labels: closed set, or empty when any label goes.
+        target: of the gold values.
+        labels: closed set, or empty to allow any label.
         dropped: counts of skipped rows, by reason; grows while reading.
-        respelled: counts of labels that stand for others; grows while reading.
-        values: label of JSON that is no text -> how the file writes it first; grows while reading.
+        respelled: counts of labels that mean others; grows while reading.
+        values: label of JSON that is no text -> its first spelling in the file; grows while
+            reading.
     """
 
     path: Path
@@ -80,17 +83,19 @@ class SplitFile:
         return not self.split.startswith(("test", "ax"))
 
     def lines(self) -> Iterator[Line]:
-        """Yield the file's numbered lines; they end at ``\\n`` alone, a byte order mark is gone."""
+        """Yield the file's numbered lines; they end only at ``\\n``, a byte order mark is
+        dropped.
+        """
         return numbered_lines(self.path)
 
     def first_line(self) -> str:
-        """Return the first line that is not blank; an empty text if there is none."""
+        """Return the first line that is not blank, or an empty text."""
         return next((line for _, line in self.lines() if line.strip()), "")
 
     def examples(
         self, rows: Iterable[Row], make: Callable[[Row], Example | None], also: Iterable[str] = ()
     ) -> Iterator[Example]:
-        """Yield the example of each row, and count the rows that are none.
+        """Yield the example of each row, and count the unusable rows.
 
         Args:
             rows: raw rows.
@@ -111,7 +116,7 @@ class SplitFile:
                 yield example
 
     def malformed(self, number: int, text: str) -> Unusable:
-        """Return the error of a row that has not the form of its file."""
+        """Return the error of a malformed row."""
         header = number == 1 and self.options.no_header
         hint = "; if line 1 names the columns, leave out --no-header" if header else ""
         return Unusable(MALFORMED, f"{self.path}:{number}: {text}{hint}")
@@ -121,7 +126,7 @@ class SplitFile:
         return Unusable(EMPTY, f"{self.path}:{number}: {what}")
 
     def label(self, text: str, number: int) -> str | None:
-        """Return a label as it is called, or a score as written; None where none is written."""
+        """Return a label in its known spelling, or a score as written; None if empty."""
         if not text:
             if self.must_have_labels:
                 raise self.malformed(number, f"no label, which split {self.split!r} must have")
@@ -142,7 +147,7 @@ class SplitFile:
         return known
 
     def value_label(self, value: Any, text: str) -> str:
-        """Return a number or truth value of JSON as the file first writes it."""
+        """Return a number or truth value of JSON in the file's first spelling."""
         if self.labels:
             return text
         before = next(iter(self.values), value)
@@ -157,7 +162,7 @@ class SplitFile:
         return known
 
     def word(self, word: str, number: int) -> str:
-        """Return a word that is given as such."""
+        """Return a given word; refuse white space."""
         if not word or any(character.isspace() for character in word):
             what = "has a blank inside" if word.strip() else "is white space, which no model sees"
             hint = f"word {quoted(word)} {what}: put another character, such as _, in its place"
@@ -168,13 +173,13 @@ class SplitFile:
 def tagged(
     words: Sequence[str], labels: Sequence[str] | None, identifier: str, number: int
 ) -> Example:
-    """Make the example of given words."""
+    """Return the example of given words."""
     given = None if labels is None else tuple(labels)
     return Example(identifier, (" ".join(words),), tuple(words), None, given, number)
 
 
 def known_label(written: str, labels: Collection[str]) -> str | None:
-    """Return the label that a text stands for; None if it is none of them, or could be several."""
+    """Return the known label of a text; None if there is none, or several."""
     if written in labels:
         return written
     alike = [label for label in labels if likeness(label) == likeness(written)]
@@ -182,12 +187,12 @@ def known_label(written: str, labels: Collection[str]) -> str | None:
 
 
 def likeness(label: str) -> str | Decimal:
-    """Return what labels that are alike share: the number, or the text without its case."""
+    """Return the common form of similar labels: the number, or the text without case."""
     return Decimal(label) if NUMBER.fullmatch(label) else label.casefold()
 
 
 def log_respelled(path: Path, respelled: Respelled) -> None:
-    """Log which labels of a file were taken for others, and how often."""
+    """Log labels of a file that mean others, with counts."""
     if respelled:
         taken = (
             f"{quoted(written)} as {quoted(label)} ({count:,})"

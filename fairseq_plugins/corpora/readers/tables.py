@@ -1,4 +1,4 @@
-"""One example a row: TSV and CSV with or without a header, and JSON lines.
+"""One example per row: TSV and CSV with or without a header, and JSON lines.
 
 GLUE's tables are TSV without quoting: a quotation mark is a character like any other.
 """
@@ -32,20 +32,19 @@ class Table:
 
     Args:
         texts: columns of the one or two sentences.
-        label: names that the label's column may have, the first present counts.
-        id: names that the id's column may have.
-        headerless: all columns, for files that have no header.
-        to_label: cell to label; None for a row without a majority label, InputError for a cell
-            that is no label.
-        cells: labels -> what is written for them, where that is another text.
-        split_column: column that names the split, where one file holds all.
+        label: possible names of the label's column, the first present counts.
+        id: possible names of the id's column.
+        headerless: all columns, for files without a header.
+        to_label: cell to label; None for a row without a majority label; refuses other cells.
+        cells: labels -> cells, if different.
+        split_column: column with the split, if one file holds all.
         split_names: our split name -> its values there.
-        broken_rows: the official files have rows that cannot be used: they are skipped in splits
-            with labels (never in test splits, whose rows are counted by servers).
-        strict_id: whether the column of the id must be there, and hold no id twice.
-        strict_label: whether the column of the label must be there, labels or not.
+        broken_rows: whether the official files have unusable rows, skipped in splits with labels
+            (never in test splits, whose rows are counted by servers).
+        strict_id: whether the id column must exist and be unique.
+        strict_label: whether the label column must exist, with or without labels.
         keeps: whether examples keep all cells.
-        numbered: files have no header, and their columns are called 1, 2, 3, ...
+        numbered: whether files have no header, with columns named 1, 2, 3, ...
     """
 
     texts: tuple[str, ...]
@@ -63,28 +62,27 @@ class Table:
     numbered: bool = False
 
     def columns(self) -> set[str]:
-        """Return all names that it looks for."""
         return {*self.texts, *self.label, *self.id} | ({self.split_column} - {""})
 
 
 def table_for(tables: Sequence[Table], cells: Sequence[str]) -> tuple[Table, bool]:
-    """Return the table that a tab-separated file has, and whether its first line is a header.
+    """Return the table of a tab-separated file, and whether its first line is a header.
 
     Args:
-        tables: that it may have.
-        cells: of its first line.
+        tables: possible tables.
+        cells: of the first line.
     """
     fitting = next((table for table in tables if set(table.texts) <= set(cells)), None)
     if fitting is not None and not tables[0].numbered:
         return fitting, True
     headerless = (table for table in tables if table.headerless or table.numbered)
     if not tables[0].numbered and any(set(table.label) & set(cells) for table in tables):
-        return tables[0], True  # a header without a column that is needed
+        return tables[0], True  # a header without a needed column
     return next(((table, False) for table in headerless), (tables[0], True))
 
 
 def read_table(file: SplitFile, tables: Sequence[Table]) -> Iterator[Example]:
-    """Read a file whose columns are those of the first of ``tables`` that fits."""
+    """Read a file with the columns of the first of ``tables`` that fits."""
     lines, table, parse = _opened(file, tables)
     also = (EMPTY, MALFORMED) if table.broken_rows and file.must_have_labels else ()
     wanted = table.split_names.get(file.split, "")
@@ -107,7 +105,9 @@ def read_table(file: SplitFile, tables: Sequence[Table]) -> Iterator[Example]:
 def _opened(
     file: SplitFile, tables: Sequence[Table]
 ) -> tuple[Iterator[Raw], Table, Callable[[Raw], dict[str, str]]]:
-    """Return a file's rows behind its header, its table, and what makes cells by name of a row."""
+    """Return a file's rows after its header, its table, and a function from a row to named
+    cells.
+    """
     table = tables[0]
     raw = csv_rows(file.path, partial(_fits, file, tables)) if is_csv(file.path) else file.lines()
     lines = _without_blank_end(raw)
@@ -127,10 +127,10 @@ def _opened(
 
 
 def read_plain(file: SplitFile, **how: Any) -> Iterator[Example]:
-    """Read the user's own TSV, CSV or JSON lines, with the columns that the options name.
+    """Read the user's own TSV, CSV or JSON lines, with the columns of the options.
 
     Args:
-        file: what to read.
+        file: to read.
         how: ``strict_label`` and ``keeps``, see `Table`.
     """
     options = file.options
@@ -143,7 +143,7 @@ def read_plain(file: SplitFile, **how: Any) -> Iterator[Example]:
 def _example(
     file: SplitFile, table: Table, cells: dict[str, str], number: int, line: int
 ) -> Example:
-    """Make an example of a row's cells by column name."""
+    """Return the example of a row's cells by column name."""
     for name in table.texts:
         if not cells[name].strip():
             raise file.empty(line, f"empty {name!r}")
@@ -163,7 +163,7 @@ def _example(
 
 
 def _with_new_id(file: SplitFile, table: Table, example: Example, seen: dict[str, int]) -> Example:
-    """Return an example; refuse an own id that one before has (``seen``, id -> line, grows)."""
+    """Return an example; refuse a repeated own id (``seen``, id -> line, grows)."""
     before = seen.setdefault(example.id, example.line) if table.strict_id else example.line
     if before != example.line:
         raise file.malformed(example.line, f"id {quoted(example.id)} is in line {before} already")
@@ -171,7 +171,7 @@ def _with_new_id(file: SplitFile, table: Table, example: Example, seen: dict[str
 
 
 def _fits(file: SplitFile, tables: Sequence[Table], cells: Sequence[str]) -> bool:
-    """Whether a row is the first one of a table: a header, or as many cells as there must be."""
+    """Return whether a row can be the first of a table: a header, or enough cells."""
     table, header = table_for(tables, cells)
     if header:
         return set(table.texts) <= set(cells)
@@ -181,12 +181,10 @@ def _fits(file: SplitFile, tables: Sequence[Table], cells: Sequence[str]) -> boo
 
 
 def _cut(row: Any) -> list[str]:
-    """Cut a line at TABs; a row of CSV is cut already."""
     return row if isinstance(row, list) else row.split("\t")
 
 
 def _cells(file: SplitFile, names: list[str], header: bool, line: Raw) -> dict[str, str]:
-    """Return a row's cells by the names of their columns."""
     number, row = line
     cells = _cut(row)
     if len(cells) != len(names):
@@ -201,7 +199,7 @@ def _cells(file: SplitFile, names: list[str], header: bool, line: Raw) -> dict[s
 
 
 def _members(file: SplitFile, table: Table, line: Raw) -> dict[str, str]:
-    """Read a JSON object; its members that we look for, as text."""
+    """Read a JSON object; return its wanted values as text."""
     number, text = line
     try:
         record = json.loads(text)
@@ -225,9 +223,7 @@ def _members(file: SplitFile, table: Table, line: Raw) -> dict[str, str]:
 
 
 def _member(file: SplitFile, is_label: bool, value: Any) -> str:
-    """Return a value of a JSON object as text; InputError where it is no single value, and no list
-    of labels where an example has several.
-    """
+    """Return a value of a JSON object as text; a list only for several labels."""
     if value is None or isinstance(value, str):
         return value or ""
     text, what = json.dumps(value), "label" if is_label else "value"
@@ -244,7 +240,7 @@ def _member(file: SplitFile, is_label: bool, value: Any) -> str:
 
 
 def _check_columns(file: SplitFile, table: Table, names: Sequence[str], number: int) -> None:
-    """Refuse columns of which one that is needed is not there, or is there twice."""
+    """Refuse missing or repeated columns among the needed ones."""
     _check_there(file, table, names, number)
     wanted = names if table.keeps else table.columns()
     twice = sorted(name for name in wanted if names.count(name) > 1)

@@ -21,7 +21,7 @@ from .tokens import (
     read_tokens,
 )
 
-PARTS = ("", "deriv", "part")  # of GermEval: names, words made of them, parts of words
+PARTS = ("", "deriv", "part")  # of GermEval: names, derived words, parts of words
 CONLL_LAYOUT = TokenLayout(separator=None, iob1=True)
 
 
@@ -35,10 +35,10 @@ def read_errors(
     """Read right and wrong words from M2, or from a token file of their labels.
 
     Args:
-        file: what to read.
+        file: to read.
         layout: of a token file, or None for that of the options.
         right: corrections of M2 after which a word is right, see `read_m2`.
-        typed: whether labels say what is wrong, `TYPED`, and not ``c`` and ``i``.
+        typed: whether labels are `TYPED`, not ``c`` and ``i``.
     """
     if file.path.suffix.lower() == ".m2":
         return read_m2(file, right, typed=typed)
@@ -48,14 +48,14 @@ def read_errors(
 def _entities(
     name: str, types: Sequence[str], splits: Files, reader: Reader, levels: int = 1
 ) -> Dataset:
-    """Make a dataset of entities; labels are those of IOB2: O, then B- and I- of each type."""
+    """Return a dataset of entities; labels are those of IOB2: O, then B- and I- of each type."""
     labels = (OUTSIDE, *(f"{mark}-{kind}" for kind in types for mark in "BI"))
     how = {"target": WORD_LABELS, "metric": "entity_f1", "levels": levels}
     return Dataset(name, splits, reader=reader, labels=labels, **how)
 
 
 def error_dataset(name: str, splits: Files, reader: Reader, **more: Any) -> Dataset:
-    """Make a dataset of right and wrong words."""
+    """Return a dataset of right and wrong words."""
     how: dict[str, Any] = {"target": WORD_LABELS, "metric": "token_f0.5", **more}
     return Dataset(
         name, splits, reader=reader, labels=(CORRECT, INCORRECT), positive=INCORRECT, **how
@@ -94,7 +94,7 @@ TAGGING = (
         ),
         read_msra,
     ),
-    _entities(  # entities, and those within them
+    _entities(  # nested entities
         "germeval14",
         tuple(f"{kind}{part}" for kind in ("LOC", "ORG", "OTH", "PER") for part in PARTS),
         official(train=("NER-de-train.tsv",), valid=("NER-de-dev.tsv",), test=("NER-de-test.tsv",)),
@@ -126,7 +126,7 @@ TAGGING = (
         metric="entity_f0.5",
     ),
     error_dataset(
-        "falko_merlin",  # labels of M2 files as the published token files, made of them, have them
+        "falko_merlin",  # labels of M2 files as in the published token files made from them
         official(
             train=("de_falko-merlin_train.tsv", "fm-train.m2"),
             valid=("de_falko-merlin_dev.tsv", "fm-dev.m2"),
@@ -136,8 +136,8 @@ TAGGING = (
     ),
     error_dataset(
         "cged",
-        # Several years as one training or test set: their files one after another, as train.xml
-        # or test_input.txt with test_truth.txt.
+        # Several years as one training or test set: their files concatenated, as train.xml or
+        # test_input.txt with test_truth.txt.
         official(
             train=(
                 *("train.xml", "train_CGED2018.xml"),

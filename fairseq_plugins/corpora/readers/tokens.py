@@ -1,18 +1,21 @@
-"""Words with labels: one a line (CoNLL), MSRA's corpus, and M2 files of corrected sentences.
+"""Words with labels: one per line (CoNLL), MSRA's corpus, and M2 files of corrected sentences.
 
-MSRA's named entities (SIGHAN 2006) are labels of characters. The corpus is found as
-``character<TAB>label`` lines (``msra_train_bio.txt``) and as a line a sentence of ``word/tag`` with
+MSRA's named entities (SIGHAN 2006) are labels of characters. The corpus exists as
+``character<TAB>label`` lines (``msra_train_bio.txt``) and as one line per sentence of ``word/tag``
+with
 the tags o, nr (person), ns (place), nt (organisation).
 
 M2 files give labels of right (``c``) and wrong (``i``) words: those that an edit replaces or
-deletes are wrong. An insertion has no words of its own: it marks the word that follows, as the
-published token files of FCE and Falko-MERLIN do, or the last one at the end of the sentence. In
-those of Falko-MERLIN a word whose last edit makes it a single punctuation mark is right. Edits of
-given types can be ignored.
+deletes are wrong. An insertion has no words of its own: it marks the next word, as in the published
+token files of FCE and Falko-MERLIN, or the last word at the end of the sentence. In those of
+Falko-MERLIN a word whose last edit makes it a single punctuation mark is right. Edits of given
+types
+can be ignored.
 
-Or labels of six types, those of SLA's program (github.com/Neutralzz/syntax_aware_local_attention,
-``src/task_utils.py``), which reads them from files it does not bring: spans of words to be replaced
-(``B-R``, ``I-R``) or deleted (``B-U``, ``I-U``), and ``B-M`` where something is missing before.
+Alternatively labels of six types, those of SLA's program
+(github.com/Neutralzz/syntax_aware_local_attention, ``src/task_utils.py``), which reads them from
+unpublished files: spans of words to replace (``B-R``, ``I-R``) or delete (``B-U``, ``I-U``), and
+``B-M`` after a gap.
 """
 
 from __future__ import annotations
@@ -40,22 +43,22 @@ TYPED = (OUTSIDE, "B-R", "I-R", "B-U", "I-U", "B-M")
 MSRA_TAGS = {"o": "", "nr": "PER", "ns": "LOC", "nt": "ORG"}
 
 
-Edit = tuple[int, int, str, str]  # first word, the one behind the last, type, correction
+Edit = tuple[int, int, str, str]  # first word, end, type, correction
 
 
 @dataclass(frozen=True)
 class TokenLayout:
-    """Where words and labels stand.
+    """The columns of words and labels.
 
     Args:
         token: column of the word, from 0, or from the end.
         tag: column of its label.
         separator: between columns; None for any run of blanks.
-        values: layers that further columns, from 0, have values of.
+        values: layers with the columns, from 0, of their values.
         iob1: whether entities may begin with ``I-`` (CoNLL-2003), which becomes ``B-``.
-        ends: beginnings of lines that stand between sentences.
+        ends: prefixes of lines between sentences.
         inner: columns, from 0, of further levels of labels.
-        quoted: how files spell a quotation mark, if otherwise than by one.
+        quoted: a quotation mark in the files.
     """
 
     token: int = 0
@@ -69,7 +72,6 @@ class TokenLayout:
 
     @classmethod
     def of(cls, options: ReadOptions) -> TokenLayout:
-        """Return the layout of the user's own files."""
         numbers = [n - 1 if n > 0 else n for n in (options.token_column, options.tag_column)]
         values = tuple((f"given.{k}", n - 1) for k, n in options.value_columns().items())
         inner = tuple(number - 1 for number in options.inner_columns())
@@ -77,23 +79,25 @@ class TokenLayout:
         return cls(numbers[0], numbers[1], separator, values=values, inner=inner)
 
     def has_labels(self, columns: int) -> bool:
-        """Whether lines of so many columns have labels: values of a layer are none."""
+        """Return whether lines with this number of columns have labels: values of a layer are
+        none.
+        """
         tag = self.tag + columns if self.tag < 0 else self.tag
         return columns > 1 and all(column != tag for _, column in self.values)
 
 
 def columns_of(line: str, separator: str | None) -> list[str]:
-    """Cut a line at a separator; None stands for any run of blanks and TABs, no other space."""
+    """Split a line at a separator; None means any run of blanks and TABs, no other space."""
     return line.split(separator) if separator else re.split("[ \t]+", line.strip(BLANKS))
 
 
 def read_tokens(file: SplitFile, layout: TokenLayout | None = None) -> Iterator[Example]:
-    """Read a token file; one of one column, or whose last one a layer has, has no labels.
+    """Read a token file; a file with one column, or a layer in its last, has no labels.
 
-    It may be CoNLL-U: comments, multiword tokens and empty nodes are no words.
+    The file may be CoNLL-U: comments, multiword tokens and empty nodes are no words.
 
     Args:
-        file: what to read.
+        file: to read.
         layout: of the file, or None for that of the options.
     """
     layout = layout or TokenLayout.of(file.options)
@@ -107,7 +111,7 @@ def read_tokens(file: SplitFile, layout: TokenLayout | None = None) -> Iterator[
 
 
 def _checked_columns(file: SplitFile, layout: TokenLayout, line: Line) -> int:
-    """Return the number of columns that the first line has."""
+    """Return the number of columns of the first line."""
     columns = len(columns_of(line[1], layout.separator))
     if FIRST_ROW.fullmatch(line[1]) and layout.token in (0, -10):
         hint = "the words of CoNLL-U stand in column 2: give --token-column 2 and, for their labels"
@@ -154,7 +158,7 @@ def _sentence(
 def _checked(
     file: SplitFile, labels: Sequence[str], block: list[Line], *, iob1: bool
 ) -> tuple[str, ...]:
-    """Return a column of labels as they are called; of a sentence without, none."""
+    """Return a column of labels in their known spelling; empty for a sentence without labels."""
     checked = [file.label(label, line) for label, (line, _) in zip(labels, block)]
     gold = [label for label in checked if label is not None]
     if gold and len(gold) != len(block):
@@ -164,10 +168,10 @@ def _checked(
 
 
 def iob2(labels: Sequence[str]) -> list[str]:
-    """Let every entity begin with ``B-``: IOB1 to IOB2, and IOB2 to itself.
+    """Convert IOB1 to IOB2; IOB2 stays unchanged.
 
-    In IOB1 (Ramshaw and Marcus, 1995) an entity begins with ``I-``, unless it follows one of its
-    own type at once.
+    In IOB1 (Ramshaw and Marcus, 1995) an entity begins with ``I-``, unless it directly follows one
+    of its own type.
     """
     result, before = [], ""
     for label in labels:
@@ -179,7 +183,7 @@ def iob2(labels: Sequence[str]) -> list[str]:
 
 
 def read_msra(file: SplitFile) -> Iterator[Example]:
-    """Read MSRA's corpus in either form; which one it is follows from the first line."""
+    """Read MSRA's corpus in either form, which the first line decides."""
     first = file.first_line()
     if "\t" in first or "/" not in first:
         return read_tokens(file, TokenLayout())
@@ -210,7 +214,7 @@ def read_m2(
     """Read an M2 file with the edits of one annotator.
 
     Args:
-        file: what to read.
+        file: to read.
         right: corrections after which a word is right, if no later edit marks it.
         typed: whether labels are those of `TYPED`.
     """
@@ -247,11 +251,11 @@ def _error_labels(words: int, edits: Sequence[Edit], right: Collection[str]) -> 
 
 
 def _typed_labels(words: int, edits: Sequence[Edit]) -> list[str]:
-    """Return labels of `TYPED`; of edits that mark the same word the first one that has words
-    counts, and what is left of another begins a span of its own.
+    """Return labels of `TYPED`.
 
-    Other types than ERRANT's ``R:…``, ``U:…`` and ``M:…``, such as ``UNK``, are of words to be
-    replaced.
+    Of edits that mark the same word, the first that covers words counts, and the rest of another
+    begins its own span. Types other than ERRANT's ``R:…``, ``U:…`` and ``M:…``, such as ``UNK``,
+    count as replacement.
     """
     labels = [OUTSIDE] * words
     for first, last, kind, _ in sorted(edits, key=lambda edit: edit[0] == edit[1]):
@@ -265,7 +269,7 @@ def _typed_labels(words: int, edits: Sequence[Edit]) -> list[str]:
 
 
 def _marked(first: int, last: int, words: int) -> range:
-    """Return the words that an edit marks; an insertion the following one, or else the last."""
+    """Return the words that an edit marks; an insertion the next word, or else the last."""
     first = min(first, words - 1)
     return range(first, max(last, first + 1))
 
