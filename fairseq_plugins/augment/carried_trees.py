@@ -17,17 +17,13 @@ _NEW = ("X", "dep")  # part of speech and relation of a new word
 
 
 class CarriedWord(NamedTuple):
-    """A word with its place in the tree.
+    """A word with its place in the tree."""
 
-    Args:
-        form, upos, relation: its columns.
-        head: number of its head from 1, or 0 for the root.
-    """
-
+    # form, upos, relation: its columns
     form: str
     upos: str
     relation: str
-    head: int
+    head: int  # number of its head from 1, or 0 for the root
 
 
 def carried_tree(words: Sequence[Word], edits: Sequence[WordEdit]) -> list[CarriedWord]:

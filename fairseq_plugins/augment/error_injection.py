@@ -53,21 +53,13 @@ class Injection:
 
 @dataclass(frozen=True)
 class Injected:
-    """A sentence with its errors.
+    """A sentence with its errors."""
 
-    Args:
-        words: W words after the edits.
-        labels: W labels, ``c`` or ``i``.
-        kinds: of the injected errors.
-        meant: whether the sentence should get errors; it has none if no kind applies.
-        edits: all edits.
-    """
-
-    words: list[str]
-    labels: list[str]
-    kinds: list[str]
-    meant: bool
-    edits: list[WordEdit]
+    words: list[str]  # W words after the edits
+    labels: list[str]  # W labels, ``c`` or ``i``
+    kinds: list[str]  # of the injected errors
+    meant: bool  # whether the sentence should get errors; it has none if no kind applies
+    edits: list[WordEdit]  # all edits
 
     def counts(self) -> Counter[str]:
         """Return the sentence's part of the counts of `inject_file`."""

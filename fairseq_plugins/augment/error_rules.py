@@ -36,18 +36,13 @@ SHORTEST = 4  # letters of a word that may be misspelt
 
 
 class WordEdit(NamedTuple):
-    """A replacement of some words by others.
+    """A replacement of some words by others."""
 
-    Args:
-        first, last: the words ``first`` … ``last - 1``, from 0, at least one, are replaced.
-        words: the new words, at least one.
-        wrong: number of wrong words among these, from the first.
-    """
-
+    # first, last: the words ``first`` … ``last - 1``, from 0, at least one, are replaced
     first: int
     last: int
-    words: tuple[str, ...]
-    wrong: int
+    words: tuple[str, ...]  # the new words, at least one
+    wrong: int  # number of wrong words among these, from the first
 
 
 Edits = Iterator[WordEdit]

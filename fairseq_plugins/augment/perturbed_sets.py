@@ -37,25 +37,15 @@ CHANGE = {"id": str, "changed": bool, "texts": list, "new_texts": list}
 
 @dataclass(frozen=True)
 class PerturbedExamples:
-    """Examples after a transformation, with their originals if known.
+    """Examples after a transformation, with their originals if known."""
 
-    Args:
-        name: of the transformation.
-        source: folder or file.
-        perturbed: the examples, with the model's names of labels.
-        originals: as many, in the same order, or None.
-        dataset: of the examples; empty if unknown.
-        split: of the dataset; empty if unknown.
-        source_hash: SHA-256 of the split's whole file; empty if unknown.
-    """
-
-    name: str
-    source: Path
-    perturbed: list[Example]
-    originals: list[Example] | None = None
-    dataset: str = ""
-    split: str = ""
-    source_hash: str = ""
+    name: str  # of the transformation
+    source: Path  # folder or file
+    perturbed: list[Example]  # the examples, with the model's names of labels
+    originals: list[Example] | None = None  # as many, in the same order, or None
+    dataset: str = ""  # of the examples; empty if unknown
+    split: str = ""  # of the dataset; empty if unknown
+    source_hash: str = ""  # SHA-256 of the split's whole file; empty if unknown
 
 
 def expected_of(manifest: TextManifest) -> Expected:

@@ -31,42 +31,25 @@ LoadTranslator = Callable[[TranslationStep, AugmentOptions], Translate]
 
 @dataclass(frozen=True)
 class Paraphrase:
-    """The result for a chosen question.
+    """The result for a chosen question."""
 
-    Args:
-        id: of the question.
-        question: its text.
-        paraphrase: its translation there and back, cleaned.
-        dropped: reason against it, of `REASONS`, or None.
-    """
-
-    id: str
-    question: str
-    paraphrase: str
-    dropped: str | None
+    id: str  # of the question
+    question: str  # its text
+    paraphrase: str  # its translation there and back, cleaned
+    dropped: str | None  # reason against it, of `REASONS`, or None
 
 
 @dataclass(frozen=True)
 class AugmentReport:
-    """The counts of an augmentation, as in its report.
+    """The counts of an augmentation, as in its report."""
 
-    Args:
-        input: file and SHA-256.
-        questions: of the input.
-        chosen: questions to paraphrase.
-        kept: paraphrases in the output.
-        dropped: reason -> number of paraphrases.
-        options: that decide the result.
-        version: of this package.
-    """
-
-    input: Mapping[str, str]
-    questions: int
-    chosen: int
-    kept: int
-    dropped: Mapping[str, int]
-    options: Mapping[str, Any]
-    version: str = __version__
+    input: Mapping[str, str]  # file and SHA-256
+    questions: int  # of the input
+    chosen: int  # questions to paraphrase
+    kept: int  # paraphrases in the output
+    dropped: Mapping[str, int]  # reason -> number of paraphrases
+    options: Mapping[str, Any]  # that decide the result
+    version: str = __version__  # of this package
 
 
 def augment(options: AugmentOptions, load_translator: LoadTranslator) -> AugmentReport:

@@ -15,19 +15,12 @@ DECISIVE = "rate seed beam sampling chunk max_ratio max_characters suffix".split
 
 
 class TranslationStep(NamedTuple):
-    """A translator one way: a checkpoint, or a command.
+    """A translator one way: a checkpoint, or a command."""
 
-    Args:
-        flag: its option.
-        checkpoint: of a model; empty for a command.
-        data: prepared folder of the model (empty: the training folder).
-        command: for a shell; empty for a model.
-    """
-
-    flag: str
-    checkpoint: str = ""
-    data: str = ""
-    command: str = ""
+    flag: str  # its option
+    checkpoint: str = ""  # of a model; empty for a command
+    data: str = ""  # prepared folder of the model (empty: the training folder)
+    command: str = ""  # for a shell; empty for a model
 
     def described(self) -> dict[str, str]:
         """Return its identity: a model's hash, or a command's text."""

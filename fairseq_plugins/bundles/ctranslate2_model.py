@@ -47,21 +47,13 @@ Row = tuple[Sequence[int], Sequence[Sequence[int]]]  # ids (S,), features (F, S)
 
 @dataclass(frozen=True)
 class Search:
-    """Options of beam search.
+    """Options of beam search."""
 
-    Args:
-        beam: size of the beam.
-        lenpen: exponent of the length that divides scores.
-        nbest: translations of each sentence, at most the beam.
-        max_tokens: subwords of a batch with padding; on CPUs small batches are fastest.
-        longest: subwords of a translation, as in fairseq; at this limit both may differ.
-    """
-
-    beam: int = 4
-    lenpen: float = 0.6
-    nbest: int = 1
-    max_tokens: int = 500
-    longest: int = 200
+    beam: int = 4  # size of the beam
+    lenpen: float = 0.6  # exponent of the length that divides scores
+    nbest: int = 1  # translations of each sentence, at most the beam
+    max_tokens: int = 500  # subwords of a batch with padding; on CPUs small batches are fastest
+    longest: int = 200  # subwords of a translation, as in fairseq; at this limit both may differ
 
     def __post_init__(self) -> None:
         least = {"beam": 1, "nbest": 1, "max_tokens": 1, "longest": 1}

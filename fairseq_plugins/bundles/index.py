@@ -38,23 +38,14 @@ _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 @dataclass(frozen=True)
 class Bundle:
-    """A bundle whose files match its index.
+    """A bundle whose files match its index."""
 
-    Args:
-        folder: its path.
-        kind: of `KINDS`.
-        task: of the model's training, e.g. ``text_classification``.
-        content: description of the model; checked by its reader.
-        files: name -> ``size`` in bytes and ``sha256``.
-        versions: tool -> version that made it.
-    """
-
-    folder: Path
-    kind: str
-    task: str
-    content: dict[str, Any]
-    files: dict[str, dict[str, Any]]
-    versions: dict[str, str] = field(default_factory=dict)
+    folder: Path  # its path
+    kind: str  # of `KINDS`
+    task: str  # of the model's training, e.g. ``text_classification``
+    content: dict[str, Any]  # description of the model; checked by its reader
+    files: dict[str, dict[str, Any]]  # name -> ``size`` in bytes and ``sha256``
+    versions: dict[str, str] = field(default_factory=dict)  # tool -> version that made it
 
     def path(self, name: str) -> Path:
         """Return the path of one of its files."""

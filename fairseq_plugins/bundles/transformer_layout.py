@@ -22,48 +22,32 @@ Shapes = dict[str, tuple[int, ...]]
 
 @dataclass(frozen=True)
 class Side:
-    """An encoder or decoder.
+    """An encoder or decoder."""
 
-    Args:
-        size: of its vocabulary.
-        positions: longest text with its end mark.
-        layers, heads: numbers.
-        width: D, of its hidden states.
-        inner: width of the feed-forward networks.
-        pre_norm: whether normalisation comes before each block, not after.
-        final_norm: whether a normalisation follows the last layer.
-        scale: factor on embeddings.
-    """
-
-    size: int
-    positions: int
+    size: int  # of its vocabulary
+    positions: int  # longest text with its end mark
+    # layers, heads: numbers
     layers: int
     heads: int
-    width: int
-    inner: int
-    pre_norm: bool
-    final_norm: bool
-    scale: float
+    width: int  # D, of its hidden states
+    inner: int  # width of the feed-forward networks
+    pre_norm: bool  # whether normalisation comes before each block, not after
+    final_norm: bool  # whether a normalisation follows the last layer
+    scale: float  # factor on embeddings
 
 
 @dataclass(frozen=True)
 class Layout:
-    """A Transformer whose source embedding is a sum of tables.
+    """A Transformer whose source embedding is a sum of tables."""
 
-    Args:
-        source, target: encoder and decoder.
-        factors: number of ids of each source feature, whose table is as wide as the encoder.
-        activation: of the feed-forward networks, of `ACTIVATIONS`.
-        embedding_norm: whether embeddings with their positions are normalised.
-        output: width of the output embeddings.
-    """
-
+    # source, target: encoder and decoder
     source: Side
     target: Side
+    # number of ids of each source feature, whose table is as wide as the encoder
     factors: tuple[int, ...]
-    activation: str
-    embedding_norm: bool
-    output: int
+    activation: str  # of the feed-forward networks, of `ACTIVATIONS`
+    embedding_norm: bool  # whether embeddings with their positions are normalised
+    output: int  # width of the output embeddings
 
     @classmethod
     def of(cls, said: Any, where: object) -> Layout:

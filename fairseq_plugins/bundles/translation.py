@@ -39,17 +39,11 @@ SIDES = ("source", "target")
 
 @dataclass(frozen=True)
 class Contents:
-    """The index's description of a translation model.
+    """The index's description of a translation model."""
 
-    Args:
-        layout: its sizes.
-        features: of its input, in the order of its tables.
-        int8: whether its matrices are stored as bytes.
-    """
-
-    layout: Layout
-    features: tuple[str, ...]
-    int8: bool
+    layout: Layout  # its sizes
+    features: tuple[str, ...]  # of its input, in the order of its tables
+    int8: bool  # whether its matrices are stored as bytes
 
     def as_json(self) -> dict[str, Any]:
         return {"layout": asdict(self.layout), "features": [*self.features], "int8": self.int8}
@@ -74,32 +68,20 @@ class Contents:
 
 @dataclass(frozen=True)
 class Hypothesis:
-    """A translation.
+    """A translation."""
 
-    Args:
-        text: plain text.
-        subwords: output of the model, without an end mark.
-        score: logarithm of its probability, divided by a power of its length.
-    """
-
-    text: str
-    subwords: tuple[str, ...]
-    score: float
+    text: str  # plain text
+    subwords: tuple[str, ...]  # output of the model, without an end mark
+    score: float  # logarithm of its probability, divided by a power of its length
 
 
 @dataclass(frozen=True)
 class Attended:
-    """A model's attention during the translation of one sentence.
+    """A model's attention during the translation of one sentence."""
 
-    Args:
-        source: S source subwords, an end mark last.
-        best: the translation, T subwords.
-        weights: (T, S), rows sum to 1; see `Model.attention`.
-    """
-
-    source: tuple[str, ...]
-    best: Hypothesis
-    weights: np.ndarray
+    source: tuple[str, ...]  # S source subwords, an end mark last
+    best: Hypothesis  # the translation, T subwords
+    weights: np.ndarray  # (T, S), rows sum to 1; see `Model.attention`
 
 
 class Translator:

@@ -45,22 +45,15 @@ FLOAT32, INT8 = FORMS = ("float32", "int8")
 
 @dataclass(frozen=True)
 class Loaded:
-    """A model loaded from a bundle.
+    """A model loaded from a bundle."""
 
-    Args:
-        model, inputs: the model, and the encoder of its input.
-        pipeline: annotator of raw text in the bundle, if any; see `folder.pipeline_of`.
-        positive: the label of F1; empty if there is none.
-        names: label -> description, for labels that need one.
-        options: of the model.
-    """
-
+    # model, inputs: the model, and the encoder of its input
     model: Any  # a module with ``needs`` and ``max_positions``
     inputs: TextInputs
-    pipeline: str | None
-    positive: str
-    names: dict[str, str]
-    options: Any
+    pipeline: str | None  # annotator of raw text in the bundle, if any; see `folder.pipeline_of`
+    positive: str  # the label of F1; empty if there is none
+    names: dict[str, str]  # label -> description, for labels that need one
+    options: Any  # of the model
 
 
 def describe(model: Mapping[str, Any], inputs: InputOptions, form: str) -> dict[str, Any]:

@@ -28,22 +28,16 @@ NO_WORD = re.compile(r"#|[0-9]+[-.][0-9]+\t")  # a comment, a multiword token, a
 
 
 class Word(NamedTuple):
-    """A syntactic word of a treebank.
+    """A syntactic word of a treebank."""
 
-    Args:
-        form, lemma, upos, relation: its columns; the relation without its subtype.
-        feats: its morphological features, name -> value.
-        head: number of its head from 1, or 0; None if the column has no number.
-        line: of the file.
-    """
-
+    # form, lemma, upos, relation: its columns; the relation without its subtype
     form: str
     lemma: str
     upos: str
-    feats: dict[str, str]
-    head: int | None
+    feats: dict[str, str]  # its morphological features, name -> value
+    head: int | None  # number of its head from 1, or 0; None if the column has no number
     relation: str
-    line: int
+    line: int  # of the file
 
 
 def read_blocks(lines: Iterable[Line], ends: Sequence[str] = ()) -> Iterator[list[Line]]:

@@ -22,25 +22,17 @@ MOSES_ENTITIES = (b"&apos;", b"&quot;", b" @-@ ")
 
 @dataclass
 class Scan:
-    """Result of the checking pass over one file.
+    """Result of the checking pass over one file."""
 
-    Args:
-        path: the file.
-        lines: number of lines (of sentences, for CoNLL-U).
-        sha256: hash of its bytes.
-        offsets: byte offset of every `CHUNK_LINES`-th line.
-        line_numbers: file line at each offset (differs from sentence numbers in CoNLL-U).
-        overlong: the first line longer than the limit, as (line number, characters), or None.
-        escaped: number of lines with Moses entities.
-    """
-
-    path: Path
-    lines: int = 0
-    sha256: str = ""
-    offsets: list[int] = field(default_factory=list)
+    path: Path  # the file
+    lines: int = 0  # number of lines (of sentences, for CoNLL-U)
+    sha256: str = ""  # hash of its bytes
+    offsets: list[int] = field(default_factory=list)  # byte offset of every `CHUNK_LINES`-th line
+    # file line at each offset (differs from sentence numbers in CoNLL-U)
     line_numbers: list[int] = field(default_factory=list)
+    # the first line longer than the limit, as (line number, characters), or None
     overlong: tuple[int, int] | None = None
-    escaped: int = 0
+    escaped: int = 0  # number of lines with Moses entities
 
 
 def scan_file(

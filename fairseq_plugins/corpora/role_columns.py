@@ -52,17 +52,11 @@ class RoleColumns:
 
 @dataclass(frozen=True)
 class Predicates:
-    """One sentence.
+    """One sentence."""
 
-    Args:
-        words: W words.
-        roles: of each predicate W labels.
-        line: its first line in the file.
-    """
-
-    words: list[str]
-    roles: list[list[str]]
-    line: int
+    words: list[str]  # W words
+    roles: list[list[str]]  # of each predicate W labels
+    line: int  # its first line in the file
 
 
 def read_roles(path: Path, columns: RoleColumns) -> Iterator[Predicates]:

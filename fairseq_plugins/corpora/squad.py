@@ -30,15 +30,10 @@ JSON_KINDS = {str: "a text", list: "a list", int: "a whole number", bool: "a tru
 
 @dataclass(frozen=True)
 class GoldAnswer:
-    """A gold answer.
+    """A gold answer."""
 
-    Args:
-        text: as the annotator marked it.
-        start: its begin in the context, in code points; may be wrong.
-    """
-
-    text: str
-    start: int
+    text: str  # as the annotator marked it
+    start: int  # its begin in the context, in code points; may be wrong
 
     def stands_in(self, context: str) -> bool:
         """Return whether the text is at its place in the context."""
@@ -50,34 +45,22 @@ class GoldAnswer:
 
 @dataclass(frozen=True)
 class Question:
-    """A question.
+    """A question."""
 
-    Args:
-        id: unique in the file.
-        text: the question itself.
-        answers: its gold answers; empty if unanswerable; None if unknown.
-    """
-
-    id: str
-    text: str
+    id: str  # unique in the file
+    text: str  # the question itself
+    # its gold answers; empty if unanswerable; None if unknown
     answers: tuple[GoldAnswer, ...] | None = None
 
 
 @dataclass(frozen=True)
 class Paragraph:
-    """A paragraph with its questions.
+    """A paragraph with its questions."""
 
-    Args:
-        title: of its article.
-        context: its text.
-        questions: about it.
-        place: in its file.
-    """
-
-    title: str
-    context: str
-    questions: tuple[Question, ...]
-    place: str = field(default="", compare=False)
+    title: str  # of its article
+    context: str  # its text
+    questions: tuple[Question, ...]  # about it
+    place: str = field(default="", compare=False)  # in its file
 
     def named(self) -> Iterator[tuple[str, Question]]:
         """Yield its questions, each with its place and id for messages."""
@@ -87,15 +70,10 @@ class Paragraph:
 
 @dataclass(frozen=True)
 class Squad:
-    """A file's content.
+    """A file's content."""
 
-    Args:
-        version: in the file, e.g. ``v2.0``; may be empty.
-        paragraphs: in order.
-    """
-
-    version: str
-    paragraphs: tuple[Paragraph, ...]
+    version: str  # in the file, e.g. ``v2.0``; may be empty
+    paragraphs: tuple[Paragraph, ...]  # in order
 
     @property
     def questions(self) -> Iterator[Question]:

@@ -110,21 +110,13 @@ class View:
 
 @dataclass(frozen=True)
 class Item:
-    """One question to all systems.
+    """One question to all systems."""
 
-    Args:
-        id: its name.
-        scores: quality of each system; higher is better.
-        right: whether each system is right, or without right outputs the best of all.
-        view: makes the view when the item is shown.
-        gap: lead of the best selected system over the average of the others.
-    """
-
-    id: str
-    scores: Sequence[float]
-    right: Sequence[bool]
-    view: Callable[[], View]
-    gap: float = 0.0
+    id: str  # its name
+    scores: Sequence[float]  # quality of each system; higher is better
+    right: Sequence[bool]  # whether each system is right, or without right outputs the best of all
+    view: Callable[[], View]  # makes the view when the item is shown
+    gap: float = 0.0  # lead of the best selected system over the average of the others
 
     def lead(self, side: int) -> float:
         """Return a system's lead over the average of the others."""
@@ -134,20 +126,13 @@ class Item:
 
 @dataclass(frozen=True)
 class Contrast:
-    """All items of a comparison.
+    """All items of a comparison."""
 
-    Args:
-        noun: name of one item.
-        items: all of them.
-        is_judged: whether systems are right or wrong, not better or worse.
-        is_whole: whether to show all items, not only differing ones.
-        table, note: counts of all items with a header row, and a note below.
-    """
-
-    noun: str
-    items: Sequence[Item]
-    is_judged: bool = False
-    is_whole: bool = False
+    noun: str  # name of one item
+    items: Sequence[Item]  # all of them
+    is_judged: bool = False  # whether systems are right or wrong, not better or worse
+    is_whole: bool = False  # whether to show all items, not only differing ones
+    # table, note: counts of all items with a header row, and a note below
     table: Sequence[Sequence[str]] = ()
     note: str = ""
 

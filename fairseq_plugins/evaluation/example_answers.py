@@ -23,41 +23,26 @@ from .sentence_counts import SENTENCE_KINDS, sentence_counts
 
 @dataclass(frozen=True)
 class Answers:
-    """A run's predictions for the examples with gold.
+    """A run's predictions for the examples with gold."""
 
-    Args:
-        source: file of the predictions.
-        target: of the predictions.
-        ids: of the examples.
-        gold, predicted: for each example a class, a number, a row of word labels or of entities
-            (label, first and last word); for questions a row of gold answers and the predicted
-            answer.
-    """
-
-    source: str
-    target: Target
-    ids: list[str]
+    source: str  # file of the predictions
+    target: Target  # of the predictions
+    ids: list[str]  # of the examples
+    # gold, predicted: for each example a class, a number, a row of word labels or of entities
+    # (label, first and last word); for questions a row of gold answers and the predicted answer
     gold: list[Any]
     predicted: list[Any]
 
 
 @dataclass(frozen=True)
 class ExampleCounts:
-    """The counts of a run's answers for a metric.
+    """The counts of a run's answers for a metric."""
 
-    Args:
-        source: file of the answers.
-        metric: of a target, or of `SENTENCE_METRICS`.
-        examples: a digest of the examples and their gold; equal digests can be compared.
-        counts: of each of n examples.
-        split: of the examples; empty if unknown.
-    """
-
-    source: str
-    metric: str
-    examples: str
-    counts: Counts
-    split: str = ""
+    source: str  # file of the answers
+    metric: str  # of a target, or of `SENTENCE_METRICS`
+    examples: str  # a digest of the examples and their gold; equal digests can be compared
+    counts: Counts  # of each of n examples
+    split: str = ""  # of the examples; empty if unknown
 
     @property
     def count(self) -> int:

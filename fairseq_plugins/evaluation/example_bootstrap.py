@@ -28,26 +28,20 @@ Scored = Callable[[np.ndarray], float]  # weight of each example -> the score of
 
 @dataclass(frozen=True)
 class Bootstrap:
-    """A comparison of two systems.
+    """A comparison of two systems."""
 
-    Args:
-        difference: of the system over the baseline, on all examples.
-        p_value: 1 for equal scores, nan if a score is nan.
-        low, high: interval of 95 % of the resampled differences.
-        examples, samples: numbers of each.
-        run_error: standard deviation of one pair's difference over resampled examples, without the
-            part that all pairs share; nan for runs that are not paired.
-        shared_error: standard deviation of the shared part; may be nan too.
-    """
-
-    difference: float
-    p_value: float
+    difference: float  # of the system over the baseline, on all examples
+    p_value: float  # 1 for equal scores, nan if a score is nan
+    # low, high: interval of 95 % of the resampled differences
     low: float
     high: float
+    # examples, samples: numbers of each
     examples: int
     samples: int
+    # standard deviation of one pair's difference over resampled examples, without the part that all
+    # pairs share; nan for runs that are not paired
     run_error: float = math.nan
-    shared_error: float = math.nan
+    shared_error: float = math.nan  # standard deviation of the shared part; may be nan too
 
 
 def bootstrap(

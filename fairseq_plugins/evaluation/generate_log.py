@@ -34,20 +34,14 @@ Entry = dict[str, list[tuple[int, str]]]  # of one sentence: kind -> line number
 
 @dataclass(frozen=True)
 class SystemOutput:
-    """The best translation of every sentence, from any kind of file.
+    """The best translation of every sentence, from any kind of file."""
 
-    Attributes:
-        name: the file's name.
-        lines: best hypotheses in the order of the test set: D- lines, or else H- lines; of equal
-            scores the first.
-        sources: S- lines, or None for plain text.
-        targets: T- lines, or None for plain text and interactive logs.
-    """
-
-    name: str
+    name: str  # the file's name
+    # best hypotheses in the order of the test set: D- lines, or else H- lines; of equal scores the
+    # first
     lines: list[str]
-    sources: list[str] | None = None
-    targets: list[str] | None = None
+    sources: list[str] | None = None  # S- lines, or None for plain text
+    targets: list[str] | None = None  # T- lines, or None for plain text and interactive logs
 
 
 def is_generate_log(lines: Iterable[str]) -> bool:

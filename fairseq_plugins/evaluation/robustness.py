@@ -25,20 +25,13 @@ def before(name: str) -> str:
 
 @dataclass(frozen=True)
 class SystemAnswers:
-    """A system's answers.
+    """A system's answers."""
 
-    Args:
-        name: of the system.
-        arch: of its architecture.
-        checkpoints: of its runs.
-        runs: for each run: name of a set -> answers to the changed examples, `before` of the name
-            -> answers to the originals, `WHOLE` -> answers to the whole split; the last two only if
-            known.
-    """
-
-    name: str
-    arch: str
-    checkpoints: Sequence[str]
+    name: str  # of the system
+    arch: str  # of its architecture
+    checkpoints: Sequence[str]  # of its runs
+    # for each run: name of a set -> answers to the changed examples, `before` of the name ->
+    # answers to the originals, `WHOLE` -> answers to the whole split; the last two only if known
     runs: Sequence[Mapping[str, Answers]]
 
 

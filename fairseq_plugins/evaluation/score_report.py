@@ -21,24 +21,15 @@ HEADINGS = {
 
 @dataclass(frozen=True)
 class ScoreReport:
-    """The result of scoring.
-
-    Attributes:
-        reference: source of the references.
-        sentences: number of references, and of scored sentences per system.
-        test_set: the newstest2014 variant of this size, or None.
-        systems: figures, in the given order.
-        paired: each further system against the first; may be empty.
-        notes: remarks about the text behind the figures.
-    """
+    """The result of scoring."""
 
     language: str
-    reference: str
-    sentences: int
-    test_set: str | None
-    systems: list[SystemScores]
-    paired: list[SystemComparison]
-    notes: list[str]
+    reference: str  # source of the references
+    sentences: int  # number of references, and of scored sentences per system
+    test_set: str | None  # the newstest2014 variant of this size, or None
+    systems: list[SystemScores]  # figures, in the given order
+    paired: list[SystemComparison]  # each further system against the first; may be empty
+    notes: list[str]  # remarks about the text behind the figures
 
     def as_json(self) -> str:
         """Return the report as JSON; its keys are the attributes'."""

@@ -28,17 +28,11 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 @dataclass(frozen=True)
 class Noise:
-    """Standard deviations of the differences between paired runs.
+    """Standard deviations of the differences between paired runs."""
 
-    Args:
-        seeds: of the runs' differences on one test set (of the sample).
-        run: of one run's difference over test sets, without the part that all runs share.
-        shared: of the shared part over test sets, which more seeds do not reduce.
-    """
-
-    seeds: float
-    run: float = 0.0
-    shared: float = 0.0
+    seeds: float  # of the runs' differences on one test set (of the sample)
+    run: float = 0.0  # of one run's difference over test sets, without the part that all runs share
+    shared: float = 0.0  # of the shared part over test sets, which more seeds do not reduce
 
     def over_both(self, count: int) -> float:
         """Return the approximate standard error of a multi-bootstrap with ``count`` pairs.

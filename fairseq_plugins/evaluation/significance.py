@@ -14,24 +14,18 @@ from .translation import Corpus, check_equal_counts
 
 @dataclass(frozen=True)
 class SystemComparison:
-    """Paired bootstrap of a system against the first.
-
-    Attributes:
-        metric: ``bleu`` or ``chrf``.
-        difference: points above (or below) the baseline.
-        p_value: two-sided; 1 for equal scores.
-        low, high: interval of 95 % of the resampled differences.
-        samples, seed: of the bootstrap.
-    """
+    """Paired bootstrap of a system against the first."""
 
     system: str
     baseline: str
-    metric: str
+    metric: str  # ``bleu`` or ``chrf``
     score: float
-    difference: float
-    p_value: float
+    difference: float  # points above (or below) the baseline
+    p_value: float  # two-sided; 1 for equal scores
+    # low, high: interval of 95 % of the resampled differences
     low: float
     high: float
+    # samples, seed: of the bootstrap
     samples: int
     seed: int
 

@@ -26,22 +26,14 @@ _SHOWN = 3  # ids in a message
 
 @dataclass(frozen=True)
 class SquadScoring:
-    """Files and options of a scoring.
+    """Files and options of a scoring."""
 
-    Args:
-        gold: SQuAD JSON with answers.
-        predictions: JSON, id -> text.
-        null_odds: JSON, id -> number.
-        threshold: of the odds; see `squad.evaluate`.
-        ids: file of the questions to score.
-        missing: questions without a prediction are refused, left out, or counted as no answer.
-    """
-
-    gold: str
-    predictions: str
-    null_odds: str | None = None
-    threshold: float | None = None
-    ids: str | None = None
+    gold: str  # SQuAD JSON with answers
+    predictions: str  # JSON, id -> text
+    null_odds: str | None = None  # JSON, id -> number
+    threshold: float | None = None  # of the odds; see `squad.evaluate`
+    ids: str | None = None  # file of the questions to score
+    # questions without a prediction are refused, left out, or counted as no answer
     missing: str = "error"
 
     @property

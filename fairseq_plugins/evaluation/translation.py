@@ -40,36 +40,23 @@ TEST_SETS = {  # variants of newstest2014 by size, which differ by up to 3 BLEU
 
 @dataclass(frozen=True)
 class Corpus:
-    """Sentences in the two forms that the figures need.
+    """Sentences in the two forms that the figures need."""
 
-    Attributes:
-        name: for messages.
-        text: detokenised sentences.
-        tokens: given Moses tokens with subwords joined, or None for plain text.
-    """
-
-    name: str
-    text: list[str]
+    name: str  # for messages
+    text: list[str]  # detokenised sentences
+    # given Moses tokens with subwords joined, or None for plain text
     tokens: list[str] | None = None
 
 
 @dataclass(frozen=True)
 class SystemScores:
-    """All figures of one system.
+    """All figures of one system."""
 
-    Attributes:
-        name: the system.
-        sentences: number of scored sentences; equals the number of hypotheses and of references.
-        figures: name in ``FIGURES`` -> value in points (0 to 100).
-        signatures: name in ``FIGURES`` -> sacreBLEU signature.
-        tokens: source of the tokens of the tokenised figures.
-    """
-
-    name: str
-    sentences: int
-    figures: dict[str, float]
-    signatures: dict[str, str]
-    tokens: str
+    name: str  # the system
+    sentences: int  # number of scored sentences; equals the number of hypotheses and of references
+    figures: dict[str, float]  # name in ``FIGURES`` -> value in points (0 to 100)
+    signatures: dict[str, str]  # name in ``FIGURES`` -> sacreBLEU signature
+    tokens: str  # source of the tokens of the tokenised figures
 
 
 def check_equal_counts(first: tuple[str, Sequence[str]], second: tuple[str, Sequence[str]]) -> None:
@@ -130,20 +117,13 @@ def looks_tokenized(lines: Sequence[str]) -> bool:
 
 @dataclass(frozen=True)
 class TextForm:
-    """The form of translation files.
+    """The form of translation files."""
 
-    Attributes:
-        lang: target language, for detokenisation.
-        tokenized: whether systems (and T- lines) are Moses tokens: ``yes``, ``no`` or ``auto`` (by
-            content).
-        reference_tokenized: the same for the reference file.
-        subwords: one of ``SUBWORDS``.
-    """
-
-    lang: str
+    lang: str  # target language, for detokenisation
+    # whether systems (and T- lines) are Moses tokens: ``yes``, ``no`` or ``auto`` (by content)
     tokenized: str = "auto"
-    reference_tokenized: str = "auto"
-    subwords: str = "auto"
+    reference_tokenized: str = "auto"  # the same for the reference file
+    subwords: str = "auto"  # one of ``SUBWORDS``
 
 
 def prepare(

@@ -21,26 +21,18 @@ from .question_answering import Reader, Reply, row_parts
 
 @dataclass(frozen=True)
 class CoattentionMap:
-    """Attention between the two sides of a row.
+    """Attention between the two sides of a row."""
 
-    Args:
-        question: its Q tokens: wordpieces with the special tokens at both ends.
-        context: the C tokens of the window, with special tokens.
-        weights: (Q, C); rows sum to 1 if the question attends to the context, columns if the
-            context attends to the question.
-        direction: of `DIRECTIONS`.
-        span: first and last context wordpiece of the best span; None if the window has none.
-        reply: the model's answer.
-        window: number of the window, and number of windows.
-    """
-
-    question: list[str]
-    context: list[str]
+    question: list[str]  # its Q tokens: wordpieces with the special tokens at both ends
+    context: list[str]  # the C tokens of the window, with special tokens
+    # (Q, C); rows sum to 1 if the question attends to the context, columns if the context attends
+    # to the question
     weights: np.ndarray
-    direction: str
+    direction: str  # of `DIRECTIONS`
+    # first and last context wordpiece of the best span; None if the window has none
     span: tuple[int, int] | None
-    reply: Reply
-    window: tuple[int, int]
+    reply: Reply  # the model's answer
+    window: tuple[int, int]  # number of the window, and number of windows
 
     @property
     def attended(self) -> list[str]:

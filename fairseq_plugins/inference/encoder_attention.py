@@ -31,27 +31,19 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class EncoderAttention:
-    """A model's attention over a sentence, or a pair of sentences.
+    """A model's attention over a sentence, or a pair of sentences."""
 
-    Args:
-        tokens: P wordpieces or words of all sentences, without special tokens.
-        weights: (P, P), row i is the attention of token i; attention to special tokens is left out,
-            so rows sum to at most 1.
-        words: W words of all sentences.
-        word_of: P numbers of words.
-        heads: W numbers of each word's head, a root's own number; None without a parser.
-        relations: W relations of words to heads, empty if the pipeline has another head; nothing if
-            unknown.
-        border: number of the first word of the second sentence; W without one.
-    """
-
-    tokens: list[str]
+    tokens: list[str]  # P wordpieces or words of all sentences, without special tokens
+    # (P, P), row i is the attention of token i; attention to special tokens is left out, so rows
+    # sum to at most 1
     weights: np.ndarray
-    words: list[str]
-    word_of: list[int]
+    words: list[str]  # W words of all sentences
+    word_of: list[int]  # P numbers of words
+    # W numbers of each word's head, a root's own number; None without a parser
     heads: list[int] | None = None
+    # W relations of words to heads, empty if the pipeline has another head; nothing if unknown
     relations: Sequence[str] = ()
-    border: int = 0
+    border: int = 0  # number of the first word of the second sentence; W without one
 
     def by_word(self) -> EncoderAttention:
         """Merge the pieces of words: attention from a word is the mean, to a word the sum."""
@@ -84,17 +76,11 @@ class EncoderAttention:
 
 @dataclass(frozen=True)
 class Look:
-    """One example with a model's outputs and attention.
+    """One example with a model's outputs and attention."""
 
-    Args:
-        example: the example.
-        sentences: its sentences as wordpieces.
-        extra: of the first model; see `architectures.text_model.TextModel.forward`.
-    """
-
-    example: Example
-    sentences: Sequence[EncodedSentence]
-    extra: Mapping[str, Any]
+    example: Example  # the example
+    sentences: Sequence[EncodedSentence]  # its sentences as wordpieces
+    extra: Mapping[str, Any]  # of the first model; see `architectures.text_model.TextModel.forward`
 
 
 @torch.no_grad()

@@ -15,19 +15,12 @@ from .text_checkpoints import check_checkpoint, folder_of, lacking
 
 @dataclass(frozen=True)
 class GatedRun:
-    """A checkpoint with gates.
+    """A checkpoint with gates."""
 
-    Args:
-        path: its file.
-        system: its name; runs of one system on one dataset are seeds.
-        dataset: name of its prepared folder.
-        options: of its model.
-    """
-
-    path: Path
-    system: str
-    dataset: str
-    options: dict[str, Any]
+    path: Path  # its file
+    system: str  # its name; runs of one system on one dataset are seeds
+    dataset: str  # name of its prepared folder
+    options: dict[str, Any]  # of its model
 
 
 def gated_runs(

@@ -35,17 +35,11 @@ FORMATS = ("text", "conll")
 
 @dataclass(frozen=True)
 class Wanted:
-    """The input of a model.
+    """The input of a model."""
 
-    Args:
-        sentences: 1 or 2.
-        labels: of words, for a model that labels words; else empty.
-        layout: columns of its training files of words.
-    """
-
-    sentences: int
-    labels: tuple[str, ...] = ()
-    layout: TokenLayout = TokenLayout()
+    sentences: int  # 1 or 2
+    labels: tuple[str, ...] = ()  # of words, for a model that labels words; else empty
+    layout: TokenLayout = TokenLayout()  # columns of its training files of words
 
     def __str__(self) -> str:
         if self.labels:

@@ -33,30 +33,19 @@ Texts = tuple[str, ...]
 
 @dataclass(frozen=True)
 class System:
-    """A system to test.
+    """A system to test."""
 
-    Args:
-        name: in the table.
-        checkpoints: one per run; the parts of an ensemble are joined by ``:``.
-    """
-
-    name: str
-    checkpoints: tuple[str, ...]
+    name: str  # in the table
+    checkpoints: tuple[str, ...]  # one per run; the parts of an ensemble are joined by ``:``
 
 
 @dataclass(frozen=True)
 class RobustnessOptions(ExampleOptions):
-    """Options of `robustness`.
+    """Options of `robustness`."""
 
-    Args:
-        systems: to compare with the first.
-        sets: folders and files of perturbed sets.
-        output: folder of the predictions.
-    """
-
-    systems: Sequence[System]
-    sets: Sequence[str]
-    output: Path
+    systems: Sequence[System]  # to compare with the first
+    sets: Sequence[str]  # folders and files of perturbed sets
+    output: Path  # folder of the predictions
 
     def __post_init__(self) -> None:
         check(self)

@@ -17,19 +17,12 @@ from .attention import check_choice
 
 @dataclass(frozen=True)
 class Attention:
-    """A model's attention during the translation of one sentence.
+    """A model's attention during the translation of one sentence."""
 
-    Args:
-        source: S source subwords, ``</s>`` last.
-        target: T target subwords, ``</s>`` last.
-        weights: (T, S), rows sum to 1.
-        translation: the target as text.
-    """
-
-    source: list[str]
-    target: list[str]
-    weights: np.ndarray
-    translation: str
+    source: list[str]  # S source subwords, ``</s>`` last
+    target: list[str]  # T target subwords, ``</s>`` last
+    weights: np.ndarray  # (T, S), rows sum to 1
+    translation: str  # the target as text
 
 
 def load(checkpoint: Path, data: str | None = None, spacy_model: str | None = None):

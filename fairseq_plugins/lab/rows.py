@@ -75,72 +75,57 @@ class Setting(NamedTuple):
 
 
 class Row(BaseModel):
-    """One run; unknown values are empty.
-
-    Args:
-        experiment, part, dataset: the place of the run.
-        system, arch: name in the experiment, and its architecture.
-        seed: of initialisation, dropout and order.
-        share: of the training data.
-        learning_rate, epochs, updates, choice: the rest of the setting; `epochs` is 0 if a number
-            of updates sets the length; `updates` is the total.
-        options: of ``fairseq-train``, without the seed.
-        status, error: `FINISHED`, or `FAILED` with the reason.
-        metric, chosen_on: metric and split that chose the best checkpoint.
-        metrics: split -> metrics of the best checkpoint.
-        last: metrics of the last validation.
-        counts: split -> packed counts of each example; see `evaluation.packed_counts`.
-        positive: label of F1 and error metrics.
-        best_updates, parameters, processes: of the training; 0 if unknown.
-        gates: layer -> mean share of local attention.
-        data: fingerprint of the scored data.
-        prepared, examples: prepared folder, and number of its training examples.
-        made_of: input -> short SHA-256; annotator and tokenisation.
-        trained: short hash of all that decides the training, except seed and data.
-        note, trial: warning beside every result; mark of a run cut short.
-        device: the GPU, or "cpu".
-        command, versions, seconds: of the training.
-        folder: of the run, relative to the file of rows that `run` wrote.
-    """
+    """One run; unknown values are empty."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
+    # experiment, part, dataset: the place of the run
     experiment: str
     part: str
     dataset: str
+    # system, arch: name in the experiment, and its architecture
     system: str
     arch: str = ""
-    seed: int
-    share: _Share = 1.0
+    seed: int  # of initialisation, dropout and order
+    share: _Share = 1.0  # of the training data
+    # learning_rate, epochs, updates, choice: the rest of the setting; `epochs` is 0 if a number of
+    # updates sets the length; `updates` is the total
     learning_rate: float
     epochs: int = Field(0, ge=0)
     updates: int = Field(0, ge=0)
     choice: dict[str, str | int | float | bool] = {}
-    options: dict[str, Any] = {}
+    options: dict[str, Any] = {}  # of ``fairseq-train``, without the seed
+    # status, error: `FINISHED`, or `FAILED` with the reason
     status: Literal["finished", "failed"]
     error: str = ""
+    # metric, chosen_on: metric and split that chose the best checkpoint
     metric: str = ""
     chosen_on: str = "valid"
-    metrics: dict[str, Scores] = {}
-    last: Scores = {}
+    metrics: dict[str, Scores] = {}  # split -> metrics of the best checkpoint
+    last: Scores = {}  # metrics of the last validation
+    # split -> packed counts of each example; see `evaluation.packed_counts`
     counts: dict[str, dict[str, Any]] = {}
-    positive: str = ""
+    positive: str = ""  # label of F1 and error metrics
+    # best_updates, parameters, processes: of the training; 0 if unknown
     best_updates: int = 0
     parameters: int = 0
     processes: int = 1
-    gates: dict[str, float] = {}
-    data: str = ""
+    gates: dict[str, float] = {}  # layer -> mean share of local attention
+    data: str = ""  # fingerprint of the scored data
+    # prepared, examples: prepared folder, and number of its training examples
     prepared: str = ""
     examples: int = 0
-    made_of: dict[str, str] = {}
-    trained: str = ""
+    made_of: dict[str, str] = {}  # input -> short SHA-256; annotator and tokenisation
+    trained: str = ""  # short hash of all that decides the training, except seed and data
+    # note, trial: warning beside every result; mark of a run cut short
     note: str = ""
     trial: str = ""
-    device: str = CPU
+    device: str = CPU  # the GPU, or "cpu"
+    # command, versions, seconds: of the training
     command: str = ""
     versions: dict[str, str] = {}
     seconds: float | None = None
-    folder: str
+    folder: str  # of the run, relative to the file of rows that `run` wrote
 
     @model_validator(mode="after")
     def _tells_its_score(self) -> "Row":

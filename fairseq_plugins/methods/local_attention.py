@@ -47,17 +47,12 @@ LAYERS_HELP = "layers that have local attention: all, or their numbers counted f
 
 @dataclass(frozen=True)
 class LocalRules(Method):
-    """Rules, gates and dropout of local attention.
-
-    Attributes:
-        where: option with its layers.
-        depth: option with the number of all layers.
-    """
+    """Rules, gates and dropout of local attention."""
 
     called = "local attention"
     before = {"local_dropout": MIXTURE}
-    where: ClassVar[str]
-    depth: ClassVar[str]
+    where: ClassVar[str]  # option with its layers
+    depth: ClassVar[str]  # option with the number of all layers
 
     tree_threshold: int = option(
         "sla: greatest distance in the dependency tree at which words see each other", 4, least=0

@@ -36,26 +36,20 @@ class Method:
     subclass overrides one function per place: `embedding`, `attend`, `top`, `beside`, `between`,
     `head`. Several methods change the parts of attention in the order of the table; every other
     place holds one module, and a second is refused.
-
-    Attributes:
-        called: name in messages.
-        switch: option that turns the method on; empty if every model has it.
-        parts: name of a new part in messages -> pattern in the names of its weights.
-        off: presets of models without the method.
-        architectures: name -> presets beside those of a plain model.
-        before: values of missing options in older checkpoints, if not the defaults.
-        logged: output of the model by layers -> names of its columns in the log.
-        answers: the kind of `head`, as in `Target.head`.
     """
 
-    called: ClassVar[str] = ""
-    switch: ClassVar[str] = ""
+    called: ClassVar[str] = ""  # name in messages
+    switch: ClassVar[str] = ""  # option that turns the method on; empty if every model has it
+    # name of a new part in messages -> pattern in the names of its weights
     parts: ClassVar[Mapping[str, str]] = {}
-    off: ClassVar[Mapping[str, Any]] = {}
+    off: ClassVar[Mapping[str, Any]] = {}  # presets of models without the method
+    # name -> presets beside those of a plain model
     architectures: ClassVar[Mapping[str, Mapping[str, Any]]] = {}
+    # values of missing options in older checkpoints, if not the defaults
     before: ClassVar[Mapping[str, Any]] = {}
+    # output of the model by layers -> names of its columns in the log
     logged: ClassVar[Mapping[str, Sequence[str]]] = {}
-    answers: ClassVar[str] = ""
+    answers: ClassVar[str] = ""  # the kind of `head`, as in `Target.head`
 
     @classmethod
     def of(cls: type[M], args: Any) -> M:

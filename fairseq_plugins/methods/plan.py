@@ -21,15 +21,10 @@ from .options import learnt, write
 
 @dataclass(frozen=True)
 class Plan:
-    """The composition of a model.
+    """The composition of a model."""
 
-    Args:
-        args: its resolved options: a dataclass of the model's own and of its methods'.
-        methods: all possible methods of such a model, in the order of their table.
-    """
-
-    args: Any
-    methods: tuple[Method, ...]
+    args: Any  # its resolved options: a dataclass of the model's own and of its methods'
+    methods: tuple[Method, ...]  # all possible methods of such a model, in the order of their table
 
     @classmethod
     def of(cls, args: Any, methods: Sequence[type[Method]]) -> "Plan":

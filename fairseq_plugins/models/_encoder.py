@@ -33,21 +33,13 @@ from ._config import EncoderAttention
 
 @dataclass(frozen=True)
 class LocalPlan:
-    """An encoder's local attention.
+    """An encoder's local attention."""
 
-    Args:
-        rules: allowed keys of each kind; empty for a plain encoder.
-        layers: numbers of its layers.
-        gate_bias: start of the gates' bias.
-        columns: columns of ``src_factors`` with words and heads; may be empty.
-        separate: whether dropout applies to each softmax, not to the mixture.
-    """
-
-    rules: tuple[Rule, ...] = ()
-    layers: tuple[int, ...] = ()
-    gate_bias: float = 0.0
-    columns: tuple[int, ...] = ()
-    separate: bool = True
+    rules: tuple[Rule, ...] = ()  # allowed keys of each kind; empty for a plain encoder
+    layers: tuple[int, ...] = ()  # numbers of its layers
+    gate_bias: float = 0.0  # start of the gates' bias
+    columns: tuple[int, ...] = ()  # columns of ``src_factors`` with words and heads; may be empty
+    separate: bool = True  # whether dropout applies to each softmax, not to the mixture
 
 
 def plan_local(local: EncoderAttention, held: Sequence[Layer]) -> LocalPlan:

@@ -17,19 +17,12 @@ DEFAULT_FEATURE_DIM = 20
 
 @dataclass(frozen=True)
 class FactorPlan:
-    """The sizes for `nn.factors`; without features it is a plain transformer.
+    """The sizes for `nn.factors`; without features it is a plain transformer."""
 
-    Args:
-        sizes: used features, in the user's order -> rows of their tables.
-        columns: column of each in the data's ``src_factors``.
-        dims: width of each table.
-        word_dim: width of the word table.
-    """
-
-    sizes: dict[str, int]
-    columns: tuple[int, ...]
-    dims: tuple[int, ...]
-    word_dim: int
+    sizes: dict[str, int]  # used features, in the user's order -> rows of their tables
+    columns: tuple[int, ...]  # column of each in the data's ``src_factors``
+    dims: tuple[int, ...]  # width of each table
+    word_dim: int  # width of the word table
 
     @property
     def names(self) -> tuple[str, ...]:

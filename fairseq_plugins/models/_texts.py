@@ -13,15 +13,10 @@ from ..syntax.layers import OF_PAIRS, Layer, digests
 
 
 class TextModelOfKind(BaseFairseqModel):
-    """A model of a kind of text models.
+    """A model of a kind of text models."""
 
-    Attributes:
-        kind: the kind.
-        takes_text: marks models that the text tasks accept.
-    """
-
-    kind: ClassVar[TextKind]
-    takes_text = True
+    kind: ClassVar[TextKind]  # the kind
+    takes_text = True  # marks models that the text tasks accept
 
     def __init_subclass__(cls, **how: Any) -> None:
         super().__init_subclass__(**how)

@@ -39,23 +39,14 @@ TAKEN = {
 
 @dataclass(frozen=True)
 class Checkpoint:
-    """The accepted content of a checkpoint file.
+    """The accepted content of a checkpoint file."""
 
-    Args:
-        path: the file.
-        task: options of its task with ``_name``; of a foreign task only the name.
-        model: complete options of its model, likewise.
-        weights: parameters by name.
-        ours: whether both are ours and belong together.
-        origin: the prepared folder of its run.
-    """
-
-    path: Path
-    task: dict[str, Any]
-    model: dict[str, Any]
-    weights: dict[str, Any]
-    ours: bool
-    origin: Origin = Origin()
+    path: Path  # the file
+    task: dict[str, Any]  # options of its task with ``_name``; of a foreign task only the name
+    model: dict[str, Any]  # complete options of its model, likewise
+    weights: dict[str, Any]  # parameters by name
+    ours: bool  # whether both are ours and belong together
+    origin: Origin = Origin()  # the prepared folder of its run
 
 
 def read_checkpoint(path: Path) -> Checkpoint:

@@ -38,19 +38,14 @@ logger = logging.getLogger(__name__)
 
 @register_model("syntax_transformer", dataclass=_config.SyntaxTransformerConfig)
 class SyntaxTransformerModel(TransformerModel):
-    """Transformer over words and their syntactic features.
-
-    Attributes:
-        needs: what it reads of a prepared folder.
-        opened: options that name files; values in a checkpoint, which has all weights, are ignored.
-        before: values of missing options in older checkpoints.
-    """
+    """Transformer over words and their syntactic features."""
 
     takes_source_factors = True
+    # options that name files; values in a checkpoint, which has all weights, are ignored
     opened = ("encoder_embed_path", "decoder_embed_path")
-    before = _config.EncoderAttention.before
+    before = _config.EncoderAttention.before  # values of missing options in older checkpoints
     resolve = staticmethod(_config.resolve)
-    needs = Needs()
+    needs = Needs()  # what it reads of a prepared folder
 
     @classmethod
     def add_args(cls, parser: Any) -> None:

@@ -29,13 +29,11 @@ class Mixer(nn.Module):
         similar: whether scores are multiplied by the similarity of the tokens' words (Xia et al.
             2021, "UER-BERT").
 
-    Attributes:
-        separate: whether dropout falls on each softmax, where there are several, or on their sum.
-
     Raises:
         ValueError: a rate below 0, or not below 1.
     """
 
+    # whether dropout falls on each softmax, where there are several, or on their sum
     separate = True
 
     def __init__(self, dropout: float = 0.0, similar: bool = False) -> None:

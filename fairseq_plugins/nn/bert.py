@@ -50,48 +50,29 @@ INIT_STD = 0.02
 
 @dataclass(frozen=True)
 class BertShape:
-    """Sizes and constants of an encoder, as a checkpoint's configuration states them.
+    """Sizes and constants of an encoder, as a checkpoint's configuration states them."""
 
-    Args:
-        vocabulary: number of wordpieces V.
-        hidden: width D.
-        layers: number of layers L.
-        heads: attention heads H of a layer.
-        intermediate: width of the feed-forward layer.
-        positions: number of position embeddings.
-        segments: number of segment embeddings; may be 0.
-        activation: ``gelu`` | ``gelu_new`` | ``relu``.
-        norm_epsilon: of LayerNorm.
-        dropout: on embeddings and on the output of every block.
-        attention_dropout: on attention weights.
-        padding: id of the padding wordpiece.
-        pooler: whether there is a map for the first token's state.
-        pooler_activation: behind that map: ``tanh`` | ``gelu`` | ``relu``.
-        embedding: width of the embeddings E, which a map brings to D; None: D, without a map.
-        position_offset: which position embedding is the first token's.
-        sides: whether segment embeddings, if there are two, say of which text of a pair a token
-            is; otherwise the first one is added everywhere.
-        shared: whether all layers compute with the first one's weights.
-    """
-
-    vocabulary: int
-    hidden: int
-    layers: int
-    heads: int
-    intermediate: int
-    positions: int = 512
-    segments: int = 2
-    activation: str = "gelu"
-    norm_epsilon: float = 1e-12
-    dropout: float = 0.1
-    attention_dropout: float = 0.1
-    padding: int = 0
-    pooler: bool = True
-    pooler_activation: str = "tanh"
+    vocabulary: int  # number of wordpieces V
+    hidden: int  # width D
+    layers: int  # number of layers L
+    heads: int  # attention heads H of a layer
+    intermediate: int  # width of the feed-forward layer
+    positions: int = 512  # number of position embeddings
+    segments: int = 2  # number of segment embeddings; may be 0
+    activation: str = "gelu"  # ``gelu`` | ``gelu_new`` | ``relu``
+    norm_epsilon: float = 1e-12  # of LayerNorm
+    dropout: float = 0.1  # on embeddings and on the output of every block
+    attention_dropout: float = 0.1  # on attention weights
+    padding: int = 0  # id of the padding wordpiece
+    pooler: bool = True  # whether there is a map for the first token's state
+    pooler_activation: str = "tanh"  # behind that map: ``tanh`` | ``gelu`` | ``relu``
+    # width of the embeddings E, which a map brings to D; None: D, without a map
     embedding: int | None = None
-    position_offset: int = 0
+    position_offset: int = 0  # which position embedding is the first token's
+    # whether segment embeddings, if there are two, say of which text of a pair a token is;
+    # otherwise the first one is added everywhere
     sides: bool = True
-    shared: bool = False
+    shared: bool = False  # whether all layers compute with the first one's weights
 
     @property
     def embedding_width(self) -> int:
@@ -106,19 +87,13 @@ class BertShape:
 
 @dataclass(frozen=True)
 class BertOutput:
-    """What an encoder returns.
+    """What an encoder returns."""
 
-    Args:
-        rows: last hidden states of the real tokens, (N, D).
-        layout: where they stand in the batch.
-        layers: hidden states (N, D) before the first and after every layer; empty unless asked for.
-        outputs: what the layers told, `context.LayerOutputs`.
-    """
-
-    rows: Tensor
-    layout: BatchLayout
+    rows: Tensor  # last hidden states of the real tokens, (N, D)
+    layout: BatchLayout  # where they stand in the batch
+    # hidden states (N, D) before the first and after every layer; empty unless asked for
     layers: Sequence[Tensor] = ()
-    outputs: Any = None
+    outputs: Any = None  # what the layers told, `context.LayerOutputs`
 
     @property
     def first(self) -> Tensor:

@@ -41,27 +41,18 @@ class LayerOutputs:
 class AttentionContext:
     """What a batch tells every attention layer.
 
-    Args:
-        layout: where the packed rows stand in the padded batch, and its blocks.
-        segments: (B, S), 0 for the first sentence and 1 for the second.
-        words: (B, S), number of each token's word in its row, -1 at special tokens; see
-            `nn.tree_masks`.
-        heads: (B, W), head of each word; roots and unused numbers are their own.
-        similarity: (B, W, W), how alike words are, from 0 to 1.
-        punctuation: (B, S), True at subwords that are punctuation signs.
-        need_weights: whether layers are to tell their attention weights.
-
     Attributes:
         outputs: what layers tell.
     """
 
-    layout: BatchLayout
-    segments: Tensor | None = None
+    layout: BatchLayout  # where the packed rows stand in the padded batch, and its blocks
+    segments: Tensor | None = None  # (B, S), 0 for the first sentence and 1 for the second
+    # (B, S), number of each token's word in its row, -1 at special tokens; see `nn.tree_masks`
     words: Tensor | None = None
-    heads: Tensor | None = None
-    similarity: Tensor | None = None
-    punctuation: Tensor | None = None
-    need_weights: bool = False
+    heads: Tensor | None = None  # (B, W), head of each word; roots and unused numbers are their own
+    similarity: Tensor | None = None  # (B, W, W), how alike words are, from 0 to 1
+    punctuation: Tensor | None = None  # (B, S), True at subwords that are punctuation signs
+    need_weights: bool = False  # whether layers are to tell their attention weights
 
     def __post_init__(self) -> None:
         self.outputs, self._made = LayerOutputs(), {}  # factories of fields would break graphs

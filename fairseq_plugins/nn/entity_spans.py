@@ -39,12 +39,9 @@ AT_ONCE = 1 << 15  # pairs that are mapped to D numbers together
 
 
 class Pairs(NamedTuple):
-    """Pairs of first and last words, each by its number among W.
+    """Pairs of first and last words, each by its number among W."""
 
-    Args:
-        first, last: (P,) each, in rising order of both.
-    """
-
+    # first, last: (P,) each, in rising order of both
     first: Tensor
     last: Tensor
 

@@ -22,16 +22,13 @@ def allowed_keys(padding_mask: Tensor) -> Tensor:
 
 @dataclass(frozen=True)
 class AdditiveMask:
-    """Who may see whom, as kernels take it; T may be 1 where all queries may see the same.
+    """Who may see whom, as kernels take it; T may be 1 where all queries may see the same."""
 
-    Args:
-        added: to scores, (n, T, S): 0 where attention may go, -inf elsewhere; rows of queries that
-            may attend to nothing are all 0, since kernels would make no numbers of them.
-        blind: these queries, (n, T), whose values are to be zero; None where it is known that every
-            one sees something.
-    """
-
+    # to scores, (n, T, S): 0 where attention may go, -inf elsewhere; rows of queries that may
+    # attend to nothing are all 0, since kernels would make no numbers of them
     added: Tensor
+    # these queries, (n, T), whose values are to be zero; None where it is known that every one sees
+    # something
     blind: Tensor | None = None
 
     @classmethod

@@ -30,12 +30,9 @@ from .recurrent import Steps
 
 @dataclass(frozen=True)
 class Pair:
-    """The sentences of a batch of pairs.
+    """The sentences of a batch of pairs."""
 
-    Args:
-        first, second: the words of either, among the packed rows of the batch.
-    """
-
+    # first, second: the words of either, among the packed rows of the batch
     first: Side
     second: Side
 

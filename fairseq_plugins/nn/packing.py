@@ -32,20 +32,14 @@ Known = Mapping[str, np.ndarray]
 
 @dataclass
 class BatchLayout:
-    """Where packed rows stand in the padded batch.
+    """Where packed rows stand in the padded batch."""
 
-    Args:
-        padding_mask: (B, S), True at padding.
-        token_positions: (N,) flat positions b S + s of the real tokens, in rising order; of all
-            tokens in a `padded` layout.
-        known: what the host knows of the batch, by name; see `data.text_batches`.
-        keeps_padding: whether padding is computed with; see `padded`.
-    """
-
-    padding_mask: Tensor
+    padding_mask: Tensor  # (B, S), True at padding
+    # (N,) flat positions b S + s of the real tokens, in rising order; of all tokens in a `padded`
+    # layout
     token_positions: Tensor
-    known: Known
-    keeps_padding: bool = False
+    known: Known  # what the host knows of the batch, by name; see `data.text_batches`
+    keeps_padding: bool = False  # whether padding is computed with; see `padded`
     _blocks: tuple[SentenceBlock, ...] | None = None
     _positions: Tensor | None = None
 
@@ -171,18 +165,12 @@ class BatchLayout:
 
 @dataclass(frozen=True)
 class SentenceBlock:
-    """Sentences whose attention is computed together.
+    """Sentences whose attention is computed together."""
 
-    Args:
-        rows: which packed rows are theirs.
-        sentences: which sentences of the batch they are.
-        length: width l of the block.
-        layout: of the padded block; None when all n sentences have length l.
-    """
-
-    rows: slice
-    sentences: slice
-    length: int
+    rows: slice  # which packed rows are theirs
+    sentences: slice  # which sentences of the batch they are
+    length: int  # width l of the block
+    # of the padded block; None when all n sentences have length l
     layout: BatchLayout | None = None
 
     @property
@@ -203,17 +191,11 @@ class SentenceBlock:
 
 @dataclass(frozen=True)
 class Side:
-    """One side of every pair of a batch.
+    """One side of every pair of a batch."""
 
-    Args:
-        rows: its tokens among the packed rows of the batch, (n,), in rising order.
-        layout: where they stand when each side begins at the left, (B, S of the side).
-        lengths: how many they are in each sentence, (B,), on the host.
-    """
-
-    rows: Tensor
-    layout: BatchLayout
-    lengths: np.ndarray
+    rows: Tensor  # its tokens among the packed rows of the batch, (n,), in rising order
+    layout: BatchLayout  # where they stand when each side begins at the left, (B, S of the side)
+    lengths: np.ndarray  # how many they are in each sentence, (B,), on the host
 
     @classmethod
     def of(cls, chosen: Tensor, layout: BatchLayout, lengths: np.ndarray | None) -> Side:
@@ -236,14 +218,10 @@ class Side:
 
 @dataclass(frozen=True)
 class Sides:
-    """Both sides of every pair of a batch.
+    """Both sides of every pair of a batch."""
 
-    Args:
-        layout: of the batch.
-        question, context: its sides.
-    """
-
-    layout: BatchLayout
+    layout: BatchLayout  # of the batch
+    # question, context: its sides
     question: Side
     context: Side
 

@@ -24,21 +24,13 @@ from .packing import check_known, places
 
 @dataclass(frozen=True)
 class Steps:
-    """The order in which a recurrent layer reads packed rows.
+    """The order in which a recurrent layer reads packed rows."""
 
-    Args:
-        rows: packed row of every token in that order, (N,).
-        back: place in that order of every packed row, (N,).
-        sizes: how many sentences have a t-th token, (S,), on the processor.
-        lasts: packed row of every sentence's last token, (B,).
-        firsts: packed row of every sentence's first token, (B,).
-    """
-
-    rows: Tensor
-    back: Tensor
-    sizes: Tensor
-    lasts: Tensor
-    firsts: Tensor
+    rows: Tensor  # packed row of every token in that order, (N,)
+    back: Tensor  # place in that order of every packed row, (N,)
+    sizes: Tensor  # how many sentences have a t-th token, (S,), on the processor
+    lasts: Tensor  # packed row of every sentence's last token, (B,)
+    firsts: Tensor  # packed row of every sentence's first token, (B,)
 
     @classmethod
     def of(cls, lengths: Tensor, known: np.ndarray | None = None) -> Steps:

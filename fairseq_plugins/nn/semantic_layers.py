@@ -50,20 +50,14 @@ POOLINGS = MAX, FIRST = ("max", "first")
 
 @dataclass(frozen=True)
 class WordRuns:
-    """Which packed tokens make a word; a special token is one by itself.
+    """Which packed tokens make a word; a special token is one by itself."""
 
-    Args:
-        of: word of every token, (N,), counted over the batch.
-        firsts, sizes: first token and number of tokens of every word, (U,).
-        lengths: words of every row of the batch, (B,).
-        known: what the host knows of the batch, see `BatchLayout`.
-    """
-
-    of: Tensor
+    of: Tensor  # word of every token, (N,), counted over the batch
+    # firsts, sizes: first token and number of tokens of every word, (U,)
     firsts: Tensor
     sizes: Tensor
-    lengths: Tensor
-    known: Known
+    lengths: Tensor  # words of every row of the batch, (B,)
+    known: Known  # what the host knows of the batch, see `BatchLayout`
 
     @classmethod
     def find(cls, words: Tensor, layout: BatchLayout) -> WordRuns:

@@ -82,19 +82,16 @@ class TreeRule:
     Word j is at most m from word i when it lies at most m - a steps below the word that is a steps
     above i, for some a; a root is above itself, which adds nothing. The words below a word are
     united from those below its children, as sets of tokens (`nn.bit_sets`).
-
-    Args:
-        threshold: m.
-        neighbours: ``asymmetric`` (those of the row's word, as printed), ``symmetric`` (of either
-            word), or ``none``.
-        opened: columns that all rows see, whatever the tree: ``none``, or ``punctuation``, those of
-            subwords that are punctuation signs (`syntax.subwords.is_sign`), as in the authors'
-            program (github.com/Neutralzz/syntax_aware_local_attention, ``src/dataset.py``). Their
-            rows are as the tree has them, ``symmetric`` or not.
     """
 
-    threshold: int = 4
+    threshold: int = 4  # m
+    # ``asymmetric`` (those of the row's word, as printed), ``symmetric`` (of either word), or
+    # ``none``
     neighbours: str = "asymmetric"
+    # columns that all rows see, whatever the tree: ``none``, or ``punctuation``, those of subwords
+    # that are punctuation signs (`syntax.subwords.is_sign`), as in the authors' program
+    # (github.com/Neutralzz/syntax_aware_local_attention, ``src/dataset.py``). Their rows are as the
+    # tree has them, ``symmetric`` or not
     opened: str = NONE
     needs_heads = needs_words = True
 
@@ -152,15 +149,10 @@ class TreeRule:
 
 @dataclass(frozen=True)
 class WindowRule:
-    """Tokens near in the sentence: |i - j| <= k (Li et al. 2020, section 4.1, "WLA").
+    """Tokens near in the sentence: |i - j| <= k (Li et al. 2020, section 4.1, "WLA")."""
 
-    Args:
-        width: k; the window is 2 k + 1 wide.
-        unit: what is counted, ``subwords`` or ``words``.
-    """
-
-    width: int = 4
-    unit: str = "subwords"
+    width: int = 4  # k; the window is 2 k + 1 wide
+    unit: str = "subwords"  # what is counted, ``subwords`` or ``words``
     needs_heads = needs_punctuation = False
 
     @property
@@ -179,13 +171,9 @@ class WindowRule:
 
 @dataclass(frozen=True)
 class RelationRule:
-    """Tokens of the same word, and of its parent, children or siblings (Bai et al. 2021).
+    """Tokens of the same word, and of its parent, children or siblings (Bai et al. 2021)."""
 
-    Args:
-        relation: what the column's word is to the row's: ``parent``, ``child`` or ``sibling``.
-    """
-
-    relation: str
+    relation: str  # what the column's word is to the row's: ``parent``, ``child`` or ``sibling``
     needs_heads = needs_words = True
     needs_punctuation = False
 
@@ -235,17 +223,15 @@ class AncestorRule:
     """Tokens of the same word and of its ancestors (Zhang et al. 2020, "SG-Net").
 
     Special tokens see all tokens, but words do not see them.
-
-    Args:
-        mask: ``exact``; ``span``: a word is taken for an ancestor of all words between the first
-            and the last word of its subtree, the same unless branches cross; or ``released``, as in
-            SG-Net's program (``convert_span.py``): ``span``, of each word the first subword alone,
-            and every further subword to itself.
-        pairs: whether words see the words of the other sentence, ``open``, or, as in SG-Net's
-            program, which knows of no exception for it, not, ``closed``.
     """
 
+    # ``exact``; ``span``: a word is taken for an ancestor of all words between the first and the
+    # last word of its subtree, the same unless branches cross; or ``released``, as in SG-Net's
+    # program (``convert_span.py``): ``span``, of each word the first subword alone, and every
+    # further subword to itself
     mask: str = EXACT
+    # whether words see the words of the other sentence, ``open``, or, as in SG-Net's program, which
+    # knows of no exception for it, not, ``closed``
     pairs: str = "closed"
     needs_heads = needs_words = True
     needs_punctuation = False

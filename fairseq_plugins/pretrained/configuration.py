@@ -39,38 +39,29 @@ FIXED = {
 
 @dataclass(frozen=True)
 class Form:
-    """How to read and write a family's configuration.
+    """How to read and write a family's configuration."""
 
-    Args:
-        sizes, rates: field of `BertShape` -> key.
-        segments, activation, norm_epsilon: keys; None if the family has no choice.
-        embedding: key of the embeddings' width; None for the encoder's width.
-        projected: whether embeddings of the encoder's own width have a map, too.
-        fixed: key -> the only supported value.
-        absent: fields -> defaults of absent keys, if not as in BERT.
-        drawn: fields -> values for random weights, if different.
-        behind_padding: whether the first token's position is the padding id + 1.
-        constants: fields that are equal in all checkpoints of the family.
-        pooled: activation after the classifier's first map.
-        head_dropout: key of the dropout before a head's last map.
-        written: further keys of a written file.
-    """
-
+    # sizes, rates: field of `BertShape` -> key
     sizes: Mapping[str, str] = field(default_factory=lambda: SIZES)
     rates: Mapping[str, str] = field(default_factory=lambda: RATES)
+    # segments, activation, norm_epsilon: keys; None if the family has no choice
     segments: str | None = "type_vocab_size"
     activation: str = "hidden_act"
     norm_epsilon: str | None = "layer_norm_eps"
-    embedding: str | None = None
-    projected: bool = False
+    embedding: str | None = None  # key of the embeddings' width; None for the encoder's width
+    projected: bool = False  # whether embeddings of the encoder's own width have a map, too
+    # key -> the only supported value
     fixed: Mapping[str, Any] = field(default_factory=lambda: FIXED)
+    # fields -> defaults of absent keys, if not as in BERT
     absent: Mapping[str, Any] = field(default_factory=dict)
+    # fields -> values for random weights, if different
     drawn: Mapping[str, Any] = field(default_factory=dict)
-    behind_padding: bool = False
+    behind_padding: bool = False  # whether the first token's position is the padding id + 1
+    # fields that are equal in all checkpoints of the family
     constants: Mapping[str, Any] = field(default_factory=dict)
-    pooled: str = "tanh"
-    head_dropout: str = "classifier_dropout"
-    written: Mapping[str, Any] = field(default_factory=dict)
+    pooled: str = "tanh"  # activation after the classifier's first map
+    head_dropout: str = "classifier_dropout"  # key of the dropout before a head's last map
+    written: Mapping[str, Any] = field(default_factory=dict)  # further keys of a written file
 
 
 _ROBERTA = Form(

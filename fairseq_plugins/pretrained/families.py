@@ -17,12 +17,9 @@ class RowFormat:
 
     The first side of a pair ends with the first separator; further separators belong to the second
     side, before its text, as the first token belongs to the first side.
-
-    Args:
-        separators: number between the two texts of a pair; one follows the last text.
     """
 
-    separators: int = 1
+    separators: int = 1  # number between the two texts of a pair; one follows the last text
 
     @property
     def first(self) -> int:
@@ -50,12 +47,9 @@ class RowFormat:
 
 @dataclass(frozen=True)
 class Specials:
-    """A family's special tokens.
+    """A family's special tokens."""
 
-    Args:
-        cls, sep, pad, unk, mask: before the first text; after each; padding; unknown; masked.
-    """
-
+    # cls, sep, pad, unk, mask: before the first text; after each; padding; unknown; masked
     cls: str
     sep: str
     pad: str
@@ -65,25 +59,16 @@ class Specials:
 
 @dataclass(frozen=True)
 class Family:
-    """A kind of encoder.
+    """A kind of encoder."""
 
-    Args:
-        name: its ``model_type`` in ``config.json``.
-        title: prefix of its classes in transformers.
-        scheme: of its subwords: `WORDPIECE`, `BYTE_BPE` or `SENTENCEPIECE`.
-        specials: its special tokens.
-        row: their places.
-        renumbered: whether its ids are fairseq's (special tokens first), not those of its
-            sentencepiece file.
-        inputs: outputs of its tokenizer, if transformers' own would leave one out.
-    """
-
-    name: str
-    title: str
-    scheme: str
-    specials: Specials
-    row: RowFormat = RowFormat()
+    name: str  # its ``model_type`` in ``config.json``
+    title: str  # prefix of its classes in transformers
+    scheme: str  # of its subwords: `WORDPIECE`, `BYTE_BPE` or `SENTENCEPIECE`
+    specials: Specials  # its special tokens
+    row: RowFormat = RowFormat()  # their places
+    # whether its ids are fairseq's (special tokens first), not those of its sentencepiece file
     renumbered: bool = False
+    # outputs of its tokenizer, if transformers' own would leave one out
     inputs: tuple[str, ...] = ()
 
     @property

@@ -30,28 +30,19 @@ JOINED = "attention.qkv"
 
 @dataclass(frozen=True)
 class Names:
-    """A family's names of tensors.
+    """A family's names of tensors."""
 
-    Args:
-        prefix: of all of them, in a model with a head.
-        heads: prefixes of tensors of pretraining and tasks, which are left out.
-        layer: prefix of a layer's tensors, with a place for its number unless all are one.
-        joined: query, key and value, under ``layer``.
-        parts: ours, under ``layers.N``, -> theirs, under ``layer``.
-        projection: map of embeddings to the encoder's width, if there is one.
-        pooler: map of the first token's state, or None.
-        dense: first map of the classifier of sentences, if not the pooler.
-        out: last map of that classifier.
-    """
-
-    prefix: str
-    heads: tuple[str, ...]
+    prefix: str  # of all of them, in a model with a head
+    heads: tuple[str, ...]  # prefixes of tensors of pretraining and tasks, which are left out
+    # prefix of a layer's tensors, with a place for its number unless all are one
     layer: str = "encoder.layer.{}"
+    # query, key and value, under ``layer``
     joined: tuple[str, str, str] = (
         "attention.self.query",
         "attention.self.key",
         "attention.self.value",
     )
+    # ours, under ``layers.N``, -> theirs, under ``layer``
     parts: dict[str, str] = field(
         default_factory=lambda: {
             "attention.out": "attention.output.dense",
@@ -61,10 +52,11 @@ class Names:
             "output_norm": "output.LayerNorm",
         }
     )
+    # map of embeddings to the encoder's width, if there is one
     projection: str = "embeddings_project"
-    pooler: str | None = "pooler.dense"
-    dense: str | None = None
-    out: str = "classifier"
+    pooler: str | None = "pooler.dense"  # map of the first token's state, or None
+    dense: str | None = None  # first map of the classifier of sentences, if not the pooler
+    out: str = "classifier"  # last map of that classifier
 
 
 _TASKS = ("classifier.", "qa_outputs.")

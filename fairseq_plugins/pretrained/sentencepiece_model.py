@@ -26,19 +26,12 @@ VARINT, FIXED64, BYTES, FIXED32 = 0, 1, 2, 5  # encodings of a field
 
 @dataclass(frozen=True)
 class SentencePieces:
-    """The content of a model file.
+    """The content of a model file."""
 
-    Args:
-        scores: subwords by their id in the file, each with its score.
-        unknown: id of the unknown subword.
-        controls: subwords that are not text, including the unknown one.
-        characters: table of the normaliser as base64, or None.
-    """
-
-    scores: list[tuple[str, float]]
-    unknown: int
-    controls: frozenset[str]
-    characters: str | None
+    scores: list[tuple[str, float]]  # subwords by their id in the file, each with its score
+    unknown: int  # id of the unknown subword
+    controls: frozenset[str]  # subwords that are not text, including the unknown one
+    characters: str | None  # table of the normaliser as base64, or None
 
     @property
     def normalizer(self) -> dict[str, Any] | None:

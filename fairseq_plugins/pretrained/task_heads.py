@@ -26,22 +26,15 @@ SCORE = "score"  # name of a score's only output
 
 @dataclass(frozen=True)
 class TaskHead:
-    """A trained head.
+    """A trained head."""
 
-    Args:
-        kind: `SENTENCES`, `TOKENS` or `ANSWERS`.
-        state: ``weight`` (C, D) and ``bias`` (C,) of its last map.
-        labels: names of the C outputs; none for a score, and for the start and end of answers.
-        dropout: rate before the last map.
-        problem: ``problem_type`` of transformers' configuration.
-        thresholds: least probability of each label; empty if the most probable label wins.
-    """
-
-    kind: str
-    state: Mapping[str, Tensor]
+    kind: str  # `SENTENCES`, `TOKENS` or `ANSWERS`
+    state: Mapping[str, Tensor]  # ``weight`` (C, D) and ``bias`` (C,) of its last map
+    # names of the C outputs; none for a score, and for the start and end of answers
     labels: tuple[str, ...] = ()
-    dropout: float = 0.0
-    problem: str = ""
+    dropout: float = 0.0  # rate before the last map
+    problem: str = ""  # ``problem_type`` of transformers' configuration
+    # least probability of each label; empty if the most probable label wins
     thresholds: tuple[float, ...] = ()
 
 

@@ -23,19 +23,12 @@ REQUIRED = 4  # special tokens of a family: the mask may be missing
 
 @dataclass(frozen=True)
 class Parts:
-    """The parts that decide the ids of a text.
+    """The parts that decide the ids of a text."""
 
-    Args:
-        model: kind, subwords by id and their merges or scores; see `byte_bpe` and `unigram`.
-        normalizer: changes the text first, or None.
-        pre_tokenizer: cuts it into words.
-        specials: subwords that never match text.
-    """
-
-    model: Body
-    normalizer: Body | None
-    pre_tokenizer: Body
-    specials: tuple[str, ...]
+    model: Body  # kind, subwords by id and their merges or scores; see `byte_bpe` and `unigram`
+    normalizer: Body | None  # changes the text first, or None
+    pre_tokenizer: Body  # cuts it into words
+    specials: tuple[str, ...]  # subwords that never match text
 
     @property
     def pieces(self) -> list[str]:

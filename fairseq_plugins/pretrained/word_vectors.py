@@ -28,17 +28,11 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class WordVectors:
-    """Vectors of some words.
+    """Vectors of some words."""
 
-    Args:
-        words: the words, in the order of the file.
-        vectors: (W, E).
-        path: the file.
-    """
-
-    words: list[str]
-    vectors: Tensor
-    path: Path
+    words: list[str]  # the words, in the order of the file
+    vectors: Tensor  # (W, E)
+    path: Path  # the file
 
 
 def read_word_vectors(

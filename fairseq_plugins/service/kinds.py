@@ -19,21 +19,14 @@ Record = dict[str, Any]
 
 @dataclass(frozen=True)
 class Kind:
-    """How to query a model.
+    """How to query a model."""
 
-    Args:
-        name: in lists of models.
-        body: content of a request.
-        example: a request, tried on every model before it is served.
-        items: a model and a request -> items of the queue.
-        answer: a model and items of any requests -> their records, in order, an exception in place
-            of a failed one.
-    """
-
-    name: str
-    body: type[Body]
-    example: Mapping[str, Any]
-    items: Callable[[Any, Any], Sequence[Any]]
+    name: str  # in lists of models
+    body: type[Body]  # content of a request
+    example: Mapping[str, Any]  # a request, tried on every model before it is served
+    items: Callable[[Any, Any], Sequence[Any]]  # a model and a request -> items of the queue
+    # a model and items of any requests -> their records, in order, an exception in place of a
+    # failed one
     answer: Callable[[Any, Sequence[Any]], list[Record | Exception]]
 
 

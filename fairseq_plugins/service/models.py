@@ -27,19 +27,12 @@ _NAME = re.compile(r"\w[\w.-]{0,99}", re.ASCII)
 
 @dataclass(frozen=True)
 class Served:
-    """A served model.
+    """A served model."""
 
-    Args:
-        name: in requests.
-        kind: of its requests.
-        model: from `load`.
-        about: its entry in lists of models.
-    """
-
-    name: str
-    kind: Kind
-    model: Any
-    about: dict[str, Any]
+    name: str  # in requests
+    kind: Kind  # of its requests
+    model: Any  # from `load`
+    about: dict[str, Any]  # its entry in lists of models
 
     def answer(self, items: Sequence[Any]) -> list[Record | Exception]:
         """Answer items of any requests, see `Kind`."""

@@ -13,13 +13,9 @@ LEVELS = ("debug", "info", "warning", "error")
 
 @dataclass(frozen=True, kw_only=True)
 class ServiceOptions:
-    """What to serve, where, and its limits.
+    """What to serve, where, and its limits."""
 
-    Args:
-        bundles: ``PATH`` or ``NAME=PATH`` each.
-    """
-
-    bundles: Sequence[str] = field(default=())
+    bundles: Sequence[str] = field(default=())  # ``PATH`` or ``NAME=PATH`` each
     host: str = option("address to listen on", "127.0.0.1")
     port: int = option("port to listen on; 0 for any that is free", 8000, least=0, most=65535)
     allowed_hosts: str = option(

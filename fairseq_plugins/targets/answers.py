@@ -16,38 +16,23 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Candidate:
-    """A span of the context that may be the answer.
+    """A span of the context that may be the answer."""
 
-    Args:
-        text: of the span.
-        begin: its first code point in the context.
-        end: its last code point + 1.
-        score: start_logit + end_logit.
-        start_logit: None if only the sum is known.
-        end_logit: see ``start_logit``.
-    """
-
-    text: str
-    begin: int
-    end: int
-    score: float
-    start_logit: float | None = None
-    end_logit: float | None = None
+    text: str  # of the span
+    begin: int  # its first code point in the context
+    end: int  # its last code point + 1
+    score: float  # start_logit + end_logit
+    start_logit: float | None = None  # None if only the sum is known
+    end_logit: float | None = None  # see ``start_logit``
 
 
 @dataclass(frozen=True)
 class Answered:
-    """A model's output for one question.
+    """A model's output for one question."""
 
-    Args:
-        candidates: best first, of distinct texts, never empty.
-        null_score: of "no answer", on the scale of the candidates' scores.
-        null_start_logit: the part of the start; None if only the sum is known.
-    """
-
-    candidates: tuple[Candidate, ...]
-    null_score: float
-    null_start_logit: float | None = None
+    candidates: tuple[Candidate, ...]  # best first, of distinct texts, never empty
+    null_score: float  # of "no answer", on the scale of the candidates' scores
+    null_start_logit: float | None = None  # the part of the start; None if only the sum is known
 
     @property
     def null_odds(self) -> float:

@@ -12,43 +12,28 @@ Metrics = dict[str, float]
 
 @dataclass(frozen=True)
 class CountKind:
-    """The meaning of a table's columns, and their metrics.
+    """The meaning of a table's columns, and their metrics."""
 
-    Args:
-        name: of the kind, as in kept rows.
-        columns: number of columns; 0 for one per class.
-        of_sums: sums of the columns -> metrics; None if metrics need every example.
-        of_all: `Counts`, weight of each example (n,), names of metrics (empty: all) -> metrics.
-        parts: pairs of columns of which the first is part of the second, in every example.
-        most: the largest number.
-        fractions: whether to allow fractions.
-        signed: whether to allow negative and unbounded numbers.
-    """
-
-    name: str
-    columns: int
+    name: str  # of the kind, as in kept rows
+    columns: int  # number of columns; 0 for one per class
+    # sums of the columns -> metrics; None if metrics need every example
     of_sums: Callable[..., Metrics] | None = None
+    # `Counts`, weight of each example (n,), names of metrics (empty: all) -> metrics
     of_all: Callable[[Any, np.ndarray, Iterable[str]], Metrics] | None = None
+    # pairs of columns of which the first is part of the second, in every example
     parts: tuple[tuple[int, int], ...] = ()
-    most: float = math.inf
-    fractions: bool = False
-    signed: bool = False
+    most: float = math.inf  # the largest number
+    fractions: bool = False  # whether to allow fractions
+    signed: bool = False  # whether to allow negative and unbounded numbers
 
 
 class Counts(NamedTuple):
-    """Counts of n examples.
+    """Counts of n examples."""
 
-    Args:
-        kind: meaning of the columns.
-        table: of the examples, (n, k).
-        classes: number of classes, for counts of classes.
-        positive: number of the class of F1, or None.
-    """
-
-    kind: CountKind
-    table: np.ndarray
-    classes: int = 0
-    positive: int | None = None
+    kind: CountKind  # meaning of the columns
+    table: np.ndarray  # of the examples, (n, k)
+    classes: int = 0  # number of classes, for counts of classes
+    positive: int | None = None  # number of the class of F1, or None
 
     def metrics(self, weights: np.ndarray, names: Iterable[str] = ()) -> Metrics:
         """Return the metrics over examples with weights (n,).

@@ -17,18 +17,13 @@ FLAT, NESTED = OVERLAPS = ("flat", "nested")
 
 
 class EntitySpan(NamedTuple):
-    """An entity of a sentence.
+    """An entity of a sentence."""
 
-    Args:
-        label: its type.
-        first, last: its first and last word, from 0.
-        score: from 0 to 1; 1 for gold entities.
-    """
-
-    label: str
+    label: str  # its type
+    # first, last: its first and last word, from 0
     first: int
     last: int
-    score: float = 1.0
+    score: float = 1.0  # from 0 to 1; 1 for gold entities
 
 
 def types_of(labels: Iterable[str]) -> tuple[str, ...]:

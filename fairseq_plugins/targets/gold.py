@@ -30,11 +30,9 @@ class Gold(ABC):
     Args:
         values: one per example.
         present: whether each is known, (n,).
-
-    Attributes:
-        STREAMS, TEXTS: names of their streams and text files.
     """
 
+    # STREAMS, TEXTS: names of their streams and text files
     STREAMS: ClassVar[tuple[str, ...]] = ()
     TEXTS: ClassVar[tuple[str, ...]] = ()
     of_words: ClassVar[bool] = False

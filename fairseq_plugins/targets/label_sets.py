@@ -10,13 +10,9 @@ from collections.abc import Iterable, Sequence
 
 
 class LabelSet(tuple):
-    """Labels of an example, sorted, so that equal sets are equal; `str` gives `joined`.
+    """Labels of an example, sorted, so that equal sets are equal; `str` gives `joined`."""
 
-    Attributes:
-        choices: all existing labels, if known.
-    """
-
-    choices: tuple[str, ...] = ()
+    choices: tuple[str, ...] = ()  # all existing labels, if known
 
     def __new__(cls, labels: Iterable[str] = ()) -> LabelSet:
         return super().__new__(cls, sorted(labels))

@@ -149,14 +149,10 @@ DETECTION = CountKind("detection", 4, _named("detection_", detection_scores), mo
 
 
 class WordGroup(NamedTuple):
-    """A group of counts of labelled words.
+    """A group of counts of labelled words."""
 
-    Args:
-        kind: of the counts.
-        counts: a sentence's gold and predicted row -> counts, which add up over sentences.
-    """
-
-    kind: CountKind
+    kind: CountKind  # of the counts
+    # a sentence's gold and predicted row -> counts, which add up over sentences
     counts: Callable[[Row, Row], Numbers]
 
     @property

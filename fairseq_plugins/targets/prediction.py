@@ -15,33 +15,20 @@ _BREAKS = re.compile(r"[\t\r\n\v\f\x1c-\x1e\x85\u2028\u2029]")
 
 @dataclass(frozen=True)
 class Prediction:
-    """A prediction for one example; each kind of target has its own.
+    """A prediction for one example; each kind of target has its own."""
 
-    Args:
-        id: the example's.
-        answer: the predicted value.
-        gold: the true value; None if unknown.
-        texts: one or two sentences, or W words; empty if unknown.
-        probabilities: of all possible values; may be empty.
-        line: of the source file, from 1.
-        names: label -> description, for labels that need one.
-        columns: the row of the source table, if wanted.
+    FIELDS: ClassVar[tuple[str, ...]]  # keys of a line of JSON, in order
+    HEAD: ClassVar[tuple[str, ...]]  # names of the cells of a table
 
-    Attributes:
-        FIELDS: keys of a line of JSON, in order.
-        HEAD: names of the cells of a table.
-    """
-
-    FIELDS: ClassVar[tuple[str, ...]]
-    HEAD: ClassVar[tuple[str, ...]]
-
-    id: str
-    answer: Any
-    gold: Any = None
-    texts: tuple[str, ...] = ()
-    probabilities: Any = ()
-    line: int = 0
+    id: str  # the example's
+    answer: Any  # the predicted value
+    gold: Any = None  # the true value; None if unknown
+    texts: tuple[str, ...] = ()  # one or two sentences, or W words; empty if unknown
+    probabilities: Any = ()  # of all possible values; may be empty
+    line: int = 0  # of the source file, from 1
+    # label -> description, for labels that need one
     names: Mapping[str, str] = field(default_factory=dict, compare=False)
+    # the row of the source table, if wanted
     columns: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
     @property

@@ -34,21 +34,13 @@ Gold = Mapping[str, Sequence[str]]  # id -> texts of its answers; empty: no answ
 
 
 class Judged(NamedTuple):
-    """The scores of a question's best span.
+    """The scores of a question's best span."""
 
-    Args:
-        has_answer: whether there is a gold answer.
-        exact: 1.0 if the span is a gold answer.
-        f1: of the span.
-        silence: the score of no answer: 1.0 if correct.
-        odds: the system's score of no answer minus the span's.
-    """
-
-    has_answer: bool
-    exact: float
-    f1: float
-    silence: float
-    odds: float
+    has_answer: bool  # whether there is a gold answer
+    exact: float  # 1.0 if the span is a gold answer
+    f1: float  # of the span
+    silence: float  # the score of no answer: 1.0 if correct
+    odds: float  # the system's score of no answer minus the span's
 
 
 def normalized(text: str) -> str:

@@ -32,35 +32,22 @@ OF_LABELS, OF_SPANS, OF_PAIRS = "labels", "spans", "pairs"  # what a head comput
 
 
 class About(NamedTuple):
-    """Known facts about an example to predict.
+    """Known facts about an example to predict."""
 
-    Args:
-        id: of the example.
-        labels: all, in the order of their ids.
-        words: of the example, if words have answers.
-        gold: the true value; None if unknown.
-        names: label -> description.
-        thresholds: of the labels; see `Target.thresholds`.
-    """
-
-    id: str
-    labels: Sequence[str] = ()
-    words: Sequence[str] = ()
-    gold: Any = None
-    names: Mapping[str, str] = {}
-    thresholds: Sequence[float] = ()
+    id: str  # of the example
+    labels: Sequence[str] = ()  # all, in the order of their ids
+    words: Sequence[str] = ()  # of the example, if words have answers
+    gold: Any = None  # the true value; None if unknown
+    names: Mapping[str, str] = {}  # label -> description
+    thresholds: Sequence[float] = ()  # of the labels; see `Target.thresholds`
 
 
 class Tally(Protocol):
-    """Counts of a batch that add up to the metrics of a whole split.
+    """Counts of a batch that add up to the metrics of a whole split."""
 
-    Attributes:
-        metrics: names of the results of ``score``.
-        by_example: whether a batch gives one number per example, stored at the example's place in
-            the split, instead of sums.
-    """
-
-    metrics: tuple[str, ...]
+    metrics: tuple[str, ...]  # names of the results of ``score``
+    # whether a batch gives one number per example, stored at the example's place in the split,
+    # instead of sums
     by_example: bool
 
     def count(self, logits: Tensor, extra: Said, sample: Said) -> Said:
@@ -71,58 +58,33 @@ class Tally(Protocol):
 
 
 class Target(ABC):
-    """A kind of target.
+    """A kind of target."""
 
-    Attributes:
-        name: in manifests and checkpoints.
-        task: name of the task that learns it.
-        said: name in messages, plural.
-        metrics: names of all its metrics, the headline first.
-        prediction: class of its predictions.
-        key: name of the answer in a line of JSON.
-        formats: of files of predictions.
-        kinds: of its counts.
-        gold: class of its values in a prepared folder.
-        labelled: whether it has a list of labels.
-        by_word: whether words have values, not whole examples.
-        asks: whether every text gets a question.
-        passages: whether questions share passages, made by `prepare questions`.
-        joins: whether several models make an ensemble.
-        compared: options that apply to a comparison of examples; None if there is no comparison.
-        needed: keys of a line of JSON for a comparison.
-        judged: whether an answer is right or wrong, not better or worse.
-        source: target whose folders also serve this one, or None.
-        few: whether it usually has few labels.
-        several: whether an example has any number of labels.
-        problem: transformers' name; may be empty.
-        head: what its head computes from an encoder's states.
-        share: name of the share of correct answers in the training log; empty for none.
-    """
-
-    name: str
-    task: str
-    said: str
-    metrics: tuple[str, ...]
-    prediction: type[Prediction] = Prediction
-    key: str
-    kinds: tuple[CountKind, ...]
-    gold: type[Gold]
-    formats: tuple[str, ...] = ("jsonl", "tsv", "glue")
-    labelled = True
-    by_word = False
-    asks = False
-    passages = False
-    joins = True
+    name: str  # in manifests and checkpoints
+    task: str  # name of the task that learns it
+    said: str  # name in messages, plural
+    metrics: tuple[str, ...]  # names of all its metrics, the headline first
+    prediction: type[Prediction] = Prediction  # class of its predictions
+    key: str  # name of the answer in a line of JSON
+    kinds: tuple[CountKind, ...]  # of its counts
+    gold: type[Gold]  # class of its values in a prepared folder
+    formats: tuple[str, ...] = ("jsonl", "tsv", "glue")  # of files of predictions
+    labelled = True  # whether it has a list of labels
+    by_word = False  # whether words have values, not whole examples
+    asks = False  # whether every text gets a question
+    passages = False  # whether questions share passages, made by `prepare questions`
+    joins = True  # whether several models make an ensemble
+    # options that apply to a comparison of examples; None if there is no comparison
     compared: frozenset[str] | None = None
-    needed: tuple[str, ...] = ()
-    judged = False
-    few = False
-    several = False
-    problem = ""
-    source: Target | None = None
+    needed: tuple[str, ...] = ()  # keys of a line of JSON for a comparison
+    judged = False  # whether an answer is right or wrong, not better or worse
+    few = False  # whether it usually has few labels
+    several = False  # whether an example has any number of labels
+    problem = ""  # transformers' name; may be empty
+    source: Target | None = None  # target whose folders also serve this one, or None
     only: ClassVar[Any]
-    head = OF_LABELS
-    share = "accuracy"
+    head = OF_LABELS  # what its head computes from an encoder's states
+    share = "accuracy"  # name of the share of correct answers in the training log; empty for none
 
     def __str__(self) -> str:
         return self.name

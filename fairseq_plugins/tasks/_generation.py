@@ -83,14 +83,10 @@ class TargetText:
 
     fairseq encodes source text too, but the task ignores the result; the encoded target text is
     that of ``--constraints``.
-
-    Args:
-        encode: one step from plain text.
-        decode: the inverse step.
     """
 
-    encode: Callable[[str], str]
-    decode: Callable[[str], str]
+    encode: Callable[[str], str]  # one step from plain text
+    decode: Callable[[str], str]  # the inverse step
 
 
 def score_plain_text(cfg: Any, lang: str) -> None:

@@ -11,20 +11,13 @@ from . import _target_factors
 
 @dataclass(frozen=True)
 class ModelsRead:
-    """Common facts of an ensemble's models, built one after the other.
+    """Common facts of an ensemble's models, built one after the other."""
 
-    Args:
-        limit: most subwords of a source for all models.
-        controls: replacements of layers; None before the first model.
-        predicted: factors of target words that they predict.
-        given: layers that they read and that only prepared folders have.
-        trained_with: annotator of the training data of each model from a checkpoint.
-    """
-
-    limit: int
-    controls: Optional[Controls] = None
-    predicted: tuple[str, ...] = ()
-    given: frozenset[str] = frozenset()
+    limit: int  # most subwords of a source for all models
+    controls: Optional[Controls] = None  # replacements of layers; None before the first model
+    predicted: tuple[str, ...] = ()  # factors of target words that they predict
+    given: frozenset[str] = frozenset()  # layers that they read and that only prepared folders have
+    # annotator of the training data of each model from a checkpoint
     trained_with: tuple[str, ...] = ()
 
     @property

@@ -31,22 +31,17 @@ CUT = "--truncate-source (truncate_source=True) cuts such lines instead"
 
 
 class RawTextTask(TranslationTask):
-    """Translate raw text; a subclass opens the prepared folder and builds models.
-
-    Attributes:
-        manifest, folders: of the data.
-        source_layers, target_layers: of the data, in the order of their columns.
-        models: common facts of the models so far.
-        ablation: removal of features, if any.
-    """
+    """Translate raw text; a subclass opens the prepared folder and builds models."""
 
     cfg: Any
+    # manifest, folders: of the data
     manifest: TranslationManifest
     folders: list[str]
+    # source_layers, target_layers: of the data, in the order of their columns
     source_layers: list[Layer]
     target_layers: list[Layer]
-    models: ModelsRead
-    ablation: Optional[Ablation]
+    models: ModelsRead  # common facts of the models so far
+    ablation: Optional[Ablation]  # removal of features, if any
     _queue: _generation.FactorQueue
     _sentences: int
     _warnings: Warnings

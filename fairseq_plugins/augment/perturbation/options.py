@@ -1,3 +1,5 @@
+"""Options of a perturbation: what to perturb and how."""
+
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path

@@ -42,38 +42,24 @@ LoadTranslator = Callable[[str, str], Translate]
 
 @dataclass(frozen=True)
 class Outcome:
-    """The result of a transformation.
+    """The result of a transformation."""
 
-    Args:
-        name: of the transformation.
-        pairs: number of read pairs.
-        changed: number of changed pairs; a set without any is not written.
-        seconds: of one processor's time, without annotation and translation.
-    """
-
-    name: str
-    pairs: int
-    changed: int
-    seconds: float
+    name: str  # of the transformation
+    pairs: int  # number of read pairs
+    changed: int  # number of changed pairs; a set without any is not written
+    seconds: float  # of one processor's time, without annotation and translation
 
 
 @dataclass(frozen=True)
 class PerturbReport:
-    """The result of a run.
+    """The result of a run."""
 
-    Args:
-        outcomes: one per transformation.
-        left_out: transformation -> why ``all`` excludes it.
-        sentences: number of distinct annotated sentences; 0 if no transformation needs annotation.
-        annotation: seconds of annotation, without loading the pipeline.
-        translation: seconds of translation there and back.
-    """
-
-    outcomes: list[Outcome]
-    left_out: dict[str, str]
+    outcomes: list[Outcome]  # one per transformation
+    left_out: dict[str, str]  # transformation -> why ``all`` excludes it
+    # number of distinct annotated sentences; 0 if no transformation needs annotation
     sentences: int
-    annotation: float
-    translation: float
+    annotation: float  # seconds of annotation, without loading the pipeline
+    translation: float  # seconds of translation there and back
 
 
 def perturb(

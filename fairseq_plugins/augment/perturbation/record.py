@@ -36,19 +36,12 @@ COUNTS = ("pairs", "changed", "untouched")  # results of a record
 
 @dataclass(frozen=True)
 class RawRows:
-    """The rows of a file that `corpora.datasets.read_split` can read.
+    """The rows of a file that `corpora.datasets.read_split` can read."""
 
-    Args:
-        table: meaning of its columns.
-        columns: their names in order; empty for JSON lines.
-        head: the header with its end, or nothing.
-        lines: all lines with their ends, by number from 1.
-    """
-
-    table: Table
-    columns: tuple[str, ...]
-    head: bytes
-    lines: Mapping[int, bytes]
+    table: Table  # meaning of its columns
+    columns: tuple[str, ...]  # their names in order; empty for JSON lines
+    head: bytes  # the header with its end, or nothing
+    lines: Mapping[int, bytes]  # all lines with their ends, by number from 1
 
     def row(self, line: int) -> bytes:
         """Return a row with a line end."""

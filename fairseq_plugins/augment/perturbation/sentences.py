@@ -17,19 +17,12 @@ CLOSED = re.compile(r"[.?!…][\"'”’)\]]*\s*$")
 
 @dataclass(frozen=True)
 class TaggedSentence:
-    """A raw sentence.
+    """A raw sentence."""
 
-    Args:
-        text: its characters.
-        words: W words; empty without annotation.
-        upos: W coarse parts of speech.
-        spans: W places of the words, in characters.
-    """
-
-    text: str
-    words: tuple[str, ...] = ()
-    upos: tuple[str, ...] = ()
-    spans: tuple[Span, ...] = ()
+    text: str  # its characters
+    words: tuple[str, ...] = ()  # W words; empty without annotation
+    upos: tuple[str, ...] = ()  # W coarse parts of speech
+    spans: tuple[Span, ...] = ()  # W places of the words, in characters
 
     def lower(self, i: int) -> str:
         """Return word ``i`` in lower case; empty outside the sentence."""
@@ -54,46 +47,31 @@ class Edit(NamedTuple):
 
 
 class Change(NamedTuple):
-    """The result for a pair.
+    """The result for a pair."""
 
-    Args:
-        texts: both sentences after the change.
-        what: short descriptions of the edits.
-        label: new gold label.
-    """
-
-    texts: tuple[str, str]
-    what: tuple[str, ...]
-    label: str = ""
+    texts: tuple[str, str]  # both sentences after the change
+    what: tuple[str, ...]  # short descriptions of the edits
+    label: str = ""  # new gold label
 
 
 @dataclass(frozen=True)
 class Names:
-    """The names of a file.
+    """The names of a file."""
 
-    Args:
-        words: all words in names.
-        places: names of places.
-        others: (number of words, whether a place) -> names, sorted.
-    """
-
-    words: Collection[str] = frozenset()
-    places: Collection[Name] = frozenset()
+    words: Collection[str] = frozenset()  # all words in names
+    places: Collection[Name] = frozenset()  # names of places
+    # (number of words, whether a place) -> names, sorted
     others: Mapping[tuple[int, bool], list[Name]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Resources:
-    """Sources of transformations in addition to the pair.
+    """Sources of transformations in addition to the pair."""
 
-    Args:
-        wordnet: for antonyms and synonyms.
-        names: of the file.
-        translated: sentences -> their translations there and back.
-    """
-
+    # for antonyms and synonyms
     wordnet: Any = None  # a `WordNet`, if needed
-    names: Names = field(default_factory=Names)
+    names: Names = field(default_factory=Names)  # of the file
+    # sentences -> their translations there and back
     translated: Mapping[str, str] = field(default_factory=dict)
 
 

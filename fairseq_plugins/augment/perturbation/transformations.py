@@ -33,44 +33,26 @@ TRANSLATORS = (
 
 @dataclass(frozen=True)
 class Transformation:
-    """One way to perturb pairs.
+    """One way to perturb pairs."""
 
-    Args:
-        name: in the papers.
-        short: in the paper's Table 3.
-        rule: changes a pair.
-        needs: of `WORDS` (annotated), `WORDNET`, `NAMES`, `TRANSLATION`.
-        fields: the sentences to change by default.
-        fixed: whether it can change no others, because its label depends on them.
-        differs: whether the sentences then have different meanings.
-        from_same: whether it needs pairs with the same meaning.
-        note: remark for readers of figures.
-    """
-
-    name: str
-    short: str
-    rule: Rule
-    needs: tuple[str, ...] = (WORDS,)
-    fields: str = "both"
-    fixed: bool = False
-    differs: bool = False
-    from_same: bool = False
-    note: str = ""
+    name: str  # in the papers
+    short: str  # in the paper's Table 3
+    rule: Rule  # changes a pair
+    needs: tuple[str, ...] = (WORDS,)  # of `WORDS` (annotated), `WORDNET`, `NAMES`, `TRANSLATION`
+    fields: str = "both"  # the sentences to change by default
+    fixed: bool = False  # whether it can change no others, because its label depends on them
+    differs: bool = False  # whether the sentences then have different meanings
+    from_same: bool = False  # whether it needs pairs with the same meaning
+    note: str = ""  # remark for readers of figures
 
 
 @dataclass(frozen=True)
 class PairLabels:
-    """The meaning of the labels of a dataset of pairs.
+    """The meaning of the labels of a dataset of pairs."""
 
-    Args:
-        same: the label of a paraphrase, or of an entailed sentence; empty for scores.
-        different: the label of contradicting sentences; empty for scores.
-        alike: whether one sentence could replace the other.
-    """
-
-    same: str = ""
-    different: str = ""
-    alike: bool = True
+    same: str = ""  # the label of a paraphrase, or of an entailed sentence; empty for scores
+    different: str = ""  # the label of contradicting sentences; empty for scores
+    alike: bool = True  # whether one sentence could replace the other
 
 
 def pair_datasets() -> list[str]:

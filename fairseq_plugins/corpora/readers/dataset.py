@@ -18,35 +18,24 @@ SPLITS = {"train": "train", "valid": "dev", "test": "test"}  # our names -> most
 
 @dataclass(frozen=True)
 class Dataset:
-    """A dataset in its official form; a new one is a new value of `GLUE`, `MATCHING`, `TAGGING`.
+    """A dataset in its official form; a new one is a new value of `GLUE`, `MATCHING`, `TAGGING`."""
 
-    Args:
-        name: for users.
-        splits: its files; of a split the first existing file counts.
-        tables: possible columns, for tables with fixed columns.
-        reader: a split's file -> examples, for other files.
-        target: learnt target.
-        labels: closed set in id order; None for the labels of the training split, in the order of
-            `in_order_of_ids`.
-        names: label -> description, if the label needs one; only shown.
-        positive: the positive class, or the label of a wrong word; empty for none.
-        metric: the headline metric, as named in logs.
-        submission: split -> ``{"file": …, "labels": {ours: the server's}}``.
-        levels: number of labels per word, for nested entities.
-        companion: a split's file -> further file that its reader needs, or None.
-    """
-
-    name: str
-    splits: Files
-    tables: tuple[Table, ...] = ()
-    reader: Reader | None = None
-    target: Target = CLASSES
+    name: str  # for users
+    splits: Files  # its files; of a split the first existing file counts
+    tables: tuple[Table, ...] = ()  # possible columns, for tables with fixed columns
+    reader: Reader | None = None  # a split's file -> examples, for other files
+    target: Target = CLASSES  # learnt target
+    # closed set in id order; None for the labels of the training split, in the order of
+    # `in_order_of_ids`
     labels: tuple[str, ...] | None = None
+    # label -> description, if the label needs one; only shown
     names: Mapping[str, str] = field(default_factory=dict)
-    positive: str = ""
-    metric: str = "accuracy"
+    positive: str = ""  # the positive class, or the label of a wrong word; empty for none
+    metric: str = "accuracy"  # the headline metric, as named in logs
+    # split -> ``{"file": …, "labels": {ours: the server's}}``
     submission: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    levels: int = 1
+    levels: int = 1  # number of labels per word, for nested entities
+    # a split's file -> further file that its reader needs, or None
     companion: Callable[[Path], Path | None] = lambda path: None
 
     @property

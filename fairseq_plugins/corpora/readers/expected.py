@@ -33,18 +33,12 @@ KINDS = {1: "single sentences", 2: "pairs of sentences"}
 
 @dataclass(frozen=True)
 class Expected:
-    """The inputs and labels of a model.
+    """The inputs and labels of a model."""
 
-    Args:
-        target: of its answers.
-        labels: the model's classes in the order of their ids; empty for a score.
-        sentences: 1, or 2 for pairs.
-        respelled: counts of labels that mean the model's; grows while files are read.
-    """
-
-    target: Target
-    labels: tuple[str, ...]
-    sentences: int
+    target: Target  # of its answers
+    labels: tuple[str, ...]  # the model's classes in the order of their ids; empty for a score
+    sentences: int  # 1, or 2 for pairs
+    # counts of labels that mean the model's; grows while files are read
     respelled: Respelled = field(default_factory=Counter, compare=False)
 
     def example(self, row: tuple[str, tuple[Any, ...], Any], where: str, line: int = 0) -> Example:

@@ -54,27 +54,18 @@ class Unusable(InputError):
 
 @dataclass(frozen=True)
 class SplitFile:
-    """One file read as one split.
+    """One file read as one split."""
 
-    Args:
-        path: the file.
-        split: name of the split; all but ``test…`` and ``ax…`` must have labels.
-        options: of the user.
-        target: of the gold values.
-        labels: closed set, or empty to allow any label.
-        dropped: counts of skipped rows, by reason; grows while reading.
-        respelled: counts of labels that mean others; grows while reading.
-        values: label of JSON that is no text -> its first spelling in the file; grows while
-            reading.
-    """
-
-    path: Path
-    split: str
-    options: ReadOptions
-    target: Target
-    labels: tuple[str, ...] = ()
+    path: Path  # the file
+    split: str  # name of the split; all but ``test…`` and ``ax…`` must have labels
+    options: ReadOptions  # of the user
+    target: Target  # of the gold values
+    labels: tuple[str, ...] = ()  # closed set, or empty to allow any label
+    # counts of skipped rows, by reason; grows while reading
     dropped: Counter[str] = field(default_factory=Counter, compare=False)
+    # counts of labels that mean others; grows while reading
     respelled: Respelled = field(default_factory=Counter, compare=False)
+    # label of JSON that is no text -> its first spelling in the file; grows while reading
     values: dict[Any, str] = field(default_factory=dict, compare=False)
 
     @property

@@ -28,38 +28,26 @@ _CSV = "; TABs separate columns, this file looks like CSV: give it a name that e
 
 @dataclass(frozen=True)
 class Table:
-    """Columns of a table that make an example.
+    """Columns of a table that make an example."""
 
-    Args:
-        texts: columns of the one or two sentences.
-        label: possible names of the label's column, the first present counts.
-        id: possible names of the id's column.
-        headerless: all columns, for files without a header.
-        to_label: cell to label; None for a row without a majority label; refuses other cells.
-        cells: labels -> cells, if different.
-        split_column: column with the split, if one file holds all.
-        split_names: our split name -> its values there.
-        broken_rows: whether the official files have unusable rows, skipped in splits with labels
-            (never in test splits, whose rows are counted by servers).
-        strict_id: whether the id column must exist and be unique.
-        strict_label: whether the label column must exist, with or without labels.
-        keeps: whether examples keep all cells.
-        numbered: whether files have no header, with columns named 1, 2, 3, ...
-    """
-
-    texts: tuple[str, ...]
+    texts: tuple[str, ...]  # columns of the one or two sentences
+    # possible names of the label's column, the first present counts
     label: tuple[str, ...] = ("label",)
-    id: tuple[str, ...] = ("index",)
-    headerless: tuple[str, ...] = ()
+    id: tuple[str, ...] = ("index",)  # possible names of the id's column
+    headerless: tuple[str, ...] = ()  # all columns, for files without a header
+    # cell to label; None for a row without a majority label; refuses other cells
     to_label: Callable[[str], str | None] = str.strip
-    cells: Mapping[str, str] = field(default_factory=dict)
-    split_column: str = ""
+    cells: Mapping[str, str] = field(default_factory=dict)  # labels -> cells, if different
+    split_column: str = ""  # column with the split, if one file holds all
+    # our split name -> its values there
     split_names: Mapping[str, str] = field(default_factory=dict)
+    # whether the official files have unusable rows, skipped in splits with labels (never in test
+    # splits, whose rows are counted by servers)
     broken_rows: bool = False
-    strict_id: bool = False
-    strict_label: bool = False
-    keeps: bool = False
-    numbered: bool = False
+    strict_id: bool = False  # whether the id column must exist and be unique
+    strict_label: bool = False  # whether the label column must exist, with or without labels
+    keeps: bool = False  # whether examples keep all cells
+    numbered: bool = False  # whether files have no header, with columns named 1, 2, 3
 
     def columns(self) -> set[str]:
         return {*self.texts, *self.label, *self.id} | ({self.split_column} - {""})

@@ -48,27 +48,16 @@ Edit = tuple[int, int, str, str]  # first word, end, type, correction
 
 @dataclass(frozen=True)
 class TokenLayout:
-    """The columns of words and labels.
+    """The columns of words and labels."""
 
-    Args:
-        token: column of the word, from 0, or from the end.
-        tag: column of its label.
-        separator: between columns; None for any run of blanks.
-        values: layers with the columns, from 0, of their values.
-        iob1: whether entities may begin with ``I-`` (CoNLL-2003), which becomes ``B-``.
-        ends: prefixes of lines between sentences.
-        inner: columns, from 0, of further levels of labels.
-        quoted: a quotation mark in the files.
-    """
-
-    token: int = 0
-    tag: int = -1
-    separator: str | None = "\t"
-    iob1: bool = False
-    values: tuple[tuple[str, int], ...] = ()
-    ends: tuple[str, ...] = (DOCUMENT_START,)
-    inner: tuple[int, ...] = ()
-    quoted: str = '"'
+    token: int = 0  # column of the word, from 0, or from the end
+    tag: int = -1  # column of its label
+    separator: str | None = "\t"  # between columns; None for any run of blanks
+    iob1: bool = False  # whether entities may begin with ``I-`` (CoNLL-2003), which becomes ``B-``
+    values: tuple[tuple[str, int], ...] = ()  # layers with the columns, from 0, of their values
+    ends: tuple[str, ...] = (DOCUMENT_START,)  # prefixes of lines between sentences
+    inner: tuple[int, ...] = ()  # columns, from 0, of further levels of labels
+    quoted: str = '"'  # a quotation mark in the files
 
     @classmethod
     def of(cls, options: ReadOptions) -> TokenLayout:

@@ -36,14 +36,10 @@ _TAKEN = {  # parameters of sbatch that this command sets itself
 class Machine:
     """The machine that runs execute on.
 
-    Args:
-        folder: for the executor's files; only this package writes and reads there.
-        slurm: further parameters of ``sbatch``, such as ``mem``; True is a bare flag.
-
     The other arguments are options, with their help.
     """
 
-    folder: Path
+    folder: Path  # for the executor's files; only this package writes and reads there
     executor: str = option("where runs are executed", LOCAL, choices=EXECUTORS)
     jobs: int = option(f"number of runs at a time; with {SLURM} of one array", 1, least=1)
     stop_after: float = option(
@@ -55,6 +51,7 @@ class Machine:
     gpus_per_node: int = option("GPUs of a run, a process on each", 0, least=0)
     time: str = option(f"time limit of a job, in Slurm's notation (default: {MINUTES} min.)", "")
     partition: str = option("Slurm partition that jobs are submitted to", "")
+    # further parameters of ``sbatch``, such as ``mem``; True is a bare flag
     slurm: Mapping[str, str | bool] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

@@ -16,16 +16,11 @@ UNDECISIVE = ("--max-tokens", "--batch-size", "--cpu", "--num-workers")
 
 @dataclass(frozen=True)
 class Translated:
-    """How a run translates.
+    """How a run translates."""
 
-    Args:
-        words: options of fairseq-generate.
-        checkpoint: file name in the folder of the run.
-        reference: file of raw references; None for the target side of the prepared folder.
-    """
-
-    words: list[str]
-    checkpoint: str = BEST
+    words: list[str]  # options of fairseq-generate
+    checkpoint: str = BEST  # file name in the folder of the run
+    # file of raw references; None for the target side of the prepared folder
     reference: str | None = None
 
     def departures(self, other: "Translated") -> list[str]:

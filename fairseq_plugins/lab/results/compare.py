@@ -42,29 +42,20 @@ _NO_COUNTS = "nothing tells examples of its runs"
 
 
 class Difference(NamedTuple):
-    """A difference between two systems and its tests; nan for unknown values.
+    """A difference between two systems and its tests; nan for unknown values."""
 
-    Args:
-        n: number of common seeds.
-        difference: mean of system minus baseline, over the tested runs.
-        se: standard error of that mean.
-        t_p, t_low, t_high: p-value and 95 % interval of the t-test.
-        untested: reason for no test.
-        wins, losses: number of seeds with a higher or lower score, beyond rounding.
-        low, high, bootstrap_p, examples, samples, run_error, shared_error: see `Bootstrap`.
-        p_value: two-sided, of the one test of a table.
-        over: what that test is over.
-    """
-
-    n: int = 0
-    difference: float = math.nan
-    se: float = math.nan
+    n: int = 0  # number of common seeds
+    difference: float = math.nan  # mean of system minus baseline, over the tested runs
+    se: float = math.nan  # standard error of that mean
+    # t_p, t_low, t_high: p-value and 95 % interval of the t-test
     t_p: float = math.nan
     t_low: float = math.nan
     t_high: float = math.nan
-    untested: str = ""
+    untested: str = ""  # reason for no test
+    # wins, losses: number of seeds with a higher or lower score, beyond rounding
     wins: int = 0
     losses: int = 0
+    # low, high, bootstrap_p, examples, samples, run_error, shared_error: see `Bootstrap`
     low: float = math.nan
     high: float = math.nan
     bootstrap_p: float = math.nan
@@ -72,8 +63,8 @@ class Difference(NamedTuple):
     samples: float = math.nan
     run_error: float = math.nan
     shared_error: float = math.nan
-    p_value: float = math.nan
-    over: str = ""
+    p_value: float = math.nan  # two-sided, of the one test of a table
+    over: str = ""  # what that test is over
 
 
 COLUMNS = ["system", "title", *Difference._fields[:-2], "corrected_p", "detectable"]
@@ -154,14 +145,11 @@ def why_not(baseline: pd.DataFrame, system: pd.DataFrame, shown: Shown) -> str:
 
 @dataclass(frozen=True)
 class Significance:
-    """A significance test: two systems and a metric -> `Difference`.
+    """A significance test: two systems and a metric -> `Difference`."""
 
-    Args:
-        over: `SEEDS`, `EXAMPLES`, or `EITHER`: seeds if both sides have two, else examples.
-        samples, seed: of the bootstrap.
-    """
-
+    # `SEEDS`, `EXAMPLES`, or `EITHER`: seeds if both sides have two, else examples
     over: str = SEEDS
+    # samples, seed: of the bootstrap
     samples: int = 1000
     seed: int = 12345
 

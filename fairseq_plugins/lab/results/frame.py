@@ -107,19 +107,12 @@ def frame(lines: Sequence[dict[str, Any]]) -> pd.DataFrame:
 
 @dataclass(frozen=True)
 class Experiment:
-    """An experiment, or a file of rows.
+    """An experiment, or a file of rows."""
 
-    Args:
-        folder: of the experiment or part, or the file.
-        runs: frame of the runs with rows.
-        facts: content of the description.
-        faults: a line for everything skipped.
-    """
-
-    folder: Path
-    runs: pd.DataFrame
-    facts: dict[str, Any] = field(default_factory=dict)
-    faults: Sequence[str] = ()
+    folder: Path  # of the experiment or part, or the file
+    runs: pd.DataFrame  # frame of the runs with rows
+    facts: dict[str, Any] = field(default_factory=dict)  # content of the description
+    faults: Sequence[str] = ()  # a line for everything skipped
 
     @property
     def name(self) -> str:

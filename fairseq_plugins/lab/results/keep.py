@@ -19,18 +19,12 @@ from .origins import ANNOTATOR, WORDS, cut_of
 
 
 class Kept(NamedTuple):
-    """The result of keeping rows.
+    """The result of keeping rows."""
 
-    Args:
-        given: number of rows of the experiment.
-        rows: number of finished runs in the file.
-        counted: number of these with counts of the shown metric.
-        remarks: why rows have no counts despite predictions, and which rows were made differently.
-    """
-
-    given: int
-    rows: int
-    counted: int
+    given: int  # number of rows of the experiment
+    rows: int  # number of finished runs in the file
+    counted: int  # number of these with counts of the shown metric
+    # why rows have no counts despite predictions, and which rows were made differently
     remarks: list[str]
 
 

@@ -42,21 +42,14 @@ class Entries(BaseModel):
 
 
 class Column(Entries):
-    """A dataset in a table.
+    """A dataset in a table."""
 
-    Args:
-        dataset: its name in the prepared folder.
-        title: its name in the table.
-        metrics: title -> name; averages use the last.
-        tested: whether to show the test set if all runs were evaluated on it; else validation.
-        split: fixed split, for a second column of the dataset; may be empty.
-    """
-
-    dataset: str
-    title: str
-    metrics: dict[str, str]
+    dataset: str  # its name in the prepared folder
+    title: str  # its name in the table
+    metrics: dict[str, str]  # title -> name; averages use the last
+    # whether to show the test set if all runs were evaluated on it; else validation
     tested: bool = False
-    split: str = ""
+    split: str = ""  # fixed split, for a second column of the dataset; may be empty
 
     @field_validator("metrics")
     @classmethod
@@ -74,42 +67,29 @@ class Column(Entries):
 
 
 class TableLayout(Entries):
-    """A table of a paper, or a similar table: systems by datasets.
+    """A table of a paper, or a similar table: systems by datasets."""
 
-    Args:
-        title: of the table.
-        columns: all datasets.
-        order: position among the tables.
-        source: of the printed figures.
-        average: whether to show averages (if all columns exist).
-        systems: kind of architecture, or of a system's name -> label in all tables, in row order;
-            only kinds that no earlier table has. A label with a plus shows the parameters beyond
-            the baseline's.
-        paper: size -> kind -> printed figures, one per metric of the columns; null for none, and
-            the end may be missing.
-        cited: systems that cannot be trained here -> printed figures in the same form, shown below
-            the other rows.
-        sizeless: kinds with a single size that is none of BERT's.
-        own: kinds that no table of another paper shows. A run of one of these, or else of
-            `systems`, makes the table by default.
-        only: the shown kinds; empty for all except other tables' own.
-        baseline: kind to compare with.
-        notes: further information for readers.
-    """
-
-    title: str
-    columns: tuple[Column, ...]
-    order: int = _LAST
-    source: str = ""
-    average: bool = False
+    title: str  # of the table
+    columns: tuple[Column, ...]  # all datasets
+    order: int = _LAST  # position among the tables
+    source: str = ""  # of the printed figures
+    average: bool = False  # whether to show averages (if all columns exist)
+    # kind of architecture, or of a system's name -> label in all tables, in row order; only kinds
+    # that no earlier table has. A label with a plus shows the parameters beyond the baseline's
     systems: dict[str, str] = {}
+    # size -> kind -> printed figures, one per metric of the columns; null for none, and the end may
+    # be missing
     paper: dict[_Size, dict[str, _Figures]] = {}
+    # systems that cannot be trained here -> printed figures in the same form, shown below the other
+    # rows
     cited: dict[str, _Figures] = {}
-    sizeless: tuple[str, ...] = ()
+    sizeless: tuple[str, ...] = ()  # kinds with a single size that is none of BERT's
+    # kinds that no table of another paper shows. A run of one of these, or else of `systems`, makes
+    # the table by default
     own: tuple[str, ...] = ()
-    only: tuple[str, ...] = ()
-    baseline: str = PLAIN
-    notes: tuple[str, ...] = ()
+    only: tuple[str, ...] = ()  # the shown kinds; empty for all except other tables' own
+    baseline: str = PLAIN  # kind to compare with
+    notes: tuple[str, ...] = ()  # further information for readers
 
     @model_validator(mode="after")
     def _figures_fit(self) -> TableLayout:
@@ -140,25 +120,19 @@ class TableLayout(Entries):
 
 
 class PartLayout(Entries):
-    """A table of one dataset: the best setting for each row and column, with its gain.
+    """A table of one dataset: the best setting for each row and column, with its gain."""
 
-    Args:
-        title: what distinguishes the rows.
-        rows: the share of the training data, with a column per system; or features of translation.
-        order: position among the tables.
-        source, data: of the printed figures, and the prefix of folders with runs on the same data.
-        split, metric: of the printed figures.
-        paper: row -> column -> figure.
-    """
-
-    title: str
+    title: str  # what distinguishes the rows
+    # the share of the training data, with a column per system; or features of translation
     rows: Literal["share", "features"]
-    order: int = _LAST
+    order: int = _LAST  # position among the tables
+    # source, data: of the printed figures, and the prefix of folders with runs on the same data
     source: str = ""
     data: str = ""
+    # split, metric: of the printed figures
     split: str = ""
     metric: str = ""
-    paper: dict[float, dict[str, float]] = {}
+    paper: dict[float, dict[str, float]] = {}  # row -> column -> figure
 
 
 def _read(form: type[_Made]) -> dict[str, _Made]:

@@ -25,17 +25,11 @@ from .tables import NONE, ResultTable, TableCell, headings, millions, paper_text
 
 
 class Row(NamedTuple):
-    """A system of a table.
+    """A system of a table."""
 
-    Args:
-        size: of its architecture; empty for kinds with a single size.
-        kind: of its architecture, such as ``bert_sla``, with its ablation.
-        name: the system's, if different; else empty.
-    """
-
-    size: str
-    kind: str
-    name: str = ""
+    size: str  # of its architecture; empty for kinds with a single size
+    kind: str  # of its architecture, such as ``bert_sla``, with its ablation
+    name: str = ""  # the system's, if different; else empty
 
     @property
     def label(self) -> str:

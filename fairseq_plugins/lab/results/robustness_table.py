@@ -63,22 +63,15 @@ def printed() -> PrintedTable:
 
 
 class PerturbedSet(NamedTuple):
-    """A perturbed set, or the whole split (named `WHOLE`).
+    """A perturbed set, or the whole split (named `WHOLE`)."""
 
-    Args:
-        name: of the transformation.
-        examples: number of examples.
-        dataset, split: the original; empty if unknown.
-        only_label: gold label of all changed examples if there is only one.
-        untouched: number of unchanged examples.
-    """
-
-    name: str
-    examples: int
+    name: str  # of the transformation
+    examples: int  # number of examples
+    # dataset, split: the original; empty if unknown
     dataset: str = ""
     split: str = ""
-    only_label: str = ""
-    untouched: int = 0
+    only_label: str = ""  # gold label of all changed examples if there is only one
+    untouched: int = 0  # number of unchanged examples
 
     @property
     def title(self) -> str:

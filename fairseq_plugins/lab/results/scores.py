@@ -38,26 +38,19 @@ _CAPTION = (
 
 @dataclass(frozen=True)
 class Score:
-    """A score.
+    """A score."""
 
-    Args:
-        row, column: its place.
-        shown: metric and split.
-        runs: one per seed; none for a paper's figure alone.
-        base: runs of the baseline, if compared.
-        tested: the comparison with the baseline.
-        paper: the paper's figure.
-        more: further text below the score.
-    """
-
+    # row, column: its place
     row: Any
     column: Any
-    shown: Shown
+    shown: Shown  # metric and split
+    # one per seed; none for a paper's figure alone
     runs: pd.DataFrame = field(default_factory=partial(frame, []))
+    # runs of the baseline, if compared
     base: pd.DataFrame = field(default_factory=partial(frame, []))
-    tested: Difference = Difference()
-    paper: float = math.nan
-    more: str = ""
+    tested: Difference = Difference()  # the comparison with the baseline
+    paper: float = math.nan  # the paper's figure
+    more: str = ""  # further text below the score
 
     @property
     def values(self) -> list[float]:

@@ -45,25 +45,16 @@ _NOT_ALL = "Not every run has been evaluated on {}: {} is compared."
 
 
 class SeedReport(NamedTuple):
-    """The content of a report.
+    """The content of a report."""
 
-    Args:
-        settings: of all systems.
-        baseline: system to compare with; empty for no comparison.
-        comparisons: of all systems that share a seed with the baseline; see `against`.
-        runs: all runs.
-        scores: system -> the score of each seed at its chosen setting, the baseline first.
-        shown: the metric.
-        remarks: about all comparisons.
-    """
-
-    settings: ResultTable
-    baseline: str
-    comparisons: pd.DataFrame
-    runs: pd.DataFrame
+    settings: ResultTable  # of all systems
+    baseline: str  # system to compare with; empty for no comparison
+    comparisons: pd.DataFrame  # of all systems that share a seed with the baseline; see `against`
+    runs: pd.DataFrame  # all runs
+    # system -> the score of each seed at its chosen setting, the baseline first
     scores: dict[str, list[float]]
-    shown: Shown
-    remarks: Sequence[str] = ()
+    shown: Shown  # the metric
+    remarks: Sequence[str] = ()  # about all comparisons
 
 
 def make_report(

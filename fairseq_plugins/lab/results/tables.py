@@ -23,43 +23,27 @@ _CALLED = {**HEADINGS, "mcc": "MCC", "pearson": "Pearson's r"}
 
 @dataclass(frozen=True)
 class TableCell:
-    """One cell of a table.
+    """One cell of a table."""
 
-    Args:
-        text: main text.
-        detail: small text below.
-        value: sort key; nan to sort by text.
-        mark: an arrow at a significant difference, or empty.
-        is_best: whether the cell is the best of its column.
-    """
-
-    text: str
-    detail: str = ""
-    value: float = math.nan
-    mark: str = ""
-    is_best: bool = False
+    text: str  # main text
+    detail: str = ""  # small text below
+    value: float = math.nan  # sort key; nan to sort by text
+    mark: str = ""  # an arrow at a significant difference, or empty
+    is_best: bool = False  # whether the cell is the best of its column
 
 
 @dataclass(frozen=True)
 class ResultTable:
-    """A table.
+    """A table."""
 
-    Args:
-        title: of the table.
-        headings, rows: every row has as many cells as there are headings.
-        caption: how to read the cells: split, seeds, test.
-        notes: one per line: the source of each column.
-        is_folded: whether a page folds the table.
-        told: its results as sentences, which begin the page.
-    """
-
-    title: str
+    title: str  # of the table
+    # headings, rows: every row has as many cells as there are headings
     headings: list[TableCell]
     rows: list[list[TableCell]]
-    caption: str = ""
-    notes: tuple[str, ...] = ()
-    is_folded: bool = False
-    told: tuple[str, ...] = ()
+    caption: str = ""  # how to read the cells: split, seeds, test
+    notes: tuple[str, ...] = ()  # one per line: the source of each column
+    is_folded: bool = False  # whether a page folds the table
+    told: tuple[str, ...] = ()  # its results as sentences, which begin the page
 
     @property
     def numeric(self) -> list[bool]:

@@ -25,14 +25,10 @@ _N = TypeVar("_N", int, float)
 
 
 class Validation(NamedTuple):
-    """One validation.
+    """One validation."""
 
-    Args:
-        updates: number of updates before it.
-        metrics: name -> value; metrics of further splits are named ``<split>_<name>``.
-    """
-
-    updates: int
+    updates: int  # number of updates before it
+    # name -> value; metrics of further splits are named ``<split>_<name>``
     metrics: dict[str, float]
 
 
