@@ -25,7 +25,7 @@ MIXES = ("scalar", "fixed")
 
 
 class ScalarMix(nn.Module):
-    """Two states as one, weighed by three learnt numbers (Peters et al. 2018)."""
+    """Two states as one, weighted by three learnt numbers (Peters et al. 2018)."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -39,13 +39,13 @@ class ScalarMix(nn.Module):
 
 
 class SyntaxLayers(nn.Module):
-    """The layers on top, and the mixture with what is below.
+    """The layers on top, and their mixture with the states below.
 
     Args:
         shape: sizes.
-        layers: how many.
+        layers: number of layers.
         mix: ``scalar`` or ``fixed``.
-        rule: what its attention is limited to, in the place of ancestors.
+        rule: allowed keys, in place of ancestors.
         ancestors: keywords of `AncestorRule`.
     """
 
@@ -68,7 +68,7 @@ class SyntaxLayers(nn.Module):
         self.layers.apply(draw)
 
     def forward(self, rows: Tensor, context: AttentionContext) -> Tensor:
-        """Return new states of BERT's, (N, D) each."""
+        """Return new states (N, D) from BERT's states (N, D)."""
         above = rows
         for layer in self.layers:
             above = layer(above, context)

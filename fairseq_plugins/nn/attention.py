@@ -1,7 +1,7 @@
 """Self-attention of an encoder: the only code that makes its queries, keys and values.
 
 Vaswani et al. 2017, section 3.2: softmax(Q K' / sqrt(K)) V for each of H heads, side by side, then
-one linear map. How queries meet keys is a *mixer*, a value handed in: plain attention here, others
+one linear map. A *mixer*, a value, combines queries and keys: plain attention here, other mixers
 in their own files. Letters: N packed tokens, B batch, T = S length, H heads, K head size, D = H K;
 n sentences of length l form a block.
 """
@@ -22,7 +22,8 @@ from .parent_attention import ParentSupervision
 
 
 class Mixer(nn.Module):
-    """How queries meet keys: a subclass says it for one block of sentences in `mix`.
+    """The combination of queries and keys; a subclass defines it for one block of sentences in
+    `mix`.
 
     Args:
         dropout: on the attention weights, in training.
@@ -33,7 +34,7 @@ class Mixer(nn.Module):
         ValueError: a rate below 0, or not below 1.
     """
 
-    # whether dropout falls on each softmax, where there are several, or on their sum
+    # whether dropout applies to each of several softmaxes, not to their sum
     separate = True
 
     def __init__(self, dropout: float = 0.0, similar: bool = False) -> None:
@@ -43,7 +44,7 @@ class Mixer(nn.Module):
 
     @property
     def drop(self) -> float:
-        """Rate of dropout now: none outside training."""
+        """Current rate of dropout: 0 outside training."""
         return self.dropout.p if self.training else 0.0
 
     def forward(
@@ -54,12 +55,11 @@ class Mixer(nn.Module):
         Args:
             qkv: queries, keys and values side by side, (N, 3 D).
             heads: number of heads H.
-            rows: (N, D) hidden states they were made of.
+            rows: (N, D) hidden states behind them.
             context: of the batch.
 
         Returns:
-            Mixed values (N, D); if they are asked for, weights before dropout (B, H, T, S), zero at
-            padding.
+            Mixed values (N, D); if requested, weights before dropout (B, H, T, S), zero at padding.
         """
         blocks, extras = context.layout.blocks, self.extras(rows, context)
         if self.packs(context):
@@ -77,24 +77,26 @@ class Mixer(nn.Module):
         return torch.cat(mixed), shown
 
     def packs(self, context: AttentionContext) -> bool:
-        """Whether `nn.packed_attention` does the work; it makes plain scores and shows none."""
+        """Return whether `nn.packed_attention` does the work; it needs plain scores and returns no
+        weights.
+        """
         return context.layout.by_length and not context.need_weights and not self.similar
 
     def additive_masks(
         self, block: SentenceBlock, context: AttentionContext, dtype: torch.dtype
     ) -> tuple[AdditiveMask | None, ...]:
-        """Return who may see whom in each softmax of scores of ``dtype``; None: all is open."""
+        """Return the mask of each softmax for scores of ``dtype``; None if all keys are open."""
         return (None,)
 
     def scores(
         self, query: Tensor, key: Tensor, block: SentenceBlock, context: AttentionContext
     ) -> Tensor:
-        """Return Q K' / sqrt(K) of one block, (n, H, l, l), by similarity where that is wanted."""
+        """Return Q K' / sqrt(K) of one block, (n, H, l, l), times similarity if requested."""
         found = query @ key.mT * query.shape[-1] ** -0.5
         return found * context.similarity_of(block)[:, None].to(found) if self.similar else found
 
     def extras(self, rows: Tensor, context: AttentionContext) -> Tensor | None:
-        """Return what `mix` needs of each token beside its query, key and value, (N, E)."""
+        """Return further inputs of `mix` for each token, (N, E)."""
         return None
 
     def mix(
@@ -105,11 +107,11 @@ class Mixer(nn.Module):
         Args:
             qkv: queries, keys and values, (3, n, H, l, K).
             extras: see the method `extras`, (n, l, E).
-            block: which sentences these are.
+            block: of the batch.
             context: of the batch.
 
         Returns:
-            (n, H, l, K); weights before dropout (n, H, l, l), or None where nobody asks for them.
+            (n, H, l, K); weights before dropout (n, H, l, l), or None if not requested.
         """
         raise NotImplementedError
 
@@ -120,7 +122,7 @@ class GlobalMixer(Mixer):
     def forward(
         self, qkv: Tensor, heads: int, rows: Tensor, context: AttentionContext
     ) -> tuple[Tensor, Tensor | None]:
-        """Mix values; see `Mixer`. Answers are mixed straight from the packed rows."""
+        """Mix values; see `Mixer`. Without gradients the packed rows are mixed directly."""
         if super().packs(context) and not self.drop and not torch.is_grad_enabled():
             return attend(qkv, context.layout, heads), None
         return super().forward(qkv, heads, rows, context)
@@ -132,7 +134,7 @@ class GlobalMixer(Mixer):
     def mix(
         self, qkv: Tensor, extras: Tensor | None, block: SentenceBlock, context: AttentionContext
     ) -> tuple[Tensor, Tensor | None]:
-        """Mix one block by the fused kernel, or openly when weights are asked for."""
+        """Mix one block by the fused kernel, or with explicit weights if requested."""
         query, key, value = qkv
         if not context.need_weights and not self.similar:
             mixed = functional.scaled_dot_product_attention(
@@ -149,9 +151,9 @@ class SelfAttention(nn.Module):
     Args:
         hidden: width D.
         heads: H.
-        mixer: how values are mixed (default: plain attention without dropout).
-        supervision: teaches the last head to find each word's parent, where the batch has trees.
-        dual: joins the mixed values with another attention over the same queries, keys and values,
+        mixer: mixes values (default: plain attention without dropout).
+        supervision: teaches the last head to find each word's parent, if the batch has trees.
+        dual: fuses the mixed values with another attention over the same queries, keys and values,
             before the output map; see `nn.dual_attention`.
 
     Raises:
@@ -176,7 +178,7 @@ class SelfAttention(nn.Module):
         self.dual = dual
 
     def forward(self, rows: Tensor, context: AttentionContext) -> Tensor:
-        """Return new states, (N, D) each; tell the attention weights if they are asked for."""
+        """Return new states (N, D) from states (N, D); store the attention weights if requested."""
         qkv = self.qkv(rows)  # (N, 3 D)
         if self.supervision is not None and context.heads is not None:
             context.outputs.parent_losses.append(self.supervision(qkv, self.heads, context))
@@ -192,15 +194,15 @@ class SelfAttention(nn.Module):
 
 
 def check_heads(hidden: int, heads: int) -> None:
-    """Refuse heads that do not divide the width; ValueError."""
+    """Refuse heads that do not divide the width."""
     if hidden % heads:
         raise ValueError(f"{heads} attention heads do not divide a hidden size of {hidden}")
 
 
 def _joined(tables: list[Tensor], layout: BatchLayout) -> Tensor:
-    """Set the weights of blocks, in order, into one table of the batch, (B, H, S, S).
+    """Join the weights of blocks, in order, to one table of the batch, (B, H, S, S).
 
-    Padding's own rows are zero, as are its columns, wherever it stands in a sentence.
+    Rows and columns of padding are zero, wherever padding stands in a sentence.
     """
     batch, length = layout.shape
     whole = tables[0].new_zeros(batch, tables[0].shape[1], length, length)

@@ -1,14 +1,14 @@
-"""One encoder of BERT's kind, attention injected per layer, computed without padding.
+"""An encoder of BERT's kind, with exchangeable attention per layer, computed without padding.
 
 Devlin et al. 2019, "BERT": h_0 = LayerNorm(word + position + segment), then L layers of
 self-attention and a feed-forward map, each followed by LayerNorm(x + f(x)). Other families are
-values of a `BertShape`: positions that begin behind the padding id (Liu et al. 2019, "RoBERTa"),
-no segments (Sanh et al. 2019, "DistilBERT"), embeddings of another width with a map behind them
-(Clark et al. 2020, "ELECTRA"), and one layer's weights in all layers (Lan et al. 2020, "ALBERT"). A
-pretrained checkpoint is loaded by `pretrained.huggingface`; the hidden states then equal the
+values of a `BertShape`: positions that begin after the padding id (Liu et al. 2019, "RoBERTa"),
+no segments (Sanh et al. 2019, "DistilBERT"), embeddings of another width with a map
+(Clark et al. 2020, "ELECTRA"), and one layer's weights in all layers (Lan et al. 2020, "ALBERT").
+`pretrained.huggingface` loads a pretrained checkpoint; the hidden states then equal the
 reference's.
 
-Features (Sundararaman et al. 2019, "BERT + POS") join the word embedding before that first
+Features (Sundararaman et al. 2019, "BERT + POS") join the word embedding before the first
 LayerNorm; see `nn.infusion.FeatureInfusion`.
 
 Letters: B batch, S length, N real tokens of the batch, D width, E width of embeddings, F features,
@@ -50,7 +50,7 @@ INIT_STD = 0.02
 
 @dataclass(frozen=True)
 class BertShape:
-    """Sizes and constants of an encoder, as a checkpoint's configuration states them."""
+    """Sizes and constants of an encoder, as in a checkpoint's configuration."""
 
     vocabulary: int  # number of wordpieces V
     hidden: int  # width D
@@ -65,14 +65,14 @@ class BertShape:
     attention_dropout: float = 0.1  # on attention weights
     padding: int = 0  # id of the padding wordpiece
     pooler: bool = True  # whether there is a map for the first token's state
-    pooler_activation: str = "tanh"  # behind that map: ``tanh`` | ``gelu`` | ``relu``
-    # width of the embeddings E, which a map brings to D; None: D, without a map
+    pooler_activation: str = "tanh"  # after that map: ``tanh`` | ``gelu`` | ``relu``
+    # width of the embeddings E, with a map to D; None for D without a map
     embedding: int | None = None
-    position_offset: int = 0  # which position embedding is the first token's
-    # whether segment embeddings, if there are two, say of which text of a pair a token is;
-    # otherwise the first one is added everywhere
+    position_offset: int = 0  # position embedding of the first token
+    # whether two segment embeddings distinguish the texts of a pair; else the first one is added
+    # everywhere
     sides: bool = True
-    shared: bool = False  # whether all layers compute with the first one's weights
+    shared: bool = False  # whether all layers use the first one's weights
 
     @property
     def embedding_width(self) -> int:
@@ -87,13 +87,13 @@ class BertShape:
 
 @dataclass(frozen=True)
 class BertOutput:
-    """What an encoder returns."""
+    """Output of an encoder."""
 
     rows: Tensor  # last hidden states of the real tokens, (N, D)
-    layout: BatchLayout  # where they stand in the batch
-    # hidden states (N, D) before the first and after every layer; empty unless asked for
+    layout: BatchLayout  # their places in the batch
+    # hidden states (N, D) before the first and after every layer; empty unless requested
     layers: Sequence[Tensor] = ()
-    outputs: Any = None  # what the layers told, `context.LayerOutputs`
+    outputs: Any = None  # further outputs of the layers, `context.LayerOutputs`
 
     @property
     def first(self) -> Tensor:
@@ -101,17 +101,17 @@ class BertOutput:
         return self.rows.index_select(0, self.layout.first_rows)
 
     def __getitem__(self, index: int) -> Tensor:
-        """Return the states as part 0: fairseq's NaN detector looks at first parts of outputs."""
+        """Return the states as part 0: fairseq's NaN detector reads first parts of outputs."""
         return (self.rows,)[index]
 
 
 class BertEmbeddings(nn.Module):
-    """Word, position and segment embeddings, added up, normalised, and brought to width D.
+    """Sum of word, position and segment embeddings, normalised, and mapped to width D.
 
     Args:
         shape: sizes.
-        features: optional module that joins features to the word embedding:
-            ``features(word (N, E), factors (N, F)) -> (N, E)``.
+        features: optional module that joins features to the word embedding: ``features(word (N, E),
+            factors (N, F)) -> (N, E)``.
     """
 
     def __init__(self, shape: BertShape, features: nn.Module | None = None) -> None:
@@ -132,7 +132,7 @@ class BertEmbeddings(nn.Module):
         """Embed a batch as states of its real tokens, (N, D); see `BertEncoder.forward`.
 
         Raises:
-            ValueError: features are wanted and not given.
+            ValueError: features are missing.
         """
         word = self.words(layout.pack(tokens))  # (N, E)
         if self.features is not None:
@@ -150,9 +150,9 @@ class BertEmbeddings(nn.Module):
 
 
 class BertLayer(nn.Module):
-    """Attention and feed-forward block, each with residual and LayerNorm after it.
+    """Attention and feed-forward block, each followed by residual and LayerNorm.
 
-    The attention is the layer's self-attention, or another one, by whoever calls `join`.
+    The attention is the layer's self-attention, or another one, with `join`.
     """
 
     def __init__(self, shape: BertShape, attention: nn.Module) -> None:
@@ -168,22 +168,22 @@ class BertLayer(nn.Module):
 
     @property
     def maps(self) -> tuple[nn.Linear, ...]:
-        """Its linear maps, but for those of what was put into its attention."""
+        """Its linear maps, except those of parts added to its attention."""
         return self.attention.qkv, self.attention.out, self.inner, self.outer
 
     def forward(self, rows: Tensor, context: AttentionContext) -> Tensor:
-        """Return new states, (N, D) each."""
+        """Return new states (N, D) from states (N, D)."""
         return self.join(rows, self.attention(rows, context))
 
     def join(self, rows: Tensor, attended: Tensor) -> Tensor:
-        """Return new states (N, D) of the old ones and of what attention gave, (N, D) each."""
+        """Return new states (N, D) from old states and attention's output, (N, D) each."""
         rows = self.attention_norm(self.dropout.add(rows, attended))  # (N, D)
         activate = self.activation if torch.is_grad_enabled() else IN_PLACE[self.kind]
         changed = self.outer(activate(self.inner(rows)))  # (N, D)
         return self.output_norm(self.dropout.add(rows, changed))
 
     def share(self, owner: "BertLayer") -> None:
-        """Compute with the weights of another layer, whose they stay; what is added is its own."""
+        """Use the weights of another layer; added parts stay its own."""
         for mine, theirs, names in (
             (self, owner, ("attention_norm", "inner", "outer", "output_norm")),
             (self.attention, owner.attention, ("qkv", "out")),
@@ -194,7 +194,7 @@ class BertLayer(nn.Module):
 
 
 class BertEncoder(nn.Module):
-    """BERT, or one of its relatives, without a task.
+    """BERT, or another family, without a task.
 
     Args:
         shape: sizes.
@@ -202,8 +202,8 @@ class BertEncoder(nn.Module):
         features: joins features to the word embedding; see `BertEmbeddings`.
         top: further layers: ``top(rows, context)`` returns new states (N, D); see
             `nn.ancestor_attention`.
-        punctuation: which subwords of the vocabulary are punctuation signs, (V,), for attention
-            that asks; no weight, so that no checkpoint holds it.
+        punctuation: whether subwords of the vocabulary are punctuation signs, (V,), for attention
+            that needs it; not a weight, so no checkpoint holds it.
     """
 
     def __init__(
@@ -252,11 +252,12 @@ class BertEncoder(nn.Module):
         Args:
             tokens: wordpiece ids (B, S), padding on either side.
             segments: (B, S), or None for single sentences.
-            token_positions: (N,) flat ones of the real tokens, when known (saves a GPU a wait).
+            token_positions: (N,) flat positions of the real tokens, if known (saves a wait for a
+                GPU).
             factors: feature ids (B, S, F), for an encoder with features.
-            words, heads, similarity: for attention that asks, see `AttentionContext`.
+            words, heads, similarity: for attention that needs them, see `AttentionContext`.
             need_weights, need_layers: whether to return attention weights, states of all layers.
-            known: what the host knows of the batch, see `BatchLayout`.
+            known: sizes of the batch known to the host, see `BatchLayout`.
             layout: of the batch (default: every token but the padding wordpiece is real).
         """
         if layout is None:
@@ -269,23 +270,21 @@ class BertEncoder(nn.Module):
         return BertOutput(states[-1], layout, states if need_layers else [], context.outputs)
 
     def _signs(self, tokens: Tensor) -> Tensor | None:
-        """Tell which tokens are punctuation signs, (B, S), where attention asks."""
+        """Return the tokens that are punctuation signs, (B, S), if attention needs them."""
         return None if self.punctuation is None else self.punctuation[tokens]
 
     def pool(self, output: BertOutput) -> Tensor:
-        """Return one vector a sentence, (B, D): a linear map of the first token's state, and the
-        pooler's activation.
-        """
+        """Return one vector per sentence, (B, D): the pooler's map of the first token's state."""
         return POOLER_ACTIVATIONS[self.shape.pooler_activation](self.pooler(output.first))  # (B, D)
 
 
 def plain_attention(shape: BertShape) -> SelfAttention:
-    """Make BERT's own self-attention."""
+    """Return BERT's own self-attention."""
     return SelfAttention(shape.hidden, shape.heads, GlobalMixer(shape.attention_dropout))
 
 
 def draw(module: nn.Module) -> None:
-    """Start a linear map or an embedding as BERT does: N(0, 0.02), biases and padding zero."""
+    """Initialise a linear map or an embedding as in BERT: N(0, 0.02), biases and padding zero."""
     if isinstance(module, (nn.Linear, nn.Embedding)):
         nn.init.normal_(module.weight, std=INIT_STD)
         if isinstance(module, nn.Linear) and module.bias is not None:

@@ -50,7 +50,7 @@ class Perspectives(nn.Module):
         Args:
             own: of the sentence.
             other: of the other one, (B, S, H).
-            end: where the direction ends in it, (B, H).
+            end: last state of the direction in the other sentence, (B, H).
             padding: of the other one, (B, S), True at padding.
 
         Returns:
@@ -93,7 +93,7 @@ def _cosines(one: Tensor, other: Tensor, squares: Tensor) -> Tensor:
 
 
 def _highest(own: Tensor, other: Tensor, squares: Tensor, padding: Tensor) -> Tensor:
-    """Compare all states with all others, and keep the highest of each; return (B, T, l)."""
+    """Return the highest comparison of each state with all others, (B, T, l)."""
     weighted = own[:, None] * squares[:, None]  # (B, l, T, H)
     products = weighted @ other[:, None].transpose(2, 3)  # (B, l, T, S)
     others = _norms(other, squares).transpose(1, 2)[:, :, None]  # (B, l, 1, S)
@@ -102,12 +102,12 @@ def _highest(own: Tensor, other: Tensor, squares: Tensor, padding: Tensor) -> Te
 
 
 class Bimpm(nn.Module):
-    """From words to one vector a pair.
+    """From words to one vector per pair.
 
     Args:
         width: of the words, E.
         hidden: width H of each direction of the LSTMs.
-        dropout: share of what is dropped.
+        dropout: rate.
         perspectives: of each matching, l.
 
     Attributes:
@@ -138,7 +138,7 @@ class Bimpm(nn.Module):
     def _matched(
         self, perspectives: Perspectives, states: Tensor, ends: Tensor, pair: Pair
     ) -> Tensor:
-        """Match the states of one direction, (n + m, H), which ends at (2 B, H), both ways."""
+        """Match the states of one direction, (n + m, H), with ends (2 B, H), both ways."""
         first, second = pair.pad(states)
         one, other = ends.chunk(2)
         paddings = [side.layout.padding_mask for side in (pair.first, pair.second)]

@@ -1,8 +1,7 @@
-"""Sets of tokens as bits of whole numbers: 64 tokens a number, so unions cost little.
+"""Sets of tokens as bits of integers: 64 tokens per number, so unions are cheap.
 
-A set over l tokens is C = ceil(l / 64) numbers. Sums of disjoint sets are their unions, which lets
-`scatter_add` unite sets where a device has no scattered "or". Nothing here waits for the device.
-
+A set over l tokens is C = ceil(l / 64) numbers. Sums of disjoint sets are their unions, so
+`scatter_add` unites sets where a device has no scattered "or". Nothing here waits for the device.
 Letters: n sentences of l tokens.
 """
 
@@ -17,7 +16,7 @@ def gathered(owners: Tensor, size: int) -> Tensor:
     """Return for each owner the set of its tokens, (n, ``size``, C).
 
     Args:
-        owners: whose each token is, (n, l), from 0 to ``size`` - 1.
+        owners: of each token, (n, l), from 0 to ``size`` - 1.
         size: number of owners.
     """
     n, length = owners.shape
@@ -34,7 +33,7 @@ def rows_of(sets: Tensor, owners: Tensor) -> Tensor:
 
 
 def spread(sets: Tensor, length: int) -> Tensor:
-    """Write sets out, (n, x, C) to (n, x, l) truth values; ``length`` is l."""
+    """Expand sets (n, x, C) to truth values (n, x, l); ``length`` is l."""
     octets = sets.contiguous().view(torch.uint8)  # (n, x, 8 C), lowest tokens first
     number = torch.arange(2**OCTET, device=sets.device)[:, None]
     table = ((number >> torch.arange(OCTET, device=sets.device)) & 1).bool()  # (256, 8)

@@ -39,10 +39,10 @@ FACTOR_STD = 0.05
 
 
 class Highway(nn.Module):
-    """Two highway layers, behind a map where the width changes.
+    """Two highway layers, after a map if the width changes.
 
     Args:
-        inputs, width: widths of what comes in and out.
+        inputs, width: input and output widths.
     """
 
     def __init__(self, inputs: int, width: int) -> None:
@@ -63,7 +63,7 @@ class Highway(nn.Module):
 
 
 class FactorisationMachine(nn.Module):
-    """One number of a vector (Rendle 2010).
+    """One number from a vector (Rendle 2010).
 
     Args:
         width: of the vector, D.
@@ -84,12 +84,12 @@ class FactorisationMachine(nn.Module):
 
 
 class Cafe(nn.Module):
-    """From words to one vector a pair.
+    """From words to one vector per pair.
 
     Args:
         width: of the words, E.
-        hidden: width D of everything else.
-        dropout: share of what is dropped.
+        hidden: width D of all other parts.
+        dropout: rate.
         factors: of the factorisation machines, k.
 
     Attributes:

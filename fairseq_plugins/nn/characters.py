@@ -2,8 +2,8 @@
 
     c = last state of an LSTM over the character embeddings of the word
 
-What the characters are follows from the vocabulary alone, so a batch holds nothing of them; words
-that it lacks are those of the unknown token. Every word is read once a batch.
+The vocabulary alone determines the characters, so a batch has no character ids; unknown words have
+those of the unknown token. Every word is read once per batch.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .recurrent import PackedLSTM, Steps
 
 
 class CharacterReader(nn.Module):
-    """One vector a word.
+    """One vector per word.
 
     Args:
         words: the vocabulary, V words of at least one character.
@@ -46,7 +46,7 @@ class CharacterReader(nn.Module):
     def forward(self, tokens: Tensor, known: np.ndarray | None = None) -> Tensor:
         """Read words (n,) as (n, H).
 
-        A GPU waits where the words that are there, (U,) in rising order, are not ``known``.
+        ``known`` are the distinct words, (U,) in rising order; without them a GPU waits.
         """
         known = np.unique(tokens.cpu().numpy()) if known is None else known
         there = torch.zeros_like(self.lengths, dtype=torch.bool).index_fill(0, tokens, True)

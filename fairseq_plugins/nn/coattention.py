@@ -35,12 +35,12 @@ Weights = tuple[Tensor, Tensor]  # context to question (B, H, Sc, Sq); question 
 
 
 class CoattentionBlock(nn.Module):
-    """One block: a cross-attention, a feed-forward layer and their norms for either stream.
+    """One block: a cross-attention, a feed-forward layer and their norms for each stream.
 
     Args:
-        shape: sizes of the BERT beneath.
+        shape: sizes of the encoder below.
         wiring: of `WIRINGS`.
-        last: whether no block follows, so that ``literal`` needs all rows of both streams.
+        last: whether this is the last block, which in ``literal`` needs all rows of both streams.
     """
 
     def __init__(self, shape: BertShape, wiring: str, last: bool) -> None:
@@ -57,12 +57,12 @@ class CoattentionBlock(nn.Module):
             context: the context's rows of its stream, (n, D).
             question: the question's rows of its stream, (m, D).
             sides: of the batch.
-            local: what convolutions add to attention, (N, D), or None.
+            local: output of convolutions to add to attention, (N, D), or None.
             show: whether to return attention weights.
 
         Returns:
-            Both streams, each the rows of its side, or, of the last block of ``literal``, all rows
-            (N, D); and the weights.
+            Both streams, each with the rows of its side, or, from the last block of ``literal``,
+            all rows (N, D); and the weights.
         """
         streams = (
             _Stream(self.context, context, sides.context, question, sides.question),
@@ -100,7 +100,7 @@ class _Stream(NamedTuple):
 
 
 def _by_query(one: _Stream, local: Tensor | None, *, show: bool) -> tuple[Tensor, Any]:
-    """Let a side attend to the other; its own states are the residual."""
+    """Attend from one side to the other; its own states are the residual."""
     attended, weights = one.layer.attention(
         one.own, one.side.layout, one.other, one.other_side.layout, need_weights=show
     )
@@ -108,9 +108,9 @@ def _by_query(one: _Stream, local: Tensor | None, *, show: bool) -> tuple[Tensor
 
 
 def _within(one: _Stream, local: Tensor | None) -> Tensor:
-    """Return what the published wiring leaves of a stream before it is masked again.
+    """Return the part of a stream that the published wiring keeps before the next mask.
 
-    At the stream's own rows the query is the map of a masked row, the same everywhere: one query a
+    At the stream's own rows the query is the map of a masked row, equal everywhere: one query per
     sentence (and one draw of dropout on its weights) serves them all.
     """
     batch, layout = one.side.layout.shape[0], one.side.layout
@@ -125,7 +125,7 @@ def _within(one: _Stream, local: Tensor | None) -> Tensor:
 def _by_memory(
     one: _Stream, layout: BatchLayout, local: Tensor | None, *, show: bool
 ) -> tuple[Tensor, Any]:
-    """Do as published: all rows attend from the other side's stream, masked, to the own one.
+    """Attend as published: all rows from the other side's masked stream to the own stream.
 
     Returns:
         All rows of the stream, (N, D), and the weights of all rows, (B, H, S, own length).
@@ -139,7 +139,7 @@ def _by_memory(
 
 
 def _plus(attended: Tensor, local: Tensor | None, side: Side | None = None) -> Tensor:
-    """Add what convolutions made of all rows, (N, D), or of those of a side."""
+    """Add the convolutions' output for all rows, (N, D), or for those of a side."""
     if local is None:
         return attended
     return attended + (local if side is None else side.take(local))
@@ -155,10 +155,10 @@ class DirectedCoattention(nn.Module):
     """Coattention blocks, the merge of both streams, and the skip connection.
 
     Args:
-        shape: sizes of the BERT beneath.
-        blocks: how many, at least 1 (the paper: 7).
+        shape: sizes of the encoder below.
+        blocks: number of blocks, at least 1 (the paper: 7).
         wiring: of `WIRINGS`.
-        skip: what joins BERT's states E to the merged streams X (section 3.3): ``none``;
+        skip: combination of BERT's states E with the merged streams X (section 3.3): ``none``;
             ``simple``, LN(X + E); ``transformer``, the same with one more BERT layer on E;
             ``highway``, t X + (1 - t) E with t = sigmoid(W E + b).
         local: convolutions on E that are added to attention (section 3.2): ``none``, the same for
@@ -177,7 +177,7 @@ class DirectedCoattention(nn.Module):
     ) -> None:
         super().__init__()
         hidden, self.skip = shape.hidden, skip
-        self.parted = wiring == "query"  # streams have the rows of their sides alone
+        self.parted = wiring == "query"  # streams have only the rows of their sides
         self.blocks = nn.ModuleList(
             CoattentionBlock(shape, wiring, last=i == blocks - 1) for i in range(blocks)
         )
@@ -209,8 +209,8 @@ class DirectedCoattention(nn.Module):
             need_weights: whether to return attention weights.
 
         Returns:
-            New states (N, D), and for each block, if asked for, what the context attends to in the
-            question, (B, H, Sc, Sq), and the question in the context, (B, H, Sq, Sc).
+            New states (N, D), and for each block, if requested, the attention from the context to
+            the question, (B, H, Sc, Sq), and from the question to the context, (B, H, Sq, Sc).
         """
         both, weights = self.streams(rows, context, need_weights=need_weights)
         merged = self.merge(both, context.layout)  # (N, D)
@@ -234,7 +234,7 @@ class DirectedCoattention(nn.Module):
         return torch.cat([first, second], dim=1), weights if need_weights else []
 
     def _skipped(self, merged: Tensor, rows: Tensor, context: AttentionContext) -> Tensor:
-        """Join the merged streams (N, D) with BERT's states (N, D)."""
+        """Combine the merged streams (N, D) with BERT's states (N, D)."""
         if self.skip == "none":
             return merged
         if self.skip == "highway":

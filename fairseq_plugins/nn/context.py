@@ -1,4 +1,4 @@
-"""What a batch tells its attention layers, and what they tell back.
+"""Inputs of attention layers from a batch, and the layers' further outputs.
 
 Letters: N packed tokens, B batch, S length, W words; n sentences of length l form a block.
 """
@@ -16,17 +16,17 @@ from .tree_masks import Rule
 
 
 class LayerOutputs:
-    """What layers tell about a batch on the way.
+    """Further outputs of the layers for a batch.
 
     Attributes:
         gates: layer number -> share of each of its C local attentions, (N, C), without gradient.
-        parent_losses: one number a supervised layer, with gradient.
-        differences: layer number -> weights of its difference attention, (B, H, T, S), where
-            weights were asked for.
+        parent_losses: one number per supervised layer, with gradient.
+        differences: layer number -> weights of its difference attention, (B, H, T, S), if
+            requested.
         fusions: layer number -> fusion gate and filter gate of its dual attention, (N, 2), without
             gradient.
-        weights: of each layer's attention before dropout, (B, H, T, S), zero at padding, where they
-            were asked for.
+        weights: of each layer's attention before dropout, (B, H, T, S), zero at padding, if
+            requested.
     """
 
     def __init__(self) -> None:
@@ -39,26 +39,26 @@ class LayerOutputs:
 
 @dataclass
 class AttentionContext:
-    """What a batch tells every attention layer.
+    """Inputs of every attention layer from a batch.
 
     Attributes:
-        outputs: what layers tell.
+        outputs: further outputs of the layers.
     """
 
-    layout: BatchLayout  # where the packed rows stand in the padded batch, and its blocks
+    layout: BatchLayout  # places of the packed rows in the padded batch, and its blocks
     segments: Tensor | None = None  # (B, S), 0 for the first sentence and 1 for the second
     # (B, S), number of each token's word in its row, -1 at special tokens; see `nn.tree_masks`
     words: Tensor | None = None
     heads: Tensor | None = None  # (B, W), head of each word; roots and unused numbers are their own
-    similarity: Tensor | None = None  # (B, W, W), how alike words are, from 0 to 1
+    similarity: Tensor | None = None  # (B, W, W), similarity of words, from 0 to 1
     punctuation: Tensor | None = None  # (B, S), True at subwords that are punctuation signs
-    need_weights: bool = False  # whether layers are to tell their attention weights
+    need_weights: bool = False  # whether layers store their attention weights
 
     def __post_init__(self) -> None:
         self.outputs, self._made = LayerOutputs(), {}  # factories of fields would break graphs
 
     def once(self, name: Any, block: SentenceBlock, make: Callable[[], Any]) -> Any:
-        """Return what serves all layers by its name, made for a block when the first asks."""
+        """Return a value shared by all layers, made for a block on first use."""
         key = (name, block.rows.start)
         if key not in self._made:
             self._made[key] = make()
@@ -86,10 +86,10 @@ class AttentionContext:
         return self.heads[block.sentences]
 
     def punctuation_of(self, block: SentenceBlock) -> Tensor:
-        """Return which tokens of a block are punctuation signs, (n, l).
+        """Return the tokens of a block that are punctuation signs, (n, l).
 
         Raises:
-            ValueError: nobody has told.
+            ValueError: the signs are unknown.
         """
         if self.punctuation is None:
             raise ValueError("this encoder must know which subwords are punctuation signs")
@@ -98,7 +98,7 @@ class AttentionContext:
         )
 
     def similarity_of(self, block: SentenceBlock) -> Tensor:
-        """Return how alike the words of a block's tokens are, (n, l, l); 1 with special tokens.
+        """Return the similarity of the words of a block's tokens, (n, l, l); 1 with special tokens.
 
         Raises:
             ValueError: the batch has no similarities.
@@ -118,7 +118,7 @@ class AttentionContext:
         return found.masked_fill(special[:, :, None] | special[:, None, :], 1.0)
 
     def allowed(self, rule: Rule, block: SentenceBlock) -> Tensor:
-        """Return who may see whom in a block by a rule, (n, l, l); padding is not looked at."""
+        """Return the allowed keys of a rule in a block, (n, l, l), regardless of padding."""
 
         def make() -> Tensor:
             segments = self.segments
@@ -133,15 +133,15 @@ class AttentionContext:
     def additive_mask(
         self, rule: Rule | None, block: SentenceBlock, dtype: torch.dtype = torch.float32
     ) -> AdditiveMask | None:
-        """Return what is added to scores of ``dtype`` in a block, where padding is closed as well.
+        """Return the mask to add to scores of ``dtype`` in a block, with padding closed.
 
         Args:
-            rule: says who may see whom; None: all see all.
+            rule: allowed keys; None for all.
             block: of sentences.
             dtype: of the scores.
 
         Returns:
-            None where nothing is closed.
+            None if nothing is closed.
         """
         keys: Any = block.allowed  # (n, 1, 1, l)
         if rule is None and keys is None:

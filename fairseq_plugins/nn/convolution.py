@@ -1,8 +1,10 @@
 """Convolutions over the tokens of sentences, without padding.
 
-A sentence's packed rows follow each other, so one pass over all of them is a convolution once zeros
-stand between the sentences; what lies beyond a sentence's ends counts as zero, be it the edge of
-the batch or padding, so results do not depend on the batch.
+A sentence's packed rows are consecutive, so one pass over all rows with zeros between the sentences
+is a
+convolution; beyond a sentence's ends there are zeros, both at padding and at the edge of the batch,
+so results
+do not depend on the batch.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,7 +22,7 @@ class TokenConvolution(nn.Module):
     Args:
         inputs: channels in, C.
         outputs: channels out, E.
-        width: tokens that it sees, odd.
+        width: odd number of tokens in the window.
 
     Raises:
         ValueError: an even width, which has no middle.
@@ -49,11 +51,11 @@ class TokenConvolution(nn.Module):
 
 
 class ConvolutionStack(nn.Module):
-    """Convolutions one after another, with an activation between them.
+    """A sequence of convolutions, with an activation between them.
 
     Args:
         channels: in, between and out; one convolution fewer than numbers.
-        width: tokens that each sees, odd.
+        width: odd number of tokens in the window.
         activation: between them (default: none).
     """
 

@@ -1,6 +1,6 @@
-"""Attention of one side's tokens to the other side's, each side packed rows of its own.
+"""Attention of one side's tokens to the other side's, each with its own packed rows.
 
-Vaswani et al. 2017, section 3.2.3: queries of the one, keys and values of the other, otherwise as
+Vaswani et al. 2017, section 3.2.3: queries of one side, keys and values of the other, otherwise as
 `attention`.
 """
 
@@ -43,11 +43,11 @@ class CrossAttention(nn.Module):
         *,
         need_weights: bool = False,
     ) -> tuple[Tensor, Tensor | None]:
-        """Let states (N, D), laid out as (B, T), attend to a memory (M, D), laid out as (B, S).
+        """Attend from states (N, D), laid out as (B, T), to a memory (M, D), laid out as (B, S).
 
         Returns:
-            New states (N, D); weights before dropout (B, H, T, S), zero at padding, or None where
-            they are not needed.
+            New states (N, D); weights before dropout (B, H, T, S), zero at padding, or None if not
+            requested.
         """
         query = query_layout.pad(self.query(queries)).unflatten(-1, (self.heads, -1))
         query = query.transpose(1, 2)  # (B, H, T, K)

@@ -1,9 +1,10 @@
-"""Dropout whose random numbers are cheap on a processor.
+"""Dropout with cheap random numbers on a processor.
 
-torch draws one random number from a Bernoulli distribution for each element, which on a processor
-is dear (RESULTS.md has the shares of a step). Here 16 random bits decide on an element: it is kept
-when they, as a number, lie below (1 - p) 2^16. The rate is therefore a multiple of 2^-16 (at least
-one), which is nearer to p than float16 is to it. Seeds work as ever; other devices use torch's.
+torch draws one random number from a Bernoulli distribution for each element, which is slow on a
+processor (RESULTS.md has the shares of a step). Here 16 random bits decide on an element: it is
+kept
+if they, as a number, are below (1 - p) 2^16. The rate is therefore a multiple of 2^-16 (at least
+one), which is closer to p than float16 is. Seeds work as usual; other devices use torch's dropout.
 """
 
 import torch
@@ -14,11 +15,11 @@ CHOICES = 2**16
 
 
 def factors(values: Tensor, count: int, drop: float) -> Tensor:
-    """Draw what dropout multiplies with: 0, or 1 / (1 - ``drop``).
+    """Return the factors of dropout: 0, or 1 / (1 - ``drop``).
 
     Args:
-        values: gives the type of the numbers.
-        count: how many to draw.
+        values: tensor with the type of the numbers.
+        count: number of factors.
         drop: rate, above 0 and below 1.
 
     Returns:
@@ -27,7 +28,7 @@ def factors(values: Tensor, count: int, drop: float) -> Tensor:
     words = torch.empty((count + 3) // 4, dtype=torch.int64).random_(-(2**63), None)
     bits = words.view(torch.int16)[:count]  # (count,) from -2^15 to 2^15 - 1
     found = torch.empty(count, dtype=values.dtype)
-    # A bound beyond int16 would wrap around and turn every decision into its opposite.
+    # A bound beyond int16 would wrap around and invert every decision.
     kept = min(max(round((1 - drop) * CHOICES), 1), CHOICES - 1)
     torch.lt(bits, kept - CHOICES // 2, out=found)
     return found.mul_(1 / (1 - drop))

@@ -1,17 +1,17 @@
-"""Difference attention beside a layer's own: where queries and keys are far apart, not close.
+"""Difference attention beside a layer's own: large where queries and keys are far apart.
 
-Wang et al. 2022, "DABERT", section 2.1. A layer's own attention (affinity, eq. 1) stays as it is;
-of the same queries, keys and values the difference attention makes, head by head,
+Wang et al. 2022, "DABERT", section 2.1. A layer's own attention (affinity, eq. 1) stays unchanged;
+from the same queries, keys and values the difference attention computes, head by head,
 
     D = softmax(beta / sqrt(K)) V,   beta_ij = |Q_i - K_j| + M_ij                  (eq. 2 to 4)
 
-and `nn.fusion` joins both before the output map. The printed |.| is a plain sum of differences,
-which the softmax cannot tell from -sum_k K_jk: every query then attends alike (``signed``). The
-distance meant is ``l1``, the sum of absolute differences; ``l2`` and ``squared`` are further ones.
-M closes padding, or with the scope ``cross`` the query's own sentence as well.
+and `nn.fusion` fuses both before the output map. The printed |.| is a plain sum of differences,
+which the softmax cannot distinguish from -sum_k K_jk: every query then attends alike (``signed``).
+The intended distance is ``l1``, the sum of absolute differences; ``l2`` and ``squared`` are further
+ones. M closes padding, or with the scope ``cross`` the query's own sentence as well.
 
-Two controls (`CONTROLS`) stand in its place, with as many parameters: ``second-affinity``, a
-further softmax of eq. 1 over the same queries and keys, and ``no-difference``, D = 0.
+Two controls (`CONTROLS`) with as many parameters can replace it: ``second-affinity``, a further
+softmax of eq. 1 over the same queries and keys, and ``no-difference``, D = 0.
 
 Letters: N packed tokens, n sentences of l tokens in a block, H heads of size K, D = H K.
 """
@@ -31,11 +31,11 @@ DIFFERENCES = ("l1", "l2", "squared", SIGNED)
 POWERS = {"l1": 1.0, "l2": 2.0}
 SCOPES = ("all", "cross")
 NONE, SECOND_AFFINITY, NO_DIFFERENCE = CONTROLS = ("none", "second-affinity", "no-difference")
-BUFFER = 2**27  # numbers that an accelerator may hold at once while it derives distances
+BUFFER = 2**27  # numbers in an accelerator's buffer for the gradient of distances
 
 
 def distances(query: Tensor, key: Tensor, difference: str) -> Tensor:
-    """Return how far apart queries (n, H, T, K) and keys (n, H, S, K) are, by one of `DIFFERENCES`.
+    """Return the distances of queries (n, H, T, K) and keys (n, H, S, K) by one of `DIFFERENCES`.
 
     Returns:
         (n, H, T, S), in single precision at least, under autocast as well. No tensor with T, S and
@@ -55,15 +55,15 @@ def distances(query: Tensor, key: Tensor, difference: str) -> Tensor:
 
 
 def _portions(query: Tensor, key: Tensor) -> tuple[Tensor, ...]:
-    """Split queries: an accelerator derives with a (T, S, K) buffer, which so stays small."""
-    if query.device.type == "cpu":  # derives without one
+    """Split queries, because an accelerator's gradient needs a (T, S, K) buffer."""
+    if query.device.type == "cpu":  # needs no buffer
         return (query.contiguous(),)
     row = query.shape[0] * query.shape[1] * key.shape[2] * key.shape[3]
     return tuple(part.contiguous() for part in query.split(max(1, BUFFER // max(row, 1)), -2))
 
 
 class DifferenceMixer(Mixer):
-    """Attention to what differs from the query (eq. 2 to 4).
+    """Attention to keys that differ from the query (eq. 2 to 4).
 
     Args:
         difference: one of `DIFFERENCES`.
@@ -84,13 +84,12 @@ class DifferenceMixer(Mixer):
         self.rule = CrossRule() if scope == "cross" else None
 
     def packs(self, context: AttentionContext) -> bool:
-        """Not: its scores are no products."""
+        """Return False: its scores are no products."""
         return False
 
     def mix(
         self, qkv: Tensor, extras: Tensor | None, block: SentenceBlock, context: AttentionContext
     ) -> tuple[Tensor, Tensor | None]:
-        """Mix one block; see `Mixer`."""
         query, key, value = qkv
         if self.control == NO_DIFFERENCE:
             shown = value.new_zeros(*value.shape[:3], value.shape[2])  # (n, H, l, l)
@@ -113,12 +112,12 @@ class DifferenceMixer(Mixer):
 
 
 class DualAttention(nn.Module):
-    """What a layer with dual attention does beside its own attention.
+    """The second part of a layer with dual attention.
 
     Args:
         difference: the difference attention.
-        fusion: joins both.
-        layer: number of the layer, under which weights and gates are told.
+        fusion: fuses both.
+        layer: number of the layer, key of stored weights and gates.
     """
 
     def __init__(self, difference: DifferenceMixer, fusion: AdaptiveFusion, layer: int = 0) -> None:
@@ -135,10 +134,10 @@ class DualAttention(nn.Module):
         rows: Tensor,
         context: AttentionContext,
     ) -> Tensor:
-        """Join values mixed by the layer's own attention (N, D) with the difference attention.
+        """Fuse values mixed by the layer's own attention (N, D) with the difference attention.
 
-        ``affinity`` is None where it is not read; for the rest see `Mixer.forward`. Weights and
-        gates are told. What is returned, (N, D), is yet to pass the output map.
+        ``affinity`` is None if unused; for the rest see `Mixer.forward`. Weights and gates are
+        stored. The result, (N, D), still has to pass the output map.
         """
         found, weights = self.difference(qkv, heads, rows, context)
         if weights is not None:

@@ -1,24 +1,27 @@
 """Entities as answers to a question about a sentence (BERT-MRC).
 
-Li et al. 2020, "A Unified MRC Framework for Named Entity Recognition", section 3.4. Of every label
-a question is put to every sentence, in a row ``[CLS] question [SEP] sentence [SEP]``; E_i is the
+Li et al. 2020, "A Unified MRC Framework for Named Entity Recognition", section 3.4. Every sentence
+gets a question for every label, in a row ``[CLS] question [SEP] sentence [SEP]``; E_i is the
 state of the sentence's i-th word:
 
 P_start(i) = softmax(E_i T_start)            P_end(i) = softmax(E_i T_end)
 candidates: pairs i <= j with argmax P_start(i) = 1 and argmax P_end(j) = 1
-P(i, j)    = sigmoid(m . [E_i; E_j])         an entity where it exceeds 1/2
+P(i, j)    = sigmoid(m . [E_i; E_j])         an entity if above 1/2
 
 The paper's m is one vector (``linear``). The authors' program has a map to D numbers, GELU, dropout
-and a vector in its place (``mlp``). Either map of [E_i; E_j] is a map of E_i plus one of E_j, so
-that words are mapped once and only candidates meet.
+and a vector instead (``mlp``). Either map of [E_i; E_j] is a map of E_i plus one of E_j, so
+words are mapped once and only candidates are combined.
 
-The paper counts tokens. Here i and j are words, each by its first subword, as for labels of words;
-of words in several windows the one that shows most around them counts, and spans may cross windows.
+The paper counts tokens. Here i and j are words, each represented by its first subword, as for
+labels
+of words; of several windows with a word the one with most context around it counts, and spans may
+cross windows.
 
-How many candidates there are only their marks tell, and an accelerator would have to be waited for.
-To learn from it judges all pairs i <= j of a question, and says which are candidates.
+Only the marks determine the number of candidates, and reading them from an accelerator means a
+wait.
+In training it therefore judges all pairs i <= j of a question, and marks the candidates.
 
-Letters: W words of all rows of a batch, one question after another; G questions put to sentences;
+Letters: W words of all rows of a batch, one question after another; G questions to sentences;
 P pairs; D width.
 """
 
@@ -34,7 +37,7 @@ from .dropout import Dropout
 from .packing import BatchLayout, check_known, places
 
 LINEAR, MLP = MATCHES = ("linear", "mlp")
-LEAST = 0.5  # an entity is more probable than that
+LEAST = 0.5  # probability of an entity, exclusive
 AT_ONCE = 1 << 15  # pairs that are mapped to D numbers together
 
 
@@ -47,11 +50,11 @@ class Pairs(NamedTuple):
 
 
 class EntityReader(nn.Module):
-    """What stands between words' states and the logits of entities.
+    """The layers between words' states and the logits of entities.
 
     Args:
         hidden: width D.
-        match: how a pair is judged, of `MATCHES`.
+        match: judge of pairs, of `MATCHES`.
         dropout: within ``mlp``.
     """
 
@@ -72,19 +75,19 @@ class EntityReader(nn.Module):
         marks: Tensor | None = None,
         layout: BatchLayout | None = None,
     ) -> tuple[Tensor, dict[str, Tensor]]:
-        """Judge words, and the pairs of them that may be entities.
+        """Judge words, and pairs of words that may be entities.
 
         Args:
             words: their states, (W, D).
-            counts: how many of them belong to each question put to a sentence, (G,).
-            marks: gold, to learn from: whether an entity begins, and ends, at each, (W, 2).
-            layout: of the batch; if its host knows ``word_counts``, an accelerator is spared waits.
+            counts: number of words of each question to a sentence, (G,).
+            marks: gold for training: whether an entity begins, and ends, at each word, (W, 2).
+            layout: of the batch; its host's ``word_counts`` saves waits for an accelerator.
 
         Returns:
-            Logits of start and end, (W, 2, 2): of no and yes; ``first`` and ``last``, the candidate
-            pairs by their words, and ``match``, their logits, (P,) each. With ``marks`` pairs of
-            gold starts and ends are candidates as well; if there are other pairs beside the
-            candidates, ``kept``, (P,), is True at these.
+            Logits of start and end, (W, 2, 2): of no and yes; ``first`` and ``last``, the words of
+            the candidate pairs, and ``match``, their logits, (P,) each. With ``marks`` pairs of
+            gold starts and ends are candidates as well; if there are other pairs, ``kept``, (P,),
+            is True at candidates.
         """
         logits = self.ends(words).unflatten(1, (2, 2))  # (W, 2, 2)
         said = predicted_marks(logits)  # (W, 2)
@@ -96,7 +99,7 @@ class EntityReader(nn.Module):
         return logits, {"first": pairs.first, "last": pairs.last, "match": match, **found}
 
     def _all_pairs(self, counts: Tensor, layout: BatchLayout | None) -> int | None:
-        """Return how many pairs there are if all are to be judged, and no wait tells which may."""
+        """Return the number of pairs if all are judged, because finding candidates would wait."""
         known = None if layout is None else layout.known.get("word_counts")
         if layout is None or known is None:
             return None
@@ -106,10 +109,10 @@ class EntityReader(nn.Module):
         return None if many else total
 
     def _match(self, firsts: Tensor, lasts: Tensor, pairs: Pairs) -> Tensor:
-        """Return the logits of pairs (P,) by both maps of words, (W, 1 or D).
+        """Return the logits of pairs (P,) from both maps of words, (W, 1 or D).
 
-        Pairs of long sentences are more than all else in a batch. Of so many, some are judged at a
-        time, and judged again for the gradient, so that no (P, D) are held.
+        Pairs of long sentences dominate a batch. Many pairs are judged in parts, and again for the
+        gradient, so that no (P, D) is stored.
         """
         if self.match_out is None or len(pairs.first) <= AT_ONCE:
             return self._judge(firsts, lasts, *pairs)
@@ -126,7 +129,7 @@ class EntityReader(nn.Module):
 
 
 def predicted_marks(logits: Tensor) -> Tensor:
-    """Tell where entities are said to begin, and to end, (W, 2), by logits (W, 2, 2)."""
+    """Return the predicted begins and ends of entities, (W, 2), from logits (W, 2, 2)."""
     return logits[..., 1] > logits[..., 0]
 
 
@@ -135,8 +138,8 @@ def pairs_of(marks: Tensor, counts: Tensor, total: int | None = None) -> Pairs:
 
     Args:
         marks: (W, 2), True at starts and at ends.
-        counts: words of each question put to a sentence, (G,).
-        total: how many pairs all words make, which then are all starts and ends.
+        counts: words of each question to a sentence, (G,).
+        total: number of pairs if all words are starts and ends.
     """
     words = len(marks)
     first, last = (places(one, None if total is None else words) for one in marks.unbind(1))
@@ -152,8 +155,9 @@ def pairs_of(marks: Tensor, counts: Tensor, total: int | None = None) -> Pairs:
 def _candidates(
     said: Tensor, gold: Tensor, counts: Tensor, total: int | None
 ) -> tuple[Pairs, dict[str, Tensor]]:
-    """Return pairs that are both predicted or both gold, as the authors' program does; or all
-    ``total`` pairs, with ``kept``, which these are.
+    """Return pairs that are both predicted or both gold, as in the authors' program.
+
+    With ``total`` all pairs, and ``kept``, which marks these.
     """
     pairs = pairs_of(said | gold if total is None else said | True, counts, total)
     kept = torch.zeros_like(pairs.first, dtype=torch.bool)
@@ -165,9 +169,9 @@ def _candidates(
 
 
 def span_scores(logits: Tensor, first: Tensor, last: Tensor, match: Tensor) -> Tensor:
-    """Return P_start P_end P of each pair, (P,) in float64, and 0 where it is no entity.
+    """Return P_start P_end P of each pair, (P,) in float64, and 0 if it is no entity.
 
-    It is none where either end is not predicted or the match is not above `LEAST`. For the
+    A pair is no entity if an end is not predicted or the match is not above `LEAST`. For the
     arguments see `EntityReader.forward`.
     """
     said = predicted_marks(logits)  # (W, 2)

@@ -25,12 +25,12 @@ from .recurrent import PackedLSTM
 
 
 class Esim(nn.Module):
-    """From words to one vector a pair.
+    """From words to one vector per pair.
 
     Args:
         width: of the words, E.
         hidden: width H of each direction of the LSTMs, and of the feed-forward layers.
-        dropout: share of what is dropped.
+        dropout: rate.
 
     Attributes:
         outputs: width of a pair's vector.

@@ -30,13 +30,13 @@ PAD_ID = 0
 
 
 class FactorEmbedding(nn.Module):
-    """Turn feature ids into one vector a token; the padding row of every table stays zero.
+    """Map feature ids to one vector per token; the padding row of every table stays zero.
 
     Args:
-        sizes: feature name -> number of ids, padding included, in the order of ``dims``; a dot in
-            a name is a colon in that of its table.
+        sizes: feature name -> number of ids, padding included, in the order of ``dims``; a dot in a
+            name is a colon in its table's name.
         dims: width of each table; all the same for ``sum``.
-        columns: which column of the input belongs to each table (default: the first K, in order).
+        columns: column of the input for each table (default: the first K, in order).
         combine: ``sum`` or ``concat``.
         scale: further factor on the result.
     """
@@ -64,10 +64,10 @@ class FactorEmbedding(nn.Module):
         self.embedding_dim = dims[0] if combine == "sum" else sum(dims)
 
     def reset_parameters(self, how: str, std: float) -> None:
-        """Draw all tables anew; see `init_table`.
+        """Reinitialise all tables; see `init_table`.
 
-        ``std`` is that of the whole feature vector before ``scale``; summed tables share it, each
-        starting at ``std / sqrt(K)``.
+        ``std`` is that of the whole feature vector before ``scale``; summed tables start at ``std /
+        sqrt(K)``.
         """
         if self.combine == "sum":
             std = std / math.sqrt(len(self.tables))
@@ -75,7 +75,7 @@ class FactorEmbedding(nn.Module):
             init_table(table, how, std)
 
     def forward(self, factors: Tensor) -> Tensor:
-        """Look feature ids (B, S, F) up, as vectors (B, S, d)."""
+        """Return the vectors (B, S, d) of feature ids (B, S, F)."""
         vectors = [
             table(factors[..., column])  # (B, S, d_k)
             for column, table in zip(self.columns, self.tables.values(), strict=True)
@@ -118,7 +118,9 @@ class FactoredEmbedding(nn.Module):
 
 
 def init_table(table: nn.Embedding, how: str, std: float) -> None:
-    """Draw one table anew: ``normal`` by ``std``, ``glorot`` (uniform) or ``zero``; padding 0."""
+    """Reinitialise one table: ``normal`` by ``std``, ``glorot`` (uniform) or ``zero``; padding
+    0.
+    """
     if how == "normal":
         nn.init.normal_(table.weight, std=std)
     elif how == "glorot":
@@ -129,10 +131,10 @@ def init_table(table: nn.Embedding, how: str, std: float) -> None:
 
 
 def glorot_(module: nn.Module) -> None:
-    """Draw every matrix of a module anew, Glorot-uniform; padding rows become zero."""
+    """Reinitialise every matrix of a module, Glorot-uniform; padding rows become zero."""
     for name, parameter in module.named_parameters():
         if parameter.dim() > 1:
-            with own_start(name):  # whatever else a model has
+            with own_start(name):  # the same, whatever else a model has
                 nn.init.xavier_uniform_(parameter)
     for part in module.modules():
         clear_padding(part)

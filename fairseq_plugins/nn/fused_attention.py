@@ -1,10 +1,12 @@
-"""Plain attention of answers on a processor: torch's fused kernel, straight from the packed rows.
+"""Plain attention without gradients on a processor: torch's fused kernel on the packed rows.
 
-The kernel takes 16 keys at a time, and what is left over of a sentence one by one, which is dear
-for short sentences: of 31 tokens it needs twice the time that 32 take. Sentences of one length are
-therefore shown with as many rows of their neighbours as round their keys up, before or behind
-them, and these are closed by the mask, so that they weigh exactly nothing. Nothing is copied. Only
-what is no number weighs in spite of a mask: where it appears, sentences are computed apart.
+The kernel takes 16 keys at a time, and the rest of a sentence one by one, which is slow for short
+sentences: 31 tokens take twice as long as 32. Sentences of one length are therefore extended by
+rows
+of their neighbours, before or after them, to a multiple of 16 keys, and the mask closes these rows,
+so
+that their weight is exactly zero. Nothing is copied. Only NaN and infinity pass a mask: with them,
+sentences are computed without neighbours.
 """
 
 import torch
@@ -17,7 +19,7 @@ STEP = 16  # keys that the kernel takes at a time
 
 
 def attend(qkv: Tensor, layout: BatchLayout, heads: int) -> Tensor:
-    """Return softmax(Q K' / sqrt(K)) V of every sentence; gradients do not pass.
+    """Return softmax(Q K' / sqrt(K)) V of every sentence, without gradients.
 
     Args:
         qkv: queries, keys and values side by side, (N, 3 D).
@@ -33,7 +35,7 @@ def attend(qkv: Tensor, layout: BatchLayout, heads: int) -> Tensor:
 
 
 def _attend(qkv: Tensor, layout: BatchLayout, heads: int, *, wide: bool) -> Tensor:
-    """Mix values; see `attend`. ``wide``: whether sentences are shown with their neighbours."""
+    """Mix values; see `attend`. ``wide``: whether to extend sentences by their neighbours."""
     out = qkv.new_empty(len(qkv), qkv.shape[1] // 3)
     longest = max((block.length for block in layout.blocks), default=0)
     bars = qkv.new_zeros(longest + 2 * STEP)  # (16 + longest + 16,), closed at both ends
@@ -52,7 +54,9 @@ def _attend(qkv: Tensor, layout: BatchLayout, heads: int, *, wide: bool) -> Tens
 
 
 def reach(block: SentenceBlock, count: int) -> tuple[int, int]:
-    """Return how many rows before or behind its sentences a block sees, of ``count`` rows."""
+    """Return the number of rows before and after its sentences that a block includes, of
+    ``count``.
+    """
     more = -block.length % STEP
     if block.rows.start >= more:
         return more, 0

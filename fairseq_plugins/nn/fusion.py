@@ -3,17 +3,17 @@
 Wang et al. 2022, "DABERT", section 2.2. Of a_i (affinity) and d_i (difference), the rows of one
 sentence, D wide, before the output map:
 
-    guide   d-_i = sum_j softmax_j(w tanh(W_D d_j + W_a a_i + b)) d_j, and with it a-_i likewise
-            d*_i = tanh(W [d_i ; d-_i] + b),  a*_i = tanh(W [a_i ; a-_i] + b)             (eq. 5)
-    gate    d^ = tanh(W d* + b),  a^ = tanh(W a* + b),  g = sigmoid(w [d^ ; a^])
-            v = g a^ + (1 - g) d^                                                         (eq. 6)
-    filter  f = sigmoid(w [a ; W v + b]),  l = f tanh(W v + b)                            (eq. 7)
+  guide   d-_i = sum_j softmax_j(w tanh(W_D d_j + W_a a_i + b)) d_j, and with it a-_i likewise
+          d*_i = tanh(W [d_i ; d-_i] + b),  a*_i = tanh(W [a_i ; a-_i] + b)             (eq. 5)
+  gate    d^ = tanh(W d* + b),  a^ = tanh(W a* + b),  g = sigmoid(w [d^ ; a^])
+          v = g a^ + (1 - g) d^                                                         (eq. 6)
+  filter  f = sigmoid(w [a ; W v + b]),  l = f tanh(W v + b)                            (eq. 7)
 
 The result is a + l (``add``: "will incorporate the fusion features and the original features"), or
-l alone (``replace``: "will be propagated"). Eq. 5 prints a concatenation where the sum above
-stands; the part of a_i then cancels in the softmax, and d-_i is the same for all i (``concat``).
-Weights that cancel are not made here: biases in front of a softmax, and with ``concat`` also W_a, b
-and the half of w that belongs to them.
+l alone (``replace``: "will be propagated"). Eq. 5 prints a concatenation in place of the sum above;
+the part of a_i then cancels in the softmax, and d-_i is the same for all i (``concat``).
+Weights that cancel are not created: biases before a softmax, and with ``concat`` also W_a, b
+and their half of w.
 
 Letters: N packed tokens, n sentences of l = T = S tokens in a block, D width, P guide width.
 """
@@ -32,7 +32,7 @@ from .masks import masked_softmax
 GUIDES = ("additive", "concat")
 OUTPUTS = ("add", "replace")
 INITS = ("normal", "zero")
-# Table 5; what each leaves out, and what stands in its place:
+# Table 5; the removed part, and its replacement:
 ABLATIONS = (
     "none",
     "affinity",  # v = d^ with d- = d, f of v alone, and l is the result: nothing of A is left
@@ -42,7 +42,7 @@ ABLATIONS = (
     "filter-gate",  # f = 1
     "regulation",  # (A + D) / 2 takes the place of the whole fusion
 )
-CHUNK = {"cpu": 2**18}  # numbers (T, S, P) at a time: what fits a processor's cache
+CHUNK = {"cpu": 2**18}  # numbers (T, S, P) at a time, by a processor's cache
 WIDE_CHUNK = 2**26  # elsewhere
 INIT_STD = 0.02
 
@@ -51,7 +51,7 @@ class AdditiveScores(torch.autograd.Function):
     """``AdditiveScores.apply(query (n, T, P), key (n, S, P), weight (P,))``: scores (n, T, S).
 
     e_ij = sum_p w_p t_ijp with t_ijp = tanh(q_ip + k_jp) (Bahdanau et al. 2015). Nothing of size
-    T x S x P is kept: it is made in portions, once more for the gradients. G is the gradient by e:
+    T x S x P is kept: it is computed in portions, again for the gradients. G is the gradient by e:
 
         dw_p = sum_ij G_ij t_ijp,  dq_ip = w_p (sum_j G_ij - sum_j G_ij t_ijp^2),  dk_jp likewise.
     """
@@ -84,7 +84,7 @@ class AdditiveScores(torch.autograd.Function):
 
 
 def _portions(query: Tensor, key: Tensor) -> Iterator[tuple[slice, slice]]:
-    """Yield sentences and queries of them that make a table of bearable size."""
+    """Yield sentences and queries with a table of limited size."""
     row = max(key.shape[1] * key.shape[2], 1)
     rows = max(1, CHUNK.get(query.device.type, WIDE_CHUNK) // row)  # queries at a time
     sentences = max(1, rows // max(query.shape[1], 1))
@@ -102,7 +102,7 @@ class Guide(nn.Module):
 
     Args:
         hidden: width D of both.
-        dim: width P in which they meet.
+        dim: common width P.
         kind: ``additive``, or ``concat``, in which the guiding signal cancels.
     """
 
@@ -113,7 +113,7 @@ class Guide(nn.Module):
         self.weight = nn.Parameter(torch.empty(dim).normal_(std=INIT_STD))
 
     def forward(self, values: Tensor, guide: Tensor, context: AttentionContext) -> Tensor:
-        """Return for each token what its row of ``guide`` asks of ``values``; all are (N, D)."""
+        """Return the attention of each row of ``guide`` over ``values``; all are (N, D)."""
         found = []
         keys = self.values(values)  # (N, P)
         queries = None if self.guide is None else self.guide(guide)  # (N, P)
@@ -127,17 +127,17 @@ class Guide(nn.Module):
         return torch.cat(found)
 
     def _scores(self, key: Tensor, query: Tensor | None) -> Tensor:
-        """Return (n, l, l), or (n, 1, l) where all queries ask alike; keys, queries (n, l, P)."""
+        """Return (n, l, l), or (n, 1, l) if all queries are alike; keys, queries (n, l, P)."""
         wide = torch.promote_types(key.dtype, torch.float32)
         key, weight = key.to(wide), self.weight.to(wide)
-        with torch.autocast(key.device.type, enabled=False):  # which would take products in half
+        with torch.autocast(key.device.type, enabled=False):  # which would compute products in half
             if query is None:
                 return (key.tanh() @ weight)[:, None]
             return AdditiveScores.apply(query.to(wide), key, weight)
 
 
 class AdaptiveFusion(nn.Module):
-    """One signal of two (eq. 5 to 7).
+    """The fusion of two signals (eq. 5 to 7).
 
     Args:
         hidden: width D of both.
@@ -145,7 +145,7 @@ class AdaptiveFusion(nn.Module):
         guide_dim: width P of the guide attentions.
         output: one of `OUTPUTS`.
         init: ``normal``, or ``zero``: l starts as 0, and with ``add`` the layer as plain attention.
-        ablate: one of `ABLATIONS` but ``difference``, which needs no fusion.
+        ablate: one of `ABLATIONS` except ``difference``, which needs no fusion.
     """
 
     def __init__(
@@ -181,13 +181,13 @@ class AdaptiveFusion(nn.Module):
 
     @property
     def reads_affinity(self) -> bool:
-        """Whether the affinity attention has a part in the result."""
+        """Whether the result depends on the affinity attention."""
         return self.ablate != "affinity"
 
     def forward(
         self, affinity: Any, difference: Tensor, context: AttentionContext
     ) -> tuple[Tensor, Tensor | None]:
-        """Fuse rows (N, D) of each, ``affinity`` None where it is not read.
+        """Fuse rows (N, D) of each, ``affinity`` None if unused.
 
         Returns:
             (N, D); g and f of each token (N, 2), or None without fusion.

@@ -1,4 +1,4 @@
-"""What a task puts on top of an encoder to make labels."""
+"""Heads of tasks on an encoder that predict labels."""
 
 from torch import Tensor, nn
 

@@ -1,11 +1,11 @@
 """Features in BERT's embedding sum (Sundararaman et al. 2019, "BERT + POS").
 
-    h = e + f               merge = add      (the paper's choice: f has BERT's width D)
-    h = [e ; f] A + b       merge = affine   (its alternative: A is (D + d) x D)
+  h = e + f               merge = add      (the paper's choice: f has BERT's width D)
+  h = [e ; f] A + b       merge = affine   (its alternative: A is (D + d) x D)
 
-h takes the word embedding's place in BERT's sum, before its LayerNorm; positions and segments are
-added as ever. Tables start at N(0, 0.02) with padding at zero. Started at zero (``init="zero"``)
-the encoder is exactly BERT; so it is with ``affine``, whose A then starts as identity over zeros.
+h replaces the word embedding in BERT's sum, before its LayerNorm; positions and segments are
+added as usual. Tables start at N(0, 0.02) with padding at zero. Started at zero (``init="zero"``)
+the encoder is exactly BERT, also with ``affine``, whose A then starts as identity over zeros.
 """
 
 from collections.abc import Mapping
@@ -44,7 +44,7 @@ class FeatureInfusion(nn.Module):
         width = hidden if merge == "add" else dim
         self.factors = FactorEmbedding(sizes, [width] * len(sizes))
         self.affine = nn.Linear(hidden + dim, hidden) if merge == "affine" else None
-        # Zero tables under a zero map would never learn: with ``affine`` the map alone is zero.
+        # Zero tables under a zero map would never learn: with ``affine`` only the map is zero.
         tables = "zero" if init == "zero" and merge == "add" else "normal"
         self.factors.reset_parameters(tables, INIT_STD)
         if self.affine is not None:  # starts as identity

@@ -2,18 +2,22 @@
 
 Li et al. 2020, "Improving BERT with Syntax-aware Local Attention", eq. 4 to 6:
 
-    S_loc = softmax(Q K' / sqrt(K) + M_loc),  S_glb = softmax(Q K' / sqrt(K))
-    g_i = sigmoid(w h_i + b),   output_i = (g_i S_loc,i + (1 - g_i) S_glb,i) V
+  S_loc = softmax(Q K' / sqrt(K) + M_loc),  S_glb = softmax(Q K' / sqrt(K))
+  g_i = sigmoid(w h_i + b),   output_i = (g_i S_loc,i + (1 - g_i) S_glb,i) V
 
-with one gate per token and layer, shared by the heads: D + 1 parameters a layer. What is local is a
-rule of `nn.tree_masks`: the tree (SLA), a window (WLA), or a relation. Of several rules each has
-its own local softmax, and the shares of all, the global one included, are a softmax of 0, z_1, ...,
-z_C, which for one rule is the gate above. Dropout falls on each softmax separately, as in the
-authors' program, or once on the mixture (`nn.mixed_attention`), whatever the device.
+with one gate per token and layer, shared by the heads: D + 1 parameters a layer. A rule of
+`nn.tree_masks` defines what is local: the tree (SLA), a window (WLA), or a relation. Each of
+several
+rules has its own local softmax, and the shares of all, the global one included, are a softmax of 0,
+z_1, ..., z_C, which for one rule is the gate above. Dropout applies to each softmax separately, as
+in
+the authors' program, or once to the mixture (`nn.mixed_attention`), on every device.
 
-[CLS] sees everything locally, too. Where only its last state is read, as in classification, the
-gate of the last layer therefore weighs two equal mixtures: without dropout, or with dropout on the
-mixture, it learns nothing, as in the paper's equations; with one dropout each it gets noise alone.
+[CLS] also sees all tokens locally. If only its last state is read, as in classification, the gate
+of
+the last layer therefore weighs two equal mixtures: without dropout, or with dropout on the mixture,
+it
+learns nothing, as in the paper's equations; with separate dropout it gets only noise.
 
 Letters: N packed tokens, n sentences of l tokens in a block, H heads, D width, C rules.
 """
@@ -35,7 +39,7 @@ GATE_STD = 0.02
 
 
 class Gate(nn.Module):
-    """How much each token trusts its local attentions.
+    """Each token's shares of local attentions.
 
     Args:
         hidden: width D.
@@ -50,7 +54,7 @@ class Gate(nn.Module):
         nn.init.normal_(self.weight, std=GATE_STD)
 
     def forward(self, states: Tensor) -> Tensor:
-        """Return shares: (..., D) to (..., 1 + C), that of global attention first."""
+        """Return shares: (..., D) to (..., 1 + C), the share of global attention first."""
         wish = functional.linear(states, self.weight, self.bias)  # (..., C)
         if wish.shape[-1] == 1:
             local = wish.sigmoid()
@@ -59,15 +63,15 @@ class Gate(nn.Module):
 
 
 class LocalMixer(Mixer):
-    """Attention limited by rules, beside global attention where there is a gate.
+    """Attention limited by rules, beside global attention if there is a gate.
 
     Args:
-        rules: what is local; at least one, exactly one without a gate.
-        gate: weighs global and local attention; None: attention is local alone.
+        rules: of local attention; at least one, exactly one without a gate.
+        gate: weighs global and local attention; None for local attention alone.
         dropout: on the weights.
-        layer: number of the layer, under which the shares are told.
+        layer: number of the layer, key of the stored shares.
         similar: see `Mixer`.
-        separate: whether dropout falls on each softmax, or on their mixture.
+        separate: whether dropout applies to each softmax, not to the mixture.
 
     Raises:
         ValueError: several rules and no gate, or none.
@@ -94,12 +98,12 @@ class LocalMixer(Mixer):
     def additive_masks(
         self, block: SentenceBlock, context: AttentionContext, dtype: torch.dtype
     ) -> tuple[AdditiveMask | None, ...]:
-        """Return the masks of global attention, where there is a gate, and of each rule."""
+        """Return the masks of global attention, if there is a gate, and of each rule."""
         rules = self.rules if self.gate is None else (None, *self.rules)
         return tuple(context.additive_mask(rule, block, dtype) for rule in rules)
 
     def extras(self, rows: Tensor, context: AttentionContext) -> Tensor | None:
-        """Return the shares of global and local attention, (N, 1 + C), and tell the local ones."""
+        """Return the shares of global and local attention, (N, 1 + C), and store the local ones."""
         if self.gate is None:
             return None
         shares = self.gate(rows)  # (N, 1 + C)
@@ -109,7 +113,7 @@ class LocalMixer(Mixer):
     def mix(
         self, qkv: Tensor, extras: Tensor | None, block: SentenceBlock, context: AttentionContext
     ) -> tuple[Tensor, Tensor | None]:
-        """Mix one block by fused kernels, or openly where they cannot; see `Mixer`."""
+        """Mix one block by fused kernels, or with explicit weights if necessary; see `Mixer`."""
         query, key, value = qkv
         masks = self.additive_masks(block, context, query.dtype)
         one_by_one = self.separate or not self.drop or extras is None

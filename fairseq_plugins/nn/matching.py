@@ -1,17 +1,17 @@
-"""What models that match two sentences share: the pair, its alignment, comparison and pooling.
+"""The common parts of models that match two sentences: the pair, its alignment and pooling.
 
 Chen et al. 2017, "Enhanced LSTM for Natural Language Inference" (ESIM), section 3, for states
 a (n, D) and b (m, D) of the words of two sentences:
 
-    e_ij = a_i . b_j                                                                     (eq. 11)
-    a~_i = sum_j softmax_j(e_ij) b_j        b~_j = sum_i softmax_i(e_ij) a_i           (12, 13)
-    m_a = [a; a~; a - a~; a * a~]           m_b = [b; b~; b - b~; b * b~]              (14, 15)
+  e_ij = a_i . b_j                                                                     (eq. 11)
+  a~_i = sum_j softmax_j(e_ij) b_j        b~_j = sum_i softmax_i(e_ij) a_i           (12, 13)
+  m_a = [a; a~; a - a~; a * a~]           m_b = [b; b~; b - b~; b * b~]              (14, 15)
 
 and for a sentence's composed states v, [mean of v; max of v] of either sentence        (18-20).
 
-Words are packed rows. Those of the second sentences stand behind those of all the first, so that
-what treats words one by one, and every recurrent layer, treats both at once. A sentence is its
-words with the separator behind them; the token before the first sentence is left out.
+Words are packed rows. All second sentences follow all first sentences, so that layers on single
+words, and every recurrent layer, process both at once. A sentence is its words with the separator
+after them; the token before the first sentence is left out.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Pair:
 
     @classmethod
     def of(cls, layout: BatchLayout, segments: Tensor | None) -> Pair:
-        """Part a batch by its segments, (B, S).
+        """Split a batch by its segments, (B, S).
 
         Raises:
             ValueError: the batch has no segments, or a pair lacks a sentence.
@@ -66,16 +66,16 @@ class Pair:
 
     @property
     def known(self) -> np.ndarray:
-        """The same on the host."""
+        """The lengths on the host."""
         return np.concatenate([self.first.lengths, self.second.lengths])
 
     @cached_property
     def steps(self) -> Steps:
-        """The order in which recurrent layers read the words."""
+        """The order of the words for recurrent layers."""
         return Steps.of(self.lengths, self.known)
 
     def part(self, words: Tensor) -> tuple[Tensor, Tensor]:
-        """Part the words of both, (n + m, ...)."""
+        """Split the words of both, (n + m, ...)."""
         count = len(self.first.rows)
         return words[:count], words[count:]
 
@@ -85,16 +85,16 @@ class Pair:
         return self.first.layout.pad(first), self.second.layout.pad(second)
 
     def pack(self, first: Tensor, second: Tensor) -> Tensor:
-        """Take the words of both out of (B, T, ...) and (B, S, ...)."""
+        """Take the words of both from (B, T, ...) and (B, S, ...)."""
         return torch.cat([self.first.layout.pack(first), self.second.layout.pack(second)])
 
 
 def soft_alignment(pair: Pair, first: Tensor, second: Tensor, scores: Tensor) -> Tensor:
-    """Return for every word what it is aligned to in the other sentence (eq. 12, 13).
+    """Return the alignment of every word in the other sentence (eq. 12, 13).
 
     Args:
         pair: the sentences.
-        first, second: what is aligned, (B, T, D) and (B, S, D).
+        first, second: values to align, (B, T, D) and (B, S, D).
         scores: of their words, (B, T, S).
 
     Returns:
@@ -112,13 +112,14 @@ def align(pair: Pair, words: Tensor) -> Tensor:
 
 
 def enhance(words: Tensor, aligned: Tensor) -> Tensor:
-    """Compare words with what they are aligned to (eq. 14, 15): (n, D) twice to (n, 4 D)."""
+    """Compare words with their alignments (eq. 14, 15): (n, D) twice to (n, 4 D)."""
     return torch.cat([words, aligned, words - aligned, words * aligned], dim=-1)
 
 
 def pooled(pair: Pair, words: Tensor) -> Tensor:
-    """Return mean and maximum over each sentence's words (n + m, D) (eq. 18, 19): of all first
-    sentences, then of the second, (2 B, 2 D).
+    """Return mean and maximum over each sentence's words (n + m, D) (eq. 18, 19), (2 B, 2 D).
+
+    All first sentences come before the second ones.
     """
     found = []
     for side, values in zip((pair.first, pair.second), pair.pad(words)):
@@ -129,5 +130,5 @@ def pooled(pair: Pair, words: Tensor) -> Tensor:
 
 
 def beside(values: Tensor) -> Tensor:
-    """Set those of the second sentences beside those of the first: (2 B, D) to (B, 2 D)."""
+    """Concatenate second to first sentences: (2 B, D) to (B, 2 D)."""
     return torch.cat(values.chunk(2), dim=-1)

@@ -1,12 +1,12 @@
-"""Several attentions over the same queries, keys and values, weighed by shares of each token.
+"""Several attentions over the same queries, keys and values, weighted by shares of each token.
 
-    O = sum over c of g_c dropout(P_c) V,   P_c = softmax(Q K' / sqrt(K) + M_c)       (separate)
-    O = dropout(sum over c of g_c P_c) V                                              (mixture)
+  O = sum over c of g_c dropout(P_c) V,   P_c = softmax(Q K' / sqrt(K) + M_c)       (separate)
+  O = dropout(sum over c of g_c P_c) V                                              (mixture)
 
-where M_c closes places (`nn.masks`). Both have the same expectation, and are the same without
-dropout. Separately, each attention can be one call of torch's fused kernel, whose outputs are
-weighed: it keeps queries, keys, values and what it returns for the gradient, the mask, which all
-heads and layers share, and no table of T x S for each head. Openly, there are such tables.
+where M_c closes places (`nn.masks`). Both have the same expectation, and are equal without
+dropout. Separate attentions can each be one call of torch's fused kernel, whose outputs are
+weighted: it stores queries, keys, values and its output for the gradient, the mask, which all
+heads and layers share, and no table of T x S per head. `openly` has such tables.
 
 Letters: n sentences of l = T = S tokens in a block, H heads of size K, C attentions.
 """
@@ -18,11 +18,11 @@ from torch.nn import functional
 
 from .masks import AdditiveMask
 
-Masks = Sequence[AdditiveMask | None]  # of each attention; None: all see all
+Masks = Sequence[AdditiveMask | None]  # of each attention; None if all keys are open
 
 
 def fuses(values: Tensor) -> bool:
-    """Whether fused calls pay on the device of ``values``: not on a processor."""
+    """Return whether fused calls are faster on the device of ``values``: not on a processor."""
     return values.device.type != "cpu"
 
 
@@ -33,12 +33,12 @@ def fused(
 
     Args:
         qkv: queries, keys and values, (n, H, l, K) each.
-        masks: who may see whom in each attention.
-        shares: of each attention, (n, l, C); None: there is a single one.
+        masks: of each attention.
+        shares: of each attention, (n, l, C); None for a single one.
         drop: rate of dropout.
 
     Returns:
-        (n, H, l, K); zero where a query may see nothing.
+        (n, H, l, K); zero for queries without allowed keys.
     """
     found, (query, key, value) = [], qkv
     for mask in masks:
@@ -48,7 +48,7 @@ def fused(
         )
     if shares is None:
         return found[0] if masks[0] is None else masks[0].closed(found[0])
-    # Closing shares in place of values keeps no second copy of these.
+    # Closing shares in place of values stores no second copy of values.
     parts = zip(_by_attention(shares), masks)
     return _weighed(found, [s if mask is None else mask.closed(s) for s, mask in parts])
 
@@ -67,10 +67,10 @@ def openly(
     Args:
         scores: of all attentions, (n, H, l, l).
         value: (n, H, l, K).
-        masks: who may see whom in each attention.
-        shares: of each attention, (n, l, C); None: there is a single one.
+        masks: of each attention.
+        shares: of each attention, (n, l, C); None for a single one.
         dropout: drops weights.
-        separate: whether those of each attention are dropped, or of the mixture.
+        separate: whether to drop weights of each attention, or of the mixture.
 
     Returns:
         (n, H, l, K); weights of the mixture before dropout, (n, H, l, l).
@@ -85,11 +85,11 @@ def openly(
 
 
 def _by_attention(shares: Tensor) -> list[Tensor]:
-    """Take shares (n, l, C) apart, (n, 1, l, 1) each."""
+    """Split shares (n, l, C) into (n, 1, l, 1) each."""
     return [share[:, None, :, None] for share in shares.unbind(-1)]
 
 
 def _weighed(tables: Sequence[Tensor], shares: Sequence[Tensor]) -> Tensor:
-    """Add tables (n, H, l, .) up by shares (n, 1, l, 1)."""
+    """Return the sum of tables (n, H, l, .) weighted by shares (n, 1, l, 1)."""
     first, *others = (table * share for table, share in zip(tables, shares))
     return sum(others, first)

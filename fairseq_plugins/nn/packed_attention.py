@@ -27,7 +27,7 @@ from .dropout import factors
 from .masks import AdditiveMask
 from .packing import SentenceBlock
 
-AdditiveMasks = Sequence[Sequence[AdditiveMask | None]]  # per block, per softmax; None: all open
+AdditiveMasks = Sequence[Sequence[AdditiveMask | None]]  # per block, per softmax
 
 
 class PackedAttention(torch.autograd.Function):
@@ -35,12 +35,12 @@ class PackedAttention(torch.autograd.Function):
 
     Args:
         qkv: queries, keys and values side by side, (N, 3 D).
-        gates: share of each softmax for each token, (N, C); None: there is one softmax alone.
+        gates: share of each softmax for each token, (N, C); None for a single softmax.
         blocks: of the batch.
-        additive: for each block who may see whom in each of its softmaxes.
+        additive: masks of each block's softmaxes.
         heads: H.
         drop: rate of dropout.
-        separate: whether each softmax has dropout of its own.
+        separate: whether each softmax has its own dropout.
     """
 
     @staticmethod
@@ -106,7 +106,9 @@ class PackedAttention(torch.autograd.Function):
 def _drawn(
     values: Tensor, blocks: Sequence[SentenceBlock], heads: int, drop: float, draws: int
 ) -> list[Tensor]:
-    """Draw factors of dropout, (``draws``, n H, T, T) for each block, of the type of ``values``."""
+    """Return factors of dropout, (``draws``, n H, T, T) for each block, of the type of
+    ``values``.
+    """
     sizes = [(block.rows.stop - block.rows.start) * block.length * heads for block in blocks]
     parts = factors(values, draws * sum(sizes), drop).split([draws * size for size in sizes])
     return [part.view(draws, -1, block.length, block.length) for part, block in zip(parts, blocks)]
@@ -127,7 +129,7 @@ def _softmax(scores: Tensor, additive_mask: AdditiveMask | None, heads: int) -> 
 
 
 def _mixed(tables: Sequence[Tensor], shares: Tensor, heads: int) -> Tensor:
-    """Add tables (n H, T, T) up by the tokens' shares (C, n, T)."""
+    """Return the sum of tables (n H, T, T) weighted by the tokens' shares (C, n, T)."""
     first, *others = (table.unflatten(0, (-1, heads)) for table in tables)  # (n, H, T, T)
     weights = first * shares[0][:, None, :, None]
     for table, share in zip(others, shares[1:]):
@@ -143,7 +145,7 @@ def _through_mixture(
     shares: Tensor,
     heads: int,
 ) -> Tensor:
-    """Turn the gradient by P~, (n H, T, T), into that by the scores, in place.
+    """Convert the gradient by P~, (n H, T, T), to the gradient by the scores, in place.
 
     Returns:
         The gradient by the gates, tokens of the block by softmaxes, (n T, C).

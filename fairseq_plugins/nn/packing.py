@@ -1,18 +1,20 @@
-"""Batches without padding: only real tokens are computed with.
+"""Batches without padding: only real tokens are computed.
 
-A padded batch (B, S) holds N <= B S real tokens. Everything that treats tokens one by one (linear
-maps, normalisation, feed-forward layers) works on the packed rows (N, .), so padding costs nothing.
-Inside attention, where tokens meet, a batch falls into blocks: on a processor sentences of one
-length each, which need no padding either; on an accelerator, which wants few large operations, one
-padded block. Blocks are few when sentences of like length stand together, as our batches have them.
+A padded batch (B, S) holds N <= B S real tokens. Layers on single tokens (linear maps,
+normalisation,
+feed-forward layers) work on the packed rows (N, .), so padding costs nothing. Attention, which
+combines tokens, splits a batch into blocks: on a processor sentences of one length each, without
+padding; on an accelerator, which prefers few large operations, one padded block. There are few
+blocks
+if sentences of similar length share a batch, as in our batches.
 
-The two sides of a pair, a question and its context, are packed rows of their own: everything of the
-first segment, [CLS] and the first [SEP] included, and everything of the second, the last [SEP]
-included (Chadha and Sood 2019, eq. 1-2).
+The two sides of a pair, a question and its context, have their own packed rows: the first segment
+with
+[CLS] and the first [SEP], and the second segment with the last [SEP] (Chadha and Sood 2019, eq.
+1-2).
 
-An accelerator that is asked for a number makes the program wait. So the sizes that depend on what
-a batch holds come with the batch, as arrays of the host (`data.text_batches`); without them the
-tensors are asked.
+Reading a number from an accelerator makes the program wait. So the sizes of a batch come with the
+batch, as arrays on the host (`data.text_batches`); without them they are read from the tensors.
 """
 
 from __future__ import annotations
@@ -32,14 +34,14 @@ Known = Mapping[str, np.ndarray]
 
 @dataclass
 class BatchLayout:
-    """Where packed rows stand in the padded batch."""
+    """The places of packed rows in the padded batch."""
 
     padding_mask: Tensor  # (B, S), True at padding
     # (N,) flat positions b S + s of the real tokens, in rising order; of all tokens in a `padded`
     # layout
     token_positions: Tensor
-    known: Known  # what the host knows of the batch, by name; see `data.text_batches`
-    keeps_padding: bool = False  # whether padding is computed with; see `padded`
+    known: Known  # sizes of the batch known to the host, by name; see `data.text_batches`
+    keeps_padding: bool = False  # whether padding is computed too; see `padded`
     _blocks: tuple[SentenceBlock, ...] | None = None
     _positions: Tensor | None = None
 
@@ -52,17 +54,18 @@ class BatchLayout:
         known: Known | None = None,
         may_be_empty: bool = False,
     ) -> BatchLayout:
-        """Make the layout of a batch; a GPU waits if neither of both things is known.
+        """Return the layout of a batch; a GPU waits unless ``token_positions`` or ``known`` is
+        given.
 
         Args:
             padding_mask: (B, S), True at padding.
-            token_positions: (N,) of the real tokens, where they are known.
+            token_positions: (N,) of the real tokens, if known.
             known: see `BatchLayout`.
-            may_be_empty: whether a sentence may have no token; it then has no first row.
+            may_be_empty: whether a sentence may have no token, and then no first row.
 
         Raises:
-            ValueError: a sentence has none, or what is known is of another batch. An accelerator
-                would wait for that; there, whoever makes the batch sees to it
+            ValueError: a sentence has no token, or ``known`` is of another batch. Not checked on an
+                accelerator, which would wait; there the maker of the batch is responsible
                 (`data.text_batches`).
         """
         if known:
@@ -79,10 +82,10 @@ class BatchLayout:
 
     @classmethod
     def padded(cls, padding_mask: Tensor) -> BatchLayout:
-        """Make a layout in which every place of the batch is a row, N = B S.
+        """Return a layout in which every place of the batch is a row, N = B S.
 
-        What is computed hangs on sizes alone, never on where padding stands, so that it can be
-        traced. Real tokens get what they would get otherwise; rows of padding hold no meaning.
+        The computation depends only on sizes, never on the places of padding, so it can be traced.
+        Real tokens get the same results; rows of padding have no meaning.
 
         Args:
             padding_mask: (B, S), True at padding, which stands on the right.
@@ -97,17 +100,17 @@ class BatchLayout:
 
     @property
     def full(self) -> bool:
-        """Whether packed and padded differ by a reshape alone."""
+        """Whether packed and padded differ only by a reshape."""
         return self.keeps_padding or self.token_positions.numel() == self.padding_mask.numel()
 
     @property
     def by_length(self) -> bool:
-        """Whether blocks are sentences of one length each, and not the whole padded batch."""
+        """Whether blocks are sentences of one length each, not the whole padded batch."""
         return self.padding_mask.device.type == "cpu" and not self.keeps_padding
 
     @property
     def blocks(self) -> tuple[SentenceBlock, ...]:
-        """What attention treats at a time; together all sentences, in order."""
+        """The blocks of attention; together all sentences, in order."""
         if self._blocks is None:
             self._blocks = self._found_blocks()
         return self._blocks
@@ -157,7 +160,7 @@ class BatchLayout:
         return flat if self.full else _Pack.apply(flat, self.token_positions)
 
     def pad(self, rows: Tensor) -> Tensor:
-        """Set packed rows into a padded batch: (N, ...) to (B, S, ...), zeros at padding."""
+        """Put packed rows into a padded batch: (N, ...) to (B, S, ...), zeros at padding."""
         batch, length = self.shape
         flat = rows if self.full else _Pad.apply(rows, self.token_positions, batch * length)
         return flat.reshape(batch, length, *rows.shape[1:])
@@ -167,15 +170,15 @@ class BatchLayout:
 class SentenceBlock:
     """Sentences whose attention is computed together."""
 
-    rows: slice  # which packed rows are theirs
-    sentences: slice  # which sentences of the batch they are
+    rows: slice  # its packed rows
+    sentences: slice  # its sentences of the batch
     length: int  # width l of the block
-    # of the padded block; None when all n sentences have length l
+    # of the padded block; None if all n sentences have length l
     layout: BatchLayout | None = None
 
     @property
     def allowed(self) -> Tensor | None:
-        """The keys that are no padding, (n, 1, 1, l); None when there is none."""
+        """The keys that are no padding, (n, 1, 1, l); None without padding."""
         return None if self.layout is None else allowed_keys(self.layout.padding_mask)
 
     def take(self, rows: Tensor) -> Tensor:
@@ -185,7 +188,7 @@ class SentenceBlock:
         return rows[self.rows].unflatten(0, (-1, self.length))
 
     def give(self, values: Tensor) -> Tensor:
-        """Return (n, l, ...) to packed rows of the block."""
+        """Convert (n, l, ...) to packed rows of the block."""
         return values.flatten(0, 1) if self.layout is None else self.layout.pack(values)
 
 
@@ -194,12 +197,14 @@ class Side:
     """One side of every pair of a batch."""
 
     rows: Tensor  # its tokens among the packed rows of the batch, (n,), in rising order
-    layout: BatchLayout  # where they stand when each side begins at the left, (B, S of the side)
-    lengths: np.ndarray  # how many they are in each sentence, (B,), on the host
+    layout: BatchLayout  # their places if each side begins at the left, (B, S of the side)
+    lengths: np.ndarray  # number of tokens in each sentence, (B,), on the host
 
     @classmethod
     def of(cls, chosen: Tensor, layout: BatchLayout, lengths: np.ndarray | None) -> Side:
-        """Make a side of the packed rows that are ``chosen``, (N,); for ``lengths`` see `Side`."""
+        """Return the side of the packed rows that are ``chosen``, (N,); for ``lengths`` see
+        `Side`.
+        """
         counts = counted(chosen, layout)  # (B,)
         lengths = counts.cpu().numpy() if lengths is None else lengths
         columns = torch.arange(max(int(lengths.max()), 1), device=counts.device)  # (S,)
@@ -208,11 +213,11 @@ class Side:
         return cls(places(chosen, lengths), own, lengths)
 
     def take(self, states: Tensor) -> Tensor:
-        """Take its rows out of those of the batch: (N, D) to (n, D)."""
+        """Take its rows from those of the batch: (N, D) to (n, D)."""
         return states.index_select(0, self.rows)
 
     def spread(self, states: Tensor, size: int) -> Tensor:
-        """Set its rows among zeros for the other side's: (n, D) to (N, D) of N = ``size`` rows."""
+        """Put its rows among zeros for the other side's: (n, D) to (N, D) of N = ``size`` rows."""
         return states.new_zeros(size, *states.shape[1:]).index_copy(0, self.rows, states)
 
 
@@ -227,7 +232,7 @@ class Sides:
 
     @classmethod
     def of(cls, layout: BatchLayout, segments: Tensor | None) -> Sides:
-        """Part a batch by its segments, (B, S).
+        """Split a batch by its segments, (B, S).
 
         Raises:
             ValueError: the batch has none, so no pairs.
@@ -240,21 +245,24 @@ class Sides:
 
 
 def known_sides(layout: BatchLayout) -> tuple[np.ndarray | None, np.ndarray | None]:
-    """Return how many tokens of each sentence are of the first segment, and how many are not."""
+    """Return the number of tokens of each sentence in the first segment, and outside it."""
     first = layout.known.get("firsts")
     return (None, None) if first is None else (first, layout.known["lengths"] - first)
 
 
 def check_known(known: Sequence[int] | np.ndarray, found: Tensor) -> None:
-    """Refuse what the host knows and is not ``found`` so, (n,); of an accelerator's n alone."""
+    """Refuse sizes on the host that differ from ``found``, (n,); on an accelerator only n is
+    compared.
+    """
     on_host = found.device.type == "cpu"
     if len(known) != len(found) or on_host and found.tolist() != [*known]:
         raise ValueError("what is known of the batch is of another: take it out of one you change")
 
 
 def places(chosen: Tensor, counts: Any) -> Tensor:
-    """Return where ``chosen`` (n,) is True, in rising order; ``counts`` add up to how often it is,
-    or are None, and a GPU is waited for.
+    """Return the places where ``chosen`` (n,) is True, in rising order.
+
+    ``counts`` add up to their number; with None a GPU waits.
     """
     if counts is None:
         return chosen.nonzero().squeeze(1)
@@ -265,13 +273,13 @@ def places(chosen: Tensor, counts: Any) -> Tensor:
 
 
 def counted(chosen: Tensor, layout: BatchLayout) -> Tensor:
-    """Return how many of each sentence's packed rows are ``chosen``, (N,) to (B,)."""
+    """Return the number of ``chosen`` packed rows of each sentence, (N,) to (B,)."""
     nothing = layout.token_positions.new_zeros(layout.shape[0])
     return nothing.index_add(0, layout.sentences, chosen.to(nothing))
 
 
 class _Pack(torch.autograd.Function):
-    """Take rows at distinct positions; the gradient is set back there (no sum is needed)."""
+    """Take rows at distinct positions; the gradient is put back there (no sum is needed)."""
 
     @staticmethod
     def forward(ctx: Any, flat: Tensor, token_positions: Tensor) -> Tensor:
@@ -286,7 +294,7 @@ class _Pack(torch.autograd.Function):
 
 
 class _Pad(torch.autograd.Function):
-    """Set rows at distinct positions among zeros; the gradient is taken from there."""
+    """Put rows at distinct positions among zeros; the gradient is taken from there."""
 
     @staticmethod
     def forward(ctx: Any, rows: Tensor, token_positions: Tensor, size: int) -> Tensor:

@@ -1,8 +1,10 @@
-"""An encoder and its head over padded batches: what is computed hangs on the batch's sizes alone.
+"""An encoder and its head over padded batches: the computation depends only on the batch's sizes.
 
-The encoder's own way, without padding (`nn.packing`), takes other steps for other lengths, which no
-graph for all batches can hold. Here padding is computed with and closed to attention; the modules
-and their weights are the same, and so are the logits of real tokens.
+The encoder without padding (`nn.packing`) takes other steps for other lengths, which no graph for
+all
+batches can hold. Here padding is computed and closed to attention; the modules and their weights
+are
+the same, and so are the logits of real tokens.
 
 Letters: B batch, S length, F features, C labels.
 """
@@ -18,8 +20,8 @@ class PaddedModel(nn.Module):
     """Logits of padded batches.
 
     Args:
-        encoder: whose layers attend plainly; features may join its embeddings.
-        head: of labels, or of answers, with a head that maps tokens one by one.
+        encoder: with plain attention; features may join its embeddings.
+        head: of labels, or of answers if it maps tokens one by one.
     """
 
     def __init__(self, encoder: BertEncoder, head: nn.Module) -> None:

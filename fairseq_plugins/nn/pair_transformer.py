@@ -1,8 +1,8 @@
-"""Two sentences in a transformer from scratch: side by side in one row, or each by itself.
+"""Two sentences in a transformer from scratch: in one row, or each alone.
 
 Vaswani et al. 2017 and Devlin et al. 2019, see `bert`. ``joint``: the pair is one row, whose words
 see those of the other sentence; its vector is that of the first token, through the pooler.
-``siamese``: the same encoder reads either sentence by itself, u and v are the means of its states,
+``siamese``: the same encoder reads each sentence alone, u and v are the means of its states,
 and the vector is tanh(W [u; v; |u - v|; u * v] + b) (Conneau et al. 2017, section 3.1).
 """
 
@@ -23,7 +23,7 @@ JOINT, SIAMESE = ENCODINGS = ("joint", "siamese")
 
 
 class PairTransformer(nn.Module):
-    """From tokens to one vector a pair.
+    """From tokens to one vector per pair.
 
     Args:
         shape: sizes of the encoder.
@@ -52,7 +52,7 @@ class PairTransformer(nn.Module):
 
     @property
     def features(self) -> nn.Module | None:
-        """What joins features."""
+        """The module that joins features."""
         return self.encoder.embeddings.features
 
     def forward(
@@ -69,9 +69,9 @@ class PairTransformer(nn.Module):
     def _means(
         self, tokens: Tensor, pair: Pair, layout: BatchLayout, factors: Tensor | None
     ) -> Tensor:
-        """Return the mean state of every sentence, (2 B, D), those of the second ones last.
+        """Return the mean state of every sentence, (2 B, D), the second ones last.
 
-        The encoder gets them by length, see `packing`.
+        The encoder reads them sorted by length, see `packing`.
         """
         lengths, order = pair.lengths.sort(stable=True)  # (2 B,)
         begins = (pair.lengths.cumsum(0) - pair.lengths)[order]  # (2 B,)

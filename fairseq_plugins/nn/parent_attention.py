@@ -1,13 +1,14 @@
 """The last head of a layer learns to attend to each word's parent.
 
 Strubell et al. 2018, "LISA", in the form that Li et al. 2020 compare with: no new parameters, no
-parse when predicting. The loss is the cross-entropy of the last head's plain attention against the
+parse in prediction. The loss is the cross-entropy of the last head's plain attention against the
 first subword of the parent,
 
-    -log softmax(Q_H K_H' / sqrt(K))[first(i), first(parent(i))],   the mean over words i
+  -log softmax(Q_H K_H' / sqrt(K))[first(i), first(parent(i))],   the mean over words i
 
-where a root is its own parent. Special tokens and later subwords have no loss, and nor have words
-whose parent is cut off.
+where a root is its own parent. Special tokens, later subwords, and words whose parent is cut off
+have
+no loss.
 
 Letters: n sentences of l tokens in a block, H heads of size K, D = H K, W words.
 """
@@ -24,7 +25,7 @@ class ParentSupervision(nn.Module):
     """The loss of one layer."""
 
     def forward(self, qkv: Tensor, heads: int, context: AttentionContext) -> Tensor:
-        """Return the mean loss over the words of a batch, 0 if there is none.
+        """Return the mean loss over the words of a batch, 0 without words.
 
         Queries, keys and values (N, 3 D) stand side by side; the batch must have words and heads.
         """
@@ -46,9 +47,9 @@ class ParentSupervision(nn.Module):
 
 
 def parent_loss(scores: Tensor, targets: Tensor, taught: Tensor) -> Tensor:
-    """Return the summed cross-entropy of scores (n, l, l) before the softmax against ``targets``.
+    """Return the summed cross-entropy of scores (n, l, l) before the softmax.
 
-    Those are the key of each query, (n, l), and any number where ``taught`` (n, l) is False.
+    ``targets`` are the key of each query, (n, l), with any number where ``taught`` (n, l) is False.
     """
     logs = scores.log_softmax(-1, dtype=_wide(scores))  # (n, l, l)
     chosen = logs.gather(2, targets[:, :, None])[:, :, 0]  # (n, l)
@@ -56,19 +57,20 @@ def parent_loss(scores: Tensor, targets: Tensor, taught: Tensor) -> Tensor:
 
 
 def parent_targets(words: Tensor, heads: Tensor) -> tuple[Tensor, Tensor]:
-    """Find the first subword of each token's parent.
+    """Return the first subword of each token's parent.
 
     Args:
         words: word of each token, (n, l), -1 at special tokens.
         heads: head of each word, (n, W); a root is its own.
 
     Returns:
-        Its place (n, l), and whether the token is the first of a word whose parent is there (n, l).
+        Its place (n, l), and whether the token is the first of a word whose parent is present (n,
+        l).
     """
     n, length = words.shape
     size = heads.shape[1]
     place = torch.arange(length, device=words.device).expand(n, length)  # (n, l)
-    slot = torch.where(words < 0, size, words)  # special tokens to a slot of their own
+    slot = torch.where(words < 0, size, words)  # special tokens have their own slot
     first = place.new_full((n, size + 1), length)
     first = first.scatter_reduce(1, slot, place, "amin")  # (n, W + 1), l where a word has no token
     found = first.gather(1, heads.gather(1, words.clamp(min=0)))  # (n, l)
@@ -77,5 +79,5 @@ def parent_targets(words: Tensor, heads: Tensor) -> tuple[Tensor, Tensor]:
 
 
 def _wide(values: Tensor) -> torch.dtype:
-    """Return a type that bears sums: that of ``values``, but not half precision."""
+    """Return the type of ``values``, or single precision in place of half."""
     return torch.promote_types(values.dtype, torch.float32)

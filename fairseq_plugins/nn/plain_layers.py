@@ -1,9 +1,9 @@
-"""As many plain layers as a module has parameters: what depth alone would give in its place.
+"""Plain layers with as many parameters as a module: the effect of depth alone.
 
 A control of coattention (`nn.coattention`): layers of BERT's kind on top, in which all tokens of a
-row attend to each other as they do below, and no side attends to the other in a way of its own.
-A layer of width D and feed-forward width I has 4 D^2 + 9 D + I (2 D + 1) parameters; I is what
-comes nearest.
+row attend to each other as below, and the sides have no attention of their own.
+A layer of width D and feed-forward width I has 4 D^2 + 9 D + I (2 D + 1) parameters; I is the
+nearest fit.
 """
 
 from dataclasses import replace
@@ -15,15 +15,15 @@ from .context import AttentionContext
 
 
 class PlainLayers(nn.Module):
-    """Layers in the place of coattention.
+    """Layers in place of coattention.
 
     Args:
-        shape: sizes of the BERT beneath.
-        layers: how many, at least 1.
-        parameters: how many all of them are to have.
+        shape: sizes of the encoder below.
+        layers: number of layers, at least 1.
+        parameters: wanted number over all layers.
 
     Raises:
-        ValueError: so few that attention alone has more.
+        ValueError: fewer than attention alone has.
     """
 
     def __init__(self, shape: BertShape, layers: int, parameters: int) -> None:
@@ -42,7 +42,7 @@ class PlainLayers(nn.Module):
     def forward(
         self, rows: Tensor, context: AttentionContext, *, need_weights: bool = False
     ) -> tuple[Tensor, list[tuple[Tensor, Tensor]]]:
-        """Return new states, (N, D) each, and no weights of coattention."""
+        """Return new states (N, D) from states (N, D), and no weights of coattention."""
         for layer in self.layers:
             rows = layer(rows, context)
         return rows, []

@@ -1,11 +1,10 @@
-"""Linear maps in 8 bits, for answers on processors: weights by rows, inputs as they come.
+"""Linear maps in 8 bits, for predictions on processors: weights by rows, inputs dynamically.
 
-Of every row of a weight matrix W (O, I) the largest value sets the scale, s_o = max_i |W_oi| / 127,
-and round(W / s) is kept. Inputs are quantised when they come, by the range of all of them together
-(dynamic quantisation), so that an answer depends slightly on the batch it is in. Products are
-summed as whole numbers by torch's own kernels; everything else stays float32. Processors with
-AVX-512 VNNI take inputs of 8 bits and oneDNN's kernel, which is the fastest there; the sums of
-others could overflow in between, and take 7 bits.
+In every row of a weight matrix W (O, I) the largest value sets the scale, s_o = max_i |W_oi| / 127,
+and round(W / s) is stored. Inputs are quantised at run time, by the range of all of them together
+(dynamic quantisation), so a prediction depends slightly on its batch. torch's own kernels sum
+products as integers; all other operations stay float32. Processors with AVX-512 VNNI take inputs of
+8 bits and oneDNN's kernel, the fastest there; on others sums could overflow, so inputs have 7 bits.
 """
 
 import warnings
@@ -29,11 +28,11 @@ PACKING = Lock()  # the engine is one for all threads
 
 
 class QuantizedLinear(nn.Module):
-    """A linear map whose weights are whole numbers of 8 bits; it cannot be trained.
+    """A linear map with 8-bit integer weights; it cannot be trained.
 
     Args:
         inputs, outputs: widths I and O.
-        bias: whether something is added.
+        bias: whether to add a bias.
     """
 
     def __init__(self, inputs: int, outputs: int, bias: bool = True) -> None:
@@ -41,11 +40,11 @@ class QuantizedLinear(nn.Module):
         self.register_buffer("weight", torch.zeros(outputs, inputs, dtype=torch.int8))
         self.register_buffer("scale", torch.ones(outputs))
         self.register_buffer("bias", torch.zeros(outputs) if bias else None)
-        self._packed: Any = None  # as torch's kernel reads it; made at first use
+        self._packed: Any = None  # in the layout of torch's kernel; made at first use
 
     @classmethod
     def of(cls, linear: nn.Linear) -> "QuantizedLinear":
-        """Return the nearest such map to a linear one."""
+        """Return the nearest 8-bit map of a linear map."""
         weight = linear.weight.detach().float()  # (O, I)
         found = cls(linear.in_features, linear.out_features, linear.bias is not None)
         found.scale = (weight.abs().amax(1) / LEVELS).clamp(min=torch.finfo(torch.float32).tiny)
@@ -62,7 +61,7 @@ class QuantizedLinear(nn.Module):
         """Map (N, I) to (N, O).
 
         Raises:
-            InputError: an input that is no number, which would decide how all are rounded.
+            InputError: NaN or infinity among the inputs, which would spoil the common scale.
         """
         if not rows.sum().isfinite():
             raise InputError("the model computes what is no number: 8 bits cannot hold that")
@@ -74,7 +73,7 @@ class QuantizedLinear(nn.Module):
     def _pack(self) -> Any:
         zeros = torch.zeros(len(self.scale), dtype=torch.int64)
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # torch means to rename its quantised types
+            warnings.simplefilter("ignore")  # torch plans to rename its quantised types
             weight = torch._make_per_channel_quantized_tensor(
                 self.weight, self.scale.double(), zeros, 0
             )
@@ -82,12 +81,12 @@ class QuantizedLinear(nn.Module):
                 return torch.ops.quantized.linear_prepack(weight, self.bias)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_packed": None}  # not to be copied
+        return {**self.__dict__, "_packed": None}  # not copied
 
 
 @contextmanager
 def _engine(name: str) -> Iterator[None]:
-    """Let weights be packed for one of torch's engines."""
+    """Select one of torch's engines for packing weights."""
     with PACKING:
         before = torch.backends.quantized.engine
         torch.backends.quantized.engine = name
@@ -98,10 +97,10 @@ def _engine(name: str) -> Iterator[None]:
 
 
 def quantize_(model: nn.Module) -> nn.Module:
-    """Put 8-bit maps in the place of all linear maps of a model, on the CPU and in place."""
+    """Replace all linear maps of a model by 8-bit maps, on the CPU and in place."""
     made: dict[int, QuantizedLinear] = {}
     for module in model.modules():
-        # layers that share their weights hold the maps of another without registering them
+        # layers with shared weights hold the maps of another without registering them
         for owner in (module._modules, vars(module)):
             for name, part in owner.items():
                 if type(part) is nn.Linear:

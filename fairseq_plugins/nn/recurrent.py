@@ -1,12 +1,14 @@
-"""Recurrent layers over packed rows, in one direction or both: no step is computed for padding.
+"""Recurrent layers over packed rows, in one direction or both, without steps for padding.
 
 Hochreiter and Schmidhuber 1997, "LSTM"; Cho et al. 2014, "GRU"; both directions side by side
 (Graves and Schmidhuber 2005):
-    h_t = [LSTM(x_1 .. x_t); LSTM(x_S .. x_t)]
+
+  h_t = [LSTM(x_1 .. x_t); LSTM(x_S .. x_t)]
 
 torch's kernels take the first tokens of all sentences, then the second ones of those that have two,
-and so on, longest sentences first. `Steps` is that order, found once a batch; all layers that read
-the same sentences use it.
+and so on, longest sentences first. `Steps` is that order, computed once per batch for all layers
+over
+the same sentences.
 """
 
 from __future__ import annotations
@@ -28,15 +30,15 @@ class Steps:
 
     rows: Tensor  # packed row of every token in that order, (N,)
     back: Tensor  # place in that order of every packed row, (N,)
-    sizes: Tensor  # how many sentences have a t-th token, (S,), on the processor
+    sizes: Tensor  # number of sentences with a t-th token, (S,), on the processor
     lasts: Tensor  # packed row of every sentence's last token, (B,)
     firsts: Tensor  # packed row of every sentence's first token, (B,)
 
     @classmethod
     def of(cls, lengths: Tensor, known: np.ndarray | None = None) -> Steps:
-        """Find the order of sentences of ``lengths`` (B,), each at least 1, packed in turn.
+        """Return the order of sentences of ``lengths`` (B,), each at least 1, packed in turn.
 
-        A GPU waits where these are not ``known`` to the host; see `check_known`.
+        A GPU waits unless the host has the lengths, ``known``; see `check_known`.
         """
         known = lengths.cpu().numpy() if known is None else known
         check_known(known, lengths)
@@ -56,8 +58,8 @@ class PackedLSTM(nn.Module):
 
     Args:
         inputs: width D of the rows.
-        hidden: width H of either direction.
-        both: whether there is a direction from the end as well, beside the first.
+        hidden: width H of each direction.
+        both: whether to add a backward direction.
     """
 
     def __init__(self, inputs: int, hidden: int, *, both: bool = True) -> None:
@@ -69,7 +71,7 @@ class PackedLSTM(nn.Module):
         return read_rows(self.lstm, rows, steps)
 
     def ends(self, rows: Tensor, steps: Steps) -> Tensor:
-        """Return where either direction ends in each sentence, (B, 2 H) or (B, H)."""
+        """Return the last state of each direction in each sentence, (B, 2 H) or (B, H)."""
         states = self(rows, steps)
         if not self.lstm.bidirectional:
             return states[steps.lasts]
@@ -78,14 +80,14 @@ class PackedLSTM(nn.Module):
 
 
 def read_rows(layer: nn.RNNBase, rows: Tensor, steps: Steps) -> Tensor:
-    """Let one of torch's recurrent layers read packed rows (N, D); return states (N, 2 H or H)."""
+    """Read packed rows (N, D) by one of torch's recurrent layers; return states (N, 2 H or H)."""
     read = PackedSequence(_Permute.apply(rows, steps.rows, steps.back), steps.sizes)
     states, _ = layer(read)
     return _Permute.apply(states.data, steps.back, steps.rows)
 
 
 class _Permute(torch.autograd.Function):
-    """Put rows into another order; the gradient is put back (no sum is needed)."""
+    """Reorder rows; the gradient is reordered back (no sum is needed)."""
 
     @staticmethod
     def forward(ctx: Any, rows: Tensor, order: Tensor, back: Tensor) -> Tensor:

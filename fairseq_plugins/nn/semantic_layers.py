@@ -50,18 +50,18 @@ POOLINGS = MAX, FIRST = ("max", "first")
 
 @dataclass(frozen=True)
 class WordRuns:
-    """Which packed tokens make a word; a special token is one by itself."""
+    """The packed tokens of each word; a special token is its own word."""
 
     of: Tensor  # word of every token, (N,), counted over the batch
     # firsts, sizes: first token and number of tokens of every word, (U,)
     firsts: Tensor
     sizes: Tensor
     lengths: Tensor  # words of every row of the batch, (B,)
-    known: Known  # what the host knows of the batch, see `BatchLayout`
+    known: Known  # see `BatchLayout`
 
     @classmethod
     def find(cls, words: Tensor, layout: BatchLayout) -> WordRuns:
-        """Find the words of a batch.
+        """Return the words of a batch.
 
         Args:
             words: number of each token's word in its row, -1 at special tokens, (B, S).
@@ -90,7 +90,7 @@ def maxima(values: Tensor, owners: Tensor, count: int) -> Tensor:
 
 
 class WordConvolution(nn.Module):
-    """One vector a word of the states of its subwords.
+    """One vector per word from the states of its subwords.
 
     Args:
         hidden: width D.
@@ -106,7 +106,7 @@ class WordConvolution(nn.Module):
 
     def forward(self, states: Tensor, runs: WordRuns) -> Tensor:
         """Pool states (N, D) of subwords to those of words, (U, D)."""
-        ends = (runs.firsts + runs.sizes)[runs.of]  # (N,) behind the word of each token
+        ends = (runs.firsts + runs.sizes)[runs.of]  # (N,) after the word of each token
         tokens = torch.arange(len(states), device=states.device)  # (N,)
         is_first = tokens == runs.firsts[runs.of]
         begins = is_first | (tokens + self.kernel <= ends)  # (N,)
@@ -122,13 +122,13 @@ class WordConvolution(nn.Module):
 
 
 class LabelReader(nn.Module):
-    """What the labels of a word in m layers say of it.
+    """A vector from the labels of a word in m layers.
 
     Args:
-        symbols: what the ids of each layer stand for; the same label of two layers is one row of
-            the table.
-        columns: which columns of the factors the layers are.
-        embedding, hidden, outputs: widths of labels, of either direction of the BiGRU, and d.
+        symbols: labels of the ids of each layer; equal labels of two layers share a row of the
+            table.
+        columns: columns of the layers in the factors.
+        embedding, hidden, outputs: widths of labels, of each direction of the BiGRU, and d.
         dropout: on embeddings.
     """
 
@@ -166,16 +166,16 @@ class LabelReader(nn.Module):
 
 
 class SemanticLayers(nn.Module):
-    """Join what labels say to the states of an encoder.
+    """Joins label vectors to the states of an encoder.
 
     Args:
         shape: of the encoder.
         labels: reads labels; d is the width of its map.
         kernel: subwords of a window.
-        pooling: `MAX` or `FIRST`, what is classified; None where words are labelled.
+        pooling: of the classified vector, `MAX` or `FIRST`; None for labels of words.
 
     Attributes:
-        outputs: width D + d of what comes out.
+        outputs: output width D + d.
     """
 
     def __init__(
@@ -198,13 +198,13 @@ class SemanticLayers(nn.Module):
         factors: Tensor | None,
         word_rows: Tensor | None = None,
     ) -> Tensor:
-        """Return a vector of each row of the batch, (B, D + d), or of each word that is labelled.
+        """Return a vector of each row of the batch, (B, D + d), or of each labelled word.
 
         Args:
             output: of the encoder.
             words: number of each token's word in its row, -1 at special tokens, (B, S).
             factors: feature ids (B, S, F).
-            word_rows: packed rows of the words that are labelled, (W,), which give (W, D + d).
+            word_rows: packed rows of the labelled words, (W,), for a result (W, D + d).
 
         Raises:
             ValueError: the batch has no words, or no features.

@@ -1,8 +1,9 @@
-"""Where an answer begins and ends: heads of extractive question answering.
+"""Heads of extractive question answering: begin and end of an answer.
 
-Devlin et al. 2019, section 4.2-4.3: a start and an end logit a token, [CLS] standing for "no
-answer". Chadha and Sood 2019, section 3.1: start and end each behind an encoder layer of its own,
-the end also behind an LSTM that reads the end's and the start's states side by side.
+Devlin et al. 2019, section 4.2-4.3: a start and an end logit per token, [CLS] means "no answer".
+Chadha and Sood 2019, section 3.1: start and end each after their own encoder layer, the end also
+after
+an LSTM over the end's and the start's states side by side.
 
 Letters: N packed tokens, B batch, S length, D width.
 """
@@ -36,11 +37,11 @@ class JointSpanHead(nn.Module):
 
 
 class SeparateSpanHead(nn.Module):
-    """An encoder layer and a linear map for either logit; an LSTM before the end's map.
+    """An encoder layer and a linear map for each logit; an LSTM before the end's map.
 
     Args:
-        shape: sizes of the BERT beneath.
-        lstm: how it reads, of `LSTMS`; ``forward`` as published.
+        shape: sizes of the encoder below.
+        lstm: its directions, of `LSTMS`; ``forward`` as published.
     """
 
     def __init__(self, shape: BertShape, lstm: str = "forward") -> None:
@@ -73,7 +74,7 @@ class TokenLstm(nn.Module):
     Args:
         inputs: width in, C.
         hidden: width of a direction's state, D.
-        both_ways: whether it reads from the right as well.
+        both_ways: whether to add a backward direction.
 
     Attributes:
         outputs: width out, D or 2 D.
@@ -94,7 +95,7 @@ class LayerInputs(nn.Module):
 
     Args:
         hidden: width D.
-        layers: how many of the encoder's last layers take part beside what the head reads anyway.
+        layers: number of the encoder's last layers, beside the head's usual input.
     """
 
     def __init__(self, hidden: int, layers: int) -> None:
@@ -103,7 +104,7 @@ class LayerInputs(nn.Module):
         self.out = nn.Linear((1 + layers) * hidden, hidden).apply(draw)
 
     def forward(self, rows: Tensor, states: list[Tensor]) -> Tensor:
-        """Return (N, D) of what the head reads and the encoder's states, (N, D) each."""
+        """Return (N, D) from the head's input and the encoder's states, (N, D) each."""
         return self.out(torch.cat([rows, *states[-self.layers :]], dim=1))
 
 
@@ -123,12 +124,12 @@ class Answerability(nn.Module):
             draw(part)
 
     def forward(self, first: Tensor) -> Tensor:
-        """Return logits (B,) of the first tokens' states (B, D); above 0: it has an answer."""
+        """Return logits (B,) of the first tokens' states (B, D); positive for an answer."""
         return self.out(ACTIVATIONS["gelu"](self.inner(first))).squeeze(1)
 
 
 class SpanReader(nn.Module):
-    """What stands between an encoder and the logits of answers.
+    """The layers between an encoder and the logits of answers.
 
     Args:
         head: of the two above.
@@ -152,7 +153,7 @@ class SpanReader(nn.Module):
 
     @property
     def reads_layers(self) -> bool:
-        """Whether it needs the states of all layers."""
+        """Whether the states of all layers are needed."""
         return self.inputs is not None
 
     def forward(
@@ -167,7 +168,7 @@ class SpanReader(nn.Module):
 
         Returns:
             Start and end logits (B, S, 2), -inf at padding; and by name ``answerability`` (B,) and
-            ``coattention``, a pair of weights a block, where there are such parts.
+            ``coattention``, a pair of weights per block, if there are such parts.
         """
         context = AttentionContext(output.layout, segments)
         rows, extra = output.rows, {}

@@ -21,13 +21,13 @@ def best_spans(
     Args:
         logits: of start and end, (B, S, 2).
         ranges: first and last + 1 position that a span may cover, (B, 2).
-        starts: first and last + 1 position that it may begin at, (B, 2).
-        n_best: n, how many spans to find.
+        starts: first and last + 1 position of a begin, (B, 2).
+        n_best: n, number of spans.
         longest: most positions of a span.
 
     Returns:
-        Scores, begins and ends (inclusive), (B, n) each, best first; where a row has fewer spans
-        the score is -inf and both positions are 0.
+        Scores, begins and ends (inclusive), (B, n) each, best first; missing spans have score -inf
+        and positions 0.
 
     Raises:
         ValueError: ``n_best`` or ``longest`` is less than 1.
@@ -67,7 +67,7 @@ def span_scores(logits: Tensor, ranges: Tensor, starts: Tensor, longest: int) ->
 
 
 def _within(ranges: Tensor, logits: Tensor) -> Tensor:
-    """Return (B, S): which positions lie in a row's range."""
+    """Return the positions in a row's range, (B, S)."""
     positions = torch.arange(logits.shape[1], device=logits.device)
     first, last = ranges.to(logits.device).unsqueeze(-1).unbind(1)  # (B, 1) each
     return (positions >= first) & (positions < last)

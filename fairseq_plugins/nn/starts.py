@@ -1,9 +1,9 @@
-"""Starts of parts that a model has beside a plain one, so that the rest of both starts equal.
+"""Initial values of a variant's own parts, such that all common parts start equal.
 
-Systems are compared over paired seeds: with one seed they shall differ by what sets them apart, not
-by other numbers drawn for the head since a gate was drawn before it. What a variant has of its own
-is therefore drawn from a generator of its own, and the one that all share goes on as if it were not
-there.
+Systems are compared over paired seeds: with one seed they should differ only in their own parts,
+not
+in the head because a gate was drawn before it. A variant's own parts are therefore drawn from a
+separate generator, and the common generator continues as if they were absent.
 """
 
 import hashlib
@@ -15,11 +15,11 @@ import torch
 
 @contextmanager
 def own_start(part: str) -> Iterator[None]:
-    """Draw what is made inside from a generator of its own, which follows from the seed.
+    """Draw everything inside the context from a separate generator, derived from the seed.
 
     Args:
-        part: what it is, such as ``gate``: parts of other names draw other numbers. Parts of one
-            name do as well, where the shared generator has moved between them.
+        part: name, such as ``gate``: other names draw other numbers. Equal names do too if the
+            shared generator has moved between them.
     """
     shared = torch.get_rng_state()
     try:

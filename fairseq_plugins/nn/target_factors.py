@@ -1,14 +1,14 @@
 """Factors of target words: predicted beside the words, each one step after its word.
 
 Hieber et al. 2020, "Sockeye 2" (target factors). At step t a decoder reads the word y_{t-1} and the
-factors of the word before it, and predicts the next word and the factors of y_{t-1}, which it thus
-knows:
+factors of the word before it, and predicts the next word and the factors of y_{t-1}, which is then
+known:
 
-    x_t = E[y_{t-1}] + sum_k E_k[f_k(y_{t-2})]        input of the decoder, s_t its state
-    p(y_t) = softmax(W s_t)                           as without factors
-    p(f_k(y_{t-1})) = softmax(W_k s_t + b_k)          one head for each factor
+  x_t = E[y_{t-1}] + sum_k E_k[f_k(y_{t-2})]        input of the decoder, s_t its state
+  p(y_t) = softmax(W s_t)                           as without factors
+  p(f_k(y_{t-1})) = softmax(W_k s_t + b_k)          one head for each factor
 
-The token that begins a sentence has the factor ``<special>``, and nothing stands before it. The
+The token that begins a sentence has the factor ``<special>``, and nothing precedes it. The
 loss of factors is their cross entropy, summed over words and factors.
 
 Letters: B batch, T target length, K factors, D width of words, C width of states.
@@ -23,9 +23,9 @@ from torch.nn import functional
 
 from .factors import PAD_ID, FactorEmbedding
 
-SPECIAL_ID = 1  # of what is no part of a word; labels come behind
+SPECIAL_ID = 1  # of tokens outside words; labels follow
 FIRST_LABEL = 2
-IGNORED = -100  # what cross-entropy leaves out
+IGNORED = -100  # ignored by cross-entropy
 
 
 class TargetFactors(nn.Module):
@@ -33,9 +33,9 @@ class TargetFactors(nn.Module):
 
     Args:
         sizes: factor -> number of ids, padding and special included.
-        columns: which column of the data each has.
+        columns: column of each in the data.
         width: D, of the word embeddings that factors are added to.
-        state: C, of the states that factors are predicted from.
+        state: C, of the states that predict factors.
     """
 
     def __init__(
@@ -47,14 +47,14 @@ class TargetFactors(nn.Module):
         self.heads: Any = nn.ModuleList(nn.Linear(state, n - FIRST_LABEL) for n in sizes.values())
 
     def reset_parameters(self, std: float) -> None:
-        """Draw all tables and heads anew, the tables' sum as high as ``std`` says."""
+        """Reinitialise all tables and heads; ``std`` is that of the tables' sum."""
         self.embedding.reset_parameters("normal", std)
         for head in self.heads:
             nn.init.xavier_uniform_(head.weight)
             nn.init.zeros_(head.bias)
 
     def chosen(self, factors: Tensor) -> Tensor:
-        """Return the columns that the model has, (B, T, K), of those of the data."""
+        """Return the model's columns, (B, T, K), of those of the data."""
         return torch.stack([factors[..., column] for column in self.columns], -1)
 
     def embed(self, before: Tensor) -> Tensor:
@@ -67,7 +67,7 @@ class TargetFactors(nn.Module):
 
 
 def delayed(factors: Tensor) -> Tensor:
-    """Shift factors (B, T, K) by one word: each place has those of the word before it."""
+    """Shift factors (B, T, K) by one word: each place has those of the word before."""
     nothing = factors.new_full((len(factors), 1, factors.size(2)), PAD_ID)
     return torch.cat((nothing, factors[:, :-1]), dim=1)
 
@@ -78,11 +78,11 @@ def decided(scores: Sequence[Tensor]) -> Tensor:
 
 
 def factor_losses(scores: Sequence[Tensor], factors: Tensor) -> list[tuple[Tensor, Tensor]]:
-    """Return the loss of each factor and how many it got right, both sums over the words.
+    """Return the loss of each factor and its number of correct labels, both sums over the words.
 
     Args:
         scores: K scores, (B, T, labels).
-        factors: ids (B, T, K); below the labels there is nothing to predict.
+        factors: ids (B, T, K); ids below the labels are ignored.
     """
     found = []
     for score, column in zip(scores, factors.unbind(-1), strict=True):

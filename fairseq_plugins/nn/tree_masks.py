@@ -1,21 +1,22 @@
-"""Which tokens may see which: masks from parse trees and windows, on the device, in batched steps.
+"""Masks of attention from parse trees and windows, on the device, in batched steps.
 
 A rule is a value; called with a block of sentences it returns ``allowed`` (n, l, l), True where the
 token of a row may attend to the token of a column:
 
-    TreeRule       tree distance from the row's word or a neighbour of it <= m   (SLA, eq. 2 and 3)
-    WindowRule     distance in the sentence <= k                                 (WLA)
-    RelationRule   the column is the row's parent, child or sibling              (Syntax-BERT)
-    AncestorRule   the column is an ancestor of the row, or itself               (SGNet)
-    CrossRule      the column is in the other sentence of the pair               (DABERT, option)
-    OpenRule       any column                                                    (a control)
+  TreeRule       tree distance from the row's word or a neighbour of it <= m   (SLA, eq. 2 and 3)
+  WindowRule     distance in the sentence <= k                                 (WLA)
+  RelationRule   the column is the row's parent, child or sibling              (Syntax-BERT)
+  AncestorRule   the column is an ancestor of the row, or itself               (SGNet)
+  CrossRule      the column is in the other sentence of the pair               (DABERT, option)
+  OpenRule       any column                                                    (a control)
 
-Words are counted over the whole row of a batch; a sentence pair leaves one number between its
+Words are numbered over the whole row of a batch; a sentence pair leaves one number between its
 sentences unused, so that no neighbour lies in the other sentence. Every subword has its word's row
 and column. Special tokens belong to no word, word -1: they see all and are seen by all, and the two
-sentences of a pair see each other whole; by SGNet's rule words see neither special tokens nor, if
-it is not asked for, the other sentence. Subwords that are punctuation signs may be open to all rows
-by SLA's rule, as in its authors' program. Nothing here waits for the device.
+sentences of a pair see each other completely; by SGNet's rule words see neither special tokens nor,
+by default, the other sentence. SLA's rule may open punctuation signs to all rows, as in its
+authors'
+program. Nothing here waits for the device.
 
 Letters: n sentences of l tokens, W words.
 """
@@ -38,19 +39,19 @@ ANCESTOR_PAIRS = ("closed", "open")
 
 
 class Rule(Protocol):
-    """What may see what."""
+    """The allowed keys of each query."""
 
     @property
     def needs_heads(self) -> bool:
-        """Whether it reads trees."""
+        """Whether the rule reads trees."""
 
     @property
     def needs_words(self) -> bool:
-        """Whether it treats any but special tokens by their words."""
+        """Whether the rule reads the words of tokens."""
 
     @property
     def needs_punctuation(self) -> bool:
-        """Whether punctuation signs differ from others."""
+        """Whether the rule reads punctuation signs."""
 
     def __call__(
         self,
@@ -66,7 +67,7 @@ class Rule(Protocol):
             words: word of each token, (n, l); -1 at special tokens.
             segments: sentence of each token, (n, l); None for single sentences.
             heads: head of each word, (n, W), None if no rule reads trees; roots and unused numbers
-                are their own.
+                are their own heads.
             punctuation: True at subwords that are punctuation signs, (n, l).
         """
         ...
@@ -90,14 +91,13 @@ class TreeRule:
     neighbours: str = "asymmetric"
     # columns that all rows see, whatever the tree: ``none``, or ``punctuation``, those of subwords
     # that are punctuation signs (`syntax.subwords.is_sign`), as in the authors' program
-    # (github.com/Neutralzz/syntax_aware_local_attention, ``src/dataset.py``). Their rows are as the
-    # tree has them, ``symmetric`` or not
+    # (github.com/Neutralzz/syntax_aware_local_attention, ``src/dataset.py``). Their rows follow the
+    # tree, ``symmetric`` or not
     opened: str = NONE
     needs_heads = needs_words = True
 
     @property
     def needs_punctuation(self) -> bool:
-        """Whether it opens the columns of punctuation signs; see `Rule`."""
         return self.opened == PUNCTUATION
 
     def __call__(
@@ -107,7 +107,6 @@ class TreeRule:
         heads: Tensor,
         punctuation: Any = None,
     ) -> Tensor:
-        """Return ``allowed`` (n, l, l); see `Rule`."""
         allowed = self._by_distance(words, segments, heads)
         return allowed | punctuation[:, None, :] if self.needs_punctuation else allowed
 
@@ -131,7 +130,9 @@ class TreeRule:
         return allowed | allowed.mT if self.neighbours == "symmetric" else allowed
 
     def _near(self, own: Tensor, heads: Tensor) -> Tensor:
-        """Return the tokens at most m away from each word, (n, W, C), of all words' own ones."""
+        """Return the tokens at most m away from each word, (n, W, C), from all words' own
+        tokens.
+        """
         size = heads.shape[1]
         word = torch.arange(size, device=heads.device)
         above, most = word.expand_as(heads), min(self.threshold, max(size - 1, 0))
@@ -157,11 +158,9 @@ class WindowRule:
 
     @property
     def needs_words(self) -> bool:
-        """Whether it counts words; see `Rule`."""
         return self.unit == "words"
 
     def __call__(self, words: Tensor, segments: Tensor | None, *_: Tensor | None) -> Tensor:
-        """Return ``allowed`` (n, l, l); see `Rule`."""
         places = words
         if self.unit == "subwords":
             places = torch.arange(words.shape[1], device=words.device)[None]  # (1, l)
@@ -180,7 +179,6 @@ class RelationRule:
     def __call__(
         self, words: Tensor, segments: Tensor | None, heads: Tensor, *_: Tensor | None
     ) -> Tensor:
-        """Return ``allowed`` (n, l, l); see `Rule`."""
         known = words.clamp(min=0)
         parents = heads.gather(1, known)  # (n, l)
         row, column = known[:, :, None], known[:, None, :]
@@ -202,19 +200,17 @@ class CrossRule:
     needs_heads = needs_words = needs_punctuation = False
 
     def __call__(self, words: Tensor, segments: Tensor | None, *_: Tensor | None) -> Tensor:
-        """Return ``allowed`` (n, l, l); see `Rule`."""
         nothing = words.new_zeros(*words.shape, words.shape[1], dtype=torch.bool)  # (n, l, l)
         return _opened(nothing, words, segments)
 
 
 @dataclass(frozen=True)
 class OpenRule:
-    """All tokens: what a gate gains where its local attention is as global as the other."""
+    """All tokens: a control in which local attention is as global as the other."""
 
     needs_heads = needs_words = needs_punctuation = False
 
     def __call__(self, words: Tensor, *_: Tensor | None) -> Tensor:
-        """Return ``allowed`` (n, l, l); see `Rule`."""
         return words.new_ones(*words.shape, words.shape[1], dtype=torch.bool)
 
 
@@ -225,13 +221,13 @@ class AncestorRule:
     Special tokens see all tokens, but words do not see them.
     """
 
-    # ``exact``; ``span``: a word is taken for an ancestor of all words between the first and the
-    # last word of its subtree, the same unless branches cross; or ``released``, as in SG-Net's
-    # program (``convert_span.py``): ``span``, of each word the first subword alone, and every
-    # further subword to itself
+    # ``exact``; ``span``: a word counts as an ancestor of all words between the first and the last
+    # word of its subtree, the same unless branches cross; or ``released``, as in SG-Net's program
+    # (``convert_span.py``): ``span``, only of the first subword of each word, and every further
+    # subword of itself
     mask: str = EXACT
-    # whether words see the words of the other sentence, ``open``, or, as in SG-Net's program, which
-    # knows of no exception for it, not, ``closed``
+    # whether words see the words of the other sentence, ``open``, or not, ``closed``, as in
+    # SG-Net's program, which has no exception for it
     pairs: str = "closed"
     needs_heads = needs_words = True
     needs_punctuation = False
@@ -239,7 +235,6 @@ class AncestorRule:
     def __call__(
         self, words: Tensor, segments: Tensor | None, heads: Tensor, *_: Tensor | None
     ) -> Tensor:
-        """Return ``allowed`` (n, l, l); see `Rule`."""
         above = _ancestors(heads)  # (n, W, W)
         if self.mask != EXACT:
             above = _hulls(above)
@@ -254,7 +249,7 @@ class AncestorRule:
 
 
 def _ancestors(heads: Tensor) -> Tensor:
-    """Tell of each word (row) which are its ancestors or itself (column), (n, W, W).
+    """Return the ancestors of each word (row), and itself (column), (n, W, W).
 
     The ancestors up to 2^k steps above are those of a word and of the word 2^(k-1) steps above it.
     """
@@ -277,7 +272,7 @@ def _hulls(above: Tensor) -> Tensor:
 
 
 def _begins(words: Tensor) -> Tensor:
-    """Tell of tokens whether they are the first of their word, (n, l)."""
+    """Return whether each token is the first of its word, (n, l)."""
     begins = torch.ones_like(words, dtype=torch.bool)
     begins[:, 1:] = words[:, 1:] != words[:, :-1]
     return begins

@@ -1,9 +1,9 @@
-"""Words as models from scratch read them, one table with features joined to its rows; and matched.
+"""Words of models from scratch: one table with features joined to its rows, and their matcher.
 
-    x = e + f   or   x = [e ; f] A + b     (features as in `infusion`)
-    x = [x ; c]                            (c: read off the word's characters)
+  x = e + f   or   x = [e ; f] A + b     (features as in `infusion`)
+  x = [x ; c]                            (c: from the word's characters)
 
-Words that have no given vector start at N(0, 1).
+Words without a given vector start at N(0, 1).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ INIT_STD = 1.0
 
 
 class WordInputs(nn.Module):
-    """A table of words, and what joins their features and characters.
+    """A table of words, joined with their features and characters.
 
     Args:
         size: number of words V.
@@ -32,7 +32,7 @@ class WordInputs(nn.Module):
         characters: reads their characters, see `characters.CharacterReader`; None for none.
 
     Attributes:
-        width: of what comes out, D.
+        width: output width D.
     """
 
     def __init__(
@@ -56,10 +56,10 @@ class WordInputs(nn.Module):
     ) -> Tensor:
         """Embed words (n,) with their feature ids (n, F) as (n, D).
 
-        Which tokens are there may be ``known`` to the host, see `CharacterReader.forward`.
+        ``known`` are the distinct tokens on the host, see `CharacterReader.forward`.
 
         Raises:
-            ValueError: features are wanted and not given.
+            ValueError: features are missing.
         """
         words = self.table(tokens)  # (n, E)
         if self.features is not None:
@@ -72,11 +72,11 @@ class WordInputs(nn.Module):
 
 
 class WordMatcher(nn.Module):
-    """From tokens to one vector a pair: words, and what matches them.
+    """From tokens to one vector per pair: words, and their matcher.
 
     Args:
         words: embeds the words of both sentences.
-        matcher: makes vectors (B, ``outputs``) of them and of the `Pair`.
+        matcher: maps them and the `Pair` to vectors (B, ``outputs``).
     """
 
     def __init__(self, words: WordInputs, matcher: nn.Module) -> None:
@@ -90,7 +90,7 @@ class WordMatcher(nn.Module):
 
     @property
     def features(self) -> nn.Module | None:
-        """What joins features."""
+        """The module that joins features."""
         return self.words.features
 
     def forward(
