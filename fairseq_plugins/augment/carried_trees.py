@@ -27,9 +27,7 @@ class CarriedWord(NamedTuple):
 
 
 def carried_tree(words: Sequence[Word], edits: Sequence[WordEdit]) -> list[CarriedWord]:
-    """Return a sentence after edits, which do not touch each other, with the tree that it had
-    before.
-    """
+    """Return a sentence after edits, none of which touch, with its tree from before."""
     heads = _checked([word.head for word in words])
     forms, sources = _after(words, edits)
     places = {old: new for new, old in enumerate(sources, 1) if old is not None}  # from 0; from 1

@@ -165,7 +165,6 @@ def _checked_words(block: Sequence[Line], source: Path) -> list[Word]:
 
 
 def _parsed(words: Sequence[Word], edits: Sequence[WordEdit], place: str) -> Iterator[str]:
-    """Yield the lines of a sentence with its errors as CoNLL-U."""
     try:
         carried = carried_tree(words, edits)
     except InputError as error:

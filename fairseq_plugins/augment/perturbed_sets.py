@@ -226,7 +226,6 @@ def _check_same(found: dict[str, Any], recorded: dict[str, Any], place: str, oth
 
 
 def _read_changes(path: Path) -> list[tuple[int, dict[str, Any]]]:
-    """Read the record of changes, with line numbers."""
     if not path.is_file():
         raise FileNotFoundError(f"{path}: no such file: run fairseq-plugins perturb again")
     changes = list(json_objects(path))

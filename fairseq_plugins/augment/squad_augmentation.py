@@ -81,7 +81,6 @@ def augment(options: AugmentOptions, load_translator: LoadTranslator) -> Augment
 
 
 def _check_ids(known: set[str], chosen: Sequence[Question], options: AugmentOptions) -> None:
-    """Refuse paraphrase ids that questions already have."""
     for question in chosen:
         name = question.id + options.suffix
         if name in known:
@@ -200,7 +199,6 @@ def _with_paraphrases(
 def _write(
     options: AugmentOptions, squad: Squad, judged: Mapping[str, Paraphrase], report: AugmentReport
 ) -> None:
-    """Write the three files; the output appears last."""
     output, listed, reported = options.results
     lines = (json.dumps(asdict(done), ensure_ascii=False) + "\n" for done in judged.values())
     write_text(listed, "".join(lines))

@@ -104,7 +104,6 @@ def write_model(
 
 
 def _empty_spec(layout: Layout) -> Any:
-    """Return the specification of a model without weights."""
     ours = {"activation": getattr(common_spec.Activation, ACTIVATIONS[layout.activation])}
     ours["layernorm_embedding"] = layout.embedding_norm
 
@@ -134,7 +133,6 @@ def _vocabularies(layout: Layout, side: str) -> list[list[str]]:
 
 
 def _texts(layout: Layout) -> dict[str, Any]:
-    """Return the content of the files beside the weights."""
     source, target = (_vocabularies(layout, side) for side in ("source", "target"))
     found = {SETTINGS: CONFIGURATION, "target_vocabulary.json": target[0]}
     return found | dict(zip(_source_names(layout), source))
@@ -266,7 +264,6 @@ class Model:
         return min(search.longest, self.layout.target.positions - 1)
 
     def _search(self, batch: list[list[str]], search: Search, **more: Any) -> list[Any]:
-        """Return all results of the search, best first."""
         how = {
             "max_batch_size": search.max_tokens,
             "batch_type": "tokens",
@@ -311,6 +308,5 @@ class Model:
 
 
 def _names(row: Row) -> list[str]:
-    """Return a sentence as CTranslate2's tokens."""
     ids, factors = row
     return [BAR.join((token(i), *map(str, more))) for i, *more in zip(ids, *factors, strict=True)]

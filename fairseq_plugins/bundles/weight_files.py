@@ -50,7 +50,6 @@ def check_weights(
 def _check(
     stream: IO[bytes], model: tuple[str, int], weights: Kinds, settings: Mapping[str, Any]
 ) -> None:
-    """Compare all parts of a file."""
     kind = (_integer(stream, "I"), _text(stream), _integer(stream, "I"))
     if kind != (BINARY_VERSION, *model):
         raise InputError(f"it is of kind {quoted(kind)}")

@@ -108,9 +108,7 @@ def surface_words(
 
 
 def treebank_words(block: Sequence[Line], path: Path) -> list[Word]:
-    """Read the syntactic words of one sentence with their treebank columns; multiword tokens are
-    split.
-    """
+    """Read the syntactic words of one sentence with their columns; multiword tokens are split."""
     found, (rows, _) = [], checked_rows(block, path)
     tags = LAYERS[POS].of_conllu(rows, [range(k, k + 1) for k in range(len(rows))], path)
     for upos, (line, fields) in zip(tags, rows):

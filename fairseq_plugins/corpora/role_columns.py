@@ -89,7 +89,6 @@ def _sentence(block: Sequence[Line], path: Path, columns: RoleColumns) -> Predic
 
 
 def _labels(cells: Sequence[str], lines: Sequence[int], column: str, path: Path) -> list[str]:
-    """Return the labels of a column."""
     if not any("*" in cell for cell in cells):
         for cell, line in zip(cells, lines):
             if not LABEL.fullmatch(cell):

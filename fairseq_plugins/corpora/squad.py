@@ -178,7 +178,6 @@ def _question(body: Any, place: str) -> Question:
 
 
 def _text(body: Any, key: str, place: str) -> str:
-    """Return a text with visible characters."""
     found = _take(body, key, str, place)
     if not found.strip():
         raise InputError(f"{place}: {key!r} is empty")
@@ -194,7 +193,6 @@ def _said(body: dict[str, Any], key: str, place: str) -> str:
 
 
 def _take(body: Any, key: str, kind: type, place: str, default: Any = ...) -> Any:
-    """Return a value of a type, required if it has no default."""
     if not isinstance(body, dict):
         raise InputError(f"{place} is {shortened(json.dumps(body), 40)}, expected an object")
     found = body.get(key, default)

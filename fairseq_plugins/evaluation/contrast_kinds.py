@@ -210,7 +210,6 @@ def _shown_class(systems: Systems, positive: str) -> str:
 
 
 def _view(target: Target, said: Sequence[Prediction], positive: str) -> View:
-    """Return the view of an example's predictions."""
     gold, shown = said[0].gold, []
     for one in said:
         pieces, note = target.shown(one, positive)

@@ -85,7 +85,6 @@ def _check(
     samples: int,
     over_seeds: bool,
 ) -> None:
-    """Refuse runs that cannot be compared; see `bootstrap`."""
     if not (baseline and system) or samples < 1:
         raise InputError("a bootstrap needs runs of both systems and at least one sample")
     if over_seeds and len(baseline) != len(system):
@@ -106,9 +105,7 @@ def scores_of(runs: Sequence[Scored], weights: Iterable[np.ndarray]) -> np.ndarr
 
 
 def _errors(gaps: np.ndarray) -> tuple[float, float]:
-    """Return the standard deviations over samples of pairs' differences (samples, runs): own,
-    shared.
-    """
+    """Return the deviations over samples of pairs' differences (samples, runs): own, shared."""
     runs = gaps.shape[1]
     whole = float(gaps.var(axis=0).mean())  # of one pair: own and shared
     mean = float(gaps.mean(axis=1).var())  # of the mean: own / runs + shared

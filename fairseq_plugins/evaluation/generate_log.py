@@ -45,9 +45,7 @@ class SystemOutput:
 
 
 def is_generate_log(lines: Iterable[str]) -> bool:
-    """Return whether lines are a generation log: one line like ``H-12<tab>-0.53<tab>...`` is
-    enough.
-    """
+    """Return whether lines are a generation log: ``H-12<tab>-0.53<tab>...`` is enough."""
     return any(re.match(r"[HD]-\d+\t-?[\d.einfa+-]+\t", line) for line in lines)
 
 

@@ -11,9 +11,7 @@ LOWER_IS_BETTER = frozenset({"mse", "loss", "nll_loss", "ppl", "detection_false_
 
 
 def deviation(values: Sequence[float]) -> float:
-    """Return the standard deviation of a sample; nan with fewer than two values, or with nan
-    values.
-    """
+    """Return the standard deviation of a sample; nan for fewer than two values, or nan values."""
     if len(values) < 2 or not all(map(math.isfinite, values)):
         return math.nan
     return statistics.stdev(values)

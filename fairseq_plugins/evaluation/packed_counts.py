@@ -104,7 +104,6 @@ def _check_size(kind: CountKind, count: int, columns: int, classes: int) -> None
 
 
 def _table(found: Mapping[str, Any], count: int, columns: int) -> np.ndarray:
-    """Return the numbers, (n, k)."""
     if found["scale"] not in (1, _FINE):
         raise InputError(f"scale {quoted(found['scale'])} is not one of 1, {_FINE}")
     kind: Any = np.dtype(_known(found, "type", _TYPES))

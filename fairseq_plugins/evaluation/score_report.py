@@ -95,7 +95,6 @@ def _table(report: ScoreReport) -> list[str]:
 
 
 def _paired_lines(report: ScoreReport) -> list[str]:
-    """Return the paired bootstrap as a table."""
     rows = [["system", "metric", "score", "difference", "95 % interval", "p"]]
     for item in report.paired:
         values = [f"{item.score:.2f}", f"{item.difference:+.2f}"]

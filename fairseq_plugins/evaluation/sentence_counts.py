@@ -55,7 +55,6 @@ _any_language = cache(metric_of)  # the language only decides tokens, not scores
 
 
 def _of_sums(name: str, *sums: float) -> dict[str, float]:
-    """Return a score, in points, from sums of counts."""
     return {name: float(_any_language(name)._compute_score_from_stats([*sums]).score)}
 
 

@@ -39,9 +39,7 @@ def as_line(text: str) -> str:
 
 
 def as_markdown_cell(text: str) -> str:
-    """Return a name for a Markdown table, readable as source: it ends no cell and starts no
-    HTML.
-    """
+    """Return a name for a Markdown table, readable as source, that ends no cell or HTML."""
     return _IN_CELL.sub(r"\\\1", straight(text))
 
 
@@ -62,9 +60,7 @@ def cropped(context: str, begin: int, end: int) -> tuple[str, str, str]:
 
 
 def surroundings(context: str, begin: int, end: int, longest: int = LONGEST) -> tuple[int, int]:
-    """Return begin and end of the shown text around a span; a span of over ``longest`` is shown
-    whole.
-    """
+    """Return begin and end of the text around a span; a span over ``longest`` stays whole."""
     left, right = _between(context, begin, end, _PARAGRAPH_END)
     if right - left > longest:
         first, last = _between(context, begin, end, _SENTENCE_END)

@@ -173,7 +173,6 @@ def _questions(squad: Any, path: str) -> Iterator[tuple[str, Any]]:
 
 
 def _part(whole: Any, name: str, kind: type | tuple[type, ...], where: str) -> Any:
-    """Return a part of a JSON object."""
     part = whole.get(name) if isinstance(whole, dict) else None
     if not isinstance(part, kind) or isinstance(part, bool):
         names = " or ".join(_KINDS[each] for each in (kind if isinstance(kind, tuple) else (kind,)))

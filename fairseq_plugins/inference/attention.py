@@ -70,7 +70,6 @@ def _check_dual(dual: list[int], kind: str, layer: int | None) -> None:
 
 
 def _table(extra: Mapping[str, Any], kind: str | None, layer: int) -> Tensor:
-    """Return one layer's attention, (H, T, S)."""
     affinity = extra["attention"][layer][0].double()
     difference = extra.get("difference", {}).get(layer)
     if kind == AFFINITY or difference is None:

@@ -119,7 +119,6 @@ def _mapping(value: Any) -> dict[str, Any]:
 
 
 def _check_same(first: Parameters, first_path: Any, other: Parameters, other_path: Any) -> None:
-    """Refuse parameters of another model."""
     for source, keys in (
         (first_path, sorted(first.keys() - other.keys())),
         (other_path, sorted(other.keys() - first.keys())),
@@ -221,7 +220,6 @@ def _matching(
 def _take(
     folder: str | Path, entries: Sequence[tuple[float, Path]], count: int, what: str
 ) -> list[Path]:
-    """Return the first ``count`` paths; refuse if there are fewer."""
     if count < 1:
         raise InputError(f"number of checkpoints must be at least 1, got {count}")
     if len(entries) < count:

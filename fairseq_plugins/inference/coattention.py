@@ -133,9 +133,7 @@ def _weights(
 
 
 def _window_of(reply: Reply) -> int:
-    """Return the window with most context around the best span's first wordpiece; 0 without a
-    span.
-    """
+    """Return the window with most context around the best span's begin; 0 without a span."""
     if not reply.found.candidates:
         return 0
     first, _ = _pieces(reply.passage, reply.found.candidates[0])

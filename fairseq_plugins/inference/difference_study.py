@@ -71,9 +71,7 @@ def opened(paths: Sequence[str], pairs: PairOptions) -> list[Predictor]:
 
 
 def with_difference(paths: Sequence[str]) -> int:
-    """Return the number of the first model with difference attention, without building any
-    model.
-    """
+    """Return the number of the first model with difference attention; no model is built."""
     why: list[InputError] = []
     for place, path in enumerate(paths):
         checkpoint = find_checkpoints(path)[0]

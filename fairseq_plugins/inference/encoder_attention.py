@@ -183,9 +183,7 @@ def _heads(
 
 
 def _own_at_roots(rows: Sequence[Sequence[int]], sentences: Sequence[EncodedSentence]) -> list[int]:
-    """Convert heads from 1-based with 0 for a root to 0-based over all sentences, a root its own
-    head.
-    """
+    """Convert heads (from 1, root 0) to numbers from 0 over all sentences, a root its own head."""
     rows = [[i if head == 0 else head - 1 for i, head in enumerate(row)] for row in rows]
     return _counted_on(rows, sentences)
 

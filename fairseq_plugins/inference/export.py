@@ -55,7 +55,6 @@ def export_checkpoint(
 
 
 def _write_as(form: str, checkpoint: Path, output: str | Path, data: str | None) -> None:
-    """Write a checkpoint in one of the `FORMATS`; see `export_checkpoint`."""
     task, (model,) = load_models([checkpoint], data)
     refuse_controls(model.needs, checkpoint)
     try:

@@ -69,7 +69,6 @@ def _dataset_names(folders: Sequence[str], called: Sequence[str]) -> list[str]:
 
 
 def _check_seeds(runs: Sequence[GatedRun]) -> None:
-    """Refuse different models under one name."""
     first: dict[tuple[str, str], GatedRun] = {}
     for run in runs:
         one = first.setdefault((run.dataset, run.system), run)

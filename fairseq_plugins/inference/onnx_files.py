@@ -74,7 +74,6 @@ def write(
 
 
 def _described(features: Sequence[Layer]) -> dict[str, Any]:
-    """Describe the columns of ``src_factors``: the value of each id of every feature."""
     columns = [{"name": one.name, "values": list(one.inventory.symbols)} for one in features]
     return {"input": "src_factors", "padding": PAD_ID, "special": SPECIAL_ID, "columns": columns}
 
@@ -110,7 +109,6 @@ def _save(graph: nn.Module, batch: dict[str, Tensor], outputs: list[str], path: 
 
 
 def _forget_sources(model: Any) -> None:
-    """Remove this machine's paths from a graph."""
     for node in model.graph.all_nodes():
         node.metadata_props.clear()
         for value in node.outputs:
@@ -122,7 +120,6 @@ def _forget_sources(model: Any) -> None:
 
 @contextmanager
 def _quiet() -> Iterator[None]:
-    """Silence the libraries inside the context."""
     levels = {name: logging.getLogger(name).level for name in CHATTY}
     for name in CHATTY:
         logging.getLogger(name).setLevel(logging.ERROR)

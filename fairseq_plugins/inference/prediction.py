@@ -152,9 +152,7 @@ class Predictor:
         return Wanted(self.manifest.sentences, tuple(self.labels), layout)
 
     def check_raw(self) -> None:
-        """Refuse raw text if the models need layers that raw text lacks, without loading
-        anything.
-        """
+        """Refuse raw text if the models need layers that raw text lacks; nothing is loaded."""
         self.inputs.needs.controls.check_raw()
         check_raw(self.folder, read_part(self.manifest, self.inputs.needs).annotations)
 

@@ -32,9 +32,7 @@ STDIN = "standard input"
 
 
 class Job(NamedTuple):
-    """Predictions to come; their number, if known; whether a person waits for each; kept
-    columns.
-    """
+    """Predictions to come, their number if known, whether a person waits, and kept columns."""
 
     predictions: Iterator[Prediction]
     total: int | None

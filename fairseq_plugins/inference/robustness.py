@@ -171,7 +171,6 @@ def _try_run(
 def _predict_all(
     predictor: Predictor, sets: Sequence[PerturbedExamples], options: RobustnessOptions, name: str
 ) -> dict[Texts, Prediction]:
-    """Predict every text or pair of texts of all sets once."""
     unique: dict[Texts, Example] = {}
     for one in sets:
         for example in (*one.perturbed, *(one.originals or ())):
@@ -194,9 +193,7 @@ def _made(
 
 
 def whole_split(manifest: TextManifest, sets: Sequence[PerturbedExamples]) -> str | None:
-    """Return the split that all sets were made from, with gold labels and the same hash, or
-    None.
-    """
+    """Return the split behind all sets, with gold labels and the same hash, or None."""
     origins = {(one.dataset, one.split, one.source_hash) for one in sets if one.split}
     if len(origins) != 1:
         return None
@@ -209,7 +206,6 @@ def whole_split(manifest: TextManifest, sets: Sequence[PerturbedExamples]) -> st
 
 
 def _write(path: Path, made: Sequence[Prediction], target: Target) -> Answers:
-    """Write predictions as JSON lines; return the answers."""
     write_text(path, "".join(one.json() for one in made))
     ids, gold, predicted = zip(*((one.id, one.gold, one.answer) for one in made))
     return Answers(str(path), target, list(ids), list(gold), list(predicted))

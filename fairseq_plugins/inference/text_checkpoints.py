@@ -49,9 +49,7 @@ def _find(path: Path, name: str) -> Path:
 
 
 def check_checkpoint(path: Path, wanted: Sequence[str] = TASKS) -> Checkpoint:
-    """Read a checkpoint without building its model; refuse other tasks (than ``wanted``) and
-    models.
-    """
+    """Read a checkpoint without building its model; refuse other tasks than ``wanted``."""
     found = read_checkpoint(path)
     name, arch = found.task["_name"], found.model["_name"]
     if not found.ours or name not in wanted:

@@ -99,9 +99,7 @@ class Method:
         """Refuse a target that does not fit the method."""
 
     def embedding(self, width: int, layers: Sequence[Layer]) -> nn.Module | None:
-        """Return a module that joins word embeddings (N, width); ``layers`` are the data
-        folder's.
-        """
+        """Return a module that joins word embeddings (N, width), or None."""
         return None
 
     def attend(self, parts: AttentionParts, shape: BertShape, layer: int) -> None:

@@ -36,7 +36,6 @@ class Plan:
         _ = self.needs
 
     def __getitem__(self, kind: type[M]) -> M:
-        """Return the method of a kind."""
         return next(method for method in self.methods if isinstance(method, kind))
 
     @cached_property
@@ -113,9 +112,7 @@ class Plan:
         return found[0][1] if found else None
 
     def attention(self, shape: BertShape) -> Callable[[int], SelfAttention]:
-        """Return a function that makes the self-attention of a layer, with the parts of all
-        methods.
-        """
+        """Return a function that makes a layer's self-attention with the parts of all methods."""
 
         def make(layer: int) -> SelfAttention:
             parts = AttentionParts(GlobalMixer(shape.attention_dropout))

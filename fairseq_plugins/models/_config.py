@@ -219,9 +219,7 @@ def resolve(cfg: Any) -> None:
 
 
 def as_namespace(options: Any) -> Namespace:
-    """Return resolved options for fairseq's legacy transformer, without text that it would
-    evaluate.
-    """
+    """Return resolved options for fairseq's transformer, without text that it evaluates."""
     args = Namespace(**{key: v for key, v in vars(options).items() if v is not None})
     cutoff = getattr(args, "adaptive_softmax_cutoff", None)
     if isinstance(cutoff, str):

@@ -96,7 +96,6 @@ class FactoredDecoder(TransformerDecoderBase):
         return x, extra
 
     def _known(self, tokens: Tensor, given: Optional[Tensor]) -> Tensor:
-        """Return the given factors (B, T, K)."""
         if given is None:
             raise InputError(
                 "this model reads target factors and got none: use --task syntax_translation and a "
@@ -117,9 +116,7 @@ class FactoredDecoder(TransformerDecoderBase):
 
     @contextmanager
     def _added(self, vectors: Tensor) -> Iterator[None]:
-        """Add vectors (B, T, D) to word embeddings by a hook, since fairseq's decoder has no place
-        for it.
-        """
+        """Add vectors (B, T, D) to word embeddings, by a hook inside the context."""
         handle = self.embed_tokens.register_forward_hook(lambda _, __, words: words + vectors)
         try:
             yield

@@ -219,9 +219,7 @@ class SyntaxEncoder(TransformerEncoderBase):
         return self._encode(src_tokens, token_embeddings, src_factors, every=return_all_hiddens)
 
     def forward_non_torchscript(self, net_input: dict[str, Any]) -> dict[str, list[Tensor]]:
-        """Encode the source side of a batch; fairseq passes all inputs except the target's
-        words.
-        """
+        """Encode the source side of a batch; fairseq passes all inputs but the target's words."""
         return self.forward(
             **{name: x for name, x in net_input.items() if not name.startswith("prev_output_")}
         )

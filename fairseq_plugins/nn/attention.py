@@ -77,9 +77,7 @@ class Mixer(nn.Module):
         return torch.cat(mixed), shown
 
     def packs(self, context: AttentionContext) -> bool:
-        """Return whether `nn.packed_attention` does the work; it needs plain scores and returns no
-        weights.
-        """
+        """Return whether `nn.packed_attention` does the work: plain scores, no weights."""
         return context.layout.by_length and not context.need_weights and not self.similar
 
     def additive_masks(

@@ -234,7 +234,6 @@ class DirectedCoattention(nn.Module):
         return torch.cat([first, second], dim=1), weights if need_weights else []
 
     def _skipped(self, merged: Tensor, rows: Tensor, context: AttentionContext) -> Tensor:
-        """Combine the merged streams (N, D) with BERT's states (N, D)."""
         if self.skip == "none":
             return merged
         if self.skip == "highway":

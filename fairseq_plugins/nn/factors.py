@@ -118,9 +118,7 @@ class FactoredEmbedding(nn.Module):
 
 
 def init_table(table: nn.Embedding, how: str, std: float) -> None:
-    """Reinitialise one table: ``normal`` by ``std``, ``glorot`` (uniform) or ``zero``; padding
-    0.
-    """
+    """Reinitialise one table: ``normal`` by ``std``, ``glorot`` or ``zero``; padding is 0."""
     if how == "normal":
         nn.init.normal_(table.weight, std=std)
     elif how == "glorot":

@@ -54,9 +54,7 @@ def _attend(qkv: Tensor, layout: BatchLayout, heads: int, *, wide: bool) -> Tens
 
 
 def reach(block: SentenceBlock, count: int) -> tuple[int, int]:
-    """Return the number of rows before and after its sentences that a block includes, of
-    ``count``.
-    """
+    """Return the number of rows before and after its sentences that a block includes."""
     more = -block.length % STEP
     if block.rows.start >= more:
         return more, 0

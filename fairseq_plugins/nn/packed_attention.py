@@ -106,9 +106,7 @@ class PackedAttention(torch.autograd.Function):
 def _drawn(
     values: Tensor, blocks: Sequence[SentenceBlock], heads: int, drop: float, draws: int
 ) -> list[Tensor]:
-    """Return factors of dropout, (``draws``, n H, T, T) for each block, of the type of
-    ``values``.
-    """
+    """Return factors of dropout, (``draws``, n H, T, T) for each block, in ``values``' type."""
     sizes = [(block.rows.stop - block.rows.start) * block.length * heads for block in blocks]
     parts = factors(values, draws * sum(sizes), drop).split([draws * size for size in sizes])
     return [part.view(draws, -1, block.length, block.length) for part, block in zip(parts, blocks)]

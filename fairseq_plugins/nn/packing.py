@@ -202,9 +202,7 @@ class Side:
 
     @classmethod
     def of(cls, chosen: Tensor, layout: BatchLayout, lengths: np.ndarray | None) -> Side:
-        """Return the side of the packed rows that are ``chosen``, (N,); for ``lengths`` see
-        `Side`.
-        """
+        """Return the side of the ``chosen`` packed rows, (N,); for ``lengths`` see `Side`."""
         counts = counted(chosen, layout)  # (B,)
         lengths = counts.cpu().numpy() if lengths is None else lengths
         columns = torch.arange(max(int(lengths.max()), 1), device=counts.device)  # (S,)
@@ -251,9 +249,7 @@ def known_sides(layout: BatchLayout) -> tuple[np.ndarray | None, np.ndarray | No
 
 
 def check_known(known: Sequence[int] | np.ndarray, found: Tensor) -> None:
-    """Refuse sizes on the host that differ from ``found``, (n,); on an accelerator only n is
-    compared.
-    """
+    """Refuse sizes on the host other than ``found``, (n,); an accelerator compares only n."""
     on_host = found.device.type == "cpu"
     if len(known) != len(found) or on_host and found.tolist() != [*known]:
         raise ValueError("what is known of the batch is of another: take it out of one you change")

@@ -130,9 +130,7 @@ class TreeRule:
         return allowed | allowed.mT if self.neighbours == "symmetric" else allowed
 
     def _near(self, own: Tensor, heads: Tensor) -> Tensor:
-        """Return the tokens at most m away from each word, (n, W, C), from all words' own
-        tokens.
-        """
+        """Return the tokens at most m away from each word, (n, W, C), from words' tokens."""
         size = heads.shape[1]
         word = torch.arange(size, device=heads.device)
         above, most = word.expand_as(heads), min(self.threshold, max(size - 1, 0))

@@ -62,9 +62,7 @@ class Recipe(Protocol):
         """Return the input files, which must not be overwritten."""
 
     def describe(self) -> Manifest:
-        """Check options, load tools, and return a manifest of all that decides the folder's
-        content.
-        """
+        """Check options, load tools, and return a manifest of what decides the content."""
 
     def scan(self, manifest: Any) -> Any:
         """Read every file once, refuse unusable ones; return the manifest with the result."""
@@ -77,9 +75,7 @@ class Recipe(Protocol):
         """Yield the workers' steps in order; code between them runs in this process."""
 
     def begin(self, chunks: list[Chunk], manifest: Any, folder: Path) -> Any:
-        """Write the folder's own files, such as dictionaries; return the manifest with their
-        data.
-        """
+        """Write the folder's own files, such as dictionaries; return the new manifest."""
 
     def sizes(self, split: str) -> Mapping[str, int]:
         """Return the streams of a split, each with the number of its ids."""

@@ -62,7 +62,6 @@ def _official(path: Path) -> Iterator[tuple[str, Asked]]:
 
 
 def _prepared(path: Path) -> dict[str, Asked]:
-    """Read the questions of a prepared split, without contexts."""
     found: dict[str, Asked] = {}
     for number, line in numbered_lines(path):
         try:

@@ -105,7 +105,6 @@ def _check_files(options: RoleFiles) -> None:
 
 
 def _rows(options: RoleFiles) -> Iterator[tuple[Predicates, list[str]]]:
-    """Yield sentences with their lines of CoNLL-U."""
     sentences = read_roles(Path(options.roles), options)
     if options.conllu:
         yield from _beside(sentences, options)
@@ -146,7 +145,6 @@ def _lines(sentence: Predicates, note: Annotation | None, options: RoleFiles) ->
 
 
 def _misc(sentence: Predicates, options: RoleFiles) -> list[str]:
-    """Return the MISC pairs of each word, with all layers."""
     blank = [OUTSIDE] * len(sentence.words)
     kept = [*sentence.roles, *[blank] * options.predicates][: options.predicates]
     return ["|".join(map("=".join, zip(options.keys, labels))) for labels in zip(*kept)]

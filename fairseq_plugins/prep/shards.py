@@ -206,7 +206,6 @@ def _refuse_links(shard: Path) -> None:
 
 
 def _shards(folder: Path) -> dict[Shard, Path]:
-    """Return the shards' folders, finished or not."""
     found = {}
     for path in (folder / SHARDS).glob("*-of-*"):
         numbers = re.fullmatch(r"([0-9]{1,9})-of-([0-9]{1,9})", path.name)
@@ -216,7 +215,6 @@ def _shards(folder: Path) -> dict[Shard, Path]:
 
 
 def _record(folder: Path) -> dict[str, Any]:
-    """Read a shard's record."""
     path = folder / RECORD
     try:
         body = json.loads(read_text(path))

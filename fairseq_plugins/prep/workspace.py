@@ -165,9 +165,7 @@ def is_finished(folder: Path, manifest: Manifest, *, overwrite: bool) -> bool:
 
 
 def finish(folder: Path, manifest: M) -> M:
-    """Write the manifest, last, with the folder's content, return it, and remove the work
-    folder.
-    """
+    """Write the complete manifest, last, return it, and remove the work folder."""
     manifest = with_products(folder, manifest)
     manifest.save(folder)
     close_work(folder)

@@ -172,7 +172,6 @@ def read_shape(directory: str | Path) -> BertShape:
 
 
 def _options(path: Path, config: dict[str, Any], form: Form) -> dict[str, Any]:
-    """Read the options that have a default."""
     values: dict[str, Any] = {}
     if form.segments is not None:
         values["segments"] = _number(path, config, form.segments, 2, least=1)
@@ -189,7 +188,6 @@ def _options(path: Path, config: dict[str, Any], form: Form) -> dict[str, Any]:
 
 
 def _problems(shape: BertShape, form: Form) -> list[str]:
-    """Return the contradictions between values."""
     keys, found = form.sizes, []
     if shape.hidden % shape.heads:
         found.append(f"{keys['heads']} {shape.heads} do not divide {keys['hidden']} {shape.hidden}")
@@ -214,7 +212,6 @@ def _activation(config: dict[str, Any], form: Form) -> Any:
 
 
 def _check_kind(path: Path, config: dict[str, Any], form: Form) -> None:
-    """Refuse unsupported values of options."""
     for key, value in form.fixed.items():
         if config.get(key) not in (value, None):
             raise InputError(f"{path}: {key} is {config[key]!r}, expected {value!r}")

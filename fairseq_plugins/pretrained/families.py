@@ -31,9 +31,7 @@ class RowFormat:
         return self.first + self.separators * (texts - 1) + 1
 
     def begin(self, text: int, before: Any = 0) -> Any:
-        """Return the begin of text number ``text`` (from 0) after ``before`` tokens of other
-        texts.
-        """
+        """Return the begin of text number ``text`` after ``before`` tokens of other texts."""
         return self.first + self.separators * text + before
 
     def border(self, length: int) -> int:

@@ -35,9 +35,7 @@ OLD_ENDINGS = {".gamma": ".weight", ".beta": ".bias"}  # LayerNorm in TensorFlow
 
 
 def read_config(directory: str | Path) -> BertShape:
-    """Read sizes and constants, which must match the tensors; the tensors show whether there is a
-    pooler.
-    """
+    """Read sizes and constants, which must match the tensors, and whether there is a pooler."""
     family = find_family(directory)
     own, shape = NAMES[family.name], configuration.read_shape(directory)
     path = weights.weights_file(directory)
@@ -108,7 +106,6 @@ def _of_encoder(
 def _check_sizes(
     found: Mapping[str, names.Size], sizes: Mapping[str, names.Size], path: Path, authority: str
 ) -> None:
-    """Refuse a tensor whose size differs from ``authority``."""
     for name, size in sizes.items():
         if name in found and found[name] != size:
             raise InputError(f"{path}: {name!r} has shape {found[name]}, {authority} says {size}")

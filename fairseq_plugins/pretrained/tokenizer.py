@@ -108,7 +108,6 @@ def tokenizer_files(
 
 
 def _special_tokens(family: Family) -> dict[str, str]:
-    """Return the special tokens under transformers' names."""
     own = family.specials
     names = {"unk": own.unk, "sep": own.sep, "pad": own.pad, "cls": own.cls, "mask": own.mask}
     if family.scheme != WORDPIECE:

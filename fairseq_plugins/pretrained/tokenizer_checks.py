@@ -35,9 +35,7 @@ def parse(content: bytes, place: str) -> Body:
 
 
 def ordered_pieces(vocabulary: Any, place: str, *, gaps: bool = False) -> list[str]:
-    """Return subwords in the order of their ids, which must be 0, 1, ... unless gaps are
-    allowed.
-    """
+    """Return subwords in the order of their ids: 0, 1, ... unless gaps are allowed."""
     if not isinstance(vocabulary, dict) or not all(type(i) is int for i in vocabulary.values()):
         raise InputError(f"{place}: ids of the vocabulary are not numbers")
     pieces = sorted(vocabulary, key=vocabulary.__getitem__)

@@ -91,7 +91,6 @@ def tell(directory: Path, vocabulary: Vocabulary) -> None:
 
 
 def _added(directory: Path) -> Iterator[str]:
-    """Yield the added words of a directory."""
     if (directory / ADDED).is_file():
         yield from read_json(directory / ADDED)
     for body in (read_json(directory / n) for n in FILES if (directory / n).is_file()):

@@ -213,7 +213,6 @@ def _renumbered(found: SentencePieces, path: Path, directory: Path, family: Fami
 
 
 def _cleaning(directory: Path) -> list[Body]:
-    """Return ALBERT's normalisation before its own table."""
     steps: list[Body] = [
         {"type": "Replace", "pattern": {"String": quote}, "content": '"'} for quote in ("``", "''")
     ]

@@ -84,15 +84,12 @@ def _check_header(header: list[bytes], path: Path, width: int, called: str) -> N
 
 
 def _is_wide(word: bytes) -> bool:
-    """Return whether the text before the numbers ends with another number: the vectors are
-    wider.
-    """
+    """Return whether another number precedes the numbers: the vectors are wider."""
     before, _, last = word.strip().rpartition(b" ")
     return bool(before) and math.isfinite(_number(last))
 
 
 def _number(text: bytes) -> float:
-    """Read a number; NaN for other text."""
     try:
         return float(text)
     except ValueError:

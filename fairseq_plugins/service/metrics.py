@@ -54,9 +54,7 @@ class Metrics:
             self._batches.setdefault(model, Histogram(TEXTS)).add(texts)
 
     def render(self, gauges: Mapping[str, tuple[str, float]]) -> str:
-        """Return everything as text; ``gauges`` maps a name to its description and current
-        value.
-        """
+        """Return all metrics; ``gauges``: name -> description and current value."""
         with self._lock:
             return "".join(f"{line}\n" for line in self._lines(gauges))
 

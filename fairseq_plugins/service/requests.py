@@ -206,7 +206,6 @@ def check_size(body: Body, most: int, longest: int) -> list[int]:
 
 
 def _texts(item: Any, place: str) -> Iterator[tuple[str, str]]:
-    """Yield the texts of an item with their places."""
     if isinstance(item, str):
         yield place, item
     elif isinstance(item, dict):

@@ -71,7 +71,6 @@ class EntityPrediction(Prediction):
 
 
 def _group(labels: Sequence[str]) -> Any:
-    """Return the group of counts for entities of these word labels."""
     return word_groups([f"B-{kind}" for kind in types_of(labels)], "")["entity"]
 
 

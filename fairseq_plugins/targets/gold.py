@@ -129,9 +129,7 @@ class ClassIds(Gold):
 
 
 class IdSets(Gold):
-    """Sets of ids of labels: ``values`` are rows, empty if missing; an empty set is the single id
-    ``labels``.
-    """
+    """Sets of label ids in rows, empty if missing; the id ``labels`` is the empty set."""
 
     STREAMS = (LABEL,)
 

@@ -91,9 +91,7 @@ def sentences_of(record: Mapping[str, Any], where: str) -> tuple[str, ...]:
 
 
 def shares_of(record: Mapping[str, Any], answer: Iterable[str], where: str) -> Mapping[str, float]:
-    """Return the probabilities of a line of JSON, which must include the answer's, if it has
-    any.
-    """
+    """Return the probabilities of a line of JSON, if any, with those of the answer."""
     shares = record.get("probabilities", {})
     values = [*shares.values()] if isinstance(shares, Mapping) else [quoted(shares)]
     if not all(map(is_number, values)):

@@ -197,9 +197,7 @@ def _best(
 
 
 def as_text(scores: Mapping[str, float], threshold: float | None = None) -> str:
-    """Return the result of `evaluate`, with the threshold, as a table for a terminal;
-    percentages.
-    """
+    """Return the result of `evaluate` as a table for a terminal, in percent."""
     lines = [f"{'':14}{'exact':>8}{'F1':>8}{'questions':>11}"]
     for title, prefix in (("all", ""), ("answerable", "HasAns_"), ("unanswerable", "NoAns_")):
         if f"{prefix}total" in scores:

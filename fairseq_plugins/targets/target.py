@@ -236,9 +236,7 @@ class Target(ABC):
         """
 
     def thresholds(self, text: str | None, labels: Sequence[str]) -> tuple[float, ...]:
-        """Return the least probability of each label from an option; empty if the best label
-        wins.
-        """
+        """Return each label's least probability from an option; empty if the best label wins."""
         if text is not None:
             raise InputError(f"--label-thresholds is for sets of labels, not for {self.said}")
         return ()

@@ -101,9 +101,7 @@ def check_autocast(cfg: Any) -> None:
 
 
 def check_best_metric(cfg: Any, known: Sequence[str]) -> None:
-    """Refuse a ``--best-checkpoint-metric`` that validation does not log, or with a wrong
-    direction.
-    """
+    """Refuse a ``--best-checkpoint-metric`` that is not logged, or has a wrong direction."""
     best = str(cfg.best_checkpoint_metric)
     if best.startswith("${"):  # set up in Python, without fairseq's other options
         return

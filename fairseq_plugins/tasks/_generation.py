@@ -90,9 +90,7 @@ class TargetText:
 
 
 def score_plain_text(cfg: Any, lang: str) -> None:
-    """Make the last line of ``fairseq-generate`` sacreBLEU of plain text, unless ``--scoring`` is
-    given.
-    """
+    """End the output of ``fairseq-generate`` by plain-text BLEU, unless ``--scoring`` is given."""
     whole = run_of(cfg)
     named = any(word.partition("=")[0] == "--scoring" for word in sys.argv)
     if named or whole is None or not whole.get("scoring") or training_of(cfg) is not None:

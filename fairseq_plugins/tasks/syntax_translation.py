@@ -161,7 +161,6 @@ class SyntaxTranslationTask(RawTextTask):
 
     @property
     def _available(self) -> list[str]:
-        """Names of the features that a model can read."""
         return [*columns_of(self.source_layers)]
 
     def _ablation(self) -> Optional[Ablation]:
@@ -307,9 +306,7 @@ class SyntaxTranslationTask(RawTextTask):
         return criterion
 
     def valid_step(self, sample: Any, model: Any, criterion: Any) -> Any:
-        """Validate on a copy of the batch, which fairseq may use again: its references stay
-        plain.
-        """
+        """Validate on a copy, since fairseq may use the batch again: its references stay plain."""
         found = super().valid_step({**sample}, model, criterion)
         if self._progress:
             self._progress.step(sample["nsentences"])

@@ -54,9 +54,7 @@ class TextClassificationTask(TextTask):
         return {**super().scoring, "thresholds": self.inputs.thresholds}
 
     def build_model(self, cfg: Any, from_checkpoint: bool = False) -> Any:
-        """Build a model, see `TextTask.build_model`; ``begin_at`` sets the mean of the training
-        scores.
-        """
+        """Build a model (`TextTask.build_model`) that may begin at the mean training score."""
         model = super().build_model(cfg, from_checkpoint)
         split = str(self.cfg.train_subset)
         begins = hasattr(model, "begin_at") and not self.target.labelled

@@ -193,7 +193,6 @@ def annotate_texts(texts: Iterable[str], annotator: Any, workers: int) -> dict[s
 def _translated(
     pairs: Sequence[Example], translate: Translate, options: PerturbOptions
 ) -> dict[str, str]:
-    """Translate the sentences to change there and back."""
     numbers = NUMBERS[options.fields or "both"]
     texts = (pair.texts[number] for pair in pairs for number in numbers)
     how = {"title": "translate there and back", "unit": " sentences"}

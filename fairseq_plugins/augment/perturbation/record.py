@@ -194,7 +194,6 @@ def _row(rows: RawRows, pair: Example, done: Change | None) -> bytes:
 
 
 def _described(pair: Example, done: Change | None) -> dict[str, Any]:
-    """Return the record of a pair's change."""
     now = done or Change((pair.texts[0], pair.texts[1]), (), pair.label or "")
     return {
         "id": pair.id,

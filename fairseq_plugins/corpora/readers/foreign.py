@@ -107,7 +107,6 @@ def _read(path: Path, expected: Expected) -> tuple[list[Example], bool]:
 def _joined(
     originals: list[Example], perturbed: list[Example], paths: tuple[Path, Path]
 ) -> list[Example]:
-    """Return the original of every transformed sample."""
     before, after = paths
     by_id: dict[str, Example] = {}
     for sample in originals:
@@ -172,7 +171,6 @@ def _task_examples(path: Path, task: str, items: list[Any], expected: Expected) 
 
 
 def _class(number: Any, labels: tuple[str, ...], where: str) -> str:
-    """Return the class of a label's number."""
     if type(number) is not int or not 0 <= number < len(labels):
         choices = ", ".join(f"{i} ({label})" for i, label in enumerate(labels))
         raise InputError(f"{where}: label {quoted(number)}; choices: {choices}")

@@ -22,9 +22,7 @@ AX_FULL = Table(("Premise", "Hypothesis"), label=("Label",))
 def _task(
     name: str, folder: str, *tables: Table, served: dict[str, str] | None = None, **more: Any
 ) -> Dataset:
-    """Return a task; ``served`` maps splits to names of submissions (default: the folder's
-    name).
-    """
+    """Return a task; ``served``: split -> name of its submission (default: the folder's)."""
     labels = {label: label for label in more.get("labels", ())}
     files = {"test": f"{folder}.tsv"} if served is None else served
     more.setdefault("splits", official("{}.tsv", folder=folder))

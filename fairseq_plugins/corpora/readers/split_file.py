@@ -74,9 +74,7 @@ class SplitFile:
         return not self.split.startswith(("test", "ax"))
 
     def lines(self) -> Iterator[Line]:
-        """Yield the file's numbered lines; they end only at ``\\n``, a byte order mark is
-        dropped.
-        """
+        """Yield the file's numbered lines, ended only by ``\\n``, without a byte order mark."""
         return numbered_lines(self.path)
 
     def first_line(self) -> str:

@@ -93,9 +93,7 @@ def read_table(file: SplitFile, tables: Sequence[Table]) -> Iterator[Example]:
 def _opened(
     file: SplitFile, tables: Sequence[Table]
 ) -> tuple[Iterator[Raw], Table, Callable[[Raw], dict[str, str]]]:
-    """Return a file's rows after its header, its table, and a function from a row to named
-    cells.
-    """
+    """Return a file's rows after its header, its table, and a parser of rows into named cells."""
     table = tables[0]
     raw = csv_rows(file.path, partial(_fits, file, tables)) if is_csv(file.path) else file.lines()
     lines = _without_blank_end(raw)
@@ -131,7 +129,6 @@ def read_plain(file: SplitFile, **how: Any) -> Iterator[Example]:
 def _example(
     file: SplitFile, table: Table, cells: dict[str, str], number: int, line: int
 ) -> Example:
-    """Return the example of a row's cells by column name."""
     for name in table.texts:
         if not cells[name].strip():
             raise file.empty(line, f"empty {name!r}")

@@ -68,9 +68,7 @@ class TokenLayout:
         return cls(numbers[0], numbers[1], separator, values=values, inner=inner)
 
     def has_labels(self, columns: int) -> bool:
-        """Return whether lines with this number of columns have labels: values of a layer are
-        none.
-        """
+        """Return whether lines of this length have labels; values of a layer are none."""
         tag = self.tag + columns if self.tag < 0 else self.tag
         return columns > 1 and all(column != tag for _, column in self.values)
 
@@ -100,7 +98,6 @@ def read_tokens(file: SplitFile, layout: TokenLayout | None = None) -> Iterator[
 
 
 def _checked_columns(file: SplitFile, layout: TokenLayout, line: Line) -> int:
-    """Return the number of columns of the first line."""
     columns = len(columns_of(line[1], layout.separator))
     if FIRST_ROW.fullmatch(line[1]) and layout.token in (0, -10):
         hint = "the words of CoNLL-U stand in column 2: give --token-column 2 and, for their labels"

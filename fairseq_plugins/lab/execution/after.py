@@ -180,7 +180,6 @@ def _evidence(root: Path, folder: Path, path: Path) -> Iterator[str]:
 
 
 def _folders(kind: str, name: str | None, plan: Plan, raw: Path | None) -> list[Path]:
-    """Return the folders of a placeholder."""
     if kind == "after":
         folder = plan.root / AFTER / str(name)
         if not _mark_of(folder):
@@ -201,7 +200,6 @@ def _folders(kind: str, name: str | None, plan: Plan, raw: Path | None) -> list[
 
 
 def _part_of(kind: str, name: str, plan: Plan) -> tuple[PlannedPart, str]:
-    """Return part and system of a placeholder; the system may be empty."""
     parts = {part.name: part for part in plan.experiment.parts}
     label, _, system = name.partition("/")
     if label not in parts:

@@ -90,7 +90,6 @@ def _start(
 
 
 def _end(process: "subprocess.Popen | Fork") -> None:
-    """End a running command."""
     if process.poll() is None:
         process.terminate()
         try:

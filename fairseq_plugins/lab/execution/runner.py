@@ -164,7 +164,6 @@ class LocalPool:
 
 
 def _work(run: Run, environment: Environment, parent: int) -> None:
-    """Run a job in its own process."""
     end_with(parent)
     tqdm.set_lock(threading.RLock())  # else all forks share one lock
     for number in (signal.SIGINT, signal.SIGTERM):

@@ -94,7 +94,6 @@ class SlurmPool:
             logger.info("%d runs: submitted as job %s", len(names), jobs[0].split("_")[0])
 
     def _submit_array(self, runs: Sequence[Run]) -> list[str]:
-        """Queue runs; return the name of each job."""
         try:
             jobs = self._executor.submit_array([SlurmJob(run) for run in runs])
         except FailedJobError as error:

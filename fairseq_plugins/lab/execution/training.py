@@ -109,7 +109,6 @@ def _predict(run: Run, launch: Launch, *, tested: bool = False) -> None:
 
 
 def _ended(run: Run) -> Row:
-    """Return the row of a run whose training has ended."""
     row, split = run.row() or _trained(run), run.grid.validation
     metrics = {split: dict(row.best)}
     if run.predict and run.answers_questions:

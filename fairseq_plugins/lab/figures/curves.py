@@ -112,7 +112,6 @@ def plot_learning(curves: Curves, label: str) -> Figure:
 
 
 def _figure(width: float, height: float, panels: int = 1) -> tuple[Figure, list[Axes]]:
-    """Return an empty figure and its axes."""
     figure = Figure(figsize=(width, height), layout="constrained")
     return figure, [*figure.subplots(1, panels, squeeze=False, sharey=True)[0]]
 

@@ -138,7 +138,6 @@ def _shorten(label: str) -> str:
 def _draw_panel(
     ax: Axes, panel: AttentionPanel, matrix: np.ndarray, cell: float, shades: tuple[float, float]
 ) -> Any:
-    """Draw one matrix with its labels, arcs and title."""
     (T, S), line = matrix.shape, min(cell, CELL) * 2
     look = {"cmap": "Blues", "edgecolors": "0.9", "linewidth": line}
     image = ax.pcolormesh(matrix, vmin=shades[0], vmax=shades[1], **look)

@@ -79,8 +79,6 @@ _OWN = get_type_hints(PlannedPart)  # keys of a part, without those of its grid
 
 
 class _File(BaseModel, extra="forbid"):
-    """The keys of an experiment file."""
-
     parts: list[Any]
     name: Folder = ""
     title: Line = ""
@@ -115,7 +113,6 @@ def default_name(path: Path) -> str:
 
 
 def _part(entry: Any, path: Path, number: int) -> PlannedPart:
-    """Read a part: its own keys, and those of its grid."""
     place = f"{path}: part {number}"
     given = filled(read_as(dict[Any, Any], entry, place))
     for key in [key for key in given if key not in {*_OWN, *KEYS}]:

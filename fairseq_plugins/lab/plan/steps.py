@@ -101,9 +101,7 @@ def check_words(words: Sequence[str]) -> None:
 
 @cache
 def _reader(command: str) -> Any:
-    """Return a command's parser that raises `InputError` and refuses options a step may not
-    give.
-    """
+    """Return a command's parser that raises `InputError`, also for options a step lacks."""
 
     def refuse(message: str = "--help is no step") -> NoReturn:
         raise InputError(f"{command}: {message}")

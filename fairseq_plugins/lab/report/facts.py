@@ -73,7 +73,6 @@ def _facts(experiment: Experiment) -> dict[str, str]:
 
 
 def _written(*paths: Path) -> list[str]:
-    """Return the times of existing files, sorted."""
     times = sorted(path.stat().st_mtime for path in paths if is_file(path))
     stamps = (datetime.fromtimestamp(time, timezone.utc) for time in times)
     return [stamp.strftime("%Y-%m-%d %H:%M UTC") for stamp in stamps]

@@ -88,7 +88,6 @@ def _learning(name: str, runs: Runs, remarks: list[str]) -> Iterator[Figure]:
 
 
 def _gates(name: str, runs: Runs) -> Iterator[Figure]:
-    """Draw the mean local share of attention of every layer, as logged by finished runs."""
     curves: dict[str, dict[float, list[float]]] = {}
     for system, gates in ((name, one) for name in runs for one in runs[name].gates):
         for layer, share in gates.items():

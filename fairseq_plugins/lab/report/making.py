@@ -105,9 +105,7 @@ def all_tables(
     options: ReportOptions,
     remarks: list[str],
 ) -> list[ResultTable]:
-    """Return all tables of an experiment, its own before the usual ones; failures become
-    remarks.
-    """
+    """Return all tables of an experiment, its own first; failures become remarks."""
     wanted, drawn = experiment.tables, Significance(SEEDS, options.samples, options.seed)
     for name in wanted:
         if name not in table_names():

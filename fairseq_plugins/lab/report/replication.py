@@ -75,7 +75,6 @@ def write_page(file: str | Path, page: str | Path) -> list[Path]:
 
 
 def _shown(file: Path, asked: Compared, names: Mapping[str, str], picture: Path) -> _Shown:
-    """Make a comparison, as far as its rows exist."""
     rows = file.parent / asked.rows
     if not rows.is_file():
         logger.warning("comparison %s: no file %s yet", quoted(asked.title), rows)
@@ -111,7 +110,6 @@ def _compared(asked: Compared, rows: Path, names: Mapping[str, str], nothing: _S
 
 
 def _verdict(shown: Sequence[_Shown]) -> str:
-    """Count the outcomes of a claim's comparisons, in words."""
     kinds = Counter(
         _outcome(row, one.report.shown.metric)
         for one in shown

@@ -68,9 +68,7 @@ def chosen_finished(runs: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 
 def alike(runs: pd.DataFrame) -> pd.DataFrame:
-    """Return the runs whose checkpoints were chosen by the same metric and split as the first
-    run's.
-    """
+    """Return the runs whose checkpoints were chosen by the first run's metric and split."""
     for key in ("metric", "validation"):
         runs = runs[runs[key] == runs[key].iloc[0]] if len(runs) else runs
     return runs
@@ -87,9 +85,7 @@ def chosen_by_share(runs: pd.DataFrame, shown: Shown) -> dict[tuple[float, str],
 
 
 def seed_scores(runs: pd.DataFrame, shown: Shown, baseline: str) -> dict[str, list[float]]:
-    """Return title of a system's chosen setting -> scores of its seeds, the baseline first, per
-    share.
-    """
+    """Return title of a system's chosen setting -> scores of its seeds, per share."""
     order, chosen = [baseline, *runs.sort_index().system], chosen_by_share(runs, shown)
     places = sorted(chosen, key=lambda place: (place[0], order.index(place[1])))
     sides = (chosen[place] for place in places)

@@ -105,7 +105,6 @@ def welch(baseline: Sequence[float], system: Sequence[float]) -> Difference:
 
 
 def _shared(one: pd.DataFrame, other: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return the runs of common seeds, sorted by seed."""
     seeds = {*one.seed} & {*other.seed}
     one, other = (side[side.seed.isin(seeds)].sort_values("seed") for side in (one, other))
     return one, other

@@ -136,7 +136,6 @@ class PartLayout(Entries):
 
 
 def _read(form: type[_Made]) -> dict[str, _Made]:
-    """Read all layouts of a form, in order."""
     files = {path: read_yaml(path) for path in FOLDER.glob("*.yaml")}
     own = [path for path, entries in files.items() if ("rows" in entries) == (form is PartLayout)]
     own.sort(key=lambda path: (files[path].get("order", _LAST), path.stem))

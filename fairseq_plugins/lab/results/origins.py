@@ -23,9 +23,7 @@ _APART += ("fraction", "translated", "seed")  # stored under other keys, or in t
 
 
 def made_of(manifest: AnyManifest) -> dict[str, str]:
-    """Return input -> short SHA-256 of a prepared folder's files, with its annotator and
-    tokenisation.
-    """
+    """Return input -> short SHA-256 of a prepared folder's files, annotator, tokenisation."""
     if isinstance(manifest, TextManifest):
         cut = _GIVEN if manifest.target_kind.by_word else manifest.tokenize
     else:

@@ -149,7 +149,6 @@ def _blocks(layout: TableLayout, found: Sequence[pd.DataFrame]) -> Iterator[_Blo
 
 
 def _shows(layout: TableLayout, row: Row) -> bool:
-    """Return whether a table shows a system."""
     if layout.only:
         return row.kind in layout.only
     owners = [one.own for one in layouts().values() if row.kind in one.own]
@@ -175,7 +174,6 @@ def _chosen(parts: Sequence[pd.DataFrame]) -> dict[Row, pd.DataFrame]:
 
 
 def _scores(layout: TableLayout, block: _Block, test: Significance) -> Iterator[Score]:
-    """Yield the scores of a dataset, each compared with the baseline of the same size."""
     for row, one in block.chosen.items():
         base, figures = block.chosen.get(Row(row.size, layout.baseline)), _figures(layout, row)
         for place in block.column.places:

@@ -56,7 +56,6 @@ def part_table(
 def _scores(
     found: pd.DataFrame, layout: PartLayout, test: Significance, paper: bool
 ) -> Iterator[Score]:
-    """Yield the score of each row and column."""
     shown, label, first = shown_of(found), label_of(found), baseline_of(found)
     runs = found if layout.rows == SHARE else _whole(found)
     bases = chosen_at(runs, zip(runs.fraction, runs.system))

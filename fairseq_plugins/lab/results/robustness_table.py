@@ -33,9 +33,7 @@ _CAPTION = (
 
 
 class PrintedPart(Entries):
-    """The paper's figures on a dataset: kind of architecture -> one figure per transformation, in
-    %.
-    """
+    """The paper's figures on a dataset: kind -> one figure per transformation, in %."""
 
     columns: tuple[str, ...]
     paper: dict[str, tuple[float, ...]]
@@ -128,7 +126,6 @@ def _cell(found: dict[str, Any], paper: float, metric: str) -> TableCell:
 
 
 def _notes(columns: Sequence[PerturbedSet]) -> Iterator[str]:
-    """Yield remarks about sets."""
     for label in sorted({column.only_label for column in columns} - {""}):
         titles = ", ".join(one.title for one in columns if one.only_label == label)
         yield (

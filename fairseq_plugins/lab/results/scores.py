@@ -82,9 +82,7 @@ class Score:
 def compared_with(
     base: pd.DataFrame | None, runs: pd.DataFrame, shown: Shown, test: Significance
 ) -> dict[str, Any]:
-    """Return the baseline and test of a `Score`; empty without a baseline, or for the baseline
-    itself.
-    """
+    """Return the baseline and test of a `Score`; empty without another baseline."""
     if base is None or base.setting.iloc[0] == runs.setting.iloc[0]:
         return {}
     return {"base": base, "tested": test(base, runs, shown)}

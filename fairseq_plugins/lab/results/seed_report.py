@@ -96,7 +96,6 @@ def make_report(
 
 
 def _remarks(report: SeedReport, is_rows: bool) -> Iterator[str]:
-    """Yield remarks on what a reader might miss."""
     compared, shown = report.comparisons, report.shown
     untested = len(compared) and compared.examples.isna().all()
     if is_rows and untested and not any(report.runs.trial):  # trials are never tested
@@ -130,9 +129,7 @@ def format_markdown(report: SeedReport) -> str:
 def compared_table(
     title: str, shown: Shown, comparisons: pd.DataFrame, names: Mapping[str, str] = {}
 ) -> ResultTable:
-    """Return the table of comparisons with a baseline (`against`); for ``names`` see
-    `named_title`.
-    """
+    """Return the table of comparisons with a baseline (`against`); names: `named_title`."""
     found = comparisons[["examples", "samples"]].dropna().to_numpy()[:1]
     drawn = "".join(f" ({one:,} examples, {samples:,} samples)" for one, samples in found)
     rows = [_compared(one, shown.metric, names) for one in comparisons.itertuples()]

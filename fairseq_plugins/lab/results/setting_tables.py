@@ -54,9 +54,7 @@ def every_setting(title: str, runs: pd.DataFrame, *, is_folded: bool = False) ->
 
 
 def settings_table(title: str, runs: pd.DataFrame, shown: Sequence[Shown]) -> ResultTable:
-    """Return a table with a line per setting; the first of ``shown`` chooses
-    (`chosen_by_share`).
-    """
+    """Return a table with a line per setting; the first of ``shown`` chooses."""
     chosen = {own.setting.iloc[0] for own in chosen_by_share(alike(runs), shown[0]).values()}
     groups = dict(iter(runs.groupby("setting", sort=False)))
     parted = any(setting.fraction != 1 for setting in groups)
