@@ -23,23 +23,23 @@ MAY_IMPORT = {
     "nn": set(),
     "targets": {"syntax", "nn"},
     "evaluation": {"syntax", "targets"},
-    "checkpoints": set(),
-    "bundles": _TEXT | {"text", "architectures", "methods", "nn", "evaluation", "checkpoints"},
+    "door": set(),
+    "bundles": _TEXT | {"text", "architectures", "methods", "nn", "evaluation", "door"},
     "resources": set(),
     "optim": {"registration", "chosen_names"},
-    "pretrained": {"nn", "checkpoints"},
+    "pretrained": {"nn", "door"},
     "criterions": {"methods", "nn", "targets", "registration"},
     "data": {"syntax", "targets", "pretrained"},
     "corpora": {"syntax", "targets", "data"},
     "corpora/readers": set(),
-    "text": _TEXT | {"resources"},
+    "text": _TEXT | {"resources", "door"},
     "text/pipeline": set(),
     "prep": _TEXT | {"text"},
     "prep/recipes": set(),
-    "methods": {"nn", "syntax", "targets", "checkpoints"},
-    "architectures": {"methods", "nn", "pretrained", "syntax", "targets", "checkpoints"},
+    "methods": {"nn", "syntax", "targets", "door"},
+    "architectures": {"methods", "nn", "pretrained", "syntax", "targets", "door"},
     "models": {"targets", "methods", "architectures", "bundles", "nn", "pretrained", "syntax"}
-    | {"checkpoints", "registration"},
+    | {"door", "registration"},
     "tasks": {
         "chosen_names",
         "architectures",
@@ -51,13 +51,13 @@ MAY_IMPORT = {
         "evaluation",
         "syntax",
         "targets",
-        "checkpoints",
+        "door",
         "registration",
     },
     "augment": _TEXT | {"text", "prep"},
     "augment/perturbation": set(),
     "inference": _TEXT
-    | {"text", "prep", "augment", "tasks", "models", "checkpoints", "evaluation", "nn"}
+    | {"text", "prep", "augment", "tasks", "models", "door", "evaluation", "nn"}
     | {"architectures", "methods", "bundles"},
     "demo": _TEXT | {"text", "evaluation", "bundles", "inference", "service"},
     "service": {"bundles", "corpora", "evaluation", "targets", "inference"},
@@ -68,7 +68,7 @@ MAY_IMPORT = {
         "prep",
         "corpora",
         "data",
-        "checkpoints",
+        "door",
         "registration",
     },
     "lab/plan": set(),
@@ -76,7 +76,7 @@ MAY_IMPORT = {
     "lab/figures": {"lab/results"},
     "lab/execution": {"lab/plan", "lab/results"},
     "lab/report": {"lab/plan", "lab/results", "lab/figures", "lab/execution"},
-    "cli": {"bundles", "checkpoints", "inference", "prep", "augment", "corpora", "data", "text"}
+    "cli": {"bundles", "door", "inference", "prep", "augment", "corpora", "data", "text"}
     | {"demo", "evaluation", "lab", "resources", "registration", "service", "syntax", "targets"},
 }
 LOOSE = {
@@ -108,12 +108,12 @@ MAY_USE = {
     "safetensors": {"pretrained", "prep/chunks.py"},
     "spacy": {
         "text/annotate.py",
-        "text/pipeline_tables.py",
+        "door/pipeline_files.py",
         "text/pipeline/training.py",
         "text/pipeline/scores.py",
         "text/pipeline/treebank.py",
     },
-    "ufal": {"text/udpipe.py", "text/udpipe_trial.py", "text/pipeline/udpipe_training.py"},
+    "ufal": {"text/udpipe.py", "door/udpipe_trial.py", "text/pipeline/udpipe_training.py"},
     "matplotlib": {"lab/figures"},
     "jinja2": {"evaluation/templates.py"},
     "nltk": {"text/wordnet.py", "language_codes.py"},
@@ -253,7 +253,7 @@ def test_the_reader_of_imports_sees_every_kind(tmp_path, monkeypatch) -> None:
 # what is not there -> rooms of which every file can be imported all the same
 PURE = {
     ("fairseq", "hydra", "omegaconf", "spacy", "pandas", "matplotlib"): (
-        *("nn", "checkpoints", "pretrained", "architectures", "bundles", "service"),
+        *("nn", "door", "pretrained", "architectures", "bundles", "service"),
     ),
     ("fairseq", "torch", "spacy", "pandas", "matplotlib"): (
         "syntax",

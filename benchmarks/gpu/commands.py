@@ -21,7 +21,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from fairseq_plugins.checkpoints.reading import read_state
+from fairseq_plugins.door.torch_files import read_state
 
 from .chains import FLOAT32, PRECISIONS, TASKS, USER_DIR, Precision, Task, flags_of, options_of
 from .figures import ROOT, Figure, Recorder, add_flags

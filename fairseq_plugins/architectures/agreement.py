@@ -4,7 +4,7 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..checkpoints.records import read_list
+from ..door.records import read_list
 from ..errors import InputError
 from ..messages import named, shortened
 from ..syntax.layers import Layer

@@ -9,7 +9,7 @@ from typing import Any, Optional
 
 from torch import Tensor, nn
 
-from ..checkpoints.records import read_list
+from ..door.records import read_list
 from ..errors import InputError
 from ..methods.plan import Plan
 from ..nn.bert import BertShape

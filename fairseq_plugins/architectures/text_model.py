@@ -10,7 +10,7 @@ from typing import Any, Optional
 import torch
 from torch import Tensor, nn
 
-from ..checkpoints.records import read_list
+from ..door.records import read_list
 from ..methods.plan import Plan
 from ..nn.bert import BertEncoder
 from ..nn.entity_spans import EntityReader

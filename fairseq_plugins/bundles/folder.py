@@ -1,7 +1,7 @@
 """The part of a prepared folder that stays beside a model, to read raw text.
 
 Bundles and runs (`run_folder`) have it. It includes no data and no paths of data. A copied pipeline
-for raw text is checked before it is loaded (`text.pipeline_safety`).
+for raw text is checked before it is loaded (`door.pipelines`).
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import Any
 
 from ..data.manifest import FILE_NAME, M, Manifest
 from ..data.manifests import read_manifest
+from ..door.pipelines import PIPELINE as UNTRUSTED
 from ..files import copy
 from ..text.annotators import UDPIPE
-from ..text.pipeline_safety import check_pipeline
 from .index import Bundle
 
 KEPT_OPTIONS = ("max_characters", "read")  # of the preparation: how to read lines and tables
@@ -78,7 +78,7 @@ def pipeline_of(bundle: Bundle) -> str | None:
         return None
     if len(files) == 1:
         return f"{UDPIPE}:{bundle.path(files[0])}"
-    check_pipeline(bundle.folder / PIPELINE)
+    UNTRUSTED.admit(bundle.folder / PIPELINE)
     return str(bundle.folder / PIPELINE)
 
 
@@ -90,4 +90,4 @@ def keep_pipeline(annotator: Any, output: Path) -> None:
         shutil.copyfile(files, output / PIPELINE / files.name)
         return
     shutil.copytree(files, output / PIPELINE, ignore=shutil.ignore_patterns(*_CODE))
-    check_pipeline(output / PIPELINE)
+    UNTRUSTED.admit(output / PIPELINE)

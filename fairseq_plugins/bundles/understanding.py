@@ -18,14 +18,14 @@ from torch import Tensor, nn
 
 from ..architectures import agreement
 from ..architectures.text_kinds import TextKind, kind_of
-from ..checkpoints.reading import check_finite
-from ..checkpoints.records import close
-from ..checkpoints.trial import build_without_memory, check_size
 from ..corpora.datasets import label_names
 from ..data.inventories import bound_layers
 from ..data.text_folders import open_folder
 from ..data.text_inputs import InputOptions, TextInputs
 from ..data.text_manifest import TextManifest, load_vocabulary
+from ..door.model_trial import try_model
+from ..door.records import close
+from ..door.torch_files import check_finite
 from ..errors import InputError
 from ..messages import named, quoted
 from ..methods.entity_head import asked_of
@@ -190,8 +190,7 @@ def _model(bundle: Bundle, build: Callable[[], nn.Module]) -> Any:
         model = build()
         return quantize_(model) if form == INT8 else model
 
-    trial = build_without_memory(make)
-    check_size(trial)
+    trial = try_model(make)
     path = bundle.path(SAFETENSORS)
     wanted = {name: tuple(value.shape) for name, value in trial.state_dict().items()}
     found = read_safetensors(path, sizes=True)

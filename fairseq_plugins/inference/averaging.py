@@ -5,7 +5,7 @@ computed in float64; integers and booleans come from the first checkpoint. The r
 first
 checkpoint's configuration, has no optimiser state, and loads like any checkpoint.
 
-`checkpoints.reading` refuses a checkpoint that would run code, or claims a larger size than it has.
+`door.torch_files` refuses a checkpoint that would run code, or claims a larger size than it has.
 """
 
 import argparse
@@ -18,7 +18,7 @@ from typing import Any
 import torch
 
 from ..bundles.run_folder import Origin
-from ..checkpoints.reading import read_state, write_state
+from ..door.torch_files import read_state, write_state
 from ..errors import InputError
 from ..files import replaced
 from ..messages import named

@@ -9,10 +9,10 @@ from fairseq.models import ARCH_MODEL_REGISTRY
 from ..bundles import folder, understanding
 from ..bundles.card import about, card, figures
 from ..bundles.index import CARD, UNDERSTANDING, new_bundle
-from ..checkpoints.reading import read_state
 from ..corpora.datasets import label_names
 from ..data.manifest import tool_versions
 from ..data.text_manifest import TextManifest
+from ..door.torch_files import read_state
 from ..errors import InputError
 from ..files import check_free, write_text
 from ..models.checkpoints import Checkpoint, read_checkpoint

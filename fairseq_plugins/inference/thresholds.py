@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from ..bundles.index import found_bundles
-from ..checkpoints.reading import read_state, write_state
+from ..door.torch_files import read_state, write_state
 from ..errors import InputError
 from ..files import replaced
 from ..messages import named

@@ -9,7 +9,7 @@ from typing import Any, Optional
 
 from torch import nn
 
-from ..checkpoints.records import read_list
+from ..door.records import read_list
 from ..errors import InputError
 from ..nn.bert import BertShape
 from ..nn.entity_spans import MATCHES, EntityReader

@@ -12,7 +12,7 @@ from fairseq.hub_utils import GeneratorHubInterface
 from fairseq.tasks import TASK_DATACLASS_REGISTRY
 from omegaconf import OmegaConf
 
-from ..checkpoints.records import close
+from ..door.records import close
 from ..errors import InputError
 from ._config import SyntaxTransformerConfig
 from .checkpoints import build, folder_of, read_checkpoint, set_up, task_options

@@ -1,6 +1,6 @@
 """From checkpoint files to a task and its models: the only way for files of strangers.
 
-A checkpoint's options become closed records (`checkpoints.records`) of our tasks and models; the
+A checkpoint's options become closed records (`door.records`) of our tasks and models; the
 other options (``bpe``, ``tokenizer``, ``generation``, ``common`` and the rest) are not read.
 fairseq's own loader would build and open whatever options name, and resolve their references.
 """
@@ -21,9 +21,9 @@ from fairseq.tasks import TASK_DATACLASS_REGISTRY, FairseqTask, setup_task
 from omegaconf import OmegaConf
 
 from ..bundles.run_folder import Origin, prepared_folder
-from ..checkpoints.reading import check_finite, read_state
-from ..checkpoints.records import NAME, PIPELINE, close
-from ..checkpoints.trial import build_without_memory, check_weights
+from ..door.model_trial import try_model
+from ..door.records import NAME, PIPELINE, close
+from ..door.torch_files import check_finite, read_state
 from ..errors import InputError
 from ..methods.options import merged
 
@@ -113,9 +113,9 @@ def build(checkpoint: Checkpoint, task: Any, overrides: Mapping[str, Any] = {}) 
     options = OmegaConf.create({**checkpoint.model, **overrides})
     task.check_fit(options, ARCH_MODEL_REGISTRY[checkpoint.model["_name"]])
     tried: Any = options.copy()  # fairseq removes --encoder-layers-to-keep from them
-    trial = build_without_memory(partial(FairseqTask.build_model, task, tried, True))
+    trial = partial(FairseqTask.build_model, task, tried, True)
     try:
-        check_weights(trial, checkpoint.weights, model_cfg=tried)
+        try_model(trial, checkpoint.weights, model_cfg=tried)
     except InputError as error:
         raise InputError(f"{checkpoint.path} does not fit its own options: {error}") from None
     model = task.build_model(options, from_checkpoint=True)

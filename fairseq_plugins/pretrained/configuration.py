@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from ..checkpoints.records import MOST_LAYERS
+from ..door.records import MOST_LAYERS
 from ..errors import InputError
 from ..messages import quoted
 from ..nn.bert import ACTIVATIONS, BertShape

@@ -3,7 +3,7 @@ form.
 
 Its options become keys of a ``config.json``, its tensors get the names there, as in transformers'
 own conversion; `configuration` and `huggingface` then read both alike. Nothing of the file runs
-(`checkpoints.reading`), and only the options below are used.
+(`door.torch_files`), and only the options below are used.
 """
 
 import argparse
@@ -15,8 +15,8 @@ from typing import Any
 
 from torch import Tensor
 
-from ..checkpoints.reading import read_state
-from ..checkpoints.records import close
+from ..door.records import close
+from ..door.torch_files import read_state
 from ..errors import InputError
 from ..text_reading import read_lines
 from .directory import DICTIONARY

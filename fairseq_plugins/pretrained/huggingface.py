@@ -12,7 +12,7 @@ from typing import TypeVar
 
 from torch import Tensor
 
-from ..checkpoints.reading import check_finite
+from ..door.torch_files import check_finite
 from ..errors import InputError
 from ..messages import named
 from ..nn.bert import BertShape

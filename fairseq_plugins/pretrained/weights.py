@@ -1,7 +1,7 @@
 """The tensors of a pretrained directory, read without running code from a file.
 
 ``model.safetensors`` holds only numbers. ``pytorch_model.bin`` is a pickle, which may call any
-function: see `checkpoints.reading`. Both may be split into shards, listed in an index file. A
+function: see `door.torch_files`. Both may be split into shards, listed in an index file. A
 folder
 of fairseq's has ``model.pt``; see `fairseq_folder`.
 """
@@ -17,7 +17,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
-from ..checkpoints.reading import read_plain, unreadable
+from ..door.torch_files import read_plain, unreadable
 from ..errors import InputError
 from ..messages import named
 from . import fairseq_folder
@@ -90,7 +90,7 @@ def read_safetensors(path: Path, *, sizes: bool = False) -> dict[str, Any]:
                 return {name: tuple(file.get_slice(name).get_shape()) for name in names}
             return {name: file.get_tensor(name) for name in names}
     except (SafetensorError, OSError) as error:
-        raise InputError(unreadable(path, error)) from None
+        raise unreadable(path, error) from None
 
 
 def write_safetensors(

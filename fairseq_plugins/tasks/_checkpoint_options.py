@@ -3,12 +3,11 @@
 fairseq's own commands read a checkpoint's options themselves and give them to the task: those of
 the model (``fairseq-generate``, ``-interactive``), and those of the task and criterion as well
 (``fairseq-validate``). They come unresolved, as parts of all that the checkpoint says. The task
-takes a closed record of each (`checkpoints.records`), beside fairseq's defaults for the rest.
+takes a closed record of each (`door.records`), beside fairseq's defaults for the rest.
 """
 
 import json
 from argparse import Namespace
-from collections.abc import Callable
 from dataclasses import is_dataclass
 from typing import Any
 
@@ -18,8 +17,7 @@ from fairseq.dataclass.utils import merge_with_parent
 from fairseq.models import ARCH_MODEL_NAME_REGISTRY, MODEL_DATACLASS_REGISTRY
 from omegaconf import DictConfig, OmegaConf, open_dict
 
-from ..checkpoints.records import PIPELINE, close
-from ..checkpoints.trial import build_without_memory, check_size
+from ..door.records import PIPELINE, close
 from ..errors import InputError
 
 WHERE = "the checkpoint"
@@ -118,11 +116,6 @@ def check_bleu(cfg: Any) -> None:
             raise InputError(f"{WHERE}: option {name!r} holds {sorted(unknown)[0]!r}")
     if cfg["eval_bleu_detok"] not in DETOKENIZERS:
         raise InputError(f"{WHERE}: option 'eval_bleu_detok' is {cfg['eval_bleu_detok']!r}")
-
-
-def check_memory(build: Callable[[], Any]) -> None:
-    """Refuse a closed record that asks for a model which this machine cannot hold."""
-    check_size(build_without_memory(build))
 
 
 def _replace(whole: DictConfig, defaults: DictConfig) -> None:

@@ -16,7 +16,7 @@ from fairseq.dataclass.configs import CheckpointConfig
 from fairseq.models import ARCH_MODEL_NAME_REGISTRY, MODEL_DATACLASS_REGISTRY
 from torch import distributed
 
-from ..checkpoints.reading import read_state
+from ..door.torch_files import read_state
 from ..errors import InputError
 from ..messages import named
 from ..methods.options import architecture

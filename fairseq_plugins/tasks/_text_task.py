@@ -21,6 +21,7 @@ from ..data.inventories import bound_layers
 from ..data.text_inputs import InputOptions, TextInputs
 from ..data.text_manifest import TextManifest, load_vocabulary
 from ..data.training_datasets import FILE, LENGTH, RANDOM, TrainingTexts
+from ..door.model_trial import try_model
 from ..errors import InputError
 from ..methods.control_options import log_controls, write_seed
 from ..methods.plan import Plan
@@ -147,7 +148,7 @@ class TextTask(FairseqTask):
             cfg = _checkpoint_options.closed_model(cfg, model_class)
             plan = model_class.plan(cfg)
             self._check_plan(cfg, plan)
-            _checkpoint_options.check_memory(partial(model_class.of_plan, plan, self))
+            try_model(partial(model_class.of_plan, plan, self))
         else:
             write_seed(cfg, _checks.seed_of(self.cfg))
             plan = model_class.complete_config(cfg, self.manifest, self.layers)

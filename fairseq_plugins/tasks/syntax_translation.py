@@ -30,6 +30,7 @@ from ..data.factored_dictionary import FactoredDictionary
 from ..data.factored_pair_dataset import MODES, Ablation, FactoredPairDataset
 from ..data.manifests import read_manifest
 from ..data.text_dictionary import TextDictionary
+from ..door.model_trial import try_model
 from ..errors import InputError
 from ..methods.control_options import log_controls, write_seed
 from ..methods.options import read_features, write
@@ -236,8 +237,7 @@ class SyntaxTranslationTask(RawTextTask):
             self.manifest.check_trees(needs.controls, self.folders[0])
         self.models = self.models.with_model(needs)
         if from_checkpoint:
-            build = partial(FairseqTask.build_model, self, cfg.copy(), True)
-            _checkpoint_options.check_memory(build)
+            try_model(partial(FairseqTask.build_model, self, cfg.copy(), True))
         else:
             _spawned.settle(self.cfg)
             _start.check_start(self.cfg, cfg, partial(self._check_words, start=True))

@@ -15,12 +15,13 @@ from pathlib import Path
 from typing import Any, cast
 
 from ..deferred_imports import deferred
+from ..door.pipeline_files import damaged
+from ..door.pipelines import NAMED_PIPELINE
 from ..errors import InputError
 from ..messages import named
 from ..resources import BUNDLED, PIPELINES, pipeline_path
 from ..syntax.annotation import Annotation
 from ..syntax.layers import STANDARD_TAGS, annotated_names, layers_of
-from .pipeline_tables import damaged, table_problems
 from .raw_text import parts_of
 
 with deferred("spacy.cli.info"):  # the whole command line, more than half of the time
@@ -156,8 +157,7 @@ def load_pipeline(model: str, exclude: Sequence[str] = ON_REQUEST):
 def _readable(path: Path) -> Iterator[None]:
     """Make one sentence of what spaCy says of damaged files in a folder; InputError."""
     try:
-        for problem in table_problems(path):
-            raise InputError(problem)
+        NAMED_PIPELINE.admit(path)
         yield
     except Exception as error:  # whatever spaCy makes of damaged files
         gc.enable()  # which srsly leaves off

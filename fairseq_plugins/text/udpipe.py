@@ -6,16 +6,15 @@ CoNLL-U is, multiword tokens included; the sentences of a line are put together,
 a forest.
 """
 
-import json
-import subprocess
-import sys
 from collections.abc import Iterator, Sequence
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from ..corpora.conllu import parse_block, read_blocks
 from ..corpora.conllu_parses import side_by_side
+from ..door.kind import refusal
+from ..door.udpipe_models import NO_MODEL, UDPIPE
 from ..errors import InputError
 from ..files import sha256
 from ..syntax.annotation import Annotation
@@ -27,22 +26,8 @@ from ..syntax.layers import (
     annotated_names,
 )
 from ..syntax.subwords import locate_words
-from . import udpipe_trial
 
 PROBE = ("a", "1")  # words of no language in particular
-TRIAL = 5 * udpipe_trial.SECONDS  # seconds that a trial may take on a busy machine
-HEAD = b"\x12morphodita_parsito"  # of a model's file; on some others the library ends the process
-
-
-@lru_cache(maxsize=64)
-def survives(path: Path, digest: str) -> bool:
-    """Whether a process with limits ends well when it tries a model; once for each digest."""
-    about = json.dumps(sys.path), str(path.stat().st_size)
-    command = [sys.executable, "-I", udpipe_trial.__file__, str(path), *about]
-    try:
-        return subprocess.run(command, capture_output=True, timeout=TRIAL).returncode == 0
-    except subprocess.TimeoutExpired:
-        return False
 
 
 class UDPipeAnnotator:
@@ -83,16 +68,10 @@ class UDPipeAnnotator:
     @cached_property
     def model(self) -> Any:
         """The model; InputError for a file that is none, or that a trial does not survive."""
-        with self.path.open("rb") as file:
-            known = file.read(len(HEAD)) == HEAD
-        if known and not survives(self.path, sha256(self.path)):
-            raise InputError(
-                f"{self.path} is damaged or forged: a process that only tries the model was ended "
-                "by the model, or by its limits of memory and time"
-            )
-        found = self._library().Model.load(str(self.path)) if known else None
+        UDPIPE.admit(self.path)
+        found = self._library().Model.load(str(self.path))
         if found is None:
-            raise InputError(f"{self.path} is no UDPipe model (version 1)")
+            raise refusal(self.path, NO_MODEL)
         return found
 
     def _check(self) -> None:

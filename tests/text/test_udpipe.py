@@ -18,9 +18,9 @@ from raw_corpora import contents, make_options, write_lines
 from fairseq_plugins.cli.main import main
 from fairseq_plugins.data.manifests import read_manifest
 from fairseq_plugins.data.translation_manifest import TranslationManifest
+from fairseq_plugins.door import udpipe_models, udpipe_trial
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.prep.recipes import translation
-from fairseq_plugins.text import udpipe, udpipe_trial
 from fairseq_plugins.text.annotators import load_annotator
 from fairseq_plugins.text.pipeline import udpipe_training
 from fairseq_plugins.text.source_encoder import SourceEncoder
@@ -136,9 +136,9 @@ def load_row(folder, stream, index):
     ("path", "names", "message"),
     [
         ("none.udpipe", ["pos"], "no UDPipe model .*none.udpipe"),
-        ("text.udpipe", ["pos"], "text.udpipe is no UDPipe model"),
-        ("bytes.udpipe", ["pos"], "bytes.udpipe is no UDPipe model"),
-        ("short.udpipe", ["pos"], "short.udpipe is no UDPipe model"),
+        ("text.udpipe", ["pos"], "text.udpipe: refused: it is no UDPipe model"),
+        ("bytes.udpipe", ["pos"], "bytes.udpipe: refused: it is no UDPipe model"),
+        ("short.udpipe", ["pos"], "short.udpipe: refused: it is no UDPipe model"),
         ("", ["ent"], "UDPipe models give no named entities"),
     ],
 )
@@ -214,7 +214,7 @@ def forged(raw: bytes, held, dice: random.Random) -> bytes:
     found = bytearray(raw)
     if dice.random() < 0.93:
         for _ in range(dice.randint(1, 20)):
-            found[dice.randrange(len(udpipe.HEAD), len(raw))] = dice.randrange(256)
+            found[dice.randrange(len(udpipe_models.HEAD), len(raw))] = dice.randrange(256)
         return bytes(found[: dice.choice([len(raw), dice.randrange(20, len(raw))])])
     begin, end, block = held[2]
     block, at = bytearray(block), dice.randrange(400)
@@ -239,7 +239,7 @@ def test_forged_models_end_a_trial_and_nothing_else(model, tmp_path):
     assert max(memory for _, memory in rows) < 1_100_000  # KiB
     ended = [path for path, (status, _) in zip(paths, rows) if status in (-6, -11)]
     assert ended, Counter(status for status, _ in rows)
-    with pytest.raises(InputError, match="only tries the model was ended"):
+    with pytest.raises(InputError, match="only tries it was ended"):
         opened(ended[0], "pos")
     assert opened(model, "pos").annotate_words([["Le"]])
 
@@ -247,7 +247,7 @@ def test_forged_models_end_a_trial_and_nothing_else(model, tmp_path):
 def test_a_model_is_tried_once_with_limits(model, tmp_path, monkeypatch):
     runs, run = [], subprocess.run
     monkeypatch.setattr(subprocess, "run", lambda *a, **k: [runs.append(a), run(*a, **k)][1])
-    udpipe.survives.cache_clear()
+    udpipe_models.survives.cache_clear()
     opened(model, "pos"), opened(model, "heads")
     assert len(runs) == 1
     code = (

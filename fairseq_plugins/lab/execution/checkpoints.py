@@ -6,7 +6,7 @@ import shutil
 import zipfile
 from pathlib import Path
 
-from ...checkpoints.reading import read_plain, write_state
+from ...door.torch_files import read_plain, write_state
 from ...errors import InputError
 from ...files import copy, replaced
 

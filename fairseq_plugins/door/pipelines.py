@@ -1,30 +1,27 @@
-"""Whether a spaCy pipeline out of a bundle is one of plain parts, before spaCy reads any of it.
+"""Whether a spaCy pipeline from elsewhere is one of plain parts, before spaCy reads any of it.
 
 The configuration of a pipeline names functions that spaCy calls when it loads it: those of this
 list compute, and open nothing but files of the pipeline. What comes from other packages, copies
 parts of other pipelines or calls something on the way is refused.
 """
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from configparser import Error as ConfigError
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from confection import Config
 
-from ..errors import InputError
 from ..messages import named, quoted
 from ..text_reading import read_text
-from .pipeline_tables import SIZES, table_problems, values
+from .kind import Kind
+from .pipeline_files import SIZES, file_problems, tree_problems, values
 
 FILE_NAME = "config.cfg"
 LONGEST = 1 << 17  # characters of a configuration, its references followed
 MOST = 1_000_000  # of any number in it but `SIZES`
 MOST_PARTS, MOST_LAYERS = 1000, 512  # sections, or members of a list; the depths added up
-MOST_MOVES = 1 << 18  # bytes of a parser's table of moves
 FACTORIES = frozenset(
     ("tok2vec", "tagger", "morphologizer", "parser", "trainable_lemmatizer", "lemmatizer")
     + ("ner", "attribute_ruler", "senter", "sentencizer")
@@ -41,45 +38,33 @@ _REFERENCE = re.compile(r"\$\{([^}]*)\}?")
 _SECTION = re.compile(r"^[^\S\n]*\[", re.MULTILINE)
 _COMPONENT = re.compile(r"\w[\w -]*")
 _OF_SPACY = re.compile(r"spacy\.(?P<name>[\w.]+?)(?:\.v\d+)?")
-SUFFIXES = (".py", ".pyc", ".so", ".pkl", ".pickle", ".pt")
 
 
-def check_pipeline(folder: Path) -> None:
-    """Refuse a pipeline that asks for more than spaCy's plain parts."""
+def problems(folder: Path) -> Iterator[str]:
+    """Yield what a pipeline asks for beside spaCy's plain parts."""
     path = folder / FILE_NAME
     if not path.is_file():
         raise FileNotFoundError(f"{path} is missing: {folder} is no spaCy pipeline")
     text = read_text(path)
     if len(text) > LONGEST or len(_SECTION.findall(text)) > MOST_PARTS:
-        raise InputError(f"{path} is longer than {LONGEST:,} characters or {MOST_PARTS:,} sections")
+        yield f"{FILE_NAME} has more than {LONGEST:,} characters or {MOST_PARTS:,} sections"
     try:
-        problem = next(_all_problems(path, text), None)
-    except RecursionError:
-        problem = "it is nested too deeply"
-    if problem:
-        raise InputError(
-            f"{path}: {problem}; a pipeline in a bundle has plain parts alone, and nothing of it "
-            "was loaded: name one that you trust with --spacy-model (spacy_model=... in Python)"
-        )
+        # As it stands there, and as spaCy reads it: sections are put where others refer to them.
+        plain = Config().from_str(text, interpolate=False)
+        yield from _expanded(plain)
+        yield from _references(plain)
+        whole = Config().from_str(text, interpolate=True)
+    except (ValueError, KeyError, TypeError, ConfigError) as error:
+        yield f"{FILE_NAME} is no configuration of spaCy: {quoted(error)}"
+        return
+    yield from _asked(whole)
+    yield from file_problems(folder, whole["nlp"]["lang"])
 
 
-def _all_problems(path: Path, text: str) -> Iterator[str]:
-    # As it stands there, and as spaCy reads it: sections are put in the places that refer to them.
-    plain = _read(path, text, interpolate=False)
-    yield from _expanded(plain)
-    yield from _references(plain)
-    whole = _read(path, text, interpolate=True)
-    yield from _problems(path.parent, whole)
-    yield from _tokenizer(path.parent)
-    yield from table_problems(path.parent, whole["nlp"]["lang"])
-
-
-def _read(path: Path, text: str, *, interpolate: bool) -> Config:
-    """Read a configuration; nothing that it names is looked up or called."""
-    try:
-        return Config().from_str(text, interpolate=interpolate)
-    except (ValueError, KeyError, TypeError, ConfigError, RecursionError) as error:
-        raise InputError(f"{path} is no configuration of spaCy: {quoted(error)}") from None
+PIPELINE = Kind(
+    problems, "name a pipeline that you trust with --spacy-model (spacy_model=... in Python)"
+)
+NAMED_PIPELINE = Kind(tree_problems)  # by the user
 
 
 def _expanded(config: Mapping[str, Any]) -> Iterator[str]:
@@ -114,28 +99,24 @@ def _referred(config: Any, name: str) -> Any:
 def _references(config: Mapping[str, Any]) -> Iterator[str]:
     """Yield what the parts that are loaded refer to outside themselves."""
     for section in ("nlp", "components"):
-        for _, value in values(section, _section(config, section)):
+        for _, value in values(section, config.get(section)):
             for name in _REFERENCE.findall(value) if isinstance(value, str) else ():
                 if not name.startswith(("nlp.", "components.")):
                     yield f"{section} refers to {quoted(name)}"
 
 
-def _tokenizer(folder: Path) -> Iterator[str]:
-    """Yield what a tokeniser's own settings, which go before the configuration, ask for."""
-    path, found = folder / "tokenizer" / "cfg", None
-    if path.is_file():
-        with suppress(ValueError, RecursionError):
-            found = json.loads(read_text(path))
-        if not isinstance(found, dict) or found.get("segmenter", "char") != "char":
-            yield f"tokenizer/cfg says {quoted(found)}"
-
-
-def _problems(folder: Path, config: Mapping[str, Any]) -> Iterator[str]:
-    nlp, components = (_section(config, name) for name in ("nlp", "components"))
-    language = nlp.get("lang")
+def _asked(config: Mapping[str, Any]) -> Iterator[str]:
+    """Yield what the parts that are loaded ask for."""
+    nlp, components = (config.get(name) for name in ("nlp", "components"))
+    if not isinstance(nlp, Mapping) or not isinstance(components, Mapping):
+        yield "it has no sections nlp and components"
+        return
+    language, tokenizer = nlp.get("lang"), nlp.get("tokenizer")
     if not (isinstance(language, str) and language.isalpha() and len(language) <= 3):
         yield f"its language is {quoted(language)}"
     yield from (f"it calls {name}" for name in CALLBACKS if nlp.get(name) is not None)
+    if isinstance(tokenizer, Mapping) and tokenizer.get("segmenter", "char") != "char":
+        yield f"its tokenizer segments by {quoted(tokenizer['segmenter'])}"
     for name, component in components.items():
         if not _COMPONENT.fullmatch(name):
             yield f"component {quoted(name)} has no plain name"
@@ -144,14 +125,6 @@ def _problems(folder: Path, config: Mapping[str, Any]) -> Iterator[str]:
             choices = named(sorted(FACTORIES), len(FACTORIES))
             yield f"component {quoted(name)} is made by {quoted(factory)}; choices: {choices}"
     yield from _sizes({"nlp": nlp, "components": components})
-    tokenizer = nlp.get("tokenizer")
-    if isinstance(tokenizer, Mapping) and tokenizer.get("segmenter", "char") != "char":
-        yield f"its tokenizer segments by {quoted(tokenizer['segmenter'])}"
-    for file in sorted(folder.rglob("*")):
-        if (file.is_file() and file.name.endswith(SUFFIXES)) or file.name.startswith("pkuseg"):
-            yield f"{file.relative_to(folder)} lies in it"
-        if file.name == "moves" and file.stat().st_size > MOST_MOVES:
-            yield f"{file.relative_to(folder)} is longer than {MOST_MOVES:,} bytes"
 
 
 def _sizes(sections: Mapping[str, Any]) -> Iterator[str]:
@@ -168,11 +141,6 @@ def _sizes(sections: Mapping[str, Any]) -> Iterator[str]:
         layers += value if name == "depth" and value else 0
     if layers > MOST_LAYERS:
         yield f"it asks for {layers:,} layers, more than {MOST_LAYERS:,}"
-
-
-def _section(config: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    found = config.get(name)
-    return found if isinstance(found, Mapping) else {}
 
 
 def _bare(name: str) -> str:

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from ..errors import InputError
-from ..messages import quoted
+from ..messages import quoted, shortened
 
 TABLES = 2**30  # bytes of what a model computes for itself: positions, masks
 SHOWN = 400  # characters of torch's list of what does not fit
@@ -32,24 +32,38 @@ class _NoDraws(TorchFunctionMode):
         return func(*args, **(kwargs or {}))
 
 
-def build_without_memory(build: Callable[[], nn.Module]) -> nn.Module:
-    """Build a model on torch's ``meta`` device; what it logs is not for the log.
+def try_model(
+    build: Callable[[], nn.Module], weights: Mapping[str, Tensor] | None = None, **how: Any
+) -> nn.Module:
+    """Build a model without memory; refuse one that is too large here, or whose weights are others.
+
+    Args:
+        build: builds it; what it logs is not for the log.
+        weights: those of a file, none of which is read.
+        how: further arguments of the model's ``load_state_dict``.
 
     Raises:
-        InputError: no model can be built, for whatever reason.
+        InputError: says what does not fit; or no model can be built, for whatever reason.
     """
-    try:
-        with _silence(), torch.device("meta"), _NoDraws():
-            return build()
-    except InputError:
-        raise
-    except Exception as error:  # what its parts make of options that do not fit each other
-        reason = f"{type(error).__name__}: {' '.join(str(error).split())[:SHOWN]}"
-        raise InputError(f"no model can be built of the checkpoint's options ({reason})") from error
+    with _silence():
+        try:
+            with torch.device("meta"), _NoDraws():
+                model = build()
+        except InputError:
+            raise
+        except Exception as error:  # what its parts make of options that do not fit each other
+            reason = _line(f"{type(error).__name__}: {error}")
+            raise InputError(
+                f"no model can be built of the checkpoint's options ({reason})"
+            ) from error
+        if weights is not None:
+            _check_weights(model, weights, how)
+    _check_size(model)
+    return model
 
 
-def check_size(model: nn.Module) -> None:
-    """Refuse a model, built without memory, that is too large here; InputError says how large."""
+def _check_size(model: nn.Module) -> None:
+    """Refuse a model that is too large here; InputError says how large."""
     weights = sum(parameter.nbytes for parameter in model.parameters())
     tables = sum(table.nbytes for table in _tables(model))
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
@@ -60,27 +74,23 @@ def check_size(model: nn.Module) -> None:
         )
 
 
-def check_weights(model: nn.Module, weights: Mapping[str, Tensor], **how: Any) -> None:
-    """Refuse weights that are not those of a model, built without memory; none of them is read.
-
-    ``how`` are further arguments of the model's ``load_state_dict``.
-
-    Raises:
-        InputError: says what does not fit.
-    """
+def _check_weights(model: nn.Module, weights: Mapping[str, Tensor], how: Mapping[str, Any]) -> None:
     # fairseq looks at single numbers, versions of its modules
     shapes = {n: value if value.numel() == 1 else value.to("meta") for n, value in weights.items()}
     try:
-        with _silence(), warnings.catch_warnings():
+        with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # torch says of every tensor that nothing is copied
             model.load_state_dict(shapes, strict=True, **how)
     except RuntimeError as error:
-        reason = " ".join(str(error).split())
-        raise InputError(reason if len(reason) <= SHOWN else f"{reason[:SHOWN]}...") from None
+        raise InputError(_line(error)) from None
     shapes |= weights  # beside older names those that the model itself replaced them by
     for name, own in model.state_dict().items():
         if name in shapes and own.is_floating_point() != shapes[name].is_floating_point():
             raise InputError(f"{quoted(name)} is of {shapes[name].dtype}, not of {own.dtype}")
+
+
+def _line(reason: object) -> str:
+    return shortened(" ".join(str(reason).split()), SHOWN)
 
 
 @contextmanager

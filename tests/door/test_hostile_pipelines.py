@@ -17,15 +17,22 @@ import numpy as np
 import pytest
 import spacy
 import spacy.lang
+from confection import Config
 from spacy.pipeline._edit_tree_internals.edit_trees import EditTrees
 from spacy.strings import StringStore
 from srsly import msgpack
 
+from fairseq_plugins.door import pipeline_files, pipelines
+from fairseq_plugins.door.pipeline_files import (
+    MOST_NODES,
+    NO_CHILD,
+    damaged,
+    file_problems,
+    tree_problems,
+)
+from fairseq_plugins.door.pipelines import PIPELINE
 from fairseq_plugins.resources import pipeline_path
-from fairseq_plugins.text import pipeline_safety, pipeline_tables
 from fairseq_plugins.text.annotators import load_annotator
-from fairseq_plugins.text.pipeline_safety import check_pipeline
-from fairseq_plugins.text.pipeline_tables import MOST_NODES, NO_CHILD, damaged, table_problems
 
 COUNT = 300
 CONFIG = (pipeline_path("bundled") / "config.cfg").read_text(encoding="utf-8")
@@ -52,7 +59,7 @@ def refusal(check) -> str:
 @pytest.fixture
 def folder(tmp_path, monkeypatch) -> Path:
     """A pipeline of a configuration alone; nothing that is not bounded is interpolated."""
-    monkeypatch.setattr(pipeline_safety, "table_problems", lambda *_: iter(()))
+    monkeypatch.setattr(pipelines, "file_problems", lambda *_: iter(()))
     return tmp_path
 
 
@@ -83,11 +90,11 @@ def sections(dice: random.Random) -> str:
 
 def sizes(dice: random.Random) -> str:
     """A size that is no fair one, in the forms that become numbers."""
-    name = dice.choice([*pipeline_tables.SIZES, "rows", "embed_size", "nO"])
+    name = dice.choice([*pipeline_files.SIZES, "rows", "embed_size", "nO"])
     value = dice.choice([10**6 + 1, 10**8, -(10**7), 2**63, 10**300])
     forms = ["{}", "[1, {}]", '{{"a": {}}}', "{}.0"]
     found = dice.choice(forms).format(value)
-    if name in pipeline_tables.SIZES and value > 0:
+    if name in pipeline_files.SIZES and value > 0:
         found = dice.choice([found, f'"{value}"', "1e7", "true", "${components.z.one}000000"])
     return f"[components.z]\nfactory = tagger\none = 1\n[components.z.model]\n{name} = {found}"
 
@@ -104,19 +111,19 @@ def strange(dice: random.Random) -> str:
 @pytest.mark.parametrize("kind", [nested, sections, sizes, strange])
 def test_forged_configurations_are_refused_before_they_grow(folder, kind, monkeypatch) -> None:
     dice = random.Random(kind.__name__)
-    read, followed = pipeline_safety._read, []
+    read, followed = Config.from_str, []
 
-    def reading(path, text, *, interpolate):
+    def reading(config, text, *, interpolate):
         followed.append(interpolate)
-        return read(path, text, interpolate=interpolate)
+        return read(config, text, interpolate=interpolate)
 
-    monkeypatch.setattr(pipeline_safety, "_read", reading)
+    monkeypatch.setattr(Config, "from_str", reading)
     short = CONFIG if kind is sizes else CONFIG[: CONFIG.index("[corpora.train]")]
     for number in range(COUNT):
         (folder / "config.cfg").write_text(f"{short}\n{kind(dice)}\n", encoding="utf-8")
         followed.clear()
-        found = refusal(partial(check_pipeline, folder))
-        assert str(folder / "config.cfg") in found, number
+        found = refusal(partial(PIPELINE.admit, folder))
+        assert found.startswith(f"{folder}: refused: "), number
         assert kind is sizes or True not in followed
 
 
@@ -127,22 +134,22 @@ def test_damaged_configurations_are_taken_or_refused_in_a_sentence(folder) -> No
         for _ in range(dice.randint(1, 4)):
             text[dice.randrange(len(text))] = dice.choice('\n[]={}"$.\u0000\u4e2d\U0001f600e9')
         (folder / "config.cfg").write_text("".join(text[: dice.randint(0, 9000)]), "utf-8")
-        refusal(partial(check_pipeline, folder))
+        refusal(partial(PIPELINE.admit, folder))
 
 
 def test_references_that_pipelines_have_are_followed(folder) -> None:
     more = "[components.tok2vec.model.more]\nwidth = ${components.tok2vec.model.encode.width}\n"
     (folder / "config.cfg").write_text(f"{CONFIG}\n{more}", encoding="utf-8")
-    check_pipeline(folder)
+    PIPELINE.admit(folder)
 
 
 @pytest.mark.parametrize("name", ["../x", "/etc", "a/b"])
 def test_components_have_plain_names(folder, name) -> None:
     (folder / "config.cfg").write_text(f"{CONFIG}\n[components.{name}]\nfactory = tagger\n")
     if "." in name:
-        assert refusal(partial(check_pipeline, folder))
+        assert refusal(partial(PIPELINE.admit, folder))
     else:
-        assert "has no plain name" in refusal(partial(check_pipeline, folder))
+        assert "has no plain name" in refusal(partial(PIPELINE.admit, folder))
 
 
 # Edit trees
@@ -193,7 +200,7 @@ def test_edit_trees_lead_to_an_end(tmp_path) -> None:
         nodes = forest(dice)
         labels = [dice.randrange(len(nodes))] + [len(nodes)] * dice.choice([0, 0, 0, 1])
         save_trees(tmp_path, nodes, labels)
-        found = [*table_problems(tmp_path)]
+        found = [*tree_problems(tmp_path)]
         walks = [unfolded(nodes, number) for number in range(len(nodes))]
         if max(walks) > MOST_NODES or len(labels) > 1:
             assert found, nodes
@@ -214,7 +221,7 @@ def test_trees_of_words_are_taken(tmp_path) -> None:
         form, lemma = ("".join(dice.choices("abcd\u0645\u4e2d", k=12)) for _ in range(2))
         trees.add(form, lemma)
     save_trees(tmp_path, msgpack.loads(trees.to_bytes(), raw=False)["trees"], [len(trees) - 1])
-    assert not [*table_problems(tmp_path)]
+    assert not [*tree_problems(tmp_path)]
 
 
 def test_a_long_chain_is_refused_whoever_names_the_pipeline(tmp_path) -> None:
@@ -222,7 +229,7 @@ def test_a_long_chain_is_refused_whoever_names_the_pipeline(tmp_path) -> None:
     link = {"prefix_len": 0, "suffix_len": 0, "suffix_tree": NO_CHILD}
     nodes = [{"orig": 1, "subst": 1}, *({**link, "prefix_tree": i} for i in range(MOST_NODES))]
     (whole / "trainable_lemmatizer" / "trees").write_bytes(packed({"trees": nodes}))
-    for check in (partial(check_pipeline, whole), lambda: load_annotator(["lemma"], str(whole))):
+    for check in (partial(PIPELINE.admit, whole), lambda: load_annotator(["lemma"], str(whole))):
         assert f"stands above more than {MOST_NODES:,} nodes" in refusal(check)
 
 
@@ -255,15 +262,15 @@ def ruler(folder: Path, patterns) -> list[str]:
     (folder / "ruler").mkdir(exist_ok=True)
     rows = [{"patterns": patterns, "attrs": {"POS": "X"}, "index": 0}]
     (folder / "ruler" / "patterns").write_bytes(packed(rows))
-    return [*table_problems(folder, "en")]
+    return [*file_problems(folder, "en")]
 
 
 def test_patterns_that_could_be_slow_are_refused_wherever_they_stand(tmp_path) -> None:
     dice = random.Random(7)
-    own = pipeline_tables._own("en")
+    own = pipeline_files.own_tables("en")
     for number in range(COUNT):
         slow, fair = slow_pattern(dice), fair_pattern(dice)
-        place = dice.choice(pipeline_tables.PATTERNS)
+        place = dice.choice(pipeline_files.PATTERNS)
         token = dice.choice([lambda p: {"REGEX": p}, lambda p: {"REGEX": {"IN": ["x", p]}}])
         for pattern, is_slow in ((slow, True), (fair, False)):
             (tmp_path / "tokenizer").write_bytes(packed({**own, "exceptions": {}, place: pattern}))
@@ -290,12 +297,12 @@ def test_a_ruler_repeats_one_word_at_most(tmp_path) -> None:
     ],
 )
 def test_exceptions_of_a_tokeniser_are_few(tmp_path, rules) -> None:
-    own = pipeline_tables._own("en")
+    own = pipeline_files.own_tables("en")
     (tmp_path / "tokenizer").write_bytes(packed({**own, "exceptions": rules}))
-    (problem,) = table_problems(tmp_path, "en")
+    (problem,) = file_problems(tmp_path, "en")
     assert "exceptions are not the language's own" in problem
     (tmp_path / "tokenizer").write_bytes(packed({**own, "vocab": b"x"}))
-    assert "no part of a tokeniser" in next(table_problems(tmp_path, "en"))
+    assert "no part of a tokeniser" in next(file_problems(tmp_path, "en"))
 
 
 def languages() -> list[str]:
@@ -310,7 +317,7 @@ def test_a_language_keeps_its_own_tokeniser(tmp_path) -> None:
         nlp = spacy.blank(language)
         nlp.tokenizer.add_special_case("abc", [{"ORTH": "a"}, {"ORTH": "bc"}])
         nlp.to_disk(tmp_path / language)
-        check_pipeline(tmp_path / language)
+        PIPELINE.admit(tmp_path / language)
 
 
 def test_sizes_in_a_model_are_fair(tmp_path) -> None:
@@ -318,7 +325,7 @@ def test_sizes_in_a_model_are_fair(tmp_path) -> None:
     for value, is_fair in ((1, True), (10**6, False), (-1, False), ("1", False), (1.5, False)):
         attributes = [{"window_size": packed(value)}]
         (tmp_path / "tagger" / "model").write_bytes(packed({"attrs": attributes}))
-        assert bool([*table_problems(tmp_path, "en")]) != is_fair
+        assert bool([*file_problems(tmp_path, "en")]) != is_fair
 
 
 # Damage

@@ -9,7 +9,7 @@ import zipfile
 import pytest
 import torch
 
-from fairseq_plugins.checkpoints.reading import read_plain, read_state
+from fairseq_plugins.door.torch_files import read_plain, read_state
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.inference.averaging import average_checkpoints
 from fairseq_plugins.pretrained.weights import read_pickle

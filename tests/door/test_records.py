@@ -10,7 +10,7 @@ from fairseq.tasks import TASK_DATACLASS_REGISTRY
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairseq_plugins.checkpoints.records import close, read_list
+from fairseq_plugins.door.records import close, read_list
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.models._bert_config import BertConfig
 from fairseq_plugins.models._config import SyntaxTransformerConfig

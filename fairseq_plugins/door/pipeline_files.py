@@ -1,11 +1,11 @@
-"""Whether the tables of a spaCy pipeline can be read in fair time and memory, before spaCy does.
+"""Whether the files of a spaCy pipeline can be read in fair time and memory, before spaCy does.
 
 spaCy's native code follows edit trees wherever they lead, and a regular expression can be slow.
 """
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 from srsly import msgpack
 
-from ..errors import InputError
 from ..messages import quoted
 from ..text_reading import read_text
 
@@ -24,22 +23,9 @@ PATTERNS = ("prefix_search", "suffix_search", "infix_finditer", "token_match", "
 NO_CHILD = 2**32 - 1
 MOST_NODES = 10_000  # of an edit tree, each counted wherever it stands
 MOST_RULES = 20_000  # exceptions of a tokeniser, or patterns of a ruler
+MOST_MOVES = 1 << 18  # bytes of a parser's table of moves
+CODE = (".py", ".pyc", ".so", ".pkl", ".pickle", ".pt")
 _FAST = re.compile(r"[^*+?{|]{0,500}[*+?]?[^*+?{|]{0,500}")  # one sign of repetition at most
-
-
-def table_problems(folder: Path, language: str | None = None) -> Iterator[str]:
-    """Yield what is wrong with a pipeline's tables; without a language, its edit trees alone."""
-    readers: dict[str, Any] = {"trees": _trees}
-    if language is not None:
-        readers |= {"patterns": _ruler, "model": _model}
-        readers["tokenizer"] = lambda path: _tokenizer(path, _own(language))
-    for path in sorted(folder.rglob("*")):
-        if path.name in readers and path.is_file():
-            try:
-                for problem in readers[path.name](path):
-                    yield f"{path.relative_to(folder)}: {problem}"
-            except Exception as error:  # whatever stands in the place of what is read
-                raise InputError(f"{path} is damaged: {quoted(error)}") from None
 
 
 def values(name: str, value: Any) -> Iterator[tuple[str, Any]]:
@@ -52,21 +38,6 @@ def values(name: str, value: Any) -> Iterator[tuple[str, Any]]:
         yield from values(name, part)
 
 
-def damaged(folder: Path) -> Path | None:
-    """Return the first file of a pipeline that is not of its own format."""
-    readers = dict.fromkeys(("cfg", "meta.json", "strings.json", "vectors.cfg"), _json)
-    readers |= dict.fromkeys(("vectors", "keys"), lambda path: np.load(path, mmap_mode="r"))
-    packed = ("model", "trees", "patterns", "moves", "key2row", "lookups.bin", "tokenizer")
-    readers |= dict.fromkeys(packed, _unpacked)
-    for path in sorted(folder.rglob("*")):
-        try:
-            if path.name in readers and path.is_file():
-                readers[path.name](path)
-        except Exception:  # whatever the libraries make of it
-            return path
-    return None
-
-
 def _unpacked(path: Path) -> Any:
     return msgpack.loads(path.read_bytes(), raw=False)  # srsly's own readers leave `gc` off
 
@@ -75,7 +46,11 @@ def _json(path: Path) -> Any:
     return json.loads(read_text(path))
 
 
-def _trees(path: Path) -> Iterator[str]:
+def _array(path: Path) -> Any:
+    return np.load(path, mmap_mode="r")
+
+
+def _trees(path: Path, _: str) -> Iterator[str]:
     sizes: list[int] = []
     for number, node in enumerate(_unpacked(path)["trees"]):
         children = [node.get(name, NO_CHILD) for name in ("prefix_tree", "suffix_tree")]
@@ -94,7 +69,7 @@ def _trees(path: Path) -> Iterator[str]:
 
 
 @lru_cache(8)
-def _own(language: str) -> dict[str, Any]:
+def own_tables(language: str) -> dict[str, Any]:
     """Return the tables of a language's own tokeniser."""
     import spacy
 
@@ -103,8 +78,8 @@ def _own(language: str) -> dict[str, Any]:
     return msgpack.loads(tokenizer.to_bytes(exclude=["vocab"]), raw=False)
 
 
-def _tokenizer(path: Path, own: Mapping[str, Any]) -> Iterator[str]:
-    found = _unpacked(path)
+def _tokenizer(path: Path, language: str) -> Iterator[str]:
+    found, own = _unpacked(path), own_tables(language)
     if strange := found.keys() - own.keys():
         yield f"{quoted(min(strange))} is no part of a tokeniser"
     for name in PATTERNS:
@@ -119,7 +94,13 @@ def _tokenizer(path: Path, own: Mapping[str, Any]) -> Iterator[str]:
         yield f"{len(rules):,} exceptions are not the language's own: too many, or too long"
 
 
-def _ruler(path: Path) -> Iterator[str]:
+def _settings(path: Path, _: str) -> Iterator[str]:
+    """Yield what a tokeniser's own settings, which go before the configuration, ask for."""
+    if path.parent.name == "tokenizer" and _json(path).get("segmenter", "char") != "char":
+        yield f"it says {quoted(_json(path))}"
+
+
+def _ruler(path: Path, _: str) -> Iterator[str]:
     patterns = [pattern for row in _unpacked(path) for pattern in row["patterns"]]
     if len(patterns) > MOST_RULES:
         yield f"there are {len(patterns):,} patterns, more than {MOST_RULES:,}"
@@ -133,9 +114,64 @@ def _ruler(path: Path) -> Iterator[str]:
                     yield f"the expression {quoted(expression)} may be slow"
 
 
-def _model(path: Path) -> Iterator[str]:
+def _model(path: Path, _: str) -> Iterator[str]:
     for attributes in _unpacked(path)["attrs"]:
         for name in SIZES.keys() & attributes.keys():
             value = msgpack.loads(attributes[name], raw=False)
             if type(value) is not int or not 0 <= value <= SIZES[name]:
                 yield f"{name} is {quoted(value)}, more than {SIZES[name]:,} or no number"
+
+
+def _moves(path: Path, _: str) -> Iterator[str]:
+    if path.stat().st_size > MOST_MOVES:
+        yield f"it is longer than {MOST_MOVES:,} bytes"
+
+
+Check = Callable[[Path, str], Iterator[str]]
+# name of a file -> what reads it, and what looks for problems if something can be wrong with it
+READERS: dict[str, Callable[[Path], Any]] = {
+    **dict.fromkeys(("cfg", "meta.json", "strings.json", "vectors.cfg"), _json),
+    **dict.fromkeys(("vectors", "keys"), _array),
+    **dict.fromkeys(("model", "trees", "patterns", "moves", "key2row"), _unpacked),
+    **dict.fromkeys(("lookups.bin", "tokenizer"), _unpacked),
+}
+TREES: dict[str, Check] = {"trees": _trees}
+CHECKS = TREES | {"patterns": _ruler, "model": _model, "moves": _moves, "cfg": _settings}
+CHECKS |= {"tokenizer": _tokenizer}
+
+
+def tree_problems(folder: Path) -> Iterator[str]:
+    """Yield what is wrong with the edit trees of a pipeline."""
+    return _found(folder, TREES, "")
+
+
+def file_problems(folder: Path, language: str) -> Iterator[str]:
+    """Yield what is wrong with the files of a pipeline for a language."""
+    for path in sorted(folder.rglob("*")):
+        if (path.is_file() and path.name.endswith(CODE)) or path.name.startswith("pkuseg"):
+            yield f"{path.relative_to(folder)} lies in it"
+    yield from _found(folder, CHECKS, language)
+
+
+def damaged(folder: Path) -> Path | None:
+    """Return the first file of a pipeline that is not of its own format."""
+    for path in _files(folder, READERS):
+        try:
+            READERS[path.name](path)
+        except Exception:  # whatever the libraries make of it
+            return path
+    return None
+
+
+def _files(folder: Path, names: Mapping[str, Any]) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.name in names and path.is_file())
+
+
+def _found(folder: Path, checks: Mapping[str, Check], language: str) -> Iterator[str]:
+    for path in _files(folder, checks):
+        name = path.relative_to(folder)
+        try:
+            for problem in checks[path.name](path, language):
+                yield f"{name}: {problem}"
+        except Exception as error:  # whatever stands in the place of what is read
+            yield f"{name} is damaged: {quoted(error)}"

@@ -20,12 +20,24 @@ from torch import Tensor
 
 from ..errors import InputError
 from ..messages import quoted
+from .kind import Kind, refusal
 
 SHARED = 4  # how often all numbers of a file may be shared; three tables of a translation model are
 SHOWN = 120  # characters of torch's reason
 
-_REFUSED = re.compile(r"(?:Unsupported global: GLOBAL|Unsupported class|GLOBAL) ([\w.]+)")
+_ASKED = re.compile(r"(?:Unsupported global: GLOBAL|Unsupported class|GLOBAL) ([\w.]+)")
 _GIT_POINTER = b"version https://git"
+
+
+def problems(path: Path) -> Iterator[str]:
+    """Yield what is wrong with an archive before anything in it is read."""
+    if zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as parts:
+            if any(part.compress_type != zipfile.ZIP_STORED for part in parts.infolist()):
+                yield "it is compressed, which torch's files never are, and may be of any size"
+
+
+TORCH = Kind(problems)
 
 
 def read_plain(path: str | Path) -> Any:
@@ -41,17 +53,15 @@ def read_plain(path: str | Path) -> Any:
     # Not the context manager of that name: it would take back on leaving what the package allowed.
     torch.serialization.add_safe_globals([argparse.Namespace])
     try:
-        archive = zipfile.is_zipfile(path)  # only this form can be mapped
-        if archive:
-            with zipfile.ZipFile(path) as parts:
-                if any(part.compress_type != zipfile.ZIP_STORED for part in parts.infolist()):
-                    raise InputError("compressed")  # as torch's never are: it may be of any size
-        content = torch.load(path, map_location="cpu", weights_only=True, mmap=archive)
-    except pickle.UnpicklingError as error:
-        raise InputError(_refusal(path, error)) from None
+        TORCH.admit(path)
+        mapped = zipfile.is_zipfile(path)  # only this form can be
+        content = torch.load(path, map_location="cpu", weights_only=True, mmap=mapped)
+    except InputError:
+        raise
     except Exception as error:  # a damaged pickle can fail in any way
-        raise InputError(unreadable(path, error)) from None
-    _check_claims(path, content)
+        raise unreadable(path, error) from None
+    for problem in _claims(path, content):
+        raise refusal(path, problem)
     return content
 
 
@@ -67,7 +77,7 @@ def read_state(path: str | Path) -> dict[str, Any]:
         raise InputError(f"{path}: no fairseq checkpoint, it holds no 'model' parameters")
     for name in (*state, *model):
         if not isinstance(name, str):
-            raise InputError(f"{path}: refused: {quoted(name)} is no name, names are text")
+            raise refusal(Path(path), f"{quoted(name)} is no name, names are text")
     return state
 
 
@@ -89,30 +99,21 @@ def check_finite(tensors: Mapping[str, Tensor], where: object) -> None:
             raise InputError(f"{where}: {quoted(name)} holds a value that is no finite number")
 
 
-def _refusal(path: Path, error: Exception) -> str:
-    """Say why a pickle was refused, without torch's advice to switch the protection off."""
-    found = _REFUSED.search(str(error))
-    if found is None:
-        return unreadable(path, error)
-    return (
-        f"{path}: refused: it asks for {found.group(1)!r}, which is not a tensor or plain value; a "
-        "checkpoint may not run code, and nothing was executed"
-    )
-
-
-def unreadable(path: Path, error: Exception) -> str:
-    """Say in a line why a file cannot be read; a pointer that Git left is a common reason."""
+def unreadable(path: Path, error: Exception) -> InputError:
+    """Return why a file cannot be read, without torch's advice to switch the protection off."""
     with path.open("rb") as stream:
         if stream.read(len(_GIT_POINTER)) == _GIT_POINTER:
-            return f"{path} is a Git LFS pointer, not the weights; run: git lfs pull"
-    reason = type(error).__name__
-    if not isinstance(error, pickle.UnpicklingError):  # whose text is advice to read it anyway
-        reason += f": {error}".splitlines()[0][:SHOWN]
-    why = "refused: not readable, damaged or of another kind; nothing was executed"
-    return f"{path}: {why} ({reason})"
+            return InputError(f"{path} is a Git LFS pointer, not the weights; run: git lfs pull")
+    told, asked = type(error).__name__, _ASKED.search(str(error))
+    if isinstance(error, pickle.UnpicklingError):  # whose text is advice to read it anyway
+        if asked:
+            return refusal(path, f"it asks for {asked[1]!r}, which is no tensor or plain value")
+    else:
+        told += f": {error}".splitlines()[0][:SHOWN]
+    return refusal(path, f"not readable, damaged or of another kind ({told})")
 
 
-def _check_claims(path: Path, content: Any) -> None:
+def _claims(path: Path, content: Any) -> Iterator[str]:
     """Compare what tensors claim to hold with the file."""
     size = path.stat().st_size
     storages: dict[int, int] = {}
@@ -120,17 +121,15 @@ def _check_claims(path: Path, content: Any) -> None:
     for name, tensor in tensors_of(content):
         other = tensor.is_quantized or tensor.is_nested or tensor.is_complex()
         if other or tensor.layout != torch.strided or tensor.device.type != "cpu":
-            raise InputError(f"{path}: refused: {name!r} is no plain tensor of numbers")
+            yield f"{name!r} is no plain tensor of numbers"
         storage = tensor.untyped_storage()
         place, held = storage.data_ptr(), storage.nbytes()
         storages[place] = max(held, storages.get(place, 0))
         claimed += tensor.nbytes
         if tensor.nbytes > held:
-            raise InputError(
-                f"{path}: refused: {name!r} claims {tensor.nbytes:,} bytes and holds {held:,}"
-            )
+            yield f"{name!r} claims {tensor.nbytes:,} bytes and holds {held:,}"
     if sum(storages.values()) > size or claimed > SHARED * size:
-        raise InputError(f"{path}: refused: its tensors claim {claimed:,} bytes, it has {size:,}")
+        yield f"its tensors claim {claimed:,} bytes, it has {size:,}"
 
 
 def tensors_of(content: Any) -> Iterator[tuple[str, Tensor]]:

@@ -1,1 +1,0 @@
-"""Files of torch from elsewhere: read without running code, and what of their options is taken."""

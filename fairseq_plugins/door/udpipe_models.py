@@ -1,0 +1,40 @@
+"""UDPipe models from elsewhere, tried apart: UDPipe's native code believes what a file says."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import lru_cache
+from pathlib import Path
+
+from ..files import sha256
+from . import udpipe_trial
+from .kind import Kind
+
+SECONDS = 5 * udpipe_trial.SECONDS  # that a trial may take on a busy machine
+NO_MODEL = "it is no UDPipe model (version 1)"
+HEAD = b"\x12morphodita_parsito"  # of a model's file; on some others the library ends the process
+
+
+def problems(path: Path) -> Iterator[str]:
+    """Yield what is wrong with a model."""
+    with path.open("rb") as file:
+        known = file.read(len(HEAD)) == HEAD
+    if not known:
+        yield NO_MODEL
+    elif not survives(path, sha256(path)):
+        yield "a process that only tries it was ended by it, or by its limits of memory and time"
+
+
+@lru_cache(maxsize=64)
+def survives(path: Path, digest: str) -> bool:
+    """Whether a process with limits ends well when it tries a model; once for each digest."""
+    about = json.dumps(sys.path), str(path.stat().st_size)
+    command = [sys.executable, "-I", udpipe_trial.__file__, str(path), *about]
+    try:
+        return subprocess.run(command, capture_output=True, timeout=SECONDS).returncode == 0
+    except subprocess.TimeoutExpired:
+        return False
+
+
+UDPIPE = Kind(problems)
