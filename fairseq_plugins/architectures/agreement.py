@@ -13,25 +13,14 @@ from ..syntax.layers import Layer
 def check_texts(
     cfg: Any, manifest: Any, vocabulary: bytes, layers: Sequence[Layer], folder: object
 ) -> None:
-    """Refuse a model that was not trained for texts as a folder has them.
-
-    Args:
-        cfg: its options.
-        manifest, vocabulary, layers, folder: of the folder; see the checks below.
-    """
+    """Refuse a model that was not trained for texts as a folder has them."""
     check_vocabulary(cfg, manifest, vocabulary, folder)
     check_labels(cfg, manifest, folder)
     check_inventories(cfg, layers, folder)
 
 
 def check_labels(cfg: Any, manifest: Any, folder: object) -> None:
-    """Refuse a model that was trained for other labels than a folder's.
-
-    Args:
-        cfg: its options.
-        manifest: `data.text_manifest.TextManifest` of the folder.
-        folder: its name.
-    """
+    """Refuse a model that was trained for other labels than a folder's."""
     trained = read_list(getattr(cfg, "labels", None), "labels")
     target = getattr(cfg, "target", None)
     if (target, trained) != (manifest.target, manifest.labels):
@@ -87,12 +76,7 @@ def other_words(trained: str | None, manifest: Any, needs: Any, folder: object) 
 
 
 def check_inventories(cfg: Any, layers: Sequence[Layer], folder: object) -> None:
-    """Refuse a model that knows other values of a learnt layer than a folder has.
-
-    Args:
-        cfg: its options.
-        layers, folder: of the folder, and its name.
-    """
+    """Refuse a model that knows other values of a learnt layer than a folder has."""
     trained = _digests(getattr(cfg, "inventories", None))
     held = {layer.name: layer.inventory.digest for layer in layers if layer.learnt}
     if other := [name for name in trained if held.get(name, trained[name]) != trained[name]]:

@@ -38,7 +38,6 @@ def family_of(args: EncoderOptions, folder: Path | None, data: Family) -> Family
     """Return the family of a new model.
 
     Args:
-        args: options.
         folder: of the checkpoint, or None.
         data: what the data folder was cut for.
     """
@@ -123,13 +122,7 @@ def shape_of(args: EncoderOptions, vocabulary: Vocabulary, *, pooler: bool) -> B
 
 
 def check_same_pieces(given: Vocabulary, vocabulary: Vocabulary, folder: Path) -> None:
-    """Refuse a data folder whose vocabulary is not the checkpoint's.
-
-    Args:
-        given: the data folder's.
-        vocabulary: the checkpoint's.
-        folder: of the checkpoint.
-    """
+    """Refuse a data folder whose vocabulary is not the checkpoint's."""
     wanted, found = vocabulary.pieces, given.pieces
     families = [one.family.name for one in (given, vocabulary)]
     if families[0] == families[1] and wanted == found:
@@ -151,8 +144,6 @@ def freeze(encoder: BertEncoder, layers: int, new: Collection[str]) -> None:
     """Keep the embeddings and the first layers as they are, but for new parts, which learn.
 
     Args:
-        encoder: of the model.
-        layers: how many.
         new: what the names of the weights of new parts hold, see `methods.method.Method.parts`.
     """
     if not 0 <= layers <= len(encoder.layers):

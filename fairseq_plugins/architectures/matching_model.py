@@ -35,8 +35,6 @@ class PairModel(nn.Module):
     """Words, what matches them, and the head of one task.
 
     Args:
-        plan: of the model.
-        vocabulary: of the data folder.
         layers: those of the folder, with its inventories.
 
     Attributes:
@@ -89,7 +87,6 @@ class PairModel(nn.Module):
 
         Args:
             src_tokens: (B, S).
-            src_lengths: (B,); not needed.
             segments, token_positions, known: see `BertEncoder.forward`.
             src_factors: feature ids (B, S, F).
             need_weights: refused: there is no self-attention to show.

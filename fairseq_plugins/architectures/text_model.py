@@ -29,8 +29,6 @@ class TextModel(nn.Module):
     """An encoder with the head of one task.
 
     Args:
-        plan: of the model.
-        vocabulary: of the data folder.
         layers: those of the folder, with its inventories.
 
     Attributes:

@@ -64,7 +64,6 @@ def read_sets(paths: Sequence[str | Path], manifest: TextManifest) -> list[Pertu
     Args:
         paths: folders and files of any kind, and folders of these; ``dev.json:TASK`` is one task of
             AdvGLUE. Repeated sets are read once.
-        manifest: of the folder.
     """
     expected = expected_of(manifest)
     options = ReadOptions.of(manifest.options)
@@ -131,13 +130,7 @@ def _check_names(sets: Sequence[PerturbedExamples]) -> None:
 
 
 def read_perturbed(folder: Path, expected: Expected, options: ReadOptions) -> PerturbedExamples:
-    """Read a folder and check its parts against each other.
-
-    Args:
-        folder: with ``perturbation.json``.
-        expected: inputs and labels of the model.
-        options: layout of the user's own files.
-    """
+    """Read a folder with ``perturbation.json``, and check its parts against each other."""
     record = _read_record(folder / RECORD)
     dataset, split = get_dataset(record["dataset"]), record["split"]
     if dataset.target is not expected.target:

@@ -56,7 +56,6 @@ def augment(options: AugmentOptions, load_translator: LoadTranslator) -> Augment
     """Augment a file: write output, paraphrases and report.
 
     Args:
-        options: what and how.
         load_translator: from a step with a checkpoint to a translator.
     """
     squad = read(options.input)
@@ -112,7 +111,6 @@ def open_work(
     after a kill is cut off, and its chunk is translated again.
 
     Args:
-        path: of the file; its folder is made.
         fingerprint: of all that decides the translations; a file with another one is restarted.
 
     Yields:

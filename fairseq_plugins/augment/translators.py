@@ -89,12 +89,7 @@ def chain(*steps: Translate) -> Translate:
 
 
 def run_command(command: str, flag: str) -> Translate:
-    """Return a translator that starts a shell command for every chunk of sentences.
-
-    Args:
-        command: for a shell.
-        flag: its option, for errors.
-    """
+    """Return a translator that starts the shell command of option ``flag`` for every chunk."""
 
     def translate(texts: Sequence[str]) -> list[str]:
         text = "".join(f"{line}\n" for line in texts).encode()

@@ -219,15 +219,7 @@ class Model:
         self.layout = layout
 
     def translate(self, rows: Sequence[Row], search: Search) -> list[list[tuple[list[int], float]]]:
-        """Translate sentences.
-
-        Args:
-            rows: their ids with end marks, and features.
-            search: options.
-
-        Returns:
-            For each sentence its translations, best first: ids without an end mark, and scores.
-        """
+        """Return each sentence's translations, best first: ids without an end mark, and scores."""
         batch = [_names(row) for row in rows]
         found = self._search(batch, search)
         # fairseq never selects padding; CTranslate2 may, so these sentences are searched again

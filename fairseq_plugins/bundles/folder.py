@@ -29,8 +29,6 @@ def keep_folder(source: Path, manifest: Manifest, output: Path, **changes: Any) 
     """Copy the files that raw text needs from a prepared folder.
 
     Args:
-        source, manifest: the folder and its manifest.
-        output: the destination.
         changes: new values of manifest fields.
     """
     for path in kept_files(manifest, source):

@@ -44,7 +44,6 @@ def read_blocks(lines: Iterable[Line], ends: Sequence[str] = ()) -> Iterator[lis
     """Group numbered lines into sentences: runs of lines between blank ones (also a lone tab).
 
     Args:
-        lines: numbered lines.
         ends: prefixes of lines that separate sentences like blank ones.
     """
     block: list[Line] = []

@@ -28,12 +28,7 @@ Parses = tuple[Annotation, ...]  # one per text of an example
 
 
 class GivenParses:
-    """Replaces an annotator in a folder whose texts have given parses.
-
-    Args:
-        files: the CoNLL-U files.
-        model: spaCy pipeline for raw text, or nothing.
-    """
+    """Replaces an annotator in a folder whose texts have given parses; ``model`` reads raw text."""
 
     def __init__(self, files: Iterable[Path], model: str = "") -> None:
         digest = hashlib.sha256("".join(sha256(path) for path in files).encode()).hexdigest()
@@ -49,7 +44,6 @@ class ParseFile:
     """A CoNLL-U file, read together with the examples of its sentences.
 
     Args:
-        path: of the CoNLL-U file.
         examples: file of the examples, for messages.
         names: of the wanted layers; with heads, every sentence must be one tree.
         passed_over: reason -> number of skipped rows of that file so far.

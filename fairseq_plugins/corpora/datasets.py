@@ -66,8 +66,6 @@ def find_splits(
     """Find a dataset's official files.
 
     Args:
-        dataset: has the file names.
-        raw_dir: the folder.
         own: split -> file in place of the official one, or in addition.
 
     Returns:
@@ -101,12 +99,7 @@ def find_split(dataset: Dataset, split: str, raw_dir: str | Path) -> Path:
 
 
 def token_layout(name: str, options: ReadOptions) -> TokenLayout:
-    """Return the columns of words and labels in a dataset's files: its own, or those of options.
-
-    Args:
-        name: of the dataset, which may be unknown.
-        options: of reading.
-    """
+    """Return the columns of words and labels in a dataset's files: its own, or those of options."""
     reader = DATASETS[name].reader if name in DATASETS else None
     official = reader.keywords.get("layout") if isinstance(reader, partial) else None
     return official or TokenLayout.of(options)
@@ -129,9 +122,7 @@ def read_split(
     """Read one file as one split; only the current row and own ids are in memory.
 
     Args:
-        dataset: of the file.
         split: its name; all but ``test…`` and ``ax…`` must have labels.
-        path: the file, official or the user's own in the same form.
         options: for the user's own files, and for unusable rows.
         dropped: counts of skipped rows, by reason; grows while reading.
         respelled: counts of labels that mean others; grows while reading. Without it, they are

@@ -16,11 +16,7 @@ OWN_FILES = {"train": "train_file", "valid": "valid_file", "test": "test_file"}
 
 
 def own_files(options: Any) -> dict[str, Path]:
-    """Return the individually named files; commas give ``test``, ``test1``, … as in fairseq.
-
-    Args:
-        options: with those of `OWN_FILES` and ``raw_dir``, which must exist.
-    """
+    """Return the individually named files; commas give ``test``, ``test1``, … as in fairseq."""
     found = {
         f"{split}{k or ''}": path
         for split, name in OWN_FILES.items()

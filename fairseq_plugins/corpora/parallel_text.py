@@ -41,7 +41,6 @@ def scan_file(
     """Check one file.
 
     Args:
-        path: the file.
         max_characters: longer lines set `Scan.overlong`; None for CoNLL-U, whose sentences are runs
             of lines between blank ones.
         tick: called with the number of bytes read.

@@ -100,7 +100,6 @@ def dump(path: str | Path, paragraphs: Iterable[Paragraph], version: str = VERSI
     """Write a file, which appears when complete.
 
     Args:
-        path: of the file.
         paragraphs: neighbours with one title become one article.
         version: of the file; 1.1 has no impossible questions.
     """

@@ -33,9 +33,6 @@ SHARES = tuple(name for columns in LOGGED.values() for name in columns)
 class TextCriterion(FairseqCriterion):
     """Cross-entropy of labels, or squared error of scores, and auxiliary losses of the model.
 
-    Args:
-        task: one of our text tasks.
-
     Attributes:
         NAME: name of the criterion and of its task.
         target: what is learnt.

@@ -154,8 +154,6 @@ def sentence_items(
 
     Args:
         systems: the predictions of both.
-        gold: references.
-        sources: inputs, or None.
         names: of the systems.
         metric: name and score of (prediction, gold), higher is better.
     """

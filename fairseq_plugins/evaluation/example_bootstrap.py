@@ -56,8 +56,6 @@ def bootstrap(
 
     Args:
         baseline, system: runs of each; all of one metric, on the same examples.
-        samples: resamples.
-        seed: of the resampling.
         over_seeds: whether to draw runs too; the n-th runs of both systems are pairs.
     """
     _check(baseline, system, samples, over_seeds)

@@ -193,13 +193,7 @@ class Inputs:
 
 
 def load(paths: Sequence[str | Path], reference: str | Path | None, form: TextForm) -> Inputs:
-    """Read systems and their reference.
-
-    Args:
-        paths: one file per system.
-        reference: plain file, or None for the T- lines.
-        form: form of the files.
-    """
+    """Read systems, one file each, and their reference: a plain file, or None for the T- lines."""
     outputs = [read_system(path) for path in paths]
     if reference is None:
         gold, notes = _target_lines(outputs, form)

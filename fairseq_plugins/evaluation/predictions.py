@@ -34,8 +34,6 @@ def renderer(
     """Return the head of a format and the function that writes one prediction.
 
     Args:
-        form: one of `FORMATS`.
-        target: of the predictions.
         names: for ``glue``: our label -> the server's; None without a GLUE submission.
     """
     if form not in FORMATS:

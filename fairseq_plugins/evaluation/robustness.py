@@ -64,7 +64,6 @@ def on_set(
         metric: of its target.
         first: the system to compare with, or None.
         samples: resamples of the bootstrap; 0 for no test.
-        seed: of the bootstrap.
 
     Returns:
         ``scores`` of the runs on the changed examples, their mean ``score`` and ``deviation``;

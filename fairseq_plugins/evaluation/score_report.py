@@ -50,9 +50,7 @@ def score_files(
     Args:
         systems: generation logs or plain files, one per system.
         reference: plain file, or None for the T- lines of the logs.
-        form: form of the files.
         paired: add a paired bootstrap of each further system against the first.
-        samples, seed: of the bootstrap.
     """
     inputs = load(systems, reference, form)
     scores = [score(system, inputs.reference, lang=form.lang) for system in inputs.systems]

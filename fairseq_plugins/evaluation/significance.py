@@ -43,10 +43,6 @@ def paired_bootstrap(
 
     Args:
         systems: at least two; the first is the baseline.
-        reference: references.
-        lang: target language.
-        samples: resamples of the test set.
-        seed: of the resampling.
         names: metrics, of `SENTENCE_METRICS`.
     """
     _check(systems, reference, samples, seed)

@@ -76,8 +76,6 @@ def remove_subwords(
     """Join subwords (BPE ``@@``, sentencepiece); ``auto`` joins if the text has marks.
 
     Args:
-        lines: sentences.
-        kind: one of ``SUBWORDS``.
         alike: further sentences of the same form, evidence for ``auto``.
     """
     _check_choice("subwords", kind, SUBWORDS)
@@ -132,7 +130,6 @@ def prepare(
     """Convert sentences to plain text, keeping given tokens.
 
     Args:
-        name: for messages.
         lines: sentences: plain, Moses-tokenised, or either in subwords.
         form: their form; only ``tokenized`` counts.
         alike: further sentences of the same form, evidence for ``auto``: a poor system may produce
@@ -173,13 +170,7 @@ def token_bleu() -> BLEU:
 
 
 def score(system: Corpus, reference: Corpus, *, lang: str) -> SystemScores:
-    """Compute every figure of a system.
-
-    Args:
-        system: hypotheses.
-        reference: references, one per hypothesis.
-        lang: target language; chooses sacreBLEU's tokenisation and the Moses rules.
-    """
+    """Compute every figure of a system; the language decides tokenisation and the Moses rules."""
     check_equal_counts((system.name, system.text), (reference.name, reference.text))
     if not system.text:
         raise InputError(f"{system.name}: no sentences to score")

@@ -110,8 +110,6 @@ def keep_pipeline(
 
     Args:
         prepared, manifest: the prepared folder, and the part of its manifest that the model reads.
-        output: the bundle's folder.
-        spacy_model: the pipeline (default: the folder's).
     """
     if not needs_annotator(manifest.annotations, manifest.tokenize):
         logger.info("the model's answers depend on no annotation: no pipeline is needed")

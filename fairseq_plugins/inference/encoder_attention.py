@@ -92,13 +92,7 @@ def look(predictor: Predictor, texts: Sequence[str]) -> Look:
 
 
 def attend(predictor: Predictor, texts: Sequence[str], **wanted: Any) -> EncoderAttention:
-    """Read a raw sentence, or a pair, and return the attention of its tokens.
-
-    Args:
-        predictor: from `prediction.load`.
-        texts: one sentence; two for a model of pairs.
-        wanted: see `attention_of`.
-    """
+    """Read a raw sentence, or two for a model of pairs, and return the attention of its tokens."""
     return attention_of(predictor, look(predictor, texts), **wanted)
 
 
@@ -114,7 +108,6 @@ def attention_of(
     """Return the attention over an example.
 
     Args:
-        predictor: from `prediction.load`.
         found: from `look`.
         layer: one layer from 0 (default: the mean over layers).
         head: one head from 0 (default: the mean over heads).

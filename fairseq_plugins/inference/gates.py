@@ -27,7 +27,6 @@ def mean_gates(
     Args:
         predictor: from `prediction.load`; only its first model counts.
         datasets: from `Predictor.load_split` or `Predictor.encode`.
-        batch_size: most examples of a batch.
     """
     tokens, sums = 0, Counter()
     for dataset in datasets:

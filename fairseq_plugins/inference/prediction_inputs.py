@@ -128,13 +128,7 @@ class KeptExample(NamedTuple):
 def kept_examples(
     path: Path, count: int, word_counts: Sequence[int] | None = None
 ) -> Iterator[KeptExample]:
-    """Yield the kept examples of a split.
-
-    Args:
-        path: the split's ``examples.jsonl``.
-        count: number of examples in the split's streams.
-        word_counts: number of words of each, for labels of words.
-    """
+    """Yield the kept examples of a split; ``word_counts`` is for labels of words."""
     number, wrong = 0, ""
     for number, line in numbered_lines(path):
         try:

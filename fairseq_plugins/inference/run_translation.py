@@ -79,7 +79,6 @@ def folder_of_run(
     """Return the prepared folder that a checkpoint translates, and its manifest.
 
     Args:
-        path: the checkpoint.
         split: that the folder must have.
         data: the folder (default: the training folder).
         elsewhere: whether the translations go to another file than the run's own.

@@ -25,12 +25,7 @@ from .options import DEFAULT, READ_BY, TASKS, Paths
 
 
 def find_checkpoints(path: Paths, name: str = DEFAULT) -> list[Path]:
-    """Return the checkpoint files of a path.
-
-    Args:
-        path: a checkpoint file or run folder; several as a list, or joined by ``:``.
-        name: file name in a folder.
-    """
+    """Return the checkpoint files of paths, joined by ``:``; ``name`` is for folders."""
     found = [_find(part, name) for part in listed(path)]
     if not found:
         raise InputError("no checkpoint was given")

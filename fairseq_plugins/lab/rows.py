@@ -196,12 +196,7 @@ def check_counts(counts: ExampleCounts, one: PlacedRow) -> None:
 
 
 def read_rows(path: Path, remarks: list[str] | None = None) -> list[PlacedRow]:
-    """Read a file of rows.
-
-    Args:
-        path: of the file.
-        remarks: collects a line for everything that is no row; None to raise the error.
-    """
+    """Read a file of rows; ``remarks`` collects all that is no row, which is else an error."""
     places: dict[tuple[Any, ...], str] = {}
     found = []
     for number, line in enumerate(read_text(path, errors="surrogateescape").split("\n"), start=1):

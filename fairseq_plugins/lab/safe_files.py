@@ -81,12 +81,7 @@ def is_file(path: str | Path) -> bool:
 
 
 def inner_folders(folder: Path, remarks: list[str] | None = None) -> list[Path]:
-    """Return the folders in a folder, sorted; none if it is missing.
-
-    Args:
-        folder: may be a link itself.
-        remarks: collects a line for every skipped link; None to log it.
-    """
+    """Return the folders in a folder, sorted; none if it is missing. A skipped link is a remark."""
     try:
         inner = sorted(Path(folder).iterdir())
     except OSError:

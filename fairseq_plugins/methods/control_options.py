@@ -66,13 +66,7 @@ class QuestionControls(Options):
 
 
 def controls_of(args: Any, *, features: Sequence[str] = (), trees: bool = False) -> Controls:
-    """Return the controls of a model's resolved options.
-
-    Args:
-        args: the options.
-        features: of the model.
-        trees: whether the model reads parse trees.
-    """
+    """Return the controls of a model's resolved options."""
     source = str(getattr(args, "tree_source", PARSE))
     asked = str(getattr(args, "question_source", GIVEN))
     found = Controls(source, str(args.feature_source), asked, args.control_seed)

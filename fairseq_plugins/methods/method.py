@@ -115,7 +115,6 @@ class Method:
         """Return a module that joins the encoder's states.
 
         Args:
-            shape: of the encoder.
             columns: names of the layers that are columns of ``src_factors``, in order.
             layers: of the data folder, with its inventories.
         """
@@ -142,13 +141,7 @@ def own_options(method: type[Method]) -> list[Any]:
 
 
 def with_methods(name: str, model: type, methods: Sequence[type[Method]]) -> Any:
-    """Return the dataclass of a model's own options and those of its methods, flat.
-
-    Args:
-        name: of the class.
-        model: dataclass of the model's own options.
-        methods: that such a model may have.
-    """
+    """Return the dataclass of a model's own options and those of its methods, flat."""
     flat = [
         (one.name, one.type, field(default=one.default, metadata=one.metadata))
         for method in methods

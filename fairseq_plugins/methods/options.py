@@ -138,13 +138,7 @@ def read_names(
 
 
 def read_layers(text: str | None, layers: int, flag: str) -> tuple[int, ...]:
-    """Return the layer numbers of an option, in order; ``all`` gives every one.
-
-    Args:
-        text: ``all`` or numbers from 0, joined by commas.
-        layers: number of all layers.
-        flag: for messages.
-    """
+    """Return the layer numbers (from 0) of an option, in order; ``all`` gives every one."""
     if text is None or text.strip() == ALL_LAYERS:
         return tuple(range(layers))
     parts = [part.strip() for part in text.split(",")]

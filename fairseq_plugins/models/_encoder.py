@@ -43,12 +43,7 @@ class LocalPlan:
 
 
 def plan_local(local: EncoderAttention, held: Sequence[Layer]) -> LocalPlan:
-    """Return an encoder's local attention.
-
-    Args:
-        local: options.
-        held: layers of the data folder, which include the needs of ``local``.
-    """
+    """Return an encoder's local attention; ``held`` are the folder's layers, with its needs."""
     places = column_places(held)
     columns = tuple(column for name in local.needs.layers for column in places[name])
     start = float(local.gate_bias_init)
@@ -162,7 +157,6 @@ class SyntaxEncoder(TransformerEncoderBase):
     """fairseq's encoder with embeddings of tokens and features.
 
     Args:
-        cfg: fairseq's options.
         dictionary: of the source.
         embed_tokens: fairseq's word table, or a `FactoredEmbedding`.
         local: its local attention; if empty, every layer is fairseq's.

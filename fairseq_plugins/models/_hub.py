@@ -48,8 +48,6 @@ class SyntaxGenerator(GeneratorHubInterface):
 
         Args:
             sentences: one string, or a list of them.
-            beam: beam size.
-            verbose: log scores.
             first: number of the first sentence, for messages (and ``--ablation-mode shuffle``).
             kwargs: further generation options, e.g. ``lenpen``.
 

@@ -44,7 +44,6 @@ def plan_targets(
     """Return the factors of ``--target-features``.
 
     Args:
-        text: the option.
         layers: of the data folder's target, in the order of their columns.
 
     Returns:
@@ -70,12 +69,7 @@ def warn_of_reduced(layers: Iterable[Layer], predicted: Container[str]) -> None:
 
 
 def plan_factors(args: Namespace, layers: Sequence[Layer]) -> FactorPlan:
-    """Return all widths, checked.
-
-    Args:
-        args: resolved options (without None values).
-        layers: of the data folder, in the order of their columns.
-    """
+    """Return all widths, checked; the layers are in the order of their columns."""
     held = columns_of(layers)
     places = column_places(layers)
     names = resolve_features(getattr(args, "features", None), list(held))

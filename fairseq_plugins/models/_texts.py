@@ -40,7 +40,6 @@ class TextModelOfKind(BaseFairseqModel):
         Args:
             cfg: the options; changed in place, so that the checkpoint holds them.
             manifest: `data.text_manifest.TextManifest` of the data folder.
-            layers: of the folder, with its inventories.
 
         Returns:
             The plan of the model.

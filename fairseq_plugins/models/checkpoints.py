@@ -103,13 +103,7 @@ def set_up(options: Mapping[str, Any]) -> Any:
 
 
 def build(checkpoint: Checkpoint, task: Any, overrides: Mapping[str, Any] = {}) -> Any:
-    """Build a checkpoint's model on the CPU and fill it, after checking its sizes.
-
-    Args:
-        checkpoint: one of ours.
-        task: from `set_up`.
-        overrides: options of the model that replace those of the checkpoint.
-    """
+    """Build a checkpoint's model on the CPU and fill it, after checking its sizes."""
     options = OmegaConf.create({**checkpoint.model, **overrides})
     task.check_fit(options, ARCH_MODEL_REGISTRY[checkpoint.model["_name"]])
     tried: Any = options.copy()  # fairseq removes --encoder-layers-to-keep from them

@@ -63,7 +63,6 @@ class SyntaxTransformerModel(TransformerModel):
         """Write into ``cfg`` what the checkpoint must hold: sizes, features and their annotator.
 
         Args:
-            cfg: the options.
             layers, annotator: of the data folder.
             targets: its layers of target subwords.
 

@@ -85,7 +85,6 @@ class EncodedChunk:
         """Read a chunk that `save` wrote.
 
         Args:
-            path: of the chunk.
             bounds: required streams -> number of ids, if without a list of symbols.
             alike: groups of streams whose rows must have equal lengths.
         """

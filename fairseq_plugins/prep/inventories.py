@@ -69,12 +69,7 @@ def _learn(layer: Layer, counts: Counter[str], options: Any) -> Inventory:
 
 
 def look_up(chunk: EncodedChunk, layers: Mapping[str, Layer]) -> dict[str, Rows]:
-    """Return the streams of a chunk with ids in place of its own numbers.
-
-    Args:
-        chunk: of a worker.
-        layers: stream -> its learnt layer.
-    """
+    """Return the streams of a chunk with ids in place of its own numbers."""
     found = dict(chunk.streams)
     for stream, layer in layers.items():
         ids = np.array(layer.inventory.ids(chunk.symbols[stream]), np.int64)

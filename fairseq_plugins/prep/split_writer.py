@@ -23,9 +23,7 @@ class SplitWriter:
     """Writes the files of one split under temporary names, and adds the counts of chunks.
 
     Args:
-        prefix: of the file names.
         sizes: streams, each with the number of its ids.
-        texts: suffixes of text files.
     """
 
     def __init__(self, prefix: Path, sizes: Mapping[str, int], texts: Iterable[str]) -> None:
@@ -83,12 +81,7 @@ def unknown_words(sentences: Iterable[EncodedSentence], unknown: int) -> Counter
 def report_unknown(
     split: str, streams: Mapping[str, Mapping[str, Any]], symbol: str, remedy: str
 ) -> None:
-    """Log unknown entries, as fairseq-preprocess does; warn if there are many.
-
-    Args:
-        split, streams: name of the split; stream -> its `SplitWriter.unknown_of`.
-        symbol, remedy: symbol of unknown entries; advice if there are many.
-    """
+    """Log unknown entries, as fairseq-preprocess does; warn, with a remedy, if there are many."""
     for stream, found in streams.items():
         share = found["count"] / max(found["of"], 1)
         named = ", ".join(f"{text!r} {number}" for text, number in found["commonest"].items())

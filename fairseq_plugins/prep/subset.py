@@ -48,7 +48,6 @@ def write_subset(folder: str | Path, destination: str | Path, share: Share) -> M
     """Write a folder with a share of the training data and everything else unchanged.
 
     Args:
-        folder: a prepared folder.
         destination: the folder to write; unchanged if it already holds this subset.
         share: the kept part, and the part that becomes the split `SELECT`.
     """

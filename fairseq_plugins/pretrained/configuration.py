@@ -124,13 +124,7 @@ def constants_of(family: Family, padding: int) -> dict[str, Any]:
 
 
 def embedding_of(family: Family, width: int | None, hidden: int) -> int | None:
-    """Return the width of embeddings with a map; None if there is no map.
-
-    Args:
-        family: of the encoder.
-        width: of its embeddings; None for the encoder's width.
-        hidden: width of the encoder.
-    """
+    """Return the width of embeddings with a map; None if there is no map."""
     form, width = FORMS[family.name], hidden if width is None else width
     if form.embedding is None and width != hidden:
         raise InputError(f"{family.name} has embeddings of its own width, {hidden}, not {width}")

@@ -64,7 +64,6 @@ def export(
     """Write an encoder as a Hugging Face directory, which appears when complete.
 
     Args:
-        directory: to make; must be missing or empty.
         state, shape: of a plain `nn.bert.BertEncoder`; see `check_plain`.
         vocabulary: bytes of the vocabulary file, see `vocabulary.Vocabulary`.
         settings: of the tokeniser, see `tokenizer.read_tokenizer_settings`.

@@ -148,13 +148,7 @@ def _merges(path: Path) -> list[list[str]]:
 
 
 def _by_dictionary(path: Path, spelled: dict[str, str], family: Family) -> list[str]:
-    """Return the subwords in the order of a fairseq dictionary, between special tokens.
-
-    Args:
-        path: the dictionary.
-        spelled: all its symbols -> subwords.
-        family: of the special tokens.
-    """
+    """Return the subwords in the order of a fairseq dictionary, between special tokens."""
     own = family.specials
     found = {piece: 0 for piece in (own.cls, own.pad, own.sep, own.unk)}
     for number, line in enumerate(read_lines(path), 1):

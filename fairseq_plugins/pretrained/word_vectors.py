@@ -38,13 +38,7 @@ class WordVectors:
 def read_word_vectors(
     path: str | Path, wanted: Collection[str], width: int, *, called: str = "--embedding-size"
 ) -> WordVectors:
-    """Read the vectors of wanted words; of a repeated word the first counts.
-
-    Args:
-        path: the file.
-        wanted: words.
-        width, called: width of the vectors E, and its name in errors.
-    """
+    """Read the vectors of wanted words; of a repeated word the first counts."""
     path = Path(path)
     if not path.is_file():
         raise FileNotFoundError(f"no file of word vectors {str(path)!r}")

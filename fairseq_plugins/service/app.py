@@ -71,15 +71,7 @@ logger = logging.getLogger(__name__)
 
 
 class Service:
-    """The state that all routes share.
-
-    Args:
-        models: name -> model.
-        batcher: answers their items.
-        metrics: counts requests.
-        options: limits.
-        ending: whether the service ends.
-    """
+    """The state that all routes share; ``batcher`` answers the models' items."""
 
     def __init__(
         self,

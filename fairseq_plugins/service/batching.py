@@ -88,7 +88,6 @@ class Batcher:
         """Put items into the queue.
 
         Args:
-            name: of the model.
             items: at least one.
             weights: of each item, in the unit of ``heaviest`` (default: 0).
 

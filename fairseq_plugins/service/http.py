@@ -89,13 +89,7 @@ def _is_local(host: str) -> bool:
 
 
 def only_for(app: ASGIApp, hosts: Collection[str], refusal: Callable[[str], ASGIApp]) -> ASGIApp:
-    """Return an application that allows some host names, or all if there are none.
-
-    Args:
-        app: the application.
-        hosts: see `names_of`.
-        refusal: reason -> response.
-    """
+    """Return an application that allows some host names, or all if there are none."""
 
     async def checked(scope: Any, receive: Any, send: Any) -> None:
         if scope["type"] == "http" and hosts:

@@ -23,12 +23,7 @@ CONTENT, UNREADABLE, TOO_LARGE, UNKNOWN, OTHER_TYPE, BUSY = 422, 400, 413, 404, 
 
 
 class Refused(InputError):
-    """A refused request.
-
-    Args:
-        status: of HTTP.
-        reason: one sentence.
-    """
+    """A refused request, with the status of HTTP and one sentence."""
 
     def __init__(self, status: int, reason: str) -> None:
         super().__init__(reason)
@@ -123,13 +118,7 @@ def _whole(digits: str) -> int:
 
 
 def read_request(body: type[SomeBody], found: Any, example: Mapping[str, Any]) -> SomeBody:
-    """Return a request from the content of a body.
-
-    Args:
-        body: the expected type.
-        found: parsed JSON.
-        example: of a request, for the message.
-    """
+    """Return a request from parsed JSON; a message shows the example."""
     try:
         return body.model_validate(found)
     except ValidationError as error:
@@ -180,16 +169,7 @@ def _place(where: Sequence[str | int], found: Any, *, missing: bool) -> str:
 
 
 def check_size(body: Body, most: int, longest: int) -> list[int]:
-    """Refuse too many items, and texts that are empty, too long or not Unicode.
-
-    Args:
-        body: the request.
-        most: items of it.
-        longest: characters of each text.
-
-    Returns:
-        Number of characters of each item.
-    """
+    """Count each text's characters; refuse too many items, and empty, long or non-Unicode texts."""
     name = next(iter(type(body).model_fields))
     items = body.model_dump(include={name})[name]
     if len(items) > most:

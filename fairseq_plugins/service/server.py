@@ -37,12 +37,7 @@ logger = logging.getLogger(__name__)
 
 
 def serve(options: ServiceOptions, ready: Callable[[str], None]) -> None:
-    """Load the models, serve until a signal comes, end.
-
-    Args:
-        options: what, where and how much.
-        ready: called with one line when the service answers requests.
-    """
+    """Load the models and serve until a signal; ``ready`` gets a line as requests are answered."""
     options.check()
     check_libraries("fastapi", "uvicorn")
     paths = find_models(options.bundles)

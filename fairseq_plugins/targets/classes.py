@@ -121,12 +121,7 @@ CELL = CountKind("classes", 1, of_all=_of_cells)
 
 
 class ClassTally:
-    """Confusion matrix of single labels.
-
-    Args:
-        labels: in the order of their ids.
-        positive: the label of F1; empty for none.
-    """
+    """Confusion matrix of single labels."""
 
     by_example = False
 

@@ -36,12 +36,7 @@ class Counts(NamedTuple):
     positive: int | None = None  # number of the class of F1, or None
 
     def metrics(self, weights: np.ndarray, names: Iterable[str] = ()) -> Metrics:
-        """Return the metrics over examples with weights (n,).
-
-        Args:
-            weights: integers.
-            names: of metrics, if each is computed separately (default: all).
-        """
+        """Return the metrics over examples with weights (n,), or some of them, each separately."""
         if self.kind.of_sums is not None:
             return self.kind.of_sums(*(weights @ self.table).tolist())
         of_all: Any = self.kind.of_all

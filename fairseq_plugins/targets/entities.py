@@ -78,7 +78,6 @@ class EntityTally:
     """Counts of entities that are found by questions.
 
     Args:
-        labels: of words, in the order of their ids; they name the types of entities.
         overlap: whether entities may share words, see `entity_spans`.
     """
 

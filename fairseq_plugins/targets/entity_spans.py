@@ -37,7 +37,6 @@ def spans_of(row: Sequence[str], words: int) -> set[Entity]:
 
     Args:
         row: labels of its words; several levels one after another.
-        words: number of its words.
     """
     levels = (row[begin : begin + words] for begin in range(0, len(row), words or 1))
     return {entity for level in levels for entity in entities(level)}
@@ -49,7 +48,6 @@ def kept_spans(found: Iterable[EntitySpan], overlap: str) -> tuple[EntitySpan, .
     Of flat spans with one score the shortest comes first, then the earliest, then the first label.
 
     Args:
-        found: spans of one sentence.
         overlap: `FLAT` or `NESTED`.
     """
     spans = sorted(found, key=lambda one: (-one.score, one.last - one.first, one.first, one.label))

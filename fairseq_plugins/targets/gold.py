@@ -25,12 +25,7 @@ Written = tuple[dict[str, Rows], dict[str, list[str]]]  # streams, lines of text
 
 
 class Gold(ABC):
-    """Gold values of a split's examples; some or all may be missing.
-
-    Args:
-        values: one per example.
-        present: whether each is known, (n,).
-    """
+    """Gold values of a split's examples; some or all may be missing."""
 
     # STREAMS, TEXTS: names of their streams and text files
     STREAMS: ClassVar[tuple[str, ...]] = ()

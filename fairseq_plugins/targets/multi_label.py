@@ -92,8 +92,6 @@ class SetTally:
     """Counts of labels and of sets.
 
     Args:
-        labels: in the order of their ids.
-        positive: the label of F1; empty for none.
         thresholds: least probability of predicted labels: one for all, or one per label.
     """
 
@@ -256,13 +254,7 @@ class MultiLabel(Target):
 
 
 def best_threshold(shares: np.ndarray, gold: np.ndarray) -> float:
-    """Return the threshold with the highest F1, midway between two probabilities; of several
-    nearest 0.5.
-
-    Args:
-        shares: probabilities of a label, (n,).
-        gold: whether it is true, (n,).
-    """
+    """Return the threshold of the highest F1, midway between two probabilities, nearest to 0.5."""
     order = np.argsort(shares)
     shares, gold = shares[order], gold[order].astype(bool)
     right = gold.sum() - np.concatenate([[0], gold.cumsum()[:-1]])  # from the k-th on

@@ -42,12 +42,7 @@ QUESTION = CountKind("spans", 3, of_all=_of_questions, parts=((0, 1),), most=1, 
 
 
 class SpanTally:
-    """Scores of the best span of every question.
-
-    Args:
-        threshold: null odds above it mean no answer.
-        longest: most wordpieces of an answer.
-    """
+    """Scores of the best span of every question."""
 
     by_example = True
     metrics = squad.LOGGED

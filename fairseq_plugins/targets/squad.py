@@ -73,13 +73,7 @@ def scores_of(golds: Sequence[str], predicted: str) -> tuple[float, float]:
 
 
 def judge(golds: Sequence[str], best_text: str, odds: float) -> Judged:
-    """Score the best span of a question, and no answer.
-
-    Args:
-        golds: texts of the gold answers; empty for no answer.
-        best_text: the best span, empty if there is none.
-        odds: see `Judged`.
-    """
+    """Score the best span of a question (empty if there is none), and no answer."""
     return Judged(bool(golds), *scores_of(golds, best_text), scores_of(golds, "")[0], odds)
 
 
@@ -93,8 +87,6 @@ def best_threshold(
 
     Args:
         scores: of the N predicted texts.
-        odds: of no answer.
-        has_answer: whether there is an answer.
         answered: whether the predicted text is not empty.
 
     Returns:
@@ -130,12 +122,7 @@ def span_metrics(
 
 
 def log_metrics(judged: Iterable[Judged], threshold: float = 0.0) -> dict[str, float]:
-    """Return the metrics of a split by their names in fairseq's logs (`LOGGED`), as fractions.
-
-    Args:
-        judged: all its questions.
-        threshold: odds above it mean no answer.
-    """
+    """Return the metrics of a split by their names in fairseq's logs (`LOGGED`), as fractions."""
     rows = np.array([tuple(row) for row in judged], dtype=float).reshape(-1, len(Judged._fields))
     has_answer, *scores, silence, odds = rows.T
     given = np.where(odds > threshold, silence, scores).T  # (n, 2)

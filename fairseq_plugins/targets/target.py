@@ -107,12 +107,7 @@ class Target(ABC):
         return type(self), ()
 
     def spelt(self, text: str, known: Callable[[str], str]) -> str:
-        """Return the gold value of a text, in the labels' names.
-
-        Args:
-            text: as in the file.
-            known: maps a label to its name.
-        """
+        """Return the gold value of a text, in the labels' names."""
         return known(text)
 
     def written(self, example: Any) -> Sequence[str] | None:
@@ -127,11 +122,7 @@ class Target(ABC):
 
     @abstractmethod
     def counts(self, gold: Row, predicted: Row, labels: Row, positive: str) -> dict[str, Counts]:
-        """Return prefix of metrics -> counts.
-
-        Args:
-            gold, predicted, labels, positive: see `score`; every example has gold.
-        """
+        """Return prefix of metrics -> counts; every example has gold."""
 
     def score(
         self,
@@ -206,13 +197,7 @@ class Target(ABC):
         raise NotImplementedError
 
     def losses(self, logits: Tensor, extra: Said, sample: Said, weights: Weights) -> Losses:
-        """Return the loss of a batch, a sum over its targets, and sums of further losses by name.
-
-        Args:
-            logits, extra: outputs of a model.
-            sample: the batch.
-            weights: of losses, by name.
-        """
+        """Return the loss of a batch, a sum over targets, and sums of further losses by name."""
         from torch.nn import functional  # slow to import, not needed for scores of files
 
         return functional.cross_entropy(logits, sample["target"], reduction="sum"), {}
@@ -246,22 +231,13 @@ class Target(ABC):
         raise NotImplementedError
 
     def join(self, logits: Sequence[Tensor]) -> Tensor:
-        """Combine the outputs of an ensemble for a batch.
-
-        Args:
-            logits: of each model, (R, C); a row is an example or a word.
-
-        Returns:
-            Mean probabilities (R, C), as float64 on the CPU.
-        """
+        """Combine an ensemble's logits (R, C) to mean probabilities, as float64 on the CPU."""
         return mean([found.double().cpu().softmax(-1) for found in logits])
 
     def answers(self, outputs: Outputs, sample: Said, **how: Any) -> Sequence[Any]:
         """Return the outputs for each example of a batch, for `predict`.
 
         Args:
-            outputs: of each model.
-            sample: the batch.
             how: ``types`` and ``overlap`` of entities.
         """
         rows = self.join([logits for logits, _ in outputs])

@@ -30,8 +30,6 @@ def model_class_of(cfg: Any, task: str, mark: str, cure: str = "") -> Any:
     """Return the model class that options name.
 
     Args:
-        cfg: options of a model.
-        task: name of the task.
         mark: attribute of the accepted models.
         cure: advice for the message.
     """
@@ -47,9 +45,6 @@ def check_precision(cfg: Any) -> None:
     """Refuse half precision that would fail in training; generation supports it.
 
     fairseq would fail inside its trainer, after loading model and data, with an unrelated message.
-
-    Args:
-        cfg: options of a task inside its run's; without them nothing is checked.
     """
     whole = run_of(cfg)
     common = None if whole is None else whole.get("common")

@@ -33,12 +33,7 @@ class ModelsRead:
         return replace(self, controls=needs.controls, predicted=needs.targets)
 
     def answering(self, model: Any, trained_with: Optional[str]) -> "ModelsRead":
-        """Return the value after a model is built.
-
-        Args:
-            model: the further model.
-            trained_with: annotator of its training data; None for a new model.
-        """
+        """Return the value after a model is built; ``trained_with`` is None for a new one."""
         annotated = trained_with is not None and model.needs.reads(training=False)
         return replace(
             self,

@@ -30,19 +30,7 @@ NEEDS = "Where fairseq and its plug-ins are installed, of the folder with the ch
 
 
 def keep_folder(task: Any, folder: str | Path, model_cfg: Any, model: Any) -> dict[str, str]:
-    """Store in the run's folder what raw text needs of its prepared folder; see
-    `bundles.run_folder`.
-
-    Until the training ends, the run's folder is locked.
-
-    Args:
-        task: of the training; without the options of its run nothing is written.
-        folder: its prepared folder.
-        model_cfg, model: the model and its options.
-
-    Returns:
-        The entries for the run's checkpoints.
-    """
+    """Store in the run's locked folder what raw text needs of its prepared folder."""
     whole = training_of(task.cfg)
     if whole is None or whole.checkpoint.no_save:
         return {}

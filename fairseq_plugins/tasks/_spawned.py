@@ -20,9 +20,6 @@ def settle(cfg: Any) -> None:
     so every process reads the file. A spawned process would spawn its data loaders, and each would
     start Python and import torch for every epoch and validation. And torch ends it with its parent
     by SIGINT only, which background processes of a shell ignore.
-
-    Args:
-        cfg: options of a task inside its run's.
     """
     whole = training_of(cfg)
     if whole is None:

@@ -73,11 +73,6 @@ class TextTaskConfig(FairseqDataclass):
 class TextTask(FairseqTask):
     """A task on texts.
 
-    Args:
-        cfg: options.
-        manifest: of the data folder.
-        dictionary: the pretrained vocabulary.
-
     Attributes:
         NAME: name of the task and of its criterion.
         DATASET: class of its splits for fairseq.
@@ -179,11 +174,7 @@ class TextTask(FairseqTask):
             self._warnings.other_annotator([trained], present, str(self.folder))
 
     def check_fit(self, cfg: Any, model_class: Any) -> None:
-        """Refuse a trained model that does not fit the folder, before it is built.
-
-        Args:
-            cfg, model_class: its closed options, and its class.
-        """
+        """Refuse a trained model that does not fit the folder, before it is built."""
         self._check_plan(cfg, model_class.plan(cfg))
 
     def _check_plan(self, cfg: Any, plan: Plan) -> None:

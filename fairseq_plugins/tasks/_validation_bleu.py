@@ -75,7 +75,6 @@ class Progress:
     Args:
         arguments: of the search, from `limited`.
         has_bar: whether fairseq shows a bar; None if standard error is a terminal.
-        clock: returns seconds.
     """
 
     def __init__(

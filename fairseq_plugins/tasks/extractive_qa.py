@@ -51,13 +51,7 @@ class ExtractiveQAConfig(TextTaskConfig):
 
 @register_task("extractive_qa", dataclass=ExtractiveQAConfig)
 class ExtractiveQATask(TextTask):
-    """Learn to find answers in passages.
-
-    Args:
-        cfg: options.
-        manifest: of the data folder.
-        dictionary: BERT's vocabulary.
-    """
+    """Learn to find answers in passages."""
 
     NAME = "extractive_qa"
     DATASET = TrainingQuestions

@@ -24,7 +24,6 @@ class Warnings:
         Args:
             trained: annotators of the models' training data; empty for none.
             present: annotator of the input.
-            where: description of the input.
         """
         for annotator in trained:
             if annotator != present:

@@ -265,11 +265,7 @@ class SyntaxTranslationTask(RawTextTask):
         return model
 
     def check_fit(self, cfg: Any, model_class: Any) -> None:
-        """Refuse a trained model that does not fit the folder, before it is built.
-
-        Args:
-            cfg, model_class: its closed options, and its class.
-        """
+        """Refuse a trained model that does not fit the folder, before it is built."""
         self._check_plan(cfg, model_class.plan(cfg))
 
     def _check_plan(self, cfg: Any, plan: Plan) -> None:

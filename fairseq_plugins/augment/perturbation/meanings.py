@@ -160,9 +160,7 @@ def inflect(
     """Return a word in another word's form.
 
     Args:
-        lemma: base form of the word.
         form: the other word, in lower case.
-        base: base form of the other word.
         part: part of speech of both, as WordNet's letter.
         wordnet: source of irregular forms.
         participle: whether a form in ``-ed`` is a participle.

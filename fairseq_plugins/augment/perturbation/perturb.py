@@ -68,7 +68,6 @@ def perturb(
     """Perturb a split.
 
     Args:
-        options: what and how.
         load_translator: from the checkpoints of ``--forward`` and ``--backward`` to a translator
             there and back.
     """

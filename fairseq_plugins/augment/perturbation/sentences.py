@@ -139,12 +139,7 @@ def each(rule: Callable[[TaggedSentence, Random], Sequence[Edit]]) -> Rule:
 def one_exchanged(
     pair: Pair, places: list[int], random: Random, other: Callable[[int], str | None]
 ) -> Change | None:
-    """Set the second sentence to the first, with a random word replaced.
-
-    Args:
-        places: of possible words.
-        other: place -> another word, or None.
-    """
+    """Set the second sentence to the first, with a random word replaced."""
     first, second = pair
     random.shuffle(places)
     for i in places:

@@ -129,9 +129,7 @@ def choose(
     """Read ``all`` or names with commas.
 
     Args:
-        text: of the user.
         dataset: its name.
-        labels: their meaning.
         wordnet: folder of the database, or empty.
         translates: whether there is a translator there and back.
 
@@ -191,11 +189,7 @@ def perturb_pair(
     """Apply a transformation to one pair; the result depends only on seed and pair.
 
     Args:
-        item: the transformation.
-        pair: both sentences, annotated if needed.
-        label: gold label.
         options: `PerturbOptions`, of which ``labels``, ``seed`` and ``fields`` count.
-        resources: sources of the transformation.
 
     Returns:
         The changed pair with its label, or None if the transformation does not apply.

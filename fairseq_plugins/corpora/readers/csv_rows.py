@@ -29,7 +29,6 @@ def csv_rows(path: Path, fits: Callable[[list[str]], bool]) -> Iterator[Row]:
     """Yield the rows of a file; an empty line has no cells.
 
     Args:
-        path: the file.
         fits: whether the first row, cut in some way, has the wanted columns.
     """
     ways = [(mark, blanks) for blanks in (False, True) for mark in MARKS]

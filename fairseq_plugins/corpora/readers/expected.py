@@ -45,9 +45,7 @@ class Expected:
         """Return the example of a row's id, texts and gold label.
 
         Args:
-            row: these three.
             where: file and line, for errors.
-            line: in its file.
         """
         name, texts, label = row
         self.check_sentences(len(texts), where)

@@ -44,7 +44,6 @@ class Unusable(InputError):
 
     Args:
         kind: `EMPTY`, `MALFORMED` or `NO_MAJORITY`.
-        message: one sentence with file and line.
     """
 
     def __init__(self, kind: str, message: str) -> None:

@@ -54,12 +54,7 @@ class Table:
 
 
 def table_for(tables: Sequence[Table], cells: Sequence[str]) -> tuple[Table, bool]:
-    """Return the table of a tab-separated file, and whether its first line is a header.
-
-    Args:
-        tables: possible tables.
-        cells: of the first line.
-    """
+    """Return the table of a tab-separated file by its first line, and whether that is a header."""
     fitting = next((table for table in tables if set(table.texts) <= set(cells)), None)
     if fitting is not None and not tables[0].numbered:
         return fitting, True
@@ -113,12 +108,7 @@ def _opened(
 
 
 def read_plain(file: SplitFile, **how: Any) -> Iterator[Example]:
-    """Read the user's own TSV, CSV or JSON lines, with the columns of the options.
-
-    Args:
-        file: to read.
-        how: ``strict_label`` and ``keeps``, see `Table`.
-    """
+    """Read the user's own TSV, CSV or JSON lines, with the columns of the options."""
     options = file.options
     names = ((options.text_column, options.text2_column), (options.label_column,))
     texts, label, identifier = (tuple(filter(None, n)) for n in (*names, (options.id_column,)))

@@ -35,7 +35,6 @@ def read_errors(
     """Read right and wrong words from M2, or from a token file of their labels.
 
     Args:
-        file: to read.
         layout: of a token file, or None for that of the options.
         right: corrections of M2 after which a word is right, see `read_m2`.
         typed: whether labels are `TYPED`, not ``c`` and ``i``.

@@ -84,7 +84,6 @@ def read_tokens(file: SplitFile, layout: TokenLayout | None = None) -> Iterator[
     The file may be CoNLL-U: comments, multiword tokens and empty nodes are no words.
 
     Args:
-        file: to read.
         layout: of the file, or None for that of the options.
     """
     layout = layout or TokenLayout.of(file.options)
@@ -200,7 +199,6 @@ def read_m2(
     """Read an M2 file with the edits of one annotator.
 
     Args:
-        file: to read.
         right: corrections after which a word is right, if no later edit marks it.
         typed: whether labels are those of `TYPED`.
     """

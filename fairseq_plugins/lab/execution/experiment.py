@@ -106,13 +106,7 @@ def make_plan(
     *,
     predict: bool = True,
 ) -> Plan:
-    """Return all runs of an experiment.
-
-    Args:
-        experiment, root: the experiment, and its folder.
-        folders: part -> result of `read_folders`; other parts are left out.
-        machine, predict: see `Run`.
-    """
+    """Return all runs of an experiment; parts without a result of `read_folders` are left out."""
     runs = []
     for part in experiment.parts:
         place = experiment.runs_of(part, root)

@@ -99,12 +99,7 @@ def _end(process: "subprocess.Popen | Fork") -> None:
 
 
 def last_lines(log: Path, start: int = 0) -> list[str]:
-    """Return the last lines of a log that are not empty.
-
-    Args:
-        log: a text file, which may be missing.
-        start: first byte to read.
-    """
+    """Return the last lines of a log that are not empty; the log may be missing."""
     lines = [line.rstrip() for line in read_tail(log, _TAIL, start).splitlines() if line.strip()]
     return lines[-_LINES:]
 

@@ -27,13 +27,7 @@ logger = logging.getLogger(__name__)
 
 
 def format_costs(plan: Plan, missing: Mapping[str, int] | None = None) -> str:
-    """Return the costs of every part as lines: runs, updates and, after the first run, time and
-    space.
-
-    Args:
-        plan: the runs; time is divided by the number of parallel runs.
-        missing: part without prepared data -> its number of runs.
-    """
+    """Return each part's costs as lines: runs, updates, and after the first run time and space."""
     lines = [f"{'part':<20} {'runs':>6} {'done':>6} {'updates':>10} {'left':>10}  time, space"]
     jobs = plan.runs[0].machine.jobs if plan.runs else 1
     parts = {run.part: [one for one in plan.runs if one.part == run.part] for run in plan.runs}
@@ -76,12 +70,7 @@ def _time(seconds: float, jobs: int) -> str:
 
 
 class Progress:
-    """Shows the updates of all runs and of each running run; for a single run also its validations.
-
-    Args:
-        runs: the runs to finish.
-        every: seconds between lines in a log.
-    """
+    """Shows the updates of all runs and of each running one; of a single run its validations."""
 
     def __init__(self, runs: Sequence[Run], every: float = EVERY) -> None:
         total = sum(run.updates for run in runs)

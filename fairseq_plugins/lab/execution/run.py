@@ -179,14 +179,7 @@ def difference(found: Mapping[str, Any], wanted: Mapping[str, Any]) -> str:
 
 
 def share_batches(options: Options, processes: int, system: str) -> Options:
-    """Return the options of each process, so that an update sees the same batch as with one
-    process.
-
-    Args:
-        options: of one process.
-        processes: number of processes.
-        system: named in the error message.
-    """
+    """Return the options of each process, so that an update sees the same batch as with one."""
     several, examples = int(options.get("update-freq", 1)), options.get("batch-size", 0)
     shared = math.gcd(several, processes)
     rest = processes // shared

@@ -36,12 +36,7 @@ logger = logging.getLogger(__name__)
 
 
 def finish(run: Run, environment: Environment) -> None:
-    """Finish a run; write errors to its folder.
-
-    Args:
-        run: the run; wait if another process works in its folder.
-        environment: of its commands.
-    """
+    """Finish a run, or wait for a process that works in its folder; write errors to the folder."""
     (run.folder / files.ERROR).unlink(missing_ok=True)  # of an earlier attempt
     try:
         with locked(run.folder) as lock:

@@ -32,12 +32,7 @@ _SEEDS = "line: mean of the seeds; dots: each seed; band: their range"
 
 @style()
 def plot_curves(curves: Curves, metric: str = "BLEU") -> Figure:
-    """Draw a score against the share of training data on a logarithmic axis.
-
-    Args:
-        curves: system -> share, in (0, 1] -> scores of its seeds.
-        metric: label of the vertical axis.
-    """
+    """Draw a score against the share of training data, in (0, 1], on a logarithmic axis."""
     figure, (ax,) = _figure(5.6, 3.5)
     _draw(ax, curves)
     ax.set_xscale("log")
@@ -75,13 +70,7 @@ def plot_gates(panels: Mapping[str, Curves]) -> Figure:
 def gates_table(
     panels: Mapping[str, Curves], tokens: Mapping[tuple[str, str], int]
 ) -> pd.DataFrame:
-    """Return the numbers of a figure of gates; the last column joins the values of the runs by
-    blanks.
-
-    Args:
-        panels: see `plot_gates`.
-        tokens: dataset and system -> number of tokens behind the means.
-    """
+    """Return the numbers of a figure of gates; the last column joins the runs' values by blanks."""
     rows = []
     for dataset, system in ((one, system) for one in panels for system in panels[one]):
         for layer, gates in sorted(panels[dataset][system].items()):
@@ -93,12 +82,7 @@ def gates_table(
 
 @style()
 def plot_learning(curves: Curves, label: str) -> Figure:
-    """Draw a value against updates.
-
-    Args:
-        curves: system -> updates -> values of its seeds.
-        label: of the vertical axis.
-    """
+    """Draw a value against updates: system -> updates -> values of its seeds."""
     figure, (ax,) = _figure(4.8, 3.1)
     _draw(ax, curves)
     ax.set_xlabel("updates")

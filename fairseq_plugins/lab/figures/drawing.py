@@ -149,9 +149,7 @@ def save(figure: Figure, out_stem: str | Path, kinds: Sequence[str] = FORMATS) -
     """Write a figure as PNG and SVG, or one of them; all files appear, complete, or none.
 
     Args:
-        figure: the figure.
         out_stem: file name without suffix; ``.png`` and ``.svg`` are added.
-        kinds: file types.
 
     Returns:
         The files written.

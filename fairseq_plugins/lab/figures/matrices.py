@@ -66,7 +66,6 @@ def plot_attention(
     Args:
         panels: at least one; sizes may differ.
         sides: names of rows and columns.
-        title: above the figure.
         notes: below the figure, for instance the kind of attention.
         widest: most inches of matrices side by side.
     """

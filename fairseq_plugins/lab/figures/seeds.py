@@ -27,7 +27,6 @@ def plot_seeds(scores: Mapping[str, Sequence[float]], shown: Shown) -> Figure:
 
     Args:
         scores: system -> one score per seed, as computed; NaN scores are counted, not drawn.
-        shown: metric and split of the scores.
     """
     if not scores or not all(scores.values()):
         raise InputError("no scores to draw")
@@ -77,7 +76,6 @@ def spread(values: Sequence[float], width: float) -> list[int]:
     """Return the level of each dot relative to the middle of its row: 0 if it covers no other dot.
 
     Args:
-        values: horizontal positions.
         width: of a dot, in the same unit; equal values never share a level.
     """
     levels: dict[int, int] = {}

@@ -130,7 +130,6 @@ def check_options(options: Options, kinds: Kinds, *, is_open: bool = False) -> O
 
     Args:
         options: as in the file.
-        kinds: of the allowed options.
         is_open: whether a list is a choice of values to check, and None removes an option.
     """
     for key, given in options.items():

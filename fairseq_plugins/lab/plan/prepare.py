@@ -54,7 +54,6 @@ def preparing(dataset: str, options: Options, raw: Path, files: Options | None =
     """Return the command that prepares a dataset, and its words.
 
     Args:
-        dataset, options: see `check_prepare`.
         raw: folder of raw data.
         files: options that name files, in place of those of the folder.
     """

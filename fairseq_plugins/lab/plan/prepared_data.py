@@ -140,10 +140,8 @@ def preparation(
     questions.
 
     Args:
-        part: the part.
         raw: folder of raw data of this part, or with a folder per part.
         pretrained: Hugging Face BERT directory; empty for the default.
-        more: further options.
     """
     raw = raw_folder(part, raw)
     if not raw.is_dir():

@@ -95,13 +95,7 @@ def filled(content: Any) -> Any:
 
 
 def read_as(kind: Any, content: Any, place: str) -> Any:
-    """Return content as a value of a type.
-
-    Args:
-        kind: model or dataclass, whose keys are closed, or another type that pydantic knows.
-        content: as parsed from YAML.
-        place: for error messages.
-    """
+    """Return content, as parsed from YAML, as a value of a type; records have closed keys."""
     try:
         return _adapter(kind).validate_python(content)
     except ValidationError as error:

@@ -36,8 +36,6 @@ def draw(
     """Draw all figures of a part, the most informative first.
 
     Args:
-        name: of the part.
-        runs: of the part.
         finished: comparable runs, or None.
         remarks: collects a line for everything unreadable.
         baseline: the first system of the figure of seeds; empty for the usual one.

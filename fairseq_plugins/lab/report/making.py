@@ -52,7 +52,6 @@ def write_report(
     """Write the page of one or several experiments.
 
     Args:
-        root: folder of an experiment, or a folder above several.
         page: the file; ``.html`` is added. Empty for ``report.html`` in the folder.
         options: None for the defaults.
 

@@ -34,7 +34,6 @@ def chosen_at(runs: pd.DataFrame, by: Iterable[Any], metric: str = "") -> dict[A
     setting that sorts first wins.
 
     Args:
-        runs: finished runs of one part.
         by: the place of each run, such as its system.
         metric: chooses; empty for the metric that chose the checkpoints.
     """

@@ -119,7 +119,6 @@ def _why_untested(samples: Sequence[Sequence[float]], rounding: float, alike: st
     """Return why a t-test is impossible; empty if possible.
 
     Args:
-        samples: at least one value each.
         rounding: largest difference of equal values.
         alike: the reason to give if the values of each sample are equal.
     """

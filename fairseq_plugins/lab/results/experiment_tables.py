@@ -74,7 +74,6 @@ def tables_of(
     """Return tables by name, or, without names, all that fit.
 
     Args:
-        found: finished runs, part by part.
         names: of tables that need only finished runs.
         test: of differences; tables of one dataset may test over examples.
         paper: whether to show papers' figures.

@@ -35,7 +35,6 @@ def keep_rows(folder: Path, file: Path, part: str = "") -> Kept:
     earlier counts stay as long as the scores are the same.
 
     Args:
-        folder: of the experiment, with its runs.
         file: of rows; may be missing.
         part: of the experiment; empty for all, which must have one dataset.
     """

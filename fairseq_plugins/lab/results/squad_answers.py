@@ -35,7 +35,6 @@ def write_rows(rows: Path, examples: Path) -> None:
 
     Args:
         rows: the output file; the official files lie in `folder_of` it.
-        examples: the split's ``examples.jsonl`` in the prepared folder.
     """
     answers = read_predictions(folder_of(rows) / ANSWERS)
     lines = []

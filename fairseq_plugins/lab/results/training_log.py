@@ -36,7 +36,6 @@ def validations(path: Path, split: str = "valid") -> list[Validation]:
     """Return the validations of a run in order; a resumed run has each once.
 
     Args:
-        path: the log.
         split: its metrics have bare names.
     """
     found: dict[int, dict[str, float]] = {}

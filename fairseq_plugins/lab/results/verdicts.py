@@ -31,14 +31,7 @@ def named_title(title: str, names: Mapping[str, str]) -> str:
 def sentences(
     compared: Any, baseline: str, shown: Shown, names: Mapping[str, str] = {}
 ) -> Iterator[str]:
-    """Yield a sentence per comparison, and one for all insignificant ones.
-
-    Args:
-        compared: rows of `against`.
-        baseline: of all comparisons.
-        shown: the metric.
-        names: see `named_title`.
-    """
+    """Yield a sentence per comparison of `against`, and one for all insignificant ones."""
     other, alike = names.get(baseline, baseline), []
     in_points = scale_of(shown.metric) > 1 or shown.metric in SENTENCE_METRICS
     unit = " points" * in_points
