@@ -32,6 +32,7 @@ from ..data.text_dataset import TextDataset
 from ..data.text_inputs import TextInputs
 from ..errors import InputError
 from ..messages import named
+from ..nn.prepacked import prepack_
 from ..nn.quantized import quantize_
 from ..syntax.needs import Needs
 from ..targets.prediction import Prediction
@@ -77,14 +78,16 @@ def load(
     """
     how = {"wanted": wanted, "overrides": overrides}
     paths, inputs, models, more = find_models(path, data, checkpoint, **how)
-    models = [quantize_(model) if int8 else model for model in models]
+    device = device_of(models, cpu or int8)
+    if device.type == "cpu":
+        models = [quantize_(model) if int8 else prepack_(model) for model in models]
     target = inputs.target
     if len(models) > 1 and not target.joins:
         raise InputError(
             f"{len(models)} models of task {target.task} make no ensemble: each finds its own "
             "candidates; give one of them"
         )
-    return Predictor(inputs, models, device_of(models, cpu), [*map(str, paths)], **more)
+    return Predictor(inputs, models, device, [*map(str, paths)], **more)
 
 
 class Predictor:

@@ -36,6 +36,8 @@ class Mixer(nn.Module):
 
     # whether dropout applies to each of several softmaxes, not to their sum
     separate = True
+    # whether every token sees its whole sentence: torch then has a kernel with gradients
+    plain = False
 
     def __init__(self, dropout: float = 0.0, similar: bool = False) -> None:
         super().__init__()
@@ -62,8 +64,11 @@ class Mixer(nn.Module):
             Mixed values (N, D); if requested, weights before dropout (B, H, T, S), zero at padding.
         """
         blocks, extras = context.layout.blocks, self.extras(rows, context)
-        if self.packs(context):
+        answers = not (self.drop or torch.is_grad_enabled())
+        if self.packs(context) and (answers or self.drop or not self.plain):
             masks = [self.additive_masks(block, context, qkv.dtype) for block in blocks]
+            if answers:
+                return attend(qkv, context.layout, heads, masks, extras), None
             how = (heads, self.drop, self.separate)
             return PackedAttention.apply(qkv, extras, blocks, masks, *how), None
         mixed, weights = [], []
@@ -77,7 +82,7 @@ class Mixer(nn.Module):
         return torch.cat(mixed), shown
 
     def packs(self, context: AttentionContext) -> bool:
-        """Return whether `nn.packed_attention` does the work: plain scores, no weights."""
+        """Return whether packed rows are mixed: on a processor, plain scores, no weights."""
         return context.layout.by_length and not context.need_weights and not self.similar
 
     def additive_masks(
@@ -117,17 +122,7 @@ class Mixer(nn.Module):
 class GlobalMixer(Mixer):
     """Plain attention: every token attends to every real token."""
 
-    def forward(
-        self, qkv: Tensor, heads: int, rows: Tensor, context: AttentionContext
-    ) -> tuple[Tensor, Tensor | None]:
-        """Mix values; see `Mixer`. Without gradients the packed rows are mixed directly."""
-        if super().packs(context) and not self.drop and not torch.is_grad_enabled():
-            return attend(qkv, context.layout, heads), None
-        return super().forward(qkv, heads, rows, context)
-
-    def packs(self, context: AttentionContext) -> bool:
-        """Leave attention without dropout to torch's fused kernel; see `Mixer`."""
-        return self.drop > 0 and super().packs(context)
+    plain = True
 
     def mix(
         self, qkv: Tensor, extras: Tensor | None, block: SentenceBlock, context: AttentionContext

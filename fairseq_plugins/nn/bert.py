@@ -29,6 +29,7 @@ from .context import AttentionContext
 from .dropout import Dropout
 from .factors import clear_padding
 from .packing import BatchLayout, Known
+from .prepacked import PrepackedLinear
 
 ACTIVATIONS = {
     "gelu": functional.gelu,
@@ -178,9 +179,16 @@ class BertLayer(nn.Module):
     def join(self, rows: Tensor, attended: Tensor) -> Tensor:
         """Return new states (N, D) from old states and attention's output, (N, D) each."""
         rows = self.attention_norm(self.dropout.add(rows, attended))  # (N, D)
-        activate = self.activation if torch.is_grad_enabled() else IN_PLACE[self.kind]
-        changed = self.outer(activate(self.inner(rows)))  # (N, D)
+        changed = self.outer(self._widened(rows))  # (N, D)
         return self.output_norm(self.dropout.add(rows, changed))
+
+    def _widened(self, rows: Tensor) -> Tensor:
+        """Map (N, D) to (N, intermediate), the activation included."""
+        if torch.is_grad_enabled():
+            return self.activation(self.inner(rows))
+        if isinstance(self.inner, PrepackedLinear):
+            return self.inner.activated(rows, self.kind)
+        return IN_PLACE[self.kind](self.inner(rows))
 
     def share(self, owner: "BertLayer") -> None:
         """Use the weights of another layer; added parts stay its own."""

@@ -52,18 +52,22 @@ class Dropout(nn.Module):
 
     def forward(self, values: Tensor) -> Tensor:
         """Drop elements of ``values``; the others grow by 1 / (1 - p)."""
+        if not self.training:
+            return values
         if not self._drawn_here(values):
-            return functional.dropout(values, self.p, self.training)
+            return functional.dropout(values, self.p)
         return values * self._factors(values)
 
     def add(self, values: Tensor, change: Tensor) -> Tensor:
         """Return ``values`` plus ``change`` after dropout, in one pass."""
+        if not self.training:
+            return values + change
         if not self._drawn_here(change):
-            return values + functional.dropout(change, self.p, self.training)
+            return values + functional.dropout(change, self.p)
         return torch.addcmul(values, change, self._factors(change))
 
     def _factors(self, values: Tensor) -> Tensor:
         return factors(values, values.numel(), self.p).view(values.shape)
 
     def _drawn_here(self, values: Tensor) -> bool:
-        return self.training and self.p > 0 and values.device.type == "cpu"
+        return self.p > 0 and values.device.type == "cpu"

@@ -1,64 +1,102 @@
-"""Plain attention without gradients on a processor: torch's fused kernel on the packed rows.
+"""Attention without gradients on a processor: torch's fused kernel on the packed rows.
+
+    O = sum over c of g_c softmax(Q K' / sqrt(K) + M_c) V
+
+for each sentence and head. The masks M_c close places (`nn.masks`), and the gates g_c of a token
+are given; without gates there is one softmax.
 
 The kernel takes 16 keys at a time, and the rest of a sentence one by one, which is slow for short
-sentences: 31 tokens take twice as long as 32. Sentences of one length are therefore extended by
-rows
-of their neighbours, before or after them, to a multiple of 16 keys, and the mask closes these rows,
-so
-that their weight is exactly zero. Nothing is copied. Only NaN and infinity pass a mask: with them,
+sentences: 31 tokens take twice as long as 32. Sentences of one length are therefore extended to a
+multiple of 16 keys by rows of their neighbours, before or after them, or by zeros. The mask closes
+these rows, so that their weight is exactly zero. Only NaN and infinity pass a mask: with them,
 sentences are computed without neighbours.
 """
+
+from collections.abc import Sequence
 
 import torch
 from torch import Tensor
 from torch.nn import functional
 
+from .masks import AdditiveMask
 from .packing import BatchLayout, SentenceBlock
 
 STEP = 16  # keys that the kernel takes at a time
+Masks = Sequence[AdditiveMask | None]  # of the softmaxes of a block; None: all is open
 
 
-def attend(qkv: Tensor, layout: BatchLayout, heads: int) -> Tensor:
-    """Return softmax(Q K' / sqrt(K)) V of every sentence, without gradients.
+def attend(
+    qkv: Tensor,
+    layout: BatchLayout,
+    heads: int,
+    masks: Sequence[Masks] | None = None,
+    gates: Tensor | None = None,
+) -> Tensor:
+    """Mix the values of every sentence; gradients do not pass.
 
     Args:
         qkv: queries, keys and values side by side, (N, 3 D).
         layout: of the batch, whose blocks are sentences of one length each.
         heads: H.
+        masks: of each block (default: one softmax over all of a sentence).
+        gates: share of each softmax for each token, (N, C); None: there is one alone.
 
     Returns:
         (N, D).
     """
-    qkv = qkv.contiguous()
-    out = _attend(qkv, layout, heads, wide=True)
-    return out if out.sum().isfinite() else _attend(qkv, layout, heads, wide=False)
-
-
-def _attend(qkv: Tensor, layout: BatchLayout, heads: int, *, wide: bool) -> Tensor:
-    """Mix values; see `attend`. ``wide``: whether to extend sentences by their neighbours."""
-    out = qkv.new_empty(len(qkv), qkv.shape[1] // 3)
-    longest = max((block.length for block in layout.blocks), default=0)
-    bars = qkv.new_zeros(longest + 2 * STEP)  # (16 + longest + 16,), closed at both ends
-    bars[:STEP] = bars[-STEP:] = -torch.inf
-    for block in layout.blocks:
-        before, behind = reach(block, len(qkv)) if wide else (0, 0)
-        query = _part(qkv, block, heads, 0)
-        key, value = (_part(qkv, block, heads, i, before, behind) for i in (1, 2))
-        mask = None
-        if before or behind:
-            first = STEP - before if before else STEP + longest - block.length
-            mask = bars[None, None, None, first : first + before + block.length + behind]
-        mixed = functional.scaled_dot_product_attention(query, key, value, mask)  # (n, H, l, K)
-        out[block.rows].view(mixed.shape[0], block.length, heads, -1).copy_(mixed.transpose(1, 2))
+    qkv, blocks = qkv.contiguous(), layout.blocks
+    masks = [(None,)] * len(blocks) if masks is None else masks
+    wide = layout.shape[0] > 1  # a sentence alone gains nothing
+    out = _attend(qkv, blocks, heads, masks, gates, wide=wide)
+    if wide and not out.sum().isfinite():
+        out = _attend(qkv, blocks, heads, masks, gates, wide=False)
     return out
 
 
-def reach(block: SentenceBlock, count: int) -> tuple[int, int]:
+def _attend(
+    qkv: Tensor,
+    blocks: Sequence[SentenceBlock],
+    heads: int,
+    masks: Sequence[Masks],
+    gates: Tensor | None,
+    *,
+    wide: bool,
+) -> Tensor:
+    """Mix values; see `attend`. ``wide``: whether to extend sentences by their neighbours."""
+    out = qkv.new_empty(len(qkv), qkv.shape[1] // 3)
+    reaches = [reach(block) if wide else (0, 0) for block in blocks]
+    if any(block.rows.stop + more > len(qkv) for block, (_, more) in zip(blocks, reaches)):
+        qkv = functional.pad(qkv, (0, 0, 0, STEP))
+    for block, own, (before, behind) in zip(blocks, masks, reaches):
+        query = _part(qkv, block, heads, 0)
+        key, value = (_part(qkv, block, heads, i, before, behind) for i in (1, 2))
+        shares = [None] if gates is None else block.take(gates)[:, None, :, None].unbind(-1)
+        mixed: Tensor | None = None
+        for mask, share in zip(own, shares):
+            added = _widened(mask, qkv, block.length, before, behind)
+            found = functional.scaled_dot_product_attention(query, key, value, added)
+            found = found if mask is None else mask.closed(found)  # (n, H, l, K)
+            found = found if share is None else found.mul_(share)
+            mixed = found if mixed is None else mixed.add_(found)
+        place = out[block.rows].view(mixed.shape[0], block.length, heads, -1)
+        place.copy_(mixed.transpose(1, 2))
+    return out
+
+
+def _widened(
+    mask: AdditiveMask | None, qkv: Tensor, length: int, before: int, behind: int
+) -> Tensor | None:
+    """Return what is added to scores (n or 1, 1, l or 1, before + l + behind), closed around."""
+    if not (before or behind):
+        return None if mask is None else mask.added[:, None]
+    added = qkv.new_zeros(1, 1, length) if mask is None else mask.added
+    return functional.pad(added, (before, behind), value=-torch.inf)[:, None]
+
+
+def reach(block: SentenceBlock) -> tuple[int, int]:
     """Return the number of rows before and after its sentences that a block includes."""
     more = -block.length % STEP
-    if block.rows.start >= more:
-        return more, 0
-    return (0, more) if block.rows.stop + more <= count else (0, 0)
+    return (more, 0) if block.rows.start >= more else (0, more)
 
 
 def _part(

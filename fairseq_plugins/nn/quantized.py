@@ -4,12 +4,14 @@ In every row of a weight matrix W (O, I) the largest value sets the scale, s_o =
 and round(W / s) is stored. Inputs are quantised at run time, by the range of all of them together
 (dynamic quantisation), so a prediction depends slightly on its batch. torch's own kernels sum
 products as integers; all other operations stay float32. Processors with AVX-512 VNNI take inputs of
-8 bits and oneDNN's kernel, the fastest there; on others sums could overflow, so inputs have 7 bits.
+8 bits and the fastest kernel there: FBGEMM's for few rows, oneDNN's for many. On others sums could
+overflow, so inputs have 7 bits.
 """
 
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from math import isfinite
 from threading import Lock
 from typing import Any
 
@@ -17,13 +19,14 @@ import torch
 from torch import Tensor, nn
 
 from ..errors import InputError
+from .prepacked import replaced_
 
 LEVELS = 127
-ONEDNN = "onednn"
-FAST = (
-    getattr(torch.cpu, "_is_vnni_supported", lambda: False)()
-    and ONEDNN in torch.backends.quantized.supported_engines
-)
+FOR_FEW, FOR_MANY = "fbgemm", "onednn"  # torch's names of kernels
+FEW = 128  # rows
+FAST = getattr(torch.cpu, "_is_vnni_supported", lambda: False)() and {FOR_FEW, FOR_MANY} <= {
+    *torch.backends.quantized.supported_engines
+}
 PACKING = Lock()  # the engine is one for all threads
 
 
@@ -40,7 +43,7 @@ class QuantizedLinear(nn.Module):
         self.register_buffer("weight", torch.zeros(outputs, inputs, dtype=torch.int8))
         self.register_buffer("scale", torch.ones(outputs))
         self.register_buffer("bias", torch.zeros(outputs) if bias else None)
-        self._packed: Any = None  # in the layout of torch's kernel; made at first use
+        self._packed: dict[str, Any] = {}  # kernel -> the weights in its layout; made at first use
 
     @classmethod
     def of(cls, linear: nn.Linear) -> "QuantizedLinear":
@@ -55,7 +58,7 @@ class QuantizedLinear(nn.Module):
 
     def _load_from_state_dict(self, *args: Any) -> None:
         super()._load_from_state_dict(*args)
-        self._packed = None
+        self._packed = {}
 
     def forward(self, rows: Tensor) -> Tensor:
         """Map (N, I) to (N, O).
@@ -63,25 +66,28 @@ class QuantizedLinear(nn.Module):
         Raises:
             InputError: NaN or infinity among the inputs, which would spoil the common scale.
         """
-        if not rows.sum().isfinite():
+        if not isfinite(rows.sum()):
             raise InputError("the model computes what is no number: 8 bits cannot hold that")
-        packed = self._packed
+        kernel = torch.backends.quantized.engine
+        if FAST:
+            kernel = FOR_FEW if rows.numel() <= FEW * rows.shape[-1] else FOR_MANY
+        packed = self._packed.get(kernel)
         if packed is None:
-            packed = self._packed = self._pack()
-        return torch.ops.quantized.linear_dynamic(rows, packed, reduce_range=not FAST)
+            packed = self._packed[kernel] = self._pack(kernel)
+        return torch.ops.quantized.linear_dynamic.default(rows, packed, reduce_range=not FAST)
 
-    def _pack(self) -> Any:
+    def _pack(self, kernel: str) -> Any:
         zeros = torch.zeros(len(self.scale), dtype=torch.int64)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # torch plans to rename its quantised types
             weight = torch._make_per_channel_quantized_tensor(
                 self.weight, self.scale.double(), zeros, 0
             )
-            with _engine(ONEDNN if FAST else torch.backends.quantized.engine):
+            with _engine(kernel):
                 return torch.ops.quantized.linear_prepack(weight, self.bias)
 
     def __getstate__(self) -> dict[str, Any]:
-        return {**self.__dict__, "_packed": None}  # not copied
+        return {**self.__dict__, "_packed": {}}  # not copied
 
 
 @contextmanager
@@ -98,11 +104,4 @@ def _engine(name: str) -> Iterator[None]:
 
 def quantize_(model: nn.Module) -> nn.Module:
     """Replace all linear maps of a model by 8-bit maps, on the CPU and in place."""
-    made: dict[int, QuantizedLinear] = {}
-    for module in model.modules():
-        # layers with shared weights hold the maps of another without registering them
-        for owner in (module._modules, vars(module)):
-            for name, part in owner.items():
-                if type(part) is nn.Linear:
-                    owner[name] = made.setdefault(id(part), QuantizedLinear.of(part))
-    return model
+    return replaced_(model, QuantizedLinear.of)
