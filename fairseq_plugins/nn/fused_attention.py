@@ -13,6 +13,7 @@ sentences are computed without neighbours.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -71,7 +72,7 @@ def _attend(
         query = _part(qkv, block, heads, 0)
         key, value = (_part(qkv, block, heads, i, before, behind) for i in (1, 2))
         shares = [None] if gates is None else block.take(gates)[:, None, :, None].unbind(-1)
-        mixed: Tensor | None = None
+        mixed: Any = None
         for mask, share in zip(own, shares):
             added = _widened(mask, qkv, block.length, before, behind)
             found = functional.scaled_dot_product_attention(query, key, value, added)
