@@ -15,12 +15,12 @@ from sys import getsizeof
 
 import sentencepiece
 from subword_nmt.apply_bpe import BPE
-from subword_nmt.learn_bpe import learn_bpe
 
 from ..errors import InputError
 from ..messages import quoted
 from ..syntax.subwords import Span, joined_spans
 from ..text_reading import read_text
+from .merges import learn_merges
 
 SUBWORDS = ("subword_nmt", "sentencepiece", "none")
 SEPARATOR = "@@"
@@ -191,11 +191,8 @@ def learn_codes(word_counts: Counter[str], merges: int) -> str:
     """Learn byte-pair merges from word counts (Sennrich et al. 2016): the text of a codes file."""
     if not any(len(word) > 1 for word in word_counts):
         raise InputError("the training text holds no word of two characters: nothing to learn")
-    ordered = sorted(word_counts.items(), key=lambda item: (-item[1], item[0]))
-    source = io.StringIO("".join(f"{word} {count}\n" for word, count in ordered), newline="\n")
-    codes = io.StringIO(newline="\n")
-    learn_bpe(source, codes, merges, is_dict=True)
-    return codes.getvalue()
+    found = learn_merges(word_counts, merges)
+    return "".join(("#version: 0.2\n", *(f"{first} {second}\n" for first, second in found)))
 
 
 def learn_sentencepiece(lines: Iterable[str], size: int, sample: int) -> bytes:

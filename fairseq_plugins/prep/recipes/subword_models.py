@@ -2,6 +2,8 @@
 
 import logging
 from collections import Counter
+from collections.abc import Callable
+from functools import cache, partial
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -20,6 +22,9 @@ from .translation_options import TranslationOptions
 
 logger = logging.getLogger(__name__)
 
+SIDES = (SOURCE, TARGET)
+WordCounts = Callable[[], dict[str, Counter[str]]]  # by side
+
 
 def obtain_models(
     options: TranslationOptions, jobs: list[Chunk], work: Path, folder: Path
@@ -32,13 +37,14 @@ def obtain_models(
     kind, name = options.subwords, {"subword_nmt": CODES, "sentencepiece": PIECES}
     model = folder / name[kind] if kind in name else None
     train = [job for job in jobs if job.split.startswith("train")]
+    counts = cache(partial(word_counts, train))  # read where somebody wants them, once
     if model:
         learnt = work / name[kind]
         given = options.bpe_codes if kind == "subword_nmt" else options.sentencepiece_model
         if not given and not learnt.is_file():
-            _learn(options, train, learnt)
+            _learn(options, train, counts, learnt)
         copy(given or learnt, model)
-    vocabularies = _vocabularies(options, train, model, folder)
+    vocabularies = _vocabularies(options, counts, model, folder)
     sides, segmenters = {}, []
     for side, lang in (("source", options.source_lang), ("target", options.target_lang)):
         vocabulary, file = vocabularies.get(lang, (None, None))
@@ -53,12 +59,11 @@ def obtain_models(
     return (segmenters[0], segmenters[1]), sides
 
 
-def _learn(options: TranslationOptions, jobs: list[Chunk], path: Path) -> None:
+def _learn(options: TranslationOptions, jobs: list[Chunk], counts: WordCounts, path: Path) -> None:
     """Learn the joint model from both sides of the training chunks."""
     logger.info("learning %s (%d)", options.subwords, options.bpe_size)
     if options.subwords == "subword_nmt":
-        counts = word_counts(jobs, "t") + word_counts(jobs, "y")
-        codes = segment.learn_codes(counts, options.bpe_size)
+        codes = segment.learn_codes(counts()[SOURCE] + counts()[TARGET], options.bpe_size)
         write_text(path, codes)
         _warn_of_few_merges(codes, options.bpe_size)
         return
@@ -81,14 +86,17 @@ def _warn_of_few_merges(codes: str, wanted: int) -> None:
         )
 
 
-def word_counts(jobs: list[Chunk], field: str) -> Counter[str]:
-    """Count the words of annotated chunks (field ``t`` source text, ``y`` target text)."""
-    rows = (row for job in jobs for row in annotated_rows(job))
-    return Counter(chain.from_iterable(row[field].split() for row in rows))
+def word_counts(jobs: list[Chunk]) -> dict[str, Counter[str]]:
+    """Count the words of annotated chunks, on both sides."""
+    found: dict[str, Counter[str]] = {side: Counter() for side in SIDES}
+    for row in chain.from_iterable(map(annotated_rows, jobs)):
+        found[SOURCE].update(row["t"].split())
+        found[TARGET].update(row["y"].split())
+    return found
 
 
 def _vocabularies(
-    options: TranslationOptions, jobs: list[Chunk], model: Path | None, folder: Path
+    options: TranslationOptions, counts: WordCounts, model: Path | None, folder: Path
 ) -> dict[str, tuple[set[str], str]]:
     """Write and return the subwords that may be made: given ones, or the frequent ones."""
     given = {options.source_lang: options.srcvocab, options.target_lang: options.tgtvocab}
@@ -100,13 +108,13 @@ def _vocabularies(
             lang: (segment.read_vocabulary(path), name) for lang, (path, name) in copied.items()
         }
     threshold = options.bpe_vocabulary_threshold
-    if model is None or options.subwords != "subword_nmt" or not threshold or not jobs:
+    if model is None or options.subwords != "subword_nmt" or not threshold:
         return {}
     segmenter = segment.BpeSegmenter(model)
-    found, sides = {}, [("t", options.source_lang), ("y", options.target_lang)]
-    for field, lang in sides[:1] if options.only_source else sides:
-        counts = segment.subword_counts(segmenter, word_counts(jobs, field))
-        kept = {piece: n for piece, n in counts.items() if n >= threshold}
+    found, sides = {}, [(SOURCE, options.source_lang), (TARGET, options.target_lang)]
+    for side, lang in sides[:1] if options.only_source else sides:
+        pieces = segment.subword_counts(segmenter, counts()[side])
+        kept = {piece: n for piece, n in pieces.items() if n >= threshold}
         if not kept:
             raise InputError(
                 f"--bpe-vocabulary-threshold {threshold}: no subword of {lang} is that frequent"
@@ -128,9 +136,6 @@ def check_given(options: TranslationOptions) -> None:
             segment.read_vocabulary(path)
         else:
             load_dictionary(path)
-
-
-SIDES = (SOURCE, TARGET)
 
 
 def write_dictionaries(
