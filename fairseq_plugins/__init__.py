@@ -10,5 +10,5 @@ __version__ = "0.1.0"
 
 
 def load(path: Any, **options: Any) -> Any:
-    """Load a trained model, as a bundle without fairseq; see `inference.loading.load`."""
+    """Load a trained model without fairseq, from a bundle; see `inference.loading.load`."""
     return importlib.import_module(f"{__name__}.inference.loading").load(path, **options)

@@ -1,8 +1,8 @@
-"""Refuses, in one line, a name on fairseq's command line that nothing is registered by.
+"""Refuses, in one line, unregistered names on fairseq's command line.
 
-argparse's own message stands below a hundred lines of options and lists every name there is. A
-schedule that needs the number of updates is refused here too: fairseq makes it after the data.
-So is ``--replace-unk``, at which fairseq fails before it asks a task.
+argparse's own message stands below a hundred lines of options and lists every registered name. A
+schedule that needs the number of updates is also refused here: fairseq makes the schedule after
+loading data. ``--replace-unk`` is refused too, since fairseq fails with it before asking a task.
 """
 
 import importlib
@@ -35,7 +35,7 @@ WITHOUT_TEXT = (
 
 
 def check_command_line() -> None:
-    """Check the names on the command line of this program, if it is one of fairseq's.
+    """Check the names on the command line of fairseq's commands.
 
     Does nothing while a room that registers names is being imported.
     """
@@ -45,9 +45,9 @@ def check_command_line() -> None:
 
 
 def check_chosen_names(words: Sequence[str]) -> None:
-    """Refuse a name of a task, architecture, criterion, optimiser or schedule that there is not.
+    """Refuse an unknown name of a task, architecture, criterion, optimiser or schedule.
 
-    Only where ``--user-dir`` is this package: another one may register names of its own later.
+    Only where ``--user-dir`` is this package: another package may register names later.
 
     Args:
         words: of the command line, without the program.

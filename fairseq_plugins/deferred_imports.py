@@ -1,8 +1,9 @@
-"""Modules that libraries import and our commands seldom use: a start does without them.
+"""Lazy modules: libraries import them, but our commands seldom use them.
 
 fairseq imports scikit-learn and SciPy's statistics for criterions and tasks of its own, spaCy
-imports its command line, and CTranslate2 and spaCy import torch where it is installed. No library
-is changed: while it is imported, something else stands in `sys.modules` for what is not loaded yet.
+imports its command line, and CTranslate2 and spaCy import torch where torch is installed. No
+library is changed: during its import, a placeholder in `sys.modules` stands for a module that is
+not loaded yet.
 """
 
 import importlib
@@ -15,7 +16,7 @@ from typing import Any
 
 
 class _Deferred(ModuleType):
-    """A module whose functions import the real one when they are called."""
+    """A module whose functions import the real module when called."""
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
         if name.startswith("__"):
@@ -28,7 +29,7 @@ class _Deferred(ModuleType):
 
 
 def deferred(*names: str) -> AbstractContextManager[None]:
-    """Import these modules, packages first, when a function that is imported here is called."""
+    """Replace modules, packages first, by lazy modules while the block imports."""
     found = {name: _Deferred(name) for name in names}
     for name, module in found.items():
         package, _, leaf = name.rpartition(".")
@@ -38,17 +39,18 @@ def deferred(*names: str) -> AbstractContextManager[None]:
 
 
 def without_torch() -> AbstractContextManager[None]:
-    """Keep torch from being imported where libraries can do without it.
+    """Keep torch from being imported by libraries that work without torch.
 
-    spaCy has no torch afterwards either. So nothing is kept from it if components of pipelines are
-    installed that are not spaCy's own: they may need torch.
+    spaCy has no torch afterwards either. So torch stays if components of pipelines are installed
+    that
+    are not spaCy's own: they may need torch.
     """
     return _in_place({} if entry_points(group="spacy_factories") else {"torch": None})
 
 
 @contextmanager
 def _in_place(modules: Mapping[str, Any]) -> Iterator[None]:
-    """Put modules (None: cannot be imported) in the place of those that are not loaded."""
+    """Put modules (None: cannot be imported) in place of modules that are not loaded."""
     placed = {name: module for name, module in modules.items() if name not in sys.modules}
     sys.modules.update(placed)
     try:

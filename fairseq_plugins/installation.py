@@ -1,4 +1,4 @@
-"""What the package needs from its environment, and the sentence that says how to get it."""
+"""Requirements of the package, and instructions to install them."""
 
 FAIRSEQ_REQUIREMENT = "fairseq-fixed==0.12.3.1"
 
@@ -9,5 +9,5 @@ or, in an environment that already holds torch, numpy, cython, setuptools and wh
 
 
 def how_to_add(extra: str) -> str:
-    """Say how an extra of ``setup.py`` is installed; no index holds the package yet."""
+    """Say how to install an extra of ``setup.py``; no index holds the package yet."""
     return f"in a clone of the project, run pip install '.[{extra}]'"

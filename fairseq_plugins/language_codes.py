@@ -20,7 +20,7 @@ SHORTER = dict.fromkeys(CHINESE, "zh") | BIBLIOGRAPHIC
 
 
 def base_code(code: str) -> str:
-    """Return the language of a code, without region and script; of two letters if it has such."""
+    """Return the language of a code without region and script, as two letters if possible."""
     found = re.search("[a-z]+", code.lower())
     language = found[0] if found else ""
     if language in SHORTER or len(language) != 3:
@@ -35,7 +35,7 @@ def is_known(code: str) -> bool:
 
 @cache
 def _two_letters() -> dict[str, str]:
-    """Return the code of two letters of those of three; it takes a second."""
+    """Map codes of three letters to codes of two; takes a second."""
     from nltk.langnames import iso639short
 
     return iso639short

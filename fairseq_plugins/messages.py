@@ -1,8 +1,8 @@
-"""Lists and values in messages, cut to what somebody reads.
+"""Lists and values in messages, cut to readable length.
 
-A file or a user can make them as long as they like: labels that are whole sentences because the
-wrong column was named, a header of ten thousand columns, a cell of a megabyte. What is printed or
-logged passes through `plain`: no text of a file acts on a terminal.
+A file or a user can make a message very long: labels that are whole sentences because the wrong
+column was named, a header of ten thousand columns, a cell of a megabyte. Printed and logged text
+passes through `plain`: no text of a file acts on a terminal.
 """
 
 import difflib
@@ -13,24 +13,24 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-MOST = 10  # members of a list that a message names
+MOST = 10  # members of a list in a message
 LONGEST = 80  # characters of each, and of any other value
 WHOLE = 4096  # characters of a message
-# control characters, further ends of lines, what turns the direction of text, halves of characters
+# control characters, further line ends, direction marks, halves of characters
 _ACTING = re.compile("[\0-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
 def plain(text: object, *, breaks: bool = False) -> str:
-    """Return a message with what would act on a terminal written out, of several lines if asked."""
+    """Return a message with control characters written out; ``breaks`` keeps line ends."""
     lines = str(text).split("\n") if breaks else [str(text)]
     shown = (_ACTING.sub(lambda one: repr(one[0])[1:-1], line[:WHOLE]) for line in lines)
     return "\n".join(one + _rest(line, WHOLE) for one, line in zip(shown, lines, strict=True))
 
 
 def plain_record(record: logging.LogRecord) -> bool:
-    """Make what our code logs plain, as a filter of a handler."""
+    """Make our log records plain, as a filter of a handler."""
     if record.name.startswith(__name__.partition(".")[0]):
-        breaks = ".lab.execution." in record.name  # tells the ends of logs
+        breaks = ".lab.execution." in record.name  # shows the ends of logs
         record.msg, record.args = plain(record.getMessage(), breaks=breaks), None
     return True
 
@@ -46,12 +46,10 @@ def named(
     """Name the members of a list: ``a, b, c``, or ``a, b, c and 108 more, 111 in all``.
 
     Args:
-        values: the members; texts stand as they are unless they hold what cannot be printed, and
-            paths are never cut.
-        most: how many are named.
-        between: what separates them.
-        none: what an empty list is called.
-        longest: characters of each that are shown.
+        values: the members; unprintable texts are quoted, paths are never cut.
+        most: named members.
+        none: text for an empty list.
+        longest: characters shown of each member.
     """
     rest = iter(values)
     shown = between.join(
@@ -63,13 +61,13 @@ def named(
 
 
 def shortened(text: str, longest: int = LONGEST) -> str:
-    """Return a text as it is, or of a long one the beginning; quoted if it cannot be printed."""
+    """Return a text, cut to ``longest`` characters, quoted if unprintable."""
     shown = text[:longest] if text[:longest].isprintable() else repr(text[:longest])
     return shown + _rest(text, longest)
 
 
 def quoted(value: Any, longest: int = LONGEST) -> str:
-    """Return a value as Python writes it, or of a long one the beginning."""
+    """Return a value as Python writes it, cut to ``longest`` characters."""
     if isinstance(value, (str, bytes)):
         return repr(value[:longest]) + _rest(value, longest)
     text = repr(value)
@@ -77,7 +75,7 @@ def quoted(value: Any, longest: int = LONGEST) -> str:
 
 
 def like(name: Any, known: Collection[str], cutoff: float = 0.6) -> str:
-    """Name up to three known names that a mistyped one is like, the nearest first; "" if none."""
+    """Name up to three known names similar to a mistyped name, the nearest first; "" for none."""
     return ", ".join(difflib.get_close_matches(str(name)[:100], known, 3, cutoff))
 
 

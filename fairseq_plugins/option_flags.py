@@ -1,4 +1,4 @@
-"""Options of a command as fields of a dataclass: help, choices and limits stand with each field.
+"""Options of a command as fields of a dataclass, with help, choices and limits of each field.
 
     @dataclass
     class CutOptions:
@@ -24,13 +24,13 @@ _KINDS = {int: int, int | None: int, float: float, float | None: float}
 
 
 class Choice(str, Enum):
-    """A value of an option that has few; it is the text that stands for it."""
+    """A value of an option with few values; equals its text."""
 
     __str__ = str.__str__
 
 
 def choice(values: Iterable[str]) -> type[Choice]:
-    """Return the type of an option that is one of some texts, as fairseq's parser reads it."""
+    """Return the type of an option with these values, as fairseq's parser reads it."""
     made: Any = Choice("Choices", {value: value for value in values})
     return made
 
@@ -51,14 +51,14 @@ def option(
     """Make a field that is an option.
 
     Args:
-        text: its help; ``{choices}`` in it stands for these, which else are its end.
-        default: what it is when it is not given; without one it has to be given.
-        choices: all values it may have, shown in its help.
-        least, most: the smallest and the largest number it may be; ``most`` needs ``least``.
+        text: help; ``{choices}`` stands for the choices, which otherwise end the help.
+        default: without a default the option must be given.
+        choices: all possible values, shown in the help.
+        least, most: limits of a number; ``most`` needs ``least``.
         short: a second, short flag, e.g. ``-s``.
-        alias: another spelling of the flag, also of fairseq's own parser.
-        metavar, positional: what its value is called in the help; whether it has no flag.
-        required: whether the parser asks for it (default: where there is no default).
+        alias: another spelling of the flag, also in fairseq's own parser.
+        metavar, positional: name of the value in the help; whether the option has no flag.
+        required: whether the parser requires the option (default: if there is no default).
     """
     text = text if "{choices}" in text or not choices else f"{text}: {{choices}}"
     metadata = {
@@ -76,20 +76,20 @@ def option(
 
 
 def flag_of(name: str) -> str:
-    """Return an option as it stands on the command line: ``--max-words`` for ``max_words``."""
+    """Return an option as on the command line: ``--max-words`` for ``max_words``."""
     return f"--{name.replace('_', '-')}"
 
 
 def add_flags(
     parser: Any, record: type, *, leave_out: Collection[str] = (), strict: bool = False
 ) -> None:
-    """Add one flag an option; defaults come from the record.
+    """Add a flag for each option of a dataclass, with its default.
 
     Args:
-        parser: of argparse, or a group of one.
-        record: dataclass; its fields that are no `option` get no flag.
-        leave_out: options that get no flag.
-        strict: whether the parser itself refuses what is no choice.
+        parser: argparse's, or a group.
+        record: dataclass; fields that are no `option` get no flag.
+        leave_out: options without a flag.
+        strict: whether the parser itself checks choices.
     """
     kinds = get_type_hints(record)
     for spec in fields(record):
@@ -117,11 +117,11 @@ def add_flags(
 
 
 def check(record: Any, declared: type | None = None) -> None:
-    """Refuse values of a record that are no choice, too small or not finite; None is no value.
+    """Refuse values of a record outside choices and limits, or not finite; None is no value.
 
     Args:
-        record: has the options.
-        declared: dataclass of them, if the record is of another type.
+        record: holds the values.
+        declared: dataclass of the options, if the record is of another type.
     """
     for spec in fields(declared or record):
         choices, least = _choices(spec), spec.metadata.get("least")
@@ -140,7 +140,7 @@ def check(record: Any, declared: type | None = None) -> None:
 
 
 def _choices(spec: Field) -> Collection[str]:
-    """Return an option's choices, which an enumeration holds itself."""
+    """Return an option's choices, perhaps from its enumeration."""
     kinds = [one for one in (spec.type, *get_args(spec.type)) if isinstance(one, type)]
     held = [one.value for kind in kinds if issubclass(kind, Enum) for one in kind]
     return spec.metadata.get("choices") or held

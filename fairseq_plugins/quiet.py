@@ -1,11 +1,10 @@
-"""What fairseq's commands are kept from printing while they run with these plug-ins.
+"""Silences part of the output of fairseq's commands.
 
-Each silenced warning stands below by its own words: it is about how fairseq calls hydra and torch,
-which nobody who trains can change. The configuration and the model's layout, hundreds of lines, go
-to ``--log-file`` alone; hydra's debug messages, and four lines about iterators for every epoch and
-sentence, are left out. An error of the input ends in one line. With
-``FAIRSEQ_PLUGINS_VERBOSE=1`` everything is printed. What fairseq says before it reads
-``--user-dir`` (that tensorboardX is missing) cannot be reached from here.
+`SILENCED` lists each silenced warning: how fairseq calls hydra and torch, which nobody who trains
+can change. The configuration and the model's layout, hundreds of lines, go to ``--log-file`` alone;
+hydra's debug messages, and four lines about iterators for every epoch and sentence, are left out.
+An error of the input ends in one line. With ``FAIRSEQ_PLUGINS_VERBOSE=1`` everything is printed.
+Messages of fairseq before it reads ``--user-dir`` (tensorboardX is missing) cannot be silenced.
 """
 
 import logging
@@ -31,17 +30,17 @@ SILENCED = (  # beginning of the message, category
     (r"`torch\.cuda\.amp\.\w+\(args\.\.\.\)` is deprecated", FutureWarning),
     (r"Support for mismatched key_padding_mask and attn_mask", UserWarning),
 )
-LOGGERS = ("fairseq.tasks.fairseq_task", "fairseq_cli.validate")  # it makes new handlers later
-ITERATORS = ("get_batch_iterator", "make_batches")  # functions that say how they go about it
+LOGGERS = ("fairseq.tasks.fairseq_task", "fairseq_cli.validate")  # these get new handlers later
+ITERATORS = ("get_batch_iterator", "make_batches")  # functions that log about iterators
 
 
 def is_verbose() -> bool:
-    """Whether everything is to be printed."""
+    """Whether nothing is silenced."""
     return os.environ.get(VERBOSE, "") not in ("", "0")
 
 
 def silence_warnings() -> None:
-    """Ignore the warnings of `SILENCED`, unless Python was told what to do with warnings."""
+    """Ignore the warnings of `SILENCED`, unless Python has options for warnings."""
     if is_verbose() or sys.warnoptions:
         return
     for message, category in SILENCED:
@@ -49,7 +48,7 @@ def silence_warnings() -> None:
 
 
 def quieten_fairseq() -> None:
-    """Do what this file says, where one of fairseq's commands runs; nothing in other programs."""
+    """Silence one of fairseq's commands; do nothing in other programs."""
     if is_verbose() or not is_fairseq_running():
         return
     silence_warnings()
@@ -70,7 +69,7 @@ def is_fairseq_running() -> bool:
 
 
 def _is_brief(record: logging.LogRecord) -> bool:
-    """Whether a record is not fairseq's dump of a configuration or a model, nor of iterators."""
+    """Whether a record is neither fairseq's dump of a configuration or model, nor on iterators."""
     dumped = type(record.msg).__name__ == "DictConfig" or hasattr(record.msg, "named_parameters")
     if record.name == "fairseq.tasks.fairseq_task" and record.funcName in ITERATORS:
         return record.levelno > logging.INFO
@@ -78,17 +77,17 @@ def _is_brief(record: logging.LogRecord) -> bool:
 
 
 TRACEBACK = "Traceback (most recent call last):\n"
-# How the traceback of an error of the input ends, of a process that torch spawned or a loader's
+# End of an input error's traceback, in a process that torch spawned or of a data loader
 IN_A_PROCESS = re.compile(
     r"^(?:[\w.]+\.)?(?:InputError|Refused|FileNotFoundError): ([^\n]+)\s*\Z", re.MULTILINE
 )
 
 
 def input_error(error: BaseException) -> str | None:
-    """The reason of an error of the input, in this process or one of several; None for others.
+    """Return the reason of an input error, of this process or a child; None for other errors.
 
-    Such an error is an `InputError`, or an `OSError` that names its file: with the system's number,
-    or, without one, in its sentence.
+    An input error is an `InputError`, or an `OSError` that names its file: with the system's
+    number, or, without a number, in its sentence.
     """
     if TRACEBACK in str(error):
         found = IN_A_PROCESS.search(str(error))
@@ -102,7 +101,7 @@ Hook = Callable[[type[BaseException], BaseException, TracebackType | None], obje
 
 
 def _hook(before: Hook) -> Hook:
-    """Return a hook for what ends the program: one line for errors of the input."""
+    """Return an exception hook: one line for errors of the input."""
 
     def hook(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
         if (reason := input_error(error)) is None:

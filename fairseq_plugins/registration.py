@@ -1,9 +1,9 @@
 """Registers every task, architecture, criterion, optimiser and schedule with fairseq, once.
 
-Whoever imports a registered room (`tasks`, `models`, `criterions`, `optim`) gets all of them:
-fairseq imports ``tasks/`` and ``models/`` of a ``--user-dir`` by itself, our commands and
-`from_pretrained` import them before fairseq does. Importing the package alone registers nothing
-and loads neither torch nor fairseq. What is registered is looked up here as well.
+Importing a registered room (`tasks`, `models`, `criterions`, `optim`) registers all rooms: fairseq
+imports ``tasks/`` and ``models/`` of a ``--user-dir`` by itself, our commands and `from_pretrained`
+import them before fairseq does. Importing the package alone registers nothing and loads neither
+torch nor fairseq. This module also looks up registered names.
 """
 
 import importlib
@@ -35,11 +35,11 @@ def register() -> None:
     if importlib.util.find_spec("fairseq") is None:
         raise ModuleNotFoundError(FAIRSEQ_MISSING, name="fairseq")
     quieten_fairseq()
-    _done = True  # the rooms call this function as well, while they are imported
+    _done = True  # the imported rooms call this function as well
     try:
-        # torch is to load fairseq's options, a Namespace, with ``weights_only=True``
+        # lets torch load fairseq's options, a Namespace, with ``weights_only=True``
         importlib.import_module("torch").serialization.add_safe_globals([Namespace])
-        # of fairseq's criterions and tasks for sentence prediction and sounds
+        # imported by fairseq's criterions and tasks for sentence prediction and sounds
         measures = deferred("sklearn", "sklearn.metrics", "scipy.stats")
         with _logging_unchanged(), measures:
             for room in ROOMS:
@@ -51,7 +51,7 @@ def register() -> None:
 
 @contextmanager
 def _logging_unchanged() -> Iterator[None]:
-    """Undo what importing fairseq does to logging: it turns on debug messages everywhere."""
+    """Undo changes to logging by importing fairseq, which turns on debug messages everywhere."""
     root = logging.getLogger()
     level, handlers, disabled = root.level, root.handlers[:], root.manager.disable
     logging.disable(logging.WARNING)
@@ -65,7 +65,7 @@ def _logging_unchanged() -> Iterator[None]:
 
 @cache
 def registries() -> dict[str, Mapping[str, type]]:
-    """Return what fairseq knows of each kind, ours with it."""
+    """Return fairseq's registries of each kind, with our classes."""
     register()  # first: importing fairseq by itself turns debug messages on
     from fairseq.criterions import CRITERION_REGISTRY
     from fairseq.models import MODEL_REGISTRY
@@ -83,7 +83,7 @@ def registries() -> dict[str, Mapping[str, type]]:
 
 
 def ours(kind: str) -> dict[str, type]:
-    """Return what we registered of a kind: name -> class, sorted."""
+    """Return our registered classes of a kind: name -> class, sorted."""
     known = registries()[kind].items()
     return dict(sorted((k, v) for k, v in known if v.__module__.startswith(f"{__package__}.")))
 
@@ -97,9 +97,9 @@ def architectures_of_ours() -> dict[str, str]:
 
 
 def presets(arch: str) -> dict[str, object]:
-    """Return the options that an architecture fills in where they are not given.
+    """Return the presets of an architecture.
 
-    A model's own name is filled in as its other architectures are: one function for all.
+    One function presets all architectures of a model, including the one with the model's name.
     """
     known = architectures_of_ours()
     from fairseq.models import ARCH_CONFIG_REGISTRY
@@ -121,7 +121,7 @@ def parser_of_class(cls: type) -> ArgumentParser:
 
 
 def parser_of_records(*records: type) -> ArgumentParser:
-    """Return a parser of the options that are the fields of fairseq's dataclasses."""
+    """Return a parser of the fields of fairseq's dataclasses."""
     from fairseq.dataclass.utils import gen_parser_from_dataclass
 
     parser = ArgumentParser(add_help=False, allow_abbrev=False)

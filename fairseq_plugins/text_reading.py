@@ -1,10 +1,10 @@
-"""Bytes of a text file to text: strict UTF-8, and an error that says how to convert the file.
+"""Text files as strict UTF-8; errors say how to convert a file.
 
-Lines end at ``\\n`` alone (a ``\\r`` before it goes too). Python's universal newlines and
-``str.splitlines`` also split at characters that occur inside sentences (U+2028, a lone carriage
-return), which would put parallel files out of step and shift offsets. A file whose lines end with
-carriage returns alone would thus be one line: it is refused. So is UTF-16, which without its mark
-can pass for UTF-8 full of zero bytes. A byte order mark is no part of the first line.
+Lines end at ``\\n`` alone (a ``\\r`` before it is dropped). Python's universal newlines and
+``str.splitlines`` also split at characters inside sentences (U+2028, a lone carriage return), which
+would misalign parallel files and shift offsets. A file whose lines end with carriage returns alone
+would thus be one line, and is refused; so is UTF-16, which without its mark can pass for UTF-8 full
+of zero bytes. A byte order mark is no part of the first line.
 """
 
 import codecs
@@ -17,18 +17,18 @@ from typing import Any
 from .errors import InputError
 
 BYTE_ORDER_MARK = "\ufeff"
-MARKS = {  # the longer ones first, for one begins like another
+MARKS = {  # longer marks first: one begins like another
     codecs.BOM_UTF32_LE: "UTF-32",
     codecs.BOM_UTF32_BE: "UTF-32",
     codecs.BOM_UTF16_LE: "UTF-16",
     codecs.BOM_UTF16_BE: "UTF-16",
 }
-UNMARKED = {"UTF-32LE": 4, "UTF-32BE": 4, "UTF-16LE": 2, "UTF-16BE": 2}  # name -> bytes a unit
-SAMPLE = 1 << 14  # bytes of a file that tell its encoding
-DIGITS = 18  # of a whole number in JSON
+UNMARKED = {"UTF-32LE": 4, "UTF-32BE": 4, "UTF-16LE": 2, "UTF-16BE": 2}  # name -> bytes per unit
+SAMPLE = 1 << 14  # bytes of a file for guessing its encoding
+DIGITS = 18  # most digits of a whole number in JSON
 BLANKS = "\t\n\r\f\v"
 ONE_A_LINE = "JSON lines hold one object a line (jq -c '.[]' FILE makes them of an array)"
-UNASSIGNED = ("Cc", "Cn", "Cs", "Co")  # Unicode categories that text hardly has
+UNASSIGNED = ("Cc", "Cn", "Cs", "Co")  # Unicode categories rare in text
 
 
 def numbered_lines(path: str | Path, offset: int = 0, number: int = 1) -> Iterator[tuple[int, str]]:
@@ -41,13 +41,13 @@ def numbered_lines(path: str | Path, offset: int = 0, number: int = 1) -> Iterat
 def lines_of(
     stream: Iterable[bytes], name: str | Path, number: int = 1
 ) -> Iterator[tuple[int, str]]:
-    """Yield the numbered lines of an open file as soon as they are there; see `decode_line`."""
+    """Yield the numbered lines of an open file as soon as they arrive; see `decode_line`."""
     for i, raw in enumerate(stream, number):
         yield i, decode_line(raw, name, i)
 
 
 def read_lines(path: str | Path) -> list[str]:
-    """Read a file as lines without their ends; FileNotFoundError, and see `decode_line`."""
+    """Read the lines of a file without their ends; see `decode_line`."""
     if not Path(path).is_file():
         is_there = Path(path).exists() and not Path(path).is_dir()
         what = "is no regular file (a pipe can be given as standard input)" if is_there else ""
@@ -56,7 +56,7 @@ def read_lines(path: str | Path) -> list[str]:
 
 
 def parse_json(text: str) -> Any:
-    """Read JSON, and nothing with which one cannot compute or which cannot be written again."""
+    """Read JSON; refuse very long numbers, half characters and deep nesting."""
 
     def whole(digits: str) -> int:
         if len(digits) > DIGITS + 1:
@@ -65,14 +65,14 @@ def parse_json(text: str) -> Any:
 
     try:
         found = json.loads(text, parse_int=whole)
-        json.dumps(found, ensure_ascii=False).encode()  # fails for half of a pair of surrogates
+        json.dumps(found, ensure_ascii=False).encode()  # fails for half of a surrogate pair
     except RecursionError:
         raise InputError("too deep") from None
     return found
 
 
 def json_lines(path: str | Path) -> Iterator[tuple[int, Any]]:
-    """Yield (line number, what the line holds) of a file of JSON lines."""
+    """Yield (line number, value) of a file of JSON lines."""
     for number, line in enumerate(read_lines(path), start=1):
         try:
             yield number, json.loads(line)
@@ -81,7 +81,7 @@ def json_lines(path: str | Path) -> Iterator[tuple[int, Any]]:
 
 
 def as_rows(value: Any) -> Any:
-    """Return rows of which JSON gives the columns, as Hugging Face writes them; else the value."""
+    """Return rows of a table given as columns, as Hugging Face writes JSON; else the value."""
     columns = [*value.values()] if isinstance(value, dict) else []
     if columns and all(isinstance(one, list) and len(one) == len(columns[0]) for one in columns):
         return [dict(zip(value, row)) for row in zip(*columns)]
@@ -89,7 +89,7 @@ def as_rows(value: Any) -> Any:
 
 
 def read_text(path: str | Path) -> str:
-    """Read a whole file, its line ends as they are; see `decode` and `Path.read_bytes`."""
+    """Read a whole file, its line ends unchanged; see `decode` and `Path.read_bytes`."""
     return decode(Path(path).read_bytes(), path)
 
 
@@ -105,10 +105,10 @@ def decode_line(raw: bytes, name: str | Path, number: int) -> str:
 
 
 def decode(raw: bytes, name: str | Path, number: int = 1) -> str:
-    """Return bytes as text, without a byte order mark where they begin the file.
+    """Return bytes as text, without a byte order mark at the beginning of the file.
 
     Args:
-        raw: the file ``name`` (or what errors call it), or what begins at its line ``number``.
+        raw: the file ``name``, or its rest from line ``number`` on; ``name`` is for errors.
     """
     try:
         text = raw.decode("utf-8")
@@ -120,7 +120,7 @@ def decode(raw: bytes, name: str | Path, number: int = 1) -> str:
 
 
 def _other_encoding(raw: bytes, place: int, name: str | Path, number: int) -> InputError:
-    """Return the error of a byte that shows that a file is no UTF-8."""
+    """Return the error of a byte that is not valid UTF-8."""
     line, byte = number + raw.count(b"\n", 0, place), place - raw.rfind(b"\n", 0, place)
     found = _guess(_beginning(raw, name))
     why = f": the file looks like {found}" if found else ""
@@ -132,28 +132,28 @@ def _other_encoding(raw: bytes, place: int, name: str | Path, number: int) -> In
 
 
 def _beginning(raw: bytes, name: str | Path) -> bytes:
-    """Return the beginning of a file, or of a stream what is there."""
-    if not Path(name).is_file():  # of UTF-16LE a line lacks the last byte of its end
+    """Return the beginning of a file, or the available bytes of a stream."""
+    if not Path(name).is_file():  # a line of UTF-16LE lacks the last byte of its end
         return raw + b"\0" if raw.endswith(b"\n") and len(raw) % 2 else raw
     with open(name, "rb") as stream:
         return stream.read(SAMPLE)
 
 
 def _guess(sample: bytes) -> str:
-    """Return the encoding that the beginning of a file is in if it is no UTF-8; empty if unknown.
+    """Return the encoding of a file's beginning if not UTF-8; empty if unknown.
 
-    Without a mark it is told by zero bytes, which stand at every second place of English text,
-    and in any script beside blanks and line ends.
+    Without a mark, zero bytes show the encoding: in English text at every second place, in any
+    script beside blanks and line ends.
     """
     marked = next((name for mark, name in MARKS.items() if sample.startswith(mark)), "")
     return marked or next((name for name in UNMARKED if _is_in(sample, name)), "")
 
 
 def _is_in(sample: bytes, encoding: str) -> bool:
-    """Whether bytes are text of an encoding in units of several bytes, and hardly UTF-8."""
+    """Whether bytes are text of an encoding with units of several bytes, and hardly UTF-8."""
     units = sample[: len(sample) // UNMARKED[encoding] * UNMARKED[encoding]]
     text = codecs.getincrementaldecoder(encoding)("replace").decode(units)
-    narrow = sum(character < "\x80" for character in text)  # each has a zero byte or three
+    narrow = sum(character < "\x80" for character in text)  # with one or three zero bytes
     strange = sum(
         unicodedata.category(character) in UNASSIGNED and character not in BLANKS
         for character in text
@@ -163,7 +163,7 @@ def _is_in(sample: bytes, encoding: str) -> bool:
     try:
         units.decode("utf-8")
     except UnicodeDecodeError as error:
-        if error.end < len(units):  # not merely cut
+        if error.end < len(units):  # not just cut
             return True
     # UTF-8 too, with zero bytes: then most line ends and blanks must have theirs (a byte of another
     # character may look like one, as in U+2019)
@@ -173,7 +173,7 @@ def _is_in(sample: bytes, encoding: str) -> bool:
 
 
 def check_characters(text: str, place: str) -> None:
-    """Refuse halves of surrogate pairs, which JSON can spell; InputError names ``place``."""
+    """Refuse lone surrogates, which JSON can spell; the error names ``place``."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError as error:

@@ -1,4 +1,4 @@
-"""Whether a model was trained for a folder, prepared or a bundle: its words, labels and values."""
+"""Checks that a model was trained with the words, labels and values of a folder."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -32,16 +32,13 @@ def check_labels(cfg: Any, manifest: Any, folder: object) -> None:
 
 
 def vocabulary_digest(content: bytes) -> str:
-    """Return what identifies the vocabulary of a folder of texts, SHA-256 of its file.
-
-    How lines end makes no difference.
-    """
+    """Return the SHA-256 of a vocabulary file, independent of its line ends."""
     lines = content.replace(b"\r\n", b"\n").removesuffix(b"\n")
     return hashlib.sha256(lines + b"\n").hexdigest()
 
 
 def settings_text(settings: Mapping[str, Any]) -> str:
-    """Write down how a folder's text is cut, beside its vocabulary: ``lowercase=True``, ..."""
+    """Return the settings of a folder's tokeniser as text: ``lowercase=True``, ..."""
     return ", ".join(f"{name}={settings[name]}" for name in sorted(settings))
 
 
@@ -49,8 +46,8 @@ def check_vocabulary(cfg: Any, manifest: Any, content: bytes, folder: object) ->
     """Refuse a model that was trained with another vocabulary than a folder of texts has.
 
     Args:
-        cfg: its options; those of older releases may say nothing of it.
-        manifest, content, folder: of the folder, its vocabulary's file, and its name.
+        cfg: options, in older releases without a vocabulary.
+        content: vocabulary file of the folder.
     """
     if getattr(cfg, "vocabulary", None) not in (None, vocabulary_digest(content)):
         raise InputError(
@@ -66,7 +63,7 @@ def check_vocabulary(cfg: Any, manifest: Any, content: bytes, folder: object) ->
 
 
 def other_words(trained: str | None, manifest: Any, needs: Any, folder: object) -> str:
-    """Return a warning if a model reads words, and those of its training were cut otherwise."""
+    """Return a warning if a model reads words that its training data split otherwise."""
     if trained in (None, manifest.cutting) or not (needs.words or needs.reads(training=False)):
         return ""
     return (
@@ -87,12 +84,12 @@ def check_inventories(cfg: Any, layers: Sequence[Layer], folder: object) -> None
 
 
 def check_words(cfg: Any, words: str, folder: object, *, start: bool = False) -> None:
-    """Refuse a model of translation that knows other words, or other languages, than a folder has.
+    """Refuse a model that knows other words or languages than a folder of translation.
 
     Args:
-        cfg: its options; those of older releases say nothing of words.
-        words, folder: of the folder, see `data.translation_folders.word_digests`, and its name.
-        start: whether a training only starts from it, which may be of other languages.
+        cfg: options, in older releases without words.
+        words: see `data.translation_folders.word_digests`.
+        start: whether the model only starts a training, perhaps of other languages.
     """
     trained, held = _digests(getattr(cfg, "words", None)), _digests(words)
     if trained and start:
@@ -108,6 +105,5 @@ def check_words(cfg: Any, words: str, folder: object, *, start: bool = False) ->
 
 
 def _digests(text: str | None) -> dict[str, str]:
-    """Read what a checkpoint says: ``name=digest`` for each, with commas between."""
     parts = (part.partition("=") for part in (text or "").split(","))
     return {name: digest for name, _, digest in parts if name}

@@ -1,9 +1,8 @@
-"""Options of the BERT models, and the architectures as values of them.
+"""Options of the BERT models, and the architectures as values of options.
 
 An architecture is a kind (a plain model, or one with a method of `methods`) and a size, e.g.
-``bert_pos_minilm``. Options that all of them preset are ``Optional`` with default None, "as the
-architecture says"; `text_kinds` fills them. Presets must never change: checkpoints may rely on
-them.
+``bert_pos_minilm``. Options that every architecture presets are ``Optional``; `text_kinds` replaces
+their default None. Presets must never change: checkpoints may rely on them.
 """
 
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from ..nn.bert import ACTIVATIONS, POOLER_ACTIVATIONS
 from ..option_flags import choice, option
 from ..pretrained.families import FAMILIES
 
-FAMILY = "bert_plain"  # the registered model whose values all others are
+FAMILY = "bert_plain"  # the registered model; all architectures are its presets
 
 _SIZES = ("hidden_size", "num_hidden_layers", "num_attention_heads", "intermediate_size")
 SIZES: dict[str, dict[str, Any]] = {

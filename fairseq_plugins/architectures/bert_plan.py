@@ -1,4 +1,4 @@
-"""From the options of a BERT model to sizes, with the checks."""
+"""Checked sizes of a BERT model, from its options."""
 
 from collections.abc import Collection
 from pathlib import Path
@@ -30,7 +30,7 @@ FOLLOWING = {
     "dropout": "dropout",
     "attention_dropout": "attention_dropout",
 }
-OLDEST = "bert"  # the family of models that do not say theirs
+OLDEST = "bert"  # the family of checkpoints that name none
 TUNABLE = ("dropout", "attention_dropout", "pooler_activation")  # may differ from the checkpoint's
 
 
@@ -39,7 +39,7 @@ def family_of(args: EncoderOptions, folder: Path | None, data: Family) -> Family
 
     Args:
         folder: of the checkpoint, or None.
-        data: what the data folder was cut for.
+        data: the family that the data folder was prepared for.
     """
     wanted = {"--family": args.family and FAMILIES[args.family]}
     wanted |= {f"--pretrained {args.pretrained}": folder and find_family(folder)}
@@ -53,9 +53,7 @@ def family_of(args: EncoderOptions, folder: Path | None, data: Family) -> Family
 
 
 def constants(args: EncoderOptions, checkpoint: BertShape | None, family: Family) -> dict[str, Any]:
-    """Return the options that the checkpoint decides, as given, as it says, or as the family has
-    them.
-    """
+    """Return the options that a checkpoint or a family decides; given values are checked."""
     model = checkpoint or drawn_shape(family, args.hidden_size)
     wrong = [
         f"{flag_of(name)} {getattr(args, name)} (checkpoint: {getattr(model, part)})"
@@ -82,7 +80,7 @@ def constants(args: EncoderOptions, checkpoint: BertShape | None, family: Family
 
 
 def _check_family(found: dict[str, Any], family: Family, hidden: int) -> None:
-    """Refuse options that no encoder of a family has; InputError."""
+    """Refuse options that no encoder of a family has."""
     for name, part in FOLLOWING.items():
         if found[name] != constants_of(family, 0).get(part, found[name]):
             only = constants_of(family, 0)[part]
@@ -102,7 +100,7 @@ def _advice(shape: BertShape) -> str:
 
 
 def shape_of(args: EncoderOptions, vocabulary: Vocabulary, *, pooler: bool) -> BertShape:
-    """Return the encoder's shape, of completed options and the data folder's vocabulary."""
+    """Return the encoder's shape from completed options and the data folder's vocabulary."""
     family = FAMILIES[args.family or OLDEST]
     if vocabulary.family != family:
         raise InputError(
@@ -141,10 +139,10 @@ def check_same_pieces(given: Vocabulary, vocabulary: Vocabulary, folder: Path) -
 
 
 def freeze(encoder: BertEncoder, layers: int, new: Collection[str]) -> None:
-    """Keep the embeddings and the first layers as they are, but for new parts, which learn.
+    """Freeze the embeddings and the first layers, except new parts.
 
     Args:
-        new: what the names of the weights of new parts hold, see `methods.method.Method.parts`.
+        new: parts of the names of new weights, see `methods.method.Method.parts`.
     """
     if not 0 <= layers <= len(encoder.layers):
         raise InputError(f"--freeze-layers {layers}: the encoder has {len(encoder.layers)} layers")

@@ -1,7 +1,7 @@
-"""A model that matches the two sentences of a pair, from scratch and in plain torch.
+"""A model that matches the two sentences of a pair, trained from scratch, in plain torch.
 
-`models.matching` registers it with fairseq, `bundles` load it without. The mathematics lives in
-`nn`; here options become its parts.
+`models.matching` registers the model with fairseq, `bundles` load it without fairseq. This module
+turns options into parts of `nn`.
 """
 
 from collections.abc import Callable, Sequence
@@ -32,13 +32,13 @@ Features = Optional[FeatureInfusion]
 
 
 class PairModel(nn.Module):
-    """Words, what matches them, and the head of one task.
+    """Word embeddings, a matcher, and the head of one task.
 
     Args:
-        layers: those of the folder, with its inventories.
+        layers: of the folder, with their inventories.
 
     Attributes:
-        needs: what it reads.
+        needs: the inputs of the model.
     """
 
     @fitting()
@@ -89,8 +89,8 @@ class PairModel(nn.Module):
             src_tokens: (B, S).
             segments, token_positions, known: see `BertEncoder.forward`.
             src_factors: feature ids (B, S, F).
-            need_weights: refused: there is no self-attention to show.
-            unread: what models of an ensemble read beside.
+            need_weights: an error, since the model has no self-attention.
+            unread: inputs of other models of an ensemble.
 
         Returns:
             Logits (B, C), and ``losses``: none.
@@ -102,7 +102,7 @@ class PairModel(nn.Module):
 
 
 def _words(args: Any, vocabulary: Vocabulary, features: Features) -> nn.Module:
-    """Make what reads words, and the matcher over them."""
+    """Make the word inputs and the matcher."""
     characters = None
     if args.character_hidden_size:
         sizes = (args.character_embedding_size, args.character_hidden_size)
@@ -140,7 +140,7 @@ MAKERS: dict[str, Callable[[Any, Vocabulary, Features], nn.Module]] = {
 
 
 def _check(plan: Plan) -> None:
-    """Refuse targets that are not those of pairs, and characters for a matcher that reads none."""
+    """Refuse targets other than those of pairs, and characters for the transformer."""
     args = plan.args
     if not plan.target.pools:
         known = " or ".join(name for name, one in TARGETS.items() if one.pools)

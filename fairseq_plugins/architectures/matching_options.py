@@ -1,6 +1,6 @@
-"""Options of the models that match pairs from scratch, and the architectures as values of them.
+"""Options of the models that match pairs from scratch, and the architectures as values of options.
 
-An architecture is a matcher with the sizes of its paper, e.g. ``esim``, or small ones
+An architecture is a matcher with the sizes of its paper, e.g. ``esim``, or small sizes
 (``esim_tiny``). Presets are `Optional` with default None, as in `bert_options`.
 """
 
@@ -15,7 +15,7 @@ from ..nn.pair_transformer import ENCODINGS, JOINT
 from ..option_flags import choice, option
 from ..syntax.needs import Needs
 
-FAMILY = "esim"  # the registered model whose values all others are
+FAMILY = "esim"  # the registered model; all architectures are its presets
 MATCHERS = ESIM, BIMPM, CAFE, TRANSFORMER = ("esim", "bimpm", "cafe", "transformer")
 
 KINDS: dict[str, dict[str, Any]] = {
@@ -80,7 +80,7 @@ ARCHITECTURES: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class Matcher(Method):
-    """What matches the two sentences of a pair."""
+    """The matcher of the two sentences of a pair."""
 
     called = "matcher"
     matcher: Optional[choice(MATCHERS)] = preset("kind of model that matches the two sentences")
@@ -93,7 +93,7 @@ class Matcher(Method):
 
 @dataclass(frozen=True)
 class OneMatcher(Method):
-    """Options that one matcher alone reads.
+    """Options of a single matcher.
 
     Attributes:
         name: of the matcher.

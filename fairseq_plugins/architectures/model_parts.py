@@ -1,4 +1,4 @@
-"""What every model of text has: refusals of options, and a count of its parameters."""
+"""Parts that every model of text shares: refusals of options, and parameter counts."""
 
 import logging
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,7 +14,7 @@ logger = logging.getLogger(__name__)
 
 @contextmanager
 def fitting() -> Iterator[None]:
-    """Raise as an `InputError` what the parts of a model refuse of a user's options."""
+    """Raise a ``ValueError`` of a model's parts as an `InputError`."""
     try:
         yield
     except InputError:
@@ -24,12 +24,12 @@ def fitting() -> Iterator[None]:
 
 
 def size(*modules: Optional[nn.Module]) -> int:
-    """Count the parameters of modules, of which some may be None."""
+    """Count the parameters of modules; some modules may be None."""
     return sum(p.numel() for part in modules if part is not None for p in part.parameters())
 
 
 def counted(model: Any, parts: Mapping[str, int]) -> dict[str, int]:
-    """Return the parameters of parts, of the head, of all, and of those that are trained."""
+    """Return the parameter counts of parts, head, model, and trainable parameters."""
     trained = sum(p.numel() for p in model.parameters() if p.requires_grad)
     return {**parts, "head": size(model.head), "model": size(model), "trainable": trained}
 

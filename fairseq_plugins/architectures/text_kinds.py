@@ -1,6 +1,6 @@
-"""The kinds of models of text: which there are, and what each is made of.
+"""The kinds of models of text, and their parts.
 
-A bundle finds by the name of an architecture whose options it holds and what they build.
+A bundle finds its kind by the name of the architecture.
 """
 
 from __future__ import annotations
@@ -44,18 +44,17 @@ class TextKind:
 
     @property
     def before(self) -> dict[str, Any]:
-        """What older checkpoints mean by options that they do not have."""
+        """Values of options that older checkpoints lack."""
         return {name: value for one in self.methods for name, value in one.before.items()}
 
     def presets_of(self, cfg: Any) -> Mapping[str, Any]:
-        """Return the options that the architecture of ``cfg`` presets."""
+        """Return the presets of the architecture of ``cfg``."""
         return self.architectures.get(architecture(cfg), self.architectures[self.family])
 
     def resolve(self, cfg: Any) -> None:
-        """Fill every preset option that is None as the architecture of ``cfg`` says, in place.
+        """Fill every preset option that is None from the architecture of ``cfg``, in place.
 
-        On the command line no option is there that is not given. Hydra fills in those that have a
-        default before.
+        The command line has only given options. Hydra adds defaults before.
         """
         presets = self.presets_of(cfg).items()
         write(cfg, **{key: value for key, value in presets if getattr(cfg, key, None) is None})
@@ -69,8 +68,8 @@ class TextKind:
         """Refuse options of a new model that do not fit each other.
 
         Args:
-            options: name, with underscores, -> value, a number also where a text is meant; ``arch``
-                among them, others are passed over.
+            options: name, with underscores, -> value, maybe a number in place of a text; includes
+                ``arch``; unknown options are ignored.
         """
         known = [one for one in fields(self.options) if one.name in options]
         own = {
@@ -103,7 +102,7 @@ TEXT_KINDS = (BERT, MATCHING)
 
 
 def kind_of(architecture: Any) -> TextKind | None:
-    """Return the kind that has an architecture of a name; None where none has."""
+    """Return the kind that has an architecture; None for unknown architectures."""
     if not isinstance(architecture, str):
         return None
     return next((kind for kind in TEXT_KINDS if architecture in kind.architectures), None)

@@ -1,7 +1,7 @@
-"""A model of text in plain torch: an encoder of any family with what makes logits of its states.
+"""A model of text in plain torch: an encoder of any family, and a head.
 
-`models.bert` registers it with fairseq, `bundles` load it without. The mathematics lives in `nn`;
-here options become its parts.
+`models.bert` registers the model with fairseq, `bundles` load it without fairseq. This module turns
+options into parts of `nn`.
 """
 
 from collections.abc import Sequence
@@ -29,12 +29,11 @@ class TextModel(nn.Module):
     """An encoder with the head of one task.
 
     Args:
-        layers: those of the folder, with its inventories.
+        layers: of the folder, with their inventories.
 
     Attributes:
-        encoder, head: BERT, and what makes logits of its states.
-        semantics: what joins layers of labels to the states between both; None without such layers.
-        needs: what it reads; nothing but tokens for a plain one.
+        semantics: joins layers of labels to the encoder's states; None without such layers.
+        needs: the inputs of the model; only tokens for a plain model.
         loss_weights: auxiliary loss -> its weight.
     """
 
@@ -60,9 +59,7 @@ class TextModel(nn.Module):
         return self.encoder.shape.longest
 
     def parameter_counts(self) -> dict[str, int]:
-        """Count parameters: BERT, features, attention beside BERT's, semantic layers if there are
-        any, head, all, trainable ones.
-        """
+        """Count the parameters of the parts, of all, and of the trainable ones."""
         layers = [layer.attention for layer in self.encoder.layers]
         beside = [part for layer in layers for part in (layer.mixer, layer.dual)]
         features = size(self.encoder.embeddings.features)
@@ -153,7 +150,7 @@ class TextModel(nn.Module):
 
 
 def _signs(vocabulary: Vocabulary) -> Tensor:
-    """Tell of subwords whether they are punctuation signs, (V,)."""
+    """Return whether each subword is a punctuation sign, (V,)."""
     return torch.tensor([is_sign(piece) for piece in vocabulary.pieces])
 
 

@@ -2,8 +2,7 @@
 
 Words that stay keep their heads. A removed word hands its dependents to its own head; a new word
 depends on the next word, or at the end on the one before. The result is the tree of an annotator
-who
-knows the intended sentence, which no parser does.
+who knows the intended sentence, which no parser does.
 """
 
 from collections.abc import Sequence

@@ -1,8 +1,7 @@
 """Regular English inflection for injected errors and perturbed pairs.
 
 Spelling rules and short lists of exceptions. A form that is no English word is still an error of
-the
-requested kind (``childs``), so the lists hold only common words.
+the requested kind (``childs``), so the lists hold only common words.
 """
 
 import re

@@ -1,11 +1,9 @@
 """Grammatical errors in the sentences of a treebank, as data for error detection.
 
 The errors of a sentence depend only on the seed, the sentence and its ``sent_id``. Some sentences
-stay
-correct on purpose; each of the others gets a random number of errors, at least one, each with a
-random
-kind and place, so that no two touch. Misspellings that the treebank marks (``Typo=Yes``) count as
-wrong words.
+stay correct on purpose; each of the others gets a random number of errors, at least one, each with
+a random kind and place, so that no two touch. Misspellings that the treebank marks (``Typo=Yes``)
+count as wrong words.
 """
 
 from collections import Counter

@@ -3,8 +3,7 @@
 A rule yields edits of a word by part of speech, features, lemma and tree, so that nearly every edit
 makes the sentence wrong: a plural becomes a singular after ``these`` but not after ``the``. Labels
 follow FCE (Rei and Yannakoudakis 2016): a wrong or superfluous word is wrong, and for a missing
-word
-the next one.
+word the next one.
 """
 
 from collections.abc import Callable, Iterator, Sequence

@@ -1,9 +1,8 @@
 """SQuAD with paraphrased questions (BERTQA, Chadha 2019, 3.4: "SQuAD 2.Q").
 
 A share of the questions is translated there and back; a different result becomes another question
-of
-the same paragraph, with the same answers. The work is resumable, and the result depends only on the
-input and the options.
+of the same paragraph, with the same answers. The work is resumable, and the result depends only on
+the input and the options.
 """
 
 import json

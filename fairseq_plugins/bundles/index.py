@@ -2,9 +2,9 @@
 
 A bundle may come from anywhere. Nothing in it is executed, and only files that the index names and
 describes are read: names stay inside the bundle, links are refused, and all files are verified
-before
-the first is used. Other files at the top, such as a card (``README.md``) that a person completes,
-are ignored. A folder inside a bundle, which a library reads as a whole, may hold no other file.
+before the first is used. Other files at the top, such as a card (``README.md``) that a person
+completes, are ignored. A folder inside a bundle, which a library reads as a whole, may hold no
+other file.
 """
 
 from __future__ import annotations

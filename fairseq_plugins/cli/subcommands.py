@@ -8,9 +8,8 @@ A file has a docstring (its first line is the overview's, all of it the help's) 
 
 and, where it wants them, names of arguments with files and folders that must be there (`READ`;
 looked for before `run` imports anything), of arguments that an error of the system may be about
-(`PLACES`),
-what to say to whoever interrupts it (`STOPPED`), and the argument that takes all words behind
-``--`` (`REST`).
+(`PLACES`), what to say to whoever interrupts it (`STOPPED`), and the argument that takes all words
+behind ``--`` (`REST`).
 """
 
 import importlib

@@ -1,8 +1,7 @@
 """Parses given as CoNLL-U for a file of examples, in place of a spaCy pipeline.
 
 The CoNLL-U file holds the sentences of the examples in order, without those of skipped rows: of a
-pair
-first the first text, then the second. A text may be several CoNLL-U sentences: as many as its
+pair first the first text, then the second. A text may be several CoNLL-U sentences: as many as its
 characters, without white space, need; their trees become one forest.
 """
 

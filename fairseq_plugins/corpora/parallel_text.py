@@ -1,8 +1,8 @@
 """Parallel text files: one checking pass, then chunks of lines read at their byte offsets.
 
 The pass finds what would ruin hours of later work: files of unequal length, bytes that are no
-UTF-8,
-lines too long to be sentences (`text_reading` defines a line). Memory does not grow with the files.
+UTF-8, lines too long to be sentences (`text_reading` defines a line). Memory does not grow with the
+files.
 """
 
 import hashlib

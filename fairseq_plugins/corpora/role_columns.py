@@ -1,8 +1,7 @@
 """Semantic roles in columns, one per predicate: the files of CoNLL-2005 and CoNLL-2012.
 
 One word per line, an empty line between sentences. From some column on, every column has the roles
-of
-all words for one predicate, so a sentence has as many such columns as predicates:
+of all words for one predicate, so a sentence has as many such columns as predicates:
 
     Anna   B-ARG0   (A0*)    *
     saw    B-V      (V*)     *

@@ -3,11 +3,10 @@
 Versions 1.1 and 2.0 have one form: articles of paragraphs, each with its questions. A question with
 ``answers`` is answerable, with an empty list unanswerable, and without ``answers`` and
 ``is_impossible`` (official test files) unknown. A contradiction of ``is_impossible`` and
-``answers``
-is an error. Other keys, such as ``plausible_answers``, are ignored. Also accepted: integer ids,
-titles and versions that are numbers or null, and Hugging Face's form, in which ``answers`` are
-columns (``{"text": [...], "answer_start": [...]}``) and ``data`` may hold questions, each with its
-own context.
+``answers`` is an error. Other keys, such as ``plausible_answers``, are ignored. Also accepted:
+integer ids, titles and versions that are numbers or null, and Hugging Face's form, in which
+``answers`` are columns (``{"text": [...], "answer_start": [...]}``) and ``data`` may hold
+questions, each with its own context.
 """
 
 import json

@@ -1,8 +1,8 @@
-"""Registered criterions. Translation without target factors uses fairseq's own."""
+"""Registered criterions; translation without target factors has fairseq's own."""
 
 from ..registration import register
 
-register()  # first: it keeps logging as it is while fairseq loads
+register()  # first: logging stays as it is while fairseq loads
 
 from ._entity_criterion import MrcNerCriterion  # noqa: E402
 from ._factored_cross_entropy import FactoredCrossEntropy  # noqa: E402

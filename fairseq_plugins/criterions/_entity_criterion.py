@@ -1,4 +1,4 @@
-"""The criterion of entities that are found by questions, see `targets.entities`."""
+"""The criterion of entities found by questions, see `targets.entities`."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -12,7 +12,7 @@ from ._text_criterion import TextCriterion
 
 @dataclass
 class MrcNerCriterionConfig(FairseqDataclass):
-    """Weights of the losses; the authors' program begins with equal ones."""
+    """Weights of the losses; the authors' program starts with equal weights."""
 
     start_loss_weight: float = option(
         "alpha: weight of the loss for where entities begin", 1.0, least=0

@@ -1,4 +1,4 @@
-"""Label-smoothed cross entropy of words, and cross entropy of their factors.
+"""Label-smoothed cross entropy of words, plus cross entropy of their factors.
 
 loss = fairseq's loss of the words + weight x sum of -log p(factor) over words and factors
 
@@ -25,12 +25,12 @@ from ..option_flags import option
 from . import _tallies
 
 NAME = "label_smoothed_cross_entropy_with_factors"
-RIGHT, WORDS = "_right_", "_words_"  # counts of a factor, before its name
+RIGHT, WORDS = "_right_", "_words_"  # prefixes of a factor's counts
 
 
 @dataclass
 class FactoredCrossEntropyConfig(LabelSmoothedCrossEntropyCriterionConfig):
-    """fairseq's options and ours."""
+    """fairseq's options, and the weight of factors."""
 
     target_factor_weight: float = option(
         "weight of the loss of target factors, which is added to the loss of the words",
@@ -41,10 +41,10 @@ class FactoredCrossEntropyConfig(LabelSmoothedCrossEntropyCriterionConfig):
 
 @register_criterion(NAME, dataclass=FactoredCrossEntropyConfig)
 class FactoredCrossEntropy(LabelSmoothedCrossEntropyCriterion):
-    """Train words and the factors of target words together.
+    """Trains words and the factors of target words together.
 
     Attributes:
-        takes_target_factors: for the task, which asks for it.
+        takes_target_factors: makes the task load factors.
     """
 
     takes_target_factors = True
@@ -62,19 +62,19 @@ class FactoredCrossEntropy(LabelSmoothedCrossEntropyCriterion):
         if not 0 <= target_factor_weight < math.inf:
             raise InputError(f"--target-factor-weight {target_factor_weight} must be at least 0")
         self.weight = target_factor_weight
-        self._found: dict[str, Tensor] = {}  # what is logged of the factors of a batch
+        self._found: dict[str, Tensor] = {}  # logged values of the factors of a batch
 
     def forward(
         self, model: Any, sample: dict[str, Any], reduce: bool = True
     ) -> tuple[Tensor, Any, dict[str, Any]]:
-        """Return the loss of a batch, its sample size and what is logged; see fairseq's."""
+        """Return the loss of a batch, its sample size and the logged values, as in fairseq."""
         loss, size, log = super().forward(model, sample, reduce)
         return loss, size, log | self._found
 
     def compute_loss(
         self, model: Any, net_output: Any, sample: dict[str, Any], reduce: bool = True
     ) -> tuple[Tensor, Tensor]:
-        """Return the loss of words and factors, and fairseq's ``nll_loss``, that of the words."""
+        """Return the loss of words and factors, and fairseq's ``nll_loss`` of the words."""
         loss, words_loss = super().compute_loss(model, net_output, sample, reduce)
         scores, self._found = net_output[1].get("factors"), {}
         if scores is None:
@@ -93,7 +93,7 @@ class FactoredCrossEntropy(LabelSmoothedCrossEntropyCriterion):
 
     @classmethod
     def reduce_metrics(cls, logging_outputs: Sequence[Mapping[str, Any]]) -> None:
-        """Log fairseq's figures, ``factor_loss`` in bits a factor, and accuracies in percent."""
+        """Log fairseq's figures, ``factor_loss`` in bits per factor, and accuracies in percent."""
         super().reduce_metrics(logging_outputs)
         sums = _tallies.sums(logging_outputs, (RIGHT, WORDS, "factor_loss"))
         names = [key.removeprefix(WORDS) for key in sums if key.startswith(WORDS)]

@@ -1,12 +1,11 @@
-"""Counts of a batch on their way through fairseq's logs to the metrics of a whole split.
+"""Counts of a batch, summed by fairseq's logs to the metrics of a whole split.
 
-MCC, F1 or Spearman of a split is no mean of those of its batches. So every batch gives counts
+MCC, F1 or Spearman of a split is no mean of the batches' values. So every batch gives counts
 (`targets.target.Tally`); fairseq sums them over batches and workers, and metrics are derived from
-the sums: the same to the last digit whatever the batches and however many workers. Numbers of
-single examples are kept in vectors as long as the split, in which each batch fills the places of
-its own examples.
+the sums: exactly the same for any batches and any number of workers. Numbers of single examples are
+kept in vectors as long as the split; each batch fills the places of its own examples.
 
-Counts are named ``_...``, which fairseq keeps out of its logs.
+Counts are named ``_...``, so that fairseq keeps them out of its logs.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -32,15 +31,15 @@ def counted(
 
 
 def sums(logging_outputs: Sequence[Mapping[str, Any]], names: tuple[str, ...]) -> dict[str, float]:
-    """Return sums of logged numbers, in double precision; a GPU is waited for once.
+    """Return sums of logged numbers, in double precision, with one wait for a GPU.
 
     Args:
-        logging_outputs: of batches, of the same names, or their sum over workers.
-        names: how the names begin of what is summed.
+        logging_outputs: of batches, with equal names, or their sum over workers.
+        names: prefixes of the summed names.
     """
     found = [name for name in (logging_outputs or [{}])[0] if name.startswith(names)]
     numbers = [output[name] for name in found for output in logging_outputs]
-    # fairseq sums workers in one tensor with the columns of counts, which are no plain ones
+    # a sum over workers has the type `_Column`, like the counts beside it
     tensors = [one.as_subclass(Tensor).double() for one in numbers if torch.is_tensor(one)]
     moved = iter(torch.stack(tensors).tolist() if tensors else ())
     known = [next(moved) if torch.is_tensor(number) else float(number) for number in numbers]
@@ -52,8 +51,8 @@ def log(tally: Tally, logging_outputs: Sequence[Mapping[str, Any]]) -> None:
     """Log the counts of batches, and metrics derived from their sums.
 
     Args:
-        tally: what made the counts.
-        logging_outputs: of batches, or their sum over workers; without counts nothing is logged.
+        tally: source of the counts.
+        logging_outputs: of batches, or their sum over workers; nothing is logged without counts.
     """
     names = [name for name in logging_outputs[0] if name.startswith("_")] if logging_outputs else []
     for name in names:
@@ -80,10 +79,9 @@ def scattered(values: Counts, sample: Mapping[str, Any]) -> dict[str, Tensor]:
 
     Args:
         values: name -> numbers of the batch's examples, (n,).
-        sample: the batch.
 
     Returns:
-        One count a value, and one of how often each example was seen, each (total,).
+        Counts of each value, and how often each example was seen, each (total,).
     """
     # The length is part of the name: validation splits of several lengths share their meters.
     total, ids = sample["total"], sample["id"].cpu()
@@ -96,14 +94,14 @@ def scattered(values: Counts, sample: Mapping[str, Any]) -> dict[str, Tensor]:
 
 
 def gathered(counts: Counts) -> dict[str, Tensor]:
-    """Return the values that `scattered` spread, of the examples that were seen, in their order."""
+    """Return the values that `scattered` spread, for the seen examples, in order."""
     values = {name.split("_")[1]: vector.as_subclass(Tensor) for name, vector in counts.items()}
     seen = values["seen"] > 0
     return {name: vector[seen] / values["seen"][seen] for name, vector in values.items()}
 
 
 class _Column(Tensor):
-    """A tensor that a progress bar shows by its shape: fairseq-validate prints all it is given."""
+    """A tensor shown by its shape in progress bars: fairseq-validate prints every value."""
 
     def tolist(self) -> str:
         return f"{tuple(self.shape)}"

@@ -1,10 +1,10 @@
-"""The criterions of understanding: a kind of target says what its loss is (`targets`).
+"""The criterions of understanding; targets define the losses (`targets`).
 
 loss = sum over targets of the task's loss + (number of targets) x (sum of auxiliary losses)
 
 The sample size is the number of targets (examples, words, or rows that may show an answer), so that
-fairseq makes a mean of it however updates are split over workers and ``--update-freq``. Losses are
-logged in nats, as means, and not in bits as fairseq's own.
+fairseq takes a mean over targets however updates are split over workers and ``--update-freq``.
+Losses are logged as means in nats, not in bits as fairseq's own.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,10 +22,10 @@ from ..methods.table import METHODS
 from ..targets.target import Target, Weights
 from . import _tallies
 
-NO_CHOICE = "threshold"  # how the names of metrics end that choose no checkpoint
+NO_CHOICE = "threshold"  # ending of metrics that choose no checkpoint
 RIGHT = "right_"
 BFLOAT16 = "bfloat16"
-# output of a model by layers -> names of its columns; logged as means over the tokens
+# output of a model by layers -> names of its columns; logged as means over tokens
 LOGGED = {name: columns for method in METHODS for name, columns in method.logged.items()}
 SHARES = tuple(name for columns in LOGGED.values() for name in columns)
 
@@ -35,8 +35,8 @@ class TextCriterion(FairseqCriterion):
 
     Attributes:
         NAME: name of the criterion and of its task.
-        target: what is learnt.
-        metrics: names of the metrics that checkpoints can be chosen by.
+        target: the learnt target.
+        metrics: names of the metrics that can choose checkpoints.
     """
 
     NAME: str
@@ -59,15 +59,15 @@ class TextCriterion(FairseqCriterion):
 
         Args:
             model: returns logits (n, C), (n, 1), (W, C) or (B, S, 2), and ``losses``: names and
-                means of auxiliary losses, already weighted; and maybe ``gates``: layers and the
-                shares of their local attentions, (N, C), and ``fusion``: layers and the fusion and
-                filter gates of their dual attention, (N, 2).
+                means of auxiliary losses, already weighted; maybe ``gates``: layers and the shares
+                of their local attentions, (N, C), and ``fusion``: layers and the fusion and filter
+                gates of their dual attention, (N, 2).
             sample: batch of `data.text_dataset`.
             reduce: part of fairseq's interface; the loss is always one number.
 
         Returns:
-            Loss, sample size, and what is logged: sums of losses, and right predictions in
-            training or the counts of all metrics in validation.
+            Loss, sample size, and logged values: sums of losses, and right predictions in training
+            or the counts of all metrics in validation.
         """
         if "target" not in sample:
             raise InputError("this split has no labels: training and metrics need gold labels")
@@ -94,19 +94,17 @@ class TextCriterion(FairseqCriterion):
         return loss, size, output
 
     def _precision(self, model: nn.Module, sample: Mapping[str, Any]) -> AbstractContextManager:
-        """Compute products in bfloat16 where that is wanted, in training alone; elsewhere leave
-        them as they are (``--amp`` has an autocast of its own around this one).
-        """
+        """Return autocast to bfloat16 for training, if chosen; ``--amp`` has its own autocast."""
         if not (self.autocast and model.training):
             return nullcontext()
         return torch.autocast(sample["target"].device.type, torch.bfloat16)
 
     @classmethod
     def reduce_metrics(cls, logging_outputs: Sequence[Mapping[str, Any]]) -> None:
-        """Log losses in nats, each the mean over targets, and training's share of right ones.
+        """Log mean losses per target in nats, the share of right predictions, and gates.
 
-        Beside them the mean share of local attention over the tokens, ``gate_<layer>``, and of
-        the gates of dual attention, ``fusion_gate_<layer>`` and ``filter_gate_<layer>``.
+        ``gate_<layer>`` is the mean share of local attention over tokens, ``fusion_gate_<layer>``
+        and ``filter_gate_<layer>`` are the mean gates of dual attention.
         """
         sums = _tallies.sums(logging_outputs, ("sample_size", "ntokens", "loss", RIGHT, *SHARES))
         size = sums.get("sample_size")
@@ -121,17 +119,17 @@ class TextCriterion(FairseqCriterion):
                 metrics.log_scalar(shown, total / size, size, round=None if shown == name else 4)
 
     def log_metrics(self, logging_outputs: Sequence[Mapping[str, Any]]) -> None:
-        """Log the metrics of validation from the counts of batches."""
+        """Log the metrics of validation."""
         _tallies.log(self.tally, logging_outputs)
 
     @staticmethod
     def logging_outputs_can_be_summed() -> bool:
-        """True: all that is logged are sums."""
+        """True: all logged values are sums."""
         return True
 
 
 def _gate_sums(extra: Mapping[str, Any]) -> dict[str, Tensor]:
-    """Sum what methods log over the tokens, such as shares of local attention."""
+    """Sum the logged values of methods, such as shares of local attention, over tokens."""
     sums: dict[str, Tensor] = {}
     for name, columns in LOGGED.items():
         for layer, found in extra.get(name, {}).items():
@@ -142,14 +140,14 @@ def _gate_sums(extra: Mapping[str, Any]) -> dict[str, Tensor]:
 
 @register_criterion("text_classification", dataclass=FairseqDataclass)
 class TextClassificationCriterion(TextCriterion):
-    """Loss and metrics of classes (cross-entropy) or scores (squared error), means over them."""
+    """Loss and metrics of classes (cross-entropy) or scores (squared error)."""
 
     NAME = "text_classification"
 
 
 @register_criterion("sequence_labeling", dataclass=FairseqDataclass)
 class SequenceLabelingCriterion(TextCriterion):
-    """Loss and metrics of word labels: cross-entropy, a mean over words."""
+    """Loss and metrics of word labels: mean cross-entropy over words."""
 
     NAME = "sequence_labeling"
 

@@ -4,9 +4,8 @@ Chadha and Sood 2019, "BERTQA - Attention on Steroids", Figures 5 and 6. An answ
 exactly a gold answer in SQuAD's normal form, or if there is neither a gold answer nor an answer.
 
 The type of a question is the first of the paper's seven words in it, in any case: "In which year
-did
-who win?" is a "which". Inflected forms are other words ("whom", "whose"); a question without any of
-the seven is "other".
+did who win?" is a "which". Inflected forms are other words ("whom", "whose"); a question without
+any of the seven is "other".
 """
 
 import re

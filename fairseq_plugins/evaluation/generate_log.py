@@ -9,8 +9,7 @@ must agree. A sentence with id i is printed, in any order of ids, as::
     P-i <tab> token scores                       A-i <tab> alignment
 
 with one H, D, P (A) group for each of ``--nbest`` hypotheses, best first. All other lines are
-ignored,
-except ``Translated N sentences``, which shows whether the log is complete.
+ignored, except ``Translated N sentences``, which shows whether the log is complete.
 """
 
 import re

@@ -2,8 +2,7 @@
 
 Vaswani et al. (2017) average the last 5 (base) or 20 (big) checkpoints of a run. The mean is
 computed in float64; integers and booleans come from the first checkpoint. The result keeps the
-first
-checkpoint's configuration, has no optimiser state, and loads like any checkpoint.
+first checkpoint's configuration, has no optimiser state, and loads like any checkpoint.
 
 `door.torch_files` refuses a checkpoint that would run code, or claims a larger size than it has.
 """

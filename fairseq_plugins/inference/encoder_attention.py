@@ -222,8 +222,7 @@ def _parsed(predictor: Predictor, example: Example) -> Sequence[EncodedSentence]
 
 
 def raised(first: np.ndarray, second: np.ndarray, count: int) -> list[tuple[int, int]]:
-    """Return at most ``count`` cells (of (T, S)) with the largest gain from ``first`` to
-    ``second``.
+    """Return at most ``count`` cells (T, S) with the largest gain from ``first`` to ``second``.
 
     Ties go to the earlier cell.
     """

@@ -95,8 +95,7 @@ class Reply:
         return self.found.answer(self.threshold)
 
     def record(self) -> dict[str, Any]:
-        """Return the record of a question for `answer`, with the place of its answer in the
-        context.
+        """Return the record of a question for `answer`, with the answer's place in the context.
 
         Places are code points, None without an answer; the odds are None without a span.
         """

@@ -1,8 +1,7 @@
 """A translation checkpoint as a bundle: weights under CTranslate2's names, and the text parts.
 
 Features that CTranslate2 lacks are refused by name, and the written model is compared with
-fairseq's
-on a few sentences before the bundle appears.
+fairseq's on a few sentences before the bundle appears.
 """
 
 import logging

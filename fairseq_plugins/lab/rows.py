@@ -1,9 +1,8 @@
 """A finished run as one line of ``rows.jsonl``: the contract between runs and their views.
 
 `run` writes a row for every run that ended, `results keep` copies rows with counts of their
-examples
-into a file, and tables, comparisons, pages and figures read only rows. Experiment, part, setting
-(system, rate, length, choice, share of the data) and seed identify a row.
+examples into a file, and tables, comparisons, pages and figures read only rows. Experiment, part,
+setting (system, rate, length, choice, share of the data) and seed identify a row.
 """
 
 import json

@@ -1,10 +1,9 @@
 """Options of ``syntax_transformer``: fairseq's own transformer options, flat, and ours.
 
 fairseq's ``TransformerConfig`` is nested, so its option parser ignores named architectures and
-nested
-options; here its fields are flattened automatically (``encoder_layers`` ...). A field that an
-architecture may preset is ``Optional`` with default None, and `resolve` fills it with fairseq's own
-architecture functions.
+nested options; here its fields are flattened automatically (``encoder_layers`` ...). A field that
+an architecture may preset is ``Optional`` with default None, and `resolve` fills it with fairseq's
+own architecture functions.
 """
 
 from argparse import Namespace

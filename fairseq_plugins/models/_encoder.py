@@ -1,9 +1,8 @@
 """The encoder of ``syntax_transformer``: fairseq's with features and local attention.
 
 This file decides which layers have local attention, and builds its masks and its layer;
-`nn.local_attention`
-has the mathematics, `nn.tree_masks` the masks. The weights have fairseq's names, so that weights of
-a plain transformer fit; a layer's gate is an addition.
+`nn.local_attention` has the mathematics, `nn.tree_masks` the masks. The weights have fairseq's
+names, so that weights of a plain transformer fit; a layer's gate is an addition.
 """
 
 from collections.abc import Mapping, Sequence

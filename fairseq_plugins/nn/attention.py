@@ -22,8 +22,7 @@ from .parent_attention import ParentSupervision
 
 
 class Mixer(nn.Module):
-    """The combination of queries and keys; a subclass defines it for one block of sentences in
-    `mix`.
+    """The combination of queries and keys; subclasses define `mix` for one block of sentences.
 
     Args:
         dropout: on the attention weights, in training.

@@ -1,10 +1,8 @@
 """Convolutions over the tokens of sentences, without padding.
 
 A sentence's packed rows are consecutive, so one pass over all rows with zeros between the sentences
-is a
-convolution; beyond a sentence's ends there are zeros, both at padding and at the edge of the batch,
-so results
-do not depend on the batch.
+is a convolution; beyond a sentence's ends there are zeros, both at padding and at the edge of the
+batch, so results do not depend on the batch.
 """
 
 from collections.abc import Callable, Sequence

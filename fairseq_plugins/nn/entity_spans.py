@@ -13,9 +13,8 @@ and a vector instead (``mlp``). Either map of [E_i; E_j] is a map of E_i plus on
 words are mapped once and only candidates are combined.
 
 The paper counts tokens. Here i and j are words, each represented by its first subword, as for
-labels
-of words; of several windows with a word the one with most context around it counts, and spans may
-cross windows.
+labels of words; of several windows with a word the one with most context around it counts, and
+spans may cross windows.
 
 Only the marks determine the number of candidates, and reading them from an accelerator means a
 wait.

@@ -9,9 +9,8 @@ Chen et al. 2017, "Enhanced LSTM for Natural Language Inference", section 3:
     y = W' tanh(W'' v + b'') + b'
 
 Dropout stands before every feed-forward layer and the second BiLSTM, and behind the word embeddings
-(section 4). With
-words and states of 300 numbers these are 4,331,103 parameters for three classes (the paper: 4.3
-million), beside the word embeddings.
+(section 4). With words and states of 300 numbers these are 4,331,103 parameters for three classes
+(the paper: 4.3 million), beside the word embeddings.
 """
 
 from __future__ import annotations

@@ -7,17 +7,14 @@ Li et al. 2020, "Improving BERT with Syntax-aware Local Attention", eq. 4 to 6:
 
 with one gate per token and layer, shared by the heads: D + 1 parameters a layer. A rule of
 `nn.tree_masks` defines what is local: the tree (SLA), a window (WLA), or a relation. Each of
-several
-rules has its own local softmax, and the shares of all, the global one included, are a softmax of 0,
-z_1, ..., z_C, which for one rule is the gate above. Dropout applies to each softmax separately, as
-in
-the authors' program, or once to the mixture (`nn.mixed_attention`), on every device.
+several rules has its own local softmax, and the shares of all, the global one included, are a
+softmax of 0, z_1, ..., z_C, which for one rule is the gate above. Dropout applies to each softmax
+separately, as in the authors' program, or once to the mixture (`nn.mixed_attention`), on every
+device.
 
 [CLS] also sees all tokens locally. If only its last state is read, as in classification, the gate
-of
-the last layer therefore weighs two equal mixtures: without dropout, or with dropout on the mixture,
-it
-learns nothing, as in the paper's equations; with separate dropout it gets only noise.
+of the last layer therefore weighs two equal mixtures: without dropout, or with dropout on the
+mixture, it learns nothing, as in the paper's equations; with separate dropout it gets only noise.
 
 Letters: N packed tokens, n sentences of l tokens in a block, H heads, D width, C rules.
 """

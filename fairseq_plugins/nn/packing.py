@@ -1,17 +1,14 @@
 """Batches without padding: only real tokens are computed.
 
 A padded batch (B, S) holds N <= B S real tokens. Layers on single tokens (linear maps,
-normalisation,
-feed-forward layers) work on the packed rows (N, .), so padding costs nothing. Attention, which
-combines tokens, splits a batch into blocks: on a processor sentences of one length each, without
-padding; on an accelerator, which prefers few large operations, one padded block. There are few
-blocks
-if sentences of similar length share a batch, as in our batches.
+normalisation, feed-forward layers) work on the packed rows (N, .), so padding costs nothing.
+Attention, which combines tokens, splits a batch into blocks: on a processor sentences of one length
+each, without padding; on an accelerator, which prefers few large operations, one padded block.
+There are few blocks if sentences of similar length share a batch, as in our batches.
 
 The two sides of a pair, a question and its context, have their own packed rows: the first segment
-with
-[CLS] and the first [SEP], and the second segment with the last [SEP] (Chadha and Sood 2019, eq.
-1-2).
+with [CLS] and the first [SEP], and the second segment with the last [SEP] (Chadha and Sood 2019,
+eq. 1-2).
 
 Reading a number from an accelerator makes the program wait. So the sizes of a batch come with the
 batch, as arrays on the host (`data.text_batches`); without them they are read from the tensors.
@@ -54,8 +51,7 @@ class BatchLayout:
         known: Known | None = None,
         may_be_empty: bool = False,
     ) -> BatchLayout:
-        """Return the layout of a batch; a GPU waits unless ``token_positions`` or ``known`` is
-        given.
+        """Return the layout of a batch; without ``token_positions`` and ``known`` a GPU waits.
 
         Args:
             padding_mask: (B, S), True at padding.

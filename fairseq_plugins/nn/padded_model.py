@@ -1,10 +1,8 @@
 """An encoder and its head over padded batches: the computation depends only on the batch's sizes.
 
 The encoder without padding (`nn.packing`) takes other steps for other lengths, which no graph for
-all
-batches can hold. Here padding is computed and closed to attention; the modules and their weights
-are
-the same, and so are the logits of real tokens.
+all batches can hold. Here padding is computed and closed to attention; the modules and their
+weights are the same, and so are the logits of real tokens.
 
 Letters: B batch, S length, F features, C labels.
 """

@@ -7,8 +7,7 @@ first subword of the parent,
   -log softmax(Q_H K_H' / sqrt(K))[first(i), first(parent(i))],   the mean over words i
 
 where a root is its own parent. Special tokens, later subwords, and words whose parent is cut off
-have
-no loss.
+have no loss.
 
 Letters: n sentences of l tokens in a block, H heads of size K, D = H K, W words.
 """

@@ -7,8 +7,7 @@ Hochreiter and Schmidhuber 1997, "LSTM"; Cho et al. 2014, "GRU"; both directions
 
 torch's kernels take the first tokens of all sentences, then the second ones of those that have two,
 and so on, longest sentences first. `Steps` is that order, computed once per batch for all layers
-over
-the same sentences.
+over the same sentences.
 """
 
 from __future__ import annotations

@@ -2,8 +2,7 @@
 
 Devlin et al. 2019, section 4.2-4.3: a start and an end logit per token, [CLS] means "no answer".
 Chadha and Sood 2019, section 3.1: start and end each after their own encoder layer, the end also
-after
-an LSTM over the end's and the start's states side by side.
+after an LSTM over the end's and the start's states side by side.
 
 Letters: N packed tokens, B batch, S length, D width.
 """

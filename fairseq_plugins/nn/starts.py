@@ -1,8 +1,7 @@
 """Initial values of a variant's own parts, such that all common parts start equal.
 
 Systems are compared over paired seeds: with one seed they should differ only in their own parts,
-not
-in the head because a gate was drawn before it. A variant's own parts are therefore drawn from a
+not in the head because a gate was drawn before it. A variant's own parts are therefore drawn from a
 separate generator, and the common generator continues as if they were absent.
 """
 

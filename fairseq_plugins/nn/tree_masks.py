@@ -15,8 +15,7 @@ sentences unused, so that no neighbour lies in the other sentence. Every subword
 and column. Special tokens belong to no word, word -1: they see all and are seen by all, and the two
 sentences of a pair see each other completely; by SGNet's rule words see neither special tokens nor,
 by default, the other sentence. SLA's rule may open punctuation signs to all rows, as in its
-authors'
-program. Nothing here waits for the device.
+authors' program. Nothing here waits for the device.
 
 Letters: n sentences of l tokens, W words.
 """

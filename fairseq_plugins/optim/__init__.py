@@ -2,7 +2,7 @@
 
 from ..registration import register
 
-register()  # first: it keeps logging as it is while fairseq loads
+register()  # first: logging stays as it is while fairseq loads
 
 from .bert_adamw import BertAdamW  # noqa: E402
 from .linear_warmup import LinearWarmupSchedule  # noqa: E402

@@ -1,7 +1,7 @@
-"""``--optimizer bert_adamw``: AdamW as BERT is fine-tuned with it (Loshchilov and Hutter, 2019).
+"""``--optimizer bert_adamw``: AdamW for fine-tuning BERT (Loshchilov and Hutter, 2019).
 
 Weight decay shrinks matrices and embedding tables only, not biases and LayerNorm; moments are
-corrected for their bias. fairseq's own ``adam`` decays everything. The step is torch's fused one,
+corrected for their bias. fairseq's own ``adam`` decays everything. The step is torch's fused step,
 on a CPU as well.
 """
 
@@ -22,7 +22,7 @@ _FUSED_DEVICES = ("cpu", "cuda")
 
 @dataclass
 class BertAdamWConfig(FairseqDataclass):
-    """Options, by the names of fairseq's ``adam``."""
+    """Options, named as in fairseq's ``adam``."""
 
     adam_betas: Any = field(
         default=(0.9, 0.999), metadata={"help": "Adam's two betas, e.g. '(0.9, 0.999)'"}
@@ -39,7 +39,7 @@ class BertAdamWConfig(FairseqDataclass):
 
 @register_optimizer("bert_adamw", dataclass=BertAdamWConfig)
 class BertAdamW(FairseqOptimizer):
-    """torch's AdamW with two groups of parameters: decayed ones and others."""
+    """torch's AdamW with two groups of parameters: with and without weight decay."""
 
     def __init__(self, cfg: BertAdamWConfig, params: Iterable[torch.nn.Parameter]) -> None:
         super().__init__(cfg)
@@ -53,13 +53,13 @@ class BertAdamW(FairseqOptimizer):
             {"params": [p for p in params if p.ndim >= 2]},
             {"params": [p for p in params if p.ndim < 2], "weight_decay": 0.0},
         ]
-        # None leaves the choice to torch, which then takes its foreach or its plain step
+        # None lets torch choose its foreach or plain step
         fused = all(p.device.type in _FUSED_DEVICES for p in params) or None
         self._optimizer = torch.optim.AdamW(groups, fused=fused, **self.optimizer_config)
 
     @property
     def supports_memory_efficient_fp16(self) -> bool:
-        """Never: moments of half precision would lose what small gradients add."""
+        """Raises: half-precision moments would lose small gradients."""
         raise InputError(
             "--optimizer bert_adamw needs moments in full precision, which "
             "--memory-efficient-fp16 (or bf16) does not keep: give --fp16 "
@@ -68,7 +68,7 @@ class BertAdamW(FairseqOptimizer):
 
     @property
     def optimizer_config(self) -> dict[str, Any]:
-        """Return the options as torch's AdamW takes them."""
+        """Return the options of torch's AdamW."""
         return {
             "lr": self.cfg.lr[0],
             "betas": _betas(self.cfg.adam_betas),
@@ -77,7 +77,7 @@ class BertAdamW(FairseqOptimizer):
         }
 
     def load_state_dict(self, state_dict: dict, optimizer_overrides: dict | None = None) -> None:
-        """Load moments and steps; how this machine takes a step stays as it is.
+        """Load moments and steps; the fused or plain step remains this machine's.
 
         Args:
             state_dict: of a checkpoint, perhaps from a machine without a fused step.
@@ -92,7 +92,7 @@ class BertAdamW(FairseqOptimizer):
 
 
 def _betas(given: Any) -> tuple[float, float]:
-    """Read betas: a text like ``(0.9, 0.999)`` from the command line, or two numbers."""
+    """Read two betas, or a text such as ``(0.9, 0.999)`` from the command line."""
     try:
         first, second = map(float, ast.literal_eval(given) if isinstance(given, str) else given)
     except (ValueError, SyntaxError, TypeError):

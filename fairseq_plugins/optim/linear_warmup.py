@@ -1,7 +1,7 @@
-"""``--lr-scheduler linear_warmup``: up from 0 to the peak, then down in a straight line.
+"""``--lr-scheduler linear_warmup``: a linear rise from 0 to the peak, then a linear fall.
 
 With N updates in all and W = ceil(ratio N) of warm-up, update n (from 0) has the rate
-peak n / W up to W, and end + (peak - end) (N - n) / (N - W) from there on. With end = 0 that is
+peak n / W up to W, and end + (peak - end) (N - n) / (N - W) after W. With end = 0 the rates equal
 transformers' ``get_linear_schedule_with_warmup``, update by update.
 """
 
@@ -38,7 +38,7 @@ class LinearWarmupConfig(FairseqDataclass):
 
 @register_lr_scheduler("linear_warmup", dataclass=LinearWarmupConfig)
 class LinearWarmupSchedule(FairseqLRScheduler):
-    """The schedule; what it does depends on the number of the update alone."""
+    """The schedule, a function of the update number alone."""
 
     optimizer: FairseqOptimizer
 

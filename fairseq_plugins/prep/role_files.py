@@ -3,8 +3,7 @@
 The roles of the k-th predicate become the key ``srlk`` of MISC, and so the layer ``given.srlk``. Of
 more predicates than layers the first ones stay, in the file's order, as in SemBERT's program
 (github.com/cooelf/SemBERT, ``data_process/datasets.py``). With fewer predicates, further layers
-have
-``O`` at all words; SemBERT's program repeats the predicate with most roles instead.
+have ``O`` at all words; SemBERT's program repeats the predicate with most roles instead.
 
 Other columns come from a CoNLL-U file of the same words or from an annotator, or are empty.
 """

@@ -1,6 +1,4 @@
-"""The share of a training set to keep, and the share to hold out for choosing checkpoints and
-rates.
-"""
+"""The kept share of a training set, and the share held out to choose checkpoints and rates."""
 
 from typing import NamedTuple
 

@@ -1,9 +1,9 @@
 """Run one function over many jobs in several processes, with a progress bar.
 
 Results arrive in job order, and only a few jobs run ahead, so memory does not grow with the number
-of
-jobs. A process uses one thread for arithmetic: several processes then share the machine fairly, and
-a sum never depends on the number of threads. Workers end with their parent, even if it is killed.
+of jobs. A process uses one thread for arithmetic: several processes then share the machine fairly,
+and a sum never depends on the number of threads. Workers end with their parent, even if it is
+killed.
 """
 
 import multiprocessing

@@ -1,5 +1,4 @@
-"""fairseq's folder of RoBERTa or XLM-R (``model.pt``, ``dict.txt``), translated to Hugging Face's
-form.
+"""Translate fairseq's folder of RoBERTa or XLM-R (``model.pt``, ``dict.txt``) to Hugging Face's.
 
 Its options become keys of a ``config.json``, its tensors get the names there, as in transformers'
 own conversion; `configuration` and `huggingface` then read both alike. Nothing of the file runs

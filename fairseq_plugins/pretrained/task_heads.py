@@ -3,8 +3,7 @@
 For sentences and pairs, a linear map of the first token's state, an activation, and a linear map to
 the classes or the score; for words and answers a linear map of every token's state. The first map
 is the encoder's pooler in BERT and ALBERT and belongs to the classifier in the others; the
-activation
-is tanh, but gelu in ELECTRA and relu in DistilBERT.
+activation is tanh, but gelu in ELECTRA and relu in DistilBERT.
 """
 
 from collections.abc import Mapping

@@ -1,8 +1,7 @@
 """The vocabulary of a pretrained directory, from any of its files, as one `Vocabulary`.
 
 WordPiece: ``vocab.txt``, or ``tokenizer.json``. Byte-level byte-pair encoding: ``tokenizer.json``,
-or
-``vocab.json`` with ``merges.txt`` (GPT-2's own names: ``encoder.json`` with ``vocab.bpe``).
+or ``vocab.json`` with ``merges.txt`` (GPT-2's own names: ``encoder.json`` with ``vocab.bpe``).
 Sentencepiece: ``tokenizer.json``, or ``sentencepiece.bpe.model`` (XLM-R), or ``spiece.model``
 (ALBERT). A folder of fairseq's also has ``dict.txt``, which decides the ids: fairseq's four special
 tokens, its lines, and ``<mask>``, as in `fairseq.tasks`.

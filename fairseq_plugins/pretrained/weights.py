@@ -1,8 +1,7 @@
 """The tensors of a pretrained directory, read without running code from a file.
 
 ``model.safetensors`` holds only numbers. ``pytorch_model.bin`` is a pickle, which may call any
-function: see `door.torch_files`. Both may be split into shards, listed in an index file. A
-folder
+function: see `door.torch_files`. Both may be split into shards, listed in an index file. A folder
 of fairseq's has ``model.pt``; see `fairseq_folder`.
 """
 

@@ -1,11 +1,9 @@
 """Given word vectors in the text formats of word2vec, GloVe and fastText.
 
 A line is a word and its numbers, separated by single blanks. word2vec and fastText begin with a
-line
-of two numbers, the number of words and the width; GloVe does not. Some words of GloVe contain
-blanks:
-the numbers are the last of the line. Files are read line by line, and only the vectors of wanted
-words are kept.
+line of two numbers, the number of words and the width; GloVe does not. Some words of GloVe contain
+blanks: the numbers are the last of the line. Files are read line by line, and only the vectors of
+wanted words are kept.
 """
 
 from __future__ import annotations

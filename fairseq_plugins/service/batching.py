@@ -1,9 +1,8 @@
 """Batches of concurrent requests: a bounded queue, emptied by a few threads.
 
 A free thread takes a batch of items that wait for one model: a single request is answered at once,
-and
-the next batch gathers while all threads are busy. Models take turns. A failing batch is repeated in
-halves, so that only the failing items fail.
+and the next batch gathers while all threads are busy. Models take turns. A failing batch is
+repeated in halves, so that only the failing items fail.
 """
 
 from __future__ import annotations

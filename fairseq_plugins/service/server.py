@@ -1,8 +1,7 @@
 """The service from start to end: a port, models, and signals.
 
 The first SIGTERM or SIGINT closes the port and lets current requests finish; a second signal ends
-the
-process at once.
+the process at once.
 """
 
 from __future__ import annotations

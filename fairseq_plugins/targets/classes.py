@@ -2,8 +2,7 @@
 
 All metrics come from one confusion matrix M, M[i][j] = number of examples of class i that are
 predicted as j. Matrices of batches or workers add up to the matrix of the whole set, so a score
-does
-not depend on how the set is cut. All results are Python floats (NumPy's must not reach a
+does not depend on how the set is cut. All results are Python floats (NumPy's must not reach a
 checkpoint) and 0.0 for an undefined score.
 """
 

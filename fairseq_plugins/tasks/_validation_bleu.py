@@ -1,13 +1,11 @@
 """Additions to ``--eval-bleu``: a length limit, progress, and the language's tokenisation.
 
 An untrained model never ends a sentence, so fairseq lets it write 200 subwords for every line of
-the
-validation set, without output. Here a translation has at most twice the subwords of its source plus
-20 (of the longest source of its batch, as in fairseq) unless ``--eval-bleu-args`` gives
+the validation set, without output. Here a translation has at most twice the subwords of its source
+plus 20 (of the longest source of its batch, as in fairseq) unless ``--eval-bleu-args`` gives
 ``max_len_a`` or ``max_len_b``; the first validation logs its settings; and a long validation logs
-its
-progress every ten seconds if fairseq shows no bar. fairseq tokenises every language like English;
-here the target language decides, as in ``fairseq-plugins score``.
+its progress every ten seconds if fairseq shows no bar. fairseq tokenises every language like
+English; here the target language decides, as in ``fairseq-plugins score``.
 """
 
 import json

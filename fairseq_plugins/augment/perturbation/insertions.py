@@ -1,8 +1,7 @@
 """AddSent, InsertAdv, AppendIrr, AddPunc and TwitterType: inserted words, marks and sentences.
 
 Insertions say nothing that could be wrong or concern the pair: tautologies, sayings, adverbs that
-only
-stress. The lists are our own; TextFlint downloads its own.
+only stress. The lists are our own; TextFlint downloads its own.
 """
 
 import re

@@ -1,9 +1,8 @@
 """SwapAnt and SwapSyn: words replaced by antonyms or synonyms in WordNet.
 
 The new word gets the form of the old: ``buy`` like ``sold`` is ``bought``. WordNet's exception
-lists
-have irregular forms, but do not distinguish past and participle; an unknown form is omitted rather
-than guessed.
+lists have irregular forms, but do not distinguish past and participle; an unknown form is omitted
+rather than guessed.
 
 TextFlint finds a word's sense with the Lesk algorithm and takes the synonyms of any sense; here a
 word has its first sense, and its synonyms are words with the same first sense.

@@ -1,12 +1,9 @@
 """SwapNamedEnt: names replaced by other names of the file.
 
 TextFlint takes entities of the same kind from lists. Here a name is a run of proper nouns, because
-a
-pipeline without entities has no others, and is replaced by another name of as many words, a place
-by
-a place. Within a pair, a word of a name always becomes the same word, in both sentences and in
-parts
-of the name, so that the relation of the sentences stays.
+a pipeline without entities has no others, and is replaced by another name of as many words, a place
+by a place. Within a pair, a word of a name always becomes the same word, in both sentences and in
+parts of the name, so that the relation of the sentences stays.
 """
 
 from collections import Counter

@@ -1,6 +1,4 @@
-"""Perturb a split of a dataset: read, annotate once, transform, write one folder per
-transformation.
-"""
+"""Perturb a split of a dataset: read, annotate, transform, write a folder per transformation."""
 
 import hashlib
 import time

@@ -1,13 +1,11 @@
 """The common part of all readers: the file, its usable rows, and its gold labels.
 
 An unusable row raises `Unusable`, which names file and line. It ends the reading, unless the
-options
-or the dataset's own rules skip rows of its kind, which are counted.
+options or the dataset's own rules skip rows of its kind, which are counted.
 
 One class is ``ENTAILMENT`` in SICK and ``entailment`` in SNLI, or ``1`` and, written by pandas,
 ``1.0``: an unknown label means the only known one that differs from it by case alone, or is the
-same
-number. Similar known labels (``US``, ``us``) stay distinct.
+same number. Similar known labels (``US``, ``us``) stay distinct.
 """
 
 import logging

@@ -2,15 +2,13 @@
 
 MSRA's named entities (SIGHAN 2006) are labels of characters. The corpus exists as
 ``character<TAB>label`` lines (``msra_train_bio.txt``) and as one line per sentence of ``word/tag``
-with
-the tags o, nr (person), ns (place), nt (organisation).
+with the tags o, nr (person), ns (place), nt (organisation).
 
 M2 files give labels of right (``c``) and wrong (``i``) words: those that an edit replaces or
 deletes are wrong. An insertion has no words of its own: it marks the next word, as in the published
 token files of FCE and Falko-MERLIN, or the last word at the end of the sentence. In those of
 Falko-MERLIN a word whose last edit makes it a single punctuation mark is right. Edits of given
-types
-can be ignored.
+types can be ignored.
 
 Alternatively labels of six types, those of SLA's program
 (github.com/Neutralzz/syntax_aware_local_attention, ``src/task_utils.py``), which reads them from

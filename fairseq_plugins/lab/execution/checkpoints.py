@@ -1,6 +1,4 @@
-"""Checkpoints of runs: count their updates, repair them, shrink them. No checkpoint can run
-code.
-"""
+"""Count the updates of checkpoints, repair and shrink them; no checkpoint can run code."""
 
 import shutil
 import zipfile

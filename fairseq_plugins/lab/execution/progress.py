@@ -1,6 +1,4 @@
-"""Progress of runs: the costs of a plan, and a line for each running cell, in a terminal or a
-log.
-"""
+"""Progress of runs: the costs of a plan, and a line per running cell, in a terminal or log."""
 
 import logging
 import math

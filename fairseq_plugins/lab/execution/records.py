@@ -41,8 +41,7 @@ def write_description(plan: Plan, command: str) -> None:
 
 
 def write_rows(plan: Plan) -> None:
-    """Write ``rows.jsonl`` again: the plan's runs, then other runs that ended under an earlier
-    plan.
+    """Write ``rows.jsonl`` again: the plan's runs, then runs that ended under an earlier plan.
 
     Lines that are not rows, such as those of an earlier release, are dropped with a warning. Rows
     of removed runs are dropped.

@@ -2,11 +2,9 @@
 
 During training the folder holds ``settings.json`` (all settings of the run), ``train.log`` and
 checkpoints. At the end it holds ``checkpoint_best.pt`` without the optimiser's state, predictions
-of
-the validation set (and of the grid's evaluation split, with metrics), and ``result.json``: the row
-of the run
-(`lab.rows`). A folder with a result is never trained again; without a result the training continues
-from its last checkpoint (`training`). A failed run leaves ``error.txt``.
+of the validation set (and of the grid's evaluation split, with metrics), and ``result.json``: the
+row of the run (`lab.rows`). A folder with a result is never trained again; without a result the
+training continues from its last checkpoint (`training`). A failed run leaves ``error.txt``.
 """
 
 import math

@@ -2,8 +2,7 @@
 
 argparse knows whether an option is a flag, a number or a choice. A text is allowed only for options
 that a table lists by name, because other texts are paths, hosts, code, or are evaluated as Python
-by
-fairseq. All other options belong on the command line.
+by fairseq. All other options belong on the command line.
 """
 
 from argparse import Action

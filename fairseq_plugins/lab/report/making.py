@@ -1,8 +1,7 @@
 """The page about experiments: read, select, draw the figures, write the page.
 
 A page can be made at any time: everything broken or half-written becomes a remark. The page shows
-the
-tables that the experiment names, or all that fit, and two usual ones: all settings, and every
+the tables that the experiment names, or all that fit, and two usual ones: all settings, and every
 system against a baseline.
 """
 

@@ -106,8 +106,7 @@ def shown_of(runs: pd.DataFrame, metric: str = "") -> Shown:
 
 
 def plain_of(runs: pd.DataFrame) -> str:
-    """Return the usual baseline: a system without features, or a plain BERT; empty if there is
-    none.
+    """Return the usual baseline: a system without features, or a plain BERT; empty for none.
 
     A plain BERT is named after the architecture or ``plain``, or is the only system of that
     architecture.
