@@ -1,1 +1,1 @@
-"""From options to models of text, in plain torch: what `models` registers and bundles load."""
+"""Models of text from options, in plain torch; `models` registers them, bundles load them."""

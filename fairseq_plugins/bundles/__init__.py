@@ -1,1 +1,1 @@
-"""Bundles: folders that hold a trained model and all it needs, without fairseq and without code."""
+"""Bundles: folders with a trained model and everything it needs, without fairseq or code."""

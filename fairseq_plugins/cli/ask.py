@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Load, then answer question after question."""
+    """Load the model, then answer each question."""
     check(args)
     from ..inference.question_answering import load
 
@@ -67,11 +67,11 @@ def run(args: argparse.Namespace) -> None:
         except InputError as error:
             if args.question:
                 raise
-            command.complain(error)  # and on with the next
+            command.complain(error)  # the next question follows
 
 
 def check(args: argparse.Namespace) -> None:
-    """Refuse values that mean nothing; UsageError or FileNotFoundError names them."""
+    """Refuse meaningless values by UsageError, and missing files."""
     command.check_text_file("--context", args.context)
     if args.null_threshold is not None and math.isnan(args.null_threshold):
         raise command.UsageError("--null-threshold nan: must be a number")
@@ -81,7 +81,7 @@ def check(args: argparse.Namespace) -> None:
 
 
 def read_context(path: str) -> str:
-    """Read the text."""
+    """Return the text of the context."""
     from ..text_reading import read_lines
 
     text = "\n".join(read_lines(path))
@@ -91,7 +91,7 @@ def read_context(path: str) -> str:
 
 
 def questions(args: argparse.Namespace) -> Iterator[str]:
-    """Yield questions as they come; empty ones are passed over."""
+    """Yield questions as they arrive, without empty ones."""
     from ..text_reading import lines_of
 
     if args.question:
@@ -115,7 +115,7 @@ def questions(args: argparse.Namespace) -> Iterator[str]:
 
 
 def answered(reader: Reader, question: str, context: str, color: bool) -> str:
-    """Return a question and what the model says about it."""
+    """Return a question with the model's answer."""
     from ..evaluation.answer_text import as_text
     from ..evaluation.shown_text import visible
 

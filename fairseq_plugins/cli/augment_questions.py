@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Augment, and print what came of it."""
+    """Augment, and print counts."""
     from ..augment.squad_augmentation import augment
 
     options = AugmentOptions(**vars(args))
@@ -46,7 +46,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def load_translator(step: TranslationStep, options: AugmentOptions) -> Any:
-    """Load a checkpoint of this project; fairseq is imported here, for commands do not need it."""
+    """Load a checkpoint of this project; imports fairseq, which shell commands do not need."""
     from ..inference import back_translation
 
     own = {key: getattr(options, key) for key in ("beam", "sampling", "seed", "cpu")}
@@ -54,7 +54,7 @@ def load_translator(step: TranslationStep, options: AugmentOptions) -> Any:
 
 
 def show(report: AugmentReport, options: AugmentOptions) -> None:
-    """Print what came of it."""
+    """Print the counts of a report."""
     from ..augment.squad_augmentation_rules import REASONS
 
     print(

@@ -1,9 +1,8 @@
-"""How a command ends: with its exit status, and with one line about what went wrong.
+"""The end of a command: its exit status, and one line about an error.
 
-Errors of its input are `InputError`, and what the system says of files (`OSError`);
-they become ``error: ...`` on standard error and exit status 1. Whoever interrupts it gets 130, and
-whoever closes the pipe that it writes to is told nothing. Anything else is a mistake in the code
-and keeps its traceback.
+Errors of input are `InputError` and the system's errors of files (`OSError`); they become
+``error: ...`` on standard error and exit status 1. An interrupt gives 130, a closed output pipe no
+message. Any other exception is a mistake in the code and keeps its traceback.
 """
 
 import os
@@ -23,21 +22,21 @@ TIMED = "%(asctime)s | %(message)s"  # form of a log
 
 
 class UsageError(InputError):
-    """Arguments that do not go together: the usage is shown, and the exit status is 2."""
+    """Arguments that contradict each other: shows the usage, with exit status 2."""
 
 
 def run(work: Callable[[], object], place: object = "", *, stopped: str = "") -> int:
     """Do a command's work and return its exit status.
 
     Args:
-        work: does it; a number that it returns is the exit status, anything else is success.
-        place: file or folder that is named where the system's error names none.
-        stopped: what to say to whoever interrupts the work.
+        work: may return a number as exit status; anything else is success.
+        place: file or folder for system errors that name none.
+        stopped: message after an interrupt.
     """
     try:
         status = work()
         sys.stdout.flush()
-    except BrokenPipeError:  # whoever read has had enough
+    except BrokenPipeError:  # the reader has closed the pipe
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return FAILED
     except (OSError, InputError) as error:
@@ -57,7 +56,7 @@ def complain(reason: object, *, breaks: bool = False) -> None:
 
 
 def check_places(given: Mapping[str, object]) -> None:
-    """Refuse files and folders that are not there, before anything heavy is imported.
+    """Refuse missing files and folders, before any heavy import.
 
     Args:
         given: name of an argument -> its value: a path, ``NAME=PATH``, several paths joined by
@@ -71,7 +70,7 @@ def check_places(given: Mapping[str, object]) -> None:
 
 
 def _lacking(text: str) -> str:
-    # a name may hold any of these signs: one way to read the text is enough
+    # a name may hold any of these signs: one existing reading is enough
     name, _, bare = text.partition("=")
     ways = [way for one in (text, bare) for way in ([one], one.split(":"), one.split(","))]
     ways.append(re.split("[:,]", bare if bare and "/" not in name else text))
@@ -80,7 +79,7 @@ def _lacking(text: str) -> str:
 
 
 def check_text_file(flag: str, path: str | None) -> None:
-    """Refuse a text in the place of the file that holds it; FileNotFoundError says what to do."""
+    """Refuse a text in place of the file that holds the text; the error gives advice."""
     if path and not os.path.lexists(path):
         raise FileNotFoundError(
             f"{flag} {path[:80]!r}: no such file; write the text into a file, and give its name"
@@ -96,7 +95,7 @@ def check_least(given: Any, **least: int) -> None:
 
 @contextmanager
 def patience(program: str) -> Iterator[None]:
-    """Say on a terminal, after a second, that a command loads its libraries."""
+    """Say on a terminal, after a second, that a command is loading its libraries."""
     said = f"{program}: loading libraries …"
     timer = Timer(SOON, print, [said], {"file": sys.stderr, "flush": True})
     timer.daemon = True
@@ -113,7 +112,7 @@ def show_log(
 ) -> None:
     """Show the log on standard error or another stream, fairseq's own from warnings on.
 
-    Call it after the imports: fairseq turns all messages on when it is imported.
+    Call after all imports: fairseq turns on all messages when imported.
     """
     import logging
 
@@ -124,5 +123,5 @@ def show_log(
 
 
 def explain(error: OSError, place: object) -> str:
-    """Say in one line what the system refused; ``place`` is named where the error names none."""
+    """Return a system error as one line; ``place`` is for errors without a name."""
     return f"{error.filename or place}: {error.strerror}" if error.strerror else str(error)

@@ -55,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Compare, print, and write what is asked for."""
+    """Compare, print, and write the outputs."""
     options = ContrastOptions(
         **{spec.name: getattr(args, spec.name) for spec in fields(ContrastOptions)}
     )

@@ -1,6 +1,6 @@
-"""``fairseq-plugins SUBCOMMAND ...``: finds the subcommand, reads its arguments, runs it.
+"""``fairseq-plugins SUBCOMMAND ...``: finds a subcommand, reads its arguments, runs it.
 
-Without a subcommand it prints the directory to hand to fairseq as
+Without a subcommand the command prints the directory for fairseq's option:
 ``--user-dir "$(fairseq-plugins)"``; ``python -m fairseq_plugins`` is the same command.
 """
 
@@ -21,7 +21,7 @@ from . import command, subcommands
 from .subcommands import PROGRAM
 
 USAGE_ERROR = 2
-# what these log when they are imported, or drawn with, concerns nobody here
+# log messages of imports and drawing concern no user
 CHATTY = ("fairseq.tasks.text_to_speech", "matplotlib")
 HEAD = f"""usage: {PROGRAM} SUBCOMMAND [arguments]
        {PROGRAM} SUBCOMMAND --help
@@ -56,7 +56,7 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 def print_user_dir() -> int:
-    """Print the package's directory; say how to install fairseq when it is missing."""
+    """Print the package's directory; say how to install fairseq if missing."""
     from importlib.util import find_spec
 
     if find_spec("fairseq") is None:
@@ -67,7 +67,7 @@ def print_user_dir() -> int:
 
 
 class Parser(argparse.ArgumentParser):
-    """argparse's, whose errors are one line, with the options that a wrong one is like."""
+    """argparse's parser, with errors in one line that suggest similar options."""
 
     def error(self, message: str) -> NoReturn:
         known = [option for option in self._option_string_actions if option.startswith("--")]
@@ -92,7 +92,7 @@ def make_parser(typed: Sequence[str], module: ModuleType) -> argparse.ArgumentPa
 def parse(
     parser: argparse.ArgumentParser, module: ModuleType, words: Sequence[str]
 ) -> argparse.Namespace:
-    """Read a subcommand's arguments; what stands behind ``--`` goes to its `REST`."""
+    """Read a subcommand's arguments; words after ``--`` go to its `REST`."""
     rest = getattr(module, "REST", "")
     cut = words.index("--") if rest and "--" in words else len(words)
     start = argparse.Namespace()
@@ -106,7 +106,7 @@ def parse(
 
 
 def execute(typed: Sequence[str], module: ModuleType, words: Sequence[str]) -> int:
-    """Run a subcommand; what goes wrong is one line on standard error."""
+    """Run a subcommand; an error is one line on standard error."""
     for name in CHATTY:
         logging.getLogger(name).setLevel(logging.WARNING)
     silence_warnings()
@@ -127,7 +127,7 @@ def execute(typed: Sequence[str], module: ModuleType, words: Sequence[str]) -> i
 
 
 def parser_for(typed: list[str]) -> argparse.ArgumentParser:
-    """Return what completes in a shell: all subcommands, and the arguments of the one typed."""
+    """Return the parser for completion in a shell: subcommands, and arguments of the typed one."""
     parser = argparse.ArgumentParser()
     verbs = parser.add_subparsers()
     nouns = {}

@@ -36,7 +36,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Print what was asked for."""
+    """Print the requested options."""
     known = {kind: names_of(kind) for kind in KINDS}
     if not args.names:
         for kind, flag in KINDS.items():
@@ -48,12 +48,12 @@ def run(args: argparse.Namespace) -> None:
 
 
 def names_of(kind: str) -> list[str]:
-    """Return the names that `--task`, `--arch` and so on take, of ours."""
+    """Return our names for `--task`, `--arch` and so on."""
     return sorted(architectures_of_ours() if kind == "models" else ours(kind))
 
 
 def kinds_of(name: str, known: Mapping[str, list[str]]) -> list[str]:
-    """Return what bears a name: a task and its criterion may share one."""
+    """Return the kinds with a name: a task and its criterion may share one name."""
     kinds = [kind for kind, names in known.items() if name in names]
     if not kinds:
         near = like(name, {one for names in known.values() for one in names})
@@ -63,7 +63,7 @@ def kinds_of(name: str, known: Mapping[str, list[str]]) -> list[str]:
 
 
 def described(kind: str, name: str) -> str:
-    """Return the options of one registered thing as text."""
+    """Return the options of one registered class as text."""
     is_model = kind == "models"
     cls = ours(kind)[architectures_of_ours()[name] if is_model else name]
     preset = presets(name) if is_model else {}
@@ -82,7 +82,7 @@ def described(kind: str, name: str) -> str:
 
 
 def split_options(cls: type) -> tuple[list[argparse.Action], list[argparse.Action]]:
-    """Return a class's options: ours, and those that a class of fairseq above it has as well."""
+    """Return a class's options: ours, and fairseq's inherited options."""
     inherited: set[str] = set()
     for above in cls.__mro__[1:]:
         if above.__module__.startswith("fairseq."):
@@ -99,7 +99,7 @@ def is_public(action: argparse.Action) -> bool:
 
 
 def shown(action: argparse.Action, preset: Mapping[str, object]) -> Iterator[str]:
-    """Yield an option's lines: flags with choices and default, and what it is for."""
+    """Yield an option's lines: flags with choices and default, and its help."""
     flags = ", ".join(action.option_strings) or action.dest.upper()
     values = f" {{{','.join(map(str, action.choices))}}}" if action.choices else ""
     default = preset.get(action.dest, action.default)

@@ -30,21 +30,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Perturb, and print what came of it."""
+    """Perturb, and print counts and times."""
     from ..augment.perturbation.perturb import perturb
 
     show(perturb(PerturbOptions(**vars(args)), load_translator), args.output)
 
 
 def load_translator(forward: str, backward: str) -> Any:
-    """Load checkpoints of this project; fairseq is imported here, for nothing else needs it."""
+    """Load checkpoints of this project; imports fairseq, which other transformations do not
+    need.
+    """
     from ..inference.back_translation import there_and_back
 
     return there_and_back(forward, backward)
 
 
 def show(report: PerturbReport, output: str) -> None:
-    """Print what came of it: one line a transformation, then what took how long."""
+    """Print one line per transformation, then times and files."""
     print(f"{'transformation':<14} {'changed':>8} {'pairs':>8} {'CPU s':>8} {'pairs/s':>8}")
     for done in report.outcomes:
         speed = done.pairs / max(done.seconds, 1e-9)

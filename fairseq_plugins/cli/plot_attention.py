@@ -63,7 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Draw the kind of attention that the checkpoints have, and say where."""
+    """Draw the attention of the checkpoints, and print the files."""
     count, kinds = len(args.checkpoints), args.attention or ()
     if len(kinds) not in (0, 1, count):
         raise command.UsageError(f"{len(kinds)} attentions for {count} models")
@@ -116,7 +116,7 @@ def translation_panels(
 def encoder_panels(
     args: argparse.Namespace, paths: list[Path], names: Sequence[str]
 ) -> list[AttentionPanel]:
-    """Read the sentence with every checkpoint, and compare the others with the first."""
+    """Read the sentence with every checkpoint; compare the others with the first."""
     from ..inference import encoder_attention, prediction
     from ..inference.options import LABELLING
     from ..inference.text_checkpoints import read_checkpoint

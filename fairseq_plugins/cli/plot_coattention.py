@@ -60,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Look, draw and print."""
+    """Load, draw and print."""
     check(args)
     from ..lab.figures.drawing import check_stem, save
     from ..lab.figures.matrices import plot_coattention
@@ -84,7 +84,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def check(args: argparse.Namespace) -> None:
-    """Refuse what does not go together; UsageError names it."""
+    """Refuse arguments that contradict each other."""
     raw, split = (args.context, args.question), (args.split, args.id or args.first)
     if not (all(raw) and not any(split) or all(split) and not any(raw)) or args.id and args.first:
         raise command.UsageError("give --context and --question, or --split and --id (or --first)")
@@ -110,14 +110,14 @@ def look(args: argparse.Namespace) -> CoattentionMap:
 
 
 def titled(found: CoattentionMap) -> str:
-    """Say what the frame is."""
+    """Return the meaning of the frame."""
     if text := found.reply.text:
         return f"red: the answer, {as_line(text)}"
     return "no answer is found" + "; dashed: the best span, which loses" * bool(found.span)
 
 
 def described(found: CoattentionMap, count: int) -> Iterator[str]:
-    """Yield lines on the answer, and on what is attended to most."""
+    """Yield lines on the answer, and on the most attended words."""
     reply, golds = found.reply, found.reply.passage.answers
     said = {"question": reply.passage.question, "answer": reply.text}
     said |= {} if reply.text else {"best span": reply.found.best_text}

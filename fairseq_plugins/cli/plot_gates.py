@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Measure, draw, write the table, print it."""
+    """Measure the gates, draw, write and print the table."""
     from ..files import write_text
     from ..lab.figures.curves import gates_table, plot_gates
     from ..lab.figures.drawing import check_stem, save
@@ -57,7 +57,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def measure(args: argparse.Namespace) -> tuple[Mapping[str, Curves], dict[tuple[str, str], int]]:
-    """Average the gates of every run; return what `gates_table` takes."""
+    """Average the gates of every run, for `gates_table`."""
     from tqdm import tqdm
 
     from ..evaluation.contrast import named_path
@@ -85,7 +85,7 @@ def measure(args: argparse.Namespace) -> tuple[Mapping[str, Curves], dict[tuple[
 
 
 def datasets(predictor: Predictor, args: argparse.Namespace) -> Iterator[Any]:
-    """Yield what to average over."""
+    """Yield the datasets to average over."""
     from ..inference.prediction_inputs import read_examples
 
     if not args.text:

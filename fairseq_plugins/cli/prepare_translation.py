@@ -13,7 +13,7 @@ from ..option_flags import add_flags
 from ..prep.recipes.translation_options import TranslationOptions
 from . import command
 
-UNGIVEN = True  # what is not given is None: --like gives it, else its default
+UNGIVEN = True  # an option that is not given is None: --like gives the value, else the default
 READ = ("bpe_codes", "sentencepiece_model", "srcdict", "tgtdict", "like", "layer_dicts")
 PLACES, STOPPED = ("destdir",), "stopped; run the same command again to go on"
 

@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Compare the systems, write everything, print it."""
+    """Compare the systems, write and print the results."""
     command.check_least(args, samples=1, seed=0)
     from ..files import write_text
     from ..lab.figures.curves import plot_curves

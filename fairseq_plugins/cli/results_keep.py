@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Keep the rows, say how many there are, and how many tell of their examples."""
+    """Keep the rows; print their number, and how many have counts of examples."""
     from ..lab.results.keep import keep_rows
 
     kept = keep_rows(args.folder, args.output, args.part)

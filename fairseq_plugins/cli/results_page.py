@@ -40,7 +40,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Write the page, and say where it is."""
+    """Write the page, and print its path."""
     command.check_least(args, samples=1, seed=0)
     if args.output and not Path(args.output).name:
         raise command.UsageError(f"--output {args.output}: is a folder; name a file")

@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Lay out, print, write."""
+    """Print and write the tables."""
     command.check_least(args, samples=1, seed=0)
     from ..files import write_text
     from ..lab.results.compare import Significance

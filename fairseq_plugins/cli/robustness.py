@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Predict, write everything, print the table."""
+    """Predict, write all results, print the table."""
     from ..files import write_text
     from ..inference.robustness import RobustnessOptions, parse_systems, try_systems
     from ..lab.results.robustness_table import robustness_table
@@ -66,7 +66,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def column(one: PerturbedExamples) -> PerturbedSet:
-    """Return what the table says of a set."""
+    """Return a perturbed set as a column of the table."""
     from ..lab.results.robustness_table import PerturbedSet
 
     labels = {example.label for example in one.perturbed}

@@ -93,13 +93,13 @@ def add_choices(add) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run, or print what would run."""
+    """Run, or print the planned runs."""
     command.check_places({} if args.dry_run else {"raw": args.raw})
     from ..lab.execution import after
     from ..lab.execution.experiment import planned, selected
     from ..lab.results.layouts import check_names
 
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # end the trainings as well
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # also ends the trainings
     command.show_log("INFO")
     experiment = selected(args)
     check_names(experiment.tables)
@@ -120,7 +120,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def show(plan: Plan, missing: Mapping[str, str], after: bool) -> None:
-    """Print the commands of training that are left; beside them (stderr) cost and what follows."""
+    """Print the remaining commands of training, and costs and later steps on standard error."""
     from ..lab.execution.progress import format_costs
 
     parts = [part for part in plan.experiment.parts if part.name in missing]
@@ -142,7 +142,7 @@ def show(plan: Plan, missing: Mapping[str, str], after: bool) -> None:
 
 
 def run_all(plan: Plan) -> int:
-    """Bring all runs to their end, keeping the rows up to date; return how many failed."""
+    """Finish all runs and update the rows; return the number of failures."""
     from ..lab.execution.progress import format_costs
     from ..lab.execution.records import write_description, write_rows
     from ..lab.execution.runner import execute
@@ -161,7 +161,7 @@ def run_all(plan: Plan) -> int:
 
 
 def show_results(plan: Plan) -> int:
-    """Print the tables of an experiment, or of a grid the report over its seeds; 0 if it could."""
+    """Print an experiment's tables, or a grid's report over seeds; return the exit status."""
     experiment, root = plan.experiment, plan.root
     words = program("results compare", str(experiment.runs_of(experiment.parts[0], root)))
     if experiment.tables:

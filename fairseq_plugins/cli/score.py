@@ -60,7 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Score, print, and write JSON if asked to."""
+    """Score, print, and write JSON if an option says so."""
     from ..files import write_text
 
     command.show_log()
@@ -72,7 +72,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def of_answers(args: argparse.Namespace) -> tuple[str, str]:
-    """Score answers; return what is printed, and JSON."""
+    """Score answers; return the printed text, and JSON."""
     import json
 
     from ..evaluation.squad_files import SquadScoring, score_files
@@ -90,7 +90,7 @@ def of_answers(args: argparse.Namespace) -> tuple[str, str]:
 
 
 def of_translations(args: argparse.Namespace) -> tuple[str, str]:
-    """Score translations; return what is printed, and JSON."""
+    """Score translations; return the printed text, and JSON."""
     from ..evaluation.score_report import format_report, score_files
     from ..evaluation.translation import TextForm
 

@@ -1,15 +1,14 @@
-"""The subcommands of ``fairseq-plugins``: a file each, found by its name and listed unread.
+"""The subcommands of ``fairseq-plugins``: one file each, found by name and listed without import.
 
 ``prepare_text.py`` is ``prepare text`` for `GROUPS`, ``train_pipeline.py`` is ``train-pipeline``.
-A file has a docstring (its first line is the overview's, all of it the help's) and
+A file has a docstring (the help; its first line is for the overview) and
 
     add_arguments(parser)   declares its arguments; imports nothing heavy
-    run(args)               does the work, returns its exit status or None; imports what it needs
+    run(args)               does the work, returns its exit status or None; imports its libraries
 
-and, where it wants them, names of arguments with files and folders that must be there (`READ`;
-looked for before `run` imports anything), of arguments that an error of the system may be about
-(`PLACES`), what to say to whoever interrupts it (`STOPPED`), and the argument that takes all words
-behind ``--`` (`REST`).
+and optionally names of arguments with files and folders that must exist (`READ`; checked before
+`run` imports anything), of arguments that system errors may concern (`PLACES`), a message after an
+interrupt (`STOPPED`), and the argument for all words after ``--`` (`REST`).
 """
 
 import importlib
@@ -21,7 +20,7 @@ from ..errors import InputError
 
 PROGRAM = "fairseq-plugins"
 GROUPS = ("augment", "plot", "prepare", "results")
-HEADINGS = {  # of the overview -> first words of its commands; all others stand under `EXTRAS`
+HEADINGS = {  # heading of the overview -> first words of commands; all others are `EXTRAS`
     "data": ("prepare", "augment", "convert-roles", "perturb", "subset", "check"),
     "train": ("train", "run", "average"),
     "use": ("predict", "answer", "ask", "translate", "export", "serve"),
@@ -29,7 +28,7 @@ HEADINGS = {  # of the overview -> first words of its commands; all others stand
     "look": ("plot", "demo"),
 }
 EXTRAS = "extras"
-OLD = {  # name of the release before -> today's; such a name is refused, and says the new one
+OLD = {  # former name -> today's; a former name is refused, and the error names today's
     "table": "results table",
     "seeds": "results compare",
     "report": "results page",
@@ -42,7 +41,7 @@ OLD = {  # name of the release before -> today's; such a name is refused, and sa
     "train-udpipe": "train-pipeline",
     "score-pipeline": "train-pipeline --score",
 }
-GONE = {  # name of the release before -> what does its work
+GONE = {  # former name -> commands in its place
     "train-distributed": "fairseq-train uses all GPUs by itself, and on several machines under "
     "torchrun or Slurm (docs/distributed.md)",
 }
@@ -54,19 +53,19 @@ Words = tuple[str, ...]
 
 
 def subcommands() -> dict[Words, str]:
-    """Return the words of every subcommand -> the name of its module, sorted."""
+    """Return the words of every subcommand -> its module, sorted."""
     names = {name[:-3] for name in os.listdir(FOLDER) if name.endswith(".py")} - MACHINERY
     return dict(sorted((words_of(name), name) for name in names))
 
 
 def words_of(name: str) -> Words:
-    """Return what is typed for a module: one word, or two of a group."""
+    """Return the command of a module: one word, or two of a group."""
     verb, _, noun = name.partition("_")
     return (verb, noun.replace("_", "-")) if verb in GROUPS and noun else (name.replace("_", "-"),)
 
 
 def find(typed: Sequence[str]) -> tuple[Words, str]:
-    """Return the subcommand that a command line begins with: its words, and its module's name."""
+    """Return the subcommand at the beginning of a command line: its words, and its module."""
     known = subcommands()
     for length in (1, 2):
         words = tuple(typed[:length])
@@ -101,7 +100,7 @@ def load(name: str) -> ModuleType:
 
 
 def summary(name: str) -> str:
-    """Return the first line of a subcommand's docstring, without importing it."""
+    """Return the first line of a subcommand's docstring, without importing the module."""
     import ast
 
     with open(os.path.join(FOLDER, f"{name}.py"), encoding="utf-8") as stream:
@@ -110,7 +109,7 @@ def summary(name: str) -> str:
 
 
 def overview(verb: str = "") -> str:
-    """Return a line for every subcommand under its heading, or for those of a group."""
+    """Return a line for every subcommand under its heading, or only for a group."""
     known = {words: name for words, name in subcommands().items() if verb in ("", words[0])}
     width = max(len(" ".join(words)) for words in known)
     lines = {

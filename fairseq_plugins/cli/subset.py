@@ -30,7 +30,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> None:
-    """Write the subset, and say how large it is."""
+    """Write the subset, and print its size."""
     from ..prep.shares import SELECT, Share
     from ..prep.subset import write_subset
 

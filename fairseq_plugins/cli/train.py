@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from ..lab.execution.run import Run
     from ..lab.plan.experiment_file import PlannedExperiment
 
-SHOWN = 5  # metrics of a line
+SHOWN = 5  # metrics in a line
 
-__all__ = ["STOPPED"]  # beside what every command has: what to say to whoever interrupts it
+__all__ = ["STOPPED"]  # beside the names of every command
 
 READ = ("file",)
 
@@ -43,11 +43,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Train, or print what would be done."""
+    """Train, or print the commands."""
     command.check_places({} if args.dry_run else {"raw": args.raw})
     from ..lab.execution.experiment import planned, selected
 
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # end the training as well
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # also ends the training
     command.show_log("INFO")
     given = argparse.Namespace(**{**vars(parser_of("run").parse_args([args.file])), **vars(args)})
     experiment = selected(given)
@@ -92,7 +92,7 @@ def check_single(experiment: PlannedExperiment) -> None:
 
 
 def scores_of(run: Run) -> Iterable[str]:
-    """Return what a run scored on the split that it was tried on, as a line; none without one."""
+    """Yield a run's scores on the split of evaluation, as a line; nothing without scores."""
     row = run.row()
     if row and row.evaluated:
         found = list(row.metrics[row.evaluated].items())[:SHOWN]
@@ -100,7 +100,7 @@ def scores_of(run: Run) -> Iterable[str]:
 
 
 def next_steps(run: Run) -> Iterable[str]:
-    """Return the commands to go on with."""
+    """Yield the commands for the next steps."""
     folder = str(run.folder)
     if run.data.translates:
         yield written("translate", folder, "--split", run.grid.evaluate or "test")

@@ -37,11 +37,11 @@ if TYPE_CHECKING:
     from ..evaluation.score_report import ScoreReport
 
 REST = "generate"
-SILENT = ("--quiet", "--results-path")  # of fairseq-generate: what they leave cannot be scored
+SILENT = ("--quiet", "--results-path")  # of fairseq-generate; with these nothing can be scored
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the arguments; what stands behind ``--`` is `generate`."""
+    """Declare the arguments; `generate` holds words after ``--``."""
     parser.usage = "%(prog)s MODEL [options] [-- OPTIONS OF fairseq-generate]"
     add = parser.add_argument
     add("run", type=Path, metavar="MODEL", help="run folder, checkpoint in one, or bundle")
@@ -80,7 +80,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def take_file(args: argparse.Namespace) -> None:
-    """Take a checkpoint's file as its run folder and its name there (``checkpoint``)."""
+    """Replace a checkpoint's file by its run folder and file name (``checkpoint``)."""
     from ..lab.run_files import BEST
 
     args.checkpoint = BEST
@@ -89,9 +89,9 @@ def take_file(args: argparse.Namespace) -> None:
 
 
 def run_checkpoint(args: argparse.Namespace) -> None:
-    """Translate a split by fairseq-generate, score it, and leave both in the run's folder.
+    """Translate a split by fairseq-generate and score the result, in the run's folder.
 
-    With --output the log goes there, and the scores are printed only.
+    With --output the log goes there, and the scores are only printed.
     """
     from ..files import replacing, write_text
     from ..inference.run_translation import folder_of_run, generate
@@ -117,7 +117,7 @@ def run_checkpoint(args: argparse.Namespace) -> None:
     with replacing(log) as stream:
         words = [*(["--cpu"] if args.cpu else []), *planned.words]
         generate(checkpoint, data, args.split, words, stream)
-        for path in () if args.output else (score, evaluation):  # those of the log before
+        for path in () if args.output else (score, evaluation):  # results of an earlier log
             path.unlink(missing_ok=True)
     report = print_scores(log, args.reference, manifest.target_lang)
     if not args.output:
@@ -174,7 +174,7 @@ def run_bundle(args: argparse.Namespace, bundles: list[str]) -> None:
 
 
 def print_scores(log: str | Path, reference: str | None, language: str) -> ScoreReport:
-    """Score what was written, print that, and return it."""
+    """Score translations, print and return the scores."""
     from ..evaluation.score_report import format_report, score_files
     from ..evaluation.translation import TextForm
 
@@ -184,7 +184,7 @@ def print_scores(log: str | Path, reference: str | None, language: str) -> Score
 
 
 def check_reference(args: argparse.Namespace, data: str = "") -> None:
-    """Refuse references that are no file, or not as many as the sources, before any translation."""
+    """Refuse references that are no file or do not match the sources, before any translation."""
     from ..data.manifests import read_manifest
     from ..text_reading import numbered_lines
 
@@ -204,14 +204,14 @@ def check_reference(args: argparse.Namespace, data: str = "") -> None:
 
 
 def check_language(language: str) -> None:
-    """Refuse a language that BLEU cannot be computed in; see `metric_of`."""
+    """Refuse a language without BLEU; see `metric_of`."""
     from ..evaluation.sentence_counts import metric_of
 
     metric_of("bleu", language)
 
 
 def read_search(words: list[str]) -> Search:
-    """Read how raw text, or a bundle, is translated, in the words of fairseq-generate."""
+    """Read fairseq-generate's options of translation, for raw text or a bundle."""
     from ..bundles.ctranslate2_model import Search
 
     parser = argparse.ArgumentParser(add_help=False, exit_on_error=False, allow_abbrev=False)
@@ -230,7 +230,7 @@ def read_search(words: list[str]) -> Search:
 
 
 def checkpoint_of(args: argparse.Namespace) -> Path:
-    """Return the checkpoint of a run; FileNotFoundError where there is none."""
+    """Return the checkpoint of a run."""
     checkpoint = args.run / args.checkpoint
     if not checkpoint.is_file():
         raise FileNotFoundError(f"{checkpoint}: no such checkpoint")
@@ -238,14 +238,14 @@ def checkpoint_of(args: argparse.Namespace) -> Path:
 
 
 def check_printing(words: list[str]) -> None:
-    """Refuse options of fairseq-generate that keep its translations out of its log."""
+    """Refuse options of fairseq-generate that keep translations out of its log."""
     for word in words:
         if word.partition("=")[0] in SILENT:
             raise command.UsageError(f"behind --: {word}: the translations are read off the log")
 
 
 def summary(report: ScoreReport, split: str) -> dict:
-    """Return what experiments read of the scores."""
+    """Return the scores that experiments read."""
     (scores,) = report.systems
     return {
         "of": split,

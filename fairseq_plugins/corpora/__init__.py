@@ -1,1 +1,1 @@
-"""What files hold: the official formats, datasets by name, parallel text. No models here."""
+"""Official file formats, datasets by name, and parallel text. No models here."""

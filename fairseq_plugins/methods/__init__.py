@@ -1,1 +1,1 @@
-"""The methods of models of text: each is one file, from its options to its part of a model."""
+"""The methods of models of text: one file each, from options to parts of a model."""

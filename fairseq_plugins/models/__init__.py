@@ -2,7 +2,7 @@
 
 from ..registration import register
 
-register()  # first: it keeps the logging while fairseq loads
+register()  # first: logging stays as it is while fairseq loads
 
 from .bert import BertModel  # noqa: E402
 from .matching import MatchingModel  # noqa: E402

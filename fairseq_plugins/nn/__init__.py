@@ -1,1 +1,1 @@
-"""The mathematics, batch-first, in plain torch; one idea a file."""
+"""The mathematics, batch-first, in plain torch; one idea per file."""

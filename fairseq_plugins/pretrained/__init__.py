@@ -1,1 +1,1 @@
-"""A Hugging Face directory of BERT, and ours: the only room that knows foreign names."""
+"""Encoders' weights and tokenisers in Hugging Face's and fairseq's formats."""

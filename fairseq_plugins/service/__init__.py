@@ -1,1 +1,1 @@
-"""Trained models behind HTTP: what concurrent requests ask is gathered into batches."""
+"""Trained models behind HTTP: concurrent requests are gathered into batches."""

@@ -1,1 +1,1 @@
-"""Kinds of targets as values: what a model learns of an example, from its file to its metrics."""
+"""Kinds of targets as values: from a file to gold values, losses and metrics."""

@@ -3,7 +3,7 @@
 from ..chosen_names import check_command_line
 from ..registration import register
 
-register()  # first: it keeps the logging while fairseq loads
+register()  # first: logging stays as it is while fairseq loads
 
 from .extractive_qa import ExtractiveQATask  # noqa: E402
 from .mrc_ner import MrcNerTask  # noqa: E402

@@ -1,1 +1,1 @@
-"""Runs carried out: here, in jobs, resumed, and what follows them."""
+"""Running of experiments: local or in jobs, resumed, with later steps."""

@@ -1,1 +1,1 @@
-"""Curves, maps and pages to look at; the only room that draws."""
+"""Curves, maps and pages; the only room that draws."""

@@ -1,1 +1,1 @@
-"""What an experiment file asks for: grids, their cells, what each trains with."""
+"""Content of an experiment file: grids, their cells, the data and options of each cell."""

@@ -1,1 +1,1 @@
-"""One page about experiments: what is shown, as HTML and as Markdown."""
+"""One page about experiments, as HTML and as Markdown."""

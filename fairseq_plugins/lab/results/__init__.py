@@ -1,1 +1,1 @@
-"""What runs came to: rows, seeds, comparisons, tables."""
+"""Results of runs: rows, seeds, comparisons, tables."""
