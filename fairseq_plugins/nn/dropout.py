@@ -14,24 +14,29 @@ from torch.nn import functional
 CHOICES = 2**16
 
 
-def factors(values: Tensor, count: int, drop: float) -> Tensor:
-    """Return the factors of dropout: 0, or 1 / (1 - ``drop``).
+def kept(values: Tensor, count: int, drop: float) -> Tensor:
+    """Decide what dropout keeps.
 
     Args:
         values: tensor with the type of the numbers.
-        count: number of factors.
+        count: number of decisions.
         drop: rate, above 0 and below 1.
 
     Returns:
-        (count,).
+        (count,) with 1 for what is kept and 0 for what is dropped.
     """
     words = torch.empty((count + 3) // 4, dtype=torch.int64).random_(-(2**63), None)
     bits = words.view(torch.int16)[:count]  # (count,) from -2^15 to 2^15 - 1
     found = torch.empty(count, dtype=values.dtype)
     # A bound beyond int16 would wrap around and invert every decision.
-    kept = min(max(round((1 - drop) * CHOICES), 1), CHOICES - 1)
-    torch.lt(bits, kept - CHOICES // 2, out=found)
-    return found.mul_(1 / (1 - drop))
+    bound = min(max(round((1 - drop) * CHOICES), 1), CHOICES - 1)
+    torch.lt(bits, bound - CHOICES // 2, out=found)
+    return found
+
+
+def factors(values: Tensor, count: int, drop: float) -> Tensor:
+    """Return the factors of dropout, 0 or 1 / (1 - ``drop``); see `kept`."""
+    return kept(values, count, drop).mul_(1 / (1 - drop))
 
 
 class Dropout(nn.Module):

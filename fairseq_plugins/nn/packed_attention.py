@@ -14,6 +14,9 @@ gradient by O, A = G V' that by P~:
 
 Without gates the row sum is taken over a head's K numbers of G * O (Dao et al. 2022,
 "FlashAttention", appendix B.2).
+
+For the gradient each softmax is stored once: the sign of a weight says whether it is dropped, so
+that P_c is the absolute value, and U_c the positive part times 1 / (1 - p).
 """
 
 from collections.abc import Sequence
@@ -23,7 +26,7 @@ import torch
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from .dropout import factors
+from .dropout import kept
 from .masks import AdditiveMask
 from .packing import SentenceBlock
 
@@ -57,20 +60,21 @@ class PackedAttention(torch.autograd.Function):
         qkv, width = qkv.contiguous(), qkv.shape[1] // 3
         scale, nothing = (width // heads) ** -0.5, qkv.new_empty(())
         draws = gates.shape[1] if separate and gates is not None else 1
-        masks = _drawn(qkv, blocks, heads, drop, draws) if drop else [None] * len(blocks)
+        signs = _drawn(qkv, blocks, heads, drop, draws) if drop else [None] * len(blocks)
         out, saved = qkv.new_empty(len(qkv), width), []
-        for block, mask, added in zip(blocks, masks, additive):
+        for block, own, added in zip(blocks, signs, additive):
             parts = _by_head(qkv, block, heads, 3).flatten(1, 2)  # (3, n H, T, K)
             query, key, value = parts.unbind()
             scores = torch.baddbmm(nothing, query, key.mT, beta=0, alpha=scale)  # (n H, T, T)
             tables = [_softmax(scores, part, heads) for part in added]
-            kept = tables if mask is None else _dropped(tables, mask)
-            used = kept[0] if gates is None else _mixed(kept, _by_token(gates, block), heads)
+            if own is not None:
+                tables = [table.mul_(own[i % draws]) for i, table in enumerate(tables)]
+            used = _used(tables, gates, block, heads, drop)
             place = _by_head(out, block, heads, 1)[0]
-            place.copy_(torch.bmm(used, value).view_as(place))
-            saved.append((parts, used, *tables, *kept))
+            torch.mul(torch.bmm(used, value).view_as(place), 1 / (1 - drop), out=place)
+            saved.append((parts, *tables))
         ctx.save_for_backward(out, gates, *(tensor for entry in saved for tensor in entry))
-        ctx.blocks, ctx.heads = blocks, heads
+        ctx.blocks, ctx.heads, ctx.drop = blocks, heads, drop
         return out
 
     @staticmethod
@@ -79,44 +83,61 @@ class PackedAttention(torch.autograd.Function):
         out, gates, *flat = ctx.saved_tensors
         count = len(flat) // max(len(ctx.blocks), 1)  # of a block
         saved = [flat[i : i + count] for i in range(0, len(flat), count)]
-        heads, size = ctx.heads, out.shape[1] // ctx.heads
-        gradient, scale = gradient.contiguous(), size**-0.5
+        heads, drop, size = ctx.heads, ctx.drop, out.shape[1] // ctx.heads
+        gradient, scale, grown = gradient.contiguous(), size**-0.5, 1 / (1 - drop)
+        nothing = gradient.new_empty(())
         sums = (gradient * out).unflatten(1, (heads, size)).sum(-1)  # (N, H)
         found = gradient.new_empty(len(out), 3 * out.shape[1])
         by_gates: Any = None if gates is None else torch.empty_like(gates)
-        for block, (parts, used, *rest) in zip(ctx.blocks, saved):
-            tables, kept = rest[: len(rest) // 2], rest[len(rest) // 2 :]
+        for block, (parts, *tables) in zip(ctx.blocks, saved):
             query, key, value = parts.unbind()  # (n H, T, K) each
             given = _by_head(gradient, block, heads, 1)[0].flatten(0, 1)  # (n H, T, K)
-            scores = torch.bmm(given, value.mT)  # (n H, T, T)
+            scores = torch.baddbmm(nothing, given, value.mT, beta=0, alpha=grown)  # (n H, T, T)
+            used = _used(tables, gates, block, heads, drop)
             if gates is None:
                 total = _by_head(sums, block, heads, 1)[0].flatten(0, 1)  # (n H, T, 1)
-                scores.mul_(used).addcmul_(tables[0], total, value=-1)
+                scores.mul_(used).addcmul_(_whole(tables[0], drop), total, value=-1)
             else:
                 shares = _by_token(gates, block)  # (C, n, T)
-                by_gates[block.rows] = _through_mixture(scores, used, tables, kept, shares, heads)
+                by_gates[block.rows] = _through_mixture(scores, used, tables, shares, heads, drop)
             places = _by_head(found, block, heads, 3)
             shape = places.shape[1:]
             torch.mul(torch.bmm(scores, key).view(shape), scale, out=places[0])
             torch.mul(torch.bmm(scores.mT, query).view(shape), scale, out=places[1])
-            places[2].copy_(torch.bmm(used.mT, given).view(shape))
+            torch.mul(torch.bmm(used.mT, given).view(shape), grown, out=places[2])
         return found, by_gates, None, None, None, None, None
 
 
 def _drawn(
     values: Tensor, blocks: Sequence[SentenceBlock], heads: int, drop: float, draws: int
 ) -> list[Tensor]:
-    """Return factors of dropout, (``draws``, n H, T, T) for each block, in ``values``' type."""
+    """Return 1 for kept weights and -1 for dropped ones, (``draws``, n H, T, T) for each block."""
     sizes = [(block.rows.stop - block.rows.start) * block.length * heads for block in blocks]
-    parts = factors(values, draws * sum(sizes), drop).split([draws * size for size in sizes])
+    signs = kept(values, draws * sum(sizes), drop).mul_(2).sub_(1)
+    parts = signs.split([draws * size for size in sizes])
     return [part.view(draws, -1, block.length, block.length) for part, block in zip(parts, blocks)]
 
 
-def _dropped(tables: Sequence[Tensor], masks: Tensor) -> list[Tensor]:
-    """Multiply tables (n H, T, T) by masks (1 or C, n H, T, T), in place if each has its own."""
-    if len(masks) == len(tables):
-        return [mask.mul_(table) for mask, table in zip(masks, tables)]
-    return [table * masks[0] for table in tables]
+def _kept(table: Tensor, drop: float) -> Tensor:
+    return table.relu() if drop else table
+
+
+def _whole(table: Tensor, drop: float) -> Tensor:
+    return table.abs() if drop else table
+
+
+def _used(
+    tables: Sequence[Tensor], gates: Tensor | None, block: SentenceBlock, heads: int, drop: float
+) -> Tensor:
+    """Return (1 - p) P~ of a block, (n H, T, T)."""
+    if gates is None:
+        return _kept(tables[0], drop)
+    weights: Any = None
+    for table, share in zip(tables, _by_token(gates, block)):
+        weight = _kept(table, drop).unflatten(0, (-1, heads))  # (n, H, T, T)
+        share = share[:, None, :, None]
+        weights = weight * share if weights is None else weights.addcmul_(weight, share)
+    return weights.flatten(0, 1)
 
 
 def _softmax(scores: Tensor, additive_mask: AdditiveMask | None, heads: int) -> Tensor:
@@ -126,33 +147,24 @@ def _softmax(scores: Tensor, additive_mask: AdditiveMask | None, heads: int) -> 
     return additive_mask.softmax(scores.unflatten(0, (-1, heads))).flatten(0, 1)
 
 
-def _mixed(tables: Sequence[Tensor], shares: Tensor, heads: int) -> Tensor:
-    """Return the sum of tables (n H, T, T) weighted by the tokens' shares (C, n, T)."""
-    first, *others = (table.unflatten(0, (-1, heads)) for table in tables)  # (n, H, T, T)
-    weights = first * shares[0][:, None, :, None]
-    for table, share in zip(others, shares[1:]):
-        weights.addcmul_(table, share[:, None, :, None])
-    return weights.flatten(0, 1)
-
-
 def _through_mixture(
     scores: Tensor,
     used: Tensor,
     tables: Sequence[Tensor],
-    kept: Sequence[Tensor],
     shares: Tensor,
     heads: int,
+    drop: float,
 ) -> Tensor:
     """Convert the gradient by P~, (n H, T, T), to the gradient by the scores, in place.
 
     Returns:
         The gradient by the gates, tokens of the block by softmaxes, (n T, C).
     """
-    rows = [torch.einsum("bij,bij->bi", table, scores) for table in kept]  # (n H, T)
+    rows = [torch.einsum("bij,bij->bi", _kept(one, drop), scores) for one in tables]  # (n H, T)
     scores.mul_(used)  # P~ * A
     for table, row, share in zip(tables, rows, shares):
         by_head = row.unflatten(0, (-1, heads)) * share[:, None]  # (n, H, T)
-        scores.addcmul_(table, by_head.flatten(0, 1)[:, :, None], value=-1)
+        scores.addcmul_(_whole(table, drop), by_head.flatten(0, 1)[:, :, None], value=-1)
     return torch.stack([row.unflatten(0, (-1, heads)).sum(1) for row in rows], -1).flatten(0, 1)
 
 

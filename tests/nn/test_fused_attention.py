@@ -9,6 +9,8 @@ from torch import nn
 from fairseq_plugins.nn.attention import SelfAttention
 from fairseq_plugins.nn.context import AttentionContext
 from fairseq_plugins.nn.fused_attention import STEP, attend, reach
+from fairseq_plugins.nn.masks import AdditiveMask
+from fairseq_plugins.nn.packed_attention import PackedAttention
 from fairseq_plugins.nn.packing import BatchLayout
 
 HEADS, WIDTH = 2, 8
@@ -82,3 +84,20 @@ def test_what_is_no_number_stays_in_its_sentence(wrong, place) -> None:
     found = attend(rows, layout, HEADS).split(lengths)
     torch.testing.assert_close(found[place], before[place])
     assert not torch.equal(found[1 - place], before[1 - place])
+
+
+@pytest.mark.parametrize("lengths", LENGTHS)
+def test_gated_local_attention_is_that_of_the_way_with_gradients(lengths) -> None:
+    torch.manual_seed(5)
+    qkv, gates = torch.randn(sum(lengths), 3 * WIDTH), torch.rand(sum(lengths), 2)
+    layout = layout_of(lengths)
+    masks = []
+    for block in layout.blocks:
+        count = (block.rows.stop - block.rows.start) // block.length
+        allowed = torch.rand(count, block.length, block.length) < 0.4
+        allowed[0, 0] = False  # a query that sees nothing
+        masks.append((None, AdditiveMask.of(allowed)))
+    found = attend(qkv, layout, HEADS, masks, gates)
+    wanted = PackedAttention.apply(qkv, gates, layout.blocks, masks, HEADS, 0.0, True)
+    torch.testing.assert_close(found, wanted, rtol=1e-4, atol=1e-5)
+    assert not torch.allclose(attend(qkv, layout, HEADS), wanted, atol=1e-3)
