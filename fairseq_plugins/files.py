@@ -1,10 +1,10 @@
 """Files written whole or not at all, opened without following links, and hashed.
 
-A new file has a name of its own beside the one it is for, ``.NAME.tmpNUMBER``; it takes that name
-when it is complete and on disk. Whoever writes it holds a lock on it: what a killed process left is
-removed by the next one that writes NAME. A symbolic link in the place of a result is replaced,
-never written through. Files and folders that steer work, such as locks, must be no links at all:
-what is emptied or removed would lie elsewhere.
+A new file has a temporary name beside its own, ``.NAME.tmpNUMBER``; the file gets its own name once
+complete and on disk. The writer holds a lock on the temporary file: the next writer of NAME removes
+the remains of killed processes. A symbolic link in place of a result is replaced, never followed.
+Files and folders that control work, such as locks, must not be links: otherwise files elsewhere
+would be emptied or removed.
 """
 
 import errno
@@ -31,7 +31,7 @@ TEMPORARY = re.compile(r"\.?(?P<name>.+)\.tmp\d+")
 
 
 def temporary_beside(path: str | Path) -> Path:
-    """Return a path beside ``path`` that nobody else writes to; InputError: it names no file."""
+    """Return an unused path beside ``path``."""
     path = Path(path)
     if not path.name:
         raise InputError(f"{path}: is a folder; name a file")
@@ -39,7 +39,7 @@ def temporary_beside(path: str | Path) -> Path:
 
 
 def final_name(name: str) -> str:
-    """Return the name that a file is to have in the end; its own if it is no temporary one."""
+    """Return the final name of a temporary name; other names unchanged."""
     found = TEMPORARY.fullmatch(name)
     return found["name"] if found else name
 
@@ -54,7 +54,7 @@ def new_file(path: str | Path) -> Path:
 
 @contextmanager
 def _temporary(make: Callable[[Path], Path], path: Path) -> Iterator[Path]:
-    """Make something beside ``path`` and lock it, after what killed processes left is removed."""
+    """Make something beside ``path`` and lock it, after removing remains of killed processes."""
     names = os.listdir(path.parent) if path.parent.is_dir() else []
     for left in map(path.with_name, filter(TEMPORARY.fullmatch, names)):
         if left.name.startswith(f".{path.name}.tmp"):
@@ -64,28 +64,28 @@ def _temporary(make: Callable[[Path], Path], path: Path) -> Iterator[Path]:
     while lock is None:
         try:
             lock = _locked(temporary)
-        except (BlockingIOError, FileNotFoundError):  # taken for such a rest, before it was locked
+        except (BlockingIOError, FileNotFoundError):  # removed before the lock
             temporary = make(path)
-        except OSError:  # a file system without locks, where nobody can tell what is a rest
+        except OSError:  # a file system without locks, remains are not recognisable
             lock = ExitStack()
     with closing(lock):
         yield temporary
 
 
 def _locked(path: Path) -> ExitStack:
-    """Lock a file or folder that is no link; OSError where another has locked it."""
-    how = os.O_RDONLY if path.is_dir() else os.O_RDWR  # network disks lock what can be written
+    """Lock a file or folder that is no link; OSError if locked by another process."""
+    how = os.O_RDONLY if path.is_dir() else os.O_RDWR  # network disks lock only writable files
     handle = os.open(path, how | os.O_NOFOLLOW | os.O_NONBLOCK)
     with ExitStack() as lock:
         lock.callback(os.close, handle)
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        os.stat(path)  # nobody removed it before
+        os.stat(path)  # fails if removed before the lock
         return lock.pop_all()
 
 
 @contextmanager
 def working_folder(path: str | Path) -> Iterator[Path]:
-    """Give a new folder beside ``path``, which is removed at the end if it is still there."""
+    """Yield a new folder beside ``path``; at the end the folder is removed unless renamed."""
 
     def new(path: Path) -> Path:
         temporary = temporary_beside(path)
@@ -100,7 +100,7 @@ def working_folder(path: str | Path) -> Iterator[Path]:
 
 
 def check_free(folder: str | Path) -> Path:
-    """Refuse a place for a new folder that is taken (InputError); an empty folder is free."""
+    """Refuse a taken place for a new folder; an empty folder is free."""
     folder = Path(folder)
     taken = folder.is_dir() and any(folder.iterdir())
     if taken or folder.is_symlink() or (folder.exists() and not folder.is_dir()):
@@ -110,11 +110,7 @@ def check_free(folder: str | Path) -> Path:
 
 @contextmanager
 def complete_folder(folder: str | Path) -> Iterator[Path]:
-    """Give a folder to fill, which gets its name when the block ends well.
-
-    Raises:
-        InputError: the name is taken.
-    """
+    """Yield a folder to fill; when the block succeeds the folder gets its name."""
     folder = check_free(folder)
     with working_folder(folder) as temporary:
         yield temporary
@@ -130,7 +126,7 @@ def publish(temporary: Path, path: str | Path) -> None:
 
 
 def sync(path: str | Path) -> None:
-    """Wait until a file or folder is on disk, where its file system can tell."""
+    """Wait until a file or folder is on disk, if its file system supports waiting."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)
@@ -143,7 +139,7 @@ def sync(path: str | Path) -> None:
 
 @contextmanager
 def replaced(path: str | Path) -> Iterator[Path]:
-    """Give a temporary name to write under; the file gets its own when the block ends well."""
+    """Yield a temporary name to write under; when the block succeeds the file gets its own name."""
     with _temporary(new_file, Path(path)) as temporary:
         try:
             yield temporary
@@ -154,9 +150,9 @@ def replaced(path: str | Path) -> Iterator[Path]:
 
 @contextmanager
 def replacing(path: str | Path, mode: str = "wb") -> Iterator[IO[Any]]:
-    """Open a file (``wb``, or ``w`` for UTF-8) that gets its name when the block ends well.
+    """Open a file (``wb``, or ``w`` for UTF-8) that gets its name when the block succeeds.
 
-    Folders on the way are made.
+    Missing folders are made.
     """
     how: dict[str, Any] = {} if "b" in mode else {"encoding": "utf-8", "newline": "\n"}
     with replaced(path) as temporary, open(temporary, mode, **how) as stream:
@@ -164,19 +160,19 @@ def replacing(path: str | Path, mode: str = "wb") -> Iterator[IO[Any]]:
 
 
 def write_text(path: str | Path, text: str) -> None:
-    """Write UTF-8 text; it appears under its name when it is complete."""
+    """Write UTF-8 text; the file appears when complete."""
     with replacing(path, "w") as stream:
         stream.write(text)
 
 
 def write_bytes(path: str | Path, content: bytes) -> None:
-    """Write bytes; they appear under their name when they are complete."""
+    """Write bytes; the file appears when complete."""
     with replacing(path) as stream:
         stream.write(content)
 
 
 def copy(source: str | Path, path: str | Path) -> None:
-    """Copy a file's bytes; they appear under their name when they are complete."""
+    """Copy a file's bytes; the copy appears when complete."""
     with open(source, "rb") as bytes_of, replacing(path) as stream:
         shutil.copyfileobj(bytes_of, stream, BLOCK)
 
@@ -191,7 +187,7 @@ def sha256(path: str | Path) -> str:
 
 
 def refuse_link(path: Path) -> None:
-    """Refuse a symbolic link (InputError) where a file or folder of our own has to be."""
+    """Refuse a symbolic link in place of our own file or folder."""
     if path.is_symlink():
         raise InputError(
             f"{path} is a symbolic link, to {os.readlink(path)!r}: what is written and removed "
@@ -200,17 +196,16 @@ def refuse_link(path: Path) -> None:
 
 
 def own_folder(path: Path) -> Path:
-    """Make a folder of our own if it is missing; InputError for a link in its place."""
+    """Make a folder of our own if missing; refuse a link."""
     refuse_link(path)
     path.mkdir(exist_ok=True)
     return path
 
 
 def open_own(path: Path) -> IO[bytes]:
-    """Open a file of our own for reading and appending, made if missing; no link is followed.
+    """Open a file of our own for reading and appending, made if missing.
 
-    Raises:
-        InputError: it is a link, no regular file, or a file that has another name as well.
+    A link, a special file, or a file with a second name is refused.
     """
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
@@ -230,9 +225,9 @@ def open_own(path: Path) -> IO[bytes]:
 
 @contextmanager
 def alone_in(folder: Path) -> Iterator[None]:
-    """Wait until no other process is in such a block for a folder; it is made if need be.
+    """Wait until no other process is in this block for a folder, which is made if missing.
 
-    On a file system without locks, which a warning names, nobody waits.
+    On a file system without locks, named in a warning, no process waits.
     """
     folder.mkdir(parents=True, exist_ok=True)
     handle = os.open(folder, os.O_RDONLY)
@@ -250,9 +245,9 @@ def alone_in(folder: Path) -> Iterator[None]:
 
 
 def try_lock(stream: IO[bytes], path: Path) -> bool:
-    """Lock an open file for this process and its children; false where another has locked it.
+    """Lock an open file for this process and its children; false if locked by another process.
 
-    On a file system without locks, which a warning names, everybody has the lock.
+    On a file system without locks, named in a warning, every process gets the lock.
     """
     try:
         fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -1,12 +1,12 @@
-"""What a run keeps of its prepared folder, in ``prepared/`` beside its checkpoints.
+"""A run's copy of its prepared folder, in ``prepared/`` beside its checkpoints.
 
-It is what raw text needs (`folder.keep_folder`) with a card, written whole before the first
-checkpoint, so that a run can be moved and shared alone. The manifest there has size and SHA-256 of
-the other files, and the run's checkpoints have the SHA-256 of the manifest: a checkpoint that came
-to lie beside another's folder does not take it for its own. Links are refused, as in a bundle.
+The copy has the files that raw text needs (`folder.keep_folder`) and a card. The copy is complete
+before the first checkpoint, so that a run can be moved and shared alone. Its manifest has size and
+SHA-256 of the other files, and the run's checkpoints have the SHA-256 of the manifest: a checkpoint
+moved to another run's folder rejects the copy there. Links are refused, as in a bundle.
 
-Checkpoints also say where the prepared folder lay and what identifies the data of its splits
-(`Origin`): another folder of the same name is not taken for it.
+Checkpoints also have the path of the prepared folder and digests of its splits (`Origin`): another
+folder at the same path is recognised.
 """
 
 from __future__ import annotations
@@ -34,24 +34,24 @@ from .index import CARD
 logger = logging.getLogger(__name__)
 
 FOLDER = "prepared"  # in the run's folder
-STATE = "prepared"  # what a checkpoint's state of the task calls the SHA-256 of its manifest
-PLACE, SPLITS = "folder", "splits"  # likewise the absolute path, and `split_digests`
+STATE = "prepared"  # key of a task's state in checkpoints: SHA-256 of the copy's manifest
+PLACE, SPLITS = "folder", "splits"  # further keys: the absolute path, and `split_digests`
 _CURE = "give its place with --data (in Python data=..., for translation data_name_or_path=...)"
 SHOWN, SHORT = 3, 12  # differences in a message; digits of a hash
 
 
 @dataclass(frozen=True)
 class Origin:
-    """What a checkpoint says of the prepared folder that it was trained on."""
+    """A checkpoint's record of its training's prepared folder."""
 
-    typed: str = ""  # path as it was typed; several are joined by ``:``
+    typed: str = ""  # path as typed; several paths are joined by ``:``
     place: str = ""  # the absolute path, likewise; empty in checkpoints of older releases
-    copy: str = ""  # SHA-256 of the manifest of its run's copy, if there is one
+    copy: str = ""  # SHA-256 of the manifest of the run's copy, if any
     splits: Mapping[str, str] = field(default_factory=dict)  # see `split_digests`
 
     @classmethod
     def of(cls, typed: Any, state: Any) -> Origin:
-        """Read the state of a checkpoint's task; what is of another type is not taken."""
+        """Read the state of a checkpoint's task; values of wrong types are ignored."""
         told = state if isinstance(state, dict) else {}
         said = {"typed": typed, "place": told.get(PLACE), "copy": told.get(STATE)}
         texts = {name: text for name, text in said.items() if isinstance(text, str)}
@@ -60,13 +60,13 @@ class Origin:
 
     @property
     def path(self) -> str:
-        """The path as it was typed if it leads to the absolute one, else that, if it is known."""
+        """The path as typed if it leads to the absolute path, else the absolute path, if known."""
         return self.typed if _absolute(self.typed) == self.place else self.place or self.typed
 
     def other_data(self, folder: Path, copy: Path | None = None) -> str:
-        """Say how a folder's data differ from those of the training; empty if nobody knows.
+        """Return how a folder's data differ from the training's; empty if unknown.
 
-        Of older releases the hashes of files decide of which the folder and the ``copy`` were made.
+        In older releases, hashes of the source files of the folder and of the ``copy`` decide.
         """
         manifest, known = read_manifest(folder), self.splits
         found = split_digests(manifest)
@@ -85,17 +85,15 @@ def _data_of(manifest: Manifest) -> dict[str, Any]:
 
 
 def told_of(run: Path, folder: str) -> dict[str, Any]:
-    """Return what the checkpoints of a run say of its prepared folders; see `Origin`."""
+    """Return the checkpoints' record of a run's prepared folders; see `Origin`."""
     splits = split_digests(read_manifest(_parts(folder)[0]))
     return {STATE: kept_by(run), PLACE: _absolute(folder), SPLITS: splits}
 
 
 def check_place(run: Path, folder: Path) -> bool:
-    """Tell whether a run already keeps what it would keep of a prepared folder.
+    """Return whether a run already has a copy of a prepared folder; refuse a taken place.
 
-    Raises:
-        InputError: its place is taken by something else, or by a link; or it has checkpoints and
-            keeps another folder, which they are of.
+    A copy of another folder is refused if the run has checkpoints trained on that folder.
     """
     place = run / FOLDER
     refuse_link(place)
@@ -117,7 +115,7 @@ def check_place(run: Path, folder: Path) -> bool:
 
 
 def _is_copy(place: Path) -> bool:
-    """Tell whether a folder is one that `results keep` wrote, which has no data."""
+    """Return whether a folder is a run's copy, which has no data."""
     try:
         return not read_manifest(place).splits
     except (OSError, InputError):
@@ -125,11 +123,10 @@ def _is_copy(place: Path) -> bool:
 
 
 def keep(run: Path, folder: Path, card: str) -> None:
-    """Write what a run keeps of a prepared folder, in the place of what it kept before.
+    """Write a run's copy of a prepared folder, in place of an earlier copy.
 
     Args:
-        run: the run's folder; made if it is not there.
-        folder: the prepared folder.
+        run: the run's folder; made if missing.
         card: text for people.
     """
     if (run / FOLDER).exists():
@@ -141,15 +138,15 @@ def keep(run: Path, folder: Path, card: str) -> None:
 
 
 def kept_by(run: Path) -> str:
-    """Return the SHA-256 of the manifest that a run keeps; empty if it keeps none."""
+    """Return the SHA-256 of the manifest of a run's copy; empty without a copy."""
     path = run / FOLDER / FILE_NAME
     return sha256(path) if path.is_file() else ""
 
 
 def unlike(copy: Path, folder: Path) -> str:
-    """Say where a prepared folder differs from a run's copy of one; empty if they read text alike.
+    """Return how a prepared folder differs from a run's copy; empty if both read text alike.
 
-    What data a folder holds, and the versions of the tools that made it, make no difference.
+    Data of a folder, and versions of tools, make no difference.
     """
     try:
         kept, manifest = open_copy(copy), read_manifest(folder)
@@ -161,7 +158,7 @@ def unlike(copy: Path, folder: Path) -> str:
 
 
 def _decisive(folder: Path, manifest: Manifest) -> dict[str, Any]:
-    """Return what decides how raw text is read, of the manifest and of the files."""
+    """Return the parts of manifest and files that decide how raw text is read."""
     kept = kept_manifest(manifest)
     names = {*kept.keys()} - {"versions", "inputs", "products"}
     files = {path.name: _digest(path) for path in kept_files(kept, folder)}
@@ -170,7 +167,7 @@ def _decisive(folder: Path, manifest: Manifest) -> dict[str, Any]:
 
 
 def _digest(path: Path) -> str:
-    """Return the begin of a file's SHA-256; of dictionaries counts are left out."""
+    """Return the beginning of a file's SHA-256; for dictionaries without counts."""
     if not path.name.startswith("dict."):
         return sha256(path)[:SHORT]
     words = [line.rpartition(" ")[0] for line in read_text(path).split("\n")]
@@ -178,11 +175,7 @@ def _digest(path: Path) -> str:
 
 
 def open_copy(place: Path) -> Manifest:
-    """Return the manifest of a run's copy, all whose files are as they were written.
-
-    Raises:
-        FileNotFoundError, InputError: a file that is missing, a link, or other than it was.
-    """
+    """Return the manifest of a run's copy, after checking that no file changed."""
     for path in (place, place / FILE_NAME):
         _refuse_link(path)
     manifest = read_manifest(place)
@@ -199,14 +192,10 @@ def _refuse_link(path: Path) -> None:
 
 
 def prepared_folder(checkpoint: Path, origin: Origin, given: str | Path | None = None) -> str:
-    """Return the prepared folder that a checkpoint's model is to read with.
+    """Return the prepared folder for a checkpoint's model.
 
-    It is the one that is ``given``, else the one it was trained on if that is there, has its data
-    and reads text as it did, else its run's copy; older releases and a file alone have no copy.
-
-    Raises:
-        FileNotFoundError: there is none of these.
-        InputError: a copy that was changed, or no copy, and a folder of other data in its place.
+    This is the ``given`` folder; else the training's folder if present with the same data and
+    reading of text; else the run's copy. Older releases, and a checkpoint alone, have no copy.
     """
     if given and _is_there(str(given)):
         return str(given)
@@ -235,7 +224,7 @@ def prepared_folder(checkpoint: Path, origin: Origin, given: str | Path | None =
 
 
 def _difference(origin: Origin, folder: Path, copy: Path | None) -> str:
-    """Say why a folder is not the one of a training; empty if it may be."""
+    """Return why a folder is not the training's folder; empty if it may be."""
     try:
         return origin.other_data(folder, copy) or (unlike(copy, folder) if copy else "")
     except (OSError, InputError) as error:
@@ -252,6 +241,6 @@ def _is_there(folder: str) -> bool:
 
 
 def _parts(folder: str) -> list[Path]:
-    """Return the folders that a text names."""
+    """Return the folders in a text, joined by ``:``."""
     whole = [folder] if Path(folder).exists() else folder.split(os.pathsep)
     return [Path(part) for part in whole if part]

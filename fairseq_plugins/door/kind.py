@@ -1,8 +1,8 @@
-"""How a file from elsewhere is refused: kinds of files as values, and one sentence for all.
+"""The refusal of files from elsewhere: kinds of files as values, and one sentence for all.
 
 The kinds are `TORCH` (`torch_files`), `PIPELINE` and `NAMED_PIPELINE` (`pipelines`) and `UDPIPE`
-(`udpipe_models`). What a checkpoint or bundle says of itself goes through `records`, and the model
-that it asks for through `model_trial`.
+(`udpipe_models`). Options of a checkpoint or bundle go through `records`, and the model that they
+describe through `model_trial`.
 """
 
 from collections.abc import Callable, Iterator
@@ -14,11 +14,11 @@ from ..errors import InputError
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of file, or of folder, that somebody else may have made.
+    """A kind of file, or of folder, of unknown origin.
 
     Args:
-        problems: yields what is wrong with a path before any library reads it.
-        cure: what to do instead, for messages.
+        problems: yields the problems of a path before any library reads it.
+        cure: advice for messages.
     """
 
     problems: Callable[[Path], Iterator[str]]
@@ -35,5 +35,5 @@ class Kind:
 
 
 def refusal(path: Path, why: str, cure: str = "") -> InputError:
-    """Return the error by which a file is refused."""
+    """Return the error that refuses a file."""
     return InputError(f"{path}: refused: {why}; nothing of it was executed{cure and f': {cure}'}")

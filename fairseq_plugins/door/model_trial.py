@@ -1,8 +1,8 @@
-"""A model built without its memory, to see how much the options of a checkpoint ask for.
+"""Builds a model without memory, to learn how much the options of a checkpoint need.
 
-torch's ``meta`` device gives every tensor its shape and no numbers. So it shows in milliseconds
-whether the weights of a file are those that its options describe, before a wrong option (a width of
-a billion) takes all memory of the machine.
+torch's ``meta`` device gives every tensor its shape and no numbers. So a wrong option (a width of a
+billion), or weights that do not belong to the options, are found in milliseconds, before the option
+takes all memory of the machine.
 """
 
 import logging
@@ -19,12 +19,12 @@ from torch.overrides import TorchFunctionMode
 from ..errors import InputError
 from ..messages import quoted, shortened
 
-TABLES = 2**30  # bytes of what a model computes for itself: positions, masks
-SHOWN = 400  # characters of torch's list of what does not fit
+TABLES = 2**30  # bytes of tables that a model computes itself: positions, masks
+SHOWN = 400  # characters of torch's list of mismatches
 
 
 class _NoDraws(TorchFunctionMode):
-    """Leaves random numbers out: there is no memory for them, and torch would load its compiler."""
+    """Skips random numbers, which would need memory, and make torch load its compiler."""
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         if func in (nn.init.normal_, torch.Tensor.normal_):
@@ -35,15 +35,12 @@ class _NoDraws(TorchFunctionMode):
 def try_model(
     build: Callable[[], nn.Module], weights: Mapping[str, Tensor] | None = None, **how: Any
 ) -> nn.Module:
-    """Build a model without memory; refuse one that is too large here, or whose weights are others.
+    """Build a model without memory; refuse a model that is too large here or has other weights.
 
     Args:
-        build: builds it; what it logs is not for the log.
-        weights: those of a file, none of which is read.
+        build: builds the model; its log messages are dropped.
+        weights: tensors of a file; none is read.
         how: further arguments of the model's ``load_state_dict``.
-
-    Raises:
-        InputError: says what does not fit; or no model can be built, for whatever reason.
     """
     with _silence():
         try:
@@ -51,7 +48,7 @@ def try_model(
                 model = build()
         except InputError:
             raise
-        except Exception as error:  # what its parts make of options that do not fit each other
+        except Exception as error:  # any error that parts raise for contradicting options
             reason = _line(f"{type(error).__name__}: {error}")
             raise InputError(
                 f"no model can be built of the checkpoint's options ({reason})"
@@ -63,7 +60,7 @@ def try_model(
 
 
 def _check_size(model: nn.Module) -> None:
-    """Refuse a model that is too large here; InputError says how large."""
+    """Refuse a model that is too large for this machine."""
     weights = sum(parameter.nbytes for parameter in model.parameters())
     tables = sum(table.nbytes for table in _tables(model))
     memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
@@ -75,15 +72,15 @@ def _check_size(model: nn.Module) -> None:
 
 
 def _check_weights(model: nn.Module, weights: Mapping[str, Tensor], how: Mapping[str, Any]) -> None:
-    # fairseq looks at single numbers, versions of its modules
+    # fairseq reads single numbers, versions of its modules
     shapes = {n: value if value.numel() == 1 else value.to("meta") for n, value in weights.items()}
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # torch says of every tensor that nothing is copied
+            warnings.simplefilter("ignore")  # torch warns for every tensor that nothing is copied
             model.load_state_dict(shapes, strict=True, **how)
     except RuntimeError as error:
         raise InputError(_line(error)) from None
-    shapes |= weights  # beside older names those that the model itself replaced them by
+    shapes |= weights  # older names, beside the names by which the model replaced them
     for name, own in model.state_dict().items():
         if name in shapes and own.is_floating_point() != shapes[name].is_floating_point():
             raise InputError(f"{quoted(name)} is of {shapes[name].dtype}, not of {own.dtype}")

@@ -1,6 +1,6 @@
-"""Whether the files of a spaCy pipeline can be read in fair time and memory, before spaCy does.
+"""Checks the files of a spaCy pipeline for time and memory before spaCy reads them.
 
-spaCy's native code follows edit trees wherever they lead, and a regular expression can be slow.
+spaCy's native code follows edit trees without checks, and a regular expression can be slow.
 """
 
 import json
@@ -16,20 +16,20 @@ from srsly import msgpack
 from ..messages import quoted
 from ..text_reading import read_text
 
-# a size in configurations and models -> the largest that is taken
+# a size in configurations and models -> its largest accepted value
 SIZES = {"depth": 64, "window_size": 16, "maxout_pieces": 16, "nC": 64, "nM": 1024}
 SIZES |= {"width": 4096, "hidden_width": 512}
 PATTERNS = ("prefix_search", "suffix_search", "infix_finditer", "token_match", "url_match")
 NO_CHILD = 2**32 - 1
-MOST_NODES = 10_000  # of an edit tree, each counted wherever it stands
+MOST_NODES = 10_000  # of an edit tree; repeated nodes count repeatedly
 MOST_RULES = 20_000  # exceptions of a tokeniser, or patterns of a ruler
 MOST_MOVES = 1 << 18  # bytes of a parser's table of moves
 CODE = (".py", ".pyc", ".so", ".pkl", ".pickle", ".pt")
-_FAST = re.compile(r"[^*+?{|]{0,500}[*+?]?[^*+?{|]{0,500}")  # one sign of repetition at most
+_FAST = re.compile(r"[^*+?{|]{0,500}[*+?]?[^*+?{|]{0,500}")  # at most one sign of repetition
 
 
 def values(name: str, value: Any) -> Iterator[tuple[str, Any]]:
-    """Yield name and value of a value and all that it holds; members of a list have its name."""
+    """Yield a name and its value, then all inside; list members have the list's name."""
     yield name, value
     if isinstance(value, Mapping):
         for key, part in value.items():
@@ -70,7 +70,7 @@ def _trees(path: Path, _: str) -> Iterator[str]:
 
 @lru_cache(8)
 def own_tables(language: str) -> dict[str, Any]:
-    """Return the tables of a language's own tokeniser."""
+    """Return the settings of a language's own tokeniser."""
     import spacy
 
     how = {"nlp": {"tokenizer": {"@tokenizers": "spacy.Tokenizer.v1"}}}
@@ -95,7 +95,7 @@ def _tokenizer(path: Path, language: str) -> Iterator[str]:
 
 
 def _settings(path: Path, _: str) -> Iterator[str]:
-    """Yield what a tokeniser's own settings, which go before the configuration, ask for."""
+    """Yield the problems of a tokeniser's settings, which precede the configuration."""
     if path.parent.name == "tokenizer" and _json(path).get("segmenter", "char") != "char":
         yield f"it says {quoted(_json(path))}"
 
@@ -128,7 +128,7 @@ def _moves(path: Path, _: str) -> Iterator[str]:
 
 
 Check = Callable[[Path, str], Iterator[str]]
-# name of a file -> what reads it, and what looks for problems if something can be wrong with it
+# name of a file -> its reader, and its check if anything can be wrong
 READERS: dict[str, Callable[[Path], Any]] = {
     **dict.fromkeys(("cfg", "meta.json", "strings.json", "vectors.cfg"), _json),
     **dict.fromkeys(("vectors", "keys"), _array),
@@ -141,12 +141,12 @@ CHECKS |= {"tokenizer": _tokenizer}
 
 
 def tree_problems(folder: Path) -> Iterator[str]:
-    """Yield what is wrong with the edit trees of a pipeline."""
+    """Yield the problems of a pipeline's edit trees."""
     return _found(folder, TREES, "")
 
 
 def file_problems(folder: Path, language: str) -> Iterator[str]:
-    """Yield what is wrong with the files of a pipeline for a language."""
+    """Yield the problems of a pipeline's files."""
     for path in sorted(folder.rglob("*")):
         if (path.is_file() and path.name.endswith(CODE)) or path.name.startswith("pkuseg"):
             yield f"{path.relative_to(folder)} lies in it"
@@ -154,11 +154,11 @@ def file_problems(folder: Path, language: str) -> Iterator[str]:
 
 
 def damaged(folder: Path) -> Path | None:
-    """Return the first file of a pipeline that is not of its own format."""
+    """Return the first file of a pipeline with a wrong format."""
     for path in _files(folder, READERS):
         try:
             READERS[path.name](path)
-        except Exception:  # whatever the libraries make of it
+        except Exception:  # any error of the libraries
             return path
     return None
 
@@ -173,5 +173,5 @@ def _found(folder: Path, checks: Mapping[str, Check], language: str) -> Iterator
         try:
             for problem in checks[path.name](path, language):
                 yield f"{name}: {problem}"
-        except Exception as error:  # whatever stands in the place of what is read
+        except Exception as error:  # any error of wrong content
             yield f"{name} is damaged: {quoted(error)}"

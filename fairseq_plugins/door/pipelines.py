@@ -1,8 +1,8 @@
-"""Whether a spaCy pipeline from elsewhere is one of plain parts, before spaCy reads any of it.
+"""Checks that a spaCy pipeline from elsewhere has only plain parts, before spaCy reads any part.
 
-The configuration of a pipeline names functions that spaCy calls when it loads it: those of this
-list compute, and open nothing but files of the pipeline. What comes from other packages, copies
-parts of other pipelines or calls something on the way is refused.
+The configuration of a pipeline names functions that spaCy calls when loading. The functions listed
+here only compute, and open only files of the pipeline. Parts of other packages, copies from other
+pipelines and callbacks are refused.
 """
 
 import re
@@ -19,15 +19,15 @@ from .kind import Kind
 from .pipeline_files import SIZES, file_problems, tree_problems, values
 
 FILE_NAME = "config.cfg"
-LONGEST = 1 << 17  # characters of a configuration, its references followed
-MOST = 1_000_000  # of any number in it but `SIZES`
-MOST_PARTS, MOST_LAYERS = 1000, 512  # sections, or members of a list; the depths added up
+LONGEST = 1 << 17  # characters of a configuration, references included
+MOST = 1_000_000  # the largest number in a configuration, except `SIZES`
+MOST_PARTS, MOST_LAYERS = 1000, 512  # sections, or members of a list; sum of depths
 FACTORIES = frozenset(
     ("tok2vec", "tagger", "morphologizer", "parser", "trainable_lemmatizer", "lemmatizer")
     + ("ner", "attribute_ruler", "senter", "sentencizer")
 )
 CALLBACKS = ("before_creation", "after_creation", "after_pipeline_creation")
-PARTS = frozenset(  # of the registries of spaCy, without "spacy." and their versions
+PARTS = frozenset(  # of spaCy's registries, without "spacy." and versions
     ("Tokenizer", "Vectors", "Tok2Vec", "Tok2VecListener", "HashEmbedCNN", "MultiHashEmbed")
     + ("CharacterEmbed", "MaxoutWindowEncoder", "MishWindowEncoder", "Tagger")
     + ("TransitionBasedParser", "tagger_scorer", "morphologizer_scorer", "parser_scorer")
@@ -41,7 +41,7 @@ _OF_SPACY = re.compile(r"spacy\.(?P<name>[\w.]+?)(?:\.v\d+)?")
 
 
 def problems(folder: Path) -> Iterator[str]:
-    """Yield what a pipeline asks for beside spaCy's plain parts."""
+    """Yield the parts of a pipeline that are not spaCy's plain parts."""
     path = folder / FILE_NAME
     if not path.is_file():
         raise FileNotFoundError(f"{path} is missing: {folder} is no spaCy pipeline")
@@ -49,7 +49,7 @@ def problems(folder: Path) -> Iterator[str]:
     if len(text) > LONGEST or len(_SECTION.findall(text)) > MOST_PARTS:
         yield f"{FILE_NAME} has more than {LONGEST:,} characters or {MOST_PARTS:,} sections"
     try:
-        # As it stands there, and as spaCy reads it: sections are put where others refer to them.
+        # unchanged, and as spaCy reads it: sections replace references to them
         plain = Config().from_str(text, interpolate=False)
         yield from _expanded(plain)
         yield from _references(plain)
@@ -64,11 +64,11 @@ def problems(folder: Path) -> Iterator[str]:
 PIPELINE = Kind(
     problems, "name a pipeline that you trust with --spacy-model (spacy_model=... in Python)"
 )
-NAMED_PIPELINE = Kind(tree_problems)  # by the user
+NAMED_PIPELINE = Kind(tree_problems)  # named by the user
 
 
 def _expanded(config: Mapping[str, Any]) -> Iterator[str]:
-    """Say whether references would make a configuration endless, or far longer than it is."""
+    """Yield a problem if references make a configuration endless or far longer."""
     left, waiting = LONGEST, [config]
     while waiting and left >= 0:
         value, parts = waiting.pop(), []
@@ -97,7 +97,7 @@ def _referred(config: Any, name: str) -> Any:
 
 
 def _references(config: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what the parts that are loaded refer to outside themselves."""
+    """Yield the references of loaded parts to other sections."""
     for section in ("nlp", "components"):
         for _, value in values(section, config.get(section)):
             for name in _REFERENCE.findall(value) if isinstance(value, str) else ():
@@ -106,7 +106,7 @@ def _references(config: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _asked(config: Mapping[str, Any]) -> Iterator[str]:
-    """Yield what the parts that are loaded ask for."""
+    """Yield the problems of the loaded parts."""
     nlp, components = (config.get(name) for name in ("nlp", "components"))
     if not isinstance(nlp, Mapping) or not isinstance(components, Mapping):
         yield "it has no sections nlp and components"
@@ -144,6 +144,6 @@ def _sizes(sections: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _bare(name: str) -> str:
-    """Return the name of a function of spaCy without its package and version; others whole."""
+    """Return a spaCy function's name without package and version; other names unchanged."""
     found = _OF_SPACY.fullmatch(name)
     return found["name"] if found else name

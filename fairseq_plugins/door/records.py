@@ -1,9 +1,8 @@
-"""The options of a checkpoint as a closed record: known names, declared types, nothing that acts.
+"""The options of a checkpoint as a closed record: known names, declared types, no effects.
 
-Whoever writes a checkpoint writes its options, and fairseq builds what they name, opens the files
-that they name and resolves what they refer to, such as ``${oc.env:TOKEN}``. So nobody here hands
-them on. What is taken are the fields of our own dataclasses, each of the type that is declared
-there; the rest is left where it is.
+The author of a checkpoint writes its options; fairseq builds the named classes, opens the named
+files and resolves references such as ``${oc.env:TOKEN}``. So options are never passed on. Only
+fields of our own dataclasses are read, each with its declared type; all others are ignored.
 """
 
 import json
@@ -15,14 +14,14 @@ from typing import Any, Union, get_args, get_origin
 
 from ..errors import InputError
 
-PIPELINE = "spacy_model"  # what reads raw text: the user names it, a checkpoint does not
-NAME = "_name"  # of what fairseq builds: for whoever asks to decide
-LONGEST_TEXT = 10_000  # characters of an option, unless its metadata say otherwise ("longest")
+PIPELINE = "spacy_model"  # pipeline for raw text: the user names it, never a checkpoint
+NAME = "_name"  # of the class that fairseq builds; the caller decides
+LONGEST_TEXT = 10_000  # characters of an option, unless its metadata have another limit ("longest")
 LONGEST_LIST = 1_000
-MOST_LAYERS = 1_000  # in options that count them
-COUNTS = ("layers", "blocks")  # how the names of these end
-REFERENCE = "${"  # begins what OmegaConf would resolve
-MISSING = "???"  # is to OmegaConf a value that is to come, and an error where it is used
+MOST_LAYERS = 1_000  # in options that count layers
+COUNTS = ("layers", "blocks")  # endings of the names of such options
+REFERENCE = "${"  # beginning of a reference in OmegaConf
+MISSING = "???"  # OmegaConf's missing value, an error when read
 UNIONS = (Union, UnionType)
 SHOWN = 60  # characters of a value in a message
 
@@ -35,21 +34,17 @@ def close(
     without: Collection[str] = (),
     before: Mapping[str, Any] = {},
 ) -> dict[str, Any]:
-    """Take from options what a dataclass declares, as values that have been checked.
+    """Return the options that a dataclass declares, with checked values.
 
-    An option that says nothing else than its own default is left out, and so is a None where none
-    is declared; older checkpoints have some of these.
+    An option equal to its own default is left out, and so is an undeclared None; older checkpoints
+    have some of these.
 
     Args:
-        given: options by name, none of them resolved.
+        given: options by name, none resolved.
         config_class: dataclass of known names and their types.
-        where: what they are from, for messages.
-        without: names that are not taken.
-        before: what an older checkpoint means by options that it does not have.
-
-    Raises:
-        InputError: a value of another type, one that refers to something else, or one out of
-            bounds; names the option and what is expected.
+        where: source of the options, for messages.
+        without: ignored names.
+        before: values of options that older checkpoints lack.
     """
     given, found = {**before, **given}, {}
     for spec in fields(config_class):
@@ -64,7 +59,7 @@ def close(
 
 
 def _checked(value: Any, spec: Field, where: object) -> Any:
-    """Return a value of the declared type, or InputError; see `close`."""
+    """Return a value of the declared type; see `close`."""
     if isinstance(value, str) and REFERENCE in value:
         raise InputError(
             f"{where}: option {spec.name!r} refers to something else ({REFERENCE}...}}); a "
@@ -73,7 +68,7 @@ def _checked(value: Any, spec: Field, where: object) -> Any:
     longest = spec.metadata.get("longest", LONGEST_TEXT)
     if isinstance(value, (str, list)) and len(value) > longest:
         raise InputError(f"{where}: option {spec.name!r} is longer than {longest:,}")
-    if not _fits(value, spec.type) or value == MISSING or value != value:  # not a number
+    if not _fits(value, spec.type) or value == MISSING or value != value:  # the last test finds NaN
         raise InputError(
             f"{where}: option {spec.name!r} is {_shown(value)}, expected {_expected(spec.type)}"
         )
@@ -85,7 +80,7 @@ def _checked(value: Any, spec: Field, where: object) -> Any:
 
 
 def _fits(value: Any, kind: Any) -> bool:
-    """Tell whether a value is of a declared type; numbers are exact but for an int as a float."""
+    """Tell whether a value has a declared type; an int may stand for a float."""
     outer, inner = get_origin(kind), get_args(kind)
     if outer in UNIONS:
         return any(_fits(value, one) for one in inner)
@@ -121,11 +116,7 @@ def _shown(value: Any) -> str:
 
 
 def read_list(text: str | None, name: str) -> list[str]:
-    """Read an option that holds several texts as JSON; None holds none.
-
-    Raises:
-        InputError: it is something else; ``name`` is named.
-    """
+    """Read an option that holds several texts as JSON; None holds none."""
     try:
         found = json.loads(text or "[]")
     except (ValueError, RecursionError):

@@ -1,10 +1,9 @@
 """Files of ``torch.save``, read without running code or taking more memory than they hold.
 
-torch reads with ``weights_only=True``: what asks for anything but tensors and plain values is
-refused, and nothing of it is executed. An archive stays in its file until its numbers are used
-(``mmap``), so that no storage may claim to be larger than what is there. What the tensors claim to
-be is compared with the file before anybody copies one: a tensor of stride 0 over a single number
-says that it has 8 TB, and would take them.
+torch reads with ``weights_only=True``: everything except tensors and plain values is refused, and
+nothing is executed. An archive stays in its file until its numbers are used (``mmap``), so no
+storage can be larger than its file. The sizes of tensors are compared with the file before any
+tensor is copied: a tensor of stride 0 over a single number can claim, and would take, 8 TB.
 """
 
 import argparse
@@ -22,7 +21,7 @@ from ..errors import InputError
 from ..messages import quoted
 from .kind import Kind, refusal
 
-SHARED = 4  # how often all numbers of a file may be shared; three tables of a translation model are
+SHARED = 4  # how often all numbers of a file may be shared; translation models share three tables
 SHOWN = 120  # characters of torch's reason
 
 _ASKED = re.compile(r"(?:Unsupported global: GLOBAL|Unsupported class|GLOBAL) ([\w.]+)")
@@ -30,7 +29,7 @@ _GIT_POINTER = b"version https://git"
 
 
 def problems(path: Path) -> Iterator[str]:
-    """Yield what is wrong with an archive before anything in it is read."""
+    """Yield the problems of an archive before reading its content."""
     if zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as parts:
             if any(part.compress_type != zipfile.ZIP_STORED for part in parts.infolist()):
@@ -41,20 +40,15 @@ TORCH = Kind(problems)
 
 
 def read_plain(path: str | Path) -> Any:
-    """Read a file of tensors and plain values onto the CPU; it must stay while these are in use.
-
-    Raises:
-        FileNotFoundError: there is no such file.
-        InputError: it would run code, is damaged, or claims more numbers than it holds.
-    """
+    """Read tensors and plain values onto the CPU; the file must stay while tensors are in use."""
     path = Path(path)
     if not path.is_file():
         raise FileNotFoundError(f"{path}: no such checkpoint")
-    # Not the context manager of that name: it would take back on leaving what the package allowed.
+    # not the context manager of that name, which on leaving undoes what the package allowed
     torch.serialization.add_safe_globals([argparse.Namespace])
     try:
         TORCH.admit(path)
-        mapped = zipfile.is_zipfile(path)  # only this form can be
+        mapped = zipfile.is_zipfile(path)  # only archives can be mapped
         content = torch.load(path, map_location="cpu", weights_only=True, mmap=mapped)
     except InputError:
         raise
@@ -66,11 +60,7 @@ def read_plain(path: str | Path) -> Any:
 
 
 def read_state(path: str | Path) -> dict[str, Any]:
-    """Read a checkpoint of fairseq.
-
-    Raises:
-        FileNotFoundError, InputError: as `read_plain`; there are no parameters in it.
-    """
+    """Read a checkpoint of fairseq."""
     state = read_plain(path)
     model = state.get("model") if isinstance(state, dict) else None
     if not isinstance(model, dict) or not all(torch.is_tensor(value) for value in model.values()):
@@ -82,30 +72,30 @@ def read_state(path: str | Path) -> dict[str, Any]:
 
 
 def write_state(state: Any, path: Path) -> None:
-    """Write what `read_plain` reads; OSError where it cannot be written, as on a full disk."""
+    """Write a file for `read_plain`; OSError if impossible, as on a full disk."""
     try:
         torch.save(state, path)
-    except RuntimeError as error:  # torch's own, whatever the system says
+    except RuntimeError as error:  # torch's only error, for any reason
         reason = str(error).splitlines()[0][:SHOWN]
         raise OSError(f"{path} could not be written; is the disk full? ({reason})") from None
 
 
 def check_finite(tensors: Mapping[str, Tensor], where: object) -> None:
-    """Refuse weights that are no numbers: NaN, or infinite (InputError)."""
+    """Refuse weights that are NaN or infinite."""
     for name, value in tensors.items():
         numbers = value.float() if value.is_floating_point() else value.new_zeros(1)
-        # a sum is the faster way to know, but may itself be too large
+        # a sum is a faster test, but may overflow
         if not (numbers.sum().isfinite() or numbers.isfinite().all()):
             raise InputError(f"{where}: {quoted(name)} holds a value that is no finite number")
 
 
 def unreadable(path: Path, error: Exception) -> InputError:
-    """Return why a file cannot be read, without torch's advice to switch the protection off."""
+    """Return the error of an unreadable file, without torch's advice to disable the protection."""
     with path.open("rb") as stream:
         if stream.read(len(_GIT_POINTER)) == _GIT_POINTER:
             return InputError(f"{path} is a Git LFS pointer, not the weights; run: git lfs pull")
     told, asked = type(error).__name__, _ASKED.search(str(error))
-    if isinstance(error, pickle.UnpicklingError):  # whose text is advice to read it anyway
+    if isinstance(error, pickle.UnpicklingError):  # its text advises to read the file anyway
         if asked:
             return refusal(path, f"it asks for {asked[1]!r}, which is no tensor or plain value")
     else:
@@ -114,7 +104,7 @@ def unreadable(path: Path, error: Exception) -> InputError:
 
 
 def _claims(path: Path, content: Any) -> Iterator[str]:
-    """Compare what tensors claim to hold with the file."""
+    """Yield tensors whose sizes contradict the file."""
     size = path.stat().st_size
     storages: dict[int, int] = {}
     claimed = 0
@@ -133,7 +123,7 @@ def _claims(path: Path, content: Any) -> Iterator[str]:
 
 
 def tensors_of(content: Any) -> Iterator[tuple[str, Tensor]]:
-    """Yield (name, tensor) of everything in a file, each object once however often it is named."""
+    """Yield (name, tensor) of everything in a file, each object once."""
     seen: set[int] = set()
     left: list[tuple[str, Any]] = [("", content)]
     while left:

@@ -1,4 +1,4 @@
-"""UDPipe models from elsewhere, tried apart: UDPipe's native code believes what a file says."""
+"""UDPipe models from elsewhere, tried in another process: UDPipe's native code trusts its files."""
 
 import json
 import subprocess
@@ -11,13 +11,13 @@ from ..files import sha256
 from . import udpipe_trial
 from .kind import Kind
 
-SECONDS = 5 * udpipe_trial.SECONDS  # that a trial may take on a busy machine
+SECONDS = 5 * udpipe_trial.SECONDS  # limit of a trial on a busy machine
 NO_MODEL = "it is no UDPipe model (version 1)"
-HEAD = b"\x12morphodita_parsito"  # of a model's file; on some others the library ends the process
+HEAD = b"\x12morphodita_parsito"  # a model's first bytes; other files may end the process
 
 
 def problems(path: Path) -> Iterator[str]:
-    """Yield what is wrong with a model."""
+    """Yield the problems of a model."""
     with path.open("rb") as file:
         known = file.read(len(HEAD)) == HEAD
     if not known:
@@ -28,7 +28,7 @@ def problems(path: Path) -> Iterator[str]:
 
 @lru_cache(maxsize=64)
 def survives(path: Path, digest: str) -> bool:
-    """Whether a process with limits ends well when it tries a model; once for each digest."""
+    """Whether a process with limits survives a trial of a model; once per digest."""
     about = json.dumps(sys.path), str(path.stat().st_size)
     command = [sys.executable, "-I", udpipe_trial.__file__, str(path), *about]
     try:

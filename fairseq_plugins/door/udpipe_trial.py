@@ -1,6 +1,6 @@
-"""A script that tries a UDPipe model in a process of its own, with limits of memory and time.
+"""A script that tries a UDPipe model in its own process, with limits of memory and time.
 
-UDPipe believes the counts in a model's file: forged ones take gigabytes, or end the process.
+UDPipe trusts the counts in a model's file: forged counts take gigabytes, or end the process.
 """
 
 import json
@@ -8,12 +8,12 @@ import sys
 from typing import Any
 
 SECONDS = 20  # of a processor
-ROOM, TIMES = 1 << 30, 32  # bytes of memory; and so many for each byte of the file
+ROOM, TIMES = 1 << 30, 32  # bytes of memory, plus a multiple of the file's bytes
 TEXT = "Le chat va. 東京 العربية 😀 a\u0301\n\nOne 1,5."
 
 
 def limit(size: int) -> None:
-    """Bound what this process may use for a model of so many bytes; not on Windows."""
+    """Limit memory and time of this process for a model of ``size`` bytes; not on Windows."""
     try:
         import resource
     except ImportError:
@@ -24,10 +24,10 @@ def limit(size: int) -> None:
 
 
 def use(path: str) -> None:
-    """Let a model read a text; a file that is no model is left to the caller."""
+    """Let a model read a text; the caller handles files that are no model."""
     import ufal.udpipe
 
-    library: Any = ufal.udpipe  # whose names are those of its compiled part
+    library: Any = ufal.udpipe  # its names are those of its compiled part
     model, error = library.Model.load(path), library.ProcessingError()
     tokenizer = model and model.newTokenizer(model.DEFAULT)
     if tokenizer:

@@ -1,9 +1,9 @@
-"""What fairseq hands a task out of a checkpoint, closed before anything of it is used.
+"""The parts of a checkpoint that fairseq hands to a task, closed before use.
 
-fairseq's own commands read a checkpoint's options themselves and give them to the task: those of
-the model (``fairseq-generate``, ``-interactive``), and those of the task and criterion as well
-(``fairseq-validate``). They come unresolved, as parts of all that the checkpoint says. The task
-takes a closed record of each (`door.records`), beside fairseq's defaults for the rest.
+fairseq's own commands read a checkpoint's options themselves and give them to the task: the model's
+options (``fairseq-generate``, ``-interactive``), and also the task's and criterion's
+(``fairseq-validate``). The options come unresolved, as parts of all options of the checkpoint. The
+task keeps a closed record of each (`door.records`), with fairseq's defaults for all others.
 """
 
 import json
@@ -23,7 +23,7 @@ from ..errors import InputError
 WHERE = "the checkpoint"
 FACTORED = "label_smoothed_cross_entropy_with_factors"  # of words and target factors
 DETOKENIZERS = (None, "moses", "nltk", "space")  # fairseq's own, which open no file
-# what a translation checkpoint may have been trained with
+# possible criterions of a translation checkpoint
 CRITERIONS = (
     "cross_entropy",
     "label_smoothed_cross_entropy",
@@ -33,7 +33,7 @@ CRITERIONS = (
 
 
 def unresolved(cfg: Any) -> dict[str, Any]:
-    """Return options as they stand there, references among them as text."""
+    """Return options unchanged, references among them as text."""
     found = cfg
     if OmegaConf.is_config(cfg):
         found = OmegaConf.to_container(cfg, resolve=False, enum_to_str=True)
@@ -45,20 +45,20 @@ def unresolved(cfg: Any) -> dict[str, Any]:
 
 
 def run_of(cfg: Any) -> DictConfig | None:
-    """Return the options of the run or checkpoint that a part stands in, if there is one."""
-    whole = cfg._get_root() if OmegaConf.is_config(cfg) else None  # no public way leads there
+    """Return all options of the run or checkpoint that a part belongs to, if any."""
+    whole = cfg._get_root() if OmegaConf.is_config(cfg) else None  # there is no public access
     return whole if isinstance(whole, DictConfig) else None
 
 
 def training_of(cfg: Any) -> DictConfig | None:
-    """Return the options of the training that a part stands in; None where nothing is trained."""
+    """Return all options of the training that a part belongs to; None outside training."""
     whole = run_of(cfg)
     trains = whole is not None and whole.get("optimizer") and "checkpoint" in whole
     return whole if trains else None
 
 
 def architecture_of(options: dict[str, Any]) -> str:
-    """Return what options are for: the name of an architecture, a task or a criterion."""
+    """Return the name of the architecture, task or criterion of options."""
     return str(options.get("_name") or options.get("arch"))
 
 
@@ -72,16 +72,16 @@ def _closed(part: str, cfg: Any, config_class: type, **how: Any) -> DictConfig:
 
 
 def closed_task(cfg: Any, config_class: type) -> Any:
-    """Return the options of a task out of a checkpoint as a closed record; see `_closed`."""
+    """Return a task's options from a checkpoint as a closed record; see `_closed`."""
     record = _closed("task", cfg, config_class, without=[PIPELINE])
     return merge_with_parent(config_class(), record)
 
 
 def closed_model(cfg: Any, model_class: Any) -> DictConfig:
-    """Return the options of a model out of a checkpoint as a closed record; see `_closed`.
+    """Return a model's options from a checkpoint as a closed record; see `_closed`.
 
-    What else the checkpoint says is replaced where it stands, so that whoever goes on with it (as
-    fairseq's hub interface does) finds fairseq's defaults.
+    All other options of the checkpoint are replaced by fairseq's defaults, in place: fairseq's hub
+    interface, for instance, reads them later.
     """
     arch = architecture_of(unresolved(cfg))
     config_class = MODEL_DATACLASS_REGISTRY[ARCH_MODEL_NAME_REGISTRY[arch]]
@@ -95,7 +95,7 @@ def closed_model(cfg: Any, model_class: Any) -> DictConfig:
 
 
 def closed_criterion(cfg: Any, known: tuple[str, ...]) -> DictConfig:
-    """Return the options of a criterion out of a checkpoint as a closed record; see `_closed`."""
+    """Return a criterion's options from a checkpoint as a closed record; see `_closed`."""
     name = architecture_of(unresolved(cfg))
     if name not in known:
         raise InputError(f"{WHERE}: criterion {name!r} is none of {', '.join(known)}")
@@ -103,7 +103,7 @@ def closed_criterion(cfg: Any, known: tuple[str, ...]) -> DictConfig:
 
 
 def check_bleu(cfg: Any) -> None:
-    """Refuse options of ``--eval-bleu`` that do more than search and detokenise."""
+    """Refuse options of ``--eval-bleu`` beyond search and detokenisation."""
     for name in ("eval_bleu_args", "eval_bleu_detok_args"):
         try:
             found = json.loads(cfg[name] or "{}")
@@ -119,7 +119,7 @@ def check_bleu(cfg: Any) -> None:
 
 
 def _replace(whole: DictConfig, defaults: DictConfig) -> None:
-    """Put defaults in the place of all parts but those that the task closes when they come."""
+    """Replace all parts by defaults, except task and criterion, which are closed later."""
     with open_dict(whole):
         for name in list(whole):
             if name in ("task", "criterion"):
