@@ -56,34 +56,28 @@ def examples(count: int, seed: int = 0, longest: int = 9, *, gold: bool = True) 
 
 
 def flat(found: Sequence[Example]) -> list[Example]:
-    """Keep the outermost entities alone."""
     return [Example(one.id, one.texts, one.words, None, one.word_labels, one.line) for one in found]
 
 
 def entities_of(example: Example) -> list[tuple[str, int, int]]:
-    """Return an example's entities in rising order."""
     row = [label for level in (example.word_labels, *example.inner_labels) for label in level]
     return sorted(spans_of(row, len(example.words)))
 
 
 def nested_folder(folder: Path, splits: dict[str, Sequence[Example]], **more: Any) -> Path:
-    """Prepare a folder with two labels a word."""
     return prepare(folder, "entities", splits, labels=LABELS, **NESTED, **more)
 
 
 def flat_folder(folder: Path, splits: dict[str, Sequence[Example]], **more: Any) -> Path:
-    """Prepare a folder with one label a word."""
     splits = {name: flat(part) for name, part in splits.items()}
     return prepare(folder, "entities", splits, labels=LABELS, **more)
 
 
 def questions_file(path: Path, questions: dict[str, str] | None = None) -> Path:
-    """Write a file of questions."""
     lines = [f"{label}\t{text}\n" for label, text in (questions or QUESTIONS).items()]
     path.write_text("".join(lines), encoding="utf-8")
     return path
 
 
 def read_jsonl(path: Path) -> list[dict[str, Any]]:
-    """Read lines of JSON."""
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]

@@ -19,7 +19,6 @@ def make_task(folder: Path, questions: Path | None, **given: Any) -> Any:
 
 
 def words_of(folder: Path, save_dir: Path, questions: Path | None, *more: str) -> list[str]:
-    """Return a command line of fairseq-train."""
     own = ["--task", "mrc_ner", "--criterion", "mrc_ner", "--arch", "bert_mrc_tiny"]
     own += ["--best-checkpoint-metric", "entity_f1", "--maximize-best-checkpoint-metric"]
     own += ["--label-questions", str(questions)] if questions else []
@@ -27,7 +26,6 @@ def words_of(folder: Path, save_dir: Path, questions: Path | None, *more: str) -
 
 
 def train(folder: Path, save_dir: Path, questions: Path | None, *more: str) -> Path:
-    """Run fairseq-train in this process; return the run's folder."""
     if hasattr(checkpoint_utils.save_checkpoint, "best"):
         del checkpoint_utils.save_checkpoint.best  # fairseq keeps it from run to run
     words = words_of(folder, save_dir, questions, *more)

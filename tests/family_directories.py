@@ -44,12 +44,10 @@ def byte_pairs() -> tuple[dict[str, int], list[str]]:
 
 
 def write_merges(path: Path, merges: list[str]) -> None:
-    """Write merges as GPT-2 has them."""
     path.write_text("#version: 0.2\n" + "".join(f"{pair}\n" for pair in merges), encoding="utf-8")
 
 
 def write_json(path: Path, body: object) -> None:
-    """Write JSON."""
     path.write_text(json.dumps(body, ensure_ascii=False), encoding="utf-8")
 
 
@@ -99,7 +97,6 @@ def sentencepieces(family: str, folder: Path) -> bytes:
 
 
 def xlm_roberta(path: Path) -> Path:
-    """Write XLM-R's ``sentencepiece.bpe.model``."""
     configure(path, "xlm-roberta")
     content = sentencepieces("xlm-roberta", _scratch(path))
     (path / "sentencepiece.bpe.model").write_bytes(content)
@@ -119,7 +116,6 @@ def fairseq_xlm_roberta(path: Path) -> Path:
 
 
 def albert(path: Path, **settings: object) -> Path:
-    """Write ALBERT's ``spiece.model``."""
     configure(path, "albert", **settings)
     (path / "spiece.model").write_bytes(sentencepieces("albert", _scratch(path)))
     return path

@@ -84,7 +84,6 @@ def lacking_pairs(count: int, seed: int) -> list[tuple[str, str, str]]:
 
 
 def arguments(folder: Path, run: Path, arch: str, *more: str) -> list[str]:
-    """Return a command line of fairseq-train for a folder."""
     fixed = f"{folder} --task text_classification --criterion text_classification --arch {arch}"
     fixed += f" --save-dir {run} --cpu --optimizer adam --lr 0.003 --num-workers 0"
     fixed += " --log-interval 1000 --no-progress-bar --no-epoch-checkpoints --dropout 0"

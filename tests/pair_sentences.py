@@ -60,7 +60,6 @@ class Shouting(dict):
     """A translation there and back into capitals."""
 
     def __missing__(self, text: str) -> str:
-        """Translate any sentence."""
         return " ".join(text.split()).upper()
 
 

@@ -122,7 +122,6 @@ def write_folder(
 
 
 def write_json_lines(path: Path, rows: Sequence[dict]) -> Path:
-    """Write one JSON object a line."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     return path

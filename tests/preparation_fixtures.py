@@ -107,7 +107,6 @@ def kind(request) -> Kind:
 
 @pytest.fixture
 def raw(kind, tmp_path) -> Path:
-    """The raw files."""
     folder = tmp_path / "raw"
     folder.mkdir()
     kind.write(folder)

@@ -44,11 +44,9 @@ class Kind:
     last: tuple[str, str, str]
 
     def prepare(self, raw: Path, destdir: Path, **values):
-        """Prepare the folder, or part of it."""
         return self.module.prepare(self.options(raw, destdir, **values))
 
     def shards(self, raw: Path, destdir: Path, of: int, **values) -> None:
-        """Make all shards."""
         for number in range(1, of + 1):
             self.prepare(raw, destdir, shard=f"{number}/{of}", **values)
 
@@ -63,7 +61,6 @@ def write_corpus(folder: Path) -> None:
 
 
 def corpus_options(raw: Path, destdir: Path, **values):
-    """Options of parallel text."""
     return make_options(destdir, trainpref=raw / "train", testpref=raw / "test", **values)
 
 
@@ -73,24 +70,20 @@ def cut_options(raw: Path, destdir: Path, **values):
 
 
 def write_examples(folder: Path) -> None:
-    """A dataset of pairs and its pretrained directory."""
     write_pretrained(folder / "bert")
     write_raw("rte", folder / "rte", count=13)
 
 
 def example_options(raw: Path, destdir: Path, **values):
-    """Options of that dataset."""
     return text_options(raw, destdir.absolute(), dataset="rte", raw_dir=raw / "rte", **values)
 
 
 def write_questions(folder: Path) -> None:
-    """Toy facts and a pretrained directory."""
     write_toy_bert(folder / "bert")
     toy_squad(folder, paragraphs=7, dev=3)
 
 
 def question_options(raw: Path, destdir: Path, **values) -> QuestionOptions:
-    """Options of questions."""
     fixed = {"pretrained": str(raw / "bert"), "workers": 1, "raw_dir": str(raw)}
     return QuestionOptions(str(destdir), **{**fixed, **values})
 

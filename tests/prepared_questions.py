@@ -55,7 +55,6 @@ def told(rng: random.Random, name: str, *, longest: int = 20, gold: bool = True)
 
 
 def passages(count: int, seed: int = 0, **how: Any) -> list[Told]:
-    """Make passages."""
     rng = random.Random(seed)
     return [told(rng, f"q{seed}-{number}", **how) for number in range(count)]
 
@@ -129,7 +128,6 @@ def prepare(
 
 
 def make_task(folder: Path, **given: Any) -> Any:
-    """Set up the task of a folder."""
     return prepared_text.make_task(folder, **{"valid_subset": "valid", **given})
 
 
@@ -170,5 +168,4 @@ def _lines(prefix: Path, name: str, records: Sequence[Any]) -> None:
 
 
 def stream(prefix: Path, name: str, rows: Sequence[Sequence[int]], ids: int = 600) -> None:
-    """Write a stream."""
     write_stream(Path(f"{prefix}.{name}"), rows, ids)

@@ -254,7 +254,6 @@ def _stream(prefix: Path, name: str, rows: Sequence[Sequence[int]], ids: int) ->
 
 
 def make_task(folder: Path, **given: Any) -> Any:
-    """Set up the task that a folder is for."""
     name = read_manifest(folder, TextManifest).task
     return setup_task(OmegaConf.create({"_name": name, "data": str(folder), **TASK, **given}))
 
@@ -267,14 +266,12 @@ TASK = {
 
 
 def make_model(task: Any, arch: str = "bert_plain_tiny", **given: Any) -> Any:
-    """Build a model for a task, in evaluation mode."""
     cfg = OmegaConf.structured(BertConfig(**{**SIZES, **given}))
     cfg._name = arch
     return task.build_model(cfg).eval()
 
 
 def batches(task: Any, split: str, **limits: Any) -> list[dict[str, Any]]:
-    """Collect the batches of a loaded split."""
     iterator = task.get_batch_iterator(task.dataset(split), **limits)
     return list(iterator.next_epoch_itr(shuffle=False))
 
@@ -291,7 +288,6 @@ def arguments(folder: Path, save_dir: Path, *more: str) -> list[str]:
 
 
 def config(*words: str) -> Any:
-    """Parse the command line of fairseq-train."""
     parser = options.get_training_parser()
     return convert_namespace_to_omegaconf(options.parse_args_and_arch(parser, list(words)))
 

@@ -40,7 +40,6 @@ def lively_state(shape: BertShape) -> dict[str, torch.Tensor]:
 
 
 def write_directory(path: Path, shape: BertShape | None = None, kind: str = "uncased") -> Path:
-    """Write a tiny pretrained directory."""
     shape = shape or shape_of()
     state = lively_state(shape)
     export(path, state, shape, vocabulary=vocabulary_of(kind), settings=SETTINGS)

@@ -69,12 +69,10 @@ def write_raw(name: str, folder: Path, count: int = 6, seed: int = 0) -> dict[st
 
 
 def find_splits_of(name: str, folder: Path) -> dict[str, Path]:
-    """Find the official files of a dataset by its name."""
     return find_splits(DATASETS[name], folder)
 
 
 def write(path: Path, lines: Sequence[str], end: str = "\n") -> Path:
-    """Write lines as UTF-8."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes("".join(line + end for line in lines).encode())
     return path

@@ -28,11 +28,9 @@ class RuleParser(RuleAnnotator):
     """Tags by `raw_corpora.tag`; every word hangs on the next, the last is the root."""
 
     def annotate_words(self, sentences: Sequence[Sequence[str]]) -> list[Annotation]:
-        """Annotate given words."""
         return [self._parsed(note) for note in super().annotate_words(sentences)]
 
     def annotate_text(self, lines: Sequence[str]) -> list[Annotation]:
-        """Cut and annotate raw lines."""
         return [self._parsed(note) for note in super().annotate_text(lines)]
 
     def _parsed(self, note: Annotation) -> Annotation:
@@ -91,12 +89,10 @@ def text_options(folder: Path, destdir: str, **values: Any) -> TextOptions:
 
 
 def rows_of(folder: Path, split: str, stream: str) -> list[list[int]]:
-    """Read a binary stream."""
     data = Rows.read(folder / f"{split}.{stream}")
     return [data[i].tolist() for i in range(len(data))]
 
 
 def examples_of(folder: Path, split: str) -> list[dict[str, Any]]:
-    """Read the texts of a split."""
     lines = (folder / f"{split}.examples.jsonl").read_text(encoding="utf-8").split("\n")
     return [json.loads(line) for line in lines if line]

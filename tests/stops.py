@@ -14,7 +14,6 @@ class Stopped(BaseException):
 
 
 def stop_now(*args, **kwargs):
-    """Stop the preparation."""
     raise Stopped
 
 

@@ -54,7 +54,6 @@ SENTENCES = {  # form lemma upos feats head relation
 
 
 def words_of(name: str) -> list[Word]:
-    """Read one of the sentences above."""
     found = []
     for line, row in enumerate(SENTENCES[name].strip().split("\n"), 1):
         form, lemma, upos, feats, head, relation = row.split()

@@ -42,7 +42,6 @@ def texts_of(name, split, path):
 
 
 def rows_of(path) -> list[dict]:
-    """Read JSON lines."""
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
@@ -116,7 +115,6 @@ def test_a_split_of_a_shared_file_gets_a_name_of_its_own(tmp_path) -> None:
 
 
 def rte(tmp_path, rows) -> PerturbOptions:
-    """Write RTE's validation file."""
     raw = tmp_path / "raw"
     raw.mkdir()
     lines = ["index\tsentence1\tsentence2\tlabel", *("\t".join(row) for row in rows)]

@@ -31,7 +31,6 @@ LIMITS = {"max_ratio": 3.0, "max_characters": 500}
 
 
 def made(count: int) -> list[squad.Question]:
-    """Return questions."""
     return [squad.Question(f"id{k}", f"What is {k % 7}?") for k in range(count)]
 
 
@@ -130,7 +129,6 @@ def options(tmp_path) -> AugmentOptions:
 
 
 def questions_of(path) -> dict[str, squad.Question]:
-    """Read a file's questions by their ids."""
     return {asked.id: asked for asked in squad.read(path).questions}
 
 

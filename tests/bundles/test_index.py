@@ -24,7 +24,6 @@ def bundle(tmp_path) -> Path:
 
 
 def changed(bundle: Path, **values) -> None:
-    """Rewrite some parts of the index."""
     path = bundle / index.FILE_NAME
     path.write_text(json.dumps(json.loads(path.read_text()) | values))
 

@@ -110,7 +110,6 @@ def run(
 
 
 def start(target: Callable[..., None], *arguments: Any) -> BaseProcess:
-    """Let a fork of the server call a function."""
     _serve()
     process = _FORKS.Process(target=target, args=arguments)
     with _TURN:
@@ -181,7 +180,6 @@ def train(
 
 
 def train_arguments(folder: Path | str, save_dir: Path, options: str, *more: Any) -> list[Any]:
-    """Return the arguments of `train`."""
     fixed = "--cpu --log-format json --log-interval 1 --num-workers 0"
     if " --task " not in f" {options} ":
         fixed += f" --user-dir {USER_DIR} --task syntax_translation --arch syntax_transformer_tiny"

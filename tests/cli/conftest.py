@@ -108,13 +108,11 @@ def browser():
 
 @pytest.fixture(scope="session")
 def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Folder with the raw text."""
     return write_corpus(tmp_path_factory.mktemp("corpus"))
 
 
 @pytest.fixture(scope="session")
 def folder(corpus: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The prepared folder."""
     return prepare_corpus(corpus, tmp_path_factory.mktemp("bin") / "tiny")
 
 
@@ -128,7 +126,6 @@ def trained(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def model(trained: Path) -> Path:
-    """The checkpoint of `trained`."""
     return trained / "checkpoint_best.pt"
 
 
@@ -149,5 +146,4 @@ def plain(folder: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def test_lines(corpus: Path) -> str:
-    """The raw English test set."""
     return (corpus / "test.en").read_text(encoding="utf-8")

@@ -22,7 +22,6 @@ SAY = "sed 's/^/Say, /'"
 
 @pytest.fixture
 def source(tmp_path) -> Path:
-    """A toy file."""
     return toy_squad(tmp_path)[0]
 
 

@@ -28,7 +28,6 @@ TEXT = "--task text_classification --criterion text_classification --pretrained 
 
 
 def launch(command, log):
-    """Run a command as a step does."""
     try:
         done = run(command[3], *command[4:])
     except AssertionError as error:
@@ -56,7 +55,6 @@ def performed(file, root, name, data, raw=None):
 
 @pytest.fixture(scope="module")
 def bert(tmp_path_factory):
-    """A vocabulary."""
     return write_toy_bert(tmp_path_factory.mktemp("bert"))
 
 

@@ -29,7 +29,6 @@ options: {pretrained: none, hidden-size: 16, intermediate-size: 32, dropout: 0}
 
 @pytest.fixture
 def grid(tmp_path):
-    """A grid file and its prepared folder."""
     prepare(
         tmp_path / "bin",
         "classes",

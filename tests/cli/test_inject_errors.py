@@ -45,7 +45,6 @@ def run(monkeypatch, capfd, treebank):
 
 
 def sentences(path: Path) -> list[list[list[str]]]:
-    """Read the words and labels of a token file."""
     blocks = path.read_text(encoding="utf-8").strip().split("\n\n")
     return [[row.split("\t") for row in block.split("\n")] for block in blocks]
 

@@ -100,7 +100,6 @@ def train(words, cwd, user_dir="path", status=0):
 
 
 def meters_of(path, tag):
-    """Return name -> meter of an epoch."""
     meters = state_of(path)["extra_state"]["metrics"][tag]
     return {name: meter for _, name, _, meter in meters if "sum" in meter}
 

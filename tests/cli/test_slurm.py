@@ -68,7 +68,6 @@ class Cluster:
         }
 
     def submit(self, *words: object, **environment: str) -> subprocess.Popen:
-        """Start a job."""
         spooled = shutil.copy(SCRIPTS / "train.slurm", self.root / "slurm_script")
         return subprocess.Popen(
             ["bash", spooled, *map(str, words)],
@@ -78,7 +77,6 @@ class Cluster:
         )
 
     def said(self, name: str) -> str:
-        """Return the text of one of its files."""
         return (self.root / name).read_text()
 
 

@@ -24,7 +24,6 @@ SHORT = ["--", "--beam", "2", "--max-len-a", "0", "--max-len-b", "12", "--batch-
 
 @pytest.fixture
 def own_run(model, tmp_path):
-    """Folder of a run."""
     shutil.copy(model, tmp_path / "checkpoint_best.pt")
     return tmp_path
 

@@ -32,7 +32,6 @@ TREES = {"The dog can": [DOG], "a rose": [ROSE], "a rose The dog can": [ROSE, DO
 
 
 def write_conllu(path: Path, sentences: list[Sentence]) -> Path:
-    """Write parsed sentences."""
     blocks = [
         "".join(
             f"{i}\t{form}\t_\t{upos}\t_\t_\t{head}\tdep\t_\t_\n"
@@ -57,7 +56,6 @@ def raw(tmp_path, monkeypatch) -> Path:
 
 
 def options_for(raw: Path, destdir: str = "out", **values):
-    """Options of a preparation with given parses."""
     fixed = {"train_conllu": "train.conllu", "valid_conllu": "valid.conllu", "dataset": "plain"}
     return text_options(raw, destdir, **{**fixed, **values})
 

@@ -96,7 +96,6 @@ def unknown_flags(text: str) -> list[str]:
 
 
 def wrong_of(pages: list[str], wrong: Callable[[str], list[str]]) -> dict[str, list[str]]:
-    """Return what is wrong, by page."""
     found = {page: wrong(page) for page in pages}
     return {page: said for page, said in found.items() if said}
 

@@ -157,7 +157,6 @@ def test_nothing_reaches_a_terminal_or_breaks_a_page(tmp_path):
 
 @pytest.fixture
 def files(tmp_path):
-    """Predictions of two systems."""
     for name, answers in zip(("plain", "ours"), SYSTEMS):
         (tmp_path / f"{name}.json").write_text(json.dumps(answers))
     return [tmp_path / "plain.json", tmp_path / "ours.json"]

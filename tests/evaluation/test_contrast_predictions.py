@@ -50,7 +50,6 @@ def write(path, records):
 
 @pytest.fixture
 def files(tmp_path):
-    """Predictions of three systems, with texts."""
     return [
         write(
             tmp_path / f"{name}.jsonl",
@@ -74,7 +73,6 @@ def shown(found, names, style="text"):
 
 
 def printed(files, **options):
-    """Return what the command prints."""
     return compare_files(ContrastOptions(systems=[*map(str, files)], **options), dict)
 
 

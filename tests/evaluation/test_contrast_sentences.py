@@ -120,7 +120,6 @@ def shown(found, style):
 
 
 def render(style: str) -> str:
-    """Render the example sentences."""
     return shown(
         compare(FIRST, SECOND, GOLD, SOURCES, names=("base", "syntax"), better="any"), style
     )

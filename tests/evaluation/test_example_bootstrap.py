@@ -33,7 +33,6 @@ GOLDS = ([], ["a red mill", "mill"], ["Lund"])  # of questions; none has an answ
 
 
 def bootstrap(baseline, system, metric, positive="", **options):
-    """Compare answers."""
     sides = [[example_counts(run, metric, positive) for run in one] for one in (baseline, system)]
     return resample(*sides, **options)
 

@@ -37,7 +37,6 @@ def make_log(texts: list[str], *, nbest: int = 1, total: int | None = None) -> l
 
 
 def flat(blocks: list[list[str]]) -> list[str]:
-    """Join blocks into the lines of a log."""
     return [line for block in blocks for line in block]
 
 

@@ -20,7 +20,6 @@ SECOND = ["Der Hund rennt.", "Sie liest ein Buch.", "Es regnet heute.", "Wir geh
 
 @pytest.fixture
 def files(tmp_path) -> dict[str, str]:
-    """Two systems and a reference."""
     for name, lines in (("first", FIRST), ("second", SECOND), ("gold", GOLD)):
         (tmp_path / name).write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
     return {name: str(tmp_path / name) for name in ("first", "second", "gold")}

@@ -210,7 +210,6 @@ def test_paired_bootstrap_refuses_what_it_cannot_compare() -> None:
 
 
 def write_log(path, hypotheses: list[str], targets: list[str]) -> None:
-    """Write a generation log, last sentence first."""
     lines = []
     for i in reversed(range(len(targets))):
         lines += [f"S-{i}\tsrc {i}", f"T-{i}\t{targets[i]}", f"H-{i}\t-1.0\t{hypotheses[i]}"]

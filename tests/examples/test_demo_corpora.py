@@ -18,7 +18,6 @@ NAMES = ["bertqa_squad", "composition", "dabert", "glue", "sembert", "sla", "tag
 
 
 def made(name: str, folder: Path) -> dict[str, bytes]:
-    """Write a demo corpus; return its files."""
     command = [sys.executable, str(ROOT / "examples" / "make_demo.py"), name, str(folder)]
     subprocess.run(command, check=True)
     return {path.name: path.read_bytes() for path in folder.iterdir()}
@@ -53,7 +52,6 @@ def test_a_pair_says_the_same_if_it_has_the_same_words(tmp_path):
 
 
 def sentences(path: Path) -> list[list[list[str]]]:
-    """Return the columns of every word of every sentence."""
     blocks = path.read_text().strip().split("\n\n")
     return [[line.split("\t") for line in block.splitlines()] for block in blocks]
 

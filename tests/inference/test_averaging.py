@@ -237,7 +237,6 @@ def test_what_is_no_checkpoint_is_refused(tmp_path) -> None:
 
 
 def touch(folder: Path, *names: str) -> None:
-    """Create empty files."""
     for name in names:
         (folder / name).touch()
 

@@ -34,7 +34,6 @@ SIZES = {
 
 
 def prepare(folder: Path, kind: str, target: str) -> Path:
-    """Write a prepared folder without any split."""
     folder.mkdir()
     (folder / "vocab.txt").write_bytes(vocabulary_of(kind))
     (folder / "labels.txt").write_text("no\nyes\n")

@@ -56,7 +56,6 @@ def as_ours(outputs, real, target) -> torch.Tensor:
 
 
 def session_of(path):
-    """Open a graph."""
     return pytest.importorskip("onnxruntime").InferenceSession(path / "model.onnx")
 
 

@@ -41,7 +41,6 @@ def inputs(kind):
 
 
 def values(prediction):
-    """All numbers of a prediction."""
     if isinstance(prediction.answer, float):
         return [prediction.answer]
     rows = prediction.probabilities

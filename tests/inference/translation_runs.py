@@ -19,7 +19,6 @@ SPLITS = {"train": random_pairs(60), "test": random_pairs(120, seed=3)}
 
 
 def folder_of(place: Path, **how: Any) -> Path:
-    """Write a prepared folder."""
     return prepare(place, SPLITS, **how)
 
 

@@ -95,7 +95,6 @@ def covering(
 
 
 def parsed(module: ModuleType, words: list[str]) -> argparse.Namespace:
-    """Read the arguments of a subcommand."""
     return parse(make_parser([module.__name__], module), module, words)
 
 

@@ -86,7 +86,6 @@ def make_runs(root, seeds=(1, 2, 3), evaluate="", weight_decay=0.01, **given):
 
 
 def trained(run):
-    """Count how often a run was trained."""
     path = run.folder / "count"
     return len(path.read_text().split()) if path.exists() else 0
 

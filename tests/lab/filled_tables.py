@@ -26,7 +26,6 @@ def parts_of(folders):
 
 
 def tables_of(folders, layout="", test=OVER_SEEDS, **options):
-    """Return papers' tables of runs: all that fit, or that of a name."""
     return paper_tables(parts_of(folders), layout, test, **options)
 
 
@@ -49,6 +48,5 @@ def named(table):
 
 
 def column(table, head):
-    """Return the cells of a column: system -> cell."""
     first, *rows = cells(table)
     return {row[0]: row[first.index(head)] for row in rows}

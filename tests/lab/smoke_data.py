@@ -48,7 +48,6 @@ class SmokeData:
             there.symlink_to(folder)
 
     def prepared(self, part: PlannedPart) -> Path:
-        """Return the prepared folder of a part."""
         own = [f"{key}-{value}".replace(",", "-") for key, value in part.grid.prepare.items()]
         name = part.name if part.grid.dataset == TRANSLATION else part.grid.dataset
         folder = self.root / "bin" / "-".join([name, *own])[:120]
@@ -66,7 +65,6 @@ class SmokeData:
         return folder
 
     def _raw(self, part: PlannedPart) -> Path:
-        """Write the official files of a part's dataset."""
         folder = self.root / "raw" / (part.raw or part.name)
         if folder.exists():
             return folder

@@ -25,7 +25,6 @@ PARTS = ("cola", "rte")
 
 
 def gates(*words, name="one"):
-    """Return a step that draws gates."""
     return {name: ["plot", "gates", *(words or ["{out}/x"])]}
 
 
@@ -54,7 +53,6 @@ def plan_of(root, *parts):
 
 @pytest.fixture
 def plan(root):
-    """The plan of the experiment with these runs."""
     return plan_of(root)
 
 

@@ -21,7 +21,6 @@ from fairseq_plugins.syntax.tree import arc_levels
 
 
 def panel(title: str = "baseline", T: int = 3, S: int = 4, scale: float = 1.0) -> AttentionPanel:
-    """Return a panel with distinct weights."""
     weights = np.arange(1, T * S + 1, dtype=float).reshape(T, S) / (T * S) * scale
     return AttentionPanel(
         title, weights, [f"ziel{i}" for i in range(T)], [f"src{j}" for j in range(S)]
@@ -29,7 +28,6 @@ def panel(title: str = "baseline", T: int = 3, S: int = 4, scale: float = 1.0) -
 
 
 def drawn(**changed: Any) -> Axes:
-    """Return the axes of a single panel of four rows and columns."""
     return plot_attention([replace(panel(T=4, S=4), **changed)]).axes[0]
 
 

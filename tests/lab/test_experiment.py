@@ -114,7 +114,6 @@ def plan(data, tmp_path):
 
 
 def finish(run, seed_of=0.5, **more):
-    """Leave what a finished run leaves."""
     run.folder.mkdir(parents=True)
     (run.folder / "settings.json").write_text(json.dumps(run.settings))
     scores = {"loss": seed_of, run.settings["metric"]: seed_of}

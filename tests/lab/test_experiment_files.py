@@ -59,7 +59,6 @@ def test_compositions_are_all_combinations_that_a_dataset_takes():
 
 
 def finish(run):
-    """Write what a finished run leaves, with invented figures."""
     metrics = dict.fromkeys((*METRICS[run.settings["target"]], "loss", "chrf"), 0.5)
     tried = {run.grid.evaluate: metrics} if run.is_tested else {}
     scores = {"metrics": {run.grid.validation: metrics, **tried}, "last": metrics}

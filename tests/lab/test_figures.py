@@ -126,7 +126,6 @@ def test_coattention_frames_its_span_in_each_strip() -> None:
 
 
 def svg(figure: Figure, folder: Path) -> str:
-    """Return the SVG of a figure."""
     return save(figure, folder / "figure", ["svg"])[0].read_text(encoding="utf-8")
 
 

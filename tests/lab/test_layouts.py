@@ -39,7 +39,6 @@ def folder(tmp_path, monkeypatch):
 
 
 def forget():
-    """Read all layouts anew."""
     for cached in (room.layouts, room.labels):
         cached.cache_clear()
 

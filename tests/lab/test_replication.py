@@ -145,7 +145,6 @@ NO_MORE = "No significant difference from a, which is not equality"
 
 
 def compared(**changes):
-    """Return one comparison."""
     usual = {
         **{"system": "b", "title": "b 5 %", "n": 5, "difference": -0.02, "se": 0.001},
         **{"low": -0.03, "high": -0.01, "t_low": -0.04, "t_high": 0.0, "corrected_p": 0.01},

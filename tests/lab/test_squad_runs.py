@@ -139,7 +139,6 @@ def run(tmp_path):
 
 
 def launch(command, log):
-    """Run a command here."""
     subprocess.run(command, check=True)
 
 

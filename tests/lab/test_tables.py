@@ -61,7 +61,6 @@ def test_the_choice_is_made_on_validation_and_the_test_set_is_shown(tmp_path):
 
 
 def whole(tmp_path, sizes=("base",)):
-    """Write runs of all datasets of Table 1."""
     names = {"cola": "mcc", "sst2": "accuracy", "conll2003": "entity_f1", "fce": "token_f0.5"}
     for place, (dataset, metric) in enumerate(names.items()):
         for size in sizes:

@@ -32,7 +32,6 @@ def net_input(features=0):
 
 @pytest.fixture
 def checkpoint(tmp_path):
-    """A Hugging Face directory of the small size."""
     torch.manual_seed(7)
     encoder = BertEncoder(BertShape(12, 16, 3, 2, 24, positions=20, dropout=0.3))
     folder = tmp_path / "hf"

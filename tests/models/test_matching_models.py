@@ -29,7 +29,6 @@ each_arch = pytest.mark.parametrize("arch", KINDS)
 
 
 def build(folder, arch: str, **given) -> nn.Module:
-    """Build a kind of model by its name here."""
     name, own = KINDS[arch]
     return matching_models.build(folder, name, **{**own, **given})
 

@@ -11,7 +11,6 @@ from fairseq_plugins.syntax.rows import Rows
 
 @pytest.fixture
 def path(tmp_path):
-    """A chunk of two streams, one of them empty."""
     streams = {"tokens0": Rows.of([[1, 2], [], [3]]), "label": Rows.of([])}
     EncodedChunk(streams, {"lines": 3}, {"long": 4}).save(tmp_path / "x.safetensors")
     return tmp_path / "x.safetensors"

@@ -15,12 +15,10 @@ WORDS = {"tokenizer": "pretokenized", "subwords": "none"}
 
 
 def row(number: str, form: str, upos: str = "NOUN") -> str:
-    """Return a CoNLL-U row."""
     return "\t".join([number, form, "_", upos, "_", "_", "0", "root", "_", "_"])
 
 
 def write_conllu(path: Path, sentences: list[list[tuple[str, str]]]) -> None:
-    """Write sentences of (form, tag)."""
     blocks = []
     for k, sentence in enumerate(sentences):
         rows = [row(str(i), form, upos) for i, (form, upos) in enumerate(sentence, 1)]

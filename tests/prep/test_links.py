@@ -32,7 +32,6 @@ prepares = pytest.mark.usefixtures("rule_tagger", "small_chunks", "rules_and_sma
 
 @pytest.fixture
 def elsewhere(tmp_path) -> Path:
-    """A folder of somebody else."""
     folder = tmp_path / "elsewhere"
     folder.mkdir()
     for name in ("precious.txt", "fingerprint.json", "train.000000.npz"):

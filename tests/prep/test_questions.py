@@ -47,7 +47,6 @@ def raw(tmp_path):
 
 
 def options_for(raw, destdir: str = "out", **values) -> QuestionOptions:
-    """Options for the folder, in one process."""
     fixed = {"pretrained": str(raw / "bert"), "workers": 1, "raw_dir": str(raw / "raw")}
     values = {key: str(v) if hasattr(v, "name") else v for key, v in values.items()}
     return QuestionOptions(**{**fixed, "destdir": str(raw / destdir), **values})
@@ -61,7 +60,6 @@ def one_file(raw, *paragraphs, **values) -> Manifest:
 
 
 def lines_of(path) -> list[dict]:
-    """Read JSON lines."""
     return [json.loads(line) for line in path.read_text(encoding="utf-8").split("\n") if line]
 
 
@@ -141,7 +139,6 @@ def test_prepared_rows_are_those_of_raw_text(raw) -> None:
 
 
 def encoder_vocabulary(raw) -> Vocabulary:
-    """The vocabulary of the pretrained directory."""
     return Vocabulary.load(raw / "bert" / "vocab.txt")
 
 

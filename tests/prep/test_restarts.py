@@ -70,7 +70,6 @@ def fork(work: Callable[[], object]) -> int:
 
 
 def wait_until(condition: Callable[[], bool], seconds: float = 20.0) -> None:
-    """Wait for a condition, and fail when it does not come."""
     end = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < end, "waited in vain"
@@ -86,7 +85,6 @@ def alive(pid: int) -> bool:
 
 
 def children(pid: int) -> list[int]:
-    """Process numbers of the children."""
     found = Path(f"/proc/{pid}/task/{pid}/children")
     return [int(child) for child in found.read_text().split()] if found.is_file() else []
 

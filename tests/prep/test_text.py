@@ -47,7 +47,6 @@ def _rule_parser(monkeypatch) -> None:
 
 @pytest.fixture
 def raw(tmp_path):
-    """A raw folder with the pretrained directory in it."""
     write_pretrained(tmp_path / "bert")
     return tmp_path
 
@@ -107,7 +106,6 @@ def test_every_dataset_is_prepared_as_its_files_say(name, raw) -> None:
 
 
 def write_splits(folder, *, test=("a rose", "The dog")) -> None:
-    """Write a table of two classes with an unlabelled test set."""
     rows = [("the dog", "yes"), ("The rose", "no"), ("a small rose", "yes")]
     write_table(folder / "train.tsv", ("text", "label"), *rows)
     write_table(folder / "valid.tsv", ("text", "label"), *rows[:2])

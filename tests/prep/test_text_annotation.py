@@ -11,7 +11,6 @@ from fairseq_plugins.text.annotate import Annotator
 
 @pytest.fixture(scope="module")
 def parser() -> Annotator:
-    """The bundled pipeline with its parser."""
     return Annotator(names=("heads",))
 
 

@@ -39,7 +39,6 @@ def plain(raw, *rows, name="train", header=("text", "label"), **values):
 
 
 def gold(folder, split):
-    """Return the labels of a prepared split."""
     labels = read_manifest(folder, TextManifest).labels
     return [labels[i] for (i,) in rows_of(folder, split, "label")]
 

@@ -46,7 +46,6 @@ def options_for(raw, destdir: str, **values):
 
 @pytest.fixture
 def straight(raw) -> dict[str, bytes]:
-    """What an undisturbed preparation writes."""
     prepare(options_for(raw, "straight"))
     return contents(raw / "straight")
 

@@ -59,7 +59,6 @@ def raw(tmp_path):
 
 
 def options(raw, destdir="out", annotations=EVERYTHING, **values):
-    """Options for the pairs."""
     fixed = {"dataset": "paws_wiki", "raw_dir": "", "valid_file": raw / "dev.tsv"}
     if "similarity" in annotations:
         fixed["wordnet"] = raw / "wordnet"

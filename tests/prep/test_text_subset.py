@@ -22,7 +22,6 @@ KINDS = ("classes", "score", "multi_label", "entities", "spans")
 
 
 def prepare(folder, kind):
-    """Prepare a small folder of some kind."""
     if kind == "spans":
         splits = {"train": prepared_questions.passages(12, 1)}
         splits["valid"] = prepared_questions.passages(3, 2)

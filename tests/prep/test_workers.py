@@ -15,7 +15,6 @@ from fairseq_plugins.prep.workers import JOBS_AHEAD, run_jobs
 
 
 def run(function, jobs, count):
-    """Run jobs of size one."""
     jobs = list(jobs)
     return run_jobs(function, jobs, count, title="test", sizes=[1] * len(jobs))
 

@@ -10,5 +10,4 @@ from pretrained_directories import write_directory
 
 @pytest.fixture
 def directory(tmp_path) -> Path:
-    """A tiny pretrained directory."""
     return write_directory(tmp_path / "bert")

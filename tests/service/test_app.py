@@ -257,7 +257,6 @@ def test_two_errors_are_plain_text():
 
 
 def raw(ask, request):
-    """Send bytes; return all that is answered."""
     with socket.create_connection(("127.0.0.1", ask.port), timeout=LONG) as link:
         link.sendall(request)
         return b"".join(iter(lambda: link.recv(4096), b""))
@@ -337,7 +336,6 @@ def test_health_says_when_the_end_is_near(one):
 
 
 def until(happened):
-    """Wait for something."""
     end = time.monotonic() + LONG
     while not happened():
         assert time.monotonic() < end

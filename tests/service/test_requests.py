@@ -86,7 +86,6 @@ def test_examples_are_requests(kind):
 
 
 def text_of(content):
-    """Return all texts of a request."""
     if isinstance(content, str):
         return [content]
     parts = content.values() if isinstance(content, dict) else content

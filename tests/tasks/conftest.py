@@ -8,13 +8,11 @@ from prepared_text import LABELS, examples, prepare
 
 @pytest.fixture(scope="module", params=LABELS)
 def kind(request):
-    """Name of a kind of examples."""
     return request.param
 
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory):
-    """A folder of each kind."""
     root = tmp_path_factory.mktemp("folders")
     return {
         kind: prepare(

@@ -37,7 +37,6 @@ GIVEN = {"name": "conllu", "version": "-", "hash": "abc", "model": "toy"}
 
 @pytest.fixture(scope="module")
 def parsed(tmp_path_factory):
-    """A folder of pairs with parses."""
     splits = {
         "train": examples("classes", 40, pairs=True),
         "valid": examples("classes", 12, 1, pairs=True),
@@ -60,7 +59,6 @@ def parallel(tmp_path_factory):
 
 
 def items_of(task, split="valid"):
-    """Return all items of a split by their numbers."""
     task.load_dataset(split)
     dataset = task.dataset(split)
     return [dataset[i] for i in range(len(dataset))]

@@ -36,7 +36,6 @@ WINDOWS = "--max-positions 24 --doc-stride 8 --max-query-length 6 "
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """A prepared folder with parses."""
     parts = {"train": passages(90), "valid": passages(25, 1), "more": passages(11, 2)}
     root = tmp_path_factory.mktemp("bin") / "qa"
     return prepare(root, parts, annotations=("pos", "heads"))

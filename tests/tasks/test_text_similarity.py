@@ -22,13 +22,11 @@ def folder_of(tmp_path_factory, name, **given):
 
 @pytest.fixture(scope="module")
 def compared(tmp_path_factory):
-    """A folder of pairs with word similarities."""
     return folder_of(tmp_path_factory, "compared", **COMPARED)
 
 
 @pytest.fixture(scope="module")
 def uncompared(tmp_path_factory):
-    """A folder of pairs without them."""
     return folder_of(tmp_path_factory, "uncompared")
 
 

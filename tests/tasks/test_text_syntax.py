@@ -19,14 +19,12 @@ KINDS = {"bert_plain": (), "bert_wla": ("word_of",), "bert_sla": ("heads", "word
 
 @pytest.fixture(scope="module")
 def parsed(tmp_path_factory):
-    """A folder of pairs with parses."""
     splits = {"train": examples("classes", 12, pairs=True)}
     return prepare(tmp_path_factory.mktemp("parsed"), "classes", splits, **PARSED)
 
 
 @pytest.fixture(scope="module")
 def unparsed(tmp_path_factory):
-    """A folder without parses."""
     splits = {"train": examples("classes", 12, pairs=True)}
     return prepare(tmp_path_factory.mktemp("unparsed"), "classes", splits)
 

@@ -41,7 +41,6 @@ def run_train(folder: Path, save_dir: Path, kind: str, options: str = ""):
 
 @pytest.fixture(scope="module")
 def folders(tmp_path_factory):
-    """A prepared folder of each kind."""
     return {kind: prepared(tmp_path_factory.mktemp("bin") / kind, kind) for kind in LABELS}
 
 
