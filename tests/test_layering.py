@@ -107,6 +107,7 @@ MAY_USE = {
     "fairseq_cli": {"inference"},
     "safetensors": {"pretrained", "prep/chunks.py"},
     "spacy": {
+        "demo/sentences.py",
         "text/annotate.py",
         "door/pipeline_files.py",
         "text/pipeline/training.py",

@@ -106,7 +106,7 @@ class Translator:
         )
         self._ids = {word: i for i, word in enumerate(self.source)}
         self._decoder = TargetDecoder.from_folder(folder, self.manifest)
-        self._spacy_model = spacy_model
+        self.spacy_model = spacy_model
         self._lock = Lock()  # pipelines and subword caches serve one thread at a time
 
     @classmethod
@@ -165,7 +165,7 @@ class Translator:
         """
         if given := given_names(self.features):
             raise InputError(f"the model reads {', '.join(given)}, which raw text has not")
-        return SourceEncoder.from_folder(self.folder, self.manifest, self._spacy_model)
+        return SourceEncoder.from_folder(self.folder, self.manifest, self.spacy_model)
 
     def translate(self, lines: Sequence[str], *, first: int = 1, **search: Any) -> list[str]:
         """Translate raw lines; see `hypotheses`.

@@ -34,9 +34,8 @@ def run(args: argparse.Namespace) -> None:
 
     options = DemoOptions(**vars(args))
     check_libraries("gradio", "fastapi", "uvicorn")
-    from ..demo.models import open_models
     from ..demo.server import application, serve
-    from ..demo.tabs import english_presets, read_presets
+    from ..demo.tabs import english_presets, open_models, read_presets
 
     command.show_log()
     own = read_presets(Path(options.presets)) if options.presets else None

@@ -1,157 +1,109 @@
-"""How a model reads a sentence: its words and subwords, what they carry, and the parse.
+"""How a model reads a sentence: its words and subwords, their layers, and the parse.
 
-Words, subwords and the layers that the model itself reads come from its own way to raw text; part
-of speech and parse of the others from the pipeline that annotates for it.
+Words, subwords and layers come from the model's own way to raw text; tags and arcs of the drawing
+from the pipeline that annotates for the model.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Mapping, Sequence
+from functools import cache
+from html import escape
 from threading import Lock
 from typing import Any
+
+from spacy import displacy
 
 from ..bundles.translation import Translator
 from ..corpora.examples import Example
 from ..errors import InputError
 from ..syntax.annotation import annotator_line
-from ..syntax.layers import (
-    PARSE,
-    POS,
-    STANDARD,
-    Layer,
-    columns_of,
-    layers_of,
-)
+from ..syntax.layers import HEADS, PARSE, POS, RELATIONS, columns_of
 from ..syntax.subwords import spread
 from ..text.annotators import reopen_annotator
-from ..text.word_layers import known_of, subword_columns, word_values
+from ..text.word_layers import known_of
+from .maps import short
 
-WANTED = (PARSE, PARSE[:2], PARSE[:1])  # of a pipeline, as far as it gives them
-
-
-@dataclass(frozen=True)
-class Cut:
-    """A sentence as a model cuts it.
-
-    Args:
-        words: W words.
-        subwords: S subwords.
-        word_of: S numbers of words; -1 for none.
-        columns: layer that the model's folder holds -> S labels.
-    """
-
-    words: list[str]
-    subwords: list[str]
-    word_of: list[int]
-    columns: dict[str, list[str]]
+LETTER, SPACE = 8, 30  # pixels
+STYLE = {"color": "currentColor", "bg": "none", "font": "inherit", "offset_x": 40}
+STYLE |= {"word_spacing": 30, "arrow_spacing": 10, "arrow_width": 5, "arrow_stroke": 1}
+_turn = Lock()  # pipelines serve one thread at a time
 
 
-@dataclass(frozen=True)
-class Reading:
-    """What is known of a sentence.
-
-    Args:
-        cut: how the model cuts it.
-        columns: layer -> S labels; those of the model, and part of speech and spelling of others.
-        read: the names of the layers that the model's answers depend on.
-        tags: W parts of speech; empty without a pipeline.
-        heads: number of each word's head from 1, 0 at a root; empty without a parse.
-        relations: W dependency relations; empty where the pipeline gives none.
-        annotator: name and version of the pipeline; empty without one.
-        lacking: why there is no pipeline; empty with one.
-    """
-
-    cut: Cut
-    columns: dict[str, list[str]]
-    read: tuple[str, ...]
-    tags: list[str] = field(default_factory=list)
-    heads: list[int] = field(default_factory=list)
-    relations: list[str] = field(default_factory=list)
-    annotator: str = ""
-    lacking: str = ""
+def sentence(model: Any, text: str) -> dict[str, Any]:
+    """Tell how a `Translator` or `Predictor` reads a sentence."""
+    translates = isinstance(model, Translator)
+    words, subwords, columns = (_of_translator if translates else _of_predictor)(model, text)
+    needs = None if translates else model.inputs.needs
+    known: Mapping[str, Any] = {}
+    with _turn:
+        annotator, lacking = _annotator(model)
+        if annotator is not None and (needs is None or needs.annotated):  # as the model was told
+            known = known_of(words, *annotator.annotate_words([words]))
+        elif annotator is not None:
+            known = known_of(words, *annotator.annotate_text([text]))
+    return {
+        "columns": [*columns],
+        "rows": [*zip(subwords, *columns.values())],
+        "read": model.features if needs is None else needs.reads(training=False),
+        "arcs": arcs(words, known),
+        "annotator": " ".join(annotator_line(annotator).split(" ")[:2]),  # without its hash
+        "lacking": lacking,
+    }
 
 
-class SentenceReader:
-    """Tell how a model reads sentences; several threads may ask at once.
-
-    Args:
-        model: a `Translator` or `Predictor`.
-        named: the pipeline that the user names; None for that of the training data.
-    """
-
-    def __init__(self, model: Any, named: str | None = None) -> None:
-        self.model, self.named = model, named
-        self._lock = Lock()
-
-    def read(self, text: str) -> Reading:
-        """Read a sentence."""
-        if not text.strip():
-            raise InputError("the sentence is empty")
-        translates = isinstance(self.model, Translator)
-        cut = (_cut_for_translation if translates else _cut_for_text)(self.model, text)
-        read = self.model.features if translates else self.model.inputs.needs.reads(training=False)
-        spelling = _columns(layers_of(STANDARD), cut, {})
-        with self._lock:
-            annotator, lacking = self._annotator
-            if annotator is None:
-                return Reading(cut, spelling | cut.columns, read, lacking=lacking)
-            if translates or self.model.inputs.needs.annotated:  # as the model was told
-                (note,) = annotator.annotate_words([cut.words])
-            else:
-                (note,) = annotator.annotate_text([text])
-        known = known_of(cut.words, note)
-        columns = _columns(layers_of([POS]), cut, known) | spelling | cut.columns
-        parts = (known.get(name, []) for name in PARSE)
-        name = " ".join(annotator_line(annotator).split(" ")[:2])  # without its hash
-        return Reading(cut, columns, read, *parts, annotator=name)
-
-    @cached_property
-    def _annotator(self) -> tuple[Any, str]:
-        """The pipeline that annotates for the model, or why there is none; loaded at first use."""
-        model, manifest = self.model, self.model.manifest
-        named = self.named or getattr(model, "spacy_model", None)
-        english = getattr(manifest, "source_lang", "") == "en"
-        if not (named or english or manifest.annotator.get("model")):
-            why = "the model was prepared without a pipeline"
-            return None, f"{why}; --spacy-model names one that tags and parses"
-        reason = ""
-        for names in WANTED:
-            try:
-                return reopen_annotator(model.folder, manifest.annotator, names, named), ""
-            except (InputError, FileNotFoundError) as error:
-                reason = str(error)
-        return None, reason
+@cache
+def _annotator(model: Any) -> tuple[Any, str]:
+    """Return the pipeline that annotates for a model, or why there is none."""
+    manifest, named = model.manifest, model.spacy_model
+    english = getattr(manifest, "source_lang", "") == "en"
+    if not (named or english or manifest.annotator.get("model")):
+        why = "the model was prepared without a pipeline"
+        return None, f"{why}; --spacy-model names one that tags and parses"
+    try:
+        return reopen_annotator(model.folder, manifest.annotator, PARSE, named), ""
+    except (InputError, FileNotFoundError) as error:
+        return None, str(error)
 
 
-def _cut_for_translation(model: Translator, text: str) -> Cut:
+Cut = tuple[list[str], list[str], dict[str, list[str]]]  # words, S subwords, layer -> S labels
+
+
+def _of_translator(model: Translator, text: str) -> Cut:
     (line,) = model.encode([text])
-    labels = {
-        name: _labels(layer, line.columns[name]) for name, layer in columns_of(model.layers).items()
-    }
-    return Cut(line.words, line.subwords, line.word_of, labels)
+    layers = columns_of(model.layers)
+    labels = {name: _labels(layer, line.columns[name]) for name, layer in layers.items()}
+    return line.words, line.subwords, labels
 
 
-def _cut_for_text(model: Any, text: str) -> Cut:
+def _of_predictor(model: Any, text: str) -> Cut:
     with model.encoding:
-        (sentence,), *_ = model.encoder.encode([Example("0", (text,))])
+        (found,), *_ = model.encoder.encode([Example("0", (text,))])
     labels = {
-        name: spread(_labels(layer, sentence.layers[name]), sentence.word_of)
+        name: spread(_labels(layer, found.layers[name]), found.word_of)
         for name, layer in columns_of(model.encoder.layers).items()
-        if name in sentence.layers
+        if name in found.layers
     }
-    subwords = [model.inputs.vocabulary.pieces[token] for token in sentence.tokens]
-    return Cut(sentence.words, subwords, sentence.word_of, labels)
+    return found.words, [model.inputs.vocabulary.pieces[token] for token in found.tokens], labels
 
 
-def _labels(layer: Layer, ids: Sequence[int]) -> list[str]:
+def _labels(layer: Any, ids: Sequence[int]) -> list[str]:
     return [layer.inventory.symbols[i] for i in ids]
 
 
-def _columns(layers: Sequence[Layer], cut: Cut, known: dict[str, list[Any]]) -> dict[str, Any]:
-    """Return what subwords carry in layers that these words are known to have."""
-    held = [layer for layer in layers if not layer.annotated or layer.name in known]
-    values = word_values(held, cut.words, known)
-    ids = subword_columns(held, values, cut.word_of)
-    return {layer.name: _labels(layer, ids[layer.name]) for layer in held}
+def arcs(words: Sequence[str], known: Mapping[str, Any]) -> str:
+    """Return the dependency arcs of a sentence as SVG, tags below its words; empty without any."""
+    if not (heads := known.get(HEADS)):
+        return ""
+    blank = [""] * len(words)
+    tags, labels = ([*map(escape, known.get(name) or blank)] for name in (POS, RELATIONS))
+    drawn = []
+    for word, head in enumerate(head - 1 for head in heads):
+        start, end = sorted((word, head))
+        if head >= 0:
+            way = "left" if word < head else "right"
+            drawn.append({"start": start, "end": end, "label": labels[word], "dir": way})
+    shown = [{"text": short(word), "tag": tag} for word, tag in zip(words, tags)]
+    width = SPACE + LETTER * max(len(one[name]) for one in shown for name in one)
+    parsed, how = {"words": shown, "arcs": drawn}, STYLE | {"distance": width}
+    return displacy.render(parsed, "dep", manual=True, jupyter=False, options=how)

@@ -5,25 +5,24 @@ from __future__ import annotations
 import socket
 import sys
 import webbrowser
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import gradio as gr
 import uvicorn
 from fastapi import FastAPI
 from starlette.responses import PlainTextResponse
 
-from ..service.http import address_of, listen, names_of, only_for, until_told
-from .drawings import PAGE
+from ..service.http import ASGIApp, address_of, listen, names_of, only_for, until_told
+from ..service.models import Served
 from .guard import guarded
-from .models import Shown
+from .maps import PAGE
 from .options import LOCAL, DemoOptions
 from .page import Presets, build
 
 BACKLOG, LAST = 128, 3  # connections that wait to be taken; seconds until the end waits no longer
 
 
-def application(models: Sequence[Shown], presets: Presets, host: str = LOCAL) -> Callable[..., Any]:
+def application(models: Sequence[Served], presets: Presets, host: str = LOCAL) -> ASGIApp:
     """Return what serves the page."""
     app = FastAPI(docs_url=None, redoc_url=None, openapi_url=None)
     page = build(models, presets).queue(default_concurrency_limit=2, max_size=50, api_open=False)
@@ -43,7 +42,7 @@ def application(models: Sequence[Shown], presets: Presets, host: str = LOCAL) ->
     return only_for(guarded(app), names_of(host), lambda reason: PlainTextResponse(reason, 400))
 
 
-def serve(app: Callable[..., Any], port: socket.socket, options: DemoOptions) -> None:
+def serve(app: ASGIApp, port: socket.socket, options: DemoOptions) -> None:
     """Serve the page until a signal comes; print where it is."""
     how = {"log_level": "warning", "timeout_graceful_shutdown": LAST}
     server = uvicorn.Server(uvicorn.Config(app, ws="none", proxy_headers=False, **how))

@@ -12,19 +12,19 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import gradio
-import numpy as np
 import pytest
 from cli import shims
 from cli.demo_models import make_bundles
 from gradio.routes import App
 
-from fairseq_plugins.demo import models, tabs, views
+from fairseq_plugins.demo import panels, tabs
 from fairseq_plugins.demo.guard import refused
 from fairseq_plugins.demo.options import DemoOptions
 from fairseq_plugins.demo.page import build
 from fairseq_plugins.installation import how_to_add
 from fairseq_plugins.service import http
 from fairseq_plugins.service.kinds import SENTENCES
+from fairseq_plugins.service.models import Served
 
 pytestmark = pytest.mark.slow
 HOSTILE = "<img src=x onerror=\"document.title='broken in'\"> </textarea><script>alert(1)</script>"
@@ -37,7 +37,7 @@ GIVEN = {
 }
 PASSAGE = "Mara built the mill in Lund.\nHer brother sold it."
 ASKED = {
-    "sentence": ("The old dog watches the light.", "syntax"),
+    "sentence": ("The old dog watches the light.",),
     "translation": ("The old dog watches the light.",),
     "text": ("good dogs run .",),
     "pairs": ("good dogs run .", "bad dogs run ."),
@@ -55,8 +55,8 @@ def paths(root: Path, given=GIVEN) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def shown(root) -> list[models.Shown]:
-    return models.open_models(DemoOptions(models=paths(root)))
+def shown(root) -> list[Served]:
+    return tabs.open_models(DemoOptions(models=paths(root)))
 
 
 def of(shown, kind):
@@ -67,30 +67,21 @@ def of(shown, kind):
 def test_every_tab_shows_its_models_and_escapes_what_they_are_given(shown, name):
     tab = TABS[name]
     page = tab.show(of(shown, name), *ASKED[name])
-    names = ASKED[name][-1:] if tab.single else GIVEN[name]
-    assert re.findall("<h3>(.*?)</h3>", page) == [*names]
+    assert re.findall("<h3>(.*?)</h3>", page) == [one.name for one in of(shown, name)]
     assert 'class="fp-error"' not in page
-    hostile = [HOSTILE] * len(tab.texts) + [*ASKED[name][len(tab.texts) :]]
-    page = tab.show(of(shown, name), *hostile)
+    page = tab.show(of(shown, name), *[HOSTILE] * len(tab.fields))
     assert not re.search(r"<(img|script|/?textarea)\b", page)
     assert "&lt;" in page
 
 
 @pytest.mark.parametrize("name", ASKED)
-def test_longer_texts_than_fields_take_are_refused_unread(name):
-    tab = TABS[name]
-    last = max(tabs.LONGEST[lines] for lines in tab.texts.values())
-    page = tab.show([], *["a" * (last + 1)] * len(tab.texts))
-    assert f"{last + 1} characters; the page takes" in page
-
-
-@pytest.mark.parametrize("name", ASKED)
-def test_what_a_model_refuses_stands_in_its_place(shown, name):
-    empty = [" "] * len(TABS[name].texts) + [*ASKED[name][len(TABS[name].texts) :]]
-    page = TABS[name].show(of(shown, name), *empty)
-    count = 1 if TABS[name].single else 2
-    assert page.count('class="fp-error"') == count
-    assert "empty" in page
+@pytest.mark.parametrize(
+    ("text", "said"), [(" ", "is empty"), ("a" * 10_001, "10,001 char"), ("\ud800", "half a char")]
+)
+def test_what_no_model_is_asked_is_refused_unread(name, text, said):
+    page = TABS[name].show([], *[text] * len(TABS[name].fields))
+    assert page.count('class="fp-error"') == 1
+    assert said in page
 
 
 def test_the_page_says_what_the_models_say(shown):
@@ -103,45 +94,34 @@ def test_the_page_says_what_the_models_say(shown):
     page = TABS["questions"].show(of(shown, "questions"), *asked)
     none = by_name["query"].model.answer(*asked).found.probabilities[-1]
     assert f"{100 * none:.1f} %" in page
-    assert page.count("This model has no coattention") == 1
+    assert page.count("No picture: this model has no coattention") == 1
+    assert page.count("<figcaption>coattention") == len(panels.WAYS)
     (found,) = by_name["sla"].model.predict(["good dogs run ."])
     page = TABS["text"].show([by_name["sla"]], "good dogs run .")
     assert all(f"{100 * share:.1f} %" in page for share in found.probabilities.values())
     gates = re.findall(r">layer (\d+), local attention<", page)
     assert len(gates) == len(by_name["sla"].model.models[0].encoder.layers)
     kinds = ["affinity attention", "difference attention", "fused attention"]
-    page = TABS["pairs"].show([by_name["dabert"]], *ASKED["pairs"], "layer 0")
+    page = TABS["pairs"].show([by_name["dabert"]], *ASKED["pairs"])
     assert [kind for kind in kinds if f"<figcaption>{kind}" in page] == kinds
-    page = TABS["pairs"].show([by_name["dabert"]], *ASKED["pairs"], "layer 1")
-    assert [kind for kind in kinds if f"<figcaption>{kind}" in page] == kinds[:1]
 
 
 def test_directions_of_coattention_are_told(shown):
-    for way in views.WAYS:
-        values = views.question(of(shown, "questions")[0], *ASKED["questions"], way)
-        drawn = values["map"]
-        assert way in drawn.title
-        sums = np.sum(drawn.weights, axis=0 if drawn.turned else 1)
-        assert np.allclose(sums, 100, atol=2)  # each of who looks at the others looks once
-        page = TABS["questions"].show(of(shown, "questions")[:1], *ASKED["questions"], way)
-        sides = drawn.columns[0], drawn.rows[1]
-        first, second = sides if drawn.turned else sides[::-1]
+    (model,) = (one.model for one in shown if one.name == "query")
+    page = TABS["questions"].show(of(shown, "questions")[:1], *ASKED["questions"])
+    for drawn in panels.coattention(model, ASKED["questions"])["maps"]:
+        turned, weights = drawn["turned"], drawn["weights"]
+        sums = map(sum, zip(*weights) if turned else weights)
+        assert all(abs(found - 100) < 2 for found in sums)  # who looks at the others looks once
+        sides = drawn["columns"][0], drawn["rows"][1]
+        first, second = sides if turned else sides[::-1]
         assert f'title="{escape(first)} → {escape(second)}: ' in page
 
 
 def test_an_answer_stays_where_its_picture_cannot_be_drawn(shown):
-    page = TABS["text"].show(of(shown, "text"), "good dogs run .", "layer 7")
-    assert page.count("No picture: there is no layer 7") == 2
-    assert 'class="fp-error"' not in page
     page = TABS["text"].show(of(shown, "text"), "a " * 749)
     assert page.count("No picture: the text has ") == 2
     assert 'class="fp-error"' not in page
-
-
-def test_half_a_character_is_refused(shown):
-    for name, given in ASKED.items():
-        page = TABS[name].show(of(shown, name), "\ud800", *given[1:])
-        assert "half a character" in page, name
 
 
 WATCHED = """
@@ -224,8 +204,8 @@ def show(page, title, *texts):
 def test_a_browser_shows_every_tab_and_asks_nobody_else(browser, address, width):
     with opened(browser, address, width) as page:
         for name, tab in TABS.items():
-            panels = show(page, tab.title, *ASKED[name][: len(tab.texts)])
-            assert panels.count() == (1 if tab.single else 2)
+            panels = show(page, tab.title, *ASKED[name])
+            assert panels.count() == (8 if name == "sentence" else 2)
             assert page.evaluate("document.documentElement.scrollWidth") <= width
             boxes = [panel.bounding_box() for panel in panels.all()]
             assert all(0 <= box["x"] and box["x"] + box["width"] <= width for box in boxes)
@@ -234,7 +214,7 @@ def test_a_browser_shows_every_tab_and_asks_nobody_else(browser, address, width)
 def test_hostile_text_is_text_in_a_browser(browser, address):
     with opened(browser, address) as page:
         for tab in TABS.values():
-            panels = show(page, tab.title, *[HOSTILE] * len(tab.texts))
+            panels = show(page, tab.title, *[HOSTILE] * len(tab.fields))
             assert panels.locator("img, script").count() == 0
         assert page.title() == "fairseq_plugins"
 
@@ -242,17 +222,16 @@ def test_hostile_text_is_text_in_a_browser(browser, address):
 def test_examples_are_shown_at_a_click(browser, address):
     with opened(browser, address) as page:
         tab = page.locator("[role=tabpanel]:visible")
-        tab.locator("svg text", has_text="kitchen").wait_for()  # the first one, at once
+        tab.locator("svg text", has_text="kitchen").first.wait_for()  # the first one, at once
         tab.get_by_role("button", name="Time flies").click()
-        tab.locator("svg text", has_text="arrow").wait_for()
-        assert tab.locator(".fp-panel").count() == 1
+        tab.locator("svg text", has_text="arrow").first.wait_for()
+        assert tab.locator(".fp-panel").count() == 8
 
 
 def page_of(presets) -> dict:
     """Return what gradio is told of a page over one model of texts."""
-    encoder = SimpleNamespace(encoder=SimpleNamespace(layers=[1, 2]))
-    model = SimpleNamespace(models=[encoder], manifest=SimpleNamespace(annotator={}))
-    return build([models.Shown("m", SENTENCES, model)], presets).config
+    model = SimpleNamespace(manifest=SimpleNamespace(annotator={}))
+    return build([Served("m", SENTENCES, model, {})], presets).config
 
 
 def test_the_first_tab_shows_its_first_example():
@@ -279,9 +258,10 @@ def test_the_first_tab_shows_its_first_example():
     ],
 )
 def test_our_own_examples_are_for_models_that_read_english(manifest, english):
-    model = models.Shown("m", SENTENCES, SimpleNamespace(manifest=SimpleNamespace(**manifest)))
-    assert model.reads_english == english
-    assert [*tabs.english_presets([model])] == (["sentence", "text"] if english else [])
+    model = SimpleNamespace(manifest=SimpleNamespace(**manifest))
+    served = Served("m", SENTENCES, model, {})
+    assert tabs.reads_english(served) == english
+    assert [*tabs.english_presets([served])] == (["sentence", "text"] if english else [])
 
 
 def request(address: str, head: str) -> str:

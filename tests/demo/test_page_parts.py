@@ -11,69 +11,51 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from fairseq_plugins.demo import guard
-from fairseq_plugins.demo.drawings import MOST, arcs, as_map, render
+from fairseq_plugins.demo import guard, panels
+from fairseq_plugins.demo.maps import MOST, as_map, render
 from fairseq_plugins.demo.options import DemoOptions
-from fairseq_plugins.demo.sentences import Cut, Reading
-from fairseq_plugins.demo.tabs import PRESETS, TABS, read_presets
+from fairseq_plugins.demo.sentences import arcs
+from fairseq_plugins.demo.tabs import NOTHING, PRESETS, TABS, read_presets
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.targets.classes import ClassPrediction
 
 WORDS = ["Dogs", "chase", "<b>cats</b>", "."]
-HEADS = [2, 0, 2, 2]
+PARSE = {"pos": ["NOUN", "VERB", "<u>", "PUNCT"], "heads": [2, 0, 2, 2], "dep": ["<i>"] * 4}
 
 
-def reading(heads=HEADS, words=WORDS):
-    tags = ["NOUN", "VERB", "NOUN", "PUNCT"][: len(words)]
-    return Reading(Cut(words, words, [*range(len(words))], {}), {}, (), tags, heads, ["<i>"] * 4)
-
-
-def drawn(shown):
-    """Return a sentence's panel."""
-    values = {"reading": reading(), "rows": [], "arcs": shown}
-    return render("panels.html", panels=[("m", values, "")], template="sentence.html")
-
-
-def test_arcs_lead_from_heads_to_dependents():
-    found = arcs(reading())
-    centres = [x for x, *_ in found.words]
-    assert centres == sorted(centres)
-    assert found.roots == [centres[1]]
-    assert [word for _, word, *_ in found.arcs] == [centres[0], centres[2], centres[3]]
-    for head, word, height, _ in found.arcs:
-        assert abs(head - centres[1]) < 10
-        assert (head < centres[1]) == (word < centres[1])  # beside each other, on their own side
-        assert 0 < height < found.foot
-    assert found.arcs[2][2] < found.arcs[1][2]  # the longer one rises above the one within it
-    assert arcs(reading(heads=[])) is None
-
-
-def test_arcs_are_drawn_as_text_not_markup():
-    page = drawn(arcs(reading()))
-    assert page.count("<path") == 6
-    assert page.count("<circle") == 1
-    assert "&lt;b&gt;cats&lt;/b&gt;" in page
-    assert "&lt;i&gt;" in page
-    assert not re.search("<b>|<i>", page)
+def test_arcs_lead_from_heads_to_dependents_and_are_text_not_markup():
+    drawn = arcs(WORDS, PARSE)
+    assert drawn.count('class="displacy-arc"') == 3
+    assert drawn.count("&lt;i&gt;") == 3
+    assert "&lt;b&gt;cats&lt;/b&gt;" in drawn
+    assert not re.search("<b>|<i>|<u>", drawn)
+    one = arcs(WORDS[:2], {"heads": [2, 0]})
+    other = arcs(WORDS[:2], {"heads": [0, 1]})
+    assert len(re.findall("<path", one)) == len(re.findall("<path", other)) == 2
+    heads = [
+        re.findall('class="displacy-arrowhead" d="M([0-9.]+)', drawn) for drawn in (one, other)
+    ]
+    assert float(heads[0][0]) < float(heads[1][0])
+    assert arcs(WORDS, {}) == ""
 
 
 def test_a_map_keeps_the_weights_and_says_what_it_hides():
     weights = np.array([[0.5, 0.25], [0.0, 1.0], [0.1, 0.2]])
-    small = as_map("x", weights, "abc", "de", borders=(1, 0))
-    assert np.allclose(np.array(small.cells), weights, atol=1e-3)  # the largest is 1
-    assert np.allclose(np.array(small.weights), 100 * weights, atol=0.1)
-    assert (small.rows, small.columns, small.hidden) == ([*"abc"], [*"de"], "")
-    assert as_map("x", weights * 0, "abc", "de").cells == [[0, 0]] * 3
+    small = as_map("x", weights, "abc", "de", border=1)
+    assert np.allclose(np.array(small["cells"]), weights, atol=1e-3)  # the largest is 1
+    assert np.allclose(np.array(small["weights"]), 100 * weights, atol=0.1)
+    assert (small["rows"], small["columns"], small["hidden"]) == ([*"abc"], [*"de"], "")
+    assert as_map("x", weights * 0, "abc", "de")["cells"] == [[0, 0]] * 3
     alike = as_map("x", 0.5 + weights / 10, "abc", "de")
-    assert np.allclose(np.array(alike.cells), weights, atol=1e-3)  # differences are seen
-    assert (small.low, alike.low) == (0.0, 50.0)
+    assert np.allclose(np.array(alike["cells"]), weights, atol=1e-3)  # differences are seen
+    assert (small["low"], alike["low"]) == (0.0, 50.0)
     many = MOST + 45
     wide = as_map("x", np.ones((2, many)), "ab", [*map(str, range(many))])
-    assert len(wide.columns) == len(wide.cells[0]) == MOST
-    assert wide.hidden == f"2 of 2 rows and columns 1 to {MOST} of {many} are shown"
+    assert len(wide["columns"]) == len(wide["cells"][0]) == MOST
+    assert wide["hidden"] == f"2 of 2 rows and columns 1 to {MOST} of {many} are shown"
     for first, last in ((0, 2), (60, 61), (many - 3, many - 1)):
         near = as_map("x", np.ones((2, many)), "ab", [*map(str, range(many))], marked=(first, last))
-        assert [near.columns[place] for place in near.marked] == [str(first), str(last)]
+        assert [near["columns"][place] for place in near["marked"]] == [str(first), str(last)]
 
 
 def test_our_own_presets_fit_the_tabs():
@@ -87,15 +69,16 @@ def test_our_own_presets_fit_the_tabs():
     [
         ("sentence: [[a, b]]", "sentence: expected 1 text"),
         ("pairs: [[a]]", "pairs: expected 2 text"),
-        ("text: [[1]]", "text: expected 1 text"),
-        ("text: a", "text: expected 1 text"),
-        ("texts: [[a]]", "expected examples under sentence, translation, text, pairs, questions"),
+        ("text: [[1]]", "expected lists of texts under sentence, translation, text, pairs, ques"),
+        ("text: a", "expected lists of texts"),
+        ("texts: [[a]]", "'texts' is none of sentence, translation, text, pairs, questions"),
         ('text: [["\\ud800"]]', "half a character"),
-        (f"text: [[{'a' * 1501}]]", "the sentence has 1501 characters; the page takes 1500"),
-        ("- a", "expected examples under"),
-        ("a: [", "is no YAML"),
-        ("text: [[2026-99-99]]", "is no YAML"),
-        ("x: !!python/object/apply:os.system [echo]", "is no YAML"),
+        ('pairs: [[a, ""]]', "pairs: texts[0][1] is empty"),
+        (f"text: [[{'a' * 10_001}]]", "texts[0] has 10,001 characters; a text may have 10,000"),
+        ("- a", "expected lists of texts"),
+        ("a: [", "expected lists of texts"),
+        ("text: [[2026-99-99]]", "expected lists of texts"),
+        ("x: !!python/object/apply:os.system [echo]", "expected lists of texts"),
     ],
 )
 def test_other_presets_are_refused(tmp_path, text, said):
@@ -113,12 +96,28 @@ def test_presets_have_to_be_there(tmp_path):
 @pytest.mark.parametrize("names", [{}, {"1": "<i>fine"}])
 def test_classes_are_shown_by_their_names(names):
     found = ClassPrediction("0", "1", probabilities={"0": 0.25, "1": 0.75}, names=names)
-    bars = found.bars
-    values = {"found": found, "bars": bars, "gates": [], "maps": [], "note": ""}
-    page = render("panels.html", panels=[("m", values, "")], template="label.html")
-    assert [share for _, share in bars] == [0.75, 0.25]
+    model = SimpleNamespace(predict_examples=lambda items: [found])
+    shown = NOTHING | panels.label(SimpleNamespace(model=model), (), ())
+    page = render("panels.html", panels=[("m", shown, "")], template="answer.html")
+    assert [share for _, share in shown["bars"]] == [0.75, 0.25]
     assert page.count("&lt;i&gt;fine (1)") == (2 if names else 0)
     assert "<i>fine" not in page
+
+
+@pytest.mark.parametrize(("begin", "end"), [(5, 9), (None, None)])
+def test_answers_are_marked_in_their_passage(begin, end):
+    context = "Mara <i>x</i>\nbuilt"
+    texts = ["Mara", context[5:9], *"abcdef", ""]
+    found = [{"text": one, "probability": 1 / (2 + n)} for n, one in enumerate(texts)]
+    record = {"answer": context[5:9] if end else "", "begin": begin, "end": end, "n_best": found}
+    served = SimpleNamespace(answer=lambda items: [record])
+    shown = panels.answer(served, (), ("Who?", context))
+    assert "".join(shown["passage"]) == context
+    assert shown["passage"][1] == record["answer"]
+    assert [text for text, _ in shown["bars"]] == [*texts[: panels.RIVALS], "no answer"]
+    page = render("panels.html", panels=[("m", NOTHING | shown, "")], template="answer.html")
+    assert page.count("<mark") == bool(end)
+    assert "<i>" not in page
 
 
 def asked(app, parts, path="/gradio_api/queue/join"):
@@ -168,7 +167,7 @@ def test_bodies_are_bounded_however_they_come(monkeypatch):
     ],
 )
 def test_every_error_is_one_line_in_the_panel_of_its_model(error, said):
-    def broken(model, text):
+    def broken(*_):
         raise error
 
     model = SimpleNamespace(name="m")

@@ -11,8 +11,8 @@ from entity_tasks import train
 from moved_runs import moved
 
 from fairseq_plugins import load
-from fairseq_plugins.demo.models import open_models
 from fairseq_plugins.demo.options import DemoOptions
+from fairseq_plugins.demo.tabs import open_models
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.evaluation.example_answers import example_counts, read_answers
 from fairseq_plugins.evaluation.example_bootstrap import bootstrap

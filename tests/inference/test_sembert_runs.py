@@ -14,8 +14,8 @@ from raw_text import text_options, write_pretrained, write_table
 from fairseq_plugins import load as load_any
 from fairseq_plugins.data.manifests import read_manifest
 from fairseq_plugins.data.text_manifest import TextManifest
-from fairseq_plugins.demo.models import open_models
 from fairseq_plugins.demo.options import DemoOptions
+from fairseq_plugins.demo.tabs import open_models
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.inference.export import export_checkpoint as export
 from fairseq_plugins.inference.prediction import load
