@@ -190,8 +190,8 @@ def refuse_link(path: Path) -> None:
     """Refuse a symbolic link in place of our own file or folder."""
     if path.is_symlink():
         raise InputError(
-            f"{path} is a symbolic link, to {os.readlink(path)!r}: what is written and removed "
-            "there would lie elsewhere; remove the link"
+            f"{path} is a symbolic link, to {os.readlink(path)!r}: what is read, written and "
+            "removed there would lie elsewhere; remove the link"
         )
 
 

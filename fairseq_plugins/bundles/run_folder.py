@@ -11,7 +11,6 @@ folder at the same path is recognised.
 
 from __future__ import annotations
 
-import hashlib
 import logging
 import os
 import shutil
@@ -27,7 +26,6 @@ from ..data.translation_manifest import TranslationManifest
 from ..errors import InputError
 from ..files import complete_folder, refuse_link, sha256, write_text
 from ..messages import named
-from ..text_reading import read_text
 from .folder import keep_folder, kept_files, kept_manifest
 from .index import CARD
 
@@ -99,7 +97,11 @@ def check_place(run: Path, folder: Path) -> bool:
     refuse_link(place)
     if not place.exists() or place.resolve() == folder.resolve():
         return place.exists()
-    if not _is_copy(place):
+    try:
+        has_data = bool(read_manifest(place).splits)
+    except (OSError, InputError):  # something else
+        has_data = True
+    if has_data:
         raise InputError(
             f"{place} is there, and is nothing that a run keeps of a prepared folder: choose "
             "another --save-dir"
@@ -112,14 +114,6 @@ def check_place(run: Path, folder: Path) -> bool:
             "them all the same"
         )
     return not difference
-
-
-def _is_copy(place: Path) -> bool:
-    """Return whether a folder is a run's copy, which has no data."""
-    try:
-        return not read_manifest(place).splits
-    except (OSError, InputError):
-        return False
 
 
 def keep(run: Path, folder: Path, card: str) -> None:
@@ -149,7 +143,7 @@ def unlike(copy: Path, folder: Path) -> str:
     Data of a folder, and versions of tools, make no difference.
     """
     try:
-        kept, manifest = open_copy(copy), read_manifest(folder)
+        kept, manifest = read_manifest(copy), read_manifest(folder)
         check_whole(folder, manifest, partial=isinstance(manifest, TranslationManifest))
         found = changes(_decisive(copy, kept), _decisive(folder, manifest))
     except (OSError, InputError) as error:
@@ -161,34 +155,21 @@ def _decisive(folder: Path, manifest: Manifest) -> dict[str, Any]:
     """Return the parts of manifest and files that decide how raw text is read."""
     kept = kept_manifest(manifest)
     names = {*kept.keys()} - {"versions", "inputs", "products"}
-    files = {path.name: _digest(path) for path in kept_files(kept, folder)}
+    files = {path.name: sha256(path)[:SHORT] for path in kept_files(kept, folder)}
     compared = {"wordnet": kept.inputs.get("wordnet", {}), "files": files}
     return {name: getattr(kept, name) for name in names} | compared
 
 
-def _digest(path: Path) -> str:
-    """Return the beginning of a file's SHA-256; for dictionaries without counts."""
-    if not path.name.startswith("dict."):
-        return sha256(path)[:SHORT]
-    words = [line.rpartition(" ")[0] for line in read_text(path).split("\n")]
-    return hashlib.sha256("\n".join(words).encode()).hexdigest()[:SHORT]
-
-
 def open_copy(place: Path) -> Manifest:
     """Return the manifest of a run's copy, after checking that no file changed."""
-    for path in (place, place / FILE_NAME):
-        _refuse_link(path)
+    refuse_link(place)
+    refuse_link(place / FILE_NAME)
     manifest = read_manifest(place)
     for path in kept_files(manifest, place):
-        _refuse_link(path)
+        refuse_link(path)
     for fault in faults(place, replace(manifest, splits={}), hashes=True):
         raise type(fault)(f"{fault}: take an unchanged copy of the run, or name its --data")
     return manifest
-
-
-def _refuse_link(path: Path) -> None:
-    if path.is_symlink():
-        raise InputError(f"{path} is a symbolic link: a run has what it keeps in itself")
 
 
 def prepared_folder(checkpoint: Path, origin: Origin, given: str | Path | None = None) -> str:
