@@ -42,8 +42,7 @@ def without_torch() -> AbstractContextManager[None]:
     """Keep torch from being imported by libraries that work without torch.
 
     spaCy has no torch afterwards either. So torch stays if components of pipelines are installed
-    that
-    are not spaCy's own: they may need torch.
+    that are not spaCy's own: they may need torch.
     """
     return _in_place({} if entry_points(group="spacy_factories") else {"torch": None})
 

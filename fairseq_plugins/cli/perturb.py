@@ -37,9 +37,7 @@ def run(args: argparse.Namespace) -> None:
 
 
 def load_translator(forward: str, backward: str) -> Any:
-    """Load checkpoints of this project; imports fairseq, which other transformations do not
-    need.
-    """
+    """Load checkpoints of this project; imports fairseq, needed by this transformation alone."""
     from ..inference.back_translation import there_and_back
 
     return there_and_back(forward, backward)

@@ -10,8 +10,7 @@ of all words for one predicate, so a sentence has as many such columns as predic
 
 Roles are labels (``O``, ``B-ARG0``, ``I-ARG0``, as written by labellers), or brackets as in both
 shared tasks (Carreras and Màrquez 2005; Pradhan et al. 2012; ``*A0)`` closes like ``*)``), which
-are
-converted to labels. Names are kept: ``A0`` and ``ARG0`` differ.
+are converted to labels. Names are kept: ``A0`` and ``ARG0`` differ.
 """
 
 from __future__ import annotations

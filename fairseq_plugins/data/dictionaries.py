@@ -1,8 +1,7 @@
-"""fairseq dictionaries: of parallel text, and a pretrained vocabulary as one that keeps every id.
+"""fairseq dictionaries: of parallel text, and a pretrained vocabulary with unchanged ids.
 
 fairseq puts its own four symbols first and counts behind every word; a pretrained vocabulary is
-closed. Nothing is added, sorted or padded there, and saving gives back the very bytes that were
-read.
+closed. Nothing is added, sorted or padded there, and saving restores the very bytes that were read.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ def build_dictionary(counts: Mapping[str, int], threshold: int, size: int) -> Di
     """Build a dictionary by falling count, ties in alphabetical order, as fairseq-preprocess does.
 
     Args:
-        counts, threshold: occurrences per subword; rarer ones than this are left out.
+        threshold: least count of a kept subword.
         size: number of subwords to keep, -1 for all.
     """
     dictionary = Dictionary()
@@ -38,7 +37,7 @@ def build_dictionary(counts: Mapping[str, int], threshold: int, size: int) -> Di
 
 
 def load_dictionary(path: str | Path) -> Dictionary:
-    """Load a fairseq dictionary; FileNotFoundError or InputError name a bad file."""
+    """Load a fairseq dictionary."""
     if not Path(path).is_file():
         raise FileNotFoundError(f"no dictionary {str(path)!r}")
     try:
@@ -52,7 +51,7 @@ def token_ids(dictionary: Dictionary, tokens: Sequence[str]) -> list[int]:
     """Map subwords to ids and append ``</s>``.
 
     A subword spelled like one of fairseq's own symbols (``<pad>``, ``</s>``) is text here and
-    becomes ``<unk>``: it must neither end the sentence nor vanish as padding.
+    becomes ``<unk>``: such a subword must neither end the sentence nor vanish as padding.
     """
     unk, reserved = dictionary.unk(), dictionary.nspecial
     ids = [i if i >= reserved else unk for i in map(dictionary.index, tokens)]
@@ -60,15 +59,11 @@ def token_ids(dictionary: Dictionary, tokens: Sequence[str]) -> list[int]:
 
 
 class ClosedDictionary(Dictionary):
-    """A closed vocabulary: fairseq's bos is the token before a text, eos the one behind it.
-
-    Args:
-        vocabulary: the subwords.
-    """
+    """A closed vocabulary: fairseq's bos is the token before a text, eos the token after it."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         own = vocabulary.family.specials
-        # not fairseq's own __init__, whose 0.12.2 always adds the four symbols in its own order
+        # fairseq 0.12.2's own __init__ always adds the four symbols in its own order
         self.bos_word, self.pad_word = own.cls, own.pad
         self.eos_word, self.unk_word = own.sep, own.unk
         self.vocabulary = vocabulary
@@ -77,38 +72,38 @@ class ClosedDictionary(Dictionary):
         self.bos_index, self.eos_index = self.indices[own.cls], self.indices[own.sep]
         self.pad_index, self.unk_index = self.indices[own.pad], self.indices[own.unk]
         self.mask_index = self.indices.get(own.mask)
-        self.nspecial = 0  # fairseq leaves out so many first symbols when it sorts and saves
+        self.nspecial = 0  # number of first symbols that fairseq skips when sorting and saving
 
     @classmethod
     def load(
         cls, f: str | Path, add_special_symbols: bool = False, *, family: Family = BERT
     ) -> ClosedDictionary:
-        """Read a vocabulary file; see `Vocabulary.load`. It has special symbols of its own."""
+        """Read a vocabulary file with its own special symbols; see `Vocabulary.load`."""
         return cls(Vocabulary.load(f, family))
 
     def save(self, f: str | Path | TextIO) -> None:
-        """Write the bytes that were read, to a path (renamed when complete) or an open file."""
+        """Write the original bytes, to a path (renamed when complete) or an open file."""
         if not isinstance(f, (str, Path)):
             f.write(self.vocabulary.content.decode("utf-8"))
             return
         write_bytes(f, self.vocabulary.content)
 
     def add_symbol(self, word: str, n: int = 1, overwrite: bool = False) -> int:
-        """Return the id of a known subword; the vocabulary takes no others."""
+        """Return the id of a known subword; a new subword is an error."""
         if overwrite or word not in self.indices:
             raise InputError(f"a pretrained vocabulary is closed: cannot add {word!r}")
         return self.indices[word]
 
     def update(self, new_dict: Dictionary) -> None:
-        """Take nothing from another dictionary; InputError names a symbol that is not here."""
+        """Add nothing from another dictionary; a symbol missing here is an error."""
         for word in new_dict.symbols:
             self.add_symbol(word)
 
     def finalize(self, threshold: int = -1, nwords: int = -1, padding_factor: int = 8) -> None:
-        """Leave order and size as they are: ids belong to the pretrained weights."""
+        """Keep order and size: ids belong to the pretrained weights."""
 
     def pad_to_multiple_(self, padding_factor: int) -> None:
-        """Leave the size as it is: it belongs to the pretrained weights."""
+        """Keep the size, which belongs to the pretrained weights."""
 
     def encode_line(
         self,
@@ -118,5 +113,5 @@ class ClosedDictionary(Dictionary):
         *more: Any,
         **named: Any,
     ) -> Tensor:
-        """Map the subwords of a line to ids as fairseq does, by default without adding any."""
+        """Map the subwords of a line to ids as fairseq does, by default without adding subwords."""
         return super().encode_line(line, line_tokenizer, add_if_not_exist, *more, **named)

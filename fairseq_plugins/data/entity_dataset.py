@@ -1,8 +1,8 @@
-"""Sentences as a dataset, to each of which the question of every label is put (BERT-MRC).
+"""A dataset of sentences, each with the question of every label (BERT-MRC).
 
 An item is a sentence with a row for each label, ``[CLS] question [SEP] sentence [SEP]``, or several
-where the sentence is too long. A batch has them in falling order of their length, so that its words
-are those of one question to one sentence after another; ``asked`` says which these are.
+rows for a long sentence. A batch has the rows in falling order of their length, and its words in
+the order of its pairs of question and sentence; ``asked`` names these pairs.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,14 +20,14 @@ from .text_items import InputFormat, TextItems
 
 
 class EntityDataset(TextDataset):
-    """Sentences in batches, with the question of every label put to each.
+    """Batches of sentences with the question of every label.
 
     Args:
         sentences: the column of n sentences.
-        form: how a row is read, with `by_word`.
+        form: input format, with `by_word`.
         questions: of L labels.
         word_labels: names of the labels of words, by their ids.
-        levels: how many labels a word has.
+        levels: number of labels of a word.
         gold, name_of: see `TextDataset`.
     """
 
@@ -76,22 +76,23 @@ class EntityDataset(TextDataset):
 
     @property
     def refitted(self) -> int:
-        """How many sentences are too long for one row a question."""
+        """Number of sentences too long for one row per question."""
         return len({number // len(self.questions.labels) for number in self.items.refitted})
 
     def __len__(self) -> int:
         return len(self._sizes)
 
     def known(self, index: int) -> list[Span] | None:
-        """Return the gold entities of a sentence, in rising order; None where they are missing."""
+        """Return the gold entities of a sentence, in rising order; None if missing."""
         if self.gold is None or not self.gold.present[index]:
             return None
         row = [self.word_labels[label] for label in self.gold.values[index]]
         return sorted(self.questions.read(row, len(row) // self.levels))
 
     def __getitem__(self, index: int) -> dict[str, Any]:
-        """Return a sentence: its ``id``, ``rows`` (an item of `TextItems` a label), ``words``, and
-        when the split is labelled ``target``, its entities.
+        """Return a sentence's ``id``, ``rows`` (an item of `TextItems` per label), ``words``.
+
+        A labelled split also has ``target``, the entities.
         """
         index, asked = int(index), len(self.questions.labels)
         rows = [self.items[number] for number in range(index * asked, (index + 1) * asked)]
@@ -102,13 +103,12 @@ class EntityDataset(TextDataset):
         """Make a batch of n sentences and L questions, G = n L.
 
         Returns:
-            What `lay_out` says of the G rows of questions; ``net_input`` and its ``known`` have
+            The batch of `lay_out` with G rows of questions; ``net_input`` and its ``known`` have
             ``word_counts`` (G,), the words of each. ``id`` (n,) are the sentences; ``asked`` (G, 2)
-            says of each question the sentence, by its place in ``id``, and the label. When the
-            split is labelled,
-            ``target`` and in ``net_input`` ``marks`` (W, 2) say where entities begin and end,
-            ``spans`` (E, 2) which first and last words are one, and ``gold`` lists those of each
-            sentence.
+            holds each question's sentence, by its place in ``id``, and label. For a labelled split,
+            ``target`` and in ``net_input`` ``marks`` (W, 2) mark where entities begin and end,
+            ``spans`` (E, 2) are the first and last words of entities, and ``gold`` lists the
+            entities of each sentence.
         """
         if not samples:
             return {}

@@ -1,7 +1,7 @@
-"""A dictionary of subwords whose ids may also say how a subword is written.
+"""A dictionary of subwords whose ids may also mark a subword's spelling.
 
-Search, scores and models know plain ids; what a factor restores is put into the ids of finished
-sentences, so that whoever makes text of them, fairseq's commands included, gets restored text.
+Search, scores and models use plain ids. The factors are put into the ids of finished sentences, so
+that all code that turns ids into text, fairseq's commands included, restores the spelling.
 """
 
 from typing import Any
@@ -15,11 +15,11 @@ from .text_dictionary import TextDictionary
 
 
 class FactoredDictionary(TextDictionary):
-    """A fairseq dictionary that also knows marked ids: an id plus its size times that of a label.
+    """A fairseq dictionary with marked ids: an id plus the dictionary's size times a label's id.
 
     Args:
-        dictionary: of V subwords; knows how they are joined.
-        layer: whose labels restore subwords (`syntax.casing`).
+        dictionary: of V subwords, with their joining.
+        layer: its labels restore subwords (`syntax.casing`).
     """
 
     def __init__(self, dictionary: TextDictionary, layer: Layer) -> None:
@@ -27,12 +27,12 @@ class FactoredDictionary(TextDictionary):
         self.layer, self.size = layer, len(dictionary)
 
     def marked(self, ids: Tensor, labels: Tensor) -> Tensor:
-        """Return ids (...) with those of labels (...); fairseq's own symbols stay plain."""
+        """Return ids (...) marked with labels (...); fairseq's own symbols stay plain."""
         plain = (ids < self.nspecial) | (labels <= SPECIAL_ID)
         return ids + self.size * labels.to(ids).masked_fill(plain, 0)
 
     def plain(self, ids: Tensor) -> Tensor:
-        """Return ids without marks, as models know them."""
+        """Return ids without marks, for models."""
         return ids % self.size
 
     def __getitem__(self, idx: Any) -> str:

@@ -1,4 +1,4 @@
-"""The layers of a prepared folder with their values: learnt inventories are files of it."""
+"""The layers of a prepared folder with their values; learnt inventories are files of the folder."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -15,12 +15,11 @@ def bound_layers(
     *,
     of_target: bool = False,
 ) -> list[Layer]:
-    """Return layers of a folder, learnt ones with their inventories, and check closed ones.
+    """Return layers of a folder, learnt ones with their inventories; closed layers are checked.
 
     Args:
-        folder, manifest: the prepared folder, of which a learnt inventory is read.
-        of_target: whether they are layers of the target text, whose names have to be given.
-        names: of those that are wanted, in this order (default: all, in the manifest's order).
+        of_target: whether the layers, then given by name, are of the target text.
+        names: wanted layers, in this order (default: all, in the manifest's order).
     """
     found = []
     for layer in layers_of(manifest.layers if names is None else names):

@@ -1,7 +1,7 @@
-"""What the manifests of all prepared folders say: from what, how, by which versions it was made.
+"""The common fields of all manifests: sources, options and versions of a preparation.
 
-`translation_manifest` and `text_manifest` add what the two kinds of folder have of their own;
-`manifests` reads both.
+`translation_manifest` and `text_manifest` add the fields of the two kinds of folder; `manifests`
+reads both.
 """
 
 from __future__ import annotations
@@ -26,34 +26,34 @@ from .folder_names import CASED, PARSE_TEXT
 
 FILE_NAME = "manifest.json"
 VERSION = 1
-CONLLU = "conllu"  # name of what annotated a text that came with its annotation
+CONLLU = "conllu"  # name of the annotator of a text with given annotation
 FAIRSEQ = ("fairseq-fixed", "fairseq")
 BARE_NAME = re.compile(r"\w[\w.+@\[\]-]*")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Manifest:
-    """Contents of ``manifest.json``: the fields of all folders, and those of one kind.
+    """Contents of ``manifest.json``: common fields, and fields of one kind.
 
-    Own fields without a default are in every manifest of a kind; manifests of older releases lack
+    Every manifest of a kind has its fields without a default; manifests of older releases lack
     others.
     """
 
-    FORM: ClassVar[str]  # what stands in the file, so that one kind is not read as another
-    COMMAND: ClassVar[str]  # what makes such folders
-    UNIT: ClassVar[str]  # what the parts of a split are counted in
-    # what the folder's bytes follow from
+    FORM: ClassVar[str]  # the kind in the file, against confusion of kinds
+    COMMAND: ClassVar[str]  # command that makes such folders
+    UNIT: ClassVar[str]  # unit of a split's size
+    # fields that decide the folder's bytes
     DECISIVE: ClassVar[tuple[str, ...]] = ("annotator", "inputs", "options", "versions")
-    PATHS: ClassVar[tuple[str, ...]] = ()  # options that say no more than where an input lies
-    RARE: ClassVar[tuple[str, ...]]  # fields that stand in the file only where they say something
+    PATHS: ClassVar[tuple[str, ...]] = ()  # options that only locate an input
+    RARE: ClassVar[tuple[str, ...]]  # fields left out of the file when empty
 
-    # name, version and content hash of what annotated the text (empty: nothing did); ``model``
-    # names the spaCy pipeline for raw text; ``text`` is ``as-tokenised`` where it was shown small
-    # letters (see `text.lowered`); ``target`` is the identity of what annotated the target
+    # name, version and content hash of the text's annotator (empty: none); ``model`` is the spaCy
+    # pipeline for raw text; ``text`` is ``as-tokenised`` for lower-cased text (see `text.lowered`);
+    # ``target`` is the identity of the target's annotator
     annotator: dict[str, str] = field(default_factory=dict)
-    # per split ``unknown`` as in `prep.split_writer`, and what a kind counts besides
+    # per split ``unknown`` as in `prep.split_writer`, and counts of each kind
     splits: dict[str, dict[str, Any]] = field(default_factory=dict)
-    # per split, counts of what was repaired, passed over or met otherwise than expected
+    # per split, counts of repaired, skipped or irregular rows
     alignment: dict[str, dict[str, int]] = field(default_factory=dict)
     # per input file its SHA-256; ``wordnet`` is the database of word similarities, with its version
     # and the rule
@@ -65,7 +65,7 @@ class Manifest:
 
     @classmethod
     def required(cls) -> list[str]:
-        """Names of the fields that every manifest of this kind has, in their order."""
+        """Names of the fields that every manifest of this kind has, in order."""
         all_of = (item for item in fields(cls) if item.default_factory is MISSING)
         return [item.name for item in all_of if item.default is MISSING]
 
@@ -78,28 +78,28 @@ class Manifest:
 
     @property
     def annotator_id(self) -> str:
-        """One line that identifies the annotator (`identity_line`); empty without one."""
+        """One line that identifies the annotator (`identity_line`); empty without an annotator."""
         return identity_line(self.annotator)
 
     @property
     def cutting(self) -> str:
-        """What decided what words are: an option of the preparation, or the files."""
+        """The definition of words: an option of the preparation, or the files."""
         raise NotImplementedError
 
     @property
     def layers(self) -> list[str]:
-        """Names of the layers that a model can read."""
+        """Names of the layers for models."""
         raise NotImplementedError
 
     def inventory_file(self, layer: Layer, *, of_target: bool = False) -> str:
-        """Name the file of a layer's inventory, ``of_target`` of a layer of the target text.
+        """Return the file name of a layer's inventory, ``of_target`` for a target layer.
 
-        It is empty where the folder has none of it.
+        The name is empty for layers without an inventory in the folder.
         """
         raise NotImplementedError
 
     def check_trees(self, controls: Controls, folder: object) -> None:
-        """Refuse gold trees of a folder whose heads were not given (InputError)."""
+        """Refuse gold trees for a folder with parsed heads."""
         if controls.trees == GOLD and self.annotator.get("name") != CONLLU:
             raise InputError(
                 f"--tree-source gold: the heads of {folder} were not given but parsed "
@@ -109,7 +109,7 @@ class Manifest:
             )
 
     def decisive(self) -> dict[str, Any]:
-        """All that decides the folder's content, as JSON has it, wherever inputs lie."""
+        """All that decides the folder's content, as JSON, independent of the places of inputs."""
         inputs = {
             name: {key: value for key, value in entry.items() if key != "file"}
             for name, entry in self.inputs.items()
@@ -123,24 +123,24 @@ class Manifest:
         return json.dumps(self.decisive(), sort_keys=True)
 
     def differences(self, other: Manifest) -> list[str]:
-        """Say where ``other`` decides otherwise; see `changes`."""
+        """Return the differences from another preparation; see `changes`."""
         return changes(self.decisive(), other.decisive())
 
     def count(self, split: str) -> int:
-        """Return how many lines or examples a split has."""
+        """Return the number of a split's lines or examples."""
         return self.splits[split][self.UNIT]
 
     def labelled(self, split: str) -> int:
-        """Return how many of these have what a model is to find."""
+        """Return the number of a split's labelled examples."""
         return self.splits[split]["labelled"]
 
     def prefix(self, split: str) -> str:
-        """Return what the names of a split's files begin with, before a dot."""
+        """Return the beginning of a split's file names, before a dot."""
         return split
 
     @property
     def by_paragraph(self) -> bool:
-        """Whether several examples share one second text, whose files a split has once."""
+        """Whether several examples share one second text, with its files stored once per split."""
         return False
 
     def split_streams(self, split: str) -> list[str]:
@@ -148,7 +148,7 @@ class Manifest:
         raise NotImplementedError
 
     def split_texts(self, split: str) -> list[str]:
-        """Name the text files of a split: what its examples, passages and scores are."""
+        """Name the text files of a split: examples, passages and scores."""
         return []
 
     def split_files(self, split: str) -> list[str]:
@@ -157,11 +157,11 @@ class Manifest:
         return [f"{self.prefix(split)}.{name}" for name in (*own, *self.split_texts(split))]
 
     def common_files(self) -> set[str]:
-        """Name the files that are of no split."""
+        """Name the files outside splits."""
         raise NotImplementedError
 
     def files(self, folder: Path) -> list[Path]:
-        """Every file that belongs to the prepared folder, the manifest apart."""
+        """All files of the prepared folder except the manifest."""
         names = self.common_files().union(*map(self.split_files, self.splits))
         return [Path(folder) / name for name in sorted(names)]
 
@@ -173,7 +173,7 @@ class Manifest:
         write_text(Path(folder) / FILE_NAME, json.dumps(body, indent=2, ensure_ascii=False) + "\n")
 
     def problems(self) -> Iterator[str]:
-        """Yield what is wrong: entries of another form, names that lead elsewhere."""
+        """Yield the problems: wrong types, and names that lead elsewhere."""
         for key, value in self.annotator.items():
             if not isinstance(value, str):
                 yield f"'annotator' says {quoted(value)} for {quoted(key)}"
@@ -186,23 +186,23 @@ class Manifest:
                 yield f"'products' says {quoted(entry)} of {quoted(name)}"
 
 
-M = TypeVar("M", bound=Manifest)  # one kind, which stays the same
+M = TypeVar("M", bound=Manifest)  # one kind of manifest
 
 
 def is_count(value: Any) -> bool:
-    """Tell whether a value is a number of things."""
+    """Tell whether a value is a count."""
     return type(value) is int and 0 <= value < 2**53
 
 
 def outside(names: Iterable[Any]) -> Iterator[str]:
-    """Yield what is wrong with names that would lead out of the folder."""
+    """Yield the names that would lead out of the folder, as problems."""
     for name in names:
         if not isinstance(name, str) or not BARE_NAME.fullmatch(name):
             yield f"{name!r} is no plain file name"
 
 
 def changes(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
-    """Say where two preparations decide otherwise, e.g. ``options.bpe_size 8000 -> 4000``."""
+    """Return the differences of two preparations, e.g. ``options.bpe_size 8000 -> 4000``."""
     ours, theirs = _flat(before), _flat(after)
     changed = [key for key in {*ours, *theirs} if ours.get(key) != theirs.get(key)]
     return [
@@ -220,7 +220,7 @@ def _flat(body: dict[str, Any], prefix: str = "") -> dict[str, Any]:
 
 
 def tool_versions(tools: Iterable[str]) -> dict[str, str]:
-    """Versions of this package, of fairseq and of ``tools``, as far as they are installed."""
+    """Versions of this package, of fairseq and of ``tools``, if installed."""
     found = {"fairseq_plugins": __version__}
     for names in (FAIRSEQ, *((tool,) for tool in tools)):
         for name in names:

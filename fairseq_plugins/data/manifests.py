@@ -18,7 +18,7 @@ KINDS: tuple[type[Manifest], ...] = (TranslationManifest, TextManifest)
 
 
 def read_manifest(folder: Path, kind: type[M] = Manifest) -> M:
-    """Read a folder's manifest, which must be of a ``kind`` if one is given."""
+    """Read a folder's manifest, if given of a ``kind``."""
     path = Path(folder) / FILE_NAME
     wanted = tuple(one for one in KINDS if issubclass(one, kind))
     body, own = _read(path, wanted)
@@ -34,18 +34,18 @@ def read_manifest(folder: Path, kind: type[M] = Manifest) -> M:
     try:
         for problem in manifest.problems():
             raise InputError(f"{path}: {problem}")
-    except (AttributeError, LookupError, TypeError) as error:  # of another form than ours
+    except (AttributeError, LookupError, TypeError) as error:  # of another structure
         raise InputError(f"{path} does not fit this release: {quoted(error)}") from None
     return cast(M, manifest)
 
 
 def is_product(name: str) -> bool:
-    """Tell whether a file may be one of a prepared folder, by its name."""
+    """Tell by its name whether a file can belong to a prepared folder."""
     return bool(name == FILE_NAME or TRANSLATION_FILE.fullmatch(name) or TEXT_FILE.fullmatch(name))
 
 
 def _read(path: Path, wanted: tuple[type[Manifest], ...]) -> tuple[dict[str, Any], type[Manifest]]:
-    """Read a manifest's file, which must be of a wanted kind: its fields, and the kind."""
+    """Read the fields and kind of a manifest's file, which must be of a wanted kind."""
     makers = named((kind.COMMAND for kind in wanted), between=" or ")
     if not path.parent.exists():
         makes = named((f"fairseq-plugins {kind.COMMAND}" for kind in wanted), between=" or ")

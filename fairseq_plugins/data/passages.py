@@ -1,9 +1,8 @@
-"""Questions with their passages as they were written, beside the rows that a model reads of them.
+"""Questions with their original passages, beside a model's rows.
 
-A row is ``[CLS] question [SEP] window of the passage [SEP]``, so the wordpiece w of the passage
-stands at (special tokens before the window) + (wordpieces of the question) + w - (begin of the
-window). Everything that looks for answers in logits, or shows where they are, counts with these
-numbers.
+A row is ``[CLS] question [SEP] window of the passage [SEP]``, so wordpiece w of the passage stands
+at (special tokens before the window) + (wordpieces of the question) + w - (begin of the window).
+All code that finds answers in logits, or shows their places, uses these numbers.
 """
 
 from __future__ import annotations
@@ -27,37 +26,37 @@ Found = TypeVar("Found")
 
 @dataclass(frozen=True)
 class AskedPassage:
-    """A question and the passage that may answer it."""
+    """A question and a passage, maybe with its answer."""
 
-    id: str  # name of the question
+    id: str  # the question's name
     question: str  # its text
     context: str  # the passage's text
     # begin and end (exclusive) of each wordpiece of the passage in ``context``, in code points,
     # (Sc, 2)
     offsets: np.ndarray
-    # one row for each row of the model, (K, 5): wordpieces of the question, begin and end of the
-    # window in wordpieces of the passage, first and last + 1 wordpiece of the passage of which this
-    # window knows most (`text_windows.knowing_windows`)
+    # for each row of the model, (K, 5): wordpieces of the question, begin and end of the window in
+    # wordpieces of the passage, first and last + 1 wordpiece of the passage that this window covers
+    # best (`text_windows.knowing_windows`)
     windows: np.ndarray
-    # texts of the gold answers, none for a question that cannot be answered; None if that is not
-    # known
+    # texts of the gold answers, none for an unanswerable question; None if unknown
     answers: tuple[str, ...] | None = None
-    row: RowFormat = RowFormat()  # how the question and a window stand in a row
+    row: RowFormat = RowFormat()  # layout of a question and a window in a row
 
     @property
     def shifts(self) -> np.ndarray:
-        """What to add to a wordpiece of the passage for its position in each row, (K, 1)."""
+        """Offset from a wordpiece of the passage to its position in each row, (K, 1)."""
         return self.row.begin(1, self.windows[:, :1]) - self.windows[:, 1:2]
 
     @property
     def ranges(self) -> np.ndarray:
-        """First and last + 1 position in each row that answers may cover, (K, 2)."""
+        """First and last + 1 position of possible answers in each row, (K, 2)."""
         return self.windows[:, 1:3] + self.shifts
 
     @property
     def starts(self) -> np.ndarray:
-        """First and last + 1 position in each row that answers may begin at, (K, 2): where no
-        other window knows more.
+        """First and last + 1 position in each row where answers may begin, (K, 2).
+
+        An answer begins only where no other window covers better.
         """
         return self.windows[:, 3:5] + self.shifts
 
@@ -72,10 +71,10 @@ class Texts:
     answers: Sequence[tuple[str, ...] | None]
     contexts: Sequence[str]  # texts of the passages, each once
     paragraph: np.ndarray  # number of each question's passage, (n,)
-    offsets: Rows  # of each passage, begin and end of its wordpieces one after another
+    offsets: Rows  # begin and end of each passage's wordpieces, one after another
 
     def asking(self, examples: np.ndarray | None) -> Texts:
-        """Return the texts with the questions of other examples, (n,), where these are asked."""
+        """Return the texts with the questions of other examples, (n,), if given."""
         if examples is None:
             return self
         return replace(self, questions=[self.questions[i] for i in examples])
@@ -118,7 +117,7 @@ def _question(row: Any) -> tuple[str, str, tuple[str, ...] | None]:
 
 
 def read_texts(path: Path, take: Callable[[Any], Found], count: int | None = None) -> list[Found]:
-    """Return what ``take`` makes of each line of a file of JSON; there must be ``count``."""
+    """Return ``take`` of each line of a file of JSON lines; check the number of lines."""
     if not path.is_file():
         raise FileNotFoundError(f"{path} is missing; {AGAIN}")
     found = []

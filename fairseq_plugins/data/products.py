@@ -1,6 +1,6 @@
-"""The files of a finished folder: written down in its manifest, compared with it later.
+"""The files of a finished folder: recorded in its manifest, compared with it later.
 
-A size that differs is seen whenever a folder is opened; another byte where somebody asks for it.
+Opening a folder compares sizes; bytes are compared on request.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ def with_products(folder: Path, manifest: M) -> M:
 
 
 def split_digests(manifest: Manifest) -> dict[str, str]:
-    """Return what identifies the data of each split; manifests of older releases know nothing."""
+    """Return a digest of each split's data; manifests of older releases have none."""
     found = {}
     for split in manifest.splits:
         names = sorted(manifest.split_files(split))
@@ -35,10 +35,10 @@ def split_digests(manifest: Manifest) -> dict[str, str]:
 
 
 def faults(folder: Path, manifest: Manifest, *, hashes: bool = False) -> Iterator[Exception]:
-    """Yield what is wrong with a folder's files, as the error to raise.
+    """Yield the problems of a folder's files, as the errors to raise.
 
-    With ``hashes`` all files are read and their bytes compared, too; manifests of older releases
-    know no sizes.
+    With ``hashes`` all files are read and their bytes compared too; manifests of older releases
+    have no sizes.
     """
     for path in manifest.files(folder):
         written = manifest.products.get(path.name)
@@ -56,7 +56,7 @@ def faults(folder: Path, manifest: Manifest, *, hashes: bool = False) -> Iterato
 def check_whole(
     folder: Path, manifest: Manifest, *, hashes: bool = False, partial: bool = False
 ) -> None:
-    """Refuse a folder whose files are not as written; with ``partial``, some may be missing."""
+    """Refuse a folder with changed files; with ``partial``, some may be missing."""
     for fault in faults(folder, manifest, hashes=hashes):
         if not (partial and isinstance(fault, FileNotFoundError)):
             raise type(fault)(f"{fault}; {AGAIN}")

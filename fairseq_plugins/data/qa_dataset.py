@@ -1,4 +1,4 @@
-"""Questions to passages as a dataset, with what an answer is in each row of a question."""
+"""A dataset of questions to passages, with the answer's place in each row of a question."""
 
 from collections.abc import Callable
 from typing import Any
@@ -13,15 +13,16 @@ from .text_dataset import TextDataset
 from .text_items import InputFormat, joined
 from .text_windows import knowing_windows
 
-IGNORED = -100  # what cross-entropy leaves out
+IGNORED = -100  # ignored by cross-entropy
 
 
 class QuestionDataset(TextDataset):
-    """Questions in batches, each with all windows of its passage.
+    """Batches of questions, each with all windows of its passage.
 
     Args:
-        columns, form: questions and passages; how they are read, with ``WINDOWS``.
-        texts: their texts; without them batches hold no passages.
+        columns: questions and passages.
+        form: input format, with ``WINDOWS``.
+        texts: without texts, batches hold no passages.
         name_of: see `TextDataset`.
     """
 
@@ -38,16 +39,14 @@ class QuestionDataset(TextDataset):
         self.texts: Any = texts
 
     def __getitem__(self, index: int) -> dict[str, Any]:
-        """Return an item of `TextItems`, with ``target`` (K, 2) when the split is labelled, and
-        ``passage`` when there are texts.
-        """
+        """Return an item of `TextItems`, with ``target`` (K, 2) and ``passage`` if known."""
         item = super().__getitem__(index)
         if self.texts is not None:
             item["passage"] = self.passage(int(index))
         return item
 
     def passage(self, index: int) -> AskedPassage:
-        """Return a question with its passage and their windows."""
+        """Return a question with its passage and windows."""
         spans, kept = self._windows(index)
         length = int(self.items.sentences[1].tokens.lengths[index])
         questions = np.full((len(spans), 1), kept)
@@ -61,8 +60,9 @@ class QuestionDataset(TextDataset):
         return np.array(spans, dtype=np.int64), int(rows[0][0][2])
 
     def _target(self, index: int) -> np.ndarray:
-        """Return in every row the first and last position of the answer, (K, 2): 0 where it is not
-        there as a whole, `IGNORED` where no row has it.
+        """Return the first and last position of the answer in every row, (K, 2).
+
+        The positions are 0 in rows without the whole answer, `IGNORED` if no row has it.
         """
         spans, kept = self._windows(index)
         if self.gold.states[index] != ANSWERABLE:
@@ -79,9 +79,9 @@ class QuestionDataset(TextDataset):
     def collater(self, samples: list[dict[str, Any]]) -> dict[str, Any]:
         """Make a batch of n questions in B rows.
 
-        Beside what `TextDataset` says there are ``windows_per_example`` (n,), the rows of each;
-        ``target`` (B, 2), see `_target`, with ``counted`` (m,), the rows of which one is learnt
-        from; and if there are texts ``passages``, one for each.
+        Beside the values of `TextDataset`: ``windows_per_example`` (n,), the rows of each question;
+        ``target`` (B, 2), see `_target`, with ``counted`` (m,), the rows to learn from; and with
+        texts ``passages``, one per question.
         """
         batch = super().collater(samples)
         if not batch:
@@ -97,7 +97,7 @@ class QuestionDataset(TextDataset):
 
     @property
     def unreachable(self) -> int:
-        """How many questions have an answer that no row holds; they are not learnt."""
+        """Number of questions with an answer in no row, which are not learnt."""
         if self.gold is None:
             return 0
         asked = self.gold.states == ANSWERABLE

@@ -1,8 +1,8 @@
-"""Examples laid out as a batch: padded arrays (B, S), and where the N real tokens stand in them.
+"""Examples laid out as a batch: padded arrays (B, S), and the places of the N real tokens.
 
-A batch of n examples has B >= n rows, more when a long sentence takes several; words, labels and
-logits never see that. Examples of one length stand together, which the encoder makes use of; ``id``
-says which is which.
+A batch of n examples has B >= n rows, more if a long sentence takes several; words, labels and
+logits are independent of rows. Examples of equal length stand together, for the encoder's sake;
+``id`` names the example at each place.
 """
 
 from collections.abc import Sequence
@@ -27,14 +27,12 @@ def lay_out(items: Sequence[dict[str, Any]], pad: int) -> dict[str, Any]:
 
     Returns:
         ``id`` (n,), ``nsentences`` n, ``ntokens`` N, and in ``net_input`` ``src_tokens`` and
-        ``segments`` (B, S), ``src_lengths`` (B,), ``token_positions`` (N,); ``src_factors``
-        (B, S, F) if there are features; if the items tell, ``word_of`` (B, S), the number of each
-        token's word in its row, -1 at special tokens and padding, and ``heads`` (B, M), the number
-        of the head of each of at most M words, its own at a root, a gap between sentences and
-        padding, and ``similarity`` (B, M, M) of words, from 0 to 1
-        (`syntax.tables`);
-        ``word_rows`` (W,), and beside ``net_input`` ``words_per_example`` (n,), if words are
-        labelled; and ``known``, see `_known`.
+        ``segments`` (B, S), ``src_lengths`` (B,), ``token_positions`` (N,); ``src_factors`` (B, S,
+        F) with features; if known, ``word_of`` (B, S), the number of each token's word in its row,
+        -1 at special tokens and padding, ``heads`` (B, M), the number of the head of each of at
+        most M words, its own at a root, a gap between sentences and padding, and ``similarity`` (B,
+        M, M) of words, from 0 to 1 (`syntax.tables`); ``word_rows`` (W,), and beside ``net_input``
+        ``words_per_example`` (n,), for labelled words; and ``known``, see `_known`.
     """
     lengths = np.concatenate([item["lengths"] for item in items])  # (B,)
     if not lengths.all():
@@ -68,13 +66,13 @@ def lay_out(items: Sequence[dict[str, Any]], pad: int) -> dict[str, Any]:
 
 
 def _known(packed: dict[str, np.ndarray], lengths: np.ndarray) -> dict[str, np.ndarray]:
-    """Return the sizes that models need and a GPU would have to be asked for; they stay arrays.
+    """Return the sizes that models need, to avoid waiting for a GPU; all are arrays.
 
     Returns:
-        ``lengths`` of the rows, (B,); ``firsts``, how many of these tokens are of the first
-        segment, (B,); ``distinct``, the tokens behind the rows' first ones, each once, in rising
-        order; and if words are known ``runs`` (B,), how many words a row has, with the special
-        tokens, and ``run_sizes``, the tokens of each, one row after the other.
+        ``lengths`` of the rows, (B,); ``firsts``, the number of tokens in each row's first segment,
+        (B,); ``distinct``, the tokens except the rows' first ones, each once, in rising order; and
+        with words ``runs`` (B,), the words of each row, with the special tokens, and ``run_sizes``,
+        the tokens of each, one row after the other.
     """
     begins = np.cumsum(lengths) - lengths  # (B,)
     found = {"lengths": lengths, "distinct": np.unique(np.delete(packed["tokens"], begins))}
@@ -96,8 +94,8 @@ def real_positions(lengths: np.ndarray) -> tuple[np.ndarray, int]:
     Rows have ``lengths`` (B,).
     """
     width = int(lengths.max())
-    padded = np.arange(len(lengths)) * width  # (B,) where each row begins in the padded batch
-    packed = np.cumsum(lengths) - lengths  # (B,) where it begins among the real tokens
+    padded = np.arange(len(lengths)) * width  # (B,) begin of each row in the padded batch
+    packed = np.cumsum(lengths) - lengths  # (B,) begin of each row among the real tokens
     return np.arange(lengths.sum()) + np.repeat(padded - packed, lengths), width
 
 

@@ -1,7 +1,7 @@
 """The examples of one split, or of raw text, of an understanding task, with their gold labels.
 
-Examples become arrays in `text_items`, batches in `text_batches`; for training `training_datasets`
-gives them to fairseq.
+`text_items` makes arrays of examples, `text_batches` makes batches; `training_datasets` adapts them
+to fairseq.
 """
 
 from collections.abc import Callable, Sequence
@@ -17,15 +17,15 @@ from .text_items import InputFormat, TextItems
 
 
 class TextDataset:
-    """Examples, which `collater` makes batches of.
+    """Examples, with batches by `collater`.
 
     Args:
         sentences, form: see `TextItems`.
-        gold: their labels, a `Gold` or a `SpanGold`; None for raw text.
+        gold: labels, a `Gold` or a `SpanGold`; None for raw text.
         name_of: names an example in messages, by its number.
 
     Attributes:
-        levels: how many labels a labelled word has.
+        levels: number of labels of a labelled word.
     """
 
     levels = 1
@@ -56,12 +56,12 @@ class TextDataset:
 
     @property
     def refitted(self) -> int:
-        """How many examples were too long, and so are truncated or split."""
+        """Number of truncated or split examples."""
         return len(self.items.refitted)
 
     @property
     def unreachable(self) -> int:
-        """How many examples have gold that cannot be learnt."""
+        """Number of examples with gold that cannot be learnt."""
         return 0
 
     @property
@@ -88,11 +88,11 @@ class TextDataset:
         return len(self.items)
 
     def known(self, index: int) -> Any:
-        """Return the gold of an example; None where it is not known."""
+        """Return the gold of an example; None if unknown."""
         return None if self.gold is None else self.gold[index]
 
     def __getitem__(self, index: int) -> dict[str, Any]:
-        """Return an item of `TextItems`, with ``target`` when the split is labelled."""
+        """Return an item of `TextItems`, with ``target`` in a labelled split."""
         item = self.items[int(index)]
         if self.labelled:
             item["target"] = self._target(int(index))
@@ -102,11 +102,11 @@ class TextDataset:
         return self.gold.values[index]
 
     def collater(self, samples: list[dict[str, Any]]) -> dict[str, Any]:
-        """Make a batch: that of `lay_out`, the ``total`` number of examples, and ``target``.
+        """Make a batch: `lay_out`, the ``total`` number of examples, and ``target``.
 
-        Examples stand in falling order of their length; ``id`` says which is which. ``target`` is
-        (n,) classes or scores, or (W,) labels of words; it is there when the split is labelled. No
-        samples make an empty batch.
+        Examples stand in falling order of their length; ``id`` names them. ``target`` is (n,)
+        classes or scores, or (W,) labels of words, for labelled splits. No samples make an empty
+        batch.
         """
         if not samples:
             return {}

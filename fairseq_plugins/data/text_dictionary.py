@@ -1,4 +1,4 @@
-"""A dictionary that joins subwords as the data folder's own model does, not by a look at the text.
+"""A dictionary that joins subwords by the data folder's own model, not by patterns.
 
 fairseq's own ``--remove-bpe`` removes marks by a pattern, which leaves sentencepiece's bytes.
 """
@@ -10,18 +10,18 @@ from fairseq.data import Dictionary
 
 
 class Joined(str):
-    """Text whose subwords are joined."""
+    """Text with joined subwords."""
 
 
 class TextDictionary(Dictionary):
-    """A fairseq dictionary of subwords, and what makes text of these with blanks between."""
+    """A fairseq dictionary of subwords, with a function that joins space-separated subwords."""
 
     def __init__(self, dictionary: Dictionary, join: Callable[[str], str]) -> None:
         vars(self).update(vars(dictionary))
         self.join = join
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave `join` behind: processes that make batches join nothing."""
+        """Leave out `join`, which processes that make batches do not need."""
         return {key: value for key, value in vars(self).items() if key != "join"}
 
     def string(self, tensor: Any, bpe_symbol: str | None = None, *args: Any, **kwargs: Any) -> str:

@@ -26,9 +26,9 @@ from .text_manifest import TextManifest
 
 
 def open_folder(folder: Path, task: str) -> TextManifest:
-    """Return the manifest of a folder that is complete and for this task.
+    """Return the manifest of a complete folder for this task.
 
-    Labels of words are asked for as entities as well.
+    Labels of words also serve as entities.
     """
     manifest = read_manifest(folder, TextManifest)
     for other in TARGETS.values():
@@ -110,7 +110,7 @@ def _check_count(folder: Path, manifest: TextManifest, split: str, what: str, co
 
 
 def count_examples(folder: Path, manifest: TextManifest, split: str) -> dict[str, int]:
-    """Count what the files of a split hold, as the manifest says it."""
+    """Count the content of a split's files, as in the manifest."""
 
     def lengths(name: str) -> np.ndarray:
         return stream_layout(folder / f"{split}.{name}")[0].astype(np.int64)
@@ -122,7 +122,7 @@ def count_examples(folder: Path, manifest: TextManifest, split: str) -> dict[str
         "labelled": 0,
         "tokens": int(sum(side.sum() for side in tokens)),
         "words": int(sum(lengths(f"{STANDARD[0]}{k}").sum() for k in sides)),
-        "longest": 0,  # with the special tokens
+        "longest": 0,  # with special tokens
     }
     if manifest.by_paragraph:
         answers = Rows.read(folder / f"{split}.answers")
@@ -146,7 +146,7 @@ def take_sentences(
     ids: Sequence[str],
     controls: Controls = UNCONTROLLED,
 ) -> list[SentenceColumns]:
-    """Take examples, each ``number`` sentences, from the encoder of raw text; ``ids`` name them.
+    """Take examples of ``number`` sentences each from the encoder of raw text; ``ids`` name them.
 
     ``controls`` may draw nothing: raw text is no split.
     """
@@ -163,7 +163,7 @@ def take_sentences(
 
 
 def read_gold(folder: Path, manifest: TextManifest, split: str, *, required: bool) -> Gold | None:
-    """Read the gold labels of a split; None when it has none at all."""
+    """Read the gold labels of a split; None without any."""
     gold = None
     if manifest.splits[split]["labelled"]:
         gold = manifest.target_kind.gold.read(folder, split, len(manifest.labels))
@@ -173,7 +173,7 @@ def read_gold(folder: Path, manifest: TextManifest, split: str, *, required: boo
 
 
 def require_gold(folder: Path, manifest: TextManifest, split: str, gold: Any) -> None:
-    """Refuse a split of which not every example has its gold label."""
+    """Refuse a split unless every example has its gold label."""
     if gold is not None and gold.complete:
         return
     counts = manifest.splits
@@ -187,7 +187,7 @@ def require_gold(folder: Path, manifest: TextManifest, split: str, gold: Any) ->
 
 
 def name_example(folder: Path, split: str, index: int) -> str:
-    """Name an example in a message: split, number from 1, and its own id."""
+    """Return an example's name for messages: split, number from 1, and its own id."""
     ids = read_ids(folder, split)
     own = f" (id {ids[index]!r})" if index < len(ids) else ""
     return f"split {split!r} of {folder}: example {index + 1}{own}"

@@ -1,7 +1,6 @@
-"""The input of models that read texts or questions: what a row holds, its limits, its datasets.
+"""The input of models that read texts or questions: content and limits of rows, datasets.
 
-Training, checkpoints and bundles come this way alike, so that the same text is the same input in
-all of them.
+Training, checkpoints and bundles share this code, so that equal text is equal input in all.
 """
 
 import logging
@@ -29,7 +28,7 @@ from .text_manifest import TextManifest
 
 logger = logging.getLogger(__name__)
 
-MOST_ANSWERS = 100_000  # more than a row has spans, and none that fills memory
+MOST_ANSWERS = 100_000  # more than the spans of a row, but safe for memory
 LONG_EXAMPLES = (ERROR, TRUNCATE, SPLIT)
 
 
@@ -60,7 +59,7 @@ class InputOptions:
 
     @classmethod
     def of(cls, cfg: Any) -> "InputOptions":
-        """Take them from the options of a task, which has some of them."""
+        """Read the options from a task's options, which may lack some."""
         found: dict[str, Any] = {
             spec.name: getattr(cfg, spec.name, spec.default) for spec in fields(cls)
         }
@@ -70,17 +69,17 @@ class InputOptions:
 
 
 class TextInputs:
-    """What turns a prepared folder, or raw text, into the input of some models.
+    """The input of models from a prepared folder or raw text.
 
     Args:
         folder, manifest, vocabulary: of the prepared folder, or of a bundle.
-        options: how long examples are read.
+        options: decide how long examples are read.
 
     Attributes:
-        needs: what the models read together; nothing before there is one.
-        questions: of the labels of entities, where these are asked for; see `ask`.
-        thresholds: from which probability on each label is predicted, see `Target.thresholds`.
-        limit: most tokens of a row: the option, or what the models have; None before there is one.
+        needs: inputs of all models together; empty before the first model.
+        questions: of the labels of entities, if any; see `ask`.
+        thresholds: least probability of each predicted label, see `Target.thresholds`.
+        limit: most tokens of a row: the option, or the models' limit; None before the first model.
     """
 
     def __init__(
@@ -106,12 +105,12 @@ class TextInputs:
             raise InputError(f"--max-positions {options.max_positions}: must be at least {least}")
 
     def _size(self, name: str) -> int:
-        """Return one of the sizes of windows: the option, or what the folder says."""
+        """Return a size of windows: the option, or the folder's."""
         given = getattr(self.options, name)
         return self.manifest.windows[name] if given is None else given
 
     def check(self, needs: Needs, *, training: bool) -> None:
-        """Refuse a folder that lacks what a model reads, to be trained or to answer."""
+        """Refuse a folder that lacks a model's inputs, for training or answering."""
         for layer in layers_of(needs.layers) if self.asks or self.seeks else ():
             if layer.name in OF_PAIRS:
                 raise InputError(
@@ -125,21 +124,20 @@ class TextInputs:
             self.manifest.check_trees(needs.controls, self.folder)
 
     def ask(self, questions: LabelQuestions) -> None:
-        """Take the questions of labels, which are put to every sentence."""
+        """Set the questions of labels, for every sentence."""
         self.questions = questions
 
     @property
     def overlap(self) -> str:
-        """Whether entities may overlap: as the option says, or else the folder's levels."""
+        """Whether entities may overlap: the option, or else the folder's levels."""
         nested = self.manifest.label_levels > 1
         return self.options.entities or ("nested" if nested else "flat")
 
     def serve(self, needs: Needs, positions: int) -> None:
-        """Note what a model must be given; an ensemble gets what any of it reads.
+        """Add a model's inputs; an ensemble gets the inputs of all its models.
 
         Args:
-            needs: what it reads.
-            positions: the longest row that it takes.
+            positions: the model's longest row.
         """
         self.needs = needs.joined(self.needs if self._served else None)
         self._served = True
@@ -150,7 +148,7 @@ class TextInputs:
         self._positions = min(positions, self._positions or positions)
 
     def form(self, *, learning: bool) -> InputFormat:
-        """Return how examples are read, to learn from or to answer."""
+        """Return the input format for learning or answering."""
         how: dict[str, Any] = {"long_examples": self.options.long_examples or ERROR}
         if self.asks:
             how = {
@@ -183,8 +181,7 @@ class TextInputs:
         """Read a split of the prepared folder.
 
         Args:
-            split: its name.
-            learning: whether it is to be learnt from, for which it must have all its labels.
+            learning: whether to learn from the split, which must then be completely labelled.
             make: makes the dataset (default: `TextDataset`, or `QuestionDataset`).
             texts: whether questions come with their texts.
         """
@@ -215,14 +212,14 @@ class TextInputs:
         return EntityDataset if self.seeks else TextDataset
 
     def _asked(self) -> dict[str, Any]:
-        """Return what a dataset is made of where entities are asked for."""
+        """Return the arguments of a dataset of entities; empty for others."""
         if not self.seeks:
             return {}
         known = {"word_labels": self.manifest.labels, "levels": self.manifest.label_levels}
         return {"questions": self.questions, **known}
 
     def _log_refitted(self, split: str, dataset: TextDataset) -> None:
-        """Log how many examples are not read as they stand there."""
+        """Log the number of examples that are cut or split."""
         counts = (dataset.refitted, len(dataset))
         if counts[0] and self.asks:
             message = "%s %s: %d of %d questions are cut, or read in windows of at most %d tokens"
@@ -236,9 +233,9 @@ class TextInputs:
             logger.info(message, self.folder, split, unreachable, len(dataset))
 
     def check_length(self, texts: int, subwords: int, name: str) -> None:
-        """Refuse an example that has too many subwords, before it is annotated (InputError).
+        """Refuse an example with too many subwords, before annotation.
 
-        ``subwords`` may leave some of its ``texts`` texts' out.
+        ``subwords`` may leave out some of its ``texts`` texts.
         """
         form = self.form(learning=False)
         least = subwords + form.row.specials(texts)
@@ -248,7 +245,7 @@ class TextInputs:
     def take(
         self, sentences: Sequence[Sequence[Any]], ids: Sequence[str] | None = None
     ) -> TextDataset:
-        """Make a dataset of raw text, read exactly as prepared splits are.
+        """Make a dataset of raw text, read exactly like prepared splits.
 
         Args:
             sentences: for each example its one or two sentences, from `text.text_encoder`.
@@ -261,11 +258,11 @@ class TextInputs:
         return self._dataset(columns, form, name_of=names.__getitem__, **self._asked())
 
     def take_questions(self, encoded: Sequence[Any], paragraphs: Sequence[Any]) -> QuestionDataset:
-        """Make a dataset of all questions of raw paragraphs, read exactly as prepared splits are.
+        """Make a dataset of all questions of raw paragraphs, read exactly like prepared splits.
 
         Args:
             encoded: from `text.squad_encoder.encode_paragraphs`.
-            paragraphs: what it encoded, `corpora.squad.Paragraph`.
+            paragraphs: the encoded `corpora.squad.Paragraph` records.
         """
         self.needs.controls.check_raw()
         asked = [question for paragraph in paragraphs for question in paragraph.questions]
@@ -299,13 +296,11 @@ def check_needs(
     *,
     training: bool,
 ) -> None:
-    """Refuse a folder that lacks what a model reads.
+    """Refuse a folder that lacks a model's inputs.
 
     Args:
-        needs: what it reads.
-        manifest, folder: of the folder.
-        sentences: how many texts a row has (default: the folder's).
-        training: whether the model is to be trained.
+        sentences: number of texts in a row (default: the folder's).
+        training: whether for training.
     """
 
     read = layers_of(needs.reads(training=training))

@@ -35,7 +35,7 @@ COUNTS = ("examples", "labelled")
 PARAGRAPH_COUNTS = ("paragraphs", "answerable")
 _WHOLE = (LABELS, MISALIGNED, *sorted({family.vocabulary_file for family in FAMILIES.values()}))
 _LAYERS = rf"{'|'.join(map(re.escape, LAYERS))}|({'|'.join(MADE)})\.\w+(\[\w+\])?"
-TEXT_FILE = re.compile(  # of such a folder, its manifest apart
+TEXT_FILE = re.compile(  # of such a folder, without its manifest
     rf"({'|'.join(map(re.escape, _WHOLE))}|dict\..+\.txt"
     rf"|[^.]+\.((tokens|words|offsets|{_LAYERS})[01]|label|paragraph|answers)\.(bin|idx)"
     rf"|[^.]+\.({'|'.join(map(re.escape, (EXAMPLES, CONTEXTS, SCORES)))}))"
@@ -44,11 +44,11 @@ TEXT_FILE = re.compile(  # of such a folder, its manifest apart
 
 @dataclass(frozen=True, kw_only=True)
 class TextManifest(Manifest):
-    """What is held of examples.
+    """The manifest of examples or questions.
 
-    A split has ``examples``, ``labelled`` (of them), ``tokens`` (wordpieces), ``words``,
-    ``longest`` (wordpieces of the longest example with its special tokens), of spans also
-    ``paragraphs``, and ``answerable`` questions.
+    A split has ``examples``, ``labelled`` (of these), ``tokens`` (wordpieces), ``words``,
+    ``longest`` (wordpieces of the longest example with its special tokens), and for spans
+    ``paragraphs`` and ``answerable`` questions.
     """
 
     FORM: ClassVar[str] = "fairseq_plugins.text"
@@ -61,79 +61,78 @@ class TextManifest(Manifest):
     task: str  # ``text_classification``, ``sequence_labeling`` or ``extractive_qa``
     target: str  # of `targets.table`
     labels: list[str]  # labels in id order (empty for a score and for spans)
-    positive: str  # the class or error label whose F1 counts; empty where none does
+    positive: str  # the class or error label whose F1 counts; empty for none
     metric: str  # the dataset's headline metric
-    sentences: int  # 1, or 2 for pairs; of spans the question, and its paragraph's context
-    # ``family`` unless it is BERT, and of WordPiece `WORDPIECES`
+    sentences: int  # 1, or 2 for pairs; for spans the question, and its paragraph's context
+    # ``family`` unless BERT, and for WordPiece `WORDPIECES`
     tokenizer: dict[str, Any]
-    # what words are, of `TOKENIZE` (see `text.text_encoder`); given words always stay as given
+    # definition of words, of `TOKENIZE` (see `text.text_encoder`); given words always stay
     tokenize: str
-    # names of the layers that were asked for (`syntax.layers.are_known`)
+    # names of requested layers (`syntax.layers.are_known`)
     annotations: list[str]
-    # how the benchmark's server wants predictions (empty: no server)
+    # format of predictions for the benchmark's server (empty: no server)
     submission: dict[str, Any] = field(default_factory=dict)
-    # of spans `WINDOWS`: how long contexts are cut unless a task says otherwise (empty for other
-    # targets)
+    # `WINDOWS` for spans: default sizes of windows (empty for other targets)
     windows: dict[str, int] = field(default_factory=dict)
-    # of labels of words that stand in several levels (an entity within another), how many these
-    # are: the stream ``label`` has one level after another
+    # number of levels of word labels (an entity within another): the stream ``label`` has one level
+    # after another
     levels: int = 0
 
     @property
     def target_kind(self) -> Target:
-        """What is learnt of an example."""
+        """The learnt target of an example."""
         return target_of(self.target)
 
     @property
     def cutting(self) -> str:
-        """What decided what words are: an option of the preparation, or the files."""
+        """The definition of words: an option of the preparation, or the files."""
         return self.target_kind.by_word * "given, of raw text " + f"--tokenize {self.tokenize}"
 
     @property
     def compares_words(self) -> bool:
-        """Whether the folder says how the words of a pair compare."""
+        """Whether the folder compares the words of pairs."""
         return not {*OF_PAIRS}.isdisjoint(self.annotations)
 
     @property
     def family(self) -> Family:
-        """The family of encoders that the texts were cut for."""
+        """The family of encoders that the texts were split for."""
         return family_of(self.tokenizer)
 
     @property
     def layers(self) -> list[str]:
-        """Names of the layers that a model can read."""
+        """Names of the layers for models."""
         return in_order((*STANDARD, *self.annotations))
 
     def inventory_file(self, layer: Layer, *, of_target: bool = False) -> str:
-        """Name the file of a learnt column's inventory; others are the same everywhere."""
+        """Return the file name of a learnt column's inventory; empty for other layers."""
         return layer.file() if layer.learnt else ""
 
     def streams(self) -> dict[str, str]:
-        """Name the streams of a split, its labels apart: stream -> what an id is of."""
+        """Name the streams of a split, without labels: stream -> unit of an id."""
         names = {"tokens": "wordpiece", "words": "wordpiece"}
         found = {f"{name}{k}": unit for k in range(self.sentences) for name, unit in names.items()}
         for layer in layers_of(self.layers):
             found |= {f"{layer.name}{k}": layer.unit for k in layer.sides(self.sentences)}
-        # of each wordpiece of a context, begin and end in code points
+        # begin and end of each wordpiece of a context, in code points
         return found | ({"offsets1": "place in the context"} if self.by_paragraph else {})
 
     @property
     def by_paragraph(self) -> bool:
-        """Whether examples are questions, several of one context."""
+        """Whether examples are questions, several for one context."""
         return self.target_kind.passages
 
     def split_streams(self, split: str) -> list[str]:
-        """Name all streams of a split; one without any gold has no streams of it."""
+        """Name all streams of a split; an unlabelled split has no streams of gold."""
         known = self.by_paragraph or self.splits[split]["labelled"]
         return [*self.streams(), *(self.target_kind.gold.STREAMS if known else ())]
 
     def split_texts(self, split: str) -> list[str]:
-        """Name the text files of a split: what its examples, passages and scores are."""
+        """Name the text files of a split: examples, passages and scores."""
         known = self.by_paragraph or self.splits[split]["labelled"]
         return [EXAMPLES, *(self.target_kind.gold.TEXTS if known else ())]
 
     def common_files(self) -> set[str]:
-        """Name the vocabulary, labels, inventories and what is said of answers."""
+        """Name the vocabulary, labels, inventories and the remarks on answers."""
         own = {LABELS: self.target_kind.labelled}
         own |= {MISALIGNED: self.by_paragraph and bool(self.splits)}
         own |= {self.inventory_file(layer): True for layer in layers_of(self.layers)}
@@ -142,15 +141,15 @@ class TextManifest(Manifest):
 
     @property
     def label_levels(self) -> int:
-        """How many labels a word has, where words are labelled."""
+        """Number of labels of a word, for labelled words."""
         return max(1, self.levels)
 
     def as_learnt(self, target: Target) -> TextManifest:
-        """Return what the folder is to a task that learns another target of it."""
+        """Return the folder's manifest for a task with another target."""
         return replace(self, task=target.task, target=target.name)
 
     def problems(self) -> Iterator[str]:
-        """Yield what is wrong."""
+        """Yield the problems."""
         yield from super().problems()
         yield from _misshapen(self)
         yield from _unfit(self)
@@ -165,7 +164,7 @@ def load_vocabulary(folder: Path, manifest: TextManifest) -> Vocabulary:
 
 
 def _misshapen(manifest: TextManifest) -> Iterator[str]:
-    """Yield nested entries of another form."""
+    """Yield nested entries of a wrong type."""
     for name in ("labels", "annotations"):
         if not all(isinstance(value, str) for value in getattr(manifest, name)):
             yield f"{name!r} are {getattr(manifest, name)}, expected texts"
@@ -188,7 +187,7 @@ def _misshapen(manifest: TextManifest) -> Iterator[str]:
 
 
 def _unfit(manifest: TextManifest) -> Iterator[str]:
-    """Yield values that are none of the choices, or do not go together."""
+    """Yield values outside the choices, or contradictions."""
     target, names = TARGETS.get(manifest.target), manifest.annotations
     if target is None or manifest.task != target.task:
         known = {name: one.task for name, one in TARGETS.items()}
@@ -205,7 +204,7 @@ def _unfit(manifest: TextManifest) -> Iterator[str]:
 
 
 def _unfit_target(manifest: TextManifest) -> Iterator[str]:
-    """Yield what does not go with the target, or is no list of labels."""
+    """Yield contradictions with the target, and wrong lists of labels."""
     target, labels, positive = manifest.target_kind, manifest.labels, manifest.positive
     if target.passages and (manifest.sentences != 2 or manifest.compares_words):
         yield f"{target!r} are of questions and contexts, whose words are not compared"

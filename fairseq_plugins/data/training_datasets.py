@@ -17,11 +17,12 @@ FILE, RANDOM, LENGTH = "file", "random", "length"
 class _Batched(FairseqDataset):
     """Examples in fairseq's batches.
 
-    Two habits of fairseq are undone, as in `factored_pair_dataset`: no batch is dropped, and every
-    epoch makes its own batches, so that a resumed run has those of the straight one.
+    As in `factored_pair_dataset`, no batch is dropped, unlike in fairseq, and every epoch makes its
+    own batches, so that a resumed run has the batches of an uninterrupted run.
 
     Attributes:
-        order: `FILE`; `RANDOM`, a permutation; or `LENGTH`, examples of like length side by side.
+        order: `FILE`; `RANDOM`, a permutation; or `LENGTH`, examples of similar length side by
+            side.
     """
 
     order = FILE
@@ -39,9 +40,9 @@ class _Batched(FairseqDataset):
         return self.sizes[indices]
 
     def ordered_indices(self) -> np.ndarray:
-        """Return the order of the examples; fairseq seeds NumPy by the epoch before it asks.
+        """Return the order of the examples; fairseq first seeds NumPy by the epoch.
 
-        (fairseq 0.12.2 does so with ``--update-ordered-indices-seed`` alone.)
+        (fairseq 0.12.2 does so only with ``--update-ordered-indices-seed``.)
         """
         if self.order == FILE:
             return np.arange(len(self))
@@ -53,7 +54,7 @@ class _Batched(FairseqDataset):
     def filter_indices_by_size(
         self, indices: np.ndarray, max_sizes: Any
     ) -> tuple[np.ndarray, list[int]]:
-        """Leave nothing out: what is too long was truncated, split or refused when loaded."""
+        """Leave nothing out: long examples were truncated, split or refused on loading."""
         return indices, []
 
     def batch_by_size(
@@ -63,10 +64,10 @@ class _Batched(FairseqDataset):
         max_sentences: int | None = None,
         required_batch_size_multiple: int = 1,
     ) -> Sequence[np.ndarray]:
-        """Batch as fairseq does, but in multiples of one.
+        """Make batches as fairseq does, but in multiples of one.
 
-        The wanted multiple is for padded computation, which ours is not; with another one fairseq
-        cuts the last examples into several batches and throws the last of them away.
+        fairseq's multiple is for padded computation, unlike ours; with a multiple fairseq splits
+        the last examples into several batches and drops the last batch.
         """
         if len(indices) == 0:
             return []
@@ -80,7 +81,7 @@ class _Batched(FairseqDataset):
 
     @property
     def can_reuse_epoch_itr_across_epochs(self) -> bool:
-        """False: a resumed epoch must have the batches that the straight run has."""
+        """False: a resumed epoch must have the batches of an uninterrupted run."""
         return False
 
 

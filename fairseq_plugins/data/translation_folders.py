@@ -17,7 +17,7 @@ _SHARED = ("pair", "features", "heads", "target_features", "annotator_id")
 
 
 def shared_manifest(folders: Sequence[str]) -> TranslationManifest:
-    """Return the first folder's manifest, after a check that the others fit it."""
+    """Return the first folder's manifest, after checking the other folders against it."""
     if not folders:
         raise InputError("no data folder is given")
     first = _load(folders[0])
@@ -59,7 +59,7 @@ def _same_vocabulary(first: str, other: str, name: str) -> None:
 
 
 def check_languages(manifest: TranslationManifest, source: str | None, target: str | None) -> None:
-    """Refuse languages (if given) that are not the folder's."""
+    """Refuse given languages that are not the folder's."""
     wanted = (source or manifest.source_lang, target or manifest.target_lang)
     if wanted != (manifest.source_lang, manifest.target_lang):
         raise InputError(
@@ -69,10 +69,9 @@ def check_languages(manifest: TranslationManifest, source: str | None, target: s
 
 
 def word_digests(manifest: TranslationManifest, *symbols: Sequence[str]) -> str:
-    """Name the languages and what identifies their dictionaries: ``en=0123abcd,de=4567cdef``.
+    """Return the languages with digests of their dictionaries: ``en=0123abcd,de=4567cdef``.
 
     Args:
-        manifest: of the folder.
         symbols: of the source's dictionary, and of the target's, in the order of their ids.
     """
     sides = zip((manifest.source_lang, manifest.target_lang), symbols)

@@ -4,11 +4,10 @@
     load("runs/squad").answer("Who built the mill?", "Mara built the mill in Lund.").text
 
 Raw text passes through the encoder that prepared the training data, and then through the same
-dataset and collater as a prepared split, so a question has the same answer either way, whatever
-the batches. Several checkpoints are an ensemble: of ``logits``, their mean for each window; or of
-the
-``paper`` (BERTQA, section 3.6): the most probable answer of any model, and none if any model
-gives none (`targets.answers.most_probable`).
+dataset and collater as a prepared split, so a question has the same answer either way, whatever the
+batches. Several checkpoints are an ensemble: of ``logits``, their mean for each window; or of the
+``paper`` (BERTQA, section 3.6): the most probable answer of any model, and none if any model gives
+none (`targets.answers.most_probable`).
 """
 
 from __future__ import annotations

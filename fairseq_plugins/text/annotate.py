@@ -1,4 +1,4 @@
-"""Words and what they carry from a spaCy pipeline: the one file that knows spaCy."""
+"""Words and annotations from a spaCy pipeline; only this file uses spaCy."""
 
 import gc
 import hashlib
@@ -24,13 +24,13 @@ from ..syntax.annotation import Annotation
 from ..syntax.layers import STANDARD_TAGS, annotated_names, layers_of
 from .raw_text import parts_of
 
-with deferred("spacy.cli.info"):  # the whole command line, more than half of the time
+with deferred("spacy.cli.info"):  # spaCy's command line takes more than half of the import time
     import spacy
     from spacy.language import Language
     from spacy.tokens import Doc
 
-SCORES = "scores.json"  # what a pipeline scored
-# components that run only for layers that they give, or never
+SCORES = "scores.json"  # scores of a pipeline
+# components that run only for requested layers, or never
 ON_REQUEST = (
     *("ner", "entity_ruler", "lemmatizer", "trainable_lemmatizer", "parser"),
     *("entity_linker", "textcat", "senter"),
@@ -42,12 +42,8 @@ class Annotator:
 
     Args:
         model: ``bundled`` or ``bundled-layers`` (the project's small English pipelines), the name
-            of an installed pipeline, or the path of one.
-        names: of the layers that are wanted; heads take longer. Parts of speech it always gives.
-
-    Raises:
-        FileNotFoundError: no such pipeline.
-        InputError: the pipeline does not give parts of speech, or something that is wanted.
+            of an installed pipeline, or the path of a pipeline.
+        names: requested layers; heads take longer. Parts of speech are always given.
     """
 
     def __init__(self, model: str = BUNDLED, names: Sequence[str] = STANDARD_TAGS) -> None:
@@ -62,7 +58,7 @@ class Annotator:
         self._check()
 
     def _check(self) -> None:
-        """Refuse a pipeline that does not give what is wanted."""
+        """Refuse a pipeline without a requested layer."""
         with _readable(self.files):
             given = _gives(self.nlp)
         if lacking := [one.name for one in self._asked if one.set_by not in given]:
@@ -77,7 +73,6 @@ class Annotator:
 
     @property
     def files(self) -> Path:
-        """The folder of the pipeline."""
         return Path(cast(Path, self.nlp.path))
 
     @lru_cache(maxsize=1)  # noqa: B019 (an annotator lives as long as its process)
@@ -91,7 +86,7 @@ class Annotator:
         }
 
     def annotate_words(self, sentences: Sequence[Sequence[str]]) -> list[Annotation]:
-        """Annotate sentences whose words are given (a pipeline may still cut them otherwise)."""
+        """Annotate sentences with given words, which a pipeline may still split."""
         docs = (Doc(self.nlp.vocab, words=list(words)) for words in sentences if words)
         with self.nlp.memory_zone():
             tagged = self._tag(docs)
@@ -101,8 +96,8 @@ class Annotator:
     def annotate_text(self, lines: Sequence[str]) -> list[Annotation]:
         """Find and annotate the words of raw lines; spans refer to each line.
 
-        spaCy's tokeniser takes time with the square of a stretch without white space, so that an
-        overlong one (`text.LONGEST_WORD`) is handed to it in parts. No character changes.
+        The time of spaCy's tokeniser grows with the square of a stretch without white space, so an
+        overlong stretch (`text.LONGEST_WORD`) is tokenised in parts. No character changes.
         """
         with self.nlp.memory_zone():
             return list(self._tag(map(self._tokenized, lines)))
@@ -123,10 +118,10 @@ class Annotator:
 
 
 def _gives(nlp: Language) -> set[str]:
-    """Return what spaCy calls the annotation that a pipeline makes; ``MORPH.Case`` of features."""
+    """Return spaCy's names of a pipeline's annotations; ``MORPH.Case`` for features."""
     doc, names = nlp("The cat sat on 2 mats ."), {*nlp.pipe_names}
     found = {name for name in ("POS", "TAG", "LEMMA", "DEP", "ENT_IOB") if doc.has_annotation(name)}
-    # of another language than English these may know nothing of these words
+    # pipelines of other languages may not know these English words
     found |= {"POS"} if names & {"morphologizer", "attribute_ruler"} else set()
     features = {name for token in doc for name in token.morph.to_dict()}
     known = [*nlp.pipe_labels.get("morphologizer", ())]
@@ -155,12 +150,12 @@ def load_pipeline(model: str, exclude: Sequence[str] = ON_REQUEST):
 
 @contextmanager
 def _readable(path: Path) -> Iterator[None]:
-    """Make one sentence of what spaCy says of damaged files in a folder; InputError."""
+    """Turn spaCy's errors of damaged files in a folder into one sentence."""
     try:
         NAMED_PIPELINE.admit(path)
         yield
-    except Exception as error:  # whatever spaCy makes of damaged files
-        gc.enable()  # which srsly leaves off
+    except Exception as error:  # any error of spaCy about damaged files
+        gc.enable()  # srsly leaves collection off
         if isinstance(error, OSError) and not (path / "config.cfg").is_file():
             raise
         found = damaged(path)
@@ -173,14 +168,14 @@ def _readable(path: Path) -> Iterator[None]:
 
 
 def recorded_name(model: str) -> str:
-    """Return what a manifest says of a pipeline: a path from the root, or its name."""
+    """Return a manifest's name of a pipeline: an absolute path, or a package name."""
     if model in PIPELINES or spacy.util.is_package(model) or not Path(model).exists():
         return model
     return str(Path(model).resolve())
 
 
 def check_recorded(model: str, folder: Path) -> None:
-    """Refuse the pipeline that a prepared folder names unless it is bundled or installed."""
+    """Refuse a prepared folder's pipeline unless bundled or installed."""
     if isinstance(model, str) and model in PIPELINES:
         return
     cure = f"give --spacy-model {model} (spacy_model=... in Python) if you trust what lies there"
@@ -197,11 +192,11 @@ def check_recorded(model: str, folder: Path) -> None:
 
 
 def import_installed(name: str) -> bool:
-    """Import a pipeline from this environment, whatever lies in the working directory.
+    """Import a pipeline from this environment, never from the working directory.
 
     Returns:
-        Whether there is a distribution that calls itself a spaCy pipeline of this name, and its
-        package is the one that is imported now.
+        Whether an installed distribution declares a spaCy pipeline of this name, and the imported
+        package belongs to this distribution.
     """
     places = site_folders()
     found = importlib.metadata.distributions(name=name, path=places)
@@ -223,16 +218,16 @@ def import_installed(name: str) -> bool:
 
 
 def site_folders() -> list[str]:
-    """Return where this environment's packages are installed; never the working directory."""
+    """Return the folders of this environment's packages, without the working directory."""
     found = [sysconfig.get_path(name) for name in ("purelib", "platlib")] + site.getsitepackages()
     found += [site.getusersitepackages()] if site.ENABLE_USER_SITE else []
     return [place for place in dict.fromkeys(found) if Path(place).resolve() != Path.cwd()]
 
 
 def directory_hash(folder: Path) -> str:
-    """Hash a pipeline's files (names and bytes), first 16 hex digits of SHA-256.
+    """Hash a pipeline's files (names and bytes): the first 16 hex digits of SHA-256.
 
-    What is only said of it, in cards, licences and `SCORES`, makes no other pipeline.
+    Cards, licences and `SCORES` do not count.
     """
     digest = hashlib.sha256()
     for path in sorted(p for p in folder.rglob("*") if p.is_file()):

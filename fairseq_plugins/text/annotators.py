@@ -1,4 +1,4 @@
-"""The pipeline that finds or annotates words: whether one is needed, loaded, opened again."""
+"""The pipeline that finds or annotates words: whether needed, loaded, opened again."""
 
 import logging
 from collections.abc import Iterable, Mapping
@@ -13,25 +13,24 @@ from .lowered import LoweredAnnotator
 
 logger = logging.getLogger(__name__)
 
-UDPIPE = "udpipe"  # kind of a model that is named udpipe:PATH
-SPACY = "spacy"  # words are those that the pipeline finds
+UDPIPE = "udpipe"  # prefix of a model's name: udpipe:PATH
+SPACY = "spacy"  # words found by the pipeline
 
 
 def needs_annotator(names: Iterable[str], tokenize: str = "") -> bool:
-    """Whether a spaCy pipeline has work to do, for layers of these names or for what words are."""
+    """Whether these layers, or the definition of words, need a spaCy pipeline."""
     return tokenize == SPACY or any(one.annotated for one in layers_of(names))
 
 
 def is_default(model: str) -> bool:
-    """Whether a pipeline is one that is taken where none is named."""
+    """Whether a pipeline is a default."""
     return model in ("", *PIPELINES)
 
 
 def load_annotator(names: Iterable[str], model: str = "", tokenize: str = "") -> Any:
-    """Load the pipeline that finds or annotates words, or None where nothing needs one.
+    """Load the pipeline that finds or annotates words; None if none is needed.
 
-    See `needs_annotator` for names and words, `annotate.Annotator` for what is refused; without a
-    model it is a bundled one, see `resources.enough_for`.
+    The default is a bundled pipeline, see `resources.enough_for`.
     """
     names = tuple(names)
     if not needs_annotator(names, tokenize):
@@ -53,19 +52,18 @@ def reopen_annotator(
     named: str | None = None,
     tokenize: str = "",
 ) -> Any:
-    """Load the pipeline for raw text of a prepared folder, which may be of somebody else.
+    """Load the pipeline for raw text of a prepared folder, which may come from elsewhere.
 
     Args:
         folder: for messages.
-        recorded: what the folder's manifest says of its annotator. Its pipeline is loaded if it is
-            the bundled one or one that is installed; a path and a package from elsewhere the user
-            has to name.
+        recorded: the annotator in the folder's manifest. A bundled or installed pipeline is loaded;
+            the user must name a path, and a package of another environment.
         names, tokenize: see `needs_annotator`.
-        named: the pipeline that the user names in its place; loaded wherever it lies.
+        named: a pipeline named by the user instead, loaded from any place.
 
     Returns:
-        An `annotate.Annotator`, shown what that of the folder was shown, or None where nothing
-        needs one.
+        An `annotate.Annotator` that reads text as the folder's annotator did; None if none is
+        needed.
     """
     names = tuple(names)
     if not named and needs_annotator(names, tokenize):
@@ -79,10 +77,7 @@ def reopen_annotator(
 
 
 def warn_of_other(folder: Path, recorded: str, annotator: Any) -> None:
-    """Warn loudly when the annotator of raw text (or None) is not the one of a prepared folder.
-
-    ``recorded`` is ``name version hash`` of that.
-    """
+    """Warn if the annotator of raw text (or None) is not a prepared folder's, ``recorded``."""
     present = annotator_line(annotator)
     if present != recorded:
         logger.warning(
@@ -93,7 +88,7 @@ def warn_of_other(folder: Path, recorded: str, annotator: Any) -> None:
 
 
 def warn_of_blanks(folder: Path, names: Iterable[str], tokenize: str) -> None:
-    """Warn of raw text that is annotated as a prepared folder was: split at blanks alone."""
+    """Warn if raw text is annotated after splitting at blanks alone, as in the prepared folder."""
     if tokenize == TOKENIZE[0] and needs_annotator(names):
         logger.warning(
             "%s: raw text is split at blanks (--tokenize %s), and a word is annotated with the "

@@ -1,6 +1,6 @@
-"""An annotator that is shown small letters, and tells what it finds of the words as written.
+"""An annotator that reads lower-cased text and returns words as written.
 
-The authors of SLA lower-case the text of an uncased BERT before they parse it (Li et al. 2020,
+The authors of SLA lower-case the text of an uncased BERT before parsing (Li et al. 2020,
 github.com/Neutralzz/syntax_aware_local_attention, ``src/dataset.py``).
 """
 
@@ -15,26 +15,22 @@ from ..syntax.subwords import locate_words
 
 
 class LoweredAnnotator:
-    """Annotates a text in small letters; words and spans are those of the text as it is written.
-
-    Args:
-        annotator: `annotate.Annotator` or another.
-    """
+    """Annotates lower-cased text; words and spans are those of the original text."""
 
     def __init__(self, annotator: Any) -> None:
         self.annotator = annotator
 
     @property
     def files(self) -> Path:
-        """Where the annotator lies."""
+        """The annotator's place."""
         return self.annotator.files
 
     def identity(self) -> dict[str, str]:
-        """Name, version and content hash of the annotator, and that it is shown small letters."""
+        """Name, version and content hash of the annotator, and the mark of lower-cased text."""
         return self.annotator.identity() | {"text": AS_TOKENISED}
 
     def annotate_words(self, sentences: Sequence[Sequence[str]]) -> list[Annotation]:
-        """Annotate sentences whose words are given."""
+        """Annotate sentences with given words."""
         notes = self.annotator.annotate_words([[*map(lowered, words)] for words in sentences])
         return [_as_written(" ".join(words), note) for words, note in zip(sentences, notes)]
 
@@ -45,14 +41,12 @@ class LoweredAnnotator:
 
 
 def lowered(text: str) -> str:
-    """Return a text in small letters, each by itself as tokenisers do, whatever stands beside it;
-    what would become longer stays.
-    """
+    """Return a lower-cased text of equal length, each character by itself as in tokenisers."""
     return "".join(small if len(small := one.lower()) == 1 else one for one in text)
 
 
 def _as_written(line: str, note: Annotation) -> Annotation:
-    """Give an annotation of a line in small letters its words back; no other one is changed."""
+    """Restore a line's original words in its annotation, unless the annotator changed them."""
     spans = locate_words(lowered(line), note.words)
     if spans is None:
         return note

@@ -1,8 +1,8 @@
 """Byte-pair merges, learnt from the counts of words (Sennrich et al. 2016).
 
-The merges are those of subword-nmt. The most frequent pair of neighbouring symbols is merged first,
-of equally frequent pairs the one whose symbols come last in the order of code points. subword-nmt
-looks at all pairs before each merge; here a heap gives the pair.
+The merges are those of subword-nmt. The most frequent pair of neighbouring symbols is merged first;
+of equally frequent pairs, the pair with the last symbols in code point order. subword-nmt compares
+all pairs before each merge; here a heap gives the pair.
 """
 
 from collections import Counter, defaultdict
@@ -10,20 +10,20 @@ from collections.abc import Iterator, Mapping
 from heapq import heapify, heappush, heapreplace
 from itertools import pairwise
 
-END = "</w>"  # of a word, part of its last symbol
-LEAST = 2  # occurrences of a pair that is merged
-BEFORE, AFTER = " ", "\n"  # around each symbol: no word has them in it
+END = "</w>"  # end of a word, part of its last symbol
+LEAST = 2  # least occurrences of a merged pair
+BEFORE, AFTER = " ", "\n"  # around each symbol; words contain neither
 
 
 class _Falling(tuple[str, str]):
-    """A pair that stands before the pairs whose strings come earlier."""
+    """A pair that precedes pairs of earlier strings."""
 
     __slots__ = ()
     __lt__ = tuple.__gt__
 
 
 class _Pairs:
-    """The pairs in words: how frequent each is, and in which words it may be."""
+    """The pairs in words: their counts, and the words that may contain each."""
 
     def __init__(self, words: Mapping[str, int]) -> None:
         symbols = ((*word[:-1], word[-1] + END) for word in words)
@@ -39,7 +39,7 @@ class _Pairs:
         heapify(self._heap)
 
     def most_frequent(self) -> tuple[str, str] | None:
-        """Return the pair to be merged next, or None if each occurs once."""
+        """Return the next pair to merge, or None if each occurs once."""
         while self._heap:
             count, pair = self._heap[0]
             now = self._counts[pair]
@@ -49,7 +49,7 @@ class _Pairs:
         return None
 
     def merge(self, pair: tuple[str, str]) -> None:
-        """Make one symbol of a pair, wherever it is."""
+        """Replace a pair by one symbol everywhere."""
         merged = "".join(pair)
         separate, joined = _written(*pair), _written(merged)
         risen = set()
@@ -58,7 +58,7 @@ class _Pairs:
             if (place := word.find(separate)) < 0:
                 continue
             self._words[number] = changed = word.replace(separate, joined)
-            first = max(0, word.rfind(BEFORE, 0, place))  # the symbol before: its pair changes too
+            first = max(0, word.rfind(BEFORE, 0, place))  # the pair before changes too
             for one in pairwise(word[first:].split()):
                 self._counts[one] -= weight
             for one in pairwise(changed[first:].split()):
@@ -75,7 +75,7 @@ def _written(*symbols: str) -> str:
 
 
 def learn_merges(words: Mapping[str, int], most: int) -> Iterator[tuple[str, str]]:
-    """Yield at most ``most`` merges of the symbols in words, which have no white space in them."""
+    """Yield at most ``most`` merges of the symbols in words without white space."""
     pairs = _Pairs(words)
     for _ in range(most):
         pair = pairs.most_frequent()

@@ -1,16 +1,16 @@
-"""The words of raw text as encoders see them, and their subwords: ids, with the place of each.
+"""The words of raw text for encoders, and their subwords: ids, with the place of each.
 
-Words are runs between white space, or Chinese characters one by one.
+Words are stretches between white space, or single Chinese characters.
 
 WordPiece (Devlin et al. 2019): text is cleaned, split at white space and punctuation (and around
-every Chinese character), and each part is cut greedily into the longest pieces of the vocabulary.
-Byte-level byte-pair encoding (RoBERTa) and sentencepiece (XLM-R, ALBERT) cut a text as a whole;
-the word of a piece is found by its characters. Their pieces know whether a blank stands before
-them, hence the rule: given words are read as the text that they make with a single blank between,
-so that words and text give the same ids. Thus the first word of RoBERTa has no blank before it (as
-in fairseq's `alignment_utils`), unless its tokeniser says ``add_prefix_space`` (transformers takes
-given words from such a one alone, and the ids are the same). A piece of blanks alone belongs to the
-word behind it.
+every Chinese character), and each part is split greedily into the longest pieces of the vocabulary.
+
+Byte-level byte-pair encoding (RoBERTa) and sentencepiece (XLM-R, ALBERT) split a whole text; the
+characters of a piece tell its word. Their pieces depend on a blank before them, hence the rule:
+given words are joined by single blanks, so that words and text give the same ids. Thus the first
+word of RoBERTa has no blank before it (as in fairseq's `alignment_utils`), unless its tokeniser
+says ``add_prefix_space`` (transformers accepts given words only then, and the ids are the same). A
+piece of blanks alone belongs to the word after it.
 
 The names of special tokens are ordinary text here: ``[SEP]`` in a sentence becomes the pieces of
 ``[``, ``sep`` and ``]``, never the separator's id.
@@ -40,7 +40,7 @@ from .characters import Characters
 
 _BLANKS = re.compile(r"[^\S\x0b\x0c\x1c-\x1f\x85]+")
 _WORD = re.compile(r"[\S\x0b\x0c\x1c-\x1f\x85]+")
-# what `tokenizers` takes for Chinese: BERT's ranges but for U+2B820 to U+2B91F, which it leaves out
+# Chinese in `tokenizers`: BERT's ranges without U+2B820 to U+2B91F
 _CHINESE = re.compile(
     "([\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
     "\U00020000-\U0002a6df\U0002a700-\U0002b81f\U0002b920-\U0002ceaf\U0002f800-\U0002fa1f])"
@@ -52,8 +52,8 @@ class PieceTokenizer:
 
     Args:
         vocabulary: the pieces and their ids.
-        settings: of WordPiece ``lowercase``, ``strip_accents`` (None: as ``lowercase``),
-            ``chinese_characters`` (set apart); other schemes need none.
+        settings: for WordPiece ``lowercase``, ``strip_accents`` (None: as ``lowercase``),
+            ``chinese_characters`` (separate words); other schemes have none.
     """
 
     def __init__(self, vocabulary: Vocabulary, settings: Mapping[str, Any]) -> None:
@@ -73,17 +73,17 @@ class PieceTokenizer:
 
     @property
     def lowers(self) -> bool:
-        """Whether it turns text into small letters."""
+        """Whether the tokeniser lower-cases text."""
         normalizer = self._tokenizer.normalizer
         text = self._characters.changed("A")[0] if self._characters else "A"
         return "A" not in (normalizer.normalize_str(text) if normalizer else text)
 
     def encode_words(self, words: Sequence[str]) -> tuple[list[int], list[int]]:
-        """Cut W words.
+        """Split W words.
 
         Returns:
-            S ids, and for each the index of its word. Words of which cleaning leaves nothing (a
-            lone zero-width space) have no piece.
+            S ids, and the index of each id's word. Words that cleaning empties (a lone zero-width
+            space) have no piece.
         """
         if self._by_word:
             found: Any = self._tokenizer.encode(
@@ -95,10 +95,10 @@ class PieceTokenizer:
         return ids, align(text, spans, joined_spans(words)).word_of
 
     def encode_text(self, text: str) -> tuple[list[int], list[Span]]:
-        """Cut raw text; return S ids and the spans of their characters in it, blanks left out.
+        """Split raw text; return S ids and their character spans, without blanks.
 
-        A piece of blanks alone has the span of the character behind it (at the end of the text, of
-        the last one); so has a part of a character that of the whole.
+        A piece of blanks alone has the span of the next character (at the end of the text, of the
+        last); part of a character has the character's span.
         """
         changed, places, spans = text, [], []
         if self._characters is not None:
@@ -116,18 +116,17 @@ class PieceTokenizer:
         return found.ids, _visible(text, offsets)
 
     def encode_raw(self, text: str, *, characters: bool) -> tuple[Words, list[int], list[int]]:
-        """Cut raw text and find its words.
+        """Split raw text and find its words.
 
-        Words of which no piece is left (see `encode_words`) are none; neighbours that share a
-        piece, as Chinese characters may, are one.
+        Words without a piece (see `encode_words`) are dropped; neighbours that share a piece, such
+        as Chinese characters, are joined.
 
         Args:
-            text: the text.
-            characters: every Chinese character is a word.
+            characters: whether every Chinese character is a word.
 
         Returns:
-            Its words, S ids, and for each the number of its word among those that have pieces; if
-            none has, all words and no ids.
+            Its words, S ids, and each id's word among the words with pieces; without any piece, all
+            words and no ids.
         """
         if self._by_word:
             words = split_at_characters(text) if characters else split_at_blanks(text)
@@ -168,21 +167,21 @@ def _cleaning(settings: Mapping[str, Any]) -> normalizers.BertNormalizer:
 
 
 def cut_words(text: str, settings: Mapping[str, Any]) -> list[str]:
-    """Return what WordPiece would look up of a text, cleaned as the settings of a tokeniser say."""
+    """Return the parts of a text that WordPiece looks up, cleaned by a tokeniser's settings."""
     cleaned = _cleaning(settings).normalize_str(text)
     return [word for word, _ in pre_tokenizers.BertPreTokenizer().pre_tokenize_str(cleaned)]
 
 
 def _of_parts(parts: Parts) -> Tokenizer:
-    """Build a tokeniser of another scheme; InputError where its library refuses it."""
+    """Build a tokeniser of another scheme."""
     try:
         return Tokenizer.from_str(json.dumps(parts.body(), ensure_ascii=False))
-    except Exception as error:  # the library raises nothing more exact
+    except Exception as error:  # the library has no more exact error
         raise InputError(f"the tokeniser cannot be built: {quoted(str(error), 200)}") from None
 
 
 def _visible(text: str, offsets: Sequence[Span]) -> list[Span]:
-    """Return the spans of pieces without the blanks around; see `PieceTokenizer.encode_text`."""
+    """Return the spans of pieces without blanks around; see `PieceTokenizer.encode_text`."""
     spans = []
     last = len(text.rstrip())  # > 0
     for begin, end in offsets:
@@ -196,7 +195,7 @@ def _visible(text: str, offsets: Sequence[Span]) -> list[Span]:
 
 
 def _spans_of(text: str, *, characters: bool) -> list[Span]:
-    """Return where the words of a text stand; see `split_at_characters`."""
+    """Return the spans of a text's words; see `split_at_characters`."""
     spans = [found.span() for found in _WORD.finditer(text)]
     if not characters:
         return spans
@@ -211,7 +210,7 @@ def _spans_of(text: str, *, characters: bool) -> list[Span]:
 def _merged(
     pieces: Sequence[Span], spans: Sequence[Span], word_of: Sequence[int]
 ) -> tuple[list[Span], list[int]]:
-    """Join words without a piece of their own to the word whose piece covers them."""
+    """Join words without their own piece to the word whose piece covers them."""
     reach = {}
     for word, (_, end) in zip(word_of, pieces):
         reach[word] = max(reach.get(word, 0), end)
@@ -232,17 +231,16 @@ def _merged(
 class Words(NamedTuple):
     """The words of a sentence."""
 
-    all: list[str]  # as they stand there
-    places: Sequence[int]  # the numbers, from 0, of those that have pieces
+    all: list[str]  # all words of the text
+    places: Sequence[int]  # numbers, from 0, of the words with pieces
 
     @classmethod
     def of(cls, words: list[str]) -> Words:
-        """Keep all words."""
         return cls(words, range(len(words)))
 
     @property
     def kept(self) -> list[str]:
-        """Those that have pieces."""
+        """The words with pieces."""
         return [self.all[i] for i in self.places]
 
 
@@ -254,6 +252,6 @@ def split_at_characters(text: str) -> list[str]:
 def split_at_blanks(text: str) -> list[str]:
     """Split at white space as BERT does.
 
-    Python's own ``split`` also cuts at some control characters, which BERT deletes.
+    Python's own ``split`` also splits at some control characters, which BERT deletes.
     """
     return [word for word in _BLANKS.split(text) if word]

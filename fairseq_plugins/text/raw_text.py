@@ -1,9 +1,10 @@
 """Lines of text and their words: clean white space, Moses tokenisation, entities.
 
-``--tokenizer`` names what a line of input is:
-``moses``         raw text, cut into words by sacremoses;
-``pretokenized``  words are already separated by spaces (Moses entities may stand in it);
-``none``          raw text that stays as it is (for sentencepiece).
+``--tokenizer`` names the kind of input lines:
+
+``moses``         raw text, split into words by sacremoses;
+``pretokenized``  words already separated by spaces (maybe with Moses entities);
+``none``          raw text, unchanged (for sentencepiece).
 """
 
 import re
@@ -18,7 +19,7 @@ from ..text_reading import BYTE_ORDER_MARK
 
 TOKENIZERS = ("moses", "pretokenized", "none")
 NORMALIZERS = ("none", "moses")
-LONGEST_WORD = 500  # characters without white space: more at once is slow for a tokeniser
+LONGEST_WORD = 500  # characters without white space; longer stretches are slow in tokenisers
 
 ENTITIES = (
     ("&apos;", "'"),
@@ -38,14 +39,14 @@ _RUN = re.compile(r"\S+")
 
 
 def overlong_words(text: str) -> int:
-    """Return how many stretches without white space are longer than `LONGEST_WORD`."""
+    """Return the number of stretches without white space longer than `LONGEST_WORD`."""
     if len(text) <= LONGEST_WORD:
         return 0
     return sum(len(word) > LONGEST_WORD for word in text.split())
 
 
 def ends_in_punctuation(word: str) -> bool:
-    """Whether a word ends in a punctuation sign and is more than such signs, as ``ball.`` is."""
+    """Whether a word ends in a punctuation sign but has other characters, such as ``ball.``."""
     return _is_sign(word[-1:]) and not all(map(_is_sign, word))
 
 
@@ -54,7 +55,7 @@ def _is_sign(character: str) -> bool:
 
 
 def parts_of(text: str) -> list[str]:
-    """Cut a text within its overlong words; the parts make up the whole text again."""
+    """Split a text within its overlong words; the joined parts are the text."""
     cuts = [0]
     if overlong_words(text):
         for run in _RUN.finditer(text):
@@ -63,9 +64,9 @@ def parts_of(text: str) -> list[str]:
 
 
 def readable(line: str) -> str:
-    """Return a line as Unicode text: what cannot be becomes U+FFFD.
+    """Return a line as Unicode text, with U+FFFD for undecodable parts.
 
-    Bytes that Python read as lone surrogates (its ``surrogateescape``) count as the bytes they are.
+    Lone surrogates of Python's ``surrogateescape`` count as their bytes.
     """
     try:
         line.encode("utf-8")
@@ -74,7 +75,7 @@ def readable(line: str) -> str:
         pass
     try:
         return line.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-    except UnicodeEncodeError:  # surrogates of another origin, such as JSON's
+    except UnicodeEncodeError:  # other surrogates, such as JSON's
         return line.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
@@ -95,20 +96,20 @@ def unescape(word: str) -> str:
 
 @lru_cache(maxsize=8)
 def _moses(lang: str) -> tuple[Any, Any, Any]:
-    # half a second: training does without
+    # takes half a second: training does without
     from sacremoses import MosesDetokenizer, MosesPunctNormalizer, MosesTokenizer
 
-    # texts are cut by the code as it stands, which prepared folders were cut by
+    # the tokeniser gets the code as given, as in existing prepared folders
     detokenizer = MosesDetokenizer(base_code(lang))
     return MosesTokenizer(lang), detokenizer, MosesPunctNormalizer(lang)
 
 
 def line_reader(tokenizer: str, normalizer: str, lang: str) -> Callable[[str], str]:
-    """Return the function from an input line to the text that subwords are made of.
+    """Return the function from an input line to the text for subwords.
 
-    The result has single spaces and none at its ends; with ``moses`` and ``pretokenized`` its
-    space-separated pieces are the words. Byte order marks before the text are no part of it, and
-    a line with nothing visible is empty.
+    The result has single spaces and none at its ends; with ``moses`` and ``pretokenized`` spaces
+    separate the words. Byte order marks at the beginning are dropped, and a line without visible
+    characters is empty.
     """
     for value, choices in ((tokenizer, TOKENIZERS), (normalizer, NORMALIZERS)):
         if value not in choices:
@@ -128,7 +129,7 @@ def line_reader(tokenizer: str, normalizer: str, lang: str) -> Callable[[str], s
 
 
 def detokenize(text: str, tokenizer: str, lang: str) -> str:
-    """Turn words back into text (entities and split dashes included); ``none`` changes nothing."""
+    """Turn words back into text (with entities and split dashes); ``none`` changes nothing."""
     if tokenizer == "none":
         return text
     text = re.sub(r" @([-/])@ ", r"\1", text)  # a @-@ b -> a-b

@@ -1,4 +1,4 @@
-"""Subword models: learn, load, apply. A segmenter cuts a line and says where each subword lies.
+"""Subword models: learn, load, apply. A segmenter splits a line and locates each subword.
 
 ``subword_nmt``    byte-pair encoding inside space-separated words, marked ``@@``;
 ``sentencepiece``  unigram pieces over the whole line, word starts marked U+2581;
@@ -24,15 +24,15 @@ from .merges import learn_merges
 
 SUBWORDS = ("subword_nmt", "sentencepiece", "none")
 SEPARATOR = "@@"
-CACHE_BYTES = 1 << 26  # of words that were cut, with their subwords
+CACHE_BYTES = 1 << 26  # of split words with their subwords
 LONGEST_CACHED = 100  # characters
-PLACE = 100  # bytes that a dictionary needs for a word
-HELD = "\ufdd0"  # no character of any text
+PLACE = 100  # bytes of a dictionary entry for a word
+HELD = "\ufdd0"  # in no text
 SENTENCEPIECE_THREADS = 2  # fixed: the model must not depend on the machine
 
 
 class WordSegmenter:
-    """Words as they are."""
+    """Unchanged words."""
 
     def segment(self, text: str) -> tuple[list[str], list[Span]]:
         """Return the space-separated words and their spans."""
@@ -46,21 +46,21 @@ class WordSegmenter:
 class BpeSegmenter:
     """Byte-pair encoding by subword-nmt.
 
-    No final subword ends in the mark: a word that does (``x@@``) has its last character cut off
-    (``x@@@ @``), so that joining always gives the text back.
+    No final subword ends in the mark: a word with such an end (``x@@``) has its last character
+    split off (``x@@@ @``), so that joining always restores the text.
 
     Args:
         codes: path of a codes file.
-        vocabulary: subwords that may be produced (others are cut further), or None.
+        vocabulary: allowed subwords (others are split further), or None.
     """
 
     def __init__(self, codes: Path, vocabulary: set[str] | None = None) -> None:
         merges = check_codes(codes)
-        # subword-nmt cannot read a file without merges, but it can leave out all of them
+        # subword-nmt cannot read a file without merges, but can ignore all merges
         self.bpe = BPE(io.StringIO(read_text(codes)), merges or 0, SEPARATOR, vocabulary)
         self.cuts: dict[str, list[str]] = {}
-        self._held = 0  # bytes in them
-        # characters of a subword, at most; cutting takes time with the square of a word's length
+        self._held = 0  # bytes of these
+        # most characters of a subword; the time to split a word grows with the square of its length
         self.longest = max((len(a) + len(b) for a, b in self.bpe.bpe_codes), default=1)
 
     def segment(self, text: str) -> tuple[list[str], list[Span]]:
@@ -80,12 +80,12 @@ class BpeSegmenter:
         return subwords, spans
 
     def _cut(self, word: str) -> list[str]:
-        """Cut one word into marked subwords, and remember them unless they are long."""
+        """Split one word into marked subwords; remember the subwords of short words."""
         self.bpe.cache.clear()
         pieces = self.bpe.segment_tokens([word])
         bare = [*(piece[: -len(SEPARATOR)] for piece in pieces[:-1]), pieces[-1]]
         if "".join(bare) != word or not all(bare):
-            bare = list(word)  # text that spells subword-nmt's end-of-word sign can confuse it
+            bare = list(word)  # text with subword-nmt's end-of-word sign can confuse it
         if bare[-1].endswith(SEPARATOR):
             bare[-1:] = bare[-1][:-1], bare[-1][-1]
         found = [*(piece + SEPARATOR for piece in bare[:-1]), bare[-1]]
@@ -120,7 +120,7 @@ class SentencePieceSegmenter:
         return list(encoded["pieces"]), [tuple(span) for span in encoded["offsets"]]
 
     def join(self, text: str) -> str:
-        """Return the text that the model decodes pieces to; unknown ones stay as they are."""
+        """Return the text that the model decodes pieces to, with unknown pieces unchanged."""
         pieces = [HELD if piece == self.unknown else piece for piece in text.split(" ")]
         found = self.processor.decode_pieces(pieces).replace(HELD, self.unknown)
         return found.replace("\u2581", " ").strip()
@@ -143,7 +143,7 @@ def load_segmenter(kind: str, model: Path | None, vocabulary: set[str] | None = 
 
 
 def read_vocabulary(path: str | Path) -> set[str]:
-    """Read the subwords of a file that has one a line, each with its number behind a blank."""
+    """Read subwords from a file with lines of a subword, a blank and a number."""
     try:
         rows = Path(path).read_text(encoding="utf-8").split("\n")
     except UnicodeDecodeError:
@@ -154,10 +154,10 @@ def read_vocabulary(path: str | Path) -> set[str]:
 
 
 def check_codes(path: Path) -> int:
-    """Refuse a file that is no list of merge operations, naming its first bad line.
+    """Refuse a file that is no list of merge operations; the error names its first bad line.
 
     Returns:
-        The number to give subword-nmt: -1 for all merges, 0 when there are none.
+        subword-nmt's number of merges: -1 for all, 0 for none.
     """
     if not Path(path).is_file():
         raise FileNotFoundError(f"no BPE codes file {str(path)!r}")
@@ -198,7 +198,7 @@ def learn_codes(word_counts: Counter[str], merges: int) -> str:
 def learn_sentencepiece(lines: Iterable[str], size: int, sample: int) -> bytes:
     """Learn a unigram sentencepiece model; the same lines always give the same bytes.
 
-    Of ``lines`` at most ``sample`` are kept in memory; ``size`` is no hard limit, for small texts.
+    At most ``sample`` lines are kept in memory; for small texts ``size`` is no hard limit.
     """
     model = io.BytesIO()
     try:
@@ -219,7 +219,7 @@ def learn_sentencepiece(lines: Iterable[str], size: int, sample: int) -> bytes:
 
 
 def sample_lines(lines: Iterable[str], sample: int) -> list[str]:
-    """Choose ``sample`` lines, each as likely as any other (sentencepiece's own choice varies)."""
+    """Choose ``sample`` lines with equal probability (sentencepiece's own choice varies)."""
     kept: list[str] = []
     random = Random(0)
     for number, line in enumerate(lines):

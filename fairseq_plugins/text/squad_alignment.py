@@ -1,9 +1,8 @@
-"""Gold answers and wordpieces: where an answer stands in its context, and which pieces cover it.
+"""Gold answers and wordpieces: an answer's place in its context, and the covering wordpieces.
 
-A reader of spans can only give what lies between the beginning of one wordpiece and the end of
-another. An answer that begins or ends inside a wordpiece is covered by the fewest pieces that hold
-it, and what is read back is then longer than the answer; one that begins or ends with blanks is
-read back without them.
+A reader of spans can only return text between the beginning of one wordpiece and the end of
+another. An answer that begins or ends inside a wordpiece is covered by the fewest pieces, and the
+text read back is longer than the answer; blanks at an answer's ends are not read back.
 """
 
 from collections.abc import Iterator
@@ -26,22 +25,22 @@ INSIDE_WORDPIECE = "inside_wordpiece"
 BESIDE_WORDPIECES = "beside_wordpieces"
 NO_WINDOW = "no_window"
 COUNTED = {  # reason -> the manifest's count of answers
-    MOVED: "moved_answers",  # did not stand at answer_start; their nearest occurrence counts
-    NOT_FOUND: "skipped_answers",  # did not stand there either, or were not to be looked for
-    NO_WORDPIECE: "unseen_answers",  # BERT sees nothing of them
+    MOVED: "moved_answers",  # not at answer_start; the nearest occurrence counts
+    NOT_FOUND: "skipped_answers",  # not found there either, or not searched
+    NO_WORDPIECE: "unseen_answers",  # no wordpiece in BERT's input
     INSIDE_WORDPIECE: "widened_answers",  # begin or end inside a wordpiece
-    BESIDE_WORDPIECES: "trimmed_answers",  # begin or end with what no wordpiece shows, as blanks
-    NO_WINDOW: "answers_in_no_window",  # no window of the context holds all of them
+    BESIDE_WORDPIECES: "trimmed_answers",  # begin or end without wordpieces, as with blanks
+    NO_WINDOW: "answers_in_no_window",  # longer than every window of the context
 }
 
 
 @dataclass(frozen=True)
 class Limits:
-    """How contexts are cut into windows, each behind its question."""
+    """The windows of contexts, each after its question."""
 
     max_positions: int = 384  # wordpieces of a row with its special tokens
-    doc_stride: int = 128  # wordpieces from the beginning of a window to that of the next
-    max_query_length: int = 64  # wordpieces of a question that are kept
+    doc_stride: int = 128  # wordpieces from one window's beginning to the next's
+    max_query_length: int = 64  # kept wordpieces of a question
     row: RowFormat = RowFormat()  # special tokens of a row
 
     @property
@@ -50,7 +49,7 @@ class Limits:
         return self.row.specials(2)
 
     def check(self) -> None:
-        """Refuse windows further apart than they are long (InputError)."""
+        """Refuse windows further apart than their length."""
         room = self.room(self.max_query_length)
         if self.doc_stride > room:
             raise InputError(
@@ -61,20 +60,20 @@ class Limits:
             )
 
     def room(self, question: int) -> int:
-        """Wordpieces of a context that fit beside a question of so many wordpieces."""
+        """Wordpieces of a context that fit beside a question."""
         return self.max_positions - min(question, self.max_query_length) - self.specials
 
     def reach(self, span: tuple[int, int], question: int, context: int) -> bool:
-        """Whether a window of a context of so many wordpieces holds a whole span, both ends."""
+        """Whether a window of a context holds a whole span, both ends included."""
         windows = stride_windows(context, self.room(question), self.doc_stride)
         return bool(((windows[:, 0] <= span[0]) & (span[1] < windows[:, 1])).any())
 
 
 def find_answer(context: str, answer: GoldAnswer, *, repair: bool) -> GoldAnswer | None:
-    """Return the answer where its text stands; None where it is passed over.
+    """Return the answer at the place of its text; None for a skipped answer.
 
-    With ``repair`` the nearest occurrence may take its place; the earlier of two. One inside a word
-    does so only where all are.
+    With ``repair`` the nearest occurrence may replace the place, the earlier of two; an occurrence
+    inside a word only if all occurrences are.
     """
     if answer.stands_in(context):
         return answer
@@ -94,7 +93,7 @@ def _occurrences(text: str, context: str) -> Iterator[int]:
 
 
 def _is_whole(context: str, begin: int, end: int) -> bool:
-    """Whether no word goes on over begin or end; scripts without case (Lo) may write no blanks."""
+    """Whether no word continues over begin or end; scripts without case (Lo) may have no blanks."""
     for place in (begin, end):
         around = context[max(place - 1, 0) : place + 1]
         if len(around) == 2 and all(c.isalnum() and category(c) != "Lo" for c in around):
@@ -105,7 +104,7 @@ def _is_whole(context: str, begin: int, end: int) -> bool:
 def cover(offsets: np.ndarray, begin: int, end: int) -> tuple[int, int] | None:
     """Return the first and last of the fewest wordpieces that hold characters begin to end.
 
-    None when no wordpiece has any of them; ``offsets`` are theirs in code points, (S, 2).
+    None without such wordpieces; ``offsets`` are in code points, (S, 2).
     """
     inside = np.flatnonzero((offsets[:, 1] > begin) & (offsets[:, 0] < end))
     return (int(inside[0]), int(inside[-1])) if len(inside) else None
@@ -116,21 +115,20 @@ class PlacedQuestion:
     """A question's answers as wordpieces of its context."""
 
     state: int  # `UNKNOWN`, `UNANSWERABLE` or `ANSWERABLE`
-    # first and last wordpiece of each answer that wordpieces cover, in order
+    # first and last wordpiece of each covered answer, in order
     spans: tuple[tuple[int, int], ...]
-    # all answers, with their starts set right where that was possible; None: unknown
+    # all answers, with starts repaired where possible; None: unknown
     answers: tuple[GoldAnswer, ...] | None
-    # what was unusual: an answer's text and start as the file has them, the reason (of `COUNTED`),
-    # and what became of it
+    # irregular answers: text and start in the file, the reason (of `COUNTED`), and the repair
     notes: tuple[dict[str, Any], ...] = ()
 
     @property
     def unplaced(self) -> bool:
-        """Whether it has answers, and wordpieces cover none."""
+        """Whether the question has answers, but no wordpieces cover any."""
         return self.state == ANSWERABLE and not self.spans
 
     def row(self) -> list[int]:
-        """As a row of the prepared folder: the state, then begin and end of every span."""
+        """Return a row of the prepared folder: the state, then begin and end of every span."""
         return [self.state, *(place for span in self.spans for place in span)]
 
 
@@ -146,10 +144,10 @@ def place_question(
     """Place a question's answers.
 
     Args:
-        question, context: with its gold answers; its paragraph's text.
+        context: the text of the paragraph.
         offsets: of the context's wordpieces, (S, 2).
         repair: see `find_answer`.
-        limits, pieces: of windows, and of the question: they say which answers lie in no window.
+        limits, pieces: of windows, and of the question; they decide which answers lie in no window.
     """
     if question.answers is None:
         return PlacedQuestion(UNKNOWN, (), None)
@@ -174,7 +172,7 @@ def _remarks(
     span: tuple[int, int] | None,
     offsets: np.ndarray,
 ) -> Iterator[dict[str, Any]]:
-    """Say what is unusual about an answer's place."""
+    """Yield the irregularities of an answer's place."""
     if found is None:
         yield {"reason": NOT_FOUND}
         return

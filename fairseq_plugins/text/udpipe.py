@@ -1,9 +1,8 @@
-"""Words and what they carry from a UDPipe model: the one file that annotates by `ufal.udpipe`.
+"""Words and annotations from a UDPipe model; only this file annotates by `ufal.udpipe`.
 
-UDPipe (Straka and Straková 2017) cuts raw text into sentences and words, tags and parses them, for
-any language with a Universal Dependencies treebank. What it writes as CoNLL-U is read as other
-CoNLL-U is, multiword tokens included; the sentences of a line are put together, their trees become
-a forest.
+UDPipe (Straka and Straková 2017) splits raw text into sentences and words, tags and parses them,
+for any language with a Universal Dependencies treebank. UDPipe's CoNLL-U output is read like other
+CoNLL-U, multiword tokens included; the sentences of a line are joined, their trees form a forest.
 """
 
 from collections.abc import Iterator, Sequence
@@ -27,15 +26,14 @@ from ..syntax.layers import (
 )
 from ..syntax.subwords import locate_words
 
-PROBE = ("a", "1")  # words of no language in particular
+PROBE = ("a", "1")  # words of no particular language
 
 
 class UDPipeAnnotator:
     """A loaded UDPipe model.
 
     Args:
-        path: of the model.
-        names: of the layers that are wanted; a model gives what its treebank had.
+        names: requested layers; a model gives the layers of its treebank.
     """
 
     def __init__(self, path: str, names: Sequence[str] = STANDARD_TAGS) -> None:
@@ -62,12 +60,12 @@ class UDPipeAnnotator:
         return self.path
 
     def __getstate__(self) -> dict[str, Any]:
-        """Leave out what is loaded: each process loads its own."""
+        """Leave out the loaded model: each process loads its own."""
         return {name: value for name, value in vars(self).items() if name != "model"}
 
     @cached_property
     def model(self) -> Any:
-        """The model; InputError for a file that is none, or that a trial does not survive."""
+        """The model, refused if invalid or if a trial fails."""
         UDPIPE.admit(self.path)
         found = self._library().Model.load(str(self.path))
         if found is None:
@@ -75,7 +73,7 @@ class UDPipeAnnotator:
         return found
 
     def _check(self) -> None:
-        """Refuse a model that cuts no text, or does not give what is wanted."""
+        """Refuse a model that cannot tokenise, or lacks a requested layer."""
         if self.model.newTokenizer(self.model.DEFAULT) is None:
             raise InputError(f"{self.path}: the UDPipe model does not cut text into words")
         if ENTITIES in self.names:
@@ -89,7 +87,7 @@ class UDPipeAnnotator:
         return found | {"model": f"udpipe:{self.path}"}
 
     def annotate_words(self, sentences: Sequence[Sequence[str]]) -> list[Annotation]:
-        """Annotate sentences whose words are given."""
+        """Annotate sentences with given words."""
         library, found = self._library(), []
         for words in sentences:
             sentence = library.Sentence()
@@ -120,7 +118,7 @@ class UDPipeAnnotator:
             sentence = library.Sentence()
 
     def _annotated(self, sentence: Any) -> Annotation:
-        """Tag and parse a sentence, and read what UDPipe says of it as CoNLL-U."""
+        """Tag and parse a sentence; read UDPipe's CoNLL-U."""
         library = self._library()
         error, how = library.ProcessingError(), self.model.DEFAULT
         done = self.model.tag(sentence, how, error)

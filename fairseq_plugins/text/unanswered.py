@@ -1,7 +1,7 @@
-"""n lines in, n translations out: lines that no model is asked about, and bytes that are no text.
+"""n lines in, n translations out: untranslated lines, and bytes that are not text.
 
-An empty line is answered by an empty translation with the score 0, and one that is too long by one
-with minus infinity.
+The translation of an empty line is empty with score 0, of an overlong line empty with minus
+infinity.
 """
 
 import logging
@@ -14,17 +14,17 @@ from .raw_text import readable
 logger = logging.getLogger(__name__)
 
 EMPTY, TOO_LONG = 1, 2
-SCORES = {EMPTY: 0.0, TOO_LONG: -math.inf}  # of the empty translations
-LONGEST_LINE = 20_000  # characters, for folders that do not say
+SCORES = {EMPTY: 0.0, TOO_LONG: -math.inf}  # of empty translations
+LONGEST_LINE = 20_000  # characters, for folders without a limit
 
 
 def mark_of(length: int, limit: int, *, whole: bool) -> int:
-    """Return why a line is not translated: `EMPTY`, `TOO_LONG`, or 0 for one that is.
+    """Return the reason for not translating a line, `EMPTY` or `TOO_LONG`, or 0.
 
     Args:
         length: of the line in subwords, its end mark included.
         limit: of the model.
-        whole: whether the line was read at all, which one of too many characters is not.
+        whole: whether the line was read; a line of too many characters is not.
     """
     if length > limit or not whole:
         return TOO_LONG
@@ -34,13 +34,13 @@ def mark_of(length: int, limit: int, *, whole: bool) -> int:
 def taken(
     lines: Sequence[str], first: int, longest: int, *, cut: bool = False
 ) -> tuple[list[str], list[bool]]:
-    """Return what is read of raw lines, and whether each is read at all.
+    """Return the read part of raw lines, and whether each line is read.
 
     Args:
-        lines: as they came; what is no Unicode text becomes U+FFFD.
-        first: number of the first, for messages.
-        longest: characters that a line may have.
-        cut: whether longer ones are cut, instead of not being read.
+        lines: raw; undecodable parts become U+FFFD.
+        first: number of the first line, for messages.
+        longest: most characters of a line.
+        cut: whether longer lines are cut, not skipped.
     """
     stripped = [line.strip() for line in repaired(lines, first)]
     end = None if cut else 0
@@ -49,7 +49,7 @@ def taken(
 
 
 def repaired(lines: Sequence[str], first: int) -> list[str]:
-    """Put U+FFFD where a raw line is no Unicode text, and say where, the first being ``first``."""
+    """Replace undecodable parts of raw lines by U+FFFD; log the numbers of these lines."""
     found = [readable(line) for line in lines]
     broken = [i for i, (old, new) in enumerate(zip(lines, found), first) if old != new]
     if broken:
@@ -58,13 +58,13 @@ def repaired(lines: Sequence[str], first: int) -> list[str]:
 
 
 def report(marks: Sequence[int], first: int, limits: str, cure: str) -> None:
-    """Say which lines get an empty translation, by their marks.
+    """Log the lines with an empty translation.
 
     Args:
         marks: of `mark_of`.
         first: number of the first line.
-        limits: what a line may have.
-        cure: what may be done about longer ones.
+        limits: of a line, for the message.
+        cure: advice about longer lines.
     """
     empty, long = (
         [i for i, mark in enumerate(marks, first) if mark == kind] for kind in (EMPTY, TOO_LONG)

@@ -1,8 +1,8 @@
-"""How similar words of two sentences are, by WordNet (Xia et al. 2021, "UER-BERT").
+"""The similarity of words of two sentences by WordNet (Xia et al. 2021, "UER-BERT").
 
-The paper multiplies BERT's scores in the first layer by a matrix S. What S is, its released code
-decides (xiatingyu/Bert_sim, ``get_similarity.py``): 1 between words of one sentence, whose scores
-so stay BERT's; the same for all wordpieces of a word; and between words of two sentences
+The paper multiplies BERT's scores in the first layer by a matrix S, which its released code defines
+(xiatingyu/Bert_sim, ``get_similarity.py``): 1 between words of one sentence, so that their scores
+stay BERT's; equal for all wordpieces of a word; and between words of two sentences
 
     S = 1                  if one is among the lemmas of the other's synsets (a synonym)
     S = mean of wup(s, t)  over all pairs of their senses, of any part of speech, both ways round
@@ -10,12 +10,11 @@ so stay BERT's; the same for all wordpieces of a word; and between words of two 
 
     wup(s, t) = 2 depth(c) / (steps(s, c) + steps(t, c) + 2 depth(c))
 
-with c the lowest common ancestor of s and t, which is Wu and Palmer's similarity (1994) as NLTK has
-it. Four things differ here. Special tokens have 1 with all others (there [CLS] and [SEP] have 0
-with one sentence or both). The same spelling, case apart, is always 1 (there only where WordNet
-lacks the word, or has it in just this form). Punctuation goes from the ends of a word alone (there
-from everywhere in the text, which makes ``cant`` of ``can't``). S is rounded to 1/255, one byte a
-pair of words.
+with c the lowest common ancestor of s and t: Wu and Palmer's similarity (1994) as in NLTK. Four
+things differ here. Special tokens have 1 with all tokens (there [CLS] and [SEP] have 0 with one or
+both sentences). Equal spellings, case apart, always have 1 (there only if WordNet lacks the word,
+or has exactly this form). Punctuation is removed only from the ends of a word (there everywhere in
+the text: ``can't`` becomes ``cant``). S is rounded to 1/255, one byte per pair of words.
 """
 
 import hashlib
@@ -34,39 +33,40 @@ from .wordnet import FILES, WordNet, find_wordnet, open_wordnet
 
 logger = logging.getLogger(__name__)
 
-RULE = "mean-wup-1"  # another rule gets another name, so that its folders are told apart
+RULE = "mean-wup-1"  # a new rule gets a new name, to distinguish its folders
 FULL = 255  # the byte of similarity 1
-ROOT = "*ROOT*"  # NLTK's own root above verbs, adjectives and adverbs, which have none in common
-CACHED, LONGEST = 1 << 20, 100  # pairs of words; characters of a word that is kept as it is
+ROOT = "*ROOT*"  # NLTK's own root above verbs, adjectives and adverbs, which share none
+CACHED, LONGEST = 1 << 20, 100  # pairs of words; most characters of a word kept as text
 
 
 @dataclass(frozen=True)
 class Sense:
-    """What `wup` needs to know of a synset."""
+    """The parts of a synset for `wup`."""
 
-    name: str  # NLTK's name of it
+    name: str  # NLTK's name
     part: str  # part of speech, satellite adjectives as adjectives
-    # ancestor -> steps to it on the shortest way; the sense itself is its own
+    # ancestor -> steps on the shortest way to the ancestor; a sense is its own ancestor
     steps: dict[str, int]
-    ranked: tuple[str, ...]  # its ancestors, those farthest from the root first
-    # ancestor -> synsets on the longest way to it from the root, both ends counted
+    ranked: tuple[str, ...]  # ancestors, farthest from the root first
+    # ancestor -> synsets on the longest way from the root to the ancestor, both ends counted
     depths: dict[str, int]
-    to_root: int  # steps to `ROOT`, which senses of two parts of speech have in common
+    to_root: int  # steps to `ROOT`, the common ancestor of senses of two parts of speech
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A word in WordNet: its senses, and the lemmas of these in lower case; both may be empty."""
+    """A word in WordNet: its senses, and their lemmas in lower case; both may be empty."""
 
     senses: tuple[Sense, ...]
     lemmas: frozenset[str]
 
 
 def wup(first: Sense, second: Sense) -> float | None:
-    """Return Wu and Palmer's similarity of two senses, above 0 up to 1; None without an ancestor.
+    """Return Wu and Palmer's similarity of two senses, in (0, 1]; None without a common ancestor.
 
-    It is ``first.wup_similarity(second)`` of NLTK 3.10, which may differ a little the other way
-    round: of several ancestors equally far from the root, ``first`` itself counts.
+    Equals ``first.wup_similarity(second)`` of NLTK 3.10, which may differ slightly with swapped
+    senses:
+    among several ancestors equally far from the root, ``first`` itself counts.
     """
     if first.part != second.part:
         return 2 / (first.to_root + second.to_root + 2)
@@ -79,12 +79,12 @@ def wup(first: Sense, second: Sense) -> float | None:
 
 
 class WordSimilarity:
-    """Similarity of words by an installed WordNet, remembered.
+    """Cached similarity of words by an installed WordNet.
 
-    It may travel to worker processes, forked or not: each opens the database for itself.
+    Worker processes, forked or not, open their own database.
 
     Args:
-        folder: of the database; empty: where `text.wordnet.find_wordnet` finds one.
+        folder: of the database; empty for `text.wordnet.find_wordnet`.
     """
 
     def __init__(self, folder: str | Path = "") -> None:
@@ -96,7 +96,7 @@ class WordSimilarity:
         self._level = lru_cache(maxsize=CACHED)(self._compare)
 
     def __reduce__(self) -> Any:
-        """Travel as the folder alone."""
+        """Pickle the folder alone."""
         return WordSimilarity, (str(self.folder),)
 
     @property
@@ -110,7 +110,7 @@ class WordSimilarity:
         return self._opened
 
     def identity(self) -> dict[str, str]:
-        """Return what similarities follow from, as the manifest keeps it: database and rule."""
+        """Return the database and rule behind the similarities, for the manifest."""
         digests = "".join(sha256(self.folder / name) for name in FILES)
         return {
             "file": str(self.folder),
@@ -120,7 +120,7 @@ class WordSimilarity:
         }
 
     def of(self, first: str, second: str) -> int:
-        """Return how similar two words are, from 0 to `FULL`; the same the other way round."""
+        """Return the similarity of two words, from 0 to `FULL`; symmetric."""
         return self.table([first], [second])[0]
 
     def table(self, first: Sequence[str], second: Sequence[str]) -> list[int]:
@@ -133,7 +133,7 @@ class WordSimilarity:
         return [level(a, b) if a < b else level(b, a) for b in map(_key, second) for a in columns]
 
     def _compare(self, first: str, second: str) -> int:
-        """Compare two spellings; the first is not behind the second in the alphabet."""
+        """Compare two spellings in alphabetical order."""
         if first == second:
             return FULL
         one, two = self._entry(first), self._entry(second)
@@ -152,7 +152,7 @@ class WordSimilarity:
 def reopen_similarity(prepared: Path, inputs: Mapping[str, Any]) -> WordSimilarity:
     """Open the WordNet that compares words as in a prepared folder, by the inputs of its manifest.
 
-    Another one is warned of.
+    Another version causes a warning.
     """
     then = inputs.get("wordnet", {})
     place = str(then.get("file", ""))
@@ -174,24 +174,24 @@ def reopen_similarity(prepared: Path, inputs: Mapping[str, Any]) -> WordSimilari
 
 
 def spelling(word: str) -> str:
-    """Return a word in lower case without punctuation at its ends, unless it is nothing else."""
+    """Return a word in lower case without punctuation at its ends, unless all is punctuation."""
     word = word.lower()
     return word.strip(string.punctuation) or word
 
 
 def _key(word: str) -> str:
-    """Return a spelling; for a long one, which is in no dictionary, its digest."""
+    """Return a spelling; for a long spelling, which no dictionary has, its digest."""
     found = spelling(word)
     whole = found.encode("utf-8", "surrogatepass")
     return found if len(found) <= LONGEST else hashlib.sha256(whole).hexdigest()
 
 
 def _mean(first: Sequence[Sense], second: Sequence[Sense]) -> float:
-    """Return the mean similarity of all pairs of senses, both ways; 0 where none is defined."""
+    """Return the mean similarity of all comparable pairs of senses, both ways; 0 for none."""
     total, count = 0.0, 0
     for one in first:
         for two in second:
-            if one.part != two.part:  # most pairs, and the same both ways
+            if one.part != two.part:  # most pairs, symmetric
                 total, count = total + 4 / (one.to_root + two.to_root + 2), count + 2
                 continue
             for score in (wup(one, two), wup(two, one)):
@@ -201,13 +201,13 @@ def _mean(first: Sequence[Sense], second: Sequence[Sense]) -> float:
 
 
 class Ancestors:
-    """Gathers what `wup` needs from NLTK's synsets, every synset once."""
+    """Collects the parts of NLTK's synsets for `wup`, every synset once."""
 
     def __init__(self) -> None:
         self._senses: dict[str, Sense] = {}
         self._ways: dict[str, dict[str, int]] = {ROOT: {ROOT: 0}}
         self._depths: dict[str, tuple[int, int]] = {ROOT: (0, 1)}  # fewest steps, most synsets
-        self._open: set[str] = set()  # those whose ancestors are being gathered
+        self._open: set[str] = set()  # synsets in progress, to find cycles
 
     def sense(self, synset: Any) -> Sense:
         """Return a synset as a `Sense`."""
@@ -220,7 +220,7 @@ class Ancestors:
         own, part = synset.name(), synset.pos().replace("s", "a")
         mine = self._above(synset)
         to_root = max(mine.values()) + 1 if part == "n" else mine[ROOT]
-        # NLTK takes the shortest way over any common ancestor, which need not be the lowest one
+        # NLTK takes the shortest way over any common ancestor, not only the lowest
         steps = {
             name: min(mine[key] + way for key, way in self._ways[name].items()) for name in mine
         }
@@ -229,9 +229,9 @@ class Ancestors:
         return Sense(own, part, steps, tuple(ranked), depths, to_root)
 
     def _above(self, synset: Any) -> dict[str, int]:
-        """Return a synset's ancestors, itself among them, with the steps of the shortest ways.
+        """Return a synset's ancestors, itself included, with the steps of the shortest ways.
 
-        Nouns are below one root of their own; all others get `ROOT`, one step above the farthest.
+        Nouns share a root; all others get `ROOT`, one step above the farthest ancestor.
         """
         name = synset.name()
         if name in self._ways:

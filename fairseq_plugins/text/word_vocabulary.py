@@ -1,10 +1,10 @@
-"""A vocabulary of a folder's own words, for models that start from scratch.
+"""A vocabulary of a folder's own words, for models trained from scratch.
 
-It is a WordPiece vocabulary without continuations: whole words, special tokens before them. So
-every word that it holds is one piece and every other one is unknown, and whatever reads wordpieces
-(rows, batches, predictions, bundles) reads words. A word is what WordPiece cuts: text is cleaned,
-split at blanks and around punctuation (``don't`` is three words); Chinese words stay as they stand,
-unless every Chinese character is a word. Accents stay, too.
+It is a WordPiece vocabulary without continuations: special tokens, then whole words. So each known
+word is one piece, each other word is unknown, and all code for wordpieces (rows, batches,
+predictions, bundles) works with words. WordPiece splits the text into words: text is cleaned, and
+split at blanks and around punctuation (``don't`` is three words); Chinese words stay whole, unless
+every Chinese character is a word. Accents stay.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ def word_settings(*, lowercase: bool, characters: bool) -> dict[str, Any]:
     """Return the tokeniser's settings; see `pretrained.tokenizer`.
 
     Args:
-        lowercase: whether text is lower-cased.
         characters: whether every Chinese character is a word.
     """
     return {
@@ -37,7 +36,7 @@ def word_settings(*, lowercase: bool, characters: bool) -> dict[str, Any]:
 
 
 def count_words(examples: Iterable[Example], settings: Mapping[str, Any]) -> Counter[str]:
-    """Count the words of examples; given words are cut as text is."""
+    """Count the words of examples; given words are split like text."""
     found: Counter[str] = Counter()
     for example in examples:
         for text in example.texts if example.words is None else example.words:
@@ -46,13 +45,13 @@ def count_words(examples: Iterable[Example], settings: Mapping[str, Any]) -> Cou
 
 
 def is_of_words(vocabulary: Vocabulary) -> bool:
-    """Whether a vocabulary was made here."""
+    """Whether a vocabulary comes from `vocabulary_of`."""
     pieces = vocabulary.pieces
     return pieces[: len(SPECIALS)] == SPECIALS and not any(one.startswith("##") for one in pieces)
 
 
 def vocabulary_of(counts: Mapping[str, int], least: int) -> Vocabulary:
-    """Return the vocabulary of the words that were counted ``least`` times, frequent ones first."""
+    """Return the vocabulary of words with at least ``least`` occurrences, frequent words first."""
     kept = sorted((-count, word) for word, count in counts.items() if count >= least)
     if not kept:
         most = max(counts.values(), default=0)

@@ -1,6 +1,6 @@
-"""WordNet (Fellbaum, 1998): base forms, antonyms and synonyms of words, from an installed database.
+"""WordNet (Fellbaum, 1998): base forms, antonyms and synonyms, from an installed database.
 
-NLTK's reader reads the database's own files (``wndb(5WN)``). They are not part of this package.
+NLTK's reader reads the database's own files (``wndb(5WN)``), which this package does not include.
 """
 
 import io
@@ -30,8 +30,8 @@ USUAL = (
     "~/nltk_data/corpora/wordnet",
     "/usr/share/nltk_data/corpora/wordnet",
 )
-SENSES = 3  # of a word whose antonyms count
-# The lexicographer files by number (lexnames(5WN)): the reader wants them, Debian lacks the list
+SENSES = 3  # senses of a word with antonyms
+# The lexicographer files by number (lexnames(5WN)): NLTK's reader needs the list, Debian lacks it
 LEXNAMES = (
     *("adj.all", "adj.pert", "adv.all", "noun.Tops", "noun.act", "noun.animal", "noun.artifact"),
     *("noun.attribute", "noun.body", "noun.cognition", "noun.communication", "noun.event"),
@@ -46,11 +46,11 @@ LEXNAMES = (
 
 
 class WordNet:
-    """An open database; every process needs its own, as the files stay open.
+    """An open database; every process needs its own, since the files stay open.
 
     Args:
-        reader: NLTK's ``WordNetCorpusReader``, for all that the methods do not give.
-        folder: where its files lie.
+        reader: NLTK's ``WordNetCorpusReader``, for everything beyond the methods here.
+        folder: of its files.
     """
 
     def __init__(self, reader: Any, folder: Path) -> None:
@@ -58,22 +58,22 @@ class WordNet:
         self.version = str(reader.get_version() or "unknown")
 
     def read_lists(self) -> None:
-        """Read the lists of irregular and of common words now, not at the first question."""
+        """Read the lists of irregular and of common words in advance."""
         for part in PARTS.values():
             self._exceptions(part)
             self._common(part)
 
     @lru_cache(maxsize=100_000)  # noqa: B019 (a database lives as long as its process)
     def base(self, form: str, part: str) -> str | None:
-        """Return the base form (``mice`` -> ``mouse``) of a form in lower case; None if unknown.
+        """Return the base form (``mice`` -> ``mouse``) of a lower-case form; None if unknown.
 
-        ``part`` is a part of speech, of `PARTS`' letters.
+        ``part`` is a letter of `PARTS`.
         """
         return self.reader.morphy(form, part)
 
     @lru_cache(maxsize=100_000)  # noqa: B019
     def likely_base(self, form: str, part: str) -> str | None:
-        """Return the base form with the most senses of those that a noun or verb may have.
+        """Return the possible base form with the most senses, for nouns and verbs.
 
         ``years`` is a word of its own (old age) and the plural of ``year``, ``saw`` the past of
         ``see``; `base` prefers the word of its own. Other parts of speech are left to `base`.
@@ -92,17 +92,17 @@ class WordNet:
         return max(readings, key=lambda word: self._count(word, part))
 
     def _count(self, lemma: str, part: str) -> int:
-        """Count the senses of a base form; the reader adds those of its own base forms."""
+        """Count the senses of a base form; the reader adds senses of the form's own base forms."""
         found = self.reader.synsets(lemma, part)
         return sum(any(name.lower() == lemma for name in s.lemma_names()) for s in found)
 
     def irregular_forms(self, lemma: str, part: str) -> tuple[str, ...]:
-        """Return the inflected forms of a base form that the exception lists name."""
+        """Return the inflected forms of a base form in the exception lists."""
         return self._exceptions(part)[1].get(lemma, ())
 
     @lru_cache(maxsize=100_000)  # noqa: B019
     def antonyms(self, lemma: str, part: str) -> tuple[str, ...]:
-        """Return common single words, antonyms of a word in the first sense that has any.
+        """Return common single words, antonyms of a word in its first sense with antonyms.
 
         Senses after the third are rare, and do not count.
         """
@@ -127,14 +127,14 @@ class WordNet:
         return self._common_words(found, lemma, part)
 
     def _common_words(self, names: Iterable[str], lemma: str, part: str) -> tuple[str, ...]:
-        """Keep common words that letters alone spell, once each, other than the word itself."""
+        """Keep common words of letters only, once each, without the word itself."""
         common = self._common(part)
         fit = (name for name in names if name.isalpha() and name.lower() in common)
         return tuple(name for name in dict.fromkeys(fit) if name.lower() != lemma)
 
     @lru_cache(maxsize=4)  # noqa: B019
     def _common(self, part: str) -> frozenset[str]:
-        """Read which words occur in the texts that WordNet counts: with a tagged sense."""
+        """Read the words that occur in WordNet's counted texts, with a tagged sense."""
         path = self.folder / f"index.{_name(part)}"
         rows = map(str.split, (row for row in read_lines(path) if not row.startswith(" ")))
         try:
@@ -144,7 +144,7 @@ class WordNet:
 
     @lru_cache(maxsize=100_000)  # noqa: B019
     def _sense(self, lemma: str, part: str, number: int) -> Any:
-        """Return a sense of a base form, the most frequent one first; None where it has none."""
+        """Return a sense of a base form by number, the most frequent first; None if missing."""
         from nltk.corpus.reader.wordnet import WordNetError
 
         try:
@@ -172,14 +172,14 @@ def open_wordnet(folder: str | Path | None = None) -> WordNet:
     """Open an installed database.
 
     Args:
-        folder: its files'; None looks into ``$WNSEARCHDIR``, ``$WNHOME/dict`` and the usual places.
+        folder: None searches ``$WNSEARCHDIR``, ``$WNHOME/dict`` and the usual places.
     """
     found = find_wordnet(folder)
     import nltk.data
     from nltk.corpus.reader.wordnet import WordNetCorpusReader, WordNetError
 
     class Reader(WordNetCorpusReader):
-        """The reader of a database without ``lexnames``, and without a table to other versions."""
+        """The reader of a database without ``lexnames`` and a mapping to other versions."""
 
         def open(self, file: str) -> Any:
             if file == "lexnames":
@@ -189,18 +189,18 @@ def open_wordnet(folder: str | Path | None = None) -> WordNet:
         def map_wn(self, version: str = "wordnet") -> None:
             return None
 
-    if str(found) not in nltk.data.path:  # NLTK reads from the folders that are named there alone
+    if str(found) not in nltk.data.path:  # NLTK reads only from registered folders
         nltk.data.path.append(str(found))
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # that there are no other languages
+            warnings.simplefilter("ignore")  # about missing other languages
             return WordNet(Reader(str(found), None), found)
     except (WordNetError, StopIteration, ValueError, IndexError) as error:
         raise InputError(f"{found} holds a damaged WordNet database: {error!r}") from None
 
 
 def find_wordnet(folder: str | Path | None = None) -> Path:
-    """Return the folder of an installed database, or FileNotFoundError; see `open_wordnet`."""
+    """Return the folder of an installed database; see `open_wordnet`."""
     home = os.environ.get("WNHOME")
     places = (os.environ.get("WNSEARCHDIR"), home and f"{home}/dict", *USUAL)
     tried = [Path(p).expanduser() for p in ((folder,) if folder else places) if p]

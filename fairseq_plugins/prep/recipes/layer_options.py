@@ -1,4 +1,4 @@
-"""What a folder is to hold beside its words: options of all preparations, and what they mean."""
+"""Options of all preparations for the annotations that a folder stores beside its words."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -44,18 +44,17 @@ LEAST = {"layer_min_count": 1, "layer_max_size": -1}
 
 
 def layer_option(name: str) -> Any:
-    """Make the field of an option."""
     return option(*_FIELDS[name], least=LEAST.get(name))
 
 
 def unrecorded(options: Any) -> list[str]:
-    """Return those that a manifest does not name: said by others, or as they are by themselves."""
+    """Return the options that a manifest omits: implied by others, or with their default."""
     same = (name for name in LEAST if getattr(options, name) == _FIELDS[name][1])
     return ["layers", "layer_dicts", *same]
 
 
 def read_layers(text: str, option: str) -> list[str]:
-    """Split the names of layers that an option asks for; ``none`` gives none."""
+    """Split the names of layers in an option; ``none`` gives none."""
     try:
         names = split_names(text)
         if names == [NOTHING]:
@@ -70,17 +69,17 @@ def read_layers(text: str, option: str) -> list[str]:
 
 
 def apart(names: Iterable[str]) -> dict[str, Any]:
-    """Say with the older options of parallel text what ``--layers`` says: columns, and trees."""
+    """Translate ``--layers`` into the older options of parallel text: columns, and trees."""
     names = list(names)
     columns = [name for name in names if is_column(name)]
     return {"features": ",".join(columns), "parse": len(columns) < len(names)}
 
 
 def given_inventories(options: Any, names: Iterable[str], *, trained: bool) -> dict[str, Layer]:
-    """Return learnt layers with the inventories of ``--layer-dicts``, by name; none without it.
+    """Return learnt layers with the inventories of ``--layer-dicts``, if given, by name.
 
     Args:
-        options, names: of a preparation; of the layers that its folder holds.
+        names: of the layers in the folder to make.
         trained: whether there is training text to learn inventories from.
     """
     learnt = [layer.name for layer in layers_of(names) if layer.learnt]
@@ -100,7 +99,7 @@ def given_inventories(options: Any, names: Iterable[str], *, trained: bool) -> d
 
 
 def inventory_inputs(options: Any, given: dict[str, Layer]) -> dict[str, dict[str, str]]:
-    """Return what a manifest says of the inventories that were given."""
+    """Return a manifest's entries for given inventories."""
     folder, found = Path(options.layer_dicts or ""), {}
     for name, layer in given.items():
         path = folder / read_manifest(folder).inventory_file(layer)

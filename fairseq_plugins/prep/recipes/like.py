@@ -1,7 +1,7 @@
-"""Prepare text as an existing folder was: its settings taken over (``--like``), or checked.
+"""Prepare text like an existing folder: with its settings (``--like``), or checked against them.
 
-Subword models and dictionaries fit text that was cut into words as theirs was; on any other text
-much becomes ``<unk>``.
+Subword models and dictionaries fit text with the same tokenisation; in any other text many subwords
+become ``<unk>``.
 """
 
 from collections.abc import Iterator, Mapping
@@ -26,11 +26,11 @@ SUBWORD_FILES = {"subword_nmt": "bpe_codes", "sentencepiece": "sentencepiece_mod
 
 
 def options_of(given: Mapping[str, Any]) -> TranslationOptions:
-    """Build options from those that were given by name.
+    """Build options from options given by name.
 
     Args:
         given: options; ``like`` names a folder whose languages, tokeniser, normaliser, subwords,
-            dictionaries, features, trees and annotation are taken.
+            dictionaries, features, trees and annotation are used.
     """
     given = {name: value for name, value in given.items() if value is not None}
     folder = given.pop("like", None)
@@ -53,7 +53,7 @@ def options_of(given: Mapping[str, Any]) -> TranslationOptions:
 
 
 def _layers_of(folder: str, text: str, taken: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what ``--layers`` says as older options; InputError if a folder holds others."""
+    """Return ``--layers`` as older options; refuse layers that differ from the folder's."""
     asked = apart(read_layers(text, "--layers"))
     if not all(_agree(name, value, taken[name]) for name, value in asked.items()):
         held = ",".join(read_manifest(Path(folder)).layers) or NOTHING
@@ -92,7 +92,7 @@ def settings_of(folder: Path) -> dict[str, Any]:
 
 
 def _agree(name: str, given: Any, taken: Any) -> bool:
-    """Whether an explicit option says what a folder says; files count by their bytes."""
+    """Whether an explicit option agrees with a folder; files are compared by their bytes."""
     if name in MODELS and Path(given).is_file() and Path(taken).is_file():
         return sha256(Path(given)) == sha256(Path(taken))
     if name == "layer_dicts":
@@ -103,7 +103,7 @@ def _agree(name: str, given: Any, taken: Any) -> bool:
 
 
 def check_given_folders(options: TranslationOptions, annotator_id: str) -> None:
-    """Refuse models and dictionaries of a prepared folder that cut its text otherwise."""
+    """Refuse models and dictionaries of a prepared folder with another tokenisation."""
     for name, path in options.given_models().items():
         manifest = _manifest_beside(path)
         for what, theirs, ours in _differences(manifest, options, annotator_id) if manifest else ():
@@ -115,9 +115,9 @@ def check_given_folders(options: TranslationOptions, annotator_id: str) -> None:
 
 
 def _manifest_beside(path: Path) -> TranslationManifest | None:
-    """Return the manifest of the prepared folder that a file is of, if it is of one."""
+    """Return the manifest of a file's prepared folder, if any."""
     folder = path.resolve().parent
-    with suppress(FileNotFoundError, InputError):  # somebody else's file may have its name
+    with suppress(FileNotFoundError, InputError):  # a foreign file may have the same name
         return read_manifest(folder, TranslationManifest)
     return None
 
@@ -125,7 +125,7 @@ def _manifest_beside(path: Path) -> TranslationManifest | None:
 def _differences(
     manifest: TranslationManifest, options: TranslationOptions, annotator_id: str
 ) -> Iterator[tuple[str, Any, Any]]:
-    """Yield what a folder was prepared with, its value, and that of these options."""
+    """Yield the differences of a folder from options: name, its value, the options' value."""
     side = manifest.segmentation.get("source", {})
     for name in SETTINGS:
         if side and side[name] != getattr(options, name):
@@ -138,5 +138,5 @@ def _differences(
     if side.get("vocabulary") and options.bpe_codes and not limited:
         yield "a vocabulary for its codes", side["vocabulary"], "none"
     if not options.trainpref and manifest.annotator_id and annotator_id != manifest.annotator_id:
-        if annotator_id:  # nobody asks for tags: nothing can differ
+        if annotator_id:  # without an annotator, nothing can differ
             yield "the annotator", manifest.annotator_id, annotator_id

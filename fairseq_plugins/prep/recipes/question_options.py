@@ -28,7 +28,7 @@ LONG_QUESTIONS = ("truncate", "error")
 
 @dataclass
 class QuestionOptions:
-    """Everything that decides the content of a prepared folder."""
+    """All options that decide the content of a prepared folder."""
 
     destdir: str = option("folder to write the prepared data to, e.g. data-bin/squad2")
     raw_dir: str = option(
@@ -113,11 +113,11 @@ class QuestionOptions:
 
     @property
     def limits(self) -> Limits:
-        """How contexts are cut into windows."""
+        """The sizes of windows of contexts."""
         return Limits(*(getattr(self, name) for name in WINDOWS))
 
     def input_files(self) -> dict[str, Path]:
-        """Split -> file; files named one by one come before those of the raw folder."""
+        """Split -> file; individually named files replace files of the raw folder."""
         found = own_files(self)
         if not self.raw_dir:
             return found
@@ -137,6 +137,6 @@ class QuestionOptions:
         return official | found
 
     def recorded(self) -> dict[str, Any]:
-        """The options that decide the content; files stand among the manifest's inputs."""
+        """The options that decide the content; files are inputs in the manifest."""
         body = recorded(self, "raw_dir", *OWN_FILES.values(), *unrecorded(self))
         return body | {"annotations": list(self.annotation_names)}

@@ -41,7 +41,7 @@ def prepare(options: QuestionOptions) -> Manifest:
 
 
 class QuestionRecipe(ExampleRecipe):
-    """How questions are prepared; see `engine.Recipe`."""
+    """The preparation of questions; see `engine.Recipe`."""
 
     unit = "questions"
 
@@ -61,7 +61,7 @@ class QuestionRecipe(ExampleRecipe):
         )
 
     def load_tools(self, annotator: Any, similarity: WordSimilarity | None = None) -> None:
-        """Check that rows of the family leave a context its room, too."""
+        """Also check that rows leave a context enough room."""
         super().load_tools(annotator, similarity)
         self.limits = replace(self.options.limits, row=self.vocabulary.family.row)
         self.limits.check()
@@ -73,7 +73,7 @@ class QuestionRecipe(ExampleRecipe):
         return manifest
 
     def parts(self) -> Iterator[ChunkInput]:
-        """Yield some paragraphs with their questions."""
+        """Yield paragraphs with their questions."""
         for split, paragraphs in self.paragraphs.items():
             for begin in range(0, len(paragraphs), CHUNK_PARAGRAPHS):
                 some = paragraphs[begin : begin + CHUNK_PARAGRAPHS]
@@ -81,12 +81,12 @@ class QuestionRecipe(ExampleRecipe):
                 yield ChunkInput(split, count, [row_of(n, p) for n, p in enumerate(some, begin)])
 
     def work(self) -> Callable[[Chunk], None]:
-        """Annotate, cut and place answers."""
+        """Annotate, split and place answers."""
         repair = self.options.on_misalignment == "repair"
         return partial(encode_chunk, self.encoder, self.limits, repair)
 
     def end(self, chunks: list[Chunk], manifest: TextManifest, folder: Path) -> None:
-        """Write the list of answers that could not be placed exactly; refuse empty splits."""
+        """Write the list of answers with irregular places; refuse empty splits."""
         remarks = []
         for chunk in chunks:
             with open_chunk(chunk.encoded) as (header, _):
@@ -100,7 +100,7 @@ class QuestionRecipe(ExampleRecipe):
                 )
 
     def warn(self, manifest: TextManifest, folder: Path) -> None:
-        """Say where remarks on answers are."""
+        """Log the place of remarks on answers."""
         super().warn(manifest, folder)
         if listed := (folder / MISALIGNED).read_bytes().count(b"\n"):
             logger.info("remarks on answers, by id, in %s: %d", folder / MISALIGNED, listed)
@@ -109,7 +109,7 @@ class QuestionRecipe(ExampleRecipe):
 def scan(
     options: QuestionOptions, files: dict[str, Path], pieces: PieceTokenizer
 ) -> dict[str, tuple[Paragraph, ...]]:
-    """Read every file, and refuse what the options do not allow."""
+    """Read every file; refuse content that the options do not allow."""
     found = {}
     for split, path in tqdm(files.items(), desc="check", unit=" files"):
         found[split] = read(path).paragraphs
@@ -123,7 +123,7 @@ def scan(
 
 
 def check_starts(paragraph: Paragraph) -> None:
-    """Refuse answers that stand elsewhere; InputError with place, id, and what stands there."""
+    """Refuse answers at wrong places; the error names place, id, and the text there."""
     for place, question in paragraph.named():
         for number, answer in enumerate(question.answers or ()):
             if not answer.stands_in(paragraph.context):
@@ -137,7 +137,7 @@ def check_starts(paragraph: Paragraph) -> None:
 
 
 def check_lengths(paragraph: Paragraph, pieces: PieceTokenizer, longest: int) -> None:
-    """Refuse questions of too many wordpieces; InputError with place, id and length."""
+    """Refuse questions of too many wordpieces."""
     for place, question in paragraph.named():
         count = len(pieces.encode_text(question.text)[0])
         if count > longest:

@@ -50,7 +50,7 @@ def prepare(options: TextOptions) -> Manifest:
 
 
 class TextRecipe(ExampleRecipe):
-    """How examples are prepared; see `engine.Recipe`."""
+    """The preparation of examples; see `engine.Recipe`."""
 
     cure = "give --valid-file, or hold out part of train with --valid-fraction"
 
@@ -82,14 +82,14 @@ class TextRecipe(ExampleRecipe):
         )
 
     def vocabulary_files(self) -> Iterable[Path]:
-        """Return nothing more where the words are those of the training file."""
+        """Return no files if words come from the training file."""
         source = self.options.words_from
         if not source:
             return super().vocabulary_files()
         return [] if source == TRAIN else [Path(source) / VOCABULARY]
 
     def load_vocabulary(self) -> None:
-        """Take the vocabulary of an encoder, or make one of words."""
+        """Use the vocabulary of an encoder, or make one of words."""
         source = self.options.words_from
         if not source:
             super().load_vocabulary()
@@ -105,7 +105,7 @@ class TextRecipe(ExampleRecipe):
             self.settings, self.vocabulary = words_of(self.directory)
 
     def scan(self, manifest: TextManifest) -> TextManifest:
-        """Read all examples; decide which labels there are."""
+        """Read all examples; decide the labels."""
         self.scans = scan_files(self.options, self.files)
         labels = decide_labels(self.options, self.scans)
         log_labels(self.options, self.scans, labels)
@@ -117,7 +117,7 @@ class TextRecipe(ExampleRecipe):
         return self.manifest
 
     def parts(self) -> Iterator[ChunkInput]:
-        """Yield some examples with their labels and parses."""
+        """Yield examples with their labels and parses."""
         options = with_labels(self.options, self.manifest.labels)
         for split, scan in self.scans.items():
             numbered = enumerate(read_examples(options, split, scan))
@@ -127,7 +127,7 @@ class TextRecipe(ExampleRecipe):
                 yield ChunkInput(split, len(found), (_row_of(target, *pair) for pair in found))
 
     def work(self) -> Callable[[Chunk], None]:
-        """Annotate and cut."""
+        """Annotate and split."""
         label_ids = {label: i for i, label in enumerate(self.manifest.labels)}
         return partial(encode_chunk, self.encoder, self.options.source.target, label_ids)
 
@@ -138,16 +138,13 @@ class TextRecipe(ExampleRecipe):
         return super().begin(chunks, manifest, folder)
 
     def summarize(self, split: str, writer: SplitWriter) -> dict[str, Any]:
-        """Add what was passed over."""
+        """Add the counts of skipped rows."""
         writer.notes.update(self.scans[split].dropped)
         return super().summarize(split, writer)
 
 
 def choose_annotator(options: TextOptions, files: dict[str, Path]) -> Any:
-    """Return the spaCy pipeline, given parses in its place, or None where nothing needs either.
-
-    See `load_annotator` and `TextOptions.conllu_files` for what is refused.
-    """
+    """Return the spaCy pipeline, given parses in its place, or None if neither is needed."""
     parses, model = options.conllu_files(files), options.spacy_model
     if parses and not model:
         return GivenParses(parses.values())
@@ -160,7 +157,7 @@ def choose_annotator(options: TextOptions, files: dict[str, Path]) -> Any:
 
 
 def _lowers(options: TextOptions) -> bool:
-    """Whether the tokeniser turns text into small letters."""
+    """Whether the tokeniser lower-cases text."""
     if options.words_from:
         own = options.words_from == TRAIN
         return options.lowercase if own else words_of(Path(options.words_from))[0]["lowercase"]
@@ -170,7 +167,7 @@ def _lowers(options: TextOptions) -> bool:
 
 
 def _row_of(target: Target, example: Example, parses: Parses | None) -> dict[str, Any]:
-    """Turn an example into a row for a worker: itself, its labels, its parses if they are given."""
+    """Turn an example into a row for a worker: the example, its labels, its given parses."""
     told: dict[str, Any] = {"id": example.id, "texts": example.texts}
     told |= {} if example.words is None else {"words": example.words}
     row: dict[str, Any] = {"example": told, "gold": target.written(example)}
@@ -184,7 +181,7 @@ def _row_of(target: Target, example: Example, parses: Parses | None) -> dict[str
 def encode_chunk(
     encoder: TextEncoder, target: Target, label_ids: Mapping[str, int], chunk: Chunk
 ) -> None:
-    """Encode the chunk's examples, one a row."""
+    """Encode the chunk's examples, one per row."""
     rows = list(read_rows(chunk.file()))
     examples = [
         Example(

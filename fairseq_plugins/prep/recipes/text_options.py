@@ -23,11 +23,11 @@ from ..running import Shard, recorded, running
 from .layer_options import NOTHING, layer_option, read_layers, unrecorded
 
 ANNOTATIONS = "pos,heads"
-NO_CONTENT = ("raw_dir", "wordnet", "many_labels")  # decide nothing, or stand elsewhere
+NO_CONTENT = ("raw_dir", "wordnet", "many_labels")  # no effect, or recorded elsewhere
 PARSES = {"train": "train_conllu", "valid": "valid_conllu", "test": "test_conllu"}
 PAIRED = ",".join(OF_PAIRS)
 TRAIN, WORDS = "train", ("words_from", "min_count", "lowercase")
-NO_ENCODER = "none"  # what a folder of words was prepared for
+NO_ENCODER = "none"  # encoder of a folder of words
 PRETRAINED = (
     "encoder whose vocabulary is used: name of an embedded model, or Hugging Face or fairseq "
     "directory"
@@ -36,7 +36,7 @@ PRETRAINED = (
 
 @dataclass
 class TextOptions:
-    """Everything that decides the content of a prepared folder."""
+    """All options that decide the content of a prepared folder."""
 
     dataset: str = option(
         "dataset that the files are of, or format of your own files (in TSV files, quotation marks "
@@ -159,17 +159,17 @@ class TextOptions:
             raise InputError(f"--labels: {self.dataset} has scores and no labels")
 
     def _usual_words(self) -> str:
-        """Return the default of ``tokenize``: what annotates raw text knows of its own words."""
+        """Return the default of ``tokenize``: an annotator of raw text has its own words."""
         about = needs_annotator(self.annotation_names) or given_names(self.annotation_names)
         return SPACY if about and not self.source.target.by_word else TOKENIZE[0]
 
     @property
     def label_levels(self) -> int:
-        """How many labels a word has."""
+        """Number of labels of a word."""
         return self.source.levels + len(self.read.inner_columns())
 
     def _check_given(self) -> None:
-        """Refuse given layers that come from nowhere, and columns of layers that nobody wants."""
+        """Refuse given layers without a source, and columns of unrequested layers."""
         if self.read.nested_columns and self.source.reader is not read_tokens:
             raise InputError(f"--nested-columns is for --dataset tokens, not for {self.dataset}")
         columns = {f"given.{name}" for name in self.read.value_columns()}
@@ -185,7 +185,7 @@ class TextOptions:
             )
 
     def _check_parse_text(self) -> None:
-        """Refuse small letters for a pipeline that is not there."""
+        """Refuse lower-cased text without a pipeline."""
         if self.parse_text == CASED or (self.needs_spacy and not self.has_parses):
             return
         why = "CoNLL-U files are parsed already" if self.has_parses else f"{self._asked} needs none"
@@ -202,17 +202,17 @@ class TextOptions:
 
     @property
     def names_all(self) -> bool:
-        """Whether the user's own files are named one by one, so that no others are looked for."""
+        """Whether the user's own files are named individually, so that no others are searched."""
         return bool(self.train_file) and self.source in OWN
 
     @property
     def needs_spacy(self) -> bool:
-        """Whether a spaCy pipeline, or parses in its place, have work to do."""
+        """Whether a spaCy pipeline, or parses in its place, are needed."""
         return needs_annotator(self.annotation_names, self.tokenize)
 
     @property
     def compares_words(self) -> bool:
-        """Whether WordNet has work to do."""
+        """Whether WordNet is needed."""
         return not {*OF_PAIRS}.isdisjoint(self.annotation_names)
 
     @property
@@ -221,7 +221,7 @@ class TextOptions:
         return any(getattr(self, name) for name in PARSES.values())
 
     def conllu_files(self, splits: Iterable[str]) -> dict[str, Path]:
-        """Split, in the order given -> its CoNLL-U file; none at all, or one for every split."""
+        """Split, in the given order -> its CoNLL-U file; none at all, or one for every split."""
         if not self.has_parses:
             return {}
         splits, found = list(splits), {}
@@ -242,7 +242,7 @@ class TextOptions:
         return found
 
     def input_files(self) -> dict[str, Path]:
-        """Split -> file; files named one by one come before those of the raw folder."""
+        """Split -> file; individually named files replace files of the raw folder."""
         found = own_files(self)
         if self.raw_dir and not self.names_all:
             found = find_splits(self.source, self.raw_dir, found)
@@ -256,9 +256,9 @@ class TextOptions:
         return {"train": found["train"], "valid": found["train"], **found}
 
     def recorded(self) -> dict[str, Any]:
-        """The options that decide the content; files stand among the manifest's inputs."""
+        """The options that decide the content; files are inputs in the manifest."""
         body = recorded(self, *NO_CONTENT, *OWN_FILES.values(), *PARSES.values(), *unrecorded(self))
-        if not self.valid_fraction:  # so that the folders of earlier releases stay as they are
+        if not self.valid_fraction:  # folders of earlier releases stay valid
             del body["valid_fraction"], body["seed"]
         if self.parse_text == CASED:  # likewise
             del body["parse_text"]
@@ -277,7 +277,7 @@ class TextOptions:
 
 
 def check_words(options: TextOptions) -> None:
-    """Refuse options of a vocabulary of words that do not go together; InputError."""
+    """Refuse contradicting options of a vocabulary of words."""
     if options.words_from and options.pretrained != DEFAULT:
         raise InputError(
             f"--words-from {options.words_from} gives the vocabulary, and so does --pretrained "
@@ -290,7 +290,7 @@ def check_words(options: TextOptions) -> None:
 
 
 def kind_of(split: str) -> str:
-    """Return ``train``, ``valid`` or ``test``, what a split such as ``valid_mismatched`` is."""
+    """Return ``train``, ``valid`` or ``test`` for a split such as ``valid_mismatched``."""
     return next((kind for kind in PARSES if split.startswith(kind)), "test")
 
 
@@ -301,11 +301,11 @@ def add_text_flags(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--annotator", metavar="ANNOTATOR", default=0, help=text)
     reading = parser.add_argument_group("reading")
     add_flags(reading, ReadOptions)
-    parser.set_defaults(labels="")  # as it is typed; see `parse_labels`
+    parser.set_defaults(labels="")  # as typed; see `parse_labels`
 
 
 def options_from(flags: Mapping[str, Any]) -> TextOptions:
-    """Make the record of parsed flags."""
+    """Make the record from parsed flags."""
     names, flags = {spec.name for spec in fields(ReadOptions)}, dict(flags)
     named = str(flags.pop("annotator", 0))
     if named.isdecimal() and len(named) < 10:
@@ -321,9 +321,9 @@ def options_from(flags: Mapping[str, Any]) -> TextOptions:
 
 
 def annotation_names(options: Any) -> tuple[str, ...]:
-    """Return which layers options ask for, of those that not every folder has; see `read_layers`.
+    """Return the requested layers, beyond the layers of every folder; see `read_layers`.
 
-    What ``--layers`` says is said by ``annotations`` afterwards.
+    Afterwards ``annotations`` holds the value of ``--layers``.
     """
     asked, flag = options.annotations, "--annotations"
     if options.layers is not None:
@@ -336,7 +336,7 @@ def annotation_names(options: Any) -> tuple[str, ...]:
 
 
 def parse_labels(text: str) -> tuple[str, ...]:
-    """Read ``"yes,no"``, or a file of one label a line (``labels.txt`` of another folder)."""
+    """Read ``"yes,no"``, or a file with one label per line (``labels.txt`` of another folder)."""
     if not text:
         return ()
     if Path(text).is_file():

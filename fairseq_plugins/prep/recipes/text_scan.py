@@ -1,7 +1,7 @@
-"""Read all files of a dataset once, before any work: what they hold, and which labels there are.
+"""Read all files of a dataset once, before any work, for their sizes and labels.
 
-Where a share of training is held out for validation, one file gives both splits: each example's
-number and the seed decide, so that neither the labels nor the other examples matter.
+If a share of training is held out for validation, one file gives both splits: only an example's
+number and the seed decide, independent of labels and other examples.
 """
 
 import hashlib
@@ -27,24 +27,24 @@ from .text_options import TextOptions
 
 logger = logging.getLogger(__name__)
 
-FEW = 20  # classes that a set may have without a question
+FEW = 20  # most classes of a set without confirmation
 
 
 @dataclass
 class TextScan:
-    """What a split's file holds."""
+    """Content of a split's file."""
 
     path: Path  # the file
-    target: Target  # what its gold is
-    conllu: Path | None = None  # the parses of its sentences, if they are given
-    examples: int = 0  # how many
-    labelled: int = 0  # how many of them have a gold label
+    target: Target  # the kind of its gold
+    conllu: Path | None = None  # the given parses of its sentences
+    examples: int = 0  # number of examples
+    labelled: int = 0  # number of examples with a gold label
     sentences: int = 0  # 1, or 2 for pairs; 0 in an empty file
-    labels: dict[str, int] = field(default_factory=dict)  # label -> line where it stands first
-    counts: Counter[str] = field(default_factory=Counter)  # label -> how often it is there
-    # reason -> how many rows were passed over
+    labels: dict[str, int] = field(default_factory=dict)  # label -> its first line
+    counts: Counter[str] = field(default_factory=Counter)  # label -> its count
+    # reason -> number of skipped rows
     dropped: Counter[str] = field(default_factory=Counter)
-    # labels that stand for others, see `readers.split_file`
+    # labels with other spellings, see `readers.split_file`
     respelled: Respelled = field(default_factory=Counter)
 
     def add(self, example: Example) -> None:
@@ -68,13 +68,13 @@ class TextScan:
 def read_examples(
     options: TextOptions, split: str, scan: TextScan, dropped: Counter[str] | None = None
 ) -> Iterator[tuple[Example, Parses | None]]:
-    """Read the examples of a split, held out ones apart, with their parses if they are given."""
+    """Read the examples of a split, after holding out, with their given parses."""
     source, read = options.source, options.read
     if not options.valid_fraction or split not in ("train", "valid"):
         examples = read_split(source, split, scan.path, read, dropped, scan.respelled)
         yield from _parsed(options, scan, examples, dropped)
         return
-    counts = dropped if split == "train" else None  # rows passed over are counted once
+    counts = dropped if split == "train" else None  # skipped rows are counted once
     respelled = scan.respelled if split == "train" else Counter()  # and so are labels
     examples = read_split(source, "train", scan.path, read, counts, respelled)
     for number, found in enumerate(_parsed(options, scan, examples, counts)):
@@ -88,7 +88,7 @@ def _parsed(
     examples: Iterator[Example],
     dropped: Counter[str] | None,
 ) -> Iterator[tuple[Example, Parses | None]]:
-    """Put the parses beside the examples of a whole file."""
+    """Add the parses to the examples of a whole file."""
     if scan.conllu is None:
         yield from ((example, None) for example in examples)
         return
@@ -99,9 +99,9 @@ def _parsed(
 
 
 def is_held_out(number: int, fraction: float, seed: int) -> bool:
-    """Whether an example, by its number, is of those that a seed holds out.
+    """Whether a seed holds out an example, by its number.
 
-    What a smaller fraction holds out, a larger one with the same seed does, too.
+    A larger fraction with the same seed holds out all examples of a smaller one.
     """
     digest = hashlib.sha256(f"{seed} {number}".encode()).digest()
     return int.from_bytes(digest[:8], "big") < fraction * 2**64
@@ -137,7 +137,7 @@ def scan_files(options: TextOptions, files: dict[str, Path]) -> dict[str, TextSc
 
 
 def decide_labels(options: TextOptions, scans: dict[str, TextScan]) -> list[str]:
-    """Return the labels in id order: the dataset's, the user's, or those found in training."""
+    """Return the labels in id order: the dataset's, the user's, or the training set's."""
     if not options.source.target.labelled:
         return []
     labels = options.source.labels or options.read.labels or _found(options, scans)
@@ -160,7 +160,7 @@ def decide_labels(options: TextOptions, scans: dict[str, TextScan]) -> list[str]
 
 
 def _found(options: TextOptions, scans: dict[str, TextScan]) -> tuple[str, ...]:
-    """Return the labels that training has; without a training file, those of all files."""
+    """Return the labels in training; without a training file, in all files."""
     train = {split: scan for split, scan in scans.items() if split == "train"} or scans
     labels = in_order_of_ids(label for scan in train.values() for label in scan.labels)
     if options.source.target.few and len(labels) > FEW and not options.many_labels:
@@ -174,14 +174,14 @@ def _found(options: TextOptions, scans: dict[str, TextScan]) -> tuple[str, ...]:
 
 
 def with_labels(options: TextOptions, labels: Iterable[str]) -> TextOptions:
-    """Return options under which files are read with these labels, the dataset's own apart."""
+    """Return options that read files with these labels, unless the dataset has fixed labels."""
     if options.source.labels is not None or not options.source.target.labelled:
         return options
     return replace(options, read=replace(options.read, labels=tuple(labels)))
 
 
 def log_labels(options: TextOptions, scans: Mapping[str, TextScan], labels: list[str]) -> None:
-    """Log how often each label stands in training, and in splits that have not all of those."""
+    """Log the counts of labels in training, and in splits without all of these labels."""
     if not labels:
         return
     first = next((scan for split, scan in scans.items() if split == "train"), None)
@@ -208,7 +208,7 @@ def _counts(scan: TextScan, labels: list[str]) -> Counter[str]:
 
 
 def _warn_of_header(scan: TextScan, labels: list[str]) -> None:
-    """Warn of a single label that stands once, in line 1: the name of a column, if a header."""
+    """Warn of a single label that occurs once, in line 1: perhaps the header of a column."""
     alone = [label for label in labels if scan.counts[label] == 1]
     if len(labels) > 1 and len(alone) == 1 and scan.labels[alone[0]] == 1:
         logger.warning(
@@ -220,7 +220,7 @@ def _warn_of_header(scan: TextScan, labels: list[str]) -> None:
 
 
 def headline(options: TextOptions, labels: list[str]) -> str:
-    """Return the dataset's metric, or for words whose labels name no entities their accuracy."""
+    """Return the dataset's metric, or accuracy for word labels without entities."""
     if options.source.metric.startswith("entity") and not entity_types(labels):
         return "accuracy"
     return options.source.metric

@@ -33,7 +33,7 @@ SUBWORD_OPTIONS = {
     "tgtvocab": "subword_nmt",
 }
 MODELS = ("bpe_codes", "sentencepiece_model", "srcvocab", "tgtvocab", "srcdict", "tgtdict")
-LATER = {  # recorded only where they are given
+LATER = {  # recorded only if given
     "parse": False,
     "srcvocab": None,
     "tgtvocab": None,
@@ -45,9 +45,9 @@ LATER = {  # recorded only where they are given
 
 @dataclass
 class TranslationOptions:
-    """Everything that decides the content of a prepared folder.
+    """All options that decide the content of a prepared folder.
 
-    Names and defaults follow ``fairseq-preprocess`` where it has the option.
+    Names and defaults follow ``fairseq-preprocess`` where possible.
     """
 
     source_lang: str = option("source language", short="-s", required=False)
@@ -195,7 +195,7 @@ class TranslationOptions:
         self._check_targets()
 
     def _check_targets(self) -> None:
-        """Refuse layers of targets that nothing gives, and what gives them where none is asked."""
+        """Refuse target layers without a source, and a source without target layers."""
         given = [self.target_conllu, bool(self.target_annotator)]
         asked = [layer.name for layer in layers_of(self.target_names) if layer.annotated]
         if self.target_names and self.only_source:
@@ -216,7 +216,7 @@ class TranslationOptions:
         names = read_layers(layers, "--layers")
         if compared := [name for name in names if name in OF_PAIRS]:
             raise InputError(f"--layers {layers}: {compared[0]} is of pairs of texts")
-        self.layers = None  # said by the others now
+        self.layers = None  # now in the other options
         for name, value in apart(names).items():
             setattr(self, name, value)
 
@@ -264,7 +264,7 @@ class TranslationOptions:
             )
 
     def _check_given(self) -> None:
-        """Without training text nothing can be learnt or counted."""
+        """Refuse to learn or count without training text."""
         joined = self.joined_dictionary and (self.srcdict or self.tgtdict)
         needed = {"--srcdict": joined or self.srcdict}
         if not self.only_source:
@@ -286,12 +286,12 @@ class TranslationOptions:
 
     @property
     def annotated(self) -> bool:
-        """Whether something tags or parses the source."""
+        """Whether the source is tagged or parsed."""
         return needs_annotator(self.layer_names)
 
     @property
     def layer_names(self) -> list[str]:
-        """Names of the layers that the folder will hold, in column order."""
+        """Names of the folder's layers, in column order."""
         return held_layers(self.feature_names, self.parse)
 
     def prefixes(self) -> dict[str, Path]:
@@ -310,12 +310,12 @@ class TranslationOptions:
 
     @property
     def cuts_at_once(self) -> bool:
-        """Whether a chunk can be cut into subwords before all others are annotated."""
+        """Whether a chunk can be split into subwords before all others are annotated."""
         given = self.bpe_codes or self.sentencepiece_model or self.subwords == "none"
         return bool(given) and not self.bpe_vocabulary_threshold
 
     def input_files(self) -> dict[str, dict[str, Path]]:
-        """Split -> side (source, target, conllu) -> file; FileNotFoundError names a missing one."""
+        """Split -> side (source, target, conllu) -> file, all present."""
         found = {}
         for split, prefix in self.prefixes().items():
             sides = {"source": Path(f"{prefix}.{self.source_lang}")}
@@ -338,7 +338,7 @@ class TranslationOptions:
         return found
 
     def _given_files(self, source: Path) -> dict[str, Path]:
-        """Return the files of values that lie beside a source file, by the names of layers."""
+        """Return the files of values beside a source file, by the names of layers."""
         found = {}
         for name in given_names(self.layer_names):
             given_as = name.partition(".")[2]
@@ -353,7 +353,7 @@ class TranslationOptions:
         return found
 
     def given_models(self) -> dict[str, Path]:
-        """Existing subword models and dictionaries; FileNotFoundError names a missing one."""
+        """Existing subword models and dictionaries."""
         found = {name: Path(getattr(self, name)) for name in MODELS if getattr(self, name)}
         for name, path in found.items():
             if not path.is_file():
@@ -362,6 +362,6 @@ class TranslationOptions:
 
     def recorded(self) -> dict[str, Any]:
         """The options that decide the content."""
-        # folders of before there was an option stay as good
+        # folders from before an option stay valid
         unused = (name for name, default in LATER.items() if getattr(self, name) == default)
         return recorded(self, *unused, *unrecorded(self))

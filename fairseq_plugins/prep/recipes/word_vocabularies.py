@@ -1,4 +1,4 @@
-"""Where a preparation with ``--words-from`` has its vocabulary: training examples, or a folder."""
+"""The vocabulary of a preparation with ``--words-from``: from training examples, or a folder."""
 
 from __future__ import annotations
 

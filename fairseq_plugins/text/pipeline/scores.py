@@ -1,8 +1,8 @@
-"""Scores of a spaCy pipeline on a split of a treebank, and the card that tells them.
+"""Scores of a spaCy pipeline on a split of a treebank, and the pipeline's card.
 
-They are spaCy's own: accuracies over words, and for another tokenisation than the treebank's F
-scores over the words with which spaCy aligns the tokens. Something that the treebank or the
-pipeline has none of is left out.
+The scores are spaCy's own: accuracies over words, and for another tokenisation than the treebank's
+F scores over the words with which spaCy aligns the tokens. Scores of layers that the treebank or
+the pipeline lacks are left out.
 """
 
 import json
@@ -28,7 +28,7 @@ UNKNOWN = {  # of a treebank
     "url": "https://universaldependencies.org",
     "author": "those that the treebank's README names",
 }
-OF_WORDS = {  # name -> spaCy's name; the card says what each is
+OF_WORDS = {  # name in the card -> spaCy's name
     "upos": "pos_acc",
     "xpos": "tag_acc",
     "feats": "morph_acc",
@@ -41,9 +41,9 @@ OF_WORDS = {  # name -> spaCy's name; the card says what each is
 
 
 def evaluate(test: Path, out: Path) -> dict[str, float]:
-    """Score the pipeline on the test split of its treebank and write the figures next to it.
+    """Score the pipeline on the test split of its treebank; write the scores into its folder.
 
-    They stand in the card and in `SCORES`, which do not decide what a pipeline is.
+    The card and `SCORES` have the scores; neither counts in a pipeline's hash.
     """
     if not (out / "meta.json").is_file():
         raise FileNotFoundError(f"{out}: no spaCy pipeline (no meta.json)")
@@ -60,7 +60,7 @@ def evaluate(test: Path, out: Path) -> dict[str, float]:
 
 
 def score(nlp: Language, docs: Sequence[Doc]) -> dict[str, float]:
-    """Return every score of the card, in per cent, and the speed in words a second."""
+    """Return every score of the card, in per cent, and the speed in words per second."""
     scores: dict[str, float] = {}
     for name, cut in cuts(str(nlp.lang)).items():
         given = (Doc(nlp.vocab, words=cut(doc)) for doc in docs)
@@ -98,7 +98,7 @@ def write_card(folder: Path, found: Mapping[str, Any]) -> None:
 
 
 def filled(lines: Iterable[str], entries: Mapping[str, Any]) -> Iterator[str]:
-    """Fill in the lines of a template; those about something unknown are left out."""
+    """Fill in the lines of a template; lines with unknown entries are left out."""
     for line in lines:
         with suppress(KeyError):
             yield Template(line).substitute(entries)

@@ -1,7 +1,7 @@
 """Trains a small spaCy pipeline on a treebank: tags, morphology, lemmas and dependencies.
 
-spaCy's own training does it, by ``config.cfg``. That names two functions which stand here: one
-gives other cuts of the sentences, the other ends the training when its time is over.
+spaCy's own training runs by ``config.cfg``, which names two functions of this file: one varies the
+tokenisation of sentences, the other ends the training after a time.
 """
 
 import random
@@ -32,8 +32,8 @@ from .treebank import language_of, licence_of, read_docs, split_file
 
 CONFIG = Path(__file__).parent / "config.cfg"
 VERSION = "1.0.0"
-MIXED = "xx"  # spaCy's language for those that it does not know
-WITHOUT_BLANKS = ("ja", "lo", "km", "my", "th", "zh")  # not for Moses, which cuts at blanks
+MIXED = "xx"  # spaCy's code for unknown languages
+WITHOUT_BLANKS = ("ja", "lo", "km", "my", "th", "zh")  # Moses splits at blanks, so not for these
 SIZES = (1, 1, 1, 1, 2, 3)  # sentences of a document, drawn at random
 SPLITS = ("train", "dev")
 COMPONENTS = {  # layer -> spaCy's component that learns it
@@ -47,7 +47,7 @@ Cut = Callable[[Doc], list[str]]  # a sentence -> its text in other words
 
 
 def train(args: Namespace) -> None:
-    """Train by the flags of ``train-pipeline`` and save the best pipeline seen."""
+    """Train by the flags of ``train-pipeline`` and save the best pipeline."""
     scratch = args.output.with_name(args.output.name + ".training")
     if left := {path.name for path in scratch.glob("*")} - {f"{split}.spacy" for split in SPLITS}:
         raise InputError(
@@ -75,7 +75,7 @@ def train(args: Namespace) -> None:
 
 
 def is_whole(folder: Path) -> bool:
-    """Whether a folder holds a pipeline that can be loaded; spaCy writes it file by file."""
+    """Whether a folder holds a complete pipeline; spaCy writes pipelines file by file."""
     try:
         spacy.load(folder)
     except (OSError, ValueError):
@@ -84,7 +84,7 @@ def is_whole(folder: Path) -> bool:
 
 
 def complete(args: Namespace) -> Namespace:
-    """Return the flags of ``train-pipeline`` with what the treebank says where none is given."""
+    """Return the flags of ``train-pipeline``, missing flags filled in from the treebank."""
     folder = args.ud_dir
     found = {split: getattr(args, split) or split_file(folder, split) for split in SPLITS}
     found |= {"source": args.source or folder.resolve().name}
@@ -98,7 +98,7 @@ def complete(args: Namespace) -> Namespace:
 
 
 def spacy_language(lang: str) -> str:
-    """Return spaCy's name of a language; ``xx`` for one that it does not know."""
+    """Return spaCy's code of a language; ``xx`` for unknown languages."""
     try:
         spacy.util.get_lang_class(lang)
     except ImportError:
@@ -107,7 +107,7 @@ def spacy_language(lang: str) -> str:
 
 
 def given_layers(docs: Sequence[Doc], wanted: str = "") -> list[str]:
-    """Return what a pipeline can learn of a treebank: all there is, or what is wanted."""
+    """Return the layers to learn from a treebank: all layers present, or the wanted ones."""
     there = [n for n in COMPONENTS if any(d.has_annotation(LAYERS[n].set_by) for d in docs)]
     names = [name.strip() for name in wanted.split(",")] if wanted else there
     if unknown := [name for name in names if name not in there]:
@@ -118,7 +118,7 @@ def given_layers(docs: Sequence[Doc], wanted: str = "") -> list[str]:
 def write_corpora(
     read: Mapping[str, Sequence[Doc]], layers: Sequence[str], folder: Path, seed: int
 ) -> None:
-    """Write the documents of each split as spaCy's training reads them."""
+    """Write the documents of each split for spaCy's training."""
     folder.mkdir(parents=True, exist_ok=True)
     for split, docs in read.items():
         tokens: Iterator[Any] = (token for doc in docs for token in doc)
@@ -128,14 +128,14 @@ def write_corpora(
 
 
 def grouped(docs: Iterable[Doc], seed: int) -> Iterator[Doc]:
-    """Yield documents of one to three sentences in a row, most of them of one."""
+    """Yield documents of one to three successive sentences, mostly of one."""
     draw, left = random.Random(seed), iter(docs)
     while group := [*islice(left, draw.choice(SIZES))]:
         yield Doc.from_docs(group)
 
 
 def settings(scratch: Path, layers: Sequence[str], args: Namespace) -> dict[str, Any]:
-    """Return the values of ``config.cfg`` that the flags and the treebank say."""
+    """Return the values of ``config.cfg`` that flags and treebank decide."""
     return {
         **{f"paths.{split}": str(scratch / f"{split}.spacy") for split in SPLITS},
         "system.seed": args.seed,
@@ -151,7 +151,7 @@ def settings(scratch: Path, layers: Sequence[str], args: Namespace) -> dict[str,
 
 
 def about(args: Namespace) -> dict[str, Any]:
-    """Return what a pipeline says of itself, in its ``meta.json``."""
+    """Return a pipeline's description in its ``meta.json``."""
     source = {"name": args.source, "url": args.url, "license": args.license, "author": args.author}
     return {
         "name": args.output.name.removeprefix(f"{spacy_language(args.lang)}_"),
@@ -164,7 +164,7 @@ def about(args: Namespace) -> dict[str, Any]:
 
 
 def save(best: Path, folder: Path, meta: Mapping[str, Any]) -> None:
-    """Write a trained pipeline without the words and the paths of its training."""
+    """Write a trained pipeline without the words and paths of its training."""
     nlp = spacy.load(best)
     config = nlp.config
     config |= {"paths": dict.fromkeys(config["paths"]), "corpora": {}}
@@ -179,16 +179,16 @@ def save(best: Path, folder: Path, meta: Mapping[str, Any]) -> None:
 
 
 def texts_of(pipe: Any) -> Iterator[str]:
-    """Yield what a component writes onto tokens, which spaCy does not save with all of them."""
+    """Yield the texts that a component writes onto tokens; spaCy does not save all of them."""
     yield from map(str, getattr(pipe, "labels", ()))
-    trees = getattr(pipe, "trees", ())  # of edits of words to lemmas
+    trees = getattr(pipe, "trees", ())  # trees of edits from words to lemmas
     for tree in (trees[number] for number in range(len(trees))):
         yield from (pipe.vocab.strings[tree[part]] for part in ("orig", "subst") if part in tree)
 
 
 @cache
 def cuts(lang: str) -> dict[str, Cut]:
-    """Return the ways to give a sentence's words; Moses' tokeniser is not for all languages."""
+    """Return the tokenisations of a sentence; Moses' tokeniser lacks some languages."""
     found: dict[str, Cut] = {
         "": lambda doc: [token.text for token in doc],
         "_lower": lambda doc: [token.lower_ for token in doc],
@@ -200,17 +200,17 @@ def cuts(lang: str) -> dict[str, Cut]:
 
 
 def example(nlp: Language, words: Sequence[str], gold: Doc) -> Example:
-    """Return a sentence in given words, which spaCy aligns with those of the treebank."""
+    """Return a sentence with given words, which spaCy aligns with the treebank's."""
     return Example(Doc(nlp.vocab, words=[*words]), gold)
 
 
 @spacy.registry.augmenters("fairseq_plugins.variants.v1")
 def variants(rate: float) -> Callable[[Language, Example], Iterator[Example]]:
-    """Return what makes the training mixture of documents.
+    """Return the function that makes the training mixture of documents.
 
-    Half of them keep their raw text, so that the pipeline meets its own tokeniser, the others have
-    the treebank's words. A share ``rate`` comes again in lower case, and a share of that size as
-    Moses cuts it, a quarter of these in lower case. What is drawn depends on the text alone.
+    Half of the documents keep their raw text, so that the pipeline learns with its own tokeniser;
+    the others have the treebank's words. A share ``rate`` is repeated in lower case, and an equal
+    share in Moses' tokenisation, a quarter of it in lower case. The draws depend on the text alone.
     """
 
     def varied(nlp: Language, raw: Example) -> Iterator[Example]:
@@ -230,7 +230,7 @@ def variants(rate: float) -> Callable[[Language, Example], Iterator[Example]]:
 
 @spacy.registry.callbacks("fairseq_plugins.stop_after.v1")
 def stop_after(minutes: float) -> Callable[[Language, Mapping[str, Any]], None]:
-    """Return what ends a training after so many minutes, as Ctrl-C does."""
+    """Return the function that ends a training after some minutes, like Ctrl-C."""
     end = time.monotonic() + 60 * minutes
 
     def check(nlp: Language, step: Mapping[str, Any]) -> None:

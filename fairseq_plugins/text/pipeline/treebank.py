@@ -1,7 +1,7 @@
 """The folder of a treebank, as downloaded: its splits, licence, and sentences as spaCy's documents.
 
 A multiword token that its words do not spell (``zum``) is one word, as in `corpora.conllu`: spaCy
-cuts no word into words that are spelt otherwise.
+cannot split a word into words of another spelling.
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ from ...text_reading import numbered_lines, read_lines
 TEXT = "# text = "
 ROOT = "ROOT"  # spaCy's name of the relation of a root
 _RELATION: Any = LAYERS[RELATIONS]
-# argument of spaCy's documents -> the layer that says it; relations keep their subtypes here
+# argument of spaCy's documents -> its layer; relations keep their subtypes here
 COLUMNS: dict[str, Any] = {
     "pos": LAYERS["pos"],
     "tags": LAYERS["tag"],
@@ -32,7 +32,7 @@ COLUMNS: dict[str, Any] = {
 
 
 def read_docs(path: Path, vocab: Vocab) -> Iterator[Doc]:
-    """Yield the sentences of a CoNLL-U file, each a document with all that the file says."""
+    """Yield the sentences of a CoNLL-U file, each a document with all annotations."""
     for block in read_blocks(numbered_lines(path)):
         rows, tokens = checked_rows(block, path)
         if not rows:
@@ -55,7 +55,7 @@ def read_docs(path: Path, vocab: Vocab) -> Iterator[Doc]:
 
 
 def _spaces(block: list[Line], words: list[str], path: Path) -> list[bool]:
-    """Tell after which words of a sentence white space stands in its text."""
+    """Return whether white space follows each word of a sentence."""
     text = [line.removeprefix(TEXT) for _, line in block if line.startswith(TEXT)][-1:]
     spans = locate_words("".join(text), words)
     if spans is None:
@@ -69,7 +69,6 @@ def split_file(directory: Path, split: str) -> Path:
 
     Args:
         directory: holds ``<split>.conllu`` or ``<anything>-ud-<split>.conllu``.
-        split: ``train``, ``dev`` or ``test``.
     """
     plain = directory / f"{split}.conllu"
     found = [plain] if plain.is_file() else sorted(directory.glob(f"*-ud-{split}.conllu"))
@@ -81,13 +80,13 @@ def split_file(directory: Path, split: str) -> Path:
 
 
 def language_of(directory: Path) -> str:
-    """Return the language code of a treebank folder by the names of its files, or nothing."""
+    """Return the language code in a treebank folder's file names; empty if unclear."""
     names = {path.name.partition("_")[0] for path in directory.glob("*_*-ud-*.conllu")}
     return names.pop() if len(names) == 1 else ""
 
 
 def licence_of(directory: Path) -> str:
-    """Return the licence that a treebank's README names, or nothing."""
+    """Return the licence in a treebank's README; empty without one."""
     for path in sorted(directory.glob("README*")):
         for line in read_lines(path):
             if line.startswith("License:"):

@@ -1,4 +1,4 @@
-"""Trains a UDPipe model on a treebank: a file that cuts raw text into words, tags and parses."""
+"""Trains a UDPipe model on a treebank: a file that splits raw text into words, tags and parses."""
 
 from argparse import Namespace
 from pathlib import Path
@@ -8,16 +8,16 @@ from ...errors import InputError
 from ...files import write_bytes
 from ...text_reading import read_text
 
-METHOD = "morphodita_parsito"  # UDPipe's only one
+METHOD = "morphodita_parsito"  # UDPipe's only method
 
 
 def train(args: Namespace) -> None:
     """Train by the flags of ``train-pipeline``."""
     import ufal.udpipe
 
-    from .treebank import split_file  # which needs spaCy
+    from .treebank import split_file  # needs spaCy
 
-    library: Any = ufal.udpipe  # whose names are those of its compiled part
+    library: Any = ufal.udpipe  # its names are those of its compiled part
     held_out = args.dev or (None if args.train else split_file(args.ud_dir, "dev"))
     sentences = read(library, args.train or split_file(args.ud_dir, "train"))
     heldout = read(library, held_out) if held_out else library.Sentences()
@@ -31,7 +31,7 @@ def train(args: Namespace) -> None:
 
 
 def read(library: Any, path: Path) -> Any:
-    """Read all sentences of a CoNLL-U file; InputError names a file that is none."""
+    """Read all sentences of a CoNLL-U file."""
     found, error = library.Sentences(), library.ProcessingError()
     reader = library.InputFormat.newConlluInputFormat()
     reader.setText(read_text(path))
