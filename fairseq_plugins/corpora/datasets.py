@@ -125,8 +125,8 @@ def read_split(
         split: its name; all but ``test…`` and ``ax…`` must have labels.
         options: for the user's own files, and for unusable rows.
         dropped: counts of skipped rows, by reason; grows while reading.
-        respelled: counts of labels that mean others; grows while reading. Without it, they are
-            logged at the end.
+        respelled: counts of labels that mean others; grows while reading (default: logged at the
+            end).
     """
     path, options = Path(path), ReadOptions() if options is None else options
     if not path.is_file():

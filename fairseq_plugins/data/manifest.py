@@ -166,7 +166,7 @@ class Manifest:
         return [Path(folder) / name for name in sorted(names)]
 
     def save(self, folder: Path) -> None:
-        """Write the manifest atomically; it is the last file of a finished preparation."""
+        """Write the manifest atomically, as the last file of a preparation."""
         body = {"format": self.FORM, "format_version": VERSION}
         said = {name: getattr(self, name) for name in self.keys()}
         body |= {name: value for name, value in said.items() if value or name not in self.RARE}

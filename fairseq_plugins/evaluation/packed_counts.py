@@ -2,8 +2,8 @@
 
 Numbers become integers of at most 32 bits (fractions become ten-thousandths), column after column,
 compressed (zlib) and written in base 64. The 1,043 examples of CoLA take 0.6 KB; translations and
-scores take five to seven bytes an example. Packed counts may come from strangers: they are checked
-before they are unpacked, and before anything is computed.
+scores take five to seven bytes an example. Packed counts may come from strangers: all are checked
+before unpacking and before any computation.
 """
 
 import base64

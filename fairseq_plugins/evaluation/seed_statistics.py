@@ -37,8 +37,7 @@ class Noise:
     def over_both(self, count: int) -> float:
         """Return the approximate standard error of a multi-bootstrap with ``count`` pairs.
 
-        It exceeds the standard error of the mean, because runs that are drawn repeatedly share
-        their noise.
+        This standard error exceeds that of the mean, since runs drawn repeatedly share their noise.
         """
         alone = self.run**2 * (2 - 1 / count) + self.seeds**2 * (1 - 1 / count)
         return math.sqrt(self.shared**2 + alone / count)

@@ -6,7 +6,7 @@ signature. The other figures allow comparison with earlier papers:
 - tokenised BLEU: no tokenisation on tokenised text, case-sensitive, unsmoothed, as in
   ``multi-bleu.perl``;
 - compound-split BLEU: the same after ``rich-text`` became ``rich ##AT##-##AT## text`` on both
-  sides, as in Vaswani et al. (2017); it is 0.5 to 1 point higher and comparable only with itself.
+  sides, as in Vaswani et al. (2017): 0.5 to 1 point higher, and comparable only with itself.
 """
 
 import re

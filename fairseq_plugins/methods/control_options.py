@@ -1,6 +1,6 @@
 """Options of controls: replacements for a model's parses, features and questions.
 
-They are options of models, so a checkpoint stores them and every evaluation applies them;
+Controls are options of models, so a checkpoint stores them and every evaluation applies them;
 `syntax.drawn` implements them.
 """
 

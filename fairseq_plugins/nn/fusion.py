@@ -51,7 +51,7 @@ class AdditiveScores(torch.autograd.Function):
     """``AdditiveScores.apply(query (n, T, P), key (n, S, P), weight (P,))``: scores (n, T, S).
 
     e_ij = sum_p w_p t_ijp with t_ijp = tanh(q_ip + k_jp) (Bahdanau et al. 2015). Nothing of size
-    T x S x P is kept: it is computed in portions, again for the gradients. G is the gradient by e:
+    T x S x P is kept: t is computed in portions, again for the gradients. G is the gradient by e:
 
         dw_p = sum_ij G_ij t_ijp,  dq_ip = w_p (sum_j G_ij - sum_j G_ij t_ijp^2),  dk_jp likewise.
     """

@@ -1,8 +1,8 @@
 """The vocabulary of a pretrained encoder: its subwords by id, in the bytes of one file.
 
-It belongs to pretrained weights, so it is closed: nothing is added, sorted or padded. WordPiece has
-one subword per line, its id is the line's number from 0; other schemes have a whole tokeniser
-(`tokenizer_json`). Special tokens have any ids.
+A vocabulary belongs to pretrained weights and is closed: nothing is added, sorted or padded.
+WordPiece has one subword per line, its id is the line's number from 0; other schemes have a whole
+tokeniser (`tokenizer_json`). Special tokens have any ids.
 """
 
 from __future__ import annotations

@@ -5,9 +5,10 @@ is the labels of one sentence, as text.
 
 Entities follow conlleval's rules (CoNLL-2000 and later), which read IOB1, IOB2 and IOBES (also
 written BMES or BILOU) alike, also with ``_`` for ``-`` or without types: an entity continues while
-the type stays the same, no label begins an entity and none has ended it; it is right if type, first
-and last word agree. nervaluate's strict counts are equal on IOB rows (tested), but it refuses IOBES
-and BMES rows, and runs four evaluations for every type where one count is enough.
+the type stays the same, no label begins an entity and none has ended the entity. A right entity
+agrees in type, first and last word. nervaluate's strict counts are equal on IOB rows (tested), but
+nervaluate refuses IOBES and BMES rows, and runs four evaluations for every type where one count is
+enough.
 """
 
 from collections.abc import Callable, Collection, Iterator, Sequence

@@ -1,6 +1,6 @@
 """The common part of the understanding tasks: folder, model and datasets.
 
-They read a folder of `prepare text` or `prepare questions` and accept any of our encoders. A
+The tasks read a folder of `prepare text` or `prepare questions` and accept any of our encoders. A
 checkpoint stores its training conditions, and another folder must agree with them.
 """
 

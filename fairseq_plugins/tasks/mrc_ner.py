@@ -1,6 +1,6 @@
 """``mrc_ner``: entities of a sentence, found by a question for each label (Li et al. 2020).
 
-It reads folders of labels of words. Every sentence gets a question for every label; see
+The task reads folders of labels of words. Every sentence gets a question for every label; see
 `nn.entity_spans`. Entities may be nested, also with the same label.
 """
 

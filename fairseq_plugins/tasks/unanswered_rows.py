@@ -1,7 +1,7 @@
 """Lines without an answer (`text.unanswered`) inside fairseq.
 
-They are rows that no text can give: only end marks, in the number of their reason. The output of a
-model for such a row is replaced by nothing.
+Such rows come from no text: only end marks, in the number of their reason. The output of a model
+for such a row is replaced by nothing.
 """
 
 import contextlib

@@ -1,10 +1,10 @@
 """A vocabulary of a folder's own words, for models trained from scratch.
 
-It is a WordPiece vocabulary without continuations: special tokens, then whole words. So each known
-word is one piece, each other word is unknown, and all code for wordpieces (rows, batches,
-predictions, bundles) works with words. WordPiece splits the text into words: text is cleaned, and
-split at blanks and around punctuation (``don't`` is three words); Chinese words stay whole, unless
-every Chinese character is a word. Accents stay.
+The vocabulary is a WordPiece vocabulary without continuations: special tokens, then whole words. So
+each known word is one piece, each other word is unknown, and all code for wordpieces (rows,
+batches, predictions, bundles) works with words. WordPiece splits the text into words: text is
+cleaned, and split at blanks and around punctuation (``don't`` is three words); Chinese words stay
+whole, unless every Chinese character is a word. Accents stay.
 """
 
 from __future__ import annotations

@@ -117,7 +117,7 @@ def _problem(run: Run) -> str:
 
 
 def _silence(run: Run) -> str:
-    """Describe a job that ended without a message: it was killed, or never began."""
+    """Describe a job that ended without a message: killed, or never begun."""
     logs = sorted(run.folder.glob("*.log"), key=lambda path: path.stat().st_mtime)
     told = f"the end of {logs[-1]}:" if logs else f"its own log may be in {run.machine.folder}"
     ends = last_lines(logs[-1]) if logs else []
