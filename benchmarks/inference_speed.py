@@ -1,15 +1,18 @@
 #!/usr/bin/env python
-"""Answers of plain models: our bundles beside Hugging Face and ONNX Runtime, and what 8 bits cost.
+"""Predictions of plain models: our bundles beside Hugging Face, ONNX Runtime and CTranslate2, and
+what 8 bits cost.
 
 python benchmarks/inference_speed.py runs/cola data-bin/cola mcc runs/rte data-bin/rte accuracy \
     runs/wnut17 data-bin/wnut17 entity_f1 runs/squad data-bin/squad2 f1 --threads 1 2
+python benchmarks/inference_speed.py runs/cola data-bin/cola mcc --batch-size 1 --no-points
 
-Each run is exported in every form into a temporary folder. Batches are consecutive examples of the
-split, padded for the others, packed by ours; making them is not measured. All forms take turns, in
-both orders: on one thread by the time that the processor spends on them, whoever else is at work,
-on several by the clock, which tells something on a quiet machine alone. Points are those of the
-metric that is named, of the whole split, by ``predict`` or ``answer`` in float32 and in 8 bits.
-Loading is measured in processes of their own.
+Each run is exported in every form into a temporary folder. Batches hold consecutive examples of the
+split, in the order of the file and sorted by length, for all systems alike; they are padded for the
+others and packed by ours, and making them is not measured. CTranslate2 computes the encoder alone.
+All systems take turns, in both orders: on one thread the processor's time is measured, on several
+threads the clock, which needs a quiet machine. Points are those of the named metric on the whole
+split, by ``predict`` or ``answer`` in float32 and in 8 bits. Loading is measured in processes of
+its own.
 """
 
 from __future__ import annotations
@@ -28,9 +31,12 @@ from inspect import signature
 from pathlib import Path
 from typing import Any
 
+import ctranslate2
+import numpy as np
 import onnxruntime
 import torch
 import transformers
+from ctranslate2.converters import TransformersConverter
 from onnxruntime.quantization import QuantType, quantize_dynamic
 from torch import Tensor
 
@@ -48,9 +54,10 @@ HEADS = {
     "sequence_labeling": transformers.AutoModelForTokenClassification,
     ANSWERING: transformers.AutoModelForQuestionAnswering,
 }
-OURS, OURS_BFLOAT16, OURS_INT8 = "ours, float32", "ours, bfloat16", "ours, int8"
-THEIRS, RUNTIME, RUNTIME_INT8 = "Hugging Face", "ONNX Runtime", "ONNX Runtime, int8"
-SYSTEMS = (OURS, OURS_BFLOAT16, OURS_INT8, THEIRS, RUNTIME, RUNTIME_INT8)
+INT8 = ", int8"
+OURS, THEIRS, RUNTIME, CTRANSLATE = "ours", "Hugging Face", "ONNX Runtime", "CTranslate2"
+SYSTEMS = (OURS, THEIRS, RUNTIME, CTRANSLATE, *(f"{n}{INT8}" for n in (OURS, RUNTIME, CTRANSLATE)))
+FILE, LENGTH = ORDERS = ("file", "length")
 LOADED = """
 import sys, time
 start = time.perf_counter()
@@ -75,7 +82,8 @@ def main() -> None:
             for form in ("bundle", "huggingface", "onnx"):
                 export_checkpoint(Path(run), folder / form, Path(data), form)
             for threads in args.threads:
-                print(speeds(folder, Path(data), threads, args), flush=True)
+                for order in args.orders if args.batch_size > 1 else ORDERS[:1]:
+                    print(speeds(folder, Path(data), threads, order, args), flush=True)
             if args.points:
                 print(points(folder, data, metric, args.split), flush=True)
             if args.loading:
@@ -92,29 +100,26 @@ def parse_args() -> argparse.Namespace:
     parser.add_argument("--examples", type=int, default=1024)
     parser.add_argument("--repeats", type=int, default=7)
     parser.add_argument("--threads", type=int, nargs="+", default=[1])
-    parser.add_argument("--systems", nargs="+", choices=SYSTEMS, default=SYSTEMS)
+    parser.add_argument("--orders", nargs="+", choices=ORDERS, default=ORDERS, help="of examples")
     parser.add_argument("--points", action=yes_or_no, default=True, help="score both forms")
     parser.add_argument("--loading", action=yes_or_no, default=True, help="measure loading")
     args = parser.parse_args()
     if len(args.runs) % 3:
         parser.error("give RUN DATA METRIC, as often as wanted")
-    if not {THEIRS, RUNTIME_INT8} <= {*args.systems}:
-        parser.error(f"ratios need {THEIRS!r} and {RUNTIME_INT8!r} among --systems")
     return args
 
 
-def speeds(folder: Path, data: Path, threads: int, args: argparse.Namespace) -> str:
-    """Measure all forms; return a table."""
+def speeds(folder: Path, data: Path, threads: int, order: str, args: argparse.Namespace) -> str:
+    """Measure all systems; return a table."""
     torch.set_num_threads(threads)
-    batches = batches_of(folder / "bundle", data, args)
-    found = systems_of(folder, threads)
+    batches = batches_of(folder / "bundle", data, order, args)
     clock = time.process_time if threads == 1 else time.perf_counter
-    seconds = measure({name: found[name] for name in args.systems}, batches, args.repeats, clock)
+    seconds = measure(systems_of(folder, threads), batches, args.repeats, clock)
     count = sum(len(ours["src_tokens"]) for ours, _ in batches)
     title = (
         f"\n{platform.processor() or platform.machine()}, torch {torch.__version__}, "
         f"{threads} thread(s), {data.name} {args.split}, {count} rows, "
-        f"batches of {args.batch_size}, {args.repeats} repeats\n"
+        f"batches of {args.batch_size}, order of {order}, {args.repeats} repeats\n"
     )
     unit = "rows a CPU second" if threads == 1 else "rows a second"
     return "\n".join([title, report(seconds, count, unit)])
@@ -149,14 +154,18 @@ def loading(bundle: Path) -> str:
     return "\n" + "\n".join(lines)
 
 
-def batches_of(bundle: Path, data: Path, args: argparse.Namespace) -> list[tuple[Batch, Batch]]:
-    """Return batches as ours and as the others take them; of questions, all windows."""
+def batches_of(
+    bundle: Path, data: Path, order: str, args: argparse.Namespace
+) -> list[tuple[Batch, Batch]]:
+    """Return batches in our form and in that of the others; of questions, all windows."""
     predictor = load_predictor(bundle, data, cpu=True, wanted=tuple(HEADS))
     dataset = predictor.load_split(args.split)
+    chosen = np.arange(min(len(dataset), args.examples))
+    if order == LENGTH:
+        chosen = chosen[np.argsort(-dataset.sizes[chosen], kind="stable")]
     found = []
-    for begin in range(0, min(len(dataset), args.examples), args.batch_size):
-        numbers = range(begin, min(begin + args.batch_size, len(dataset)))
-        ours = predictor.batch(dataset, numbers)["net_input"]
+    for begin in range(0, len(chosen), args.batch_size):
+        ours = predictor.batch(dataset, chosen[begin : begin + args.batch_size])["net_input"]
         tokens = ours["src_tokens"]
         theirs = {"input_ids": tokens, "attention_mask": tokens.ne(dataset.form.pad).long()}
         found.append((ours, theirs | {"token_type_ids": ours["segments"]}))
@@ -165,28 +174,38 @@ def batches_of(bundle: Path, data: Path, args: argparse.Namespace) -> list[tuple
 
 def systems_of(folder: Path, threads: int) -> dict[str, Answer]:
     """Return what answers a batch, by name."""
-    ours = {name: load(folder / "bundle", int8=name == OURS_INT8) for name in (OURS, OURS_INT8)}
+    ours = {name: load(folder / "bundle", int8=name.endswith(INT8)) for name in (OURS, OURS + INT8)}
     predictors = {name: getattr(one, "predictor", one) for name, one in ours.items()}
     theirs = HEADS[predictors[OURS].manifest.task].from_pretrained(folder / "huggingface").eval()
     known = signature(theirs.forward).parameters
-    small = folder / "onnx" / "int8.onnx"
-    quantize_dynamic(folder / "onnx" / "model.onnx", small, weight_type=QuantType.QInt8)
-    sessions = {
-        RUNTIME: session(folder / "onnx" / "model.onnx", threads),
-        RUNTIME_INT8: session(small, threads),
-    }
-
-    def lower(batch: Batch) -> Tensor:
-        with torch.autocast("cpu", torch.bfloat16):
-            return predictors[OURS].models[0](**batch)[0]
-
+    small, converted = folder / "onnx" / "int8.onnx", folder / "ctranslate2"
+    if not small.exists():
+        quantize_dynamic(folder / "onnx" / "model.onnx", small, weight_type=QuantType.QInt8)
+        TransformersConverter(str(folder / "huggingface")).convert(str(converted))
     return {
         OURS: lambda batch: predictors[OURS].models[0](**batch)[0],
-        OURS_BFLOAT16: lower,
-        OURS_INT8: lambda batch: predictors[OURS_INT8].models[0](**batch)[0],
+        OURS + INT8: lambda batch: predictors[OURS + INT8].models[0](**batch)[0],
         THEIRS: lambda batch: theirs(**taken(batch, known)),
-        **{name: runner(one) for name, one in sessions.items()},
+        RUNTIME: runner(session(folder / "onnx" / "model.onnx", threads)),
+        RUNTIME + INT8: runner(session(small, threads)),
+        CTRANSLATE: encoder(converted, threads, "float32"),
+        CTRANSLATE + INT8: encoder(converted, threads, "int8"),
     }
+
+
+def encoder(path: Path, threads: int, form: str) -> Answer:
+    """Return what encodes a batch by CTranslate2."""
+    how = {"compute_type": form, "inter_threads": 1, "intra_threads": threads}
+    made = ctranslate2.Encoder(str(path), **how)
+
+    def answer(batch: Batch) -> Any:
+        tokens, lengths = (
+            ctranslate2.StorageView.from_array(values.numpy().astype(np.int32))
+            for values in (batch["input_ids"], batch["attention_mask"].sum(1))
+        )
+        return made.forward_batch(tokens, lengths, batch["token_type_ids"].tolist())
+
+    return answer
 
 
 def session(path: Path, threads: int) -> Any:
@@ -233,17 +252,14 @@ def measure(
 def report(seconds: dict[str, list[float]], count: int, unit: str) -> str:
     """Return the table; ratios are medians over the repeats, taken within each."""
     lines = [
-        f"| | {unit} | times as fast as {THEIRS} (range) | than {RUNTIME_INT8} (range) |",
-        "|---|---:|---:|---:|",
+        f"| | {unit} | times as fast as {THEIRS} (range) | as {RUNTIME} | as {CTRANSLATE} |",
+        "|---|---:|---:|---:|---:|",
     ]
     for name, found in seconds.items():
-        ratios = {
-            other: [b / a for a, b in zip(found, seconds[other])]
-            for other in (THEIRS, RUNTIME_INT8)
-        }
-        first, second = (_spread(ratios[name]) for name in (THEIRS, RUNTIME_INT8))
-        rate = count / statistics.median(found)
-        lines.append(f"| {name} | {rate:.0f} | {first} | {second} |")
+        form = INT8 if name.endswith(INT8) else ""
+        others = (THEIRS, RUNTIME + form, CTRANSLATE + form)
+        shown = [_spread([b / a for a, b in zip(found, seconds[other])]) for other in others]
+        lines.append(f"| {name} | {count / statistics.median(found):.0f} | {' | '.join(shown)} |")
     return "\n".join(lines)
 
 
