@@ -25,7 +25,7 @@ class Kind:
     cure: str = ""
 
     def admit(self, path: Path) -> None:
-        """Refuse a path that has a problem (InputError)."""
+        """Refuse a path with a problem."""
         try:
             problem = next(self.problems(path), "")
         except RecursionError:

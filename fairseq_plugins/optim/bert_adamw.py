@@ -59,7 +59,7 @@ class BertAdamW(FairseqOptimizer):
 
     @property
     def supports_memory_efficient_fp16(self) -> bool:
-        """Raises: half-precision moments would lose small gradients."""
+        """Refused: half-precision moments would lose small gradients."""
         raise InputError(
             "--optimizer bert_adamw needs moments in full precision, which "
             "--memory-efficient-fp16 (or bf16) does not keep: give --fp16 "
