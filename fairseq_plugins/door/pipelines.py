@@ -19,13 +19,15 @@ from .kind import Kind
 from .pipeline_files import SIZES, file_problems, tree_problems, values
 
 FILE_NAME = "config.cfg"
-LONGEST = 1 << 17  # characters of a configuration, references included
+LONGEST = 1 << 17  # characters of a configuration
+LONGEST_VALUE = 500  # characters of a value that is referred to
 MOST = 1_000_000  # the largest number in a configuration, except `SIZES`
 MOST_PARTS, MOST_LAYERS = 1000, 512  # sections, or members of a list; sum of depths
 FACTORIES = frozenset(
     ("tok2vec", "tagger", "morphologizer", "parser", "trainable_lemmatizer", "lemmatizer")
     + ("ner", "attribute_ruler", "senter", "sentencizer")
 )
+LOADED = ("nlp", "components")  # sections; spaCy leaves the others alone
 CALLBACKS = ("before_creation", "after_creation", "after_pipeline_creation")
 PARTS = frozenset(  # of spaCy's registries, without "spacy." and versions
     ("Tokenizer", "Vectors", "Tok2Vec", "Tok2VecListener", "HashEmbedCNN", "MultiHashEmbed")
@@ -49,10 +51,7 @@ def problems(folder: Path) -> Iterator[str]:
     if len(text) > LONGEST or len(_SECTION.findall(text)) > MOST_PARTS:
         yield f"{FILE_NAME} has more than {LONGEST:,} characters or {MOST_PARTS:,} sections"
     try:
-        # unchanged, and as spaCy reads it: sections replace references to them
-        plain = Config().from_str(text, interpolate=False)
-        yield from _expanded(plain)
-        yield from _references(plain)
+        yield from _references(Config().from_str(text, interpolate=False))
         whole = Config().from_str(text, interpolate=True)
     except (ValueError, KeyError, TypeError, ConfigError) as error:
         yield f"{FILE_NAME} is no configuration of spaCy: {quoted(error)}"
@@ -67,47 +66,40 @@ PIPELINE = Kind(
 NAMED_PIPELINE = Kind(tree_problems)  # named by the user
 
 
-def _expanded(config: Mapping[str, Any]) -> Iterator[str]:
-    """Yield a problem if references make a configuration endless or far longer."""
-    left, waiting = LONGEST, [config]
-    while waiting and left >= 0:
-        value, parts = waiting.pop(), []
-        if isinstance(value, Mapping):
-            parts = [*value, *value.values()]
-        elif isinstance(value, list):
-            parts = value
-        elif isinstance(value, str):
-            names = _REFERENCE.findall(value)
-            parts = [_referred(config, name) for name in names]
-            if strange := [name for name in names if "." not in name.replace(":", ".")]:
-                yield f"{quoted(strange[0])} refers to no value of a section"
-            if "$" in _REFERENCE.sub("", value):
-                yield f"{quoted(value)} has a sign $ that begins no reference"
-            left -= len(value)
-        left -= 16 * len(parts)
-        waiting += parts
-    if left < 0:
-        yield f"its references make it longer than {LONGEST:,} characters"
-
-
-def _referred(config: Any, name: str) -> Any:
-    for part in name.replace(":", ".").split("."):
-        config = config.get(part) if isinstance(config, Mapping) else None
-    return config
-
-
 def _references(config: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the references of loaded parts to other sections."""
-    for section in ("nlp", "components"):
-        for _, value in values(section, config.get(section)):
-            for name in _REFERENCE.findall(value) if isinstance(value, str) else ():
-                if not name.startswith(("nlp.", "components.")):
-                    yield f"{section} refers to {quoted(name)}"
+    """Yield the references that lead to no short plain value, or from loaded parts elsewhere."""
+    seen, waiting = set[int](), [*config.items()]
+    while waiting:
+        section, value = waiting.pop()
+        if isinstance(value, (Mapping, list)):
+            if id(value) in seen:
+                yield f"a part of {quoted(section)} stands in two places"
+                return
+            seen.add(id(value))
+            inner = [*value, *value.values()] if isinstance(value, Mapping) else value
+            waiting += [(section, one) for one in inner]
+        elif isinstance(value, str):
+            yield from _led(config, section, value)
+
+
+def _led(config: Mapping[str, Any], section: str, text: str) -> Iterator[str]:
+    """Yield what is wrong with the references of a text."""
+    if "$" in _REFERENCE.sub("", text):
+        yield f"{quoted(text)} has a sign $ that begins no reference"
+    for name in _REFERENCE.findall(text):
+        if section in LOADED and not name.startswith(tuple(f"{one}." for one in LOADED)):
+            yield f"{section} refers to {quoted(name)}"
+        found: Any = config
+        for key in name.replace(":", ".").split("."):
+            found = found.get(key) if isinstance(found, Mapping) else None
+        is_plain = "." in name.replace(":", ".") and not isinstance(found, (Mapping, list))
+        if not is_plain or "$" in str(found) or len(str(found)) > LONGEST_VALUE:
+            yield f"{quoted(name)} refers to no plain value"
 
 
 def _asked(config: Mapping[str, Any]) -> Iterator[str]:
     """Yield the problems of the loaded parts."""
-    nlp, components = (config.get(name) for name in ("nlp", "components"))
+    nlp, components = (config.get(name) for name in LOADED)
     if not isinstance(nlp, Mapping) or not isinstance(components, Mapping):
         yield "it has no sections nlp and components"
         return
