@@ -13,7 +13,7 @@ from typing import Any
 from ..corpora.conllu import parse_block, read_blocks
 from ..corpora.conllu_parses import side_by_side
 from ..door.kind import refusal
-from ..door.udpipe_models import NO_MODEL, UDPIPE
+from ..door.udpipe_models import UDPIPE
 from ..errors import InputError
 from ..files import sha256
 from ..syntax.annotation import Annotation
@@ -69,7 +69,7 @@ class UDPipeAnnotator:
         UDPIPE.admit(self.path)
         found = self._library().Model.load(str(self.path))
         if found is None:
-            raise refusal(self.path, NO_MODEL)
+            raise refusal(self.path, "it is no UDPipe model (version 1)")
         return found
 
     def _check(self) -> None:
