@@ -9,7 +9,6 @@ Words of a prepared folder alone, no special tokens; the trees of `--tree-source
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -17,9 +16,10 @@ import torch
 
 from fairseq_plugins.nn.tree_masks import TreeRule
 from fairseq_plugins.syntax.drawn import MADE, ControlledTrees
-from fairseq_plugins.syntax.rows import Rows, parents_of
+from fairseq_plugins.syntax.layers import HEADS, layer_of
+from fairseq_plugins.syntax.rows import Rows
 
-Trees = Sequence[np.ndarray]
+Trees = Rows | ControlledTrees
 
 
 def mask(rule: TreeRule, tree: np.ndarray) -> np.ndarray:
@@ -49,12 +49,13 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1, help="of the trees that are drawn")
     args = parser.parse_args()
     stream = args.folder / f"{args.split}.heads0"
-    trees = [*parents_of(stream, Rows.read(stream))]
-    lengths = np.array([len(tree) for tree in trees])
+    trees = layer_of(HEADS).checked(stream, Rows.read(stream))
     sources: dict[str, Trees] = {"parse": trees}
     for source in MADE:
-        sources[source] = ControlledTrees(source, trees, lengths, args.seed, f"{args.split}0")
-    print(f"{stream}: {len(trees)} sentences of {lengths.mean():.1f} words, seed {args.seed}\n")
+        sources[source] = ControlledTrees(source, trees, args.seed, f"{args.split}0")
+    print(
+        f"{stream}: {len(trees)} sentences of {trees.lengths.mean():.1f} words, seed {args.seed}\n"
+    )
     print("| m | trees | pairs open | sentences wholly open | same mask as the parse |")
     print("|---:|---|---:|---:|---:|")
     for threshold in args.thresholds:

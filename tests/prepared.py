@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -20,9 +20,8 @@ from fairseq_plugins.data.translation_manifest import TranslationManifest
 from fairseq_plugins.models._config import SyntaxTransformerConfig
 from fairseq_plugins.models.syntax_transformer import SyntaxTransformerModel
 from fairseq_plugins.syntax.casing import casing_of, lowered
-from fairseq_plugins.syntax.labels import SPECIAL_ID
 from fairseq_plugins.syntax.layers import LAYERS
-from fairseq_plugins.syntax.tree import COLUMNS, tree_columns
+from fairseq_plugins.syntax.sentence import EncodedSentence
 from fairseq_plugins.tasks.syntax_translation import (
     SyntaxTranslationConfig,
     SyntaxTranslationTask,
@@ -38,41 +37,41 @@ _UPOS = ("NOUN", "VERB", "ADJ", "DET")
 SIDES = ("source", "target")
 
 
-def features_of(subwords: Sequence[str]) -> dict[str, list[str]]:
-    """Tag subwords by rule: part of speech by the last character, case by the first."""
+def features_of(words: Sequence[str]) -> dict[str, list[str]]:
+    """Tag words by rule: part of speech by the last character, case by the first."""
     return {
-        "pos": [_UPOS[ord(word[-1]) % len(_UPOS)] for word in subwords],
-        "case": ["upper" if word[0].isupper() else "lower" for word in subwords],
-        "subword": ["B" if word.endswith("@@") else "O" for word in subwords],
+        "pos": [_UPOS[ord(word[-1]) % len(_UPOS)] for word in words],
+        "case": ["upper" if word[0].isupper() else "lower" for word in words],
     }
 
 
-def tree_of(subwords: Sequence[str]) -> tuple[list[int], list[int]]:
-    """Parse by rule: all words depend on the alphabetically last one; ``@@`` joins subwords."""
-    begins = [True, *(not piece.endswith("@@") for piece in subwords)]
+def sentence_of(subwords: Sequence[str], *, parsed: bool = False) -> EncodedSentence:
+    """Tag by `features_of`: every subword is a word.
+
+    Of a parsed sentence ``@@`` joins subwords to words, which are tagged by their first subword and
+    all depend on the alphabetically last one.
+    """
+    begins = [True, *(not (parsed and piece.endswith("@@")) for piece in subwords)]
     word_of = [sum(begins[: i + 1]) - 1 for i in range(len(subwords))]
-    firsts = [piece for piece, begin in zip(subwords, begins) if begin]
-    root = max(range(len(firsts)), key=firsts.__getitem__, default=0)
-    return tree_columns([0 if i == root else root + 1 for i in range(len(firsts))], word_of)
-
-
-def columns_of(subwords: Sequence[str]) -> dict[str, list[int]]:
-    """Return what subwords carry, as `text.source_encoder` does."""
-    labels = features_of(subwords).items()
-    found = {name: LAYERS[name].inventory.ids(row) for name, row in labels}
-    return found | dict(zip(COLUMNS, tree_of(subwords)))
+    words = [piece for piece, begin in zip(subwords, begins) if begin]
+    labels = features_of(words).items()
+    layers: dict[str, list[int]] = {k: LAYERS[k].inventory.ids(row) for k, row in labels}
+    root = max(range(len(words)), key=words.__getitem__, default=0)
+    layers["heads"] = [0 if i == root else root + 1 for i in range(len(words))]
+    return EncodedSentence(list(subwords), word_of, words, layers)
 
 
 class StubEncoder:
-    """Splits at spaces, tags by `features_of` and parses by `tree_of`."""
+    """Splits at spaces, and tags by `sentence_of`; those of a parsed folder have its words."""
 
     annotator_id = "toy 1 abc"
 
-    def encode(self, lines: Sequence[str], limit: int | None = None) -> list[SimpleNamespace]:
+    def __init__(self, *, parsed: bool = False) -> None:
+        self.parsed = parsed
+
+    def encode(self, lines: Sequence[str], limit: int | None = None) -> list[EncodedSentence]:
         """Encode raw lines; none is left out."""
-        found = [line.split() for line in lines]
-        how = {"left_out": False}
-        return [SimpleNamespace(subwords=line, columns=columns_of(line), **how) for line in found]
+        return [sentence_of(line.split(), parsed=self.parsed) for line in lines]
 
 
 class StubDecoder:
@@ -132,11 +131,11 @@ def prepare(
         folder: where to.
         splits: split -> pairs of segmented text.
         features: features to write.
-        tags: split -> per sentence feature -> labels (default: `features_of`).
+        tags: split -> per sentence feature -> labels (default: `sentence_of`).
         dictionaries: source and target dictionary (default: of the data).
         joined: one dictionary for both sides.
         annotator: what the manifest says.
-        parse: whether to write the trees of `tree_of`.
+        parse: whether to write words and trees of parsed sentences, see `sentence_of`.
         truecase: whether to write target text in small letters, and how its subwords are written.
     """
     folder.mkdir(parents=True, exist_ok=True)
@@ -153,26 +152,28 @@ def prepare(
     for name in features:
         LAYERS[name].inventory.save(folder / f"dict.en.{name}.txt", {})
     counts: dict[str, Any] = {}
+    stored = [name for name in features if name != "subword"] + (["heads"] if parse else [])
     for split, part in splits.items():
         _write(folder, f"{split}", "en", [token_ids(source, s.split()) for s, _ in part], source)
         _write(folder, f"{split}", "de", [token_ids(target, t.split()) for _, t in part], target)
-        labels = tags[split] if tags else [features_of(s.split()) for s, _ in part]
-        for name in features:
-            rows = [[*LAYERS[name].inventory.ids(line[name]), SPECIAL_ID] for line in labels]
-            _write(folder, split, f"en.{name}", rows, LAYERS[name].inventory)
-        if parse:
-            trees = [tree_of(s.split()) for s, _ in part]
-            for name, rows in zip(COLUMNS, zip(*trees)):
-                _write(folder, split, f"en.{name}", [[*row, 0] for row in rows], range(1000))
+        found = [sentence_of(s.split(), parsed=parse) for s, _ in part]
+        numbers = [[word + 1 for word in one.word_of] for one in found]
+        _write(folder, split, "en.words", numbers, range(1000))
+        layers = [one.layers for one in found]
+        if tags:
+            layers = [{k: LAYERS[k].inventory.ids(v) for k, v in x.items()} for x in tags[split]]
+        for name in stored:
+            ids = range(1000) if name == "heads" else LAYERS[name].inventory
+            _write(folder, split, f"en.{name}", [line[name] for line in layers], ids)
         if truecase:
             inventory = LAYERS["truecase"].inventory
             inventory.save(folder / "dict.de.truecase.txt", {})
-            found = [inventory.ids(map(casing_of, line)) for line in written[split]]
-            rows = [[*row, SPECIAL_ID] for row in found]
+            numbers = [[*range(1, len(line) + 1)] for line in written[split]]
+            _write(folder, split, "de.words", numbers, range(1000))
+            rows = [inventory.ids(map(casing_of, line)) for line in written[split]]
             _write(folder, split, "de.truecase", rows, inventory)
-        columns = [*features, *(COLUMNS if parse else ())]
-        streams = ["en", "de", *(f"en.{name}" for name in columns)]
-        streams += ["de.truecase"] if truecase else []
+        streams = ["en", "de", *(f"en.{name}" for name in ("words", *stored))]
+        streams += ["de.words", "de.truecase"] if truecase else []
         counts[split] = {"lines": len(part), "tokens": dict.fromkeys(streams, 0)}
     plain = {"tokenizer": "pretokenized", "normalizer": "none", "subwords": "none"}
     segmentation = {side: {**plain, "model": None, "vocabulary": None} for side in SIDES}
@@ -185,6 +186,7 @@ def prepare(
         splits=counts,
         heads=parse,
         target_features=["truecase"] if truecase else [],
+        by_word=True,
     ).save(folder)
     return folder
 
@@ -200,7 +202,7 @@ def make_task(folder: Path, stub: bool = True, **options: Any) -> SyntaxTranslat
         SyntaxTranslationConfig(data=str(folder), **{**settings, **options})
     )
     if stub:
-        task.build_source_encoder = StubEncoder
+        task.build_source_encoder = partial(StubEncoder, parsed=task.manifest.heads)
         task.build_target_decoder = StubDecoder
     return task
 

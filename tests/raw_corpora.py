@@ -10,11 +10,15 @@ from typing import Any
 import numpy as np
 
 from fairseq_plugins.data.dictionaries import load_dictionary
+from fairseq_plugins.data.manifests import read_manifest
+from fairseq_plugins.data.pair_columns import read_side
 from fairseq_plugins.data.streams import stream_prefix
+from fairseq_plugins.data.translation_folders import load_layers
+from fairseq_plugins.data.translation_manifest import TranslationManifest
 from fairseq_plugins.prep.recipes.translation_options import TranslationOptions
 from fairseq_plugins.syntax.annotation import Annotation
-from fairseq_plugins.syntax.labels import SPECIAL_ID, UPOS
-from fairseq_plugins.syntax.layers import LAYERS
+from fairseq_plugins.syntax.labels import UPOS
+from fairseq_plugins.syntax.layers import layers_of
 from fairseq_plugins.syntax.rows import Rows
 
 SUBJECTS = ("The watchmaker", "A small dog", "My neighbour's aunt", "Nobody", "Mr. O'Neill")
@@ -134,7 +138,9 @@ def symbols(folder: Path, lang: str, split: str) -> list[str]:
 
 
 def labels(folder: Path, feature: str, split: str) -> list[list[str]]:
-    """Return a split's feature labels, without that of ``</s>``."""
-    rows = stream_rows(folder, split, f"en.{feature}")
-    assert all(row[-1] == SPECIAL_ID for row in rows)
-    return [[LAYERS[feature].inventory.symbols[i] for i in row[:-1]] for row in rows]
+    """Return a split's feature labels, one a subword."""
+    manifest = read_manifest(folder, TranslationManifest)
+    layers = load_layers([str(folder)], manifest)
+    side, (layer,) = read_side(folder, manifest, split, layers), layers_of([feature])
+    rows = [side.of_row([layer], number)[0] for number in range(len(side.words))]
+    return [[layer.inventory.symbols[i] for i in row] for row in rows]

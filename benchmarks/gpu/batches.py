@@ -22,17 +22,18 @@ from fairseq_plugins.data.entity_dataset import EntityDataset
 from fairseq_plugins.data.factored_pair_dataset import FactoredPairDataset
 from fairseq_plugins.data.folder_names import ANSWERABLE, UNANSWERABLE
 from fairseq_plugins.data.label_questions import LabelQuestions
+from fairseq_plugins.data.pair_columns import FactorRows
 from fairseq_plugins.data.qa_columns import NOWHERE, QuestionColumns, SpanGold
 from fairseq_plugins.data.qa_dataset import QuestionDataset
+from fairseq_plugins.data.text_columns import SentenceColumns
 from fairseq_plugins.data.text_dataset import TextDataset
 from fairseq_plugins.data.text_folders import take_sentences
 from fairseq_plugins.data.text_items import InputFormat
 from fairseq_plugins.pretrained.families import Family
 from fairseq_plugins.syntax.labels import UNKNOWN_ID, Inventory
-from fairseq_plugins.syntax.layer import WORD
+from fairseq_plugins.syntax.layer import SUBWORD, WORD
 from fairseq_plugins.syntax.layers import LAYERS, TREES, Layer, layer_of
 from fairseq_plugins.syntax.rows import Rows
-from fairseq_plugins.syntax.tree import tree_columns
 from fairseq_plugins.targets.gold import WordIds
 from fairseq_plugins.targets.table import target_of
 
@@ -84,7 +85,7 @@ def draw_tree(size: int, dice: random.Random) -> list[int]:
 def draw_sentence(
     length: int, ids: range, layers: Sequence[Layer], dice: random.Random
 ) -> Sentence:
-    """Draw a sentence of ``length`` subwords, and what its words carry."""
+    """Draw a sentence of ``length`` subwords, and what its words or these carry."""
     word_of: list[int] = []
     while len(word_of) < length:
         word_of += [word_of[-1] + 1 if word_of else 0] * dice.choice((1, 1, 2, 3))
@@ -93,9 +94,9 @@ def draw_sentence(
     for layer in layers:
         if layer.name in TREES:
             carried[layer.name] = draw_tree(words, dice)
-        elif layer.unit == WORD:
+        elif layer.unit in (WORD, SUBWORD) and layer.sides(1):
             found = range(UNKNOWN_ID, len(layer.inventory))
-            carried[layer.name] = dice.choices(found, k=words)
+            carried[layer.name] = dice.choices(found, k=words if layer.unit == WORD else length)
     return Sentence(dice.choices(ids, k=length), word_of, words, carried)
 
 
@@ -210,19 +211,10 @@ def dictionary(size: int) -> Dictionary:
     return found
 
 
-def _columns(sentence: Sentence, layers: Sequence[Layer], dice: random.Random) -> torch.Tensor:
+def _rows(sentence: Sentence, layers: Sequence[Layer]) -> torch.Tensor:
     """Return what the subwords of a sentence and its ``</s>`` carry, (S, columns)."""
-    found = []
-    for layer in layers:
-        if layer.name in TREES:
-            found += tree_columns(sentence.layers[layer.name], sentence.word_of)
-        elif layer.name in sentence.layers:
-            found.append([sentence.layers[layer.name][word] for word in sentence.word_of])
-        else:
-            size = len(layer.inventory)
-            found.append(dice.choices(range(UNKNOWN_ID, size), k=len(sentence.tokens)))
-    ends = [layer.end for layer in layers for _ in layer.columns]
-    return torch.tensor([*zip(*found), ends])
+    columns = SentenceColumns.of([sentence], [layer.name for layer in layers], first_word=1)
+    return FactorRows(columns, layers)[0]
 
 
 def parallel_sample(
@@ -245,7 +237,7 @@ def parallel_sample(
         sizes = [dice.randint(shortest, longest) for _ in range(batch)]
         found = [draw_sentence(size - 1, ids, layers, dice) for size in sizes]
         tokens = [torch.tensor([*one.tokens, words.eos()]) for one in found]
-        factors = [_columns(one, layers, dice) for one in found] if layers else None
+        factors = [_rows(one, layers) for one in found] if layers else None
         sides.append(((tokens, np.array(sizes), words), factors))
     (source, factors), (target, target_factors) = sides
     pairs = LanguagePairDataset(*source, *target, shuffle=False)

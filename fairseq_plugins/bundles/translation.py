@@ -25,8 +25,9 @@ from ..errors import InputError
 from ..files import write_text
 from ..messages import named, quoted
 from ..syntax.layers import given_names
+from ..syntax.sentence import EncodedSentence
 from ..text import unanswered
-from ..text.source_encoder import EncodedLine, SourceEncoder, TargetDecoder
+from ..text.source_encoder import SourceEncoder, TargetDecoder
 from ..text_reading import read_text
 from .ctranslate2_model import END_ID, FOLDER, SPECIALS, UNKNOWN_ID, Model, Row, Search
 from .folder import pipeline_of
@@ -227,7 +228,7 @@ class Translator:
             for nbest in self.model.translate(rows, search)
         ]
 
-    def encode(self, lines: Sequence[str], limit: int | None = None) -> list[EncodedLine]:
+    def encode(self, lines: Sequence[str], limit: int | None = None) -> list[EncodedSentence]:
         """Return the words and subwords of raw lines with their features."""
         with self._lock:
             return self.encoder.encode(lines, limit)
@@ -255,9 +256,9 @@ class Translator:
         unanswered.report(marks, first, limits, "cut such lines before")
         return rows, marks
 
-    def _row(self, sentence: Any) -> Row:
-        columns = [[*sentence.columns[one.columns[0]], one.end] for one in self.layers]
-        return self.ids_of(sentence.subwords), columns
+    def _row(self, sentence: EncodedSentence) -> Row:
+        columns = [[*sentence.ids(layer), layer.end] for layer in self.layers]
+        return self.ids_of(sentence.tokens), columns
 
     def _hypothesis(self, ids: Sequence[int], score: float) -> Hypothesis:
         subwords = tuple(self.target[i] for i in ids if i)  # fairseq leaves <s> out

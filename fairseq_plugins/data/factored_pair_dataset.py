@@ -1,5 +1,7 @@
 """Sentence pairs with features: a tensor more in each batch for a side, and features taken away."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,7 +13,6 @@ from torch import Tensor
 
 from ..errors import InputError
 from ..syntax.labels import PAD_ID, SPECIAL_ID
-from .factor_streams import FactorStreams
 
 MODES = ("drop", "shuffle")  # of an ablation
 
@@ -37,22 +38,24 @@ class FactoredPairDataset(BaseWrapperDataset):
         targets: rows of features of the targets, each as long as its target; None for none.
         takes_all: whether a sentence of more than ``max_tokens`` makes a batch of its own, where
             fairseq stops.
+        ablate: what takes features away, if anything does.
     """
 
     def __init__(
         self,
         pairs: LanguagePairDataset,
-        factors: Sequence[Tensor] | FactorStreams | None,
+        factors: Sequence[Tensor] | None,
         *,
         observer: Callable[[dict[str, Any]], None] | None = None,
-        targets: Sequence[Tensor] | FactorStreams | None = None,
+        targets: Sequence[Tensor] | None = None,
         takes_all: bool = False,
+        ablate: Ablation | None = None,
     ) -> None:
         super().__init__(pairs)
         for rows in (factors, targets):
             if rows is not None and len(pairs) != len(rows):
                 raise InputError(f"{len(pairs)} sentences, but {len(rows)} rows of features")
-        self.targets = targets
+        self.targets, self.ablate = targets, ablate
         self.factors, self.observer, self.takes_all = factors, observer, takes_all
 
     def __getitem__(self, index: int) -> dict[str, Any]:
@@ -60,6 +63,8 @@ class FactoredPairDataset(BaseWrapperDataset):
         item = self.dataset[index]
         for name, rows in (("factors", self.factors), ("target_factors", self.targets)):
             item = item if rows is None else {**item, name: rows[index]}
+        if self.ablate is not None and self.factors is not None:
+            item["factors"] = self.ablate(item["factors"], int(index))
         return item
 
     def collater(

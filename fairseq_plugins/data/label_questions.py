@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
-from .text_columns import Encoded
+from ..syntax.sentence import EncodedSentence
 
 Span = tuple[str, int, int]  # label, first and last word
 
@@ -20,7 +20,7 @@ class LabelQuestions:
     """
 
     questions: dict[str, str]
-    encode: Callable[[tuple[str, ...]], Sequence[Encoded]]
+    encode: Callable[[tuple[str, ...]], Sequence[EncodedSentence]]
     read: Callable[[Sequence[str], int], Iterable[Span]]
 
     @property

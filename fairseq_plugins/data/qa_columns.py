@@ -18,8 +18,9 @@ from ..syntax.controls import SHUFFLED, UNCONTROLLED, Controls
 from ..syntax.drawn import other_questions
 from ..syntax.layers import Layer
 from ..syntax.rows import AGAIN, Rows, check_lengths, refuse
+from ..syntax.sentence import EncodedSentence
 from .folder_names import ANSWERABLE, UNKNOWN
-from .text_columns import Encoded, SentenceColumns
+from .text_columns import SentenceColumns
 
 NOWHERE = -1
 
@@ -118,8 +119,8 @@ class QuestionColumns:
     @classmethod
     def of(
         cls,
-        questions: Sequence[Encoded],
-        passages: Sequence[Encoded],
+        questions: Sequence[EncodedSentence],
+        passages: Sequence[EncodedSentence],
         paragraph: Sequence[int],
         offsets: Sequence[np.ndarray],
         *,

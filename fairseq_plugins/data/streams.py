@@ -1,8 +1,9 @@
 """Binary streams of a prepared folder, written in fairseq's memory-mapped format.
 
 A stream is one ``.bin``/``.idx`` pair: ``train.en-de.en`` (source tokens), ``train.en-de.de``
-(target tokens), ``train.en-de.en.pos`` (one feature id per source token). All streams of a split
-hold the same number of rows, and a feature row is exactly as long as its token row.
+(target tokens), ``train.en-de.en.words`` (the word of each source subword, from 1; 0 for none, and
+nothing for ``</s>``), ``train.en-de.en.pos`` (one id per source word). All streams of a split hold
+the same number of rows.
 """
 
 from collections.abc import Iterable, Sequence

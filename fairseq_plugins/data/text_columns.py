@@ -1,4 +1,4 @@
-"""The streams of a prepared text folder as columns: tokens, words, layers, gold labels.
+"""Sentences as columns: tokens, the word of each token, and what layers say of the words.
 
 Rows of numbers lie one after another in one array, so that a split is read at once and checked
 without loops. The same columns come from raw text at inference.
@@ -6,50 +6,36 @@ without loops. The same columns come from raw text at inference.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Protocol
 
 import numpy as np
 
 from ..errors import InputError
 from ..syntax.controls import UNCONTROLLED, Controls
-from ..syntax.layer import WORD, WORD_OF, WORD_PAIR
+from ..syntax.layer import SUBWORD, WORD, WORD_OF, WORD_PAIR
 from ..syntax.layers import Layer, asked_with, layer_of, layers_of
 from ..syntax.rows import AGAIN, Rows, check_count, check_lengths, check_succession
+from ..syntax.sentence import EncodedSentence
 
 PIPELINE = "the pipeline that parsed it is broken"
-PARTS = {"tokens": "tokens", "words": WORD_OF}  # stream -> where raw text has it
-
-
-class Encoded(Protocol):
-    """What `text.text_encoder` makes of a sentence."""
-
-    @property
-    def tokens(self) -> Sequence[int]:
-        """The ids of its wordpieces."""
-
-    @property
-    def word_of(self) -> Sequence[int]:
-        """The word of each of them."""
-
-    @property
-    def layers(self) -> Mapping[str, Sequence[Any]]:
-        """What its words carry, by the layer's name."""
+TOKENS, WORDS = "tokens", "words"  # streams that are no layers
+Take = Callable[[str], tuple[object, Rows]]  # name of a stream -> its place, for messages; its rows
 
 
 @dataclass(frozen=True)
 class SentenceColumns:
-    """The first (or the second) sentence of every example."""
+    """Sentences of a split: the first (or the second) of every example, or a side of every pair."""
 
-    tokens: Rows  # wordpiece ids without specials
-    words: Rows  # word of each wordpiece
-    # what the words carry, by the layer's name: one id a word; of trees the index from 0 of each
-    # word's head, a root's own for a root; of second sentences and layers of pairs of words, for
-    # each word one number for every word of the first sentence; under a control
+    tokens: Rows  # ids without special tokens
+    words: Rows  # word of each token
+    # what the words (or tokens) carry, by the layer's name: one id each; of trees the index from 0
+    # of each word's head, a root's own for a root; of second sentences and layers of pairs of
+    # words, for each word one number for every word of the first sentence; under a control
     # (`syntax.drawn`) those of its subwords as well, of layers that follow from these
     layers: dict[str, Rows] = field(default_factory=dict)
+    first_word: int = 0  # number of the first word; a smaller one is no word
 
     @classmethod
     def read(
@@ -79,7 +65,7 @@ class SentenceColumns:
             path = folder / f"{split}.{name}{side}"
             return path, Rows.read(path)
 
-        found = cls._fitted(take, layers, first, AGAIN)
+        found = cls.fitted(take, layers, first=first)
         if pieces is not None:
             path = folder / f"{split}.tokens{side}"
             found.tokens.check(path, pieces, "wordpiece of the vocabulary")
@@ -88,13 +74,14 @@ class SentenceColumns:
     @classmethod
     def of(
         cls,
-        sentences: Sequence[Encoded],
+        sentences: Sequence[EncodedSentence],
         names: Iterable[str],
         *,
         first: SentenceColumns | None = None,
         name_of: Callable[[int], str] = "example {}".format,
         controls: Controls = UNCONTROLLED,
         key: str = "",
+        first_word: int = 0,
     ) -> SentenceColumns:
         """Take sentences, one an example, as the encoder of raw text made them; see `read`.
 
@@ -103,57 +90,86 @@ class SentenceColumns:
         layers = layers_of(names)
 
         def take(name: str) -> tuple[object, Rows]:
-            if name in PARTS:
-                rows = [getattr(sentence, PARTS[name]) for sentence in sentences]
+            if name == TOKENS:
+                rows = [sentence.tokens for sentence in sentences]
+            elif name == WORDS:
+                rows = [[word + first_word for word in one.word_of] for one in sentences]
             else:
                 _check_known(sentences, name, name_of)
                 rows = [sentence.layers[name] for sentence in sentences]
             return f"{name} of raw text", Rows.of(rows)
 
-        return cls._fitted(take, layers, first, PIPELINE).controlled(layers, controls, key)
+        how = {"first": first, "cure": PIPELINE, "first_word": first_word}
+        return cls.fitted(take, layers, **how).controlled(layers, controls, key)
 
     @classmethod
-    def _fitted(
+    def fitted(
         cls,
-        take: Callable[[str], tuple[object, Rows]],
+        take: Take,
         layers: Iterable[Layer],
-        first: SentenceColumns | None,
-        cure: str,
+        *,
+        first: SentenceColumns | None = None,
+        cure: str = AGAIN,
+        row: str = "example",
+        first_word: int = 0,
     ) -> SentenceColumns:
-        """Check that streams fit each other, which ``take`` gives with their places by name."""
-        tokens, (place, words), found = take("tokens")[1], take("words"), {}
-        check_lengths(place, words, tokens.lengths, cure)
-        check_succession(place, words, cure)
-        counts = {WORD: words.lasts + 1}
+        """Check that the streams fit each other which ``take`` gives.
+
+        Args:
+            take: reads a stream.
+            layers, first: see `read`.
+            cure, row: what to do about a wrong row, and what it is called.
+            first_word: the number of a sentence's first word.
+        """
+        how, found = {"cure": cure, "row": row}, {}
+        tokens, (place, words) = take(TOKENS)[1], take(WORDS)
+        check_lengths(place, words, tokens.lengths, **how)
+        check_succession(place, words, least=first_word, **how)
+        made = cls(tokens, words, found, first_word)
+        counts = {WORD: made.word_counts, SUBWORD: tokens.lengths}
         if first is not None:
             check_count(place, words, len(first.words), cure)
             counts[WORD_PAIR] = counts[WORD] * first.word_counts
         for layer in layers:
-            if layer.unit in counts:
+            if layer.unit in counts and layer.sides(1):
                 what = take(layer.name)
-                check_lengths(*what, counts[layer.unit], cure)
-                found[layer.name] = layer.checked(*what, cure)
-        return cls(tokens, words, found)
+                check_lengths(*what, counts[layer.unit], **how)
+                found[layer.name] = layer.checked(*what, **how)
+        return made
 
     def controlled(self, layers: Iterable[Layer], controls: Controls, key: str) -> SentenceColumns:
         """Return these sentences with other layers; see `Layer.controlled`."""
         held, found = {**self.layers, WORD_OF: self.words}, {}
         for layer in layers:
-            found |= layer.controlled(held, True, controls, key)
+            found |= layer.controlled(held, controls, key)
         return replace(self, layers=self.layers | found)
 
     def gather(self, index: np.ndarray) -> SentenceColumns:
         """Return the sentences of these numbers, some maybe several times, without copies."""
         layers = {name: rows.gather(index) for name, rows in self.layers.items()}
-        return SentenceColumns(self.tokens.gather(index), self.words.gather(index), layers)
+        tokens, words = self.tokens.gather(index), self.words.gather(index)
+        return replace(self, tokens=tokens, words=words, layers=layers)
+
+    def of_row(
+        self, layers: Iterable[Layer], index: int, length: int | None = None
+    ) -> list[np.ndarray]:
+        """Return the columns of layers for the first ``length`` tokens of a sentence."""
+        words, found = self.words[index].astype(np.int64), []
+        words -= self.first_word
+        for layer in layers:
+            rows = self.layers.get(layer.name)
+            found += layer.of_row(None if rows is None else rows[index], words, length)
+        return found
 
     @property
     def word_counts(self) -> np.ndarray:
         """Number of words of each sentence."""
-        return self.words.lasts + 1
+        return np.maximum(self.words.lasts + 1 - self.first_word, 0)
 
 
-def _check_known(sentences: Sequence[Encoded], name: str, name_of: Callable[[int], str]) -> None:
+def _check_known(
+    sentences: Sequence[EncodedSentence], name: str, name_of: Callable[[int], str]
+) -> None:
     """Refuse sentences of raw text without a layer; InputError names the first."""
     for index, sentence in enumerate(sentences):
         if name not in sentence.layers:

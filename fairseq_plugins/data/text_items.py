@@ -261,13 +261,7 @@ class TextItems:
 
     def _features(self, number: int, index: int) -> np.ndarray:
         """Return the feature ids of a sentence's wordpieces, (S, F)."""
-        column = self.sentences[number]
-        words = column.words[index]  # (S,)
-        columns = []
-        for layer in self.columns:
-            rows = column.layers.get(layer.name)
-            columns.append(layer.of_row(None if rows is None else rows[index], words))
-        return np.stack(columns, axis=1)  # (S, F)
+        return np.stack(self.sentences[number].of_row(self.columns, index), axis=1)  # (S, F)
 
     def _word_places(
         self, index: int, lengths: list[int], rows: list[list[Stretch]], owners: np.ndarray | None

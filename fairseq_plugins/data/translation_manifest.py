@@ -38,7 +38,7 @@ class TranslationManifest(Manifest):
         *("trainpref", "validpref", "testpref", "bpe_codes", "sentencepiece_model"),
         *("srcdict", "tgtdict", "srcvocab", "tgtvocab"),
     )
-    RARE: ClassVar[tuple[str, ...]] = ("target_features",)
+    RARE: ClassVar[tuple[str, ...]] = ("target_features", "by_word")
 
     # what a task and results call the data, as fields of `TextManifest` do
     dataset: ClassVar[str] = "translation"
@@ -52,10 +52,12 @@ class TranslationManifest(Manifest):
     features: list[str]  # names of the feature streams beside the source, in column order
     # how raw text of both sides becomes subwords; read by `text.source_encoder`
     segmentation: dict[str, Any]
-    # whether the head of every source word is there (streams ``words`` and ``heads``)
-    heads: bool = False
+    heads: bool = False  # whether the head of every source word is there
     # names of the feature streams beside the target, in column order
     target_features: list[str] = field(default_factory=list)
+    # whether the streams of layers hold a value a word, and the stream ``words`` the word of each
+    # subword; of older releases, see `older_streams`
+    by_word: bool = False
 
     @property
     def pair(self) -> str:

@@ -19,7 +19,7 @@ from ..corpora.examples import Example
 from ..errors import InputError
 from ..syntax.annotation import annotator_line
 from ..syntax.layers import HEADS, PARSE, POS, RELATIONS, columns_of
-from ..syntax.subwords import spread
+from ..syntax.sentence import EncodedSentence
 from ..text.annotators import reopen_annotator
 from ..text.word_layers import known_of
 from .maps import short
@@ -71,24 +71,22 @@ Cut = tuple[list[str], list[str], dict[str, list[str]]]  # words, S subwords, la
 
 def _of_translator(model: Translator, text: str) -> Cut:
     (line,) = model.encode([text])
-    layers = columns_of(model.layers)
-    labels = {name: _labels(layer, line.columns[name]) for name, layer in layers.items()}
-    return line.words, line.subwords, labels
+    return line.words, line.tokens, _labels(line, model.layers)
 
 
 def _of_predictor(model: Any, text: str) -> Cut:
     with model.encoding:
         (found,), *_ = model.encoder.encode([Example("0", (text,))])
-    labels = {
-        name: spread(_labels(layer, found.layers[name]), found.word_of)
-        for name, layer in columns_of(model.encoder.layers).items()
-        if name in found.layers
+    subwords = [model.inputs.vocabulary.pieces[token] for token in found.tokens]
+    held = [layer for layer in model.encoder.layers if layer.name in found.layers]
+    return found.words, subwords, _labels(found, held)
+
+
+def _labels(sentence: EncodedSentence, layers: Sequence[Any]) -> dict[str, list[str]]:
+    return {
+        name: [layer.inventory.symbols[i] for i in sentence.ids(layer)]
+        for name, layer in columns_of(layers).items()
     }
-    return found.words, [model.inputs.vocabulary.pieces[token] for token in found.tokens], labels
-
-
-def _labels(layer: Any, ids: Sequence[int]) -> list[str]:
-    return [layer.inventory.symbols[i] for i in ids]
 
 
 def arcs(words: Sequence[str], known: Mapping[str, Any]) -> str:

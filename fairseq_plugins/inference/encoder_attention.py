@@ -19,8 +19,9 @@ from ..corpora.examples import Example
 from ..errors import InputError
 from ..pretrained.families import RowFormat
 from ..syntax.layers import HEADS, PARSE, POS, RELATIONS
+from ..syntax.sentence import EncodedSentence
 from ..text.annotators import reopen_annotator
-from ..text.text_encoder import EncodedSentence, TextEncoder
+from ..text.text_encoder import TextEncoder
 from ..text.word_layers import known_of
 from .attention import check_choice, select_tables
 from .prediction import Predictor

@@ -35,11 +35,12 @@ from ..messages import named
 from ..nn.prepacked import prepack_
 from ..nn.quantized import quantize_
 from ..syntax.needs import Needs
+from ..syntax.sentence import EncodedSentence
 from ..targets.prediction import Prediction
 from ..targets.target import About
 from ..text.annotators import needs_annotator
 from ..text.pieces import PieceTokenizer
-from ..text.text_encoder import EncodedSentence, TextEncoder, check_raw
+from ..text.text_encoder import TextEncoder, check_raw
 from .model_sources import device_of, find_models
 from .options import BATCH_SIZE, DEFAULT, PREDICTED, Paths
 from .prediction_inputs import Wanted, examples_of, kept_examples

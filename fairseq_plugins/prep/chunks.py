@@ -8,9 +8,11 @@ The binary streams are then made from chunks, without reading text again in the 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +22,9 @@ from safetensors.numpy import save
 
 from ..errors import InputError
 from ..files import write_bytes, write_text
+from ..syntax.layer import Layer
 from ..syntax.rows import Rows
+from ..syntax.sentence import EncodedSentence
 
 NO_BOUND = 2**31  # of numbers that are checked when their split is opened
 
@@ -106,6 +110,23 @@ def numbered(rows: Iterable[Sequence[str]]) -> tuple[Rows, list[str]]:
     table: dict[str, int] = {}
     found = Rows.of([table.setdefault(value, len(table)) for value in row] for row in rows)
     return found, [*table]
+
+
+def add_layers(
+    chunk: EncodedChunk, sentences: Sequence[EncodedSentence], layers: Mapping[str, Layer]
+) -> None:
+    """Add what sentences carry in layers to a chunk, by the names of its streams.
+
+    Of open layers come which values there are, and how many words have each.
+    """
+    for name, layer in layers.items():
+        rows = [sentence.layers[layer.name] for sentence in sentences]
+        if layer.is_open:
+            chunk.streams[name], chunk.symbols[name] = numbered(rows)
+            before = chunk.tallies.get(layer.name, {})
+            chunk.tallies[layer.name] = dict(Counter(before) + Counter(chain.from_iterable(rows)))
+        else:
+            chunk.streams[name] = Rows.of(rows)
 
 
 # errors of a chunk in another format

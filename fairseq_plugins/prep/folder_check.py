@@ -4,8 +4,8 @@ from itertools import islice
 from pathlib import Path
 
 from ..data.dictionaries import load_dictionary
-from ..data.factor_streams import check_split
 from ..data.manifests import read_manifest
+from ..data.pair_columns import check_tokens, read_side
 from ..data.passages import Texts, read_ids
 from ..data.products import faults
 from ..data.text_folders import open_folder, read_gold, read_questions, read_sentences
@@ -49,14 +49,12 @@ def _check_translation(folder: Path) -> None:
     target_layers = load_layers([str(folder)], manifest, of_target=True)
     for split, counts in manifest.splits.items():
         languages = {manifest.source_lang, manifest.target_lang} & counts["tokens"].keys()
-        check_split(
-            *(folder, split, manifest.pair, manifest.source_lang, layers),
-            lines=counts["lines"],
-            target_layers=target_layers,
-            dictionaries={
-                name: load_dictionary(folder / f"dict.{name}.txt") for name in sorted(languages)
-            },
-        )
+        files = {name: folder / f"dict.{name}.txt" for name in sorted(languages)}
+        known = {name: load_dictionary(path) for name, path in files.items()}
+        check_tokens(folder, manifest, split, known)
+        for of_target, own in enumerate((layers, target_layers)):
+            if own:
+                read_side(folder, manifest, split, own, of_target=bool(of_target))
 
 
 def _check_texts(folder: Path, manifest: TextManifest) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..data.streams import StreamWriter
 from ..files import replacing
-from ..text.text_encoder import EncodedSentence
+from ..syntax.sentence import EncodedSentence
 from .chunks import EncodedChunk
 
 logger = logging.getLogger(__name__)

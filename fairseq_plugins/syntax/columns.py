@@ -1,7 +1,6 @@
 """Columns: layers of labels, which models read as features; each label has an id.
 
-Values of words are stored once a word in folders of texts, once a subword in those of parallel
-text. Labels of annotators and users are in `tags`.
+Values of words are stored once a word. Labels of annotators and users are in `tags`.
 
 Source of the features: Sundararaman et al. 2019, "Syntax-infused Transformer": part of speech of
 the word, case of its first character, and the position B/M/E/O of a subword within its word.
@@ -11,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -21,9 +20,7 @@ from .drawn import dice, other_values
 from .labels import PAD_ID, SPECIAL_ID, Inventory, plain_label
 from .layer import SUBWORD, WORD_OF, Known, Layer
 from .rows import AGAIN, Rows
-from .subwords import spread
-
-BEGINS = ("B", "O")  # places of subwords that begin a word
+from .subwords import positions
 
 
 @dataclass(frozen=True)
@@ -34,6 +31,8 @@ class Column(Layer):
         values: its inventory; None where each folder learns one.
         label: makes labels of what the layer is made of; InputError for what is none.
     """
+
+    width: ClassVar[int] = 1
 
     values: Inventory | None = None
     label: Callable[[Any], Any] = plain_label
@@ -59,43 +58,31 @@ class Column(Layer):
     def carried(self, values: Sequence[Any], tokens: Sequence[int]) -> list[Any]:
         return [values[i] if i >= 0 else self.label("") for i in tokens]
 
-    def of_subwords(
-        self, known: Known, word_of: Sequence[int], spelt: Sequence[str]
-    ) -> dict[str, list[Any]]:
-        return {self.name: self.ids(spread(known[self.name], word_of))}
-
     def ids(self, values: Sequence[Any]) -> list[Any]:
         return [*values] if self.is_open else self.inventory.ids(values)
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return (self.name,)
+    def of_row(
+        self, values: Any, words: np.ndarray, length: int | None = None
+    ) -> Sequence[np.ndarray]:
+        if self.unit == SUBWORD:
+            return (values[:length],)
+        shown = words[:length]
+        return (values[shown] if len(values) else np.full(len(shown), SPECIAL_ID),)
 
-    def of_row(self, values: Any, words: np.ndarray) -> np.ndarray:
-        """Return the ids of a text's subwords, (S,), of the ids of its words, (W,)."""
-        return values[words]
-
-    def checked(
-        self, what: object, rows: Rows, cure: str = AGAIN, *, words: Rows | None = None
-    ) -> Rows:
+    def checked(self, what: object, rows: Rows, cure: str = AGAIN, row: str = "example") -> Rows:
         if not self.is_open:
             name = f"value of feature {self.name!r}"
             rows.check(what, len(self.inventory), name, least=PAD_ID + 1)
         return rows
 
-    def controlled(
-        self, held: Mapping[str, Rows], begins: np.ndarray | bool, how: Controls, key: str
-    ) -> Mapping[str, Any]:
+    def controlled(self, held: Mapping[str, Rows], how: Controls, key: str) -> Mapping[str, Any]:
         if how.features == GIVEN:
             return {}
-        own = self._stored(held)
-        real = own.values != SPECIAL_ID
-        firsts = real if self.unit == SUBWORD else begins & real
-        units = np.where(real, np.cumsum(firsts) - 1, -1)  # words, numbered over all rows
-        drawn = dice(how.seed, key, self.name)
-        return {self.name: Rows(other_values(own.values, units, how.features, drawn), own.lengths)}
+        own, drawn = self.in_full(held), dice(how.seed, key, self.name)
+        return {self.name: Rows(other_values(own.values, how.features, drawn), own.lengths)}
 
-    def _stored(self, held: Mapping[str, Rows]) -> Rows:
+    def in_full(self, held: Mapping[str, Rows]) -> Rows:
+        """Return all values of texts, of which `controlled` says what is ``held``."""
         return held[self.name]
 
 
@@ -128,25 +115,22 @@ class Placed(Column):
     _: KW_ONLY
     unit: str = SUBWORD
 
-    def of_subwords(
-        self, known: Known, word_of: Sequence[int], spelt: Sequence[str]
-    ) -> dict[str, list[Any]]:
-        return {self.name: self.ids(self.label(word_of))}
-
     def sides(self, sentences: int) -> range:
         return range(0)
 
-    def of_row(self, values: Any, words: np.ndarray) -> np.ndarray:
-        """Return the ids of a text's subwords, (S,); ``values`` stand for them under a control."""
-        return np.asarray(self.ids(self.label(words.tolist()))) if values is None else values
+    def of_row(
+        self, values: Any, words: np.ndarray, length: int | None = None
+    ) -> Sequence[np.ndarray]:
+        return super().of_row(self._places(words) if values is None else values, words, length)
 
-    def begins(self, columns: Mapping[str, Rows]) -> np.ndarray | None:
-        return np.isin(columns[self.name].values, self.ids(BEGINS))
+    def in_full(self, held: Mapping[str, Rows]) -> Rows:
+        words = held[WORD_OF]
+        filled = words.lengths > 0
+        begins = (words.ends - words.lengths)[filled]
+        return Rows(self._places(words.values, begins), words.lengths)
 
-    def _stored(self, held: Mapping[str, Rows]) -> Rows:
-        if self.name in held:
-            return held[self.name]
-        return Rows.of(self.ids(self.label(row.tolist())) for row in held[WORD_OF])
+    def _places(self, words: np.ndarray, begins: Any = slice(0)) -> np.ndarray:
+        return positions(words, begins) + np.uint8(SPECIAL_ID + 1)  # the id of the first label
 
 
 @dataclass(frozen=True)
@@ -156,7 +140,5 @@ class Casing(Column):
     _: KW_ONLY
     unit: str = SUBWORD
 
-    def of_subwords(
-        self, known: Known, word_of: Sequence[int], spelt: Sequence[str]
-    ) -> dict[str, list[Any]]:
-        return {self.name: self.ids([casing_of(subword) for subword in spelt])}
+    def of_spelling(self, subwords: Sequence[str]) -> list[Any]:
+        return [casing_of(subword) for subword in subwords]

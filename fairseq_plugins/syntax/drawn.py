@@ -118,27 +118,20 @@ class ControlledTrees(Sequence):
 
     Args:
         source: of `MADE`.
-        trees, lengths: of a split's n sentences, with how many words each has, (n,).
+        trees: of a split's n sentences.
         seed, key: what is drawn belongs to.
     """
 
-    def __init__(
-        self,
-        source: str,
-        trees: Rows | Sequence[np.ndarray],
-        lengths: np.ndarray,
-        seed: int | None = None,
-        key: str = "",
-    ) -> None:
-        self.source, self.trees, self.lengths = source, trees, lengths
+    def __init__(self, source: str, trees: Rows, seed: int | None = None, key: str = "") -> None:
+        self.source, self.trees, self.lengths = source, trees, trees.lengths
         self.seed, self.key = seed, key
         self._donors = np.empty(0, np.int64)
         if source == SHUFFLED:
-            self._donors = donors(lengths, dice(seed, key, "trees"))
-            other = int((lengths != lengths[self._donors]).sum())
+            self._donors = donors(self.lengths, dice(seed, key, "trees"))
+            other = int((self.lengths != self.lengths[self._donors]).sum())
             if other:
                 told = "%s: %d of %d sentences are alone of their length and take another's tree"
-                logger.info(told, key, other, len(lengths))
+                logger.info(told, key, other, len(self))
 
     def __len__(self) -> int:
         return len(self.lengths)
@@ -155,32 +148,28 @@ class ControlledTrees(Sequence):
         donor = self._donors[index]
         return fitted(self.trees[donor][: 0 if donor == index else None], length)
 
+    def gather(self, index: np.ndarray) -> Rows:
+        """Return the trees of the sentences of these numbers, some maybe several times."""
+        return Rows.of(self).gather(index)
 
-def other_values(
-    values: np.ndarray, words: np.ndarray, source: str, random: np.random.Generator
-) -> np.ndarray:
-    """Return the values of a corpus's tokens under a control, (N,).
+
+def other_values(values: np.ndarray, source: str, random: np.random.Generator) -> np.ndarray:
+    """Return the values of a corpus's words under a control, (N,); ``<special>`` keeps its place.
 
     Args:
-        values: of all tokens, one after another, (N,).
-        words: the number of each one's word, from 0 on, one after another over the whole corpus;
-            -1 where a token belongs to none and keeps its value, (N,).
+        values: of all words, one after another, (N,).
         source: shuffled, random or constant.
         random: draws.
     """
-    real = words >= 0
-    held = np.flatnonzero(real)
-    firsts = held[np.diff(words[held], prepend=-1) != 0]  # of the words
-    own = values[firsts]
+    found, real = np.array(values), values != SPECIAL_ID
+    own = values[real]
     count = len(own)
     if source == CONSTANT:
-        drawn = np.full_like(own, CONSTANT_ID)
+        found[real] = CONSTANT_ID
     elif source == SHUFFLED:
-        drawn = own[random.permutation(count)]
+        found[real] = own[random.permutation(count)]
     else:
-        drawn = own[random.integers(0, max(count, 1), count)]
-    found = np.array(values)
-    found[real] = drawn[words[real]]
+        found[real] = own[random.integers(0, max(count, 1), count)]
     return found
 
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from .labels import SPECIAL_ID, Inventory
 from .rows import AGAIN, Rows
 
 WORD, SUBWORD, WORD_PAIR = "word", "subword", "pair of words"
-WORD_OF = "word_of"  # the word of each subword, among the streams of texts
+WORD_OF = "word_of"  # the word of each subword, among the layers of a text
 PARSED = "DEP"  # spaCy's name of trees and of the relations in them
 Row = tuple[int, list[str]]  # a word in CoNLL-U: number of its line, ten fields
 Known = Mapping[str, list[Any]]  # name of a layer -> the values of words
@@ -41,6 +41,9 @@ class Layer:
         set_by: spaCy's name of the annotation, which tells whether a pipeline gives it.
         components: parts of spaCy pipelines that run for such layers alone.
     """
+
+    width: ClassVar[int] = 0  # number of columns that models of parallel text read
+    end: ClassVar[int] = SPECIAL_ID  # the value of ``</s>`` in these columns
 
     name: str
     about: str
@@ -118,69 +121,48 @@ class Layer:
             raise InputError(f"nothing annotated the words {words[:5]} with {self.name!r}")
         return known[name]
 
-    def of_subwords(
-        self, known: Known, word_of: Sequence[int], spelt: Sequence[str]
-    ) -> dict[str, list[Any]]:
-        """Return what S subwords carry in a folder of parallel text: column -> S ids.
-
-        Args:
-            known: the values of the words; an open layer's stay labels.
-            word_of: S word indices, -1 where a subword has no word.
-            spelt: S subwords as the text spells them.
-        """
-        return {}
+    def of_spelling(self, subwords: Sequence[str]) -> list[Any] | None:
+        """Return the values of subwords, as the text spells them; None for a layer of others."""
+        return None
 
     def ids(self, values: Sequence[Any]) -> list[Any]:
-        """Return values as a folder of texts stores them; those of open layers stay labels."""
+        """Return values as a folder stores them; those of open layers stay labels."""
         return [*values]
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Suffixes of the streams in a folder of parallel text, one value a subword in each."""
-        return ()
+    def of_row(
+        self, values: Any, words: np.ndarray, length: int | None = None
+    ) -> Sequence[np.ndarray]:
+        """Return the columns of the first ``length`` subwords of a sentence, (length,) each.
 
-    @property
-    def end(self) -> int:
-        """The value of ``</s>`` in these columns."""
-        return SPECIAL_ID
+        Args:
+            values: of the sentence as its stream has them; None where there is none.
+            words: S word indices, -1 where a subword has no word.
+            length: S if it is None.
+        """
+        raise InputError(f"{self.name!r} is nothing that subwords carry")
 
     def sides(self, sentences: int) -> range:
-        """Return which of an example's texts have a stream of the layer in a folder of texts."""
+        """Return which of an example's texts have a stream of the layer."""
         return range(sentences)
 
     def id_count(self, words: int) -> int:
         """Return the number of ids of a stream, of texts of at most so many words."""
         return len(self.inventory)
 
-    def checked(
-        self, what: object, rows: Rows, cure: str = AGAIN, *, words: Rows | None = None
-    ) -> Rows:
+    def checked(self, what: object, rows: Rows, cure: str = AGAIN, row: str = "example") -> Rows:
         """Return a stream as items read it.
 
         Args:
             what, rows: its place, for messages; its rows.
-            cure: what to do about wrong rows.
-            words: the column of words beside the rows, of trees of parallel text.
+            cure, row: what to do about a wrong row, and what it is called.
         """
         return rows
 
-    def shortened(self, columns: Sequence[list[int]], length: int) -> Sequence[list[int]]:
-        """Return the columns of the first ``length`` subwords of a line."""
-        return [column[:length] for column in columns]
-
-    def begins(self, columns: Mapping[str, Rows]) -> np.ndarray | None:
-        """Tell of all subwords of parallel text whether each begins a word; None if unknown."""
-        return None
-
-    def controlled(
-        self, held: Mapping[str, Rows], begins: np.ndarray | bool, how: Controls, key: str
-    ) -> Mapping[str, Any]:
+    def controlled(self, held: Mapping[str, Rows], how: Controls, key: str) -> Mapping[str, Any]:
         """Return those streams that change under controls, as rows.
 
         Args:
-            held: of parallel text all columns by their names; of texts all layers of words, and
-                `WORD_OF`, the word of each subword.
-            begins: which subwords begin a word, see `begins`; True where every value is of another.
+            held: all layers, and `WORD_OF`, the word of each subword.
             how, key: the controls; what the texts are, such as their split.
         """
         return {}

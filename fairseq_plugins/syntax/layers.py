@@ -24,7 +24,7 @@ from .labels import (
     upos_label,
 )
 from .layer import PARSED, Layer
-from .subwords import case_of, positions
+from .subwords import case_of
 from .tables import Table
 from .tags import Given, Tagged, feats, given, misc_value, morphology, spacy_entity, spacy_feats
 from .trees import Tree
@@ -54,7 +54,6 @@ LAYERS: dict[str, Layer] = {
             "subword",
             "the places of subwords in their words",
             Inventory("subword", SUBWORD_POSITIONS),
-            positions,
             standard=True,
         ),
         Tree(HEADS, "parse trees"),
@@ -156,8 +155,8 @@ def column_places(layers: Iterable[Layer]) -> dict[str, tuple[int, ...]]:
     """Return which columns of ``src_factors`` the layers of a folder of parallel text have."""
     places, done = {}, 0
     for layer in layers:
-        places[layer.name] = tuple(range(done, done + len(layer.columns)))
-        done += len(layer.columns)
+        places[layer.name] = tuple(range(done, done + layer.width))
+        done += layer.width
     return places
 
 

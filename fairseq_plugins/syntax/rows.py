@@ -15,10 +15,10 @@ from pathlib import Path
 import numpy as np
 
 from ..errors import InputError
-from .tree import first_bad_sentence
 
 AGAIN = "prepare the folder again"
 AT_ONCE = 1 << 22  # numbers looked at together
+ROWS_AT_ONCE = 100_000
 HEADER = struct.Struct("<9sQBQ")  # mark, version, number type, rows
 MARK, VERSION = b"MMIDIDX\x00\x00", 1
 TYPES = {1: "u1", 2: "i1", 3: "i2", 4: "i4", 5: "i8", 8: "u2", 9: "u4"}  # of whole numbers
@@ -132,14 +132,22 @@ class Rows:
         begins = (self.ends - self.lengths).tolist()
         return (self.values[begin:end] for begin, end in zip(begins, self.ends.tolist()))
 
-    def part(self, begin: int, end: int) -> Rows:
-        """Return rows in a row, with their values alone; all rows have to be one after another."""
-        lengths, ends = self.lengths[begin:end], self.ends[begin:end]
-        return Rows(self.values[ends[0] - lengths[0] : ends[-1]], lengths)
+    def parts(self) -> Iterator[tuple[int, Rows]]:
+        """Yield rows that are looked at together, with the number of the first of them.
+
+        All rows have to be one after another.
+        """
+        for first in range(0, len(self), ROWS_AT_ONCE):
+            lengths, ends = (x[first : first + ROWS_AT_ONCE] for x in (self.lengths, self.ends))
+            yield first, Rows(self.values[ends[0] - lengths[0] : ends[-1]], lengths)
+
+    def without_last(self) -> Rows:
+        """Return the rows without their last numbers; the values are shared."""
+        return Rows(self.values, self.lengths - 1, self.ends - 1)
 
     def gather(self, index: np.ndarray) -> Rows:
         """Return the rows of these numbers, some maybe several times; their values are shared."""
-        return Rows(self.values, self.lengths[index], self.ends[index])
+        return type(self)(self.values, self.lengths[index], self.ends[index])
 
     def any(self, marked: np.ndarray) -> np.ndarray:
         """Tell of each row whether one of its values is marked; no row is gathered."""
@@ -163,18 +171,20 @@ def refuse(
     *,
     row: str = "example",
     cure: str = AGAIN,
+    first: int = 0,
 ) -> None:
     """Refuse rows that are wrong.
 
     Args:
         what, row: what the stream and a row are called.
+        first: number of the first of the N rows.
         wrong: whether a row is, (N,).
         said, cure: what is wrong with it (or what its number from 0 gives to say), and what to do.
     """
     if wrong.any():
         at = int(wrong.argmax())
         reason = said if isinstance(said, str) else said(at)
-        raise InputError(f"{what}: {row} {at + 1} {reason}; {cure}")
+        raise InputError(f"{what}: {row} {first + at + 1} {reason}; {cure}")
 
 
 def check_count(what: object, rows: Rows, count: int, cure: str = AGAIN) -> None:
@@ -197,22 +207,17 @@ def check_lengths(
     )
 
 
-def check_succession(what: object, words: Rows, cure: str = AGAIN) -> None:
-    """Refuse rows that do not count words from 0, one after another."""
-    values = words.values.astype(np.int64)
-    steps = np.diff(values, prepend=0)
-    begins = (words.ends - words.lengths)[words.lengths > 0]
-    steps[begins] = np.where(values[begins] == 0, 0, -1)
-    refuse(what, words.any((steps < 0) | (steps > 1)), "leaves words out", cure=cure)
+def check_succession(
+    what: object, words: Rows, cure: str = AGAIN, row: str = "example", least: int = 0
+) -> None:
+    """Refuse rows that do not count words from ``least``, one after another.
 
-
-def parents_of(what: object, heads: Rows, cure: str = AGAIN) -> Rows:
-    """Return heads that count from 1 as indices from 0, a root's its own, if they form trees."""
-    if bad := first_bad_sentence(heads.values, heads.lengths):
-        at, error = bad
-        raise InputError(f"{what}: example {at + 1}: {error}; {cure}")
-    values = heads.values.astype(np.int32) - 1  # (N,)
-    roots = np.flatnonzero(values < 0)
-    begins = np.repeat(heads.ends - heads.lengths, heads.lengths)  # (N,)
-    values[roots] = roots - begins[roots]
-    return Rows(values, heads.lengths)
+    A row of zeros alone has no word where others count from 1.
+    """
+    for first, part in words.parts():
+        values = part.values.astype(f"u{part.values.itemsize}", copy=False)  # all below 0 are large
+        wrong = np.diff(values, prepend=values[:1]) > 1
+        filled = part.lengths > 0
+        begins, lasts = (part.ends - part.lengths)[filled], part.ends[filled] - 1
+        wrong[begins] = values[begins] != np.minimum(values[lasts], least)
+        refuse(what, part.any(wrong), "leaves words out", row=row, cure=cure, first=first)

@@ -1,4 +1,4 @@
-"""Words against subwords: which word each subword belongs to, and labels spread over subwords.
+"""Words against subwords: which word each subword belongs to, and where in the word it stands.
 
 Everything is decided by character spans ``(begin, end)`` in one line of text, so one rule serves
 byte-pair encoding (a subword lies within its word by construction), sentencepiece (a piece may
@@ -8,16 +8,14 @@ carry white space, or characters of two words) and annotations whose tokens are 
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-
-from .labels import SPECIAL
 
 Span = tuple[int, int]
 
 SIGNS = "!\"#$%&'()*+,.-/:;<=>?@[\\]^_"  # of ASCII; in the order of SLA's program
 MARKS = "\u2581\u0120"  # of a blank before a subword: sentencepiece's and byte-level BPE's
-_PLACES = np.array(list("MBEO"))  # neither first nor last, first, last, both
 
 
 @dataclass(frozen=True)
@@ -105,18 +103,18 @@ def align(text: str, subwords: Sequence[Span], words: Sequence[Span]) -> Alignme
     return Alignment(word_of, misaligned)
 
 
-def spread(labels: Sequence[str], word_of: Sequence[int]) -> list[str]:
-    """Give every subword its word's label; ``<special>`` where there is no word."""
-    return [labels[i] if i >= 0 else SPECIAL for i in word_of]
+def positions(words: np.ndarray, begins: Any = slice(0)) -> np.ndarray:
+    """Return each subword's place in its word, (S,), as its number among `SUBWORD_POSITIONS`.
 
-
-def positions(word_of: Sequence[int]) -> list[str]:
-    """Return each subword's place in its word: B first, M middle, E last, O the whole word."""
-    words = np.asarray(word_of)
-    first = np.ones(len(words), dtype=bool)
-    np.not_equal(words[1:], words[:-1], out=first[1:])
-    last = np.append(first[1:], True)[: len(words)]
-    return _PLACES[first + 2 * last].tolist()
+    Args:
+        words: word of each subword, (S,).
+        begins: where further sentences begin, if they are those of several.
+    """
+    edges = np.ones(len(words) + 1, dtype=bool)
+    np.not_equal(words[1:], words[:-1], out=edges[1:-1])
+    edges[begins] = True
+    first, last = edges[:-1], edges[1:]
+    return np.multiply(last, 2, dtype=np.uint8) + (first == last)  # B 0, M 1, E 2, O 3
 
 
 def case_of(word: str) -> str:

@@ -25,9 +25,7 @@ class Table(Layer):
     def id_count(self, words: int) -> int:
         return self.size
 
-    def checked(
-        self, what: object, rows: Rows, cure: str = AGAIN, *, words: Rows | None = None
-    ) -> Rows:
+    def checked(self, what: object, rows: Rows, cure: str = AGAIN, row: str = "example") -> Rows:
         rows.check(what, self.size, self.name)
         return rows
 

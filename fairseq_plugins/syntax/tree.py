@@ -1,10 +1,7 @@
-"""Dependency trees: checked, carried over to other words, and as two numbers a subword.
+"""Dependency trees: checked, and carried over to other words.
 
 A tree is a list of heads: word i's head is a number from 1, and 0 at a root. A sentence may be a
-forest. Beside its subwords it travels as two columns, the number of each one's word and that of the
-head of this word. There words are counted from 1, and only those that have a subword; 0 stands
-where there is no word, and a root is its own head. `nn.tree_masks` says what a tree lets attention
-see.
+forest. `nn.tree_masks` says what a tree lets attention see.
 """
 
 import re
@@ -18,9 +15,7 @@ import numpy as np
 from ..errors import InputError
 from ..messages import named, quoted
 
-NO_WORD = 0
 Arc = tuple[float, float]  # places of a dependent and of its head; 1.5 is between 1 and 2
-COLUMNS = ("words", "heads")
 NUMBER = re.compile(r"\d{1,9}")  # of a word; more digits than a computer reads are none
 
 
@@ -143,41 +138,6 @@ def project_heads(heads: Sequence[int], token_of: Sequence[int]) -> list[int]:
             leader = risen.setdefault(token, word)
             found.append(0 if leader == word else leader + 1)
     return found
-
-
-def tree_columns(heads: Sequence[int], word_of: Sequence[int]) -> tuple[list[int], list[int]]:
-    """Number the words of subwords, and their heads.
-
-    A word without a subword (a piece can cover two words) is passed over, as `project_heads` does.
-
-    Args:
-        heads: W heads, from 1; 0 at roots.
-        word_of: S word indices from 0, -1 where a subword has no word.
-
-    Returns:
-        S numbers of words, and S numbers of their heads.
-    """
-    held = sorted({word for word in word_of if word >= 0})
-    numbers = {word: number for number, word in enumerate(held, 1)}
-    kept = project_heads(heads, held)
-    words = [numbers.get(word, NO_WORD) for word in word_of]
-    return words, [kept[word - 1] or word if word else NO_WORD for word in words]
-
-
-def heads_of(words: Sequence[int], heads: Sequence[int]) -> list[int]:
-    """Return the W heads, 0 at roots, that the two columns of a sentence tell of."""
-    found = dict(zip(words, heads))
-    return [0 if found[word] == word else found[word] for word in sorted(found) if word != NO_WORD]
-
-
-def shortened_columns(
-    words: Sequence[int], heads: Sequence[int], length: int
-) -> tuple[list[int], list[int]]:
-    """Return the two columns of a sentence of which only the first ``length`` subwords are left.
-
-    What depended on a word that is gone depends on that word's head; see `project_heads`.
-    """
-    return tree_columns(heads_of(words, heads), [word - 1 for word in words[:length]])
 
 
 def arc_levels(arcs: Sequence[Arc], widths: Sequence[float] = ()) -> list[int]:

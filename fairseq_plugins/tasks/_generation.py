@@ -3,7 +3,7 @@
 import logging
 import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -14,7 +14,6 @@ from torch import Tensor
 
 from ..errors import InputError
 from ..evaluation.sentence_counts import metric_of
-from ..syntax.layers import Layer
 from ._checkpoint_options import run_of, training_of
 
 BLEU_ORDER = 4
@@ -58,23 +57,6 @@ class FactorQueue:
         if not torch.equal(tokens, src_tokens.to(tokens.device)):
             raise RuntimeError("source features and tokens got out of step")
         return factors.to(src_tokens.device)
-
-
-def to_factors(sentence: Any, layers: Iterable[Layer]) -> Tensor:
-    """Return the features of subwords and ``</s>``, (S + 1, F).
-
-    Args:
-        sentence: has ``subwords`` and ``columns``; see `text.source_encoder.EncodedLine`.
-        layers: in the order of their columns.
-    """
-    rows, length = [], len(sentence.subwords) + 1
-    for layer in layers:
-        for name in layer.columns:
-            rows.append([*sentence.columns[name], layer.end])
-            if len(rows[-1]) != length:
-                count = len(rows[-1]) - 1
-                raise InputError(f"{count} values of {name!r} for {length - 1} subwords")
-    return torch.tensor(rows).reshape(len(rows), length).T.long()
 
 
 @dataclass(frozen=True)

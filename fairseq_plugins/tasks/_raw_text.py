@@ -4,6 +4,7 @@ fairseq's own commands and hub interface call these methods: lines become tokens
 features follow fairseq's batches, and ids of translations become plain text.
 """
 
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Optional
@@ -15,9 +16,10 @@ from fairseq.tasks.translation import TranslationTask
 from torch import Tensor
 
 from ..data.dictionaries import token_ids
-from ..data.factor_streams import controlled_row, cut_row
 from ..data.factored_dictionary import FactoredDictionary
 from ..data.factored_pair_dataset import Ablation, FactoredPairDataset
+from ..data.pair_columns import FactorRows
+from ..data.text_columns import SentenceColumns
 from ..data.text_dictionary import Joined
 from ..data.translation_manifest import TranslationManifest
 from ..errors import InputError
@@ -140,10 +142,12 @@ class RawTextTask(TranslationTask):
         Without ``--truncate-source`` a too long sentence stays whole.
         """
         limit = self.models.limit if self.cfg.truncate_source else None
-        row = _generation.to_factors(sentence, self.source_layers)
-        row = controlled_row(row, self.source_layers, self.models.in_force)
-        row = cut_row(row, limit, self.source_layers)
-        return token_ids(self.src_dict, sentence.subwords[: len(row) - 1]), row
+        *ids, end = token_ids(self.src_dict, sentence.tokens)
+        names = [layer.name for layer in self.source_layers]
+        how = {"controls": self.models.in_force, "first_word": 1}
+        columns = SentenceColumns.of([replace(sentence, tokens=ids)], names, **how)
+        row = FactorRows(columns, self.source_layers, limit)[0]
+        return [*ids[: len(row) - 1], end], row
 
     def build_dataset_for_inference(
         self, src_tokens: Any, src_lengths: Any, constraints: Optional[Tensor] = None

@@ -1,8 +1,7 @@
 """``syntax_translation``: fairseq's translation task with source features and raw-text inference.
 
-It reads folders of `prepare translation`: fairseq's token streams with one feature stream each
-beside the source, and two streams for its parse trees. Every batch has all features of the folder;
-the model selects its own.
+It reads folders written by `prepare translation`: fairseq's own token streams with layers beside
+them. All of the folder's layers go into every batch; the model takes those that it was built for.
 """
 
 import logging
@@ -20,16 +19,12 @@ from fairseq.tasks.translation import TranslationConfig
 from ..architectures import agreement
 from ..data import translation_folders
 from ..data.dictionaries import load_dictionary
-from ..data.factor_streams import (
-    FactorStreams,
-    check_split,
-    open_factors,
-    split_parts,
-)
 from ..data.factored_dictionary import FactoredDictionary
 from ..data.factored_pair_dataset import MODES, Ablation, FactoredPairDataset
 from ..data.manifests import read_manifest
+from ..data.pair_columns import check_tokens, open_rows, split_parts
 from ..data.text_dictionary import TextDictionary
+from ..data.translation_manifest import TranslationManifest
 from ..door.model_trial import try_model
 from ..errors import InputError
 from ..methods.control_options import log_controls, write_seed
@@ -192,28 +187,20 @@ class SyntaxTranslationTask(RawTextTask):
         """
         training = split == self.cfg.train_subset
         folder = Path(self.folders[(epoch - 1) % len(self.folders) if training else 0])
-        source, target = self.manifest.source_lang, self.manifest.target_lang
-        names, layers, targets = (self.manifest.pair, source), self.source_layers, None
-        parts = split_parts(folder, split, *names, combine=combine)
-        promised = read_manifest(folder).splits
-        how: dict[str, Any] = {"dictionaries": {source: self.src_dict, target: self.tgt_dict}}
+        manifest = read_manifest(folder, TranslationManifest)
+        parts = split_parts(folder, manifest, split, combine=combine)
+        dictionaries = {manifest.source_lang: self.src_dict, manifest.target_lang: self.tgt_dict}
         for part in parts:
-            lines = promised.get(part, {}).get("lines")
-            how["target_layers"] = self.target_layers
-            check_split(folder, part, *names, layers, lines=lines, **how)
+            check_tokens(folder, manifest, part, dictionaries)
+        how: dict[str, Any] = {"upsample_primary": self.cfg.upsample_primary}
+        opened = (folder, manifest, parts)
+        targets = open_rows(*opened, self.target_layers, of_target=True, **how)
+        how["limit"] = self.cfg.max_source_positions if self.cfg.truncate_source else None
+        factors = open_rows(*opened, self.source_layers, controls=self.models.in_force, **how)
+        ablate = None if training and task_cfg is None else self.ablation
         super().load_dataset(split, epoch=epoch, combine=combine)
-        factors, how = None, {"upsample_primary": self.cfg.upsample_primary}
-        if self.target_layers:
-            opened = (folder, parts, self.manifest.pair, target, self.target_layers)
-            targets = FactorStreams(open_factors(*opened, **how), self.target_layers)
-        if layers:
-            controls = self.models.in_force
-            opened = (folder, parts, *names, layers)
-            streams = open_factors(*opened, controls=controls, **how)
-            limit = self.cfg.max_source_positions if self.cfg.truncate_source else None
-            ablate = None if training and task_cfg is None else self.ablation
-            factors = FactorStreams(streams, layers, limit=limit, ablate=ablate)
-        self.datasets[split] = FactoredPairDataset(self.datasets[split], factors, targets=targets)
+        pairs = self.datasets[split]
+        self.datasets[split] = FactoredPairDataset(pairs, factors, targets=targets, ablate=ablate)
 
     def build_model(self, cfg: Any, from_checkpoint: bool = False) -> Any:
         """Build a model, with its training conditions in its checkpoint.

@@ -17,9 +17,10 @@ from ..data.label_questions import LabelQuestions, Span
 from ..data.text_manifest import TextManifest
 from ..errors import InputError
 from ..messages import named, quoted
+from ..syntax.sentence import EncodedSentence
 from ..text_reading import check_characters, numbered_lines
 from .annotators import SPACY, needs_annotator
-from .text_encoder import EncodedSentence, TextEncoder
+from .text_encoder import TextEncoder
 
 FLAG = "--label-questions"
 COMMENT = "#"

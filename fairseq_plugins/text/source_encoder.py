@@ -14,11 +14,12 @@ from ..syntax.annotation import Annotation, annotator_line
 from ..syntax.casing import lowered
 from ..syntax.labels import NO_VALUE
 from ..syntax.layers import OF_TARGETS, Layer, given_names, layers_of
+from ..syntax.sentence import EncodedSentence
 from ..syntax.subwords import align, joined_spans, locate_words
 from .annotators import needs_annotator, reopen_annotator, warn_of_other
 from .raw_text import detokenize, line_reader, unescape
 from .segment import Segmenter, load_segmenter, read_vocabulary
-from .word_layers import carried, match_alike, match_words, subword_columns, word_values
+from .word_layers import carried, match_alike, match_words, sentence_of
 
 MISALIGNMENTS = ("error", "repair", "skip")
 
@@ -35,20 +36,6 @@ class AnnotatedLine:
     # how many words took their values from an annotation that cuts words otherwise
     repaired: int = 0
     failed: bool = False  # whether annotation and text do not even consist of the same characters
-
-
-@dataclass(frozen=True)
-class EncodedLine:
-    """A line ready for the model."""
-
-    words: list[str]  # W words
-    subwords: list[str]  # S subwords
-    # what the subwords carry: column (`syntax.layers.Layer.columns`) -> S ids, or labels of layers
-    # whose inventory has not been learnt yet
-    columns: dict[str, list[Any]] = field(default_factory=dict)
-    word_of: list[int] = field(default_factory=list)  # S word indices
-    misaligned: int = 0  # how many subwords do not lie within one word
-    left_out: bool = False  # whether it was longer than wanted, and is empty here
 
 
 def annotate_lines(
@@ -91,17 +78,18 @@ def _with_given_words(text: str, words: list[str], note: Annotation) -> Annotate
     return AnnotatedLine(text, words, spans, known, match.repaired, match.failed)
 
 
-def encode_line(line: AnnotatedLine, segmenter: Segmenter, layers: Sequence[Layer]) -> EncodedLine:
-    """Cut a line into subwords; give each what is known of its word in some layers.
+def encode_line(
+    line: AnnotatedLine, segmenter: Segmenter, layers: Sequence[Layer]
+) -> EncodedSentence:
+    """Cut a line into subwords, and give its words what is known of them in some layers.
 
     What layers of target text say (`syntax.casing`) is taken out of the line before it is cut.
     """
     subwords, spans = segmenter.segment(reduced(line.text, layers))
     alignment = align(line.text, spans, line.spans)
-    values = word_values(layers, line.words, line.layers)
     spelt = [line.text[begin:end] for begin, end in spans]
-    columns = subword_columns(layers, values, alignment.word_of, spelt)
-    return EncodedLine(line.words, subwords, columns, alignment.word_of, alignment.misaligned)
+    pieces, misfits = (subwords, alignment.word_of), {"misaligned": alignment.misaligned}
+    return sentence_of(layers, line.words, pieces, line.layers, spelt, **misfits)
 
 
 def reduced(text: str, layers: Iterable[Layer]) -> str:
@@ -157,7 +145,7 @@ class SourceEncoder:
         warn_of_other(folder, manifest.annotator_id, encoder.annotator)
         return encoder
 
-    def encode(self, lines: Sequence[str], limit: int | None = None) -> list[EncodedLine]:
+    def encode(self, lines: Sequence[str], limit: int | None = None) -> list[EncodedSentence]:
         """Encode raw lines, one result a line, whatever their number.
 
         A line of ``limit`` subwords or more is left out before anything annotates it. Lines have

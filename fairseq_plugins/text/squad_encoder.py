@@ -14,9 +14,10 @@ import numpy as np
 from ..corpora.examples import Example
 from ..corpora.squad import Paragraph
 from ..errors import InputError
+from ..syntax.sentence import EncodedSentence
 from ..syntax.subwords import Span
 from .pieces import PieceTokenizer
-from .text_encoder import EncodedSentence, TextEncoder
+from .text_encoder import TextEncoder
 
 MARK = "Mn"  # Unicode's category of the accents that an uncased BERT strips
 _SURELY_SEEN = re.compile("[A-Za-z0-9]")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,30 +23,15 @@ from ..syntax.layers import (
     in_order,
     layers_of,
 )
+from ..syntax.sentence import EncodedSentence
 from ..syntax.subwords import align, locate_words
 from ..text_reading import check_characters
 from .annotators import SPACY, needs_annotator, reopen_annotator, warn_of_blanks, warn_of_other
 from .pieces import PieceTokenizer, Words
-from .word_layers import Match, carried, match_words, word_values
+from .word_layers import Match, carried, match_words, sentence_of
 from .word_similarity import WordSimilarity, reopen_similarity
 
 Pieces = tuple[list[int], list[int]]  # S wordpiece ids, and for each the index of its word
-
-
-@dataclass(frozen=True)
-class EncodedSentence:
-    """A sentence ready for the model; every word has at least one wordpiece."""
-
-    tokens: list[int]  # S wordpiece ids, no special tokens
-    word_of: list[int]  # S word indices, from 0, non-decreasing
-    words: list[str]  # W words
-    # what the words carry: name of a layer -> W ids of labels (labels, where the inventory has not
-    # been learnt yet), or numbers of heads from 1, 0 at a root; of the second sentence of a pair
-    # also how its words compare with those of the first, see `WordSimilarity.table`
-    layers: dict[str, list[Any]]
-    misaligned: int = 0  # how many wordpieces do not lie within one word
-    # how many words the annotator cut otherwise, or have no wordpiece of their own
-    repaired: int = 0
 
 
 class TextEncoder:
@@ -227,7 +212,7 @@ class TextEncoder:
         tokens = [match.tokens[i] for i in words.places]
         known = {name: [row[i] for i in words.places] for name, row in values.items()}
         known |= {} if note is None else carried(note, tokens)
-        return self._sentence(words.kept, pieces, known, repaired=match.repaired)
+        return sentence_of(self.layers, words.kept, pieces, known, repaired=match.repaired)
 
     def _from_text(self, text: str, note: Annotation) -> EncodedSentence:
         """Put a raw text together whose words the annotator found.
@@ -244,29 +229,14 @@ class TextEncoder:
         found = align(text, spans, words)
         owners = sorted(set(found.word_of))
         number = {word: i for i, word in enumerate(owners)}
-        return self._sentence(
+        return sentence_of(
+            self.layers,
             [note.words[i] for i in owners],
             (tokens, [number[i] for i in found.word_of]),
             carried(note, owners),
             misaligned=found.misaligned,
             repaired=len(note.words) - len(owners),
         )
-
-    def _sentence(
-        self,
-        words: list[str],
-        pieces: Pieces,
-        known: Mapping[str, list[Any]],
-        **misfits: int,
-    ) -> EncodedSentence:
-        """Give W words what is known of them, W values in each layer."""
-        values = word_values(self.layers, words, known)
-        ids = {
-            layer.name: layer.ids(values[layer.name])
-            for layer in self.layers
-            if layer.name in values
-        }
-        return EncodedSentence(*pieces, words, ids, **misfits)
 
 
 def _located(line: str, note: Annotation) -> Annotation:

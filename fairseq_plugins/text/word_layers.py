@@ -1,4 +1,4 @@
-"""Words -> what each carries -> what their subwords carry, by the table of layers.
+"""What an encoder makes of a sentence: its words, and what each carries by the table of layers.
 
 The core of both encoders of raw text, `text.source_encoder` and `text.text_encoder`. An annotator
 may cut a text into other words than ours; what it says of its own then goes to ours by character
@@ -12,6 +12,7 @@ from typing import Any
 
 from ..syntax.annotation import Annotation
 from ..syntax.layers import Layer, layer_of
+from ..syntax.sentence import EncodedSentence
 from ..syntax.subwords import align, joined_spans, locate_words
 
 
@@ -65,14 +66,31 @@ def word_values(
     return {name: values for name, values in found.items() if values is not None}
 
 
-def subword_columns(
-    layers: Iterable[Layer],
-    values: Mapping[str, list[Any]],
-    word_of: Sequence[int],
+def sentence_of(
+    layers: Sequence[Layer],
+    words: list[str],
+    pieces: tuple[list[Any], list[int]],
+    known: Mapping[str, list[Any]],
     spelt: Sequence[str] = (),
-) -> dict[str, list[Any]]:
-    """Return what S subwords carry in layers, by `Layer.columns`; see `Layer.of_subwords`."""
-    columns: dict[str, list[Any]] = {}
-    for layer in layers:
-        columns |= layer.of_subwords(values, word_of, spelt)
-    return columns
+    **misfits: Any,
+) -> EncodedSentence:
+    """Put a sentence together; words without a subword are passed over.
+
+    Args:
+        layers: those to give.
+        words: W words.
+        pieces: S subwords, and for each the index of its word; -1 for none.
+        known: what is known of the words, W values in each layer.
+        spelt: the subwords as the text spells them, where layers ask for that.
+        misfits: see `EncodedSentence`.
+    """
+    values, (tokens, word_of) = word_values(layers, words, known), pieces
+    owners = sorted({*word_of} - {-1})
+    if len(owners) < len(words):
+        values = {name: layer_of(name).carried(row, owners) for name, row in values.items()}
+        numbers = {word: number for number, word in enumerate(owners)}
+        words, word_of = [words[i] for i in owners], [numbers.get(i, -1) for i in word_of]
+    of_subwords = {layer.name: layer.of_spelling(spelt) for layer in layers}
+    values |= {name: row for name, row in of_subwords.items() if row is not None}
+    ids = {one.name: one.ids(values[one.name]) for one in layers if one.name in values}
+    return EncodedSentence(tokens, word_of, words, ids, **misfits)

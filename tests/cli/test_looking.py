@@ -13,7 +13,7 @@ from fairseq_plugins.syntax.rows import Rows
 
 pytestmark = pytest.mark.slow
 
-STREAMS = ("en", "de", "en.pos", "en.case", "en.subword")
+STREAMS = ("en", "de", "en.words", "en.pos", "en.case")
 
 
 def test_attention_of_two_models_is_drawn(folder, model, plain, tmp_path):

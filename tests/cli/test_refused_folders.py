@@ -79,7 +79,7 @@ def test_training_notices_a_short_feature_stream(copy, tmp_path, split):
 
 
 def test_cut_file(copy, model):
-    path = copy / "test.en-de.en.subword.bin"
+    path = copy / "test.en-de.en.case.bin"
     path.write_bytes(path.read_bytes()[:-2])
     found = generate(copy, model, fails=True)
     assert f"{path.name} has " in found.err

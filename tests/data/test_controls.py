@@ -12,9 +12,8 @@ from hypothesis import strategies as st
 from plain_trees import FORESTS
 from trees import own_heads
 
-from fairseq_plugins.data.factor_streams import controlled_columns
 from fairseq_plugins.data.text_columns import SentenceColumns
-from fairseq_plugins.syntax.controls import FEATURE_SOURCES, GIVEN, SHUFFLED, UNCONTROLLED, Controls
+from fairseq_plugins.syntax.controls import FEATURE_SOURCES, SHUFFLED, UNCONTROLLED, Controls
 from fairseq_plugins.syntax.drawn import (
     MADE,
     ControlledTrees,
@@ -29,7 +28,7 @@ from fairseq_plugins.syntax.drawn import (
 from fairseq_plugins.syntax.labels import SPECIAL_ID
 from fairseq_plugins.syntax.layers import layers_of
 from fairseq_plugins.syntax.rows import Rows
-from fairseq_plugins.syntax.tree import check_heads, heads_of, tree_columns
+from fairseq_plugins.syntax.tree import check_heads
 
 LENGTHS = st.lists(st.integers(0, 6), max_size=12).map(np.array).map(lambda a: a.astype(np.int64))
 SPLITS = st.lists(FORESTS, min_size=1, max_size=8)
@@ -104,7 +103,7 @@ def test_a_tree_is_fitted_to_any_length(heads, length):
 @given(SPLITS, st.sampled_from(MADE), SEEDS)
 def test_all_made_trees_are_trees_of_their_sentences(forests, source, seed):
     rows = split_of(forests)
-    made = ControlledTrees(source, rows, rows.lengths, seed, "train")
+    made = ControlledTrees(source, rows, seed, "train")
     for heads, tree in zip(forests, made, strict=True):
         assert len(tree) == len(heads)
         check_heads(numbers(tree))
@@ -117,8 +116,7 @@ def test_all_made_trees_are_trees_of_their_sentences(forests, source, seed):
 
 def test_what_is_drawn_belongs_to_seed_split_and_number_alone():
     def trees(seed=1, key="train", order=range(40)):
-        lengths = np.full(40, 9)
-        made = ControlledTrees("random", [], lengths, seed, key)
+        made = ControlledTrees("random", Rows.of([[0] * 9] * 40), seed, key)
         return {i: made[i].tolist() for i in order}
 
     assert trees() == trees(order=reversed(range(40)))
@@ -133,38 +131,22 @@ def test_a_chain_hangs_each_word_on_its_left_neighbour():
 
 
 @settings(max_examples=60, deadline=None)
-@given(
-    st.lists(st.lists(st.integers(2, 6), max_size=4), max_size=6), st.sampled_from(VALUES), SEEDS
-)
-def test_values_keep_their_distribution_and_special_tokens(lines, source, seed):
-    """Each word is of one to three subwords, each line ends in a special token."""
-    values, words, count = [], [], 0
-    for line in lines:
-        for value in line:
-            values += [value] * (1 + value % 3)
-            words += [count] * (1 + value % 3)
-            count += 1
-        values.append(SPECIAL_ID)
-        words.append(-1)
-    values, words = np.array(values, dtype=np.uint8), np.array(words, dtype=np.int64)
-    found = other_values(values, words, source, dice(seed))
+@given(st.lists(st.integers(SPECIAL_ID, 6), max_size=30), st.sampled_from(VALUES), SEEDS)
+def test_values_keep_their_distribution_and_special_ones_their_places(values, source, seed):
+    values = np.array(values, dtype=np.uint8)
+    found = other_values(values, source, dice(seed))
     assert found.dtype == values.dtype
-    assert (found[words < 0] == SPECIAL_ID).all()
-    each = [set(found[words == word].tolist()) for word in range(count)]
-    assert all(len(one) == 1 for one in each)
-    drawn = Counter(value for one in each for value in one)
-    own = Counter(value for line in lines for value in line)
+    assert ((found == SPECIAL_ID) == (values == SPECIAL_ID)).all()
+    own, drawn = (Counter(x[x != SPECIAL_ID].tolist()) for x in (values, found))
     if source == SHUFFLED:
         assert drawn == own
-    elif source == "random":
-        assert set(drawn) <= set(own)
     else:
-        assert set(drawn) <= {2}
+        assert {*drawn} <= ({*own} if source == "random" else {2})
 
 
 def test_random_values_have_the_frequencies_of_the_split():
     values = np.repeat([2, 3, 4], [6000, 3000, 1000])
-    found = other_values(values, np.arange(10_000), "random", dice(1))
+    found = other_values(values, "random", dice(1))
     assert np.allclose(np.bincount(found)[2:] / 10_000, [0.6, 0.3, 0.1], atol=0.03)
     assert not (found == values).all()
 
@@ -185,7 +167,7 @@ def test_without_controls_nothing_changes():
     for controls in (UNCONTROLLED, Controls(trees="gold"), Controls(trees="full")):
         assert columns.controlled(layers, controls, "").layers == held
     found = columns.controlled(layers, Controls("chain", "constant"), "").layers
-    assert {name: rows.values.tolist() for name, rows in found.items()} == {
+    assert {name: rows[0].tolist() for name, rows in found.items()} == {
         "pos": [2, 2],
         "subword": [2, 2, 2],
         "heads": [0, 0],
@@ -194,7 +176,7 @@ def test_without_controls_nothing_changes():
 
 @st.composite
 def lines(draw):
-    """Lines of parallel text: how many subwords each word has, heads, and a value a word."""
+    """Sentences: how many subwords each word has, heads, and a value a word."""
     found = []
     for heads in draw(SPLITS):
         size = {"min_size": len(heads), "max_size": len(heads)}
@@ -203,47 +185,19 @@ def lines(draw):
     return found
 
 
-def columns_of(given_lines, *, parsed: bool) -> dict[str, Rows]:
-    table = {"pos": [], "subword": [], "words": [], "heads": []}
-    for heads, pieces, values in given_lines:
-        word_of = [i for i, count in enumerate(pieces) for _ in range(count)]
-        numbered, above = tree_columns(heads, word_of)
-        table["words"].append([*numbered, 0])
-        table["heads"].append([*above, 0])
-        table["pos"].append([*(values[i] for i in word_of), SPECIAL_ID])
-        places = [2 + "BMEO".index(p) for p in layers_of(["subword"])[0].label(word_of)]
-        table["subword"].append([*places, SPECIAL_ID])
-    kept = table if parsed else {name: table[name] for name in ("pos", "subword")}
-    return {name: Rows.of(rows) for name, rows in kept.items()}
-
-
 @settings(max_examples=40, deadline=None)
-@given(lines(), st.sampled_from(MADE), st.sampled_from(VALUES), st.booleans())
-def test_parallel_text_has_the_same_controls(given_lines, source, values, parsed):
-    names = ["pos", "subword", *(["heads"] if parsed else [])]
-    columns = columns_of(given_lines, parsed=parsed)
-    found = controlled_columns(columns, layers_of(names), Controls(source, values, seed=1), "train")
-    assert {*found} == {*columns}
-    rows = split_of([heads for heads, *_ in given_lines])
-    own = Rows.of([value for *_, values in given_lines for value in [values]])
-    made = ControlledTrees(source, rows, rows.lengths, 1, "train")
-    every = np.arange(len(own.values))
-    wanted = other_values(own.values, every, values, dice(1, "train", "pos")).tolist()
-    for i, (heads, pieces, _) in enumerate(given_lines):
-        word_of = [j for j, count in enumerate(pieces) for _ in range(count)]
-        drawn, wanted = wanted[: len(heads)], wanted[len(heads) :]
-        assert found["pos"][i].tolist() == [*(drawn[j] for j in word_of), SPECIAL_ID]
-        if parsed:
-            above = found["heads"][i].tolist()
-            assert heads_of(columns["words"][i].tolist(), above) == numbers(made[i])
-            assert above[-1] == 0
+@given(lines(), st.sampled_from(MADE), st.sampled_from(VALUES))
+def test_values_and_trees_are_exchanged_by_words(given_lines, source, values):
+    trees = split_of([heads for heads, *_ in given_lines])
+    own = Rows.of([row for *_, row in given_lines])
+    words = [[i for i, count in enumerate(n) for _ in range(count)] for _, n, _ in given_lines]
+    columns = SentenceColumns(Rows.of(words), Rows.of(words), {"pos": own, "heads": trees})
+    controls, layers = Controls(source, values, seed=1), layers_of(["pos", "subword", "heads"])
+    found = columns.controlled(layers, controls, "train").layers
+    made = ControlledTrees(source, trees, 1, "train")
+    assert [tree.tolist() for tree in found["heads"]] == [tree.tolist() for tree in made]
+    wanted = other_values(own.values, values, dice(1, "train", "pos"))
+    assert (found["pos"].values == wanted).all()
     if values == SHUFFLED:
-        before, after = columns["subword"].values, np.concatenate([*found["subword"]])
-        assert Counter(before.tolist()) == Counter(after.tolist())
-
-
-def test_a_folder_without_words_takes_subwords_for_words():
-    columns = {"pos": Rows.of([[5, 5, 1], [7, 1]])}
-    found = controlled_columns(columns, layers_of(["pos"]), Controls(features=SHUFFLED, seed=3), "")
-    assert sorted(np.concatenate([*found["pos"]]).tolist()) == [1, 1, 5, 5, 7]
-    assert Controls(features=GIVEN).said == ""
+        places = np.concatenate([columns.of_row(layers[1:2], i)[0] for i in range(len(words))])
+        assert Counter(found["subword"].values.tolist()) == Counter(places.tolist())

@@ -42,7 +42,7 @@ def expected(task, token):
         return [PAD_ID] * 3
     if token == task.src_dict.eos():
         return [SPECIAL_ID] * 3
-    tags = features_of([task.src_dict[token]])
+    tags = features_of([task.src_dict[token]]) | {"subword": ["O"]}
     return [LAYERS[name].inventory.ids([tags[name][0]])[0] for name in ("pos", "case", "subword")]
 
 

@@ -19,7 +19,6 @@ from fairseq_plugins.data.training_datasets import FILE, LENGTH, RANDOM, Trainin
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.syntax.labels import PAD_ID, SPECIAL_ID
 from fairseq_plugins.syntax.layers import LAYERS
-from fairseq_plugins.syntax.subwords import positions
 from fairseq_plugins.targets.gold import ClassIds, Numbers, WordIds
 
 CLS, SEP, PAD = 101, 102, 7
@@ -47,7 +46,7 @@ def row_of(example):
     """Lay one example out by hand: tokens, segments, factors."""
     tokens, segments, factors = [CLS], [0], [[SPECIAL_ID] * 3]
     for number, side in enumerate(example if isinstance(example, tuple) else (example,)):
-        places = LAYERS["subword"].inventory.ids(positions(side.word_of))
+        (places,) = LAYERS["subword"].of_row(None, np.array(side.word_of, int))
         for token, word, place in zip(side.tokens, side.word_of, places):
             tokens.append(token)
             factors.append([place, side.layers["pos"][word], side.layers["case"][word]])

@@ -24,7 +24,6 @@ from fairseq_plugins.data.manifests import read_manifest
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.prep.recipes import translation
 from fairseq_plugins.prep.recipes.translation import prepare
-from fairseq_plugins.syntax.labels import SPECIAL_ID
 from fairseq_plugins.syntax.layers import LAYERS
 
 WORDS = {"tokenizer": "pretokenized", "subwords": "none"}
@@ -55,7 +54,7 @@ def test_every_split_lies_in_the_folder(corpus) -> None:
         contents(corpus / "out")
     )
     for split, counts in manifest.splits.items():
-        assert list(counts["tokens"]) == ["en", "de", "en.pos", "en.case", "en.subword"]
+        assert list(counts["tokens"]) == ["en", "de", "en.words", "en.pos", "en.case"]
         for stream, ids in counts["tokens"].items():
             assert sum(map(len, stream_rows(corpus / "out", split, stream))) == ids
     assert read_manifest(corpus / "out") == manifest
@@ -72,7 +71,7 @@ def test_empty_lines_stay_in_test_and_leave_training(corpus) -> None:
     eos = load_dictionary(corpus / "out" / "dict.en.txt").eos()
     assert stream_rows(corpus / "out", "test", "en")[3] == [eos]
     assert stream_rows(corpus / "out", "test", "de")[3] == [eos]
-    assert stream_rows(corpus / "out", "test", "en.pos")[3] == [SPECIAL_ID]
+    assert stream_rows(corpus / "out", "test", "en.pos")[3] == []
 
 
 def test_unknown_subwords_are_counted_and_warned_of(corpus, caplog) -> None:
@@ -158,13 +157,17 @@ def test_features_may_be_some_or_none(corpus) -> None:
 
 def test_feature_inventories_count_their_labels(corpus) -> None:
     prepare(make_options(corpus / "out", trainpref=corpus / "train"))
-    lines = (corpus / "out" / "dict.en.case.txt").read_text().splitlines()
-    counts = {name: int(n) for name, n in (line.split(" ") for line in lines)}
+    counts = {}
+    for name in ("case", "subword"):
+        lines = (corpus / "out" / f"dict.en.{name}.txt").read_text().splitlines()
+        counts[name] = {symbol: int(n) for symbol, n in (line.split(" ") for line in lines)}
     ids = [i for row in stream_rows(corpus / "out", "train", "en.case") for i in row]
     symbols_ = LAYERS["case"].inventory.symbols
-    assert counts == {symbol: ids.count(i) for i, symbol in enumerate(symbols_)}
-    assert counts["<pad>"] == 0
-    assert counts["<special>"] == 40
+    assert counts["case"] == {symbol: ids.count(i) for i, symbol in enumerate(symbols_)}
+    assert counts["subword"]["B"] + counts["subword"]["O"] == len(ids)
+    assert sum(counts["subword"].values()) == sum(
+        map(len, stream_rows(corpus / "out", "train", "en.words"))
+    )
 
 
 def test_only_source_has_no_target(corpus) -> None:
@@ -177,7 +180,7 @@ def test_only_source_has_no_target(corpus) -> None:
             bpe_vocabulary_threshold=2,
         )
     )
-    assert list(manifest.splits["train"]["tokens"]) == ["en", "en.pos", "en.case", "en.subword"]
+    assert list(manifest.splits["train"]["tokens"]) == ["en", "en.words", "en.pos", "en.case"]
     assert not [name for name in contents(corpus / "out") if ".de" in name]
 
 

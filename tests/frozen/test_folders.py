@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from shutil import copytree
+
 import pytest
 from frozen.recipes import FOLDERS
 from frozen.workshop import read_frozen, record
+from older_folders import make_older
 
 pytestmark = pytest.mark.slow
 
 FROZEN = read_frozen("folders")
+OLDER = read_frozen("older_streams")  # of releases that stored a value a subword
 
 
 def test_every_folder_is_on_record():
@@ -27,6 +31,12 @@ def test_folder_is_what_it_was(name, workshop):
 @pytest.mark.parametrize("name", [name for name in FOLDERS if FOLDERS[name].same])
 def test_shards_make_the_folder_of_one_go(name):
     assert _ordered(FROZEN[name]) == _ordered(FROZEN[FOLDERS[name].same])
+
+
+@pytest.mark.parametrize("name", OLDER)
+def test_layers_say_what_older_releases_stored(name, workshop, tmp_path):
+    found = record(make_older(copytree(workshop.folder(name), tmp_path / name)))
+    assert found["files"].items() >= OLDER[name].items()
 
 
 def _ordered(found):

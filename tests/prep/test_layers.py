@@ -68,7 +68,7 @@ def labels(folder: Path, split: str, name: str) -> list[list[str]]:
     manifest = read_manifest(folder)
     (layer,) = bound_layers(folder, manifest, [name])
     rows = stream_rows(folder, split, f"en.{name}")
-    return [[layer.inventory.symbols[i] for i in row[:-1]] for row in rows]
+    return [[layer.inventory.symbols[i] for i in row] for row in rows]
 
 
 def test_values_are_counted_in_words_and_looked_up(tmp_path, small_chunks):

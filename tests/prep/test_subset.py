@@ -15,7 +15,7 @@ from fairseq_plugins.prep.recipes.translation import prepare
 from fairseq_plugins.prep.shares import Share
 from fairseq_plugins.prep.subset import choose_lines, write_subset
 
-STREAMS = ("en", "de", "en.pos", "en.case", "en.subword")
+STREAMS = ("en", "de", "en.words", "en.pos", "en.case")
 
 
 @pytest.fixture

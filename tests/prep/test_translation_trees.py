@@ -8,8 +8,9 @@ import pytest
 from raw_corpora import contents, invented_pairs, make_options, stream_rows, write_pairs
 from raw_text import RuleParser
 
-from fairseq_plugins.data.factor_streams import check_split
 from fairseq_plugins.data.manifests import read_manifest
+from fairseq_plugins.data.pair_columns import read_side
+from fairseq_plugins.data.translation_manifest import TranslationManifest
 from fairseq_plugins.errors import InputError
 from fairseq_plugins.prep.recipes import translation
 from fairseq_plugins.prep.recipes import translation_chunks as chunks
@@ -17,10 +18,10 @@ from fairseq_plugins.prep.recipes.translation import prepare
 from fairseq_plugins.prep.shares import Share
 from fairseq_plugins.prep.subset import choose_lines, write_subset
 from fairseq_plugins.syntax.layers import layers_of
-from fairseq_plugins.syntax.tree import COLUMNS, heads_of
 from fairseq_plugins.text import annotate, source_encoder
 from fairseq_plugins.text.source_encoder import SourceEncoder
 
+STREAMS = ("words", "heads")
 WORDS = {"tokenizer": "pretokenized", "subwords": "none"}
 
 
@@ -35,9 +36,12 @@ def rule_parser(monkeypatch) -> RuleParser:
 
 def trees(folder: Path, split: str) -> list[list[int]]:
     """Return the heads of a split's words, as CoNLL-U numbers them."""
-    rows = [stream_rows(folder, split, f"en.{name}") for name in COLUMNS]
-    assert all(row[-1] == 0 for column in rows for row in column)
-    return [heads_of(words[:-1], heads[:-1]) for words, heads in zip(*rows)]
+    return stream_rows(folder, split, "en.heads")
+
+
+def check(folder: Path, split: str) -> None:
+    """Refuse trees that are none, and those that do not fit the tokens."""
+    read_side(folder, read_manifest(folder, TranslationManifest), split, layers_of(["heads"]))
 
 
 def write_corpus(folder: Path, count: int = 30) -> dict[str, Path]:
@@ -54,7 +58,7 @@ def test_trees_stand_beside_subwords(cut, tmp_path, rule_parser, small_chunks) -
     manifest = prepare(make_options(tmp_path / "out", parse=True, **write_corpus(tmp_path), **cut))
     assert manifest.heads
     for split in ("train", "test"):
-        check_split(tmp_path / "out", split, "en-de", "en", layers_of(["heads"]))
+        check(tmp_path / "out", split)
         assert set(manifest.splits[split]["tokens"]) >= {"en.words", "en.heads"}
         for heads in trees(tmp_path / "out", split):  # every word hangs on the next
             assert heads == [*range(2, len(heads) + 1), 0]
@@ -68,8 +72,9 @@ def test_raw_text_gets_what_the_folder_holds(tmp_path, rule_parser) -> None:
     encoder = SourceEncoder.from_folder(tmp_path / "out", manifest)
     lines = (tmp_path / "test.en").read_text().splitlines()
     for k, sentence in enumerate(encoder.encode(lines)):
-        for name, row in ((name, sentence.columns[name]) for name in COLUMNS):
-            assert [*row, 0] == stream_rows(tmp_path / "out", "test", f"en.{name}")[k]
+        words, heads = (stream_rows(tmp_path / "out", "test", f"en.{x}") for x in STREAMS)
+        assert words[k] == [word + 1 for word in sentence.word_of]
+        assert heads[k] == sentence.layers["heads"]
 
 
 @pytest.mark.parametrize("tokenizer", ["moses", "none"])
@@ -111,8 +116,8 @@ def test_without_parse_nothing_changes(tmp_path, rule_parser) -> None:
     assert "parse" not in plain.options  # as in folders that were prepared before it was an option
     assert parsed.differences(plain) == ["options.parse True -> None"]
     found = contents(tmp_path / "parsed")
-    added = {name for name in found if ".words." in name or ".heads." in name}
-    assert len(added) == 2 * 2 * 2
+    added = {name for name in found if ".heads." in name}
+    assert len(added) == 2 * 2
     for name, body in contents(tmp_path / "plain").items():
         if name != "manifest.json":
             assert found.pop(name) == body
@@ -124,7 +129,7 @@ def test_trees_need_no_features(tmp_path, rule_parser) -> None:
     manifest = prepare(options)
     assert manifest.annotator["name"] == "rule"
     assert trees(tmp_path / "out", "test")[0]
-    assert SourceEncoder.from_folder(tmp_path / "out", manifest).encode(["a b"])[0].columns["heads"]
+    assert SourceEncoder.from_folder(tmp_path / "out", manifest).encode(["a b"])[0].layers["heads"]
 
 
 def test_other_source_language_needs_a_parser(tmp_path) -> None:
@@ -138,7 +143,7 @@ def test_a_subset_keeps_its_trees(tmp_path, rule_parser) -> None:
     assert read_manifest(tmp_path / "half").heads
     whole, half = (trees(tmp_path / name, "train") for name in ("out", "half"))
     assert half == [whole[i] for i in choose_lines(30, Share(0.5, 1))[0]]
-    check_split(tmp_path / "half", "train", "en-de", "en", layers_of(["heads"]))
+    check(tmp_path / "half", "train")
     sizes = [(tmp_path / n / "train.en-de.en.heads.bin").stat().st_size for n in ("out", "half")]
     tokens = manifest.splits["train"]["tokens"]["en.heads"]
     assert sizes[1] == 2 * tokens < sizes[0]
@@ -182,7 +187,7 @@ class TestConllu:
             SourceEncoder.from_folder(tmp_path / "out", manifest)
         (raw,) = SourceEncoder.from_folder(tmp_path / "out", manifest, "xx").encode(["a b"])
         assert asked == [("xx", True)] * 2
-        assert (raw.columns["words"], raw.columns["heads"]) == ([1, 2], [2, 2])  # of the rule
+        assert (raw.word_of, raw.layers["heads"]) == ([0, 1], [2, 0])  # of the rule
 
     def test_multiword_tokens_are_one_word(self, tmp_path) -> None:
         parts = [("2-3", "zum", "_"), ("2", "zu", "4"), ("3", "dem", "4")]

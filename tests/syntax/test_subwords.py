@@ -5,11 +5,12 @@ from __future__ import annotations
 import string
 from itertools import groupby
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairseq_plugins.syntax.labels import SPECIAL
+from fairseq_plugins.syntax.labels import SUBWORD_POSITIONS
 from fairseq_plugins.syntax.subwords import (
     align,
     case_of,
@@ -17,7 +18,6 @@ from fairseq_plugins.syntax.subwords import (
     joined_spans,
     locate_words,
     positions,
-    spread,
 )
 
 WORD = st.text(st.sampled_from("ab'\u0301\U0001f600"), min_size=1, max_size=5)
@@ -130,12 +130,15 @@ def test_positions_name_the_place_in_each_run(word_of) -> None:
     for _, run in groupby(word_of):
         size = len(list(run))
         expected += ["O"] if size == 1 else ["B", *"M" * (size - 2), "E"]
-    assert positions(word_of) == expected
+    assert "".join(places_of(np.array(word_of, int))) == "".join(expected)
 
 
-def test_spread_copies_labels_and_marks_what_has_no_word() -> None:
-    assert spread(["NOUN", "VERB"], [0, 0, 1]) == ["NOUN", "NOUN", "VERB"]
-    assert spread([], [-1, -1]) == [SPECIAL, SPECIAL]
+def test_positions_of_several_sentences_begin_anew() -> None:
+    assert places_of(np.array([0, 0, 0, 0]), [0, 3]) == [*"BMEO"]
+
+
+def places_of(words, *begins) -> list[str]:
+    return [SUBWORD_POSITIONS[place] for place in positions(words, *begins)]
 
 
 @pytest.mark.parametrize(

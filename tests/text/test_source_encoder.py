@@ -48,7 +48,7 @@ def test_inference_makes_the_rows_of_the_folder(batch, folder) -> None:
     lines = [source for source, _ in PAIRS]
     found = [s for k in range(0, 30, batch) for s in encoder.encode(lines[k : k + batch])]
     dictionary = load_dictionary(folder / "dict.en.txt")
-    rows = [token_ids(dictionary, sentence.subwords) for sentence in found]
+    rows = [token_ids(dictionary, sentence.tokens) for sentence in found]
     assert rows == stream_rows(folder, "train", "en")
 
 
@@ -81,7 +81,7 @@ def test_parts_of_speech_need_a_tagger() -> None:
         ["A b", ""]
     )
     upper, lower = LAYERS["case"].inventory.ids(["upper", "lower"])
-    assert [s.columns for s in sentences] == [{"case": [upper, lower]}, {"case": []}]
+    assert [s.layers for s in sentences] == [{"case": [upper, lower]}, {"case": []}]
 
 
 def test_text_tagged_elsewhere_needs_an_english_source() -> None:
@@ -123,6 +123,6 @@ def test_lines_that_are_too_long_are_left_out_before_they_are_annotated(folder) 
         seen.clear()
         found = encoder.encode(lines, limit)
         for line, full, one, given in zip(lines, whole, found, list(seen)):
-            assert one.left_out == (len(full.subwords) >= limit and len(line) >= limit)
-            assert (one.subwords, given) == (([], []) if one.left_out else (full.subwords, given))
-            assert one.left_out or one.columns == full.columns
+            assert one.left_out == (len(full.tokens) >= limit and len(line) >= limit)
+            assert (one.tokens, given) == (([], []) if one.left_out else (full.tokens, given))
+            assert one.left_out or one.layers == full.layers

@@ -18,8 +18,9 @@ from fairseq_plugins.errors import InputError
 from fairseq_plugins.inference.prediction import Predictor
 from fairseq_plugins.syntax.annotation import Annotation
 from fairseq_plugins.syntax.layers import LAYERS, layers_of
+from fairseq_plugins.syntax.sentence import EncodedSentence
 from fairseq_plugins.text.annotate import Annotator
-from fairseq_plugins.text.text_encoder import EncodedSentence, TextEncoder
+from fairseq_plugins.text.text_encoder import TextEncoder
 
 CALM = settings(
     deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture]

@@ -6,6 +6,7 @@ import random
 import tempfile
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
@@ -22,7 +23,7 @@ from fairseq_plugins.data.dictionaries import load_dictionary, token_ids
 from fairseq_plugins.prep.recipes.translation import prepare
 from fairseq_plugins.syntax.annotation import Annotation
 from fairseq_plugins.syntax.labels import SPECIAL_ID, UPOS
-from fairseq_plugins.syntax.layers import LAYERS, layers_of
+from fairseq_plugins.syntax.layers import layers_of
 from fairseq_plugins.text.raw_text import TOKENIZERS, line_reader
 from fairseq_plugins.text.source_encoder import SourceEncoder, annotate_lines, encode_line
 
@@ -71,13 +72,14 @@ def test_every_subword_gets_one_label_a_feature(kind, lines, segmenters) -> None
 
 def check_sentence(line, sentence) -> None:
     """One label of the inventory for each subword; words in order; nothing empty, no space."""
-    assert list(sentence.columns) == list(NAMES)
-    for name, ids in sentence.columns.items():
-        assert len(ids) == len(sentence.subwords) == len(sentence.word_of)
-        assert all(SPECIAL_ID < i < len(LAYERS[name].inventory) for i in ids)
+    assert len(sentence.tokens) == len(sentence.word_of)
+    for layer in layers_of(NAMES):
+        (ids,) = layer.of_row(sentence.layers.get(layer.name), np.array(sentence.word_of, int))
+        assert len(ids) == len(sentence.tokens)
+        assert all(SPECIAL_ID < i < len(layer.inventory) for i in ids)
     assert sentence.word_of == sorted(sentence.word_of)
     assert all(0 <= i < len(sentence.words) for i in sentence.word_of)
-    assert all(piece and piece.split() == [piece] for piece in sentence.subwords)
+    assert all(piece and piece.split() == [piece] for piece in sentence.tokens)
     assert len(line.words) == len(line.spans) == len(line.layers["pos"])
 
 
@@ -150,14 +152,15 @@ def check_disk(folder, manifest, lines, annotator) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("fairseq_plugins.text.source_encoder.folder_annotator", lambda *m: annotator)
         sentences = SourceEncoder.from_folder(folder, manifest).encode(lines)
-    assert tokens == [token_ids(dictionary, sentence.subwords) for sentence in sentences]
+    assert tokens == [token_ids(dictionary, sentence.tokens) for sentence in sentences]
     for row in tokens:
         assert row[-1] == dictionary.eos()
         assert not {dictionary.pad(), dictionary.eos(), dictionary.bos()} & set(row[:-1])
-    for name in NAMES:
+    numbers = [[word + 1 for word in sentence.word_of] for sentence in sentences]
+    assert stream_rows(folder, "test", "en.words") == numbers
+    for name in ("pos", "case"):
         rows = stream_rows(folder, "test", f"en.{name}")
-        expected = [[*sentence.columns[name], SPECIAL_ID] for sentence in sentences]
-        assert rows == expected
+        assert rows == [sentence.layers[name] for sentence in sentences]
 
 
 def test_one_line_stays_one_line_whatever_it_holds(tmp_path, rule_tagger) -> None:
@@ -167,7 +170,7 @@ def test_one_line_stays_one_line_whatever_it_holds(tmp_path, rule_tagger) -> Non
     write_lines(tmp_path / "t.de", ["eins", strange, "drei"])
     manifest = prepare(make_options(tmp_path / "out", trainpref=tmp_path / "t", bpe_size=5))
     assert manifest.splits["train"]["lines"] == 3
-    assert [len(row) for row in stream_rows(tmp_path / "out", "train", "en.pos")] == [
+    assert [len(row) + 1 for row in stream_rows(tmp_path / "out", "train", "en.words")] == [
         len(row) for row in stream_rows(tmp_path / "out", "train", "en")
     ]
 

@@ -5,7 +5,6 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -19,11 +18,12 @@ from ...pretrained.tokenizer import read_tokenizer_settings
 from ...pretrained.tokenizer_sources import read_vocabulary, vocabulary_files
 from ...syntax.layers import layers_of
 from ...syntax.rows import Rows
+from ...syntax.sentence import EncodedSentence
 from ...text.pieces import PieceTokenizer
 from ...text.raw_text import ends_in_punctuation, overlong_words
-from ...text.text_encoder import EncodedSentence, TextEncoder
+from ...text.text_encoder import TextEncoder
 from ...text.word_similarity import WordSimilarity
-from ..chunks import NO_BOUND, Chunk, EncodedChunk, numbered
+from ..chunks import NO_BOUND, Chunk, EncodedChunk, add_layers
 from ..engine import ChunkStep, Recipe
 from ..inventories import bind_layers, look_up
 from ..shards import WorkLayout
@@ -201,15 +201,6 @@ def encoded_chunk(encoder: TextEncoder, sides: Sequence[Sequence[EncodedSentence
         found.streams[f"tokens{k}"] = Rows.of(sentence.tokens for sentence in side)
         found.streams[f"words{k}"] = Rows.of(sentence.word_of for sentence in side)
         found.unknown[f"tokens{k}"] = dict(unknown_words(side, encoder.pieces.unknown))
-        for layer in encoder.layers:
-            if k not in layer.sides(len(sides)):
-                continue
-            name, rows = f"{layer.name}{k}", [sentence.layers[layer.name] for sentence in side]
-            if layer.is_open:
-                found.streams[name], found.symbols[name] = numbered(rows)
-                before = found.tallies.get(layer.name, {})
-                counts = Counter(before) + Counter(chain.from_iterable(rows))
-                found.tallies[layer.name] = dict(counts)
-            else:
-                found.streams[name] = Rows.of(rows)
+        held = [layer for layer in encoder.layers if k in layer.sides(len(sides))]
+        add_layers(found, side, {f"{layer.name}{k}": layer for layer in held})
     return found

@@ -8,9 +8,10 @@ from typing import Any
 from ...corpora.squad import GoldAnswer, Paragraph, Question
 from ...data.folder_names import CONTEXTS, EXAMPLES, MISALIGNED
 from ...syntax.rows import Rows
+from ...syntax.sentence import EncodedSentence
 from ...text.squad_alignment import COUNTED, Limits, PlacedQuestion, place_question
 from ...text.squad_encoder import EncodedParagraph, encode_paragraphs
-from ...text.text_encoder import EncodedSentence, TextEncoder
+from ...text.text_encoder import TextEncoder
 from ..chunks import Chunk, EncodedChunk, json_line, read_rows
 from .examples import check_sizes, count_misaligned, encoded_chunk
 

@@ -188,11 +188,6 @@ def look_up(chunk: EncodedChunk, side: str, dictionary: Any) -> tuple[Rows, Coun
     lacking = {symbol for symbol, i in zip(symbols, ids) if i == dictionary.unk()}
     counts = symbol_counts(chunk, side) if lacking else {}
     rows = chunk.streams[side]
-    found = Rows(np.array(ids, np.int64)[rows.values], rows.lengths)
-    return closed(found, end), Counter({k: n for k, n in counts.items() if k in lacking})
-
-
-def closed(rows: Rows, end: int) -> Rows:
-    """Put ``end`` after each of the rows."""
-    values = np.insert(rows.values.astype(np.int64), rows.ends, end)
-    return Rows(values, rows.lengths + 1)
+    values = np.insert(np.array(ids, np.int64)[rows.values], rows.ends, end)
+    lacked = Counter({k: n for k, n in counts.items() if k in lacking})
+    return Rows(values, rows.lengths + 1), lacked

@@ -14,11 +14,13 @@ from tqdm import tqdm
 from ...corpora.parallel_text import CHUNK_LINES, Scan, check_parallel, scan_file
 from ...data.manifest import CONLLU as GIVEN_BY
 from ...data.manifest import Manifest, tool_versions
+from ...data.text_columns import WORDS
 from ...data.translation_manifest import TranslationManifest
 from ...errors import InputError
 from ...files import sha256
 from ...syntax.annotation import annotator_line
-from ...syntax.layers import Layer, layers_of
+from ...syntax.layer import SUBWORD, WORD_OF
+from ...syntax.layers import columns_of, layers_of
 from ...syntax.rows import Rows, stream_layout
 from ...text import annotators
 from ...text.raw_text import line_reader
@@ -32,7 +34,7 @@ from ..shards import WorkLayout
 from ..split_writer import SplitWriter
 from .layer_options import given_inventories, inventory_inputs
 from .like import check_given_folders
-from .subword_models import check_given, closed, look_up, obtain_models, write_dictionaries
+from .subword_models import check_given, look_up, obtain_models, write_dictionaries
 from .translation_chunks import (
     ANNOTATED,
     SOURCE,
@@ -40,7 +42,7 @@ from .translation_chunks import (
     Lines,
     annotate_chunk,
     encode_chunk,
-    target_stream,
+    layer_streams,
     value_sides,
 )
 from .translation_options import TARGET_CONLLU, TranslationOptions
@@ -78,11 +80,10 @@ class TranslationRecipe(engine.Recipe):
         self.encodes_apart = options.cuts_at_once
         langs = {SOURCE: options.source_lang, TARGET: options.target_lang}
         self.langs = {k: v for k, v in langs.items() if k == SOURCE or not options.only_source}
-        self._columns_of(layers_of(options.layer_names))
-        self.targets = layers_of(options.target_names)
-
-    def _columns_of(self, layers: Iterable[Layer]) -> None:
-        self.layers = {name: layer for layer in layers for name in layer.columns}
+        self.layers = {
+            options.source_lang: layers_of(options.layer_names),
+            options.target_lang: layers_of(options.target_names),
+        }
 
     def inputs(self) -> Iterable[Path]:
         """Return the text files, and models that were given."""
@@ -106,6 +107,7 @@ class TranslationRecipe(engine.Recipe):
             versions=tool_versions(TOOLS),
             heads=options.parse,
             target_features=list(options.target_names),
+            by_word=any(self.layers.values()),
         )
         check_given_folders(options, manifest.annotator_id)
         self.scans = scan_inputs(options, self.files)
@@ -145,39 +147,37 @@ class TranslationRecipe(engine.Recipe):
     def begin(self, chunks: list[Chunk], manifest: TranslationManifest, folder: Path) -> Any:
         """Write the dictionaries, and learnt inventories."""
         what = (self.options.layer_names, self.inventories, chunks)
-        self._columns_of(bind_layers(*what, self.options, manifest, folder))
+        bound = bind_layers(*what, self.options, manifest, folder)
+        self.layers[self.options.source_lang] = bound
         self.dictionaries = write_dictionaries(self.options, chunks, folder)
         self.folder, self.manifest = folder, replace(manifest, segmentation=self.segmentation)
         return self.manifest
 
     def sizes(self, split: str) -> Mapping[str, int]:
-        """Return the streams of both languages, of features and of trees."""
+        """Return the streams of both languages, of words and layers."""
         found = {lang: len(self.dictionaries[side]) for side, lang in self.langs.items()}
         most = self.options.max_characters  # of words in a line
-        found |= {self._column(name): one.id_count(most) for name, one in self.layers.items()}
-        return found | {self._target_column(one): one.id_count(most) for one in self.targets}
-
-    def _column(self, name: str) -> str:
-        return f"{self.options.source_lang}.{name}"
-
-    def _target_column(self, layer: Layer) -> str:
-        return f"{self.options.target_lang}.{layer.name}"
+        for lang, layers in self.layers.items():
+            found |= {f"{lang}.{WORDS}": most + 1} if layers else {}
+            streams = layer_streams(lang, layers).items()
+            found |= {name: layer.id_count(most) for name, layer in streams}
+        return found
 
     def load(self, chunk: Chunk) -> EncodedChunk:
         """Look the subwords of a chunk up."""
-        targets = {target_stream(layer.name): layer for layer in self.targets}
-        own = (self.layers | targets).items()
-        bounds = {name: layer.id_count(NO_BOUND - 1) for name, layer in own}
-        alike = (SOURCE, *self.layers), (TARGET, *targets)
-        found = EncodedChunk.load(chunk.encoded, {SOURCE: 0, TARGET: 0, **bounds}, *alike)
-        columns = look_up_layers(found, {k: v for k, v in self.layers.items() if v.learnt})
-        streams, unknown = {}, {}
+        bounds, alike, learnt = {SOURCE: 0, TARGET: 0}, [], {}
+        for side, lang in self.langs.items():
+            own = layer_streams(lang, self.layers[lang])
+            bounds |= {name: layer.id_count(NO_BOUND - 1) for name, layer in own.items()}
+            learnt |= {name: layer for name, layer in own.items() if layer.learnt}
+            short = [name for name, layer in own.items() if layer.unit == SUBWORD]
+            if self.layers[lang]:
+                bounds[f"{lang}.{WORDS}"] = NO_BOUND
+                alike += [(side, f"{lang}.{WORDS}", *short), tuple(own.keys() - {*short})]
+        found = EncodedChunk.load(chunk.encoded, bounds, *alike)
+        streams, unknown = look_up_layers(found, learnt), {}
         for side, lang in self.langs.items():
             streams[lang], unknown[lang] = look_up(found, side, self.dictionaries[side])
-        for name, layer in self.layers.items():
-            streams[self._column(name)] = closed(columns[name], layer.end)
-        for name, layer in targets.items():
-            streams[self._target_column(layer)] = closed(found.streams[name], layer.end)
         return EncodedChunk(streams, found.counts, found.notes, unknown=unknown)
 
     def summarize(self, split: str, writer: SplitWriter) -> dict[str, Any]:
@@ -211,17 +211,19 @@ class TranslationRecipe(engine.Recipe):
 
     def end(self, chunks: list[Chunk], manifest: TranslationManifest, folder: Path) -> None:
         """Write the closed inventories of features, with how often each label is there."""
-        columns = {self._column(name): layer for name, layer in self.layers.items()}
-        columns |= {self._target_column(layer): layer for layer in self.targets}
-        for column, layer in columns.items():
-            if layer.learnt or not layer.file():
-                continue
-            counts = np.zeros(len(layer.inventory), np.int64)
-            for split in manifest.splits:
-                rows = Rows.read(folder / f"{manifest.prefix(split)}.{column}")
-                counts += np.bincount(rows.values, minlength=len(counts))
-            found = Counter(dict(zip(layer.inventory.symbols, counts.tolist())))
-            layer.inventory.save(folder / f"dict.{column}.txt", found)
+        for lang, layers in self.layers.items():
+            for layer in columns_of(layers).values():
+                if layer.learnt:
+                    continue
+                counts = np.zeros(len(layer.inventory), np.int64)
+                stream = layer.name if layer.sides(1) else WORDS
+                for split in manifest.splits:
+                    rows = Rows.read(folder / f"{manifest.prefix(split)}.{lang}.{stream}")
+                    for _, part in rows.parts():
+                        values = layer.in_full({stream: part, WORD_OF: part}).values
+                        counts += np.bincount(values, minlength=len(counts))
+                found = Counter(dict(zip(layer.inventory.symbols, counts.tolist())))
+                layer.inventory.save(folder / layer.file(lang), found)
 
     def describe_split(self, counts: Mapping[str, Any]) -> str:
         tokens = ", ".join(f"{n} {stream} tokens" for stream, n in counts["tokens"].items())

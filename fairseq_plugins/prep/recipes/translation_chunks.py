@@ -6,25 +6,27 @@ An annotated chunk is a file of rows: counts first, then one row a kept line.
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, islice
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from ...corpora.conllu import parse_block, read_blocks
 from ...corpora.parallel_text import read_chunk
+from ...data.text_columns import WORDS
 from ...errors import InputError
 from ...syntax.annotation import Annotation
 from ...syntax.casing import MIXED
 from ...syntax.labels import plain_label
 from ...syntax.layers import OF_TARGETS, Layer, layers_of
 from ...syntax.rows import Rows
+from ...syntax.sentence import EncodedSentence
 from ...syntax.subwords import joined_spans
 from ...text.raw_text import line_reader, overlong_words, unescape
 from ...text.segment import Segmenter
-from ...text.source_encoder import AnnotatedLine, EncodedLine, annotate_lines, encode_line, reduced
+from ...text.source_encoder import AnnotatedLine, annotate_lines, encode_line, reduced
 from ...text.word_layers import carried, match_alike, match_words
 from ...text_reading import numbered_lines
-from ..chunks import Chunk, EncodedChunk, numbered, read_rows, write_rows
+from ..chunks import Chunk, EncodedChunk, add_layers, numbered, read_rows, write_rows
 from .translation_options import TARGET_CONLLU, TranslationOptions
 
 ANNOTATED = "annotated.jsonl"
@@ -82,53 +84,40 @@ def encode_chunk(
     source, target = segmenters
     header, *rows = read_rows(chunk.file(ANNOTATED))
     notes: Counter[str] = Counter(header)
-    lines: list[EncodedLine] = []
-    goals: list[EncodedLine] = []
+    lines: list[EncodedSentence] = []
+    goals: list[EncodedSentence] = []
     layers, target_layers = layers_of(options.layer_names), layers_of(options.target_names)
     for row in rows:
         line = encode_line(_unpack(row), source, layers)
         if _accept(options, chunk, row["n"], (line.misaligned, "subwords", False), notes):
             lines.append(line)
             goals.append(_goal(row, target, target_layers))
-    symbols, streams, tallies = {}, {}, {}
-    firsts = [first_subwords(line.word_of) for line in lines]
-    for name, side in ((SOURCE, lines), (TARGET, goals)):
-        streams[name], symbols[name] = numbered(line.subwords for line in side)
-    for layer in layers:
-        for name in layer.columns:
-            rows = [line.columns[name] for line in lines]
-            if layer.is_open:
-                streams[name], symbols[name] = numbered(rows)
-                of_words = (map(row.__getitem__, first) for row, first in zip(rows, firsts))
-                tallies[name] = dict(Counter(chain.from_iterable(of_words)))
-            else:
-                streams[name] = Rows.of(rows)
+    found = EncodedChunk({}, {"lines": len(lines), "read": chunk.count})
+    sides = (SOURCE, options.source_lang, lines, layers)
+    for side, lang, own, held in (sides, (TARGET, options.target_lang, goals, target_layers)):
+        found.streams[side], found.symbols[side] = numbered(line.tokens for line in own)
+        if held:
+            numbers = ([word + 1 for word in line.word_of] for line in own)
+            found.streams[f"{lang}.{WORDS}"] = Rows.of(numbers)
+        add_layers(found, own, layer_streams(lang, held))
     for layer in target_layers:
-        columns = [goal.columns[layer.name] for goal in goals]
-        streams[target_stream(layer.name)] = Rows.of(columns)
         if layer.name in OF_TARGETS:
             (lost,) = layer.ids([MIXED])
-            notes[f"{layer.name}_{MIXED}"] = sum(column.count(lost) for column in columns)
-    counts = {"lines": len(lines), "read": chunk.count}
-    found = EncodedChunk(streams, counts, dict(notes), symbols=symbols, tallies=tallies)
-    found.save(chunk.encoded)
+            lost_in = (goal.layers[layer.name].count(lost) for goal in goals)
+            notes[f"{layer.name}_{MIXED}"] = sum(lost_in)
+    replace(found, notes=dict(notes)).save(chunk.encoded)
 
 
-def target_stream(name: str) -> str:
-    """Return how a chunk calls a column of the target subwords."""
-    return f"{TARGET}.{name}"
+def layer_streams(lang: str, layers: Iterable[Layer]) -> dict[str, Layer]:
+    """Return the streams of the layers of a side, in a chunk and in the folder."""
+    return {f"{lang}.{layer.name}": layer for layer in layers if layer.sides(1)}
 
 
-def _goal(row: dict[str, Any], target: Segmenter, layers: Sequence[Layer]) -> EncodedLine:
+def _goal(row: dict[str, Any], target: Segmenter, layers: Sequence[Layer]) -> EncodedSentence:
     """Cut the target text of a row, with its layers if it has any."""
     if layers:
         return encode_line(_unpack(row["g"]), target, layers)
-    return EncodedLine([], target.segment(row["y"])[0])
-
-
-def first_subwords(word_of: Sequence[int]) -> list[int]:
-    """Return the first subword of each word, of the word of each subword."""
-    return [i for i, (word, last) in enumerate(zip(word_of, [None, *word_of])) if word != last]
+    return EncodedSentence(target.segment(row["y"])[0], [], [], {})
 
 
 def annotated_rows(chunk: Chunk) -> Iterator[dict[str, Any]]:
