@@ -1,4 +1,4 @@
-"""What an annotator says of a line, and what identifies the annotator."""
+"""The annotation of a line, and the identity of its annotator."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,12 +7,12 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Annotation:
-    """One line's words as the annotator sees them.
+    """One line's words according to the annotator.
 
     Args:
         words: W words.
         layers: name of a layer -> W values: labels, or numbers of heads.
-        spans: W character spans in the line, when the annotator read the line itself.
+        spans: W character spans in the line, if the annotator read the line itself.
     """
 
     words: list[str]
@@ -26,6 +26,6 @@ def annotator_line(annotator: Any) -> str:
 
 
 def identity_line(identity: Mapping[str, str]) -> str:
-    """Return ``name version hash``, and ``as-tokenised`` for text shown so, of an identity."""
+    """Return an identity as ``name version hash``, with ``as-tokenised`` for lower-cased text."""
     known = ("name", "version", "hash", "text")
     return " ".join(identity[key] for key in known if key in identity)

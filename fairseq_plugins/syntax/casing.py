@@ -1,10 +1,10 @@
-"""The case of subwords apart from their letters: text is lower-cased, and restored by a label.
+"""The case of subwords as labels: text is lower-cased, and a label restores each subword.
 
     restored(lowered(subword), casing_of(subword)) = subword      for all labels but ``mixed``
 
-Characters are changed one by one, and only where another single character takes their place, so
-that all places in a text stay as they are. Moses' entities (``&quot;``) are no letters, nor are
-sentencepiece's bytes (``<0xE5>``).
+Characters are changed one by one, and only into a single character, so that all places in a text
+stay. Moses' entities (``&quot;``) count as no letters, and so do sentencepiece's bytes
+(``<0xE5>``).
 """
 
 import re
@@ -21,15 +21,15 @@ def _changed(character: str, to: Callable[[str], str]) -> str:
 
 
 def lowered(text: str) -> str:
-    """Return a text in small letters, as long as it was."""
+    """Return a lower-cased text of equal length."""
     return "".join(_changed(character, str.lower) for character in text)
 
 
 def casing_of(subword: str) -> str:
-    """Return how a subword is written.
+    """Return the casing of a subword.
 
     Returns:
-        ``lower``; ``title``, its first letter alone being a capital; ``upper``; ``mixed``, anything
+        ``lower``; ``title``, with only the first letter a capital; ``upper``; ``mixed``, anything
         else, which is not restored; ``other``, without letters that have a case.
     """
     small = lowered(subword)
@@ -40,7 +40,7 @@ def casing_of(subword: str) -> str:
 
 
 def restored(subword: str, casing: str) -> str:
-    """Return a subword in small letters as its casing says; ``mixed`` stays in small letters."""
+    """Return a lower-cased subword in its casing; ``mixed`` stays lower-cased."""
     if casing not in (TITLE, UPPER):
         return subword
     parts, left = _ENTITY.split(subword), len(subword)

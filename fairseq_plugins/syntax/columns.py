@@ -1,6 +1,6 @@
 """Columns: layers of labels, which models read as features; each label has an id.
 
-Values of words are stored once a word. Labels of annotators and users are in `tags`.
+Each word has one stored value. Labels of annotators and users are in `tags`.
 
 Source of the features: Sundararaman et al. 2019, "Syntax-infused Transformer": part of speech of
 the word, case of its first character, and the position B/M/E/O of a subword within its word.
@@ -28,8 +28,8 @@ class Column(Layer):
     """A layer of labels.
 
     Args:
-        values: its inventory; None where each folder learns one.
-        label: makes labels of what the layer is made of; InputError for what is none.
+        values: the inventory; None if each folder learns one.
+        label: makes a label from a value.
     """
 
     width: ClassVar[int] = 1
@@ -82,13 +82,13 @@ class Column(Layer):
         return {self.name: Rows(other_values(own.values, how.features, drawn), own.lengths)}
 
     def in_full(self, held: Mapping[str, Rows]) -> Rows:
-        """Return all values of texts, of which `controlled` says what is ``held``."""
+        """Return all values of texts; for ``held`` see `controlled`."""
         return held[self.name]
 
 
 @dataclass(frozen=True)
 class OfTree(Column):
-    """Labels of words that follow from a tree, which ``tree`` names."""
+    """Labels of words derived from the layer ``tree``."""
 
     tree: str = ""
 
@@ -110,7 +110,7 @@ class Spelt(Column):
 
 @dataclass(frozen=True)
 class Placed(Column):
-    """Labels of subwords that follow from the words of the subwords; texts do not store them."""
+    """Labels of subwords derived from their words; texts do not store them."""
 
     _: KW_ONLY
     unit: str = SUBWORD
@@ -135,7 +135,7 @@ class Placed(Column):
 
 @dataclass(frozen=True)
 class Casing(Column):
-    """How target subwords are written: their text is lower-cased, and restored by it (`casing`)."""
+    """The case of target subwords: the label restores lower-cased text (`casing`)."""
 
     _: KW_ONLY
     unit: str = SUBWORD

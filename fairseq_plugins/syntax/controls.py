@@ -1,4 +1,4 @@
-"""What a model is given in the place of what was prepared, to see what it gains from that."""
+"""Controls: replacements for prepared trees, features and questions, to measure their benefit."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ PARSE, GOLD, SHUFFLED, RANDOM, CHAIN, FULL = TREE_SOURCES = (
 GIVEN, CONSTANT = "given", "constant"
 FEATURE_SOURCES = (GIVEN, SHUFFLED, RANDOM, CONSTANT)
 QUESTION_SOURCES = (GIVEN, SHUFFLED)
-AS_PREPARED = (PARSE, GOLD, GIVEN)  # sources that leave a folder as it is
-DRAWN = (SHUFFLED, RANDOM)  # those that follow from a whole split and a seed
+AS_PREPARED = (PARSE, GOLD, GIVEN)  # sources without changes to a folder
+DRAWN = (SHUFFLED, RANDOM)  # sources drawn from a whole split and a seed
 SOURCES = ("tree_source", "feature_source", "question_source")  # options of models
-# those by which the same weights are another system
+# options that make another system of the same weights
 CONTROLS = (*SOURCES, "dual_control", "coattention_control")
 
 
 @dataclass(frozen=True)
 class Controls:
-    """What a model is given in the place of what was prepared.
+    """Replacements for a model's prepared input.
 
     Args:
         trees: of `TREE_SOURCES`.
         features: of `FEATURE_SOURCES`.
         questions: of `QUESTION_SOURCES`.
-        seed: of what is drawn; None where nothing is.
+        seed: of random draws; None without draws.
     """
 
     trees: str = PARSE
@@ -45,27 +45,27 @@ class Controls:
 
     @property
     def said(self) -> str:
-        """The options that change something, as on the command line; empty where none does."""
+        """The options with an effect, as on the command line; empty without any."""
         changed = {flag: one for flag, one in self._sources.items() if one not in AS_PREPARED}
         return " ".join(f"{flag} {source}" for flag, source in changed.items())
 
     @property
     def described(self) -> str:
-        """Those options, with the seed of what is drawn."""
+        """The same options, with the seed of random draws."""
         return f"{self.said} (seed {self.seed})" if self.drawn else self.said
 
     @property
     def record(self) -> dict[str, str]:
-        """What a record of an evaluation says of them: nothing where there are none."""
+        """The entry in the record of an evaluation; empty without controls."""
         return {"controls": self.described} if self.said else {}
 
     @property
     def drawn(self) -> bool:
-        """Whether something is drawn from a whole split, which raw text is not."""
+        """Whether draws come from a whole split, unlike raw text."""
         return any(value in DRAWN for value in self._sources.values())
 
     def check_raw(self) -> None:
-        """Refuse raw text for a model of which something is drawn; InputError says what to do."""
+        """Refuse raw text for a model with random draws."""
         if self.drawn:
             raise InputError(
                 f"the model was trained with {self.said}, which is drawn from a whole split: raw "

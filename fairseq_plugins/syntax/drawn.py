@@ -1,17 +1,17 @@
-"""Controls that would explain a method away: trees, features and questions that tell nothing.
+"""Controls against wrong explanations: uninformative trees, features and questions.
 
-What a model gains from a parse may be what it gains from *any* tree, and what it gains from tags
-what it gains from their parameters. So a model is trained and tested on trees, values or questions
-in the place of those that were prepared (`controls`):
+A model's gain from a parse may be its gain from *any* tree, and its gain from tags may come from
+their parameters. So models are trained and tested with other trees, values or questions than the
+prepared ones (`controls`):
 
     trees      shuffled: of another sentence of the same length; random: drawn; chain: each word's
                head is its left neighbour
     values     shuffled: those of the split's words, in another order; random: drawn from the
                split's values; constant: one value for all words
-    questions  shuffled: each passage is asked another example's question
+    questions  shuffled: each passage gets another example's question
 
-Everything follows from the seed, the split, and the number of the sentence in it: never from the
-worker, the epoch, the order or the batch. Trees are parents from 0, a root its own.
+All draws follow from the seed, the split, and the number of the sentence in the split: never from
+the worker, the epoch, the order or the batch. Trees are parents from 0, a root its own.
 """
 
 import hashlib
@@ -32,7 +32,7 @@ MADE = (SHUFFLED, RANDOM, CHAIN)  # trees
 
 
 def dice(seed: int | None, *names: object) -> np.random.Generator:
-    """Return a generator of random numbers that belongs to a seed and names alone."""
+    """Return a random generator that depends only on a seed and names."""
     digest = hashlib.sha256("/".join(map(str, (seed, *names))).encode()).digest()
     return np.random.default_rng(np.frombuffer(digest, "<u4"))
 
@@ -43,13 +43,13 @@ def chain(length: int) -> np.ndarray:
 
 
 def random_tree(length: int, random: np.random.Generator) -> np.ndarray:
-    """Draw a projective tree with one root, each of W words' as likely as any other, (W,).
+    """Draw a projective tree with one root, all trees of W words with equal probability, (W,).
 
-    A projective tree is a root with a forest on either side, and a forest is empty or a first tree
-    with the forest behind it. So forests are ternary trees: the forests left and right of the first
-    tree's root, and the rest. Two of them with W - 1 inner nodes in all, written down node by node,
-    are the arrangements of W - 1 inner nodes and 2 W leaves of which two rotations (of 3 W - 1) are
-    such a writing: the cycle lemma (Dvoretzky and Motzkin 1947).
+    A projective tree is a root with a forest on either side, and a forest is empty, or a first tree
+    followed by a forest. So forests are ternary trees: the forests left and right of the first
+    tree's root, and the rest. Two ternary trees with W - 1 inner nodes in all, written down node by
+    node, are the arrangements of W - 1 inner nodes and 2 W leaves of which two rotations (of 3 W -
+    1) are such a sequence: the cycle lemma (Dvoretzky and Motzkin 1947).
     """
     if length < 2:
         return np.zeros(length, dtype=np.int64)
@@ -62,9 +62,9 @@ def random_tree(length: int, random: np.random.Generator) -> np.ndarray:
 
 def _read_tree(length: int, inner: list[bool]) -> np.ndarray:
     """Read two ternary trees as the forests around a root; see `random_tree`."""
-    above, place, count = [0] * length, [0] * length, 1  # by nodes as they come; the root is 0
+    above, place, count = [0] * length, [0] * length, 1  # node by node; the root is 0
     letters, places = iter(inner), iter(range(length))
-    stack = [(0, True), (0, False), (0, True)]  # forests below a node, and the nodes themselves
+    stack = [(0, True), (0, False), (0, True)]  # forests below a node, and nodes
     while stack:
         node, is_forest = stack.pop()
         if not is_forest:
@@ -79,10 +79,10 @@ def _read_tree(length: int, inner: list[bool]) -> np.ndarray:
 
 
 def fitted(tree: np.ndarray, length: int) -> np.ndarray:
-    """Make a tree one of W words, (W,).
+    """Fit a tree to W words, (W,).
 
-    Of one with more words the last are cut off (`tree.project_heads`); of one with fewer,
-    further words depend on their left neighbours.
+    Surplus words are cut off at the end (`tree.project_heads`); missing words are added, each with
+    its left neighbour as head.
     """
     if len(tree) >= length:
         own = np.arange(len(tree))
@@ -92,15 +92,15 @@ def fitted(tree: np.ndarray, length: int) -> np.ndarray:
 
 
 def donors(lengths: np.ndarray, random: np.random.Generator) -> np.ndarray:
-    """Return for each of n sentences the number of another, whose tree it takes, (n,).
+    """Return for each of n sentences the number of another sentence, its donor of a tree, (n,).
 
-    Sentences of one length are put in a circle, in which each takes the tree of the next: every
-    tree is taken once, and by no sentence of its own. One that is alone of its length takes the
-    tree of the next longer sentence, and the longest that of the next shorter one.
+    Sentences of one length form a circle, and each takes the tree of the next: every tree is used
+    once, and by no sentence of its own. A sentence of unique length takes the tree of the next
+    longer sentence, and the longest the tree of the next shorter one.
     """
     count = len(lengths)
     order = random.permutation(count)
-    order = order[np.argsort(lengths[order], kind="stable")]  # by length, else at random
+    order = order[np.argsort(lengths[order], kind="stable")]  # by length, random among equals
     sizes = lengths[order]
     firsts = np.flatnonzero(np.diff(sizes, prepend=-1))  # where each length begins
     lasts = np.append(firsts[1:], count)[: len(firsts)] - 1
@@ -114,12 +114,12 @@ def donors(lengths: np.ndarray, random: np.random.Generator) -> np.ndarray:
 
 
 class ControlledTrees(Sequence):
-    """The trees that sentences are given, made when they are asked for.
+    """The replaced trees of sentences, made on demand.
 
     Args:
         source: of `MADE`.
         trees: of a split's n sentences.
-        seed, key: what is drawn belongs to.
+        seed, key: identify the draws.
     """
 
     def __init__(self, source: str, trees: Rows, seed: int | None = None, key: str = "") -> None:
@@ -137,7 +137,7 @@ class ControlledTrees(Sequence):
         return len(self.lengths)
 
     def __getitem__(self, index: int) -> np.ndarray:
-        """Return the tree of a sentence; of one that is alone in the world a chain."""
+        """Return the tree of a sentence; a chain for a split's only sentence."""
         if index >= len(self):
             raise IndexError(index)
         length = int(self.lengths[index])
@@ -149,7 +149,7 @@ class ControlledTrees(Sequence):
         return fitted(self.trees[donor][: 0 if donor == index else None], length)
 
     def gather(self, index: np.ndarray) -> Rows:
-        """Return the trees of the sentences of these numbers, some maybe several times."""
+        """Return the trees of sentences by number, with repetitions."""
         return Rows.of(self).gather(index)
 
 
@@ -159,7 +159,6 @@ def other_values(values: np.ndarray, source: str, random: np.random.Generator) -
     Args:
         values: of all words, one after another, (N,).
         source: shuffled, random or constant.
-        random: draws.
     """
     found, real = np.array(values), values != SPECIAL_ID
     own = values[real]
@@ -174,5 +173,5 @@ def other_values(values: np.ndarray, source: str, random: np.random.Generator) -
 
 
 def other_questions(count: int, seed: int | None, key: str) -> np.ndarray:
-    """Return for each example the number of the one whose question it is asked, (n,)."""
+    """Return for each example the number of the example with its new question, (n,)."""
     return donors(np.zeros(count, dtype=np.int64), dice(seed, key, "questions"))

@@ -1,13 +1,13 @@
-"""Labels of words that name entities: a mark, and mostly a type (``B-PER``, ``B_PER``, ``B``)."""
+"""Labels of words that name entities: a mark, and usually a type (``B-PER``, ``B_PER``, ``B``)."""
 
 from collections.abc import Collection
 
 OUTSIDE = "O"
-MARKS = frozenset("BIESLUM")  # where in an entity a word stands
+MARKS = frozenset("BIESLUM")  # the place of a word in an entity
 
 
 def label_parts(label: str) -> tuple[str, str]:
-    """Return mark and type of a label; the type of ``B`` is empty."""
+    """Return mark and type of a label; ``B`` has an empty type."""
     if label[1:2] == "_" and label[0] in MARKS:
         return label[0], label[2:]
     mark, _, type_ = label.partition("-")
@@ -15,10 +15,10 @@ def label_parts(label: str) -> tuple[str, str]:
 
 
 def entity_types(labels: Collection[str]) -> tuple[str, ...]:
-    """Return the types of entities that labels name, in the labels' order; none if they name none.
+    """Return the types of entities in labels, in the labels' order; none without entities.
 
-    Labels name entities if any begins with ``B-`` or ``I-``. Without a hyphen, all have to be marks
-    or ``O``, B or I among them: ``B_PER``, ``I_PER``, ``O``, or ``B``, ``I``, ``O``.
+    Labels name entities if any begins with ``B-`` or ``I-``. Without a hyphen, all must be marks or
+    ``O``, including B or I: ``B_PER``, ``I_PER``, ``O``, or ``B``, ``I``, ``O``.
     """
     parts = [label_parts(label) for label in labels]
     marks = [mark for mark, _ in parts if mark != OUTSIDE]

@@ -1,9 +1,9 @@
-"""Inventories of the values of layers, and their ids: closed ones, and those learnt from a corpus.
+"""Inventories of the values of layers, and their ids: closed, or learnt from a corpus.
 
-An inventory gives id 0 to padding, id 1 to ``<special>`` (``</s>`` and every other token that is
-no part of a word), and the following ids to its labels in a fixed order; in a learnt one id 2 is
-``<unknown>``, every label that it does not have. On disk it is a text file of ``label count`` lines
-in id order, in the manner of fairseq's dictionaries.
+An inventory gives id 0 to padding, id 1 to ``<special>`` (``</s>`` and every other token outside
+words), and the following ids to its labels in a fixed order; in a learnt inventory id 2 is
+``<unknown>``, for all other labels. On disk an inventory is a text file of ``label count`` lines in
+id order, like fairseq's dictionaries.
 """
 
 from __future__ import annotations
@@ -25,20 +25,20 @@ UNKNOWN = "<unknown>"
 PAD_ID = 0
 SPECIAL_ID = 1
 UNKNOWN_ID = 2
-NO_VALUE = "_"  # of a word of which an annotator says nothing, as in CoNLL-U
+NO_VALUE = "_"  # a missing value, as in CoNLL-U
 
 UPOS = "ADJ ADP ADV AUX CCONJ DET INTJ NOUN NUM PART PRON PROPN PUNCT SCONJ SYM VERB X".split()
 FOREIGN_UPOS = {"SPACE": "X", "EOL": "X", "": "X", "_": "X", "CONJ": "CCONJ"}
 CASES = ("lower", "upper")
 SUBWORD_POSITIONS = ("B", "M", "E", "O")
-FARTHEST = 5  # of arcs
+FARTHEST = 5  # longest distance of arcs
 ROOT = "root"
 ARCS = (ROOT, *(f"{side}{d}" for side in "LR" for d in range(1, FARTHEST + 1)))
 RESERVED = (PAD, SPECIAL, UNKNOWN)
 
 
 def digest_of(symbols: Iterable[str]) -> str:
-    """Return what two vocabularies share that give the same ids, 16 hex digits of SHA-256."""
+    """Return a digest of a vocabulary's symbols and ids: 16 hex digits of SHA-256."""
     return hashlib.sha256("\n".join(symbols).encode()).hexdigest()[:16]
 
 
@@ -48,8 +48,8 @@ class Inventory:
 
     Args:
         name: the layer's name, as in ``--features``.
-        labels: its labels in id order, without the reserved ones.
-        learnt: whether labels that it does not have are ``<unknown>``, instead of an error.
+        labels: labels in id order, without the reserved ones.
+        learnt: whether other labels are ``<unknown>``, not errors.
     """
 
     name: str
@@ -60,13 +60,12 @@ class Inventory:
     def learn(
         cls, name: str, counts: Mapping[str, int], least: int = 1, most: int | None = None
     ) -> Inventory:
-        """Keep the commonest labels, by falling count, ties in alphabetical order.
+        """Keep the most frequent labels, by falling count, ties in alphabetical order.
 
         Args:
-            name: the layer's name.
-            counts: how often each label occurs.
+            counts: label -> its count.
             least: rarer labels are unknown.
-            most: how many are kept at most; None for any number.
+            most: largest number of kept labels; None for any.
         """
         known = [item for item in counts.items() if item[1] >= least and item[0] not in RESERVED]
         ranked = sorted(known, key=lambda item: (-item[1], item[0]))
@@ -74,11 +73,7 @@ class Inventory:
 
     @classmethod
     def load(cls, name: str, path: Path) -> Inventory:
-        """Read a learnt inventory that `save` wrote.
-
-        Raises:
-            InputError: it is none.
-        """
+        """Read a learnt inventory that `save` wrote."""
         found, whole = _read_symbols(path)
         if not whole or found[: len(RESERVED)] != RESERVED or len({*found}) != len(found):
             raise InputError(
@@ -94,7 +89,7 @@ class Inventory:
 
     @property
     def digest(self) -> str:
-        """What identifies its symbols and their ids; see `digest_of`."""
+        """Digest of symbols and ids; see `digest_of`."""
         return digest_of(self.symbols)
 
     def __len__(self) -> int:
@@ -128,7 +123,7 @@ class Inventory:
         write_text(path, "".join(lines))
 
     def check_file(self, path: Path) -> None:
-        """Refuse a file that is none of `save`, or one of other labels; InputError names these."""
+        """Refuse a file with a wrong format or other labels."""
         found, whole = _read_symbols(path)
         if found != self.symbols or not whole:
             raise InputError(
@@ -138,7 +133,7 @@ class Inventory:
 
 
 def _read_symbols(path: Path) -> tuple[tuple[str, ...], bool]:
-    """Read the symbols of ``symbol count`` lines; say whether all lines are such."""
+    """Read the symbols of ``symbol count`` lines; say whether all lines have this form."""
     rows = [line.rpartition(" ") for line in read_lines(path)]
     return tuple(symbol for symbol, *_ in rows), all(count.isdecimal() for *_, count in rows)
 
@@ -155,7 +150,7 @@ def upos_label(tag: str) -> str:
 
 
 def plain_label(tag: str) -> str:
-    """Return a tag of a learnt inventory as one word of text; no value is ``_``, as in CoNLL-U."""
+    """Return a tag of a learnt inventory as one word; ``_`` without a value, as in CoNLL-U."""
     return "_".join(tag.split()) or NO_VALUE
 
 
@@ -165,9 +160,9 @@ def relation_label(tag: str) -> str:
 
 
 def arc_labels(heads: Sequence[int]) -> list[str]:
-    """Return where each of W words has its head: ``root``, or side and distance, from 1 to 5.
+    """Return the place of the head of each of W words: ``root``, or side and distance, from 1 to 5.
 
-    ``R2`` says that the head is the second word to the right; 5 stands for 5 and more.
+    ``R2`` means the second word to the right; 5 stands for 5 and more.
 
     Args:
         heads: W numbers of heads from 1, 0 at a root.
@@ -177,7 +172,7 @@ def arc_labels(heads: Sequence[int]) -> list[str]:
 
 
 def ordered_feats(feats: str) -> str:
-    """Return morphological features in the order of UD, which is not spaCy's."""
+    """Return morphological features in UD's order, which differs from spaCy's."""
     pairs = (pair.partition("=") for pair in feats.split("|"))
     named_values = ((name, equals, ordered_value(values)) for name, equals, values in pairs)
     return "|".join(map("".join, sorted(named_values, key=lambda pair: pair[0].casefold())))

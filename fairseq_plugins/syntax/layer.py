@@ -1,8 +1,8 @@
-"""What a layer of annotation is: the protocol of its kinds (`columns`, `tags`, `trees`, `tables`).
+"""The protocol of layers of annotation (kinds: `columns`, `tags`, `trees`, `tables`).
 
 A layer is one kind of knowledge about a text. Its methods read values, check them, lay them out in
-streams and batches, and exchange them under a control, so that no other file asks for the kind of a
-layer. Here stands what most kinds do.
+streams and batches, and replace them under a control, so that no other file distinguishes kinds of
+layers. This file has the defaults of most kinds.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from .rows import AGAIN, Rows
 
 WORD, SUBWORD, WORD_PAIR = "word", "subword", "pair of words"
 WORD_OF = "word_of"  # the word of each subword, among the layers of a text
-PARSED = "DEP"  # spaCy's name of trees and of the relations in them
+PARSED = "DEP"  # spaCy's name of trees and their relations
 Row = tuple[int, list[str]]  # a word in CoNLL-U: number of its line, ten fields
-Known = Mapping[str, list[Any]]  # name of a layer -> the values of words
+Known = Mapping[str, list[Any]]  # name of a layer -> values of words
 
 
 @dataclass(frozen=True)
@@ -33,16 +33,16 @@ class Layer:
 
     Args:
         name: in options, manifests and file names.
-        about: what a model with the layer reads, for messages.
-        unit: what has a value: `WORD`, `SUBWORD` or `WORD_PAIR`.
-        standard: whether every prepared folder of texts has the layer, without being asked.
-        requires: what annotation needs, for messages; empty for nothing.
-        lacking: what is said of a text without the layer.
-        set_by: spaCy's name of the annotation, which tells whether a pipeline gives it.
-        components: parts of spaCy pipelines that run for such layers alone.
+        about: a model's input from the layer, for messages.
+        unit: the unit with a value: `WORD`, `SUBWORD` or `WORD_PAIR`.
+        standard: whether every prepared folder of texts has the layer.
+        requires: requirement of annotation, for messages; empty for nothing.
+        lacking: message about a text without the layer.
+        set_by: spaCy's name of the annotation, which shows whether a pipeline gives the layer.
+        components: parts of spaCy pipelines that run only for such layers.
     """
 
-    width: ClassVar[int] = 0  # number of columns that models of parallel text read
+    width: ClassVar[int] = 0  # number of columns in models of parallel text
     end: ClassVar[int] = SPECIAL_ID  # the value of ``</s>`` in these columns
 
     name: str
@@ -57,7 +57,7 @@ class Layer:
 
     @property
     def asks(self) -> tuple[str, ...]:
-        """The layers that an annotator (a spaCy pipeline, or CoNLL-U) gives for this one."""
+        """The layers from an annotator (a spaCy pipeline, or CoNLL-U) that this one needs."""
         return ()
 
     @property
@@ -67,17 +67,17 @@ class Layer:
 
     @property
     def is_open(self) -> bool:
-        """Whether each folder has labels of its own, which are not known yet; see `bound`."""
+        """Whether each folder has its own labels, still unknown; see `bound`."""
         return False
 
     @property
     def learnt(self) -> bool:
-        """Whether the labels are those of a folder's training text."""
+        """Whether the labels come from a folder's training text."""
         return False
 
     @property
     def inventory(self) -> Inventory:
-        """The labels of a column; InputError for a layer that has none, or none yet."""
+        """The labels of a column; an error for layers without labels."""
         raise InputError(f"{self.name!r} has no inventory of labels")
 
     def bound(self, inventory: Inventory) -> Layer:
@@ -85,18 +85,18 @@ class Layer:
         raise InputError(f"{self.name!r} cannot have the labels of {inventory.name!r}")
 
     def file(self, language: str = "") -> str:
-        """Name the file of the inventory in a folder; empty for a layer without labels."""
+        """Return the file name of the inventory in a folder; empty for a layer without labels."""
         return ""
 
     @property
     def cure(self) -> str:
-        """What a preparation needs to give the layer, for messages."""
+        """Requirement for a preparation with the layer, for messages."""
         return f" ({self.requires})" if self.requires else ""
 
     def of_doc(self, doc: Any, places: Sequence[int], made: dict[Any, Any]) -> list[Any]:
         """Return the values of the tokens at ``places`` of a spaCy document.
 
-        ``made`` is kept from document to document: labels that were made, by spaCy's numbers.
+        ``made`` is a cache over documents: labels by spaCy's numbers.
         """
         raise InputError(f"no annotator gives {self.name!r}")
 
@@ -105,15 +105,15 @@ class Layer:
         raise InputError(f"CoNLL-U does not give {self.name!r}")
 
     def joined(self, parts: Sequence[Sequence[Any]]) -> list[Any]:
-        """Return the values of sentences as those of one text."""
+        """Join the values of sentences to the values of one text."""
         return [*chain.from_iterable(parts)]
 
     def carried(self, values: Sequence[Any], tokens: Sequence[int]) -> list[Any]:
-        """Give words the values of their tokens, whose indices rise; -1 is no token."""
+        """Give words the values of their tokens, by rising indices; -1 means no token."""
         return [*values]
 
     def of_words(self, words: Sequence[str], known: Known) -> list[Any] | None:
-        """Return the values of words, of what is known; None for a layer of no words."""
+        """Return the values of words from known layers; None for a layer of other units."""
         return None
 
     def _told(self, name: str, words: Sequence[str], known: Known) -> list[Any]:
@@ -122,11 +122,11 @@ class Layer:
         return known[name]
 
     def of_spelling(self, subwords: Sequence[str]) -> list[Any] | None:
-        """Return the values of subwords, as the text spells them; None for a layer of others."""
+        """Return the values of subwords from their spelling; None for other layers."""
         return None
 
     def ids(self, values: Sequence[Any]) -> list[Any]:
-        """Return values as a folder stores them; those of open layers stay labels."""
+        """Return values as stored in a folder; values of open layers stay labels."""
         return [*values]
 
     def of_row(
@@ -135,35 +135,35 @@ class Layer:
         """Return the columns of the first ``length`` subwords of a sentence, (length,) each.
 
         Args:
-            values: of the sentence as its stream has them; None where there is none.
-            words: S word indices, -1 where a subword has no word.
-            length: S if it is None.
+            values: of the sentence, as in its stream; None without one.
+            words: S word indices, -1 for a subword without a word.
+            length: None for S.
         """
         raise InputError(f"{self.name!r} is nothing that subwords carry")
 
     def sides(self, sentences: int) -> range:
-        """Return which of an example's texts have a stream of the layer."""
+        """Return the texts of an example that have a stream of the layer."""
         return range(sentences)
 
     def id_count(self, words: int) -> int:
-        """Return the number of ids of a stream, of texts of at most so many words."""
+        """Return the number of ids of a stream, for texts with at most so many words."""
         return len(self.inventory)
 
     def checked(self, what: object, rows: Rows, cure: str = AGAIN, row: str = "example") -> Rows:
-        """Return a stream as items read it.
+        """Check a stream and return its rows for items.
 
         Args:
-            what, rows: its place, for messages; its rows.
-            cure, row: what to do about a wrong row, and what it is called.
+            what, rows: its name, for messages; its rows.
+            cure, row: advice about a wrong row, and the name of a row.
         """
         return rows
 
     def controlled(self, held: Mapping[str, Rows], how: Controls, key: str) -> Mapping[str, Any]:
-        """Return those streams that change under controls, as rows.
+        """Return the streams that controls change, as rows.
 
         Args:
             held: all layers, and `WORD_OF`, the word of each subword.
-            how, key: the controls; what the texts are, such as their split.
+            how, key: the controls; the identity of the texts, such as their split.
         """
         return {}
 

@@ -1,7 +1,7 @@
-"""The table of layers: every kind of annotation as a value, and what names of layers mean.
+"""The table of layers: every kind of annotation as a value, and the meaning of layers' names.
 
 Preparation, manifests, datasets, tasks, models and the encoders of raw text read the table
-`LAYERS`. To add a layer, add a value to it; its class says all else (`layer`).
+`LAYERS`. A new layer is a new value in the table; its class defines everything else (`layer`).
 """
 
 import re
@@ -29,10 +29,10 @@ from .tables import Table
 from .tags import Given, Tagged, feats, given, misc_value, morphology, spacy_entity, spacy_feats
 from .trees import Tree
 
-# what a parse is drawn and written from: parts of speech, the tree, and the relations in it
+# layers for drawing and writing a parse: parts of speech, the tree, and its relations
 PARSE = POS, HEADS, RELATIONS = "pos", "heads", "dep"
 ENTITIES = "ent"
-NAME = re.compile(r"\w+(\[\w+\])?")  # behind the dot of a layer's name
+NAME = re.compile(r"\w+(\[\w+\])?")  # after the dot of a layer's name
 
 
 def _tagged(name: str, about: str, column: int, set_by: str, spacy: str, **how: Any) -> Tagged:
@@ -94,7 +94,7 @@ LAYERS: dict[str, Layer] = {
         Casing("truecase", "the case of target subwords", Inventory("truecase", CASINGS)),
     )
 }
-# layers of which there are many: what stands before the dot of a name -> what makes it of the rest
+# families of layers: the name before the dot -> maker from the rest of the name
 MADE: Mapping[str, Callable[[str], Layer]] = {"morph": morphology, "given": given}
 OF_TARGETS = tuple(name for name, layer in LAYERS.items() if isinstance(layer, Casing))
 # for messages: layers of any text
@@ -103,11 +103,11 @@ CHOICES += tuple(f"{name}.NAME" for name in MADE)
 STANDARD = tuple(name for name, layer in LAYERS.items() if layer.standard)
 TREES = tuple(name for name, layer in LAYERS.items() if isinstance(layer, Tree))
 OF_PAIRS = tuple(name for name, layer in LAYERS.items() if isinstance(layer, Table))
-STANDARD_TAGS = (POS,)  # what every annotator and CoNLL-U file must give
+STANDARD_TAGS = (POS,)  # every annotator and CoNLL-U file must give these
 
 
 def layer_of(name: str) -> Layer:
-    """Return the layer of a name; InputError names the choices."""
+    """Return the layer of a name; an unknown name is an error."""
     made, _, rest = name.partition(".")
     if name in LAYERS:
         return LAYERS[name]
@@ -117,23 +117,23 @@ def layer_of(name: str) -> Layer:
 
 
 def layers_of(names: Iterable[str]) -> list[Layer]:
-    """Return the layers of these names; InputError names an unknown one and the choices."""
+    """Return the layers of these names; an unknown name is an error."""
     return [layer_of(name) for name in names]
 
 
 def columns_of(layers: Iterable[Layer]) -> dict[str, Column]:
-    """Return those layers that models read as features, by their names."""
+    """Return the layers that models read as features, by their names."""
     return {layer.name: layer for layer in layers if isinstance(layer, Column)}
 
 
 def in_order(names: Iterable[str]) -> list[str]:
-    """Return names once each, in the order of `LAYERS`, with those that are made by name last."""
+    """Return names once each, in the order of `LAYERS`, families' layers last."""
     places = {name: place for place, name in enumerate(LAYERS)}
     return sorted({*names}, key=lambda name: (places.get(name, len(places)), name))
 
 
 def are_known(names: Iterable[str]) -> bool:
-    """Whether there are layers of all these names, which a folder of texts may be asked for."""
+    """Whether all names are layers that a folder of texts can have."""
     try:
         found = layers_of(names)
         return not any(layer.standard or layer.name in OF_TARGETS for layer in found)
@@ -145,14 +145,14 @@ def held_layers(features: Iterable[str], parsed: bool) -> list[str]:
     """Return the layers of a folder of parallel text, in the order of their columns.
 
     Args:
-        features: names of those that are columns, in their order.
-        parsed: whether it holds trees; their columns come last.
+        features: names of the columns, in order.
+        parsed: whether the folder holds trees, whose columns come last.
     """
     return [*features, *(TREES if parsed else ())]
 
 
 def column_places(layers: Iterable[Layer]) -> dict[str, tuple[int, ...]]:
-    """Return which columns of ``src_factors`` the layers of a folder of parallel text have."""
+    """Return the columns of each layer in ``src_factors``, for a folder of parallel text."""
     places, done = {}, 0
     for layer in layers:
         places[layer.name] = tuple(range(done, done + layer.width))
@@ -161,23 +161,23 @@ def column_places(layers: Iterable[Layer]) -> dict[str, tuple[int, ...]]:
 
 
 def annotated_names(names: Iterable[str]) -> list[str]:
-    """Return what an annotator is asked for: the tags that it always gives, and for these names."""
+    """Return the layers to ask of an annotator: the tags that all give, and others by name."""
     asked = (name for layer in layers_of(names) for name in layer.asks)
     return [*dict.fromkeys((*STANDARD_TAGS, *asked))]
 
 
 def asked_with(layer: Layer) -> list[str]:
-    """Return what a preparation is asked for, to have a layer: first what all annotators give."""
+    """Return the layers to request from a preparation for a layer; every annotator's come first."""
     return [*dict.fromkeys((*(STANDARD_TAGS if layer.annotated else ()), layer.name))]
 
 
 def given_names(names: Iterable[str]) -> list[str]:
-    """Return those of these layers whose values the user gives."""
+    """Return the layers with values from the user."""
     return [layer.name for layer in layers_of(names) if isinstance(layer, Given)]
 
 
 def split_names(text: str) -> list[str]:
-    """Split ``"pos, dep"`` into names; InputError for one that is there twice."""
+    """Split ``"pos, dep"`` into names; a repeated name is an error."""
     names = [name.strip() for name in text.split(",") if name.strip()]
     if len({*names}) != len(names):
         raise InputError(f"a layer is named twice in {text!r}")
@@ -185,13 +185,13 @@ def split_names(text: str) -> list[str]:
 
 
 def parse_targets(text: str) -> tuple[str, ...]:
-    """Split names of layers that target subwords can have; see `parse_features`."""
+    """Split names of layers for target subwords; see `parse_features`."""
     closed = [name for name, layer in columns_of(LAYERS.values()).items() if not layer.learnt]
     return _chosen(text, "layer of targets", closed)
 
 
 def parse_features(text: str) -> tuple[str, ...]:
-    """Split ``"pos,case"`` into names of layers that are columns, in the order given.
+    """Split ``"pos,case"`` into names of layers that are columns, in the given order.
 
     Empty text gives none.
     """
@@ -209,17 +209,17 @@ def _chosen(text: str, what: str, choices: Collection[str]) -> tuple[str, ...]:
 
 
 def refuse_targets(names: Iterable[str]) -> None:
-    """Refuse layers that target text alone has; InputError names the first."""
+    """Refuse layers for target text only."""
     for name in names:
         if name in OF_TARGETS:
             raise InputError(f"{name!r} is a layer of target text; choices: {', '.join(CHOICES)}")
 
 
 def is_column(name: str) -> bool:
-    """Whether models read a layer as a feature; InputError names the choices."""
+    """Whether models read a layer as a feature."""
     return isinstance(layer_of(name), Column)
 
 
 def digests(layers: Iterable[Layer]) -> str:
-    """Name learnt inventories and what identifies them, for a checkpoint: ``lemma=0123abcd``."""
+    """Return the digests of learnt inventories, for a checkpoint: ``lemma=0123abcd``."""
     return ",".join(f"{one.name}={one.inventory.digest}" for one in layers if one.learnt)

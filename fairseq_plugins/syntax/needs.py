@@ -1,4 +1,4 @@
-"""What a model reads of a prepared folder: stated once by its options, checked once by its task."""
+"""The inputs of a model from a prepared folder: declared by its options, checked by its task."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from .layers import Layer, layers_of
 
 @dataclass(frozen=True)
 class Needs:
-    """What a model reads.
+    """The inputs of a model.
 
     Args:
-        features: names of the layers that are columns of ``src_factors``, in their order.
-        layers: names of the other layers that its answers depend on.
-        taught: names of those that its training alone reads.
-        targets: names of the layers of target subwords that it predicts, in their order.
-        words: whether it reads the word of each token.
-        pairs: whether it compares the two sentences of a pair, and takes nothing else.
-        options: name of a layer -> the option that asks for it, for messages.
-        controls: what it is given in their place.
+        features: names of the layers that are columns of ``src_factors``, in order.
+        layers: names of the other layers that answers depend on.
+        taught: names of the layers for training alone.
+        targets: names of the predicted layers of target subwords, in order.
+        words: whether the model reads the word of each token.
+        pairs: whether the model compares the two sentences of a pair, and accepts nothing else.
+        options: name of a layer -> the option that needs the layer, for messages.
+        controls: replacements of inputs.
     """
 
     features: tuple[str, ...] = ()
@@ -35,17 +35,17 @@ class Needs:
     controls: Controls = UNCONTROLLED
 
     def reads(self, *, training: bool) -> tuple[str, ...]:
-        """Return the names of all layers it reads, in training or to answer."""
+        """Return the names of all layers for training or answers."""
         others = (*self.layers, *(self.taught if training else ()))
         return (*self.features, *dict.fromkeys(others))
 
     @property
     def annotated(self) -> bool:
-        """Whether its answers depend on layers that an annotator gives."""
+        """Whether answers depend on layers from an annotator."""
         return any(layer.annotated for layer in layers_of(self.reads(training=False)))
 
     def joined(self, other: Needs | None) -> Needs:
-        """Return what both models of an ensemble read."""
+        """Return the inputs of both models of an ensemble together."""
         if other is None:
             return self
         self.check_controls(other.controls)
@@ -63,7 +63,7 @@ class Needs:
         )
 
     def check_controls(self, other: Controls | None) -> None:
-        """Refuse a further model of an ensemble with other controls (InputError); None fits all."""
+        """Refuse a further model of an ensemble with other controls; None fits all."""
         if other is not None and other != self.controls:
             sides = [one.described or "none" for one in (other, self.controls)]
             raise InputError(
@@ -79,14 +79,14 @@ class Needs:
         sentences: int = 1,
         training: bool,
     ) -> None:
-        """Refuse a prepared folder that lacks what is read.
+        """Refuse a prepared folder that lacks an input.
 
         Args:
-            held: names of the layers that it holds.
+            held: names of the folder's layers.
             folder: its name, for messages.
-            cure: what to prepare it with, for a layer that it lacks.
-            sentences: how many sentences an example of it has.
-            training: whether the model is to be trained on it.
+            cure: advice for preparing a missing layer.
+            sentences: number of sentences in an example of the folder.
+            training: whether for training.
         """
         if self.pairs and sentences < 2:
             raise InputError(

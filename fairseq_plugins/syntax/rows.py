@@ -1,8 +1,8 @@
 """Rows of whole numbers, read from binary streams of a prepared folder and checked.
 
-The ``.bin`` file of a stream (`streams`) holds all rows one after another; the ``.idx`` file says
-how long they are and where they begin. fairseq believes the second, so that it is checked against
-the first here: before fairseq opens a stream, and before any of its numbers counts something.
+The ``.bin`` file of a stream (`streams`) holds all rows one after another; the ``.idx`` file has
+their lengths and beginnings. fairseq trusts the ``.idx`` file, so both files are compared here:
+before fairseq opens a stream, and before any use of its numbers.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from ..errors import InputError
 
 AGAIN = "prepare the folder again"
-AT_ONCE = 1 << 22  # numbers looked at together
+AT_ONCE = 1 << 22  # numbers checked together
 ROWS_AT_ONCE = 100_000
 HEADER = struct.Struct("<9sQBQ")  # mark, version, number type, rows
 MARK, VERSION = b"MMIDIDX\x00\x00", 1
@@ -60,13 +60,13 @@ def stream_layout(prefix: Path) -> tuple[np.ndarray, np.dtype]:
 def check_ids(
     what: object, values: np.ndarray, sizes: np.ndarray, bounds: tuple[int, int], names: str
 ) -> None:
-    """Refuse numbers that stand for nothing.
+    """Refuse numbers without a meaning.
 
     Args:
         what: the stream, for the message.
-        values, sizes: all of them, row after row, and the lengths of the rows.
-        bounds: the least of them, and the first beyond the greatest.
-        names: what they stand for, e.g. ``token of dict.en.txt``.
+        values, sizes: all numbers, row after row, and the lengths of the rows.
+        bounds: the least number, and the first above the greatest.
+        names: meaning of a number, e.g. ``token of dict.en.txt``.
     """
     low, high = bounds
     signed = low > 0 or values.dtype.kind == "i"
@@ -88,7 +88,7 @@ class Rows:
     Args:
         values: all rows one after another.
         lengths: numbers in each row.
-        ends: where each row ends among the values, if they are not all rows one after another.
+        ends: end of each row among the values, unless the rows follow each other.
     """
 
     def __init__(
@@ -100,10 +100,7 @@ class Rows:
 
     @classmethod
     def read(cls, prefix: Path, *, mapped: bool = False) -> Rows:
-        """Read a stream, or map it from the disk, where nothing can change it.
-
-        `stream_layout` says what is refused.
-        """
+        """Read a stream, or map an unchangeable file; `stream_layout` checks the stream."""
         lengths, dtype = stream_layout(prefix)
         path = f"{prefix}.bin"
         if mapped and lengths.any():
@@ -112,7 +109,7 @@ class Rows:
 
     @classmethod
     def of(cls, rows: Iterable[Sequence[int] | np.ndarray]) -> Rows:
-        """Take rows as they are."""
+        """Make rows of sequences."""
         rows = list(rows)
         lengths = np.array([len(row) for row in rows], dtype=np.int64)
         return cls(np.fromiter(chain.from_iterable(rows), np.int64, lengths.sum()), lengths)
@@ -133,9 +130,9 @@ class Rows:
         return (self.values[begin:end] for begin, end in zip(begins, self.ends.tolist()))
 
     def parts(self) -> Iterator[tuple[int, Rows]]:
-        """Yield rows that are looked at together, with the number of the first of them.
+        """Yield groups of successive rows, with the number of the first row.
 
-        All rows have to be one after another.
+        All rows must follow each other.
         """
         for first in range(0, len(self), ROWS_AT_ONCE):
             lengths, ends = (x[first : first + ROWS_AT_ONCE] for x in (self.lengths, self.ends))
@@ -146,18 +143,18 @@ class Rows:
         return Rows(self.values, self.lengths - 1, self.ends - 1)
 
     def gather(self, index: np.ndarray) -> Rows:
-        """Return the rows of these numbers, some maybe several times; their values are shared."""
+        """Return rows by number, with repetitions; the values are shared."""
         return type(self)(self.values, self.lengths[index], self.ends[index])
 
     def any(self, marked: np.ndarray) -> np.ndarray:
-        """Tell of each row whether one of its values is marked; no row is gathered."""
+        """Return whether each row has a marked value, without gathering rows."""
         found = np.zeros(len(self), dtype=bool)
         found[np.searchsorted(self.ends, np.flatnonzero(marked), side="right")] = True
         return found
 
     @property
     def lasts(self) -> np.ndarray:
-        """The last number of each row; -1 in an empty one."""
+        """The last number of each row; -1 for an empty row."""
         out = np.full(len(self), -1, dtype=np.int64)
         filled = self.lengths > 0
         out[filled] = self.values[self.ends[filled] - 1]
@@ -173,13 +170,13 @@ def refuse(
     cure: str = AGAIN,
     first: int = 0,
 ) -> None:
-    """Refuse rows that are wrong.
+    """Refuse wrong rows.
 
     Args:
-        what, row: what the stream and a row are called.
+        what, row: names of the stream and of a row.
         first: number of the first of the N rows.
-        wrong: whether a row is, (N,).
-        said, cure: what is wrong with it (or what its number from 0 gives to say), and what to do.
+        wrong: whether each row is wrong, (N,).
+        said, cure: the problem of a row (or its function of the row's number from 0), and advice.
     """
     if wrong.any():
         at = int(wrong.argmax())
@@ -188,7 +185,7 @@ def refuse(
 
 
 def check_count(what: object, rows: Rows, count: int, cure: str = AGAIN) -> None:
-    """Refuse more or fewer rows."""
+    """Refuse a wrong number of rows."""
     if len(rows) != count:
         raise InputError(f"{what} has {len(rows)} rows instead of {count}; {cure}")
 
@@ -196,7 +193,7 @@ def check_count(what: object, rows: Rows, count: int, cure: str = AGAIN) -> None
 def check_lengths(
     what: object, rows: Rows, lengths: np.ndarray, cure: str = AGAIN, row: str = "example"
 ) -> None:
-    """Refuse rows of other lengths than those given; ``row`` is what a row is called."""
+    """Refuse rows with wrong lengths; ``row`` is the name of a row."""
     check_count(what, rows, len(lengths), cure)
     refuse(
         what,
@@ -212,10 +209,10 @@ def check_succession(
 ) -> None:
     """Refuse rows that do not count words from ``least``, one after another.
 
-    A row of zeros alone has no word where others count from 1.
+    If words count from 1, a row of zeros has no word.
     """
     for first, part in words.parts():
-        values = part.values.astype(f"u{part.values.itemsize}", copy=False)  # all below 0 are large
+        values = part.values.astype(f"u{part.values.itemsize}", copy=False)  # below 0 becomes large
         wrong = np.diff(values, prepend=values[:1]) > 1
         filled = part.lengths > 0
         begins, lasts = (part.ends - part.lengths)[filled], part.ends[filled] - 1

@@ -1,4 +1,4 @@
-"""A sentence as the encoders of raw text make it (`text.word_layers`)."""
+"""A sentence from the encoders of raw text (`text.word_layers`)."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -22,13 +22,13 @@ class EncodedSentence:
     # the second sentence of a pair also how its words compare with those of the first, see
     # `text.word_similarity`
     layers: dict[str, list[Any]]
-    misaligned: int = 0  # how many subwords do not lie within one word
-    # how many words the annotator cut otherwise, or have no subword of their own
+    misaligned: int = 0  # number of subwords outside every single word
+    # number of words that the annotator split otherwise, or without a subword of their own
     repaired: int = 0
-    left_out: bool = False  # whether it was longer than wanted, and is empty here
+    left_out: bool = False  # whether the sentence was too long, and is empty here
 
     def ids(self, layer: Layer) -> list[int]:
-        """Return what the subwords carry in a layer that is a column."""
+        """Return the subwords' ids in a layer that is a column."""
         values = self.layers.get(layer.name)
         values = None if values is None else np.array(values, np.int64)
         (found,) = layer.of_row(values, np.array(self.word_of, np.int64))

@@ -1,8 +1,8 @@
-"""Words against subwords: which word each subword belongs to, and where in the word it stands.
+"""Words and subwords: the word of each subword, and the subword's place in the word.
 
-Everything is decided by character spans ``(begin, end)`` in one line of text, so one rule serves
-byte-pair encoding (a subword lies within its word by construction), sentencepiece (a piece may
-carry white space, or characters of two words) and annotations whose tokens are not ours.
+Character spans ``(begin, end)`` in one line of text decide, so one rule serves byte-pair encoding
+(each subword lies within a word by construction), sentencepiece (a piece may have white space, or
+characters of two words) and annotations with other tokens.
 """
 
 from bisect import bisect_right
@@ -20,11 +20,11 @@ MARKS = "\u2581\u0120"  # of a blank before a subword: sentencepiece's and byte-
 
 @dataclass(frozen=True)
 class Alignment:
-    """Where the subwords of one line belong.
+    """The words of the subwords of one line.
 
     Args:
-        word_of: S word indices, non-decreasing; -1 where the line has no word at all.
-        misaligned: how many subwords cover characters of two words, or of none.
+        word_of: S word indices, non-decreasing; -1 in a line without words.
+        misaligned: number of subwords with characters of two words, or of none.
     """
 
     word_of: list[int]
@@ -41,10 +41,10 @@ def joined_spans(words: Sequence[str]) -> list[Span]:
 
 
 def locate_words(text: str, words: Sequence[str]) -> list[Span] | None:
-    """Find ``words`` in ``text``, white space apart.
+    """Find ``words`` in ``text``, ignoring white space.
 
     Returns:
-        One span a word, or None when text and words do not consist of the same characters.
+        One span per word, or None if text and words have different characters.
     """
     offsets = [i for i, char in enumerate(text) if not char.isspace()]
     squeezed = ["".join(word.split()) for word in words]
@@ -64,24 +64,25 @@ def locate_words(text: str, words: Sequence[str]) -> list[Span] | None:
 def is_sign(subword: str) -> bool:
     """Whether a subword of a vocabulary is a punctuation sign, by the test of SLA's program.
 
-    The program (github.com/Neutralzz/syntax_aware_local_attention, ``src/dataset.py``) asks whether
-    the subword stands in `SIGNS`, which has neither `` ` `` nor ``{|}~``: a test of substrings, by
-    which runs of signs in that very order count as well, such as ``()`` and ``.-``, which WordPiece
-    never makes. Marks of other schemes, of a blank before (`MARKS`) or of a word that goes on
-    (``@@``), are left out of account; ``##.`` is none, as there.
+    The program (github.com/Neutralzz/syntax_aware_local_attention, ``src/dataset.py``) tests
+    whether the subword is a substring of `SIGNS`, which has neither `` ` `` nor ``{|}~``: runs of
+    signs in that very order count as well, such as ``()`` and ``.-``, which WordPiece never makes.
+    Marks of other schemes, of a blank before (`MARKS`) or of a continued word (``@@``), are
+    ignored; ``##.`` is no sign, as in the program.
     """
     bare = subword.lstrip(MARKS).removesuffix("@@")
     return bool(bare) and bare in SIGNS
 
 
 def align(text: str, subwords: Sequence[Span], words: Sequence[Span]) -> Alignment:
-    """Assign every subword the word that holds its first visible character.
+    """Assign every subword the word of its first visible character.
 
-    A subword without visible characters (sentencepiece's lone word mark) belongs to the word
-    that follows it. A character outside all words counts for the word before it.
+    A subword without visible characters (sentencepiece's lone word mark) belongs to the following
+    word.
+    A character outside all words counts for the word before.
 
     Args:
-        text: the line both kinds of spans refer to.
+        text: the line of both kinds of spans.
         subwords: S spans in order.
         words: W spans in order, not overlapping.
     """
@@ -108,7 +109,7 @@ def positions(words: np.ndarray, begins: Any = slice(0)) -> np.ndarray:
 
     Args:
         words: word of each subword, (S,).
-        begins: where further sentences begin, if they are those of several.
+        begins: beginnings of further sentences, if there are several.
     """
     edges = np.ones(len(words) + 1, dtype=bool)
     np.not_equal(words[1:], words[:-1], out=edges[1:-1])
@@ -118,5 +119,5 @@ def positions(words: np.ndarray, begins: Any = slice(0)) -> np.ndarray:
 
 
 def case_of(word: str) -> str:
-    """Return ``upper`` when the word's first character is an upper-case letter, else ``lower``."""
+    """Return ``upper`` for a word with an upper-case first letter, else ``lower``."""
     return "upper" if word[:1].isupper() else "lower"

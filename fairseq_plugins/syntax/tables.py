@@ -1,5 +1,4 @@
-"""Tables: layers of pairs of words, a number for each word of a text's second sentence with each of
-its first one."""
+"""Tables: layers of pairs of words, a number for each pair of words of a text's two sentences."""
 
 from __future__ import annotations
 
@@ -14,7 +13,7 @@ from .rows import AGAIN, Rows
 
 @dataclass(frozen=True)
 class Table(Layer):
-    """How the words of a pair of sentences compare, as numbers below ``size``."""
+    """The comparison of the words of a pair of sentences, as numbers below ``size``."""
 
     unit: str = WORD_PAIR
     size: int = 256
@@ -30,13 +29,13 @@ class Table(Layer):
         return rows
 
     def collated(self, values: Sequence[np.ndarray]) -> np.ndarray:
-        """Return how all words of each pair compare, from 0 to 1, (B, M, M).
+        """Return the comparison of all words of each pair, from 0 to 1, (B, M, M).
 
-        Words are counted over both sentences, with a gap between them. The number is 1 within a
-        sentence, at the gap and at padding, and the same the other way round.
+        Words are counted over both sentences, with a gap between. The number is 1 within a
+        sentence, at the gap and at padding; the matrix is symmetric.
 
         Args:
-            values: (V, W) of each pair, of second to first sentences' words.
+            values: (V, W) of each pair, from second to first sentences' words.
         """
         width = max(sum(table.shape) + 1 for table in values)
         out = np.ones((len(values), width, width), dtype=np.float32)  # (B, M, M)

@@ -1,4 +1,4 @@
-"""Columns of labels that come with a text: an annotator's tags, and values that the user has."""
+"""Columns of labels from outside the text: an annotator's tags, and the user's values."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from .tree import conllu_heads, tops
 
 @dataclass(frozen=True)
 class Told(Column):
-    """Labels of words that come with the text; in CoNLL-U, ``conllu`` reads them.
+    """Labels of words that come with the text; ``conllu`` reads them from CoNLL-U.
 
     Args:
-        conllu: reads a value from the ten fields of a word's line; InputError if there is none.
+        conllu: returns a value from the ten fields of a word's line.
     """
 
     conllu: Callable[[Sequence[str]], str] = str
@@ -30,7 +30,7 @@ class Told(Column):
         return self._told(self.name, words, known)
 
     def tags(self, rows: Sequence[Row], path: Path) -> list[str]:
-        """Return the labels of rows of CoNLL-U; InputError with file and line."""
+        """Return the labels of rows of CoNLL-U."""
         found = []
         for line, fields in rows:
             try:
@@ -48,7 +48,7 @@ class Told(Column):
 
 @dataclass(frozen=True)
 class Tagged(Told):
-    """Tags of an annotator, which ``spacy`` reads from a spaCy token."""
+    """Tags of an annotator; ``spacy`` reads them from a spaCy token."""
 
     spacy: Callable[[Any], str] = str
 
@@ -58,7 +58,7 @@ class Tagged(Told):
 
     @property
     def _attributes(self) -> tuple[str, ...]:
-        """spaCy's names of what makes the label: tokens that agree in them have the same."""
+        """spaCy's names of the attributes that determine the label."""
         name = self.set_by.partition(".")[0]
         return (name, "ENT_TYPE") if name == "ENT_IOB" else (name,)
 
@@ -73,7 +73,7 @@ class Tagged(Told):
 
 @dataclass(frozen=True)
 class Given(Told):
-    """Values that the user has, under the name behind the dot."""
+    """The user's values, named after the dot."""
 
 
 def morphology(name: str) -> Tagged:
@@ -88,7 +88,7 @@ def morphology(name: str) -> Tagged:
 
 
 def given(name: str) -> Given:
-    """Make the layer of values that the user has."""
+    """Make the layer of the user's values."""
     return Given(
         f"given.{name}",
         f"the values {name} that a text comes with",
@@ -120,7 +120,7 @@ def spacy_entity(token: Any) -> str:
 
 
 def misc_value(key: str, fields: Sequence[str]) -> str:
-    """Return the value of a key of CoNLL-U's MISC column; InputError names the keys there are."""
+    """Return the value of a key of CoNLL-U's MISC column."""
     pairs = [pair.partition("=") for pair in fields[9].split("|")]
     for found, _, value in pairs:
         if found == key:

@@ -1,7 +1,7 @@
-"""Dependency trees: checked, and carried over to other words.
+"""Dependency trees: checks, and their transfer to other words.
 
 A tree is a list of heads: word i's head is a number from 1, and 0 at a root. A sentence may be a
-forest. `nn.tree_masks` says what a tree lets attention see.
+forest. `nn.tree_masks` defines the attention that trees allow.
 """
 
 import re
@@ -16,7 +16,7 @@ from ..errors import InputError
 from ..messages import named, quoted
 
 Arc = tuple[float, float]  # places of a dependent and of its head; 1.5 is between 1 and 2
-NUMBER = re.compile(r"\d{1,9}")  # of a word; more digits than a computer reads are none
+NUMBER = re.compile(r"\d{1,9}")  # of a word; numbers of more digits are refused
 
 
 def check_heads(
@@ -25,9 +25,9 @@ def check_heads(
     """Refuse heads that form no trees.
 
     Args:
-        heads: one number a word.
-        words: the words, to compare their number and to name them.
-        one_root: whether the sentence has to be one tree.
+        heads: one number per word.
+        words: the words, to compare their number and for messages.
+        one_root: whether the sentence must be one tree.
     """
     count = len(heads)
     if words is not None and len(words) != count:
@@ -57,9 +57,9 @@ def _name(word: int, words: Sequence[str] | None) -> str:
 
 
 def _cycle(heads: Sequence[int]) -> list[int]:
-    """Return the words of a cycle, each before its head; none if there is none."""
-    walk_of = [0] * (len(heads) + 1)  # the walk that came by, named by the word it began with
-    walk_of[0] = -1  # what is above the roots
+    """Return the words of a cycle, each before its head; none without a cycle."""
+    walk_of = [0] * (len(heads) + 1)  # the walk that reached the word, named after its first word
+    walk_of[0] = -1  # above the roots
     for start in range(1, len(heads) + 1):
         word = start
         while not walk_of[word]:
@@ -74,17 +74,17 @@ def _cycle(heads: Sequence[int]) -> list[int]:
 
 
 def first_bad_sentence(heads: np.ndarray, lengths: np.ndarray) -> tuple[int, str] | None:
-    """Return the index of the first of many sentences that `check_heads` refuses, and its reason.
+    """Return the index of the first of many sentences that `check_heads` refuses, and the reason.
 
-    All sentences are looked at together: every word points at its head, then at the head of its
-    head and so on, each time twice as far; where there are trees, all come to point at roots.
+    All sentences are checked together: every word points to its head, then to the head of its head
+    and so on, each time twice as far; in trees, all words finally point to roots.
 
     Args:
         heads: of all sentences, one after another, (N,).
         lengths: words of each sentence, (n,).
     """
     ends = np.cumsum(lengths)
-    begins = np.repeat(ends - lengths, lengths)  # (N,) where the word's sentence begins
+    begins = np.repeat(ends - lengths, lengths)  # (N,) beginning of the word's sentence
     places = np.arange(len(heads))  # (N,)
     above = begins + heads - 1  # (N,)
     above = np.where(heads == 0, places, above)
@@ -93,7 +93,7 @@ def first_bad_sentence(heads: np.ndarray, lengths: np.ndarray) -> tuple[int, str
     above = np.where(bad, places, above)
     for _ in range(int(lengths.max(initial=0)).bit_length()):
         above = above[above]
-    bad |= heads[above] != 0  # (N,) in a cycle, or below one or a bad word
+    bad |= heads[above] != 0  # (N,) in a cycle, below one, or below a bad word
     for wrong in np.flatnonzero(bad)[:1]:
         at = int(np.searchsorted(ends, wrong, side="right"))
         try:
@@ -104,25 +104,25 @@ def first_bad_sentence(heads: np.ndarray, lengths: np.ndarray) -> tuple[int, str
 
 
 def project_heads(heads: Sequence[int], token_of: Sequence[int]) -> list[int]:
-    """Carry the heads of parsed tokens over to words that are cut otherwise, or are fewer.
+    """Transfer the heads of parsed tokens to words of another tokenisation, or to fewer words.
 
-    The first word of a token takes the token's place in the tree; further words of the same token
-    depend on it. A token without a word is passed over: what depended on it depends on its head,
-    and if it was the root, the first such word becomes the root and the others depend on that.
+    The first word of a token takes the token's place in the tree; further words of the token depend
+    on the first word. A token without a word is skipped: its dependents take its head; if the token
+    is the root, its first dependent word becomes the root and the others depend on that word.
 
     Args:
-        heads: one head a token; they form trees.
-        token_of: W token indices from 0, the token that each word belongs to.
+        heads: one head per token, forming trees.
+        token_of: W token indices from 0, the token of each word.
 
     Returns:
-        W heads, which form trees again.
+        W heads, forming trees.
     """
     if len(token_of) == len(heads) and all(map(eq, token_of, count())):
         return [*heads]
     first: dict[int, int] = {}
     for word, token in enumerate(token_of):
         first.setdefault(token, word)
-    risen: dict[int, int] = {}  # a root that was passed over -> the word in its place
+    risen: dict[int, int] = {}  # a skipped root -> the word in its place
     found = []
     for word, token in enumerate(token_of):
         if first[token] != word:
@@ -141,14 +141,14 @@ def project_heads(heads: Sequence[int], token_of: Sequence[int]) -> list[int]:
 
 
 def arc_levels(arcs: Sequence[Arc], widths: Sequence[float] = ()) -> list[int]:
-    """Return how high each arc rises: at least 1, and above all arcs that it spans.
+    """Return the height of each arc: at least 1, and above all arcs inside.
 
-    Arcs that only cross do not heed each other.
+    Arcs that only cross are independent.
 
     Args:
         arcs: each from a dependent to its head.
-        widths: of what stands in the middle of each arc, in the same unit, if anything does: an arc
-            rises until this lies beside what stands at others.
+        widths: of labels in the middle of each arc, in the same unit, if any: an arc rises until
+            its label stands beside all others.
     """
     spans = [(min(arc), max(arc)) for arc in arcs]
     levels = [0] * len(arcs)
@@ -184,5 +184,5 @@ def conllu_heads(words: Sequence[tuple[int, list[str]]], path: Path) -> list[int
 
 
 def tops(runs: Iterable[range], heads: Sequence[int]) -> list[int]:
-    """Return where runs of words stand in a tree: at the first whose head is outside."""
+    """Return the tops of runs of words in a tree: the first word of each with its head outside."""
     return [next(k for k in run if not run.start < heads[k] <= run.stop) for run in runs]

@@ -1,8 +1,8 @@
-"""Trees: layers that say which word each word depends on (`tree`).
+"""Trees: layers with the head of each word (`tree`).
 
 A folder stores the number of each word's head, from 1, and 0 at a root. Batches of texts hold heads
-from 0, a root its own; those of parallel text, from 1, the number of each subword's word and of
-the head of this word (a root's own), with 0 for no word.
+from 0, a root its own; batches of parallel text hold, from 1, the number of each subword's word and
+of the head of this word (a root's own), with 0 for no word.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ NO_WORD = 0  # in the columns of parallel text
 
 
 class Parents(Rows):
-    """Heads that count from 1, 0 at a root, and are read as indices from 0, a root's its own."""
+    """Stored heads (from 1, 0 at a root), read as indices from 0, with a root as its own head."""
 
     def __getitem__(self, index: int) -> np.ndarray:
         heads = super().__getitem__(index).astype(np.int64) - 1  # (W,)
@@ -58,7 +58,7 @@ class Tree(Layer):
         return f"{super().cure}, or with parses of your own by --train-conllu and its relatives"
 
     def of_doc(self, doc: Any, places: Sequence[int], made: dict[Any, Any]) -> list[int]:
-        offsets = doc.to_array("HEAD").astype(np.int64)  # of each head from its token
+        offsets = doc.to_array("HEAD").astype(np.int64)  # offset of each head from its token
         heads = np.where(offsets == 0, 0, offsets + np.arange(1, len(doc) + 1)).tolist()
         return project_heads(heads, places)
 
@@ -90,7 +90,7 @@ class Tree(Layer):
         shown = words[:length]
         if not len(values):
             return (np.full(len(shown), NO_WORD),) * 2
-        if length is not None:  # what depended on a word that is cut depends on the word's head
+        if length is not None:  # dependents of a removed word take the word's head
             values = fitted(values, int(shown[-1]) + 1 if length else 0)
         return shown + 1, values[shown] + 1
 
@@ -110,7 +110,7 @@ class Tree(Layer):
         return {self.name: ControlledTrees(how.trees, held[self.name], how.seed, key)}
 
     def collated(self, values: Sequence[Sequence[np.ndarray]]) -> np.ndarray:
-        """Return the heads of every row's words (B, M), of the rows of each example.
+        """Return the heads of every row's words (B, M), from the rows of each example.
 
         Padding is its own head.
         """
