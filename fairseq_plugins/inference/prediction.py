@@ -27,7 +27,6 @@ from ..corpora.datasets import token_layout
 from ..corpora.examples import Example
 from ..corpora.readers.options import ReadOptions
 from ..data.folder_names import NO_SPLITS, TOKENIZE
-from ..data.manifest import CONLLU
 from ..data.text_dataset import TextDataset
 from ..data.text_inputs import TextInputs
 from ..errors import InputError
@@ -38,7 +37,7 @@ from ..syntax.needs import Needs
 from ..syntax.sentence import EncodedSentence
 from ..targets.prediction import Prediction
 from ..targets.target import About
-from ..text.annotators import needs_annotator
+from ..text.annotators import SPACY, needs_annotator
 from ..text.pieces import PieceTokenizer
 from ..text.text_encoder import TextEncoder, check_raw
 from .model_sources import device_of, find_models
@@ -358,13 +357,12 @@ def moved(value: Any, device: torch.device) -> Any:
 def read_part(manifest: Any, needs: Needs) -> Any:
     """Return a manifest without annotations that the models' answers do not depend on.
 
-    So no parser is needed if it changes nothing. A folder whose words come from given parses then
-    splits raw text at blanks, if words change nothing either.
+    So no parser is needed if it changes nothing. If words change nothing either, raw text is split
+    at blanks, which gives the same subwords without a pipeline.
     """
     read = needs.reads(training=False)
     kept, cut = [name for name in manifest.annotations if name in read], manifest.tokenize
-    blind = not (read or needs.words) and manifest.target_kind.pools
-    if blind and manifest.annotator.get("name") == CONLLU and not manifest.annotator.get("model"):
+    if cut == SPACY and manifest.target_kind.pools and not (read or needs.words):
         cut = TOKENIZE[0]
     changes = {} if needs_annotator(kept, cut) else {"annotator": {}}
     return replace(manifest, annotations=kept, tokenize=cut, **changes)

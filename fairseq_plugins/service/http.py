@@ -34,8 +34,10 @@ def bind(host: str, port: int) -> socket.socket:
         raise InputError("--host is empty; 127.0.0.1 is this machine, 0.0.0.0 all its addresses")
     taken = None
     try:
-        kind, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        taken = socket.socket(kind, socket.SOCK_STREAM)
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP)
+        *what, _, address = found[0]
+        # asyncio lets only sockets of a named protocol answer without waiting (TCP_NODELAY)
+        taken = socket.socket(*what)
         taken.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         taken.bind(address)
     except OSError as error:

@@ -20,7 +20,7 @@ from fairseq_plugins.errors import InputError
 from fairseq_plugins.inference.question_answering import BrokenModel
 from fairseq_plugins.service.app import Service, make_app
 from fairseq_plugins.service.batching import Batcher
-from fairseq_plugins.service.http import host_of
+from fairseq_plugins.service.http import bind, host_of
 from fairseq_plugins.service.kinds import Kind
 from fairseq_plugins.service.metrics import Metrics
 from fairseq_plugins.service.models import Served
@@ -212,6 +212,12 @@ def test_only_json_is_read(two, kind):
 def test_other_names_are_not_answered(two, host, status):
     for path in ("/health", "/models", "/openapi.json"):
         assert two(b"", path, "GET", {"Host": host})[0] == status
+
+
+def test_answers_do_not_wait_for_the_clients_acknowledgement():
+    """asyncio sets TCP_NODELAY on sockets of a named protocol alone."""
+    with bind("127.0.0.1", 0) as port:
+        assert port.proto == socket.IPPROTO_TCP
 
 
 def test_names_are_read_as_hosts():

@@ -74,6 +74,14 @@ def test_any_line_gives_words_with_pieces_and_places(tokenize, text) -> None:
     assert bool(sentence.words) == bool(sentence.tokens)
 
 
+@given(text=LINES)
+@CALM
+def test_subwords_do_not_depend_on_who_finds_the_words(text) -> None:
+    coder = encoder("spacy")
+    if coder.pieces.encode_text(text)[0]:
+        assert encode(coder, text).tokens == encode(encoder(), text).tokens
+
+
 @given(words=st.lists(PARTS.filter(bool), min_size=1, max_size=6).map(tuple))
 @CALM
 def test_given_words_all_stay(words) -> None:
